@@ -1,0 +1,1 @@
+"""Weighbridge grades AI-agent outputs and traces in bulk, with evidence for every verdict."""

@@ -1,0 +1,73 @@
+"""Every error that Weighbridge raises on purpose.
+
+WeighbridgeError
+├── ConfigError (ValueError)              a grader's configuration has an unknown key or a wrong value
+├── ConfigTypeError (TypeError)           a grader's configuration has a value of the wrong type
+├── UnknownGraderError (LookupError)      no grader has that id
+├── LineError                             one line of input cannot become a job; the others still can
+├── BatchError                            something about one batch
+│   ├── BatchNotFoundError                the server knows no such batch
+│   ├── BatchExpiredError                 its time to live has passed
+│   ├── BatchLostError                    it should be there, and the server has lost it
+│   ├── ChunkConflictError                two producers, or a changed input, fill one batch
+│   └── BatchClosedError                  it takes no more work
+├── InputError                            the input as a whole cannot be read
+├── ServerError                           Redis is absent, refuses, or misbehaves
+│   ├── ServerUnavailableError            nothing answers at the address
+│   └── ServerFullError                   Redis has no memory left
+└── NoSuchResultError (LookupError)       the batch has no job under that id
+"""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, ClassVar
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """Return the known name that a misspelt one most likely meant."""
+    matches = get_close_matches(name[:256], list(known), n=1, cutoff=0.6)
+    return matches[0] if matches else None
+
+
+class WeighbridgeError(Exception):
+    """The root: a stable `code`, a message that says what and which, a hint that says what would work."""
+
+    code: ClassVar[str] = "ERROR"
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return f"{self.message} ({self.hint})" if self.hint else self.message
+
+
+class ConfigError(WeighbridgeError, ValueError):
+    """A grader's configuration has an unknown key or a wrong value."""
+
+    code = "INVALID_CONFIG"
+
+
+class ConfigTypeError(WeighbridgeError, TypeError):
+    """A grader's configuration has a value of the wrong type."""
+
+    code = "INVALID_CONFIG"
+
+
+class UnknownGraderError(WeighbridgeError, LookupError):
+    """No grader has that id."""
+
+    code = "UNKNOWN_GRADER"
+
+    def __init__(self, grader_id: str, known: Iterable[str], hint: str = "") -> None:
+        names = list(known)
+        guess = nearest(grader_id, names)
+        shown = grader_id if len(grader_id) <= 80 else grader_id[:77] + "..."
+        meant = f"; did you mean {guess!r}?" if guess else "."
+        super().__init__(f"no grader {shown!r}{meant} Known: {', '.join(names)}", hint)
+        self.grader_id = grader_id

@@ -1,0 +1,1 @@
+"""Deterministic judges of agent outputs and traces."""
