@@ -71,3 +71,80 @@ class UnknownGraderError(WeighbridgeError, LookupError):
         meant = f"; did you mean {guess!r}?" if guess else "."
         super().__init__(f"no grader {shown!r}{meant} Known: {', '.join(names)}", hint)
         self.grader_id = grader_id
+
+
+class LineError(WeighbridgeError):
+    """One line of input cannot become a job; the others still can.
+
+    `code` is the instance's own: see `weighbridge.jobs.model.LineCode` for all of them.
+    """
+
+    def __init__(self, code: str, message: str, hint: str = "") -> None:
+        super().__init__(message, hint)
+        self.line_code = code
+
+
+class BatchError(WeighbridgeError):
+    """Something about one batch."""
+
+    code = "BATCH_ERROR"
+
+
+class BatchNotFoundError(BatchError, LookupError):
+    """The server knows no such batch."""
+
+    code = "BATCH_NOT_FOUND"
+
+
+class BatchExpiredError(BatchError, LookupError):
+    """The batch's time to live has passed, and the server has dropped it."""
+
+    code = "BATCH_EXPIRED"
+
+
+class BatchLostError(BatchError):
+    """The batch should be there, and the server has lost it."""
+
+    code = "BATCH_LOST"
+
+
+class ChunkConflictError(BatchError):
+    """Two producers, or a changed input, fill one batch."""
+
+    code = "CHUNK_CONFLICT"
+
+
+class BatchClosedError(BatchError):
+    """The batch takes no more work: it is sealed, cancelled, expired or failed."""
+
+    code = "BATCH_CLOSED"
+
+
+class InputError(WeighbridgeError):
+    """The input as a whole cannot be read."""
+
+    code = "INPUT_UNREADABLE"
+
+
+class ServerError(WeighbridgeError):
+    """Redis is absent, refuses, or misbehaves."""
+
+    code = "REDIS_ERROR"
+
+
+class ServerUnavailableError(ServerError):
+    """Nothing answers at the server's address."""
+
+    code = "REDIS_UNAVAILABLE"
+
+
+class ServerFullError(ServerError):
+    """Redis has no memory left."""
+
+    code = "REDIS_FULL"
+
+
+class NoSuchResultError(WeighbridgeError, LookupError):
+    """The batch has no job under that id, or it is not finished yet."""
+
+    code = "NO_SUCH_RESULT"
