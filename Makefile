@@ -1,0 +1,77 @@
+# Weighbridge, from a fresh clone: `make demo`, `make test`. Everything lands in .venv.
+
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+
+# The newest of these that starts, is new enough and can make virtual environments; PYTHON=... decides otherwise.
+PYTHON ?=
+PYTHON_CANDIDATES := python3.13 python3.12 python3.11 python3
+# Paths are relative throughout: the clone's own path may have spaces in it.
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed-for
+PYTEST_ARGS ?= -n 2
+DEMO_CASES := examples/support_answers.jsonl
+DEMO_RESULTS := build/demo_results.jsonl
+
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+# An editable install names the clone's path, so a clone that moved is installed again.
+ifneq ($(shell test -x $(BIN)/python && cat $(STAMP) 2>/dev/null),$(CURDIR))
+.PHONY: $(STAMP)
+endif
+
+.PHONY: help
+help: ## Say what each target does
+	@grep -hE '^[a-z]+:.*## ' Makefile | sed -E 's/^([a-z]+):.*## /\1|/' | while IFS='|' read -r name what; do printf '  make %-8s %s\n' "$$name" "$$what"; done
+
+.PHONY: demo
+demo: $(STAMP) ## Grade the example answers with local workers and a private server
+	@mkdir -p build
+	@code=0; $(BIN)/weighbridge run $(DEMO_CASES) -o $(DEMO_RESULTS) || code=$$?; \
+	if [ $$code -ne 0 ] && [ $$code -ne 100 ]; then exit $$code; fi; \
+	printf '\nThe first results, of %s in %s:\n' "$$(wc -l < $(DEMO_RESULTS) | tr -d ' ')" '$(DEMO_RESULTS)'; \
+	head -n 3 $(DEMO_RESULTS)
+
+.PHONY: test
+test: $(STAMP) ## Run the whole test suite
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+.PHONY: check
+check: $(STAMP) ## Lint, check formatting, types and import rules
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy --strict core worker producer
+	$(BIN)/lint-imports
+
+.PHONY: bench
+bench: $(STAMP) ## Measure the speed against a process pool and plain Celery
+	$(BIN)/python benchmarks/throughput.py
+
+.PHONY: venv
+venv: $(STAMP) ## Make .venv with everything in it, once
+
+$(STAMP): pyproject.toml constraints.txt
+	@set -e; \
+	if ! $(BIN)/python -c '' 2>/dev/null; then \
+	  python=''; incomplete=''; \
+	  for candidate in $(or $(PYTHON),$(PYTHON_CANDIDATES)); do \
+	    "$$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || continue; \
+	    if "$$candidate" -c 'import ensurepip, venv' 2>/dev/null; then python=$$candidate; break; fi; \
+	    incomplete=$${incomplete:-$$candidate}; \
+	  done; \
+	  if [ -z "$$python" ] && [ -n "$$incomplete" ]; then \
+	    echo "make: $$incomplete cannot make a virtual environment: its venv module is missing (on Debian and Ubuntu: apt install python3-venv)" >&2; exit 1; \
+	  elif [ -z "$$python" ]; then \
+	    echo "make: Weighbridge needs Python 3.11 or newer; none of these is one: $(or $(PYTHON),$(PYTHON_CANDIDATES)) (say which with PYTHON=/path/to/python)" >&2; exit 1; \
+	  fi; \
+	  echo "Making $(VENV) with $$("$$python" --version)"; \
+	  "$$python" -m venv --clear $(VENV); \
+	fi
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[dev]'
+	@printf '%s' "$$(pwd -P)" > $(STAMP)
+
+.PHONY: clean
+clean: ## Remove .venv, caches, builds and what the demo wrote
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage*
+	find core worker producer tests benchmarks -name __pycache__ -prune -exec rm -rf {} +
