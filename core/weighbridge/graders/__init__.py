@@ -1,1 +1,32 @@
 """Deterministic judges of agent outputs and traces."""
+
+from weighbridge.graders.base import (
+    Evidence,
+    Grader,
+    GraderConfig,
+    GraderInterface,
+    GraderRequirements,
+    GraderResult,
+    OutputGrader,
+    Strings,
+    Verdict,
+)
+from weighbridge.graders.registry import Registry, default_registry
+from weighbridge.graders.string_match import StringMatchGrader
+from weighbridge.graders.true_false import TrueFalseGrader
+
+__all__ = [
+    "Evidence",
+    "Grader",
+    "GraderConfig",
+    "GraderInterface",
+    "GraderRequirements",
+    "GraderResult",
+    "OutputGrader",
+    "Registry",
+    "StringMatchGrader",
+    "Strings",
+    "TrueFalseGrader",
+    "Verdict",
+    "default_registry",
+]

@@ -1,0 +1,130 @@
+"""How any value that reaches `grade` becomes text: read where it can be compared, shown where it cannot."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from json.encoder import encode_basestring
+
+EXCERPT_CHARACTERS = 200  #: the most that a quoted text or an excerpt shows
+SHOWN_JSON_CHARACTERS = 4_000  #: about the most that is shown of a value that is not text
+
+_LONE_SURROGATES = re.compile("[\ud800-\udfff]")
+_INT_TEXT_BITS = 2_000  # under 640 digits, the least that PYTHONINTMAXSTRDIGITS can be set to
+_NAME_OF_TYPE = type.__dict__["__name__"]  # read here, because a metaclass can redefine `__name__`
+
+
+def printable(text: str) -> str:
+    """Return the text with each lone surrogate replaced by U+FFFD, so that it has a UTF-8 form."""
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return _LONE_SURROGATES.sub("\ufffd", text)
+    return text
+
+
+def read_text(value: object) -> tuple[str | None, str]:
+    """Return the text to compare, and the text to show.
+
+    The first is None unless the value is a string, an integer (its digits) or a boolean (`true`, `false`).
+    The second is "" for None, and JSON for values that are not text.
+    """
+    kind = type(value)
+    if kind is str:
+        text: str = value  # type: ignore[assignment]
+        return text, text if text.isascii() else printable(text)
+    if value is None:
+        return None, ""
+    if kind is bool:
+        text = "true" if value else "false"
+    elif issubclass(kind, str):
+        text = str.__str__(value)
+    elif issubclass(kind, int):
+        text = _digits(value)  # type: ignore[arg-type]
+    else:
+        return None, as_json(value)
+    return text, printable(text)
+
+
+def as_json(value: object) -> str:
+    """Show any value as JSON, cut after about 4,000 characters; `<set>` and the like stand for what JSON lacks.
+
+    It calls no code of the value's own, does not recurse, and so cannot fail.
+    """
+    shown: list[str] = []
+    length = 0
+    pending: list[object] = [value]
+    while pending and length <= SHOWN_JSON_CHARACTERS:
+        item = pending.pop()
+        if type(item) is _Piece:
+            piece = item.text
+        elif type(item) is list or type(item) is tuple:
+            piece = "["
+            pending += _members(item[:SHOWN_JSON_CHARACTERS])
+        elif type(item) is dict:
+            piece = "{"
+            pending += _entries(item)
+        else:
+            piece = _scalar(item)
+        shown.append(piece)
+        length += len(piece)
+    return printable("".join(shown)) + ("…" if pending else "")
+
+
+class _Piece:
+    """Punctuation, kept apart from the strings that a value holds."""
+
+    __slots__ = ("text",)
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+
+_COMMA, _COLON, _END_OF_LIST, _END_OF_OBJECT = map(_Piece, (", ", ": ", "]", "}"))
+
+
+def _members(items: list[object] | tuple[object, ...]) -> list[object]:
+    """Return what follows a list's opening bracket, last part first."""
+    parts: list[object] = [_END_OF_LIST]
+    for item in reversed(items):
+        parts += (item, _COMMA)
+    return parts[:-1] if items else parts
+
+
+def _entries(entries: dict[object, object]) -> list[object]:
+    """Return what follows an object's opening brace, last part first."""
+    parts: list[object] = [_END_OF_OBJECT]
+    for key, item in reversed(entries.items()):
+        parts += (item, _COLON, key, _COMMA)
+    return parts[:-1] if entries else parts
+
+
+def _scalar(item: object) -> str:
+    kind = type(item)
+    if item is None:
+        return "null"
+    if kind is bool:
+        return "true" if item else "false"
+    if issubclass(kind, str):
+        return encode_basestring(str.__str__(item)[:SHOWN_JSON_CHARACTERS])
+    if issubclass(kind, int):
+        return _digits(item)[:SHOWN_JSON_CHARACTERS]  # type: ignore[arg-type]
+    if issubclass(kind, float):
+        return _float_text(item)  # type: ignore[arg-type]
+    name: str = _NAME_OF_TYPE.__get__(kind)
+    return f"<{name[:EXCERPT_CHARACTERS]}>"
+
+
+def _digits(number: int) -> str:
+    """Return an integer's digits, however many: `str` refuses beyond a limit that the environment sets."""
+    plain = int.__add__(number, 0)
+    if plain.bit_length() <= _INT_TEXT_BITS:
+        return int.__repr__(plain)
+    return format(Decimal(plain), "f")
+
+
+def _float_text(number: float) -> str:
+    text = float.__repr__(number)
+    return {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}.get(text, text)

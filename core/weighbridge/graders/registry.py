@@ -1,0 +1,124 @@
+"""Which graders there are: the built-in ones, then those that other packages add."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+import re
+from functools import cache
+from importlib.metadata import entry_points
+from typing import TYPE_CHECKING, Any
+
+from weighbridge.errors import UnknownGraderError
+from weighbridge.graders.base import Grader
+from weighbridge.graders.config import GraderConfig
+from weighbridge.graders.string_match import StringMatchGrader
+from weighbridge.graders.true_false import TrueFalseGrader
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from importlib.metadata import EntryPoint
+
+ENTRY_POINT_GROUP = "weighbridge.graders"
+BUILT_IN: tuple[type[Grader], ...] = (StringMatchGrader, TrueFalseGrader)
+
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_log = logging.getLogger("weighbridge.graders")
+
+
+class Registry:
+    """Grader classes by id, in the order of registration."""
+
+    def __init__(self, plug_ins: Iterable[EntryPoint] = (), built_in: Iterable[type[Grader]] = BUILT_IN) -> None:
+        self._classes = {grader.id: grader for grader in built_in}
+        self._failures: dict[str, str] = {}
+        for plug_in in sorted(plug_ins, key=lambda plug_in: (plug_in.name, plug_in.value)):
+            self._add(plug_in)
+
+    @property
+    def failures(self) -> dict[str, str]:
+        """Why each plug-in that could not be used failed, by its entry point's name."""
+        return dict(self._failures)
+
+    def ids(self) -> list[str]:
+        """Return every grader id, built-in ones first."""
+        return list(self._classes)
+
+    def get(self, grader_id: str) -> type[Grader]:
+        """Return the class with that id; raise UnknownGraderError when there is none."""
+        try:
+            return self._classes[grader_id]
+        except KeyError:
+            raise UnknownGraderError(grader_id, known=self.ids()) from None
+
+    def create(self, grader_id: str, config: dict[str, Any] | None = None) -> Grader:
+        """Return a grader so configured.
+
+        Raises UnknownGraderError, ConfigError or ConfigTypeError.
+        """
+        return self.get(grader_id)(config=config)
+
+    def catalogue(self) -> list[dict[str, Any]]:
+        """Describe every grader, without making an instance of any."""
+        return [
+            {
+                "id": grader.id,
+                "name": grader.name,
+                "description": grader.description,
+                "version": grader.version,
+                "config_schema": grader.config_schema(),
+                "inputs_schema": grader.inputs_schema(),
+                "example": grader.example(),
+            }
+            for grader in self._classes.values()
+        ]
+
+    def _add(self, plug_in: EntryPoint) -> None:
+        try:
+            grader = plug_in.load()
+            problem = _problem(grader) or self._clash(grader.id)
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - a plug-in's failure must stop nothing else
+            problem = f"{type(error).__name__}: {_text(error)}"
+        if problem:
+            self._failures[plug_in.name] = problem
+            _log.warning("grader plug-in %r (%s) is left out: %s", plug_in.name, plug_in.value, problem)
+        else:
+            self._classes[grader.id] = grader
+
+    def _clash(self, grader_id: str) -> str:
+        return f"the id {grader_id!r} is taken" if grader_id in self._classes else ""
+
+
+@cache
+def default_registry() -> Registry:
+    """Return the registry of this process: the built-in graders and every installed plug-in."""
+    return Registry(entry_points(group=ENTRY_POINT_GROUP))
+
+
+def _problem(grader: object) -> str:
+    """Say why something cannot be registered; "" when it can."""
+    if not (isinstance(grader, type) and issubclass(grader, Grader)):
+        return "not a subclass of weighbridge.graders.Grader"
+    if inspect.isabstract(grader):
+        return f"lacks the methods {', '.join(sorted(grader.__abstractmethods__))}"
+    facts = {fact: getattr(grader, fact, None) for fact in ("id", "name", "description", "version", "Config")}
+    wrong = [fact for fact in ("name", "description") if not (isinstance(facts[fact], str) and facts[fact])]
+    if not (isinstance(facts["id"], str) and _ID.fullmatch(facts["id"])):
+        wrong.insert(0, "id")
+    if type(facts["version"]) is not int or facts["version"] < 1:
+        wrong.append("version")
+    if not (isinstance(facts["Config"], type) and issubclass(facts["Config"], GraderConfig)):
+        wrong.append("Config")
+    if wrong:
+        return f"lacks valid class facts: {', '.join(wrong)}"
+    for describe in (grader.config_schema, grader.inputs_schema, grader.example, grader.requirements):
+        if describe() is None:
+            return f"{describe.__name__} returns nothing"
+    return ""
+
+
+def _text(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception:  # noqa: BLE001 - an error that cannot be shown must stop nothing either
+        return "no message"

@@ -1,0 +1,167 @@
+"""Whether an answer stands for the same boolean as the expected one, whatever word each uses."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import Field, model_validator
+
+from weighbridge.graders.base import Evidence, GraderConfig, GraderResult, OutputGrader, Strings
+from weighbridge.graders.inputs import EXCERPT_CHARACTERS, as_json, printable, read_text
+
+_AliasList = Annotated[Strings, Field(min_length=1)]
+
+
+class Aliases(GraderConfig):
+    """The words for each boolean, beside `true` and `false` themselves."""
+
+    true: _AliasList
+    false: _AliasList
+
+
+DEFAULT_ALIASES = Aliases.model_validate(
+    {
+        "true": ["true", "True", "TRUE", "yes", "Yes", "YES", "1"],
+        "false": ["false", "False", "FALSE", "no", "No", "NO", "0"],
+    }
+)
+
+
+class TrueFalseConfig(GraderConfig):
+    """Which words stand for which boolean, and whether their case matters."""
+
+    aliases: Aliases = DEFAULT_ALIASES
+    case_sensitive: bool = False
+
+    @model_validator(mode="after")
+    def _refuse_ambiguity(self) -> TrueFalseConfig:
+        meanings(self)
+        return self
+
+
+def meanings(config: TrueFalseConfig) -> dict[str, str]:
+    """Map each normalised alias to `true` or `false`; raise ValueError for an empty or ambiguous one."""
+    table = {"true": "true", "false": "false"}
+    for meaning, aliases in (("true", config.aliases.true), ("false", config.aliases.false)):
+        for alias in aliases:
+            word = normalize(alias, case_sensitive=config.case_sensitive)
+            if not word:
+                raise ValueError(f"aliases.{meaning} has an empty alias; an empty answer is never a boolean")
+            if table.setdefault(word, meaning) != meaning:
+                raise ValueError(f"alias {as_json(alias)} would mean both true and false")
+    return table
+
+
+def normalize(text: str, *, case_sensitive: bool) -> str:
+    """Strip Unicode whitespace, and fold case unless it matters."""
+    stripped = text.strip()
+    return stripped if case_sensitive else stripped.casefold()
+
+
+class TrueFalseGrader(OutputGrader):
+    """Passes when answer and expected value stand for the same boolean."""
+
+    id = "true-false"
+    name = "True/False"
+    description = "Boolean value matching with support for multiple formats"
+    version = 1
+    Config = TrueFalseConfig
+    settings: TrueFalseConfig
+
+    def prepare(self) -> None:
+        """Put every alias into one table, so that grading is a look-up."""
+        self._case_sensitive = self.settings.case_sensitive
+        self._meanings = meanings(self.settings)
+
+    @property
+    def case_sensitive(self) -> bool:
+        """Whether `YES` differs from `yes`."""
+        return self.settings.case_sensitive
+
+    @property
+    def true_aliases(self) -> list[str]:
+        """The words for true, as configured or by default."""
+        return list(self.settings.aliases.true)
+
+    @property
+    def false_aliases(self) -> list[str]:
+        """The words for false, as configured or by default."""
+        return list(self.settings.aliases.false)
+
+    @classmethod
+    def example(cls) -> dict[str, Any]:
+        """Return an answer that says `true` in a configured word."""
+        return {
+            "config": {"aliases": {"true": ["yep"], "false": ["nope"]}},
+            "inputs": {"agent_response": "Yep", "expected_output": "true"},
+        }
+
+    def grade(self, agent_response: object, expected_output: object) -> GraderResult:
+        """Compare the booleans that the two values stand for."""
+        expected_text, expected_original = read_text(expected_output)
+        actual_text, actual_original = read_text(agent_response)
+        normalized_expected, expected_bool = self._interpret(expected_text)
+        normalized_actual, actual_bool = self._interpret(actual_text)
+
+        verdict = "fail"
+        if expected_bool is None:
+            match_status, verdict = "invalid_expected", "ungradable"
+            reason = f"Expected value '{expected_original[:EXCERPT_CHARACTERS]}' is not a valid boolean"
+            evidence = _unreadable("expected_is_boolean", reason, expected_original)
+        elif actual_bool is None:
+            match_status = "invalid_response"
+            if actual_original and not actual_original.isspace():
+                reason = f"Response '{actual_original[:EXCERPT_CHARACTERS]}' does not represent a boolean value"
+            else:
+                reason = "Empty or null response"
+            evidence = _unreadable("response_is_boolean", reason, actual_original)
+            evidence["limit"] = expected_bool
+        else:
+            if actual_bool == expected_bool:
+                match_status, verdict = "match", "pass"
+                reason = "Expected and actual values match"
+            else:
+                match_status = "mismatch"
+                reason = f"Expected {expected_bool} but got {actual_bool}"
+            shown = actual_original[:EXCERPT_CHARACTERS]
+            evidence = {
+                "check": "boolean_match",
+                "description": f"Response '{shown}' means {actual_bool}, expected {expected_bool}",
+                "passed": verdict == "pass",
+                "limit": expected_bool,
+                "observed": actual_bool,
+                "step_ids": [],
+                "excerpt": shown,
+            }
+        passed = verdict == "pass"
+        return {
+            "passed": passed,
+            "score": 1.0 if passed else 0.0,
+            "verdict": verdict,
+            "details": {
+                "expected_bool": expected_bool,
+                "actual_bool": actual_bool,
+                "match_status": match_status,
+                "reason": reason,
+                "expected_original": expected_original,
+                "actual_original": actual_original,
+                "normalized_expected": normalized_expected,
+                "normalized_actual": normalized_actual,
+            },
+            "evidence": [evidence],
+        }
+
+    def _interpret(self, text: str | None) -> tuple[str, str | None]:
+        """Return a text's normalised form, and the boolean it stands for, if any."""
+        if text is None:
+            return "", None
+        word = text.strip() if self._case_sensitive else text.strip().casefold()
+        return word if word.isascii() else printable(word), self._meanings.get(word)
+
+
+def _unreadable(check: str, reason: str, original: str) -> Evidence:
+    shown = original[:EXCERPT_CHARACTERS]
+    evidence: Evidence = {"check": check, "description": reason, "passed": False, "observed": shown, "step_ids": []}
+    if shown:
+        evidence["excerpt"] = shown
+    return evidence
