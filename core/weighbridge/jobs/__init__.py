@@ -1,0 +1,1 @@
+"""Cases, jobs, chunks and batches: how work is described, carried, graded and recorded."""

@@ -1,0 +1,139 @@
+"""Celery as the hint: settings that producer and workers must share, and the one message that they exchange."""
+
+from __future__ import annotations
+
+import ssl
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs, quote, unquote, urlencode, urlsplit
+
+from celery import Celery
+from kombu.exceptions import OperationalError
+
+from weighbridge.errors import ServerError, ServerUnavailableError
+from weighbridge.jobs.model import SCHEMA_VERSION
+from weighbridge.settings import masked
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from weighbridge.jobs.chunk import ChunkId
+    from weighbridge.settings import Settings
+
+GRADE_TASK = "weighbridge.grade_chunk"
+VISIBILITY_SECONDS = 900  #: over every time limit; the sweeper, not redelivery, is what recovers work
+_CERTIFICATES = {"required": ssl.CERT_REQUIRED, "optional": ssl.CERT_OPTIONAL, "none": ssl.CERT_NONE}
+
+
+def broker_url(url: str) -> str:
+    """Return a redis-py URL as kombu writes it; `unix://` is the one that differs."""
+    parts = urlsplit(url)
+    if parts.scheme != "unix":
+        return url
+    query = parse_qs(parts.query)
+    login = f"{parts.netloc.rpartition('@')[0]}@" if "@" in parts.netloc else ""
+    options = urlencode({"virtual_host": query.get("db", ["0"])[0]})
+    return f"redis+socket://{login}{quote(unquote(parts.path))}?{options}"
+
+
+def make_celery(settings: Settings, url: str) -> Celery:
+    """Return the Celery application for a broker, the same for whoever sends and whoever works."""
+    app = Celery("weighbridge", broker=broker_url(url), set_as_current=False)
+    app.conf.update(
+        # The store decides what is done, so a message is acknowledged only after its chunk is recorded.
+        task_acks_late=True,
+        task_acks_on_timeout=True,
+        # True would deliver a poison chunk for ever (celery#9082); the sweeper and the supervisor own retries.
+        task_reject_on_worker_lost=False,
+        worker_prefetch_multiplier=1,  # nobody hoards chunks
+        task_soft_time_limit=settings.chunk_soft_limit_seconds,
+        task_time_limit=settings.chunk_hard_limit_seconds,
+        broker_transport_options={
+            "visibility_timeout": VISIBILITY_SECONDS,
+            # The defaults took 102 s to hand a lost worker's messages on; these take 9 s.
+            "unacked_restore_interval": 5,
+            "unacked_restore_throttle": 1,
+            "socket_timeout": 30,
+            "socket_connect_timeout": 5,
+            "socket_keepalive": urlsplit(url).scheme != "unix",
+            "health_check_interval": 25,  # with kombu's own None a publish can hang for ever
+        },
+        broker_connection_retry_on_startup=True,
+        broker_connection_max_retries=None,
+        broker_channel_error_retry=True,
+        broker_pool_limit=2,
+        # Results and errors live in the store.
+        task_ignore_result=True,
+        result_backend=None,
+        # Half-open publish/subscribe connections stop a worker (celery#10502): own heartbeat keys instead.
+        worker_enable_remote_control=False,
+        worker_send_task_events=False,
+        task_serializer="json",
+        accept_content=["json"],  # never pickle: a broker is not a trusted party
+        task_default_queue=settings.queue,
+        task_create_missing_queues=True,
+        worker_max_tasks_per_child=5_000,
+        worker_lost_wait=1.0,  # how long a dead child's result is waited for: ours are in the store
+        worker_soft_shutdown_timeout=30,
+        worker_hijack_root_logger=False,
+        worker_redirect_stdouts=False,
+        enable_utc=True,
+        **_tls(url),
+    )
+    return app
+
+
+def _tls(url: str) -> dict[str, Any]:
+    """Say to kombu what redis-py reads from a `rediss://` URL itself."""
+    parts = urlsplit(url)
+    if parts.scheme != "rediss":
+        return {}
+    query = {name: values[-1] for name, values in parse_qs(parts.query).items()}
+    options: dict[str, Any] = {
+        name: query[name] for name in ("ssl_ca_certs", "ssl_certfile", "ssl_keyfile") if name in query
+    }
+    options["ssl_cert_reqs"] = _CERTIFICATES.get(query.get("ssl_cert_reqs", "required"), ssl.CERT_REQUIRED)
+    return {"broker_use_ssl": options}
+
+
+class Publisher:
+    """Sends the one message there is: this chunk of this batch has no results yet."""
+
+    def __init__(self, settings: Settings, url: str) -> None:
+        self.app = make_celery(settings, url)
+        self._url = url
+        self._queue = settings.queue
+
+    def publish(self, batch: str, chunk: ChunkId) -> None:
+        """Hint at a chunk; losing or doubling the hint is harmless."""
+        with plain_broker_errors(self._url):
+            self.app.send_task(
+                GRADE_TASK,
+                kwargs={"schema_version": SCHEMA_VERSION, "batch": batch, "chunk": str(chunk)},
+                ignore_result=True,
+                retry=True,
+                retry_policy={"max_retries": 10, "interval_start": 0.05, "interval_step": 0.2, "interval_max": 2.0},
+            )
+
+    def queue_length(self) -> int:
+        """Return how many messages wait for a worker."""
+        with plain_broker_errors(self._url), self.app.connection_for_read() as connection:
+            client: Any = connection.default_channel
+            return int(client.client.llen(self._queue))
+
+    def close(self) -> None:
+        """Drop the connections."""
+        self.app.close()
+
+
+@contextmanager
+def plain_broker_errors(url: str) -> Iterator[None]:
+    """Turn Celery's and the transport's errors into ours."""
+    try:
+        yield
+    except OperationalError as error:
+        raise ServerUnavailableError(
+            f"no answer from the broker {masked(url)}: {error}", "is the server up, and the URL right?"
+        ) from error
+    except (OSError, ValueError) as error:
+        raise ServerError(f"the broker {masked(url)} cannot be used: {error}") from error

@@ -1,0 +1,114 @@
+"""Cases: from the bytes of one line to what to grade with what, validated once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any, NotRequired
+
+from pydantic import ConfigDict, StringConstraints, TypeAdapter, ValidationError, with_config
+from typing_extensions import TypedDict
+
+from weighbridge.errors import LineError, nearest
+from weighbridge.jobs.codec import decode_line, describe_name_fault
+from weighbridge.jobs.model import NAME_LIMIT, ErrorCode, GraderSpec
+
+# \Z rather than $, which would let a final newline pass.
+Name = Annotated[str, StringConstraints(min_length=1, max_length=NAME_LIMIT, pattern=r"\A[^\x00-\x1f\x7f-\x9f]*\z")]
+
+_STRICT = ConfigDict(extra="forbid", strict=True)
+
+
+@with_config(_STRICT)
+class _SpecShape(TypedDict):
+    grader: str
+    config: NotRequired[dict[str, Any] | None]
+    label: NotRequired[Name]
+
+
+@with_config(_STRICT)
+class CaseShape(TypedDict):
+    """One line of input, as JSON."""
+
+    custom_id: Name
+    inputs: dict[str, Any]
+    grader: NotRequired[str]
+    config: NotRequired[dict[str, Any] | None]
+    graders: NotRequired[list[_SpecShape]]
+    metadata: NotRequired[dict[str, Any] | None]
+
+
+_SHAPE = TypeAdapter(CaseShape)
+_EXPECTED = {
+    "string_type": "a string",
+    "dict_type": "an object",
+    "list_type": "an array",
+    "string_too_short": "not empty",
+    "string_too_long": f"at most {NAME_LIMIT} characters",
+    "string_pattern_mismatch": "without control characters",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One line of input, ready to be graded."""
+
+    custom_id: str
+    inputs: dict[str, Any]
+    graders: tuple[GraderSpec, ...]
+    metadata: dict[str, Any] | None
+
+
+def parse_case(raw: bytes, defaults: tuple[GraderSpec, ...]) -> Case:
+    """Return the case on a line; LineError says what is wrong with it."""
+    value = decode_line(raw)
+    try:
+        shape = _SHAPE.validate_python(value)
+    except ValidationError as error:
+        raise _explain(error, value) from None
+    return Case(shape["custom_id"], shape["inputs"], _graders(shape, defaults), shape.get("metadata"))
+
+
+def _graders(shape: CaseShape, defaults: tuple[GraderSpec, ...]) -> tuple[GraderSpec, ...]:
+    if "grader" in shape:
+        if "graders" in shape:
+            raise LineError(ErrorCode.INVALID_FIELD, "the case has both 'grader' and 'graders'", "keep one of them")
+        return (GraderSpec(shape["grader"], shape.get("config")),)
+    if shape.get("config") is not None:
+        raise LineError(ErrorCode.INVALID_FIELD, "the case has a 'config' and no 'grader'", "name the grader beside it")
+    if "graders" not in shape:
+        if not defaults:
+            raise LineError(
+                ErrorCode.MISSING_FIELD, "no grader is named", "give the case a 'grader', or the batch one: --grader ID"
+            )
+        return defaults
+    specs = tuple(GraderSpec(spec["grader"], spec.get("config"), spec.get("label", "")) for spec in shape["graders"])
+    labels = {spec.label for spec in specs}
+    if not specs:
+        raise LineError(ErrorCode.INVALID_FIELD, "'graders' is empty", "name at least one grader, or leave it out")
+    if len(labels) < len(specs):
+        raise LineError(ErrorCode.INVALID_FIELD, "two of the case's graders have one label", "give each its own 'label'")
+    return specs
+
+
+def _explain(error: ValidationError, value: dict[str, Any]) -> LineError:
+    """Turn pydantic's first complaint into a line error: what is missing first, then what is unknown, then the rest."""
+    order = {"missing": 0, "extra_forbidden": 1}
+    first = min(error.errors(include_url=False), key=lambda fault: order.get(fault["type"], 2))
+    place = ".".join(map(str, first["loc"]))
+    name = str(first["loc"][-1])
+    match first["type"]:
+        case "missing":
+            return LineError(ErrorCode.MISSING_FIELD, f"the case lacks {place!r}", 'it needs "custom_id" and "inputs"')
+        case "extra_forbidden":
+            known = _SpecShape.__annotations__ if "graders" in first["loc"] else CaseShape.__annotations__
+            guess = nearest(name, known)
+            meant = f"did you mean {guess!r}? " if guess else ""
+            hint = f"{meant}Known: {', '.join(known)}; what is your own goes into 'metadata'"
+            return LineError(ErrorCode.UNKNOWN_FIELD, f"nothing reads the field {place[:80]!r}", hint)
+        case _ if first["loc"] == ("custom_id",):
+            fault = describe_name_fault(value["custom_id"])
+            hint = f"use 1 to {NAME_LIMIT} characters, none of them control characters"
+            return LineError(ErrorCode.INVALID_CUSTOM_ID, f"the custom_id is not valid: {fault}", hint)
+        case kind:
+            expected = _EXPECTED.get(kind, first["msg"])
+            return LineError(ErrorCode.INVALID_FIELD, f"{place[:80]!r} must be {expected}", "see the case format")

@@ -1,0 +1,123 @@
+"""Chunks: the slice of raw input lines that travels in one message, and what the producer already knows of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING
+
+import orjson
+import zstandard
+
+from weighbridge.jobs.model import SCHEMA_VERSION, JobError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+COMPRESSION_LEVEL = 1
+
+
+@cache
+def _compressor() -> zstandard.ZstdCompressor:
+    return zstandard.ZstdCompressor(level=COMPRESSION_LEVEL)
+
+
+@cache
+def _decompressor() -> zstandard.ZstdDecompressor:
+    return zstandard.ZstdDecompressor()
+
+
+def compress(data: bytes) -> bytes:
+    """Compress a blob for the store."""
+    return _compressor().compress(data)
+
+
+def decompress(data: bytes) -> bytes:
+    """Undo `compress`."""
+    return _decompressor().decompress(data)
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkId:
+    """A chunk's number and, where it was split, the part of its lines: `17` or `17:250-251`."""
+
+    number: int
+    start: int = 0
+    end: int | None = None  #: exclusive; None: to the end
+
+    @classmethod
+    def parse(cls, text: str) -> ChunkId:
+        """Read the form that `str` writes."""
+        number, _, part = text.partition(":")
+        if not part:
+            return cls(int(number))
+        start, _, end = part.partition("-")
+        return cls(int(number), int(start), int(end))
+
+    def __str__(self) -> str:
+        return str(self.number) if self.end is None else f"{self.number}:{self.start}-{self.end}"
+
+    def part(self, start: int, end: int) -> ChunkId:
+        """Return the id of some of the chunk's lines, counted from the whole chunk's first."""
+        return ChunkId(self.number, start, end)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of a chunk: its place, its bytes, and why it cannot be graded where that is known."""
+
+    index: int  #: from 0, within the whole chunk
+    number: int  #: from 1, within the input
+    raw: bytes
+    fault: JobError | None = None
+
+
+@dataclass(slots=True)
+class Chunk:
+    """A run of whole lines of input, with the number of the first, and the exceptions to grading them as they are."""
+
+    first_line: int
+    raw: bytes = b""
+    line_count: int = 0
+    repeats: set[int] = field(default_factory=set)  #: indices of lines that an earlier line says already
+    faults: dict[int, JobError] = field(default_factory=dict)  #: by index, what the producer found
+
+    def lines(self, part: ChunkId) -> Iterator[Line]:
+        """Yield the lines of a part of the chunk that are jobs: not the blank ones, not the repeats."""
+        rows = self.raw.split(b"\n")
+        end = self.line_count if part.end is None else part.end
+        for index in range(part.start, end):
+            fault = self.faults.get(index)
+            raw = rows[index]
+            if index not in self.repeats and (fault or raw.strip()):
+                yield Line(index, self.first_line + index, raw, fault)
+
+    def end_of(self, part: ChunkId) -> int:
+        """Return the index after a part's last line."""
+        return self.line_count if part.end is None else part.end
+
+    def pack(self) -> bytes:
+        """Return the chunk as the store keeps it: a line of JSON, then the raw lines, compressed."""
+        header = orjson.dumps(
+            {
+                "v": SCHEMA_VERSION,
+                "first": self.first_line,
+                "lines": self.line_count,
+                "repeats": sorted(self.repeats),
+                "faults": {str(index): [e.code, e.message, e.hint] for index, e in self.faults.items()},
+            }
+        )
+        return compress(header + b"\n" + self.raw)
+
+    @classmethod
+    def unpack(cls, blob: bytes) -> Chunk:
+        """Undo `pack`."""
+        head, _, raw = decompress(blob).partition(b"\n")
+        header = orjson.loads(head)
+        return cls(
+            header["first"],
+            raw,
+            header["lines"],
+            set(header["repeats"]),
+            {int(index): JobError(*fault) for index, fault in header["faults"].items()},
+        )

@@ -1,0 +1,80 @@
+"""The living workers: each says so with a key that dies soon after it does."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from weighbridge.jobs.connection import plain_errors
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_WORKERS = "wb:workers"
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerInfo:
+    """What a worker says of itself with every heartbeat."""
+
+    name: str  #: unique: host, process id and a random part
+    host: str
+    pid: int
+    concurrency: int
+    queue: str
+    schema_version: int
+    graders: Mapping[str, int] = field(default_factory=dict)  #: id -> version
+    broken_plug_ins: Mapping[str, str] = field(default_factory=dict)  #: name -> why it failed to load
+    started_at: float = 0.0
+    jobs: int = 0  #: graded since it started
+    chunks: int = 0
+    draining: bool = False
+
+
+class Fleet:
+    """The workers on one store's server."""
+
+    def __init__(self, redis: Any) -> None:
+        self._redis = redis
+
+    def beat(self, worker: WorkerInfo, ttl_seconds: float) -> bool:
+        """Say that a worker lives; return whether somebody asked it to drain."""
+        with plain_errors():
+            pipe = self._redis.pipeline(transaction=False)
+            pipe.set(_worker(worker.name), orjson.dumps(asdict(worker)), px=int(ttl_seconds * 1000))
+            pipe.zadd(_WORKERS, {worker.name: time.time()})
+            pipe.exists(_drain(worker.name))
+            return bool(pipe.execute()[2])
+
+    def leave(self, name: str) -> None:
+        """Say that a worker has ended."""
+        with plain_errors():
+            self._redis.delete(_worker(name), _drain(name))
+            self._redis.zrem(_WORKERS, name)
+
+    def alive(self) -> list[WorkerInfo]:
+        """Return the living workers, by name."""
+        with plain_errors():
+            names = [name.decode() for name in self._redis.zrange(_WORKERS, 0, -1)]
+            beats = self._redis.mget([_worker(name) for name in names]) if names else []
+            gone = [name for name, beat in zip(names, beats, strict=True) if beat is None]
+            if gone:
+                # Only those silent for a minute: another worker's first beat may be on its way.
+                self._redis.zremrangebyscore(_WORKERS, "-inf", time.time() - 60)
+        return sorted((WorkerInfo(**orjson.loads(beat)) for beat in beats if beat), key=lambda worker: worker.name)
+
+    def drain(self, name: str) -> None:
+        """Ask a worker to finish what it has and leave."""
+        with plain_errors():
+            self._redis.set(_drain(name), 1, ex=3600)
+
+
+def _worker(name: str) -> str:
+    return f"wb:worker:{name}"
+
+
+def _drain(name: str) -> str:
+    return f"wb:drain:{name}"

@@ -1,0 +1,332 @@
+"""Lines in, result lines out: the one place where jobs are graded, with or without a queue."""
+
+from __future__ import annotations
+
+import inspect
+from collections import Counter
+from dataclasses import dataclass, field
+from functools import lru_cache
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any, Protocol
+
+import orjson
+
+from weighbridge.errors import LineError, WeighbridgeError, nearest
+from weighbridge.graders.registry import default_registry
+from weighbridge.jobs.case import Case, parse_case
+from weighbridge.jobs.chunk import Line
+from weighbridge.jobs.codec import encode_result, peek_custom_id, receipt, receipt_subject
+from weighbridge.jobs.model import ErrorCode, GraderSpec, JobError, JobStatus, parse_specs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from weighbridge.graders.base import Grader, GraderResult
+    from weighbridge.graders.registry import Registry
+
+MESSAGE_LIMIT = 300
+
+
+class JobDeadlineError(BaseException):
+    """Raised into a grader that does not end; no `except Exception` in a grader catches it."""
+
+
+class Watch(Protocol):
+    """Told which job runs, so that a job that hangs or kills its process can be named."""
+
+    def begin(self, line: int, job: int) -> None:
+        """Note that a job begins: its line's index in the chunk, and its place on that line."""
+
+    def end(self) -> None:
+        """Note that no job runs."""
+
+
+class _NoWatch:
+    def begin(self, line: int, job: int) -> None:
+        pass
+
+    def end(self) -> None:
+        pass
+
+
+@dataclass(slots=True)
+class Tally:
+    """What a run of graded lines came to, for the batch's counts."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    summary: Counter[tuple[str | None, str | None, str, str]] = field(default_factory=Counter)
+    versions_used: set[str] = field(default_factory=set)
+    digest: str = ""
+    grade_us: int = 0
+
+    @property
+    def jobs(self) -> int:
+        """How many jobs were counted."""
+        return sum(self.counts.values())
+
+    @property
+    def versions(self) -> str:
+        """The graders used and their versions."""
+        return " ".join(sorted(self.versions_used))
+
+    def count(self, label: str | None, grader: str | None, outcome: str, cause: str = "") -> None:
+        """Count one job."""
+        self.counts[outcome] += 1
+        self.summary[label, grader, outcome, ""] += 1
+        if cause:
+            self.summary[label, grader, outcome, cause] += 1
+
+    def pack(self) -> bytes:
+        """Return the tally as `record.lua` reads it: with each summary field the one to use when there are too many."""
+        rows = []
+        for (label, grader, outcome, cause), count in sorted(self.summary.items(), key=str):
+            fold = ["(other labels)", "", outcome, "(other causes)" if cause else ""]
+            rows.append([orjson.dumps([label, grader, outcome, cause]).decode(), count, orjson.dumps(fold).decode()])
+        return orjson.dumps(
+            {"counts": dict(self.counts), "summary": rows, "jobs": self.jobs, "grade_us": self.grade_us}
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Ready:
+    """A grader at hand for one config."""
+
+    grader: Grader
+    version: int
+    subject: bytes  #: the constant part of receipts
+    required: frozenset[str]
+    known: frozenset[str]
+
+
+class LineGrader:
+    """Grades lines with the graders they name, or else with a batch's own; keeps the graders it has built."""
+
+    def __init__(self, defaults: Sequence[GraderSpec] = (), registry: Registry | None = None) -> None:
+        self._defaults = tuple(defaults)
+        self._registry = registry or default_registry()
+        self._build = lru_cache(maxsize=256)(self._build_uncached)
+
+    def grade(
+        self,
+        line: Line,
+        tally: Tally,
+        watch: Watch = _NoWatch(),  # noqa: B008 - it has no state
+        condemned: Mapping[int, JobError] | None = None,
+    ) -> bytes:
+        """Return the result lines of one line of input and count them.
+
+        `condemned` are jobs, by their place on the line, that must not be tried again, and why.
+        """
+        case = self._case(line)
+        if isinstance(case, JobError):
+            return self._errored(line, tally, case)
+        results = [
+            self._job(line, case, spec, place, tally, watch, (condemned or {}).get(place))
+            for place, spec in enumerate(case.graders)
+        ]
+        return results[0] if len(results) == 1 else b"".join(results)
+
+    def close(self, line: Line, tally: Tally, status: JobStatus) -> bytes:
+        """Return the result lines of a line that was not graded in time, and count them."""
+        fault = _CLOSED[status]
+        case = self._case(line)
+        if isinstance(case, JobError):
+            tally.count(None, None, status)
+            return _result_line(line, peek_custom_id(line.raw), None, None, status=status, error=fault)
+        out = b""
+        for spec in case.graders:
+            tally.count(spec.label, spec.grader, status)
+            out += _result_line(
+                line, case.custom_id, spec.label, spec.grader, status=status, error=fault, metadata=case.metadata
+            )
+        return out
+
+    def jobs_of(self, line: Line) -> int:
+        """Return how many jobs a line is."""
+        case = self._case(line)
+        return 1 if isinstance(case, JobError) else len(case.graders)
+
+    def _case(self, line: Line) -> Case | JobError:
+        if line.fault:
+            return line.fault
+        try:
+            return parse_case(line.raw, self._defaults)
+        except LineError as error:
+            return JobError(error.line_code, error.message, error.hint)
+
+    def _errored(self, line: Line, tally: Tally, error: JobError) -> bytes:
+        tally.count(None, None, JobStatus.ERRORED, error.code)
+        return _result_line(line, peek_custom_id(line.raw), None, None, status=JobStatus.ERRORED, error=error)
+
+    def _job(
+        self,
+        line: Line,
+        case: Case,
+        spec: GraderSpec,
+        place: int,
+        tally: Tally,
+        watch: Watch,
+        condemned: JobError | None,
+    ) -> bytes:
+        ready = self._ready(spec)
+        if isinstance(ready, JobError):
+            return self._job_errored(line, case, spec, None, tally, ready)
+        tally.versions_used.add(f"{spec.grader}={ready.version}")
+        result = condemned or _check_inputs(ready, case.inputs) or _run(ready.grader, case.inputs, line, place, watch)
+        if isinstance(result, JobError):
+            return self._job_errored(line, case, spec, ready.version, tally, result)
+        try:
+            out = _result_line(
+                *(line, case.custom_id, spec.label, spec.grader, ready.version),
+                status=JobStatus.GRADED,
+                result=result,
+                metadata=case.metadata,
+                proof=receipt(ready.subject, case.inputs, result),
+            )
+        except (TypeError, ValueError, RecursionError) as error:
+            crash = JobError(ErrorCode.GRADER_CRASHED, f"the grader's result is not JSON: {_brief(error)}")
+            return self._job_errored(line, case, spec, ready.version, tally, crash)
+        _count_verdict(tally, spec, result)
+        return out
+
+    def _job_errored(
+        self, line: Line, case: Case, spec: GraderSpec, version: int | None, tally: Tally, error: JobError
+    ) -> bytes:
+        tally.count(spec.label, spec.grader, JobStatus.ERRORED, error.code)
+        return _result_line(
+            *(line, case.custom_id, spec.label, spec.grader, version),
+            status=JobStatus.ERRORED,
+            error=error,
+            metadata=case.metadata,
+        )
+
+    def _ready(self, spec: GraderSpec) -> _Ready | JobError:
+        config = b"" if spec.config is None else orjson.dumps(spec.config, option=orjson.OPT_SORT_KEYS)
+        return self._build(spec.grader, config)
+
+    def _build_uncached(self, grader_id: str, config: bytes) -> _Ready | JobError:
+        try:
+            grader = self._registry.create(grader_id, orjson.loads(config) if config else None)
+        except WeighbridgeError as error:
+            return JobError(error.code, error.message, error.hint)
+        except Exception as error:  # noqa: BLE001 - a plug-in may raise anything
+            return JobError(ErrorCode.INVALID_CONFIG, f"grader {grader_id!r} cannot be built: {_brief(error)}")
+        required, known = _parameters(type(grader))
+        version = type(grader).version
+        return _Ready(grader, version, receipt_subject(grader_id, version, grader.effective_config()), required, known)
+
+
+def grade_lines(
+    lines: Iterable[bytes], graders: Sequence[str | Mapping[str, Any] | GraderSpec] = ()
+) -> Iterator[bytes]:
+    """Grade raw lines in this process, without a queue, and yield the result lines of each.
+
+    The lines are what a batch's would be, but that a repeated custom_id is not noticed.
+    """
+    grader = LineGrader(parse_specs(graders))
+    tally = Tally()
+    for index, raw in enumerate(lines):
+        if raw.strip():
+            yield grader.grade(Line(index, index + 1, raw.rstrip(b"\n")), tally)
+
+
+def digest_of(results: bytes) -> str:
+    """Return the digest by which two gradings of a chunk are compared."""
+    return blake2b(results, digest_size=16).hexdigest()
+
+
+@lru_cache(maxsize=256)
+def _parameters(grader: type[Grader]) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the inputs a grader requires and those it knows: the parameters of its `grade`."""
+    found = [p for name, p in inspect.signature(grader.grade).parameters.items() if name != "self"]
+    required = frozenset(p.name for p in found if p.default is p.empty)
+    return required, frozenset(p.name for p in found)
+
+
+def _check_inputs(ready: _Ready, inputs: dict[str, Any]) -> JobError | None:
+    given = inputs.keys()
+    if given == ready.known:
+        return None
+    for name in sorted(ready.required - given):
+        return JobError(ErrorCode.MISSING_FIELD, f"the inputs lack {name!r}", f"needed: {', '.join(sorted(ready.required))}")
+    for name in sorted(given - ready.known):
+        guess = nearest(name, ready.known)
+        meant = f"did you mean {guess!r}? " if guess else ""
+        known = ", ".join(sorted(ready.known))
+        return JobError(ErrorCode.UNKNOWN_FIELD, f"nothing reads the input {name[:80]!r}", f"{meant}Known: {known}")
+    return None
+
+
+def _run(grader: Grader, inputs: dict[str, Any], line: Line, place: int, watch: Watch) -> GraderResult | JobError:
+    try:
+        watch.begin(line.index, place)
+        result: GraderResult = grader.grade(**inputs)
+        watch.end()
+        if result["verdict"] not in _OUTCOMES or not 0.0 <= result["score"] <= 1.0:
+            return JobError(ErrorCode.GRADER_CRASHED, "the grader returned no valid result")
+    except JobDeadlineError as error:
+        return JobError(ErrorCode.TIMEOUT, str(error), "raise WEIGHBRIDGE_JOB_DEADLINE_SECONDS, or mend the grader")
+    except MemoryError:
+        return JobError(ErrorCode.OUT_OF_MEMORY, "the grader wanted more memory than a worker child may have")
+    except Exception as error:  # noqa: BLE001 - a plug-in may raise anything, and the rest goes on
+        watch.end()
+        return JobError(ErrorCode.GRADER_CRASHED, f"the grader raised {_brief(error)}", "graders must not raise")
+    return result
+
+
+_OUTCOMES = {"pass": "passed", "fail": "failed", "ungradable": "ungradable"}
+_CLOSED = {
+    JobStatus.CANCELLED: JobError(ErrorCode.CANCELLED, "the batch was cancelled before this job was graded"),
+    JobStatus.EXPIRED: JobError(ErrorCode.EXPIRED, "the batch expired before this job was graded"),
+}
+
+
+def _count_verdict(tally: Tally, spec: GraderSpec, result: GraderResult) -> None:
+    outcome = _OUTCOMES[result["verdict"]]
+    if outcome != "passed":
+        tally.count(spec.label, spec.grader, outcome, _cause(result))
+        return
+    tally.counts["passed"] += 1
+    tally.summary[spec.label, spec.grader, "passed", ""] += 1
+    if any(entry["check"] == "vacuous" for entry in result["evidence"]):
+        tally.summary[spec.label, spec.grader, "vacuous", ""] += 1
+
+
+def _cause(result: GraderResult) -> str:
+    """Name why a job did not pass: by check and match status, never by text that quotes the input."""
+    check = next((entry["check"] for entry in result["evidence"] if not entry["passed"]), "")
+    status = result["details"].get("match_status")
+    return f"{check}: {status}" if isinstance(status, str) and status != check else check
+
+
+def _brief(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}"[:MESSAGE_LIMIT]
+
+
+def _result_line(
+    line: Line,
+    custom_id: str | None,
+    label: str | None,
+    grader: str | None,
+    version: int | None = None,
+    *,
+    status: JobStatus,
+    result: GraderResult | None = None,
+    error: JobError | None = None,
+    metadata: dict[str, Any] | None = None,
+    proof: str | None = None,
+) -> bytes:
+    return encode_result(
+        {
+            "custom_id": custom_id,
+            "line": line.number,
+            "label": label,
+            "grader": grader,
+            "grader_version": version,
+            "status": status,
+            "result": result,
+            "error": error.as_dict() if error else None,
+            "metadata": metadata,
+            "receipt": proof,
+        }
+    )

@@ -1,0 +1,49 @@
+-- Keep a chunk's first results and count them; whatever comes later changes no count.
+-- KEYS[12]: the results. ARGV: chunk, versions, digest, results, tally, rest (JSON [[chunk, jobs]...] still to do)
+-- ZREM comes first: a script that has written may go on writing on a full server.
+if redis.call('ZREM', open, ARGV[1]) == 0 then
+  local first = redis.call('HGET', records, ARGV[1])
+  if not first then return 'late' end
+  first = cjson.decode(first)
+  if first.versions == ARGV[2] and first.digest == ARGV[3] then return 'recorded' end
+  if first.versions == ARGV[2] then redis.call('HINCRBY', meta, 'nondeterministic', 1) end
+  return 'late'
+end
+redis.call('HDEL', claims, ARGV[1])
+local tally, delta = cjson.decode(ARGV[5]), -(tonumber(redis.call('HGET', sizes, ARGV[1])) or 0)
+redis.call('HDEL', sizes, ARGV[1])
+for _, child in ipairs(cjson.decode(ARGV[6])) do
+  wait_in_open(child[1])
+  redis.call('HSET', sizes, child[1], child[2])
+  delta = delta + child[2]
+end
+for name, count in pairs(tally.counts) do
+  redis.call('HINCRBY', meta, name, count)
+  delta = delta + count
+end
+redis.call('HINCRBY', meta, 'total', delta)
+redis.call('HINCRBY', meta, 'grade_us', tally.grade_us)
+redis.call('HINCRBY', meta, 'graded_jobs', tally.jobs)
+-- Labels come from the input: past a bound they are counted together, or a hostile file would fill the server.
+local crowded = redis.call('HLEN', summary) > 5000
+for _, entry in ipairs(tally.summary) do
+  local field = entry[1]
+  if crowded and redis.call('HEXISTS', summary, field) == 0 then field = entry[3] end
+  redis.call('HINCRBY', summary, field, entry[2])
+end
+redis.call('SET', KEYS[12], ARGV[4])
+redis.call('HSET', records, ARGV[1], cjson.encode({versions = ARGV[2], digest = ARGV[3], tally = ARGV[5]}))
+local number, part = ARGV[1]:match('^(%d+):(.+)$')
+if part then
+  local held = redis.call('HGET', parts, number)
+  if not held then
+    redis.call('HSET', parts, number, part)
+  elseif not (' ' .. held .. ' '):find(' ' .. part .. ' ', 1, true) then
+    redis.call('HSET', parts, number, held .. ' ' .. part)
+  end
+  keep(parts)
+end
+redis.call('XADD', log, '*', 'chunk', ARGV[1])
+keep(KEYS[12], records, log, summary, sizes, open)
+finish_if_done()
+return 'new'

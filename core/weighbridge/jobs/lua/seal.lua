@@ -1,0 +1,8 @@
+-- Close the batch to new chunks, if all of them are here. ARGV: how many there are
+local state = redis.call('HMGET', meta, 'chunks', 'sealed')
+if not state[1] then return {'lost'} end
+if state[2] == '1' then return {'same'} end
+if tonumber(state[1]) ~= tonumber(ARGV[1]) then return {'gap', tonumber(state[1])} end
+redis.call('HSET', meta, 'sealed', '1', 'status', 'in_progress')
+finish_if_done()
+return {'new'}

@@ -1,0 +1,75 @@
+"""Every setting with its default, read once at a process's edge from `WEIGHBRIDGE_*` and passed down."""
+
+from __future__ import annotations
+
+from typing import Annotated
+from urllib.parse import SplitResult, urlsplit, urlunsplit
+
+from annotated_types import Gt
+from pydantic import SecretStr
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+KIB = 1024
+MIB = 1024 * KIB
+GIB = 1024 * MIB
+
+Positive = Annotated[int, Gt(0)]
+PositiveFloat = Annotated[float, Gt(0)]
+
+
+class Settings(BaseSettings):
+    """The product's settings; each field is also an environment variable, `WEIGHBRIDGE_<FIELD>`."""
+
+    model_config = SettingsConfigDict(env_prefix="WEIGHBRIDGE_", frozen=True, extra="ignore")
+
+    redis_url: SecretStr | None = None
+    broker_url: SecretStr | None = None  #: Celery's own server, where it is not the store's
+    queue: str = "weighbridge"
+
+    line_limit_bytes: Positive = 32 * MIB
+    batch_limit_lines: Positive = 10_000_000
+    batch_limit_bytes: Positive = 64 * GIB
+    expansion_limit: Positive = 200  #: decompressed over compressed bytes, judged past 64 MiB
+
+    chunk_limit_bytes: Positive = MIB
+    chunk_limit_jobs: Positive = 5_000
+    chunk_target_seconds: PositiveFloat = 0.1
+
+    job_deadline_seconds: PositiveFloat = 10.0
+    chunk_budget_seconds: PositiveFloat = 2.0  #: past it the done part is recorded, the rest reopened
+    chunk_soft_limit_seconds: Positive = 60
+    chunk_hard_limit_seconds: Positive = 90
+    lease_seconds: PositiveFloat = 30.0
+    heartbeat_seconds: PositiveFloat = 2.0
+    heartbeat_ttl_seconds: PositiveFloat = 8.0
+    sweep_seconds: PositiveFloat = 2.0
+    observed_deaths_limit: Positive = 3
+    child_memory_limit_bytes: Positive = 512 * MIB  #: beyond what the child has at start-up
+
+    batch_expiry_seconds: Positive = 24 * 3600
+    result_ttl_seconds: Positive = 7 * 24 * 3600
+    memory_high_water: Annotated[float, Gt(0)] = 0.7
+    full_server_patience_seconds: PositiveFloat = 300.0
+
+    @property
+    def store_address(self) -> str | None:
+        """The store's URL in the clear, for clients only; show `masked(...)` to people."""
+        return self.redis_url.get_secret_value() if self.redis_url else None
+
+    @property
+    def broker_address(self) -> str | None:
+        """Celery's URL in the clear: its own where given, else the store's."""
+        return self.broker_url.get_secret_value() if self.broker_url else self.store_address
+
+
+def masked(url: str) -> str:
+    """Return a URL that is safe to show: its password replaced, and its query's too."""
+    parts = urlsplit(url)
+    user, at, host = parts.netloc.rpartition("@")
+    name = user.partition(":")[0]
+    netloc = f"{name}:***@{host}" if at and ":" in user else parts.netloc
+    query = "&".join(
+        f"{key}=***" if "password" in key.lower() else f"{key}{equals}{value}"
+        for key, equals, value in (pair.partition("=") for pair in parts.query.split("&") if pair)
+    )
+    return urlunsplit(SplitResult(parts.scheme, netloc, parts.path, query, ""))
