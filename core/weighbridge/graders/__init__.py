@@ -10,6 +10,7 @@ from weighbridge.graders.base import (
     OutputGrader,
     Strings,
     Verdict,
+    graded,
 )
 from weighbridge.graders.registry import Registry, default_registry
 from weighbridge.graders.string_match import StringMatchGrader
@@ -29,4 +30,5 @@ __all__ = [
     "TrueFalseGrader",
     "Verdict",
     "default_registry",
+    "graded",
 ]

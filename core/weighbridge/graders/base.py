@@ -30,6 +30,7 @@ __all__ = [
     "OutputGrader",
     "Strings",
     "Verdict",
+    "graded",
 ]
 
 _log = logging.getLogger("weighbridge.graders")
@@ -192,6 +193,20 @@ class OutputGrader(Grader):
             "required": ["agent_response", "expected_output"],
             "additionalProperties": False,
         }
+
+
+def graded(
+    verdict: Verdict, details: dict[str, object], evidence: list[Evidence], score: float | None = None
+) -> GraderResult:
+    """Put a result together; without a score of its own, a pass is 1.0 and anything else 0.0."""
+    passed = verdict is Verdict.PASS
+    return {
+        "passed": passed,
+        "score": float(passed) if score is None else score,
+        "verdict": str(verdict),
+        "details": details,
+        "evidence": evidence,
+    }
 
 
 def _checked_id(grader_id: object) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, model_validator
-from pydantic_core import PydanticCustomError
+from pydantic_core import PydanticCustomError, PydanticSerializationError
 
 from weighbridge.errors import ConfigError, ConfigTypeError, nearest
 from weighbridge.graders.inputs import as_json, printable
@@ -61,12 +61,16 @@ def parse_config(model: type[ConfigT], config: object, grader_id: str) -> Config
     if config is not None and not isinstance(config, dict):
         raise ConfigTypeError(f"grader {grader_id!r}: config must be an object or null, not {_shown(config)}")
     try:
-        return model.model_validate({} if config is None else config)
+        parsed = model.model_validate({} if config is None else config)
+        parsed.model_dump_json()
+    except PydanticSerializationError:
+        raise ConfigError(f"grader {grader_id!r}: config must be JSON, with no lone surrogate in its texts") from None
     except ValidationError as invalid:
         first, *others = invalid.errors(include_url=False)
         error_class = ConfigTypeError if _is_wrong_type(first) else ConfigError
         more = f" (and {len(others)} more)" if others else ""
         raise error_class(printable(f"grader {grader_id!r}: {_explain(first)}{more}")) from None
+    return parsed
 
 
 def _unknown_key(key: object, known: list[str]) -> str:
@@ -92,8 +96,10 @@ def _explain(error: ErrorDetails) -> str:
     if kind == "value_error":
         reason = str(error["ctx"]["error"])
         return f"{path}: {reason}" if path else reason
-    wanted = f"must be {_WANTED[kind]}" if kind in _WANTED else error["msg"].replace("Input should be", "must be")
-    return f"{path or 'config'} {wanted}, not {_shown(error['input'])}"
+    wanted = f"must be {_WANTED[kind]}" if kind in _WANTED else error["msg"].replace("Input should", "must")
+    if wanted.startswith("must"):
+        return f"{path} {wanted}, not {_shown(error['input'])}"
+    return f"{path}: {wanted}"
 
 
 def _path(places: tuple[int | str, ...]) -> str:
@@ -102,5 +108,5 @@ def _path(places: tuple[int | str, ...]) -> str:
 
 
 def _shown(value: Any) -> str:
-    text = as_json(value)
+    text = repr(value) if type(value) is str else as_json(value)
     return text if len(text) <= _SHOWN_CHARACTERS else text[: _SHOWN_CHARACTERS - 1] + "…"

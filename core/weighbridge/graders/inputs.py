@@ -10,7 +10,8 @@ EXCERPT_CHARACTERS = 200  #: the most that a quoted text or an excerpt shows
 SHOWN_JSON_CHARACTERS = 4_000  #: about the most that is shown of a value that is not text
 
 _LONE_SURROGATES = re.compile("[\ud800-\udfff]")
-_INT_TEXT_BITS = 2_000  # under 640 digits, the least that PYTHONINTMAXSTRDIGITS can be set to
+_LIMIT_FREE_BITS = 2_000  # under 640 digits, the least that PYTHONINTMAXSTRDIGITS can be set to
+_READABLE_BITS = 100_000  # 30,103 digits; the time to write them out grows with their square
 _NAME_OF_TYPE = type.__dict__["__name__"]  # read here, because a metaclass can redefine `__name__`
 
 
@@ -42,7 +43,8 @@ def read_text(value: object) -> tuple[str | None, str]:
     elif issubclass(kind, str):
         text = str.__str__(value)
     elif issubclass(kind, int):
-        text = _digits(value)  # type: ignore[arg-type]
+        digits = _digits(value)  # type: ignore[arg-type]
+        return digits, digits or as_json(value)
     else:
         return None, as_json(value)
     return text, printable(text)
@@ -110,19 +112,23 @@ def _scalar(item: object) -> str:
     if issubclass(kind, str):
         return encode_basestring(str.__str__(item)[:SHOWN_JSON_CHARACTERS])
     if issubclass(kind, int):
-        return _digits(item)[:SHOWN_JSON_CHARACTERS]  # type: ignore[arg-type]
+        digits = _digits(item)  # type: ignore[arg-type]
+        return digits[:SHOWN_JSON_CHARACTERS] if digits else f"<integer of {int.bit_length(item)} bits>"  # type: ignore[arg-type]
     if issubclass(kind, float):
         return _float_text(item)  # type: ignore[arg-type]
     name: str = _NAME_OF_TYPE.__get__(kind)
     return f"<{name[:EXCERPT_CHARACTERS]}>"
 
 
-def _digits(number: int) -> str:
-    """Return an integer's digits, however many: `str` refuses beyond a limit that the environment sets."""
-    plain = int.__add__(number, 0)
-    if plain.bit_length() <= _INT_TEXT_BITS:
-        return int.__repr__(plain)
-    return format(Decimal(plain), "f")
+def _digits(number: int) -> str | None:
+    """Return an integer's digits, or None for more than 100,000 bits.
+
+    Beyond a number of digits that the environment sets, `str` refuses; `Decimal` does not.
+    """
+    bits = int.bit_length(number)
+    if bits <= _LIMIT_FREE_BITS:
+        return int.__repr__(number)
+    return format(Decimal(int.__add__(number, 0)), "f") if bits <= _READABLE_BITS else None
 
 
 def _float_text(number: float) -> str:

@@ -111,7 +111,7 @@ def _problem(grader: object) -> str:
         wrong.append("Config")
     if wrong:
         return f"lacks valid class facts: {', '.join(wrong)}"
-    for describe in (grader.config_schema, grader.inputs_schema, grader.example, grader.requirements):
+    for describe in (grader.config_schema, grader.inputs_schema, grader.example):
         if describe() is None:
             return f"{describe.__name__} returns nothing"
     return ""

@@ -7,7 +7,7 @@ import string
 import unicodedata
 from typing import TYPE_CHECKING, Any, Literal
 
-from weighbridge.graders.base import Evidence, GraderConfig, GraderResult, OutputGrader, Strings
+from weighbridge.graders.base import Evidence, GraderConfig, GraderResult, OutputGrader, Strings, Verdict, graded
 from weighbridge.graders.inputs import EXCERPT_CHARACTERS, printable, read_text
 
 if TYPE_CHECKING:
@@ -58,83 +58,85 @@ class StringMatchGrader(OutputGrader):
         """Compare the two texts, normalised as configured."""
         expected, expected_original = read_text(expected_output)
         actual, actual_original = read_text(agent_response)
-        details: dict[str, object] = {
-            "match_status": "match",
-            "reason": "Expected and actual values match",
-            "expected_original": expected_original,
-            "actual_original": actual_original,
-            "normalized_expected": "",
-            "normalized_actual": "",
-            "first_difference": None,
-        }
         if expected is None or actual is None:
-            return self._refused(expected, actual, details)
-
-        folded_actual = self._fold(actual)
-        wanted, got = self._normalize(self._fold(expected), folded_actual)
-        if wanted != got:
-            for original, folded in self._alternatives:
-                pair = self._normalize(folded, folded_actual)
+            return self._refused(expected, expected_original, actual, actual_original)
+        folded = self._fold(actual)
+        wanted, got = self._normalize(self._fold(expected), folded)
+        if wanted != got and self._alternatives:
+            for original, alternative in self._alternatives:
+                pair = self._normalize(alternative, folded)
                 if pair[0] == pair[1]:
-                    wanted, got = pair
-                    details["expected_original"] = expected_original = original
+                    expected_original, (wanted, got) = original, pair
                     break
-        shown_wanted = details["normalized_expected"] = wanted if wanted.isascii() else printable(wanted)
-        shown_got = details["normalized_actual"] = got if got.isascii() else printable(got)
+        return self._compared(expected_original, actual_original, wanted, got)
+
+    def _compared(self, expected_original: str, actual_original: str, wanted: str, got: str) -> GraderResult:
+        """Return the result for two texts."""
+        is_match = wanted == got
+        index = None if is_match else first_difference(wanted, got)
+        shown_wanted, shown_got = printable(wanted), printable(got)
         evidence: Evidence = {
             "check": "string_match",
-            "description": "the texts are equal",
-            "passed": True,
+            "description": "The texts are equal" if index is None else self._difference(index, wanted, got),
+            "passed": is_match,
             "limit": shown_wanted[:EXCERPT_CHARACTERS],
             "observed": shown_got[:EXCERPT_CHARACTERS],
             "step_ids": [],
         }
-        start = 0
-        if wanted != got:
-            index = first_difference(wanted, got)
-            start = max(0, index - _CONTEXT_CHARACTERS)
-            details["match_status"] = "mismatch"
-            details["first_difference"] = index
-            details["reason"] = (
-                f"Expected '{expected_original[:EXCERPT_CHARACTERS]}' but got '{actual_original[:EXCERPT_CHARACTERS]}'"
-            )
-            evidence["passed"] = False
-            evidence["description"] = self._difference(index, len(wanted), len(got))
         if shown_got:
+            start = max(0, (index or 0) - _CONTEXT_CHARACTERS)
             evidence["excerpt"] = shown_got[start : start + EXCERPT_CHARACTERS]
-        return _result("pass" if wanted == got else "fail", details, evidence)
-
-    def _difference(self, index: int, expected_length: int, actual_length: int) -> str:
-        """Describe a mismatch."""
-        lengths = f"{actual_length} characters, expected {expected_length}"
-        others = f"; none of {len(self._alternatives)} further answers is equal" if self._alternatives else ""
-        return f"the texts differ from character {index} on ({lengths}){others}"
-
-    def _refused(self, expected: str | None, actual: str | None, details: dict[str, object]) -> GraderResult:
-        """Return the result for a side that is not text; the expected side is named first."""
-        details["normalized_expected"], details["normalized_actual"] = (
-            "" if text is None else printable(self._normalize(self._fold(text), "")[0]) for text in (expected, actual)
-        )
-        if expected is None:
-            verdict, status, check, what = "ungradable", "invalid_expected", "expected_is_text", "Expected value"
-            original = str(details["expected_original"])[:EXCERPT_CHARACTERS]
+        if is_match:
+            reason = "Expected and actual values match"
         else:
-            verdict, status, check, what = "fail", "invalid_response", "response_is_text", "Response"
-            original = str(details["actual_original"])[:EXCERPT_CHARACTERS]
-        reason = f"{what} '{original}' is not text" if original else f"{what} is null"
-        details["match_status"], details["reason"] = status, reason
+            wanted_quote, got_quote = expected_original[:EXCERPT_CHARACTERS], actual_original[:EXCERPT_CHARACTERS]
+            reason = f"Expected '{wanted_quote}' but got '{got_quote}'"
+        details: dict[str, object] = {
+            "match_status": "match" if is_match else "mismatch",
+            "reason": reason,
+            "expected_original": expected_original,
+            "actual_original": actual_original,
+            "normalized_expected": shown_wanted,
+            "normalized_actual": shown_got,
+            "first_difference": index,
+        }
+        return graded(Verdict.PASS if is_match else Verdict.FAIL, details, [evidence])
+
+    def _difference(self, index: int, wanted: str, got: str) -> str:
+        """Describe a mismatch."""
+        others = f"; none of {len(self._alternatives)} further answers is equal" if self._alternatives else ""
+        return f"The texts differ at index {index}: {len(got)} characters, expected {len(wanted)}{others}"
+
+    def _refused(
+        self, expected: str | None, expected_original: str, actual: str | None, actual_original: str
+    ) -> GraderResult:
+        """Return the result when a side is not text; the expected side's fault comes first."""
+        if expected is None:
+            verdict, side, noun, original = Verdict.UNGRADABLE, "expected", "Expected value", expected_original
+        else:
+            verdict, side, noun, original = Verdict.FAIL, "response", "Response", actual_original
+        shown = original[:EXCERPT_CHARACTERS]
+        reason = f"{noun} '{shown}' is not text" if shown else f"{noun} is null"
         evidence: Evidence = {
-            "check": check,
+            "check": f"{side}_is_text",
             "description": reason,
             "passed": False,
-            "observed": original or None,
+            "observed": shown or None,
             "step_ids": [],
         }
-        if expected is not None:
-            evidence["limit"] = str(details["normalized_expected"])[:EXCERPT_CHARACTERS]
-        if original:
-            evidence["excerpt"] = original
-        return _result(verdict, details, evidence)
+        if shown:
+            evidence["excerpt"] = shown
+        normalized_expected, normalized_actual = self._normalize(self._fold(expected or ""), self._fold(actual or ""))
+        details: dict[str, object] = {
+            "match_status": f"invalid_{side}",
+            "reason": reason,
+            "expected_original": expected_original,
+            "actual_original": actual_original,
+            "normalized_expected": printable(normalized_expected),
+            "normalized_actual": printable(normalized_actual),
+            "first_difference": None,
+        }
+        return graded(verdict, details, [evidence])
 
     def _fold(self, text: str) -> str:
         """Apply the steps that each side takes on its own: Unicode form, then case."""
@@ -188,16 +190,9 @@ def first_difference(one: str, other: str) -> int:
 
 def _unless_blank(expected: str, actual: str, remove: Callable[[str], str]) -> tuple[str, str]:
     """Remove from both sides, unless that leaves nothing of either: then answers of brackets would all be equal."""
-    pair = remove(expected), remove(actual)
-    return pair if any(text and not text.isspace() for text in pair) else (expected, actual)
+    wanted, got = remove(expected), remove(actual)
+    return (wanted, got) if _has_content(wanted) or _has_content(got) else (expected, actual)
 
 
-def _result(verdict: str, details: dict[str, object], evidence: Evidence) -> GraderResult:
-    passed = verdict == "pass"
-    return {
-        "passed": passed,
-        "score": 1.0 if passed else 0.0,
-        "verdict": verdict,
-        "details": details,
-        "evidence": [evidence],
-    }
+def _has_content(text: str) -> bool:
+    return text != "" and not text.isspace()

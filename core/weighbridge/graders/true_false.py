@@ -6,10 +6,11 @@ from typing import Annotated, Any
 
 from pydantic import Field, model_validator
 
-from weighbridge.graders.base import Evidence, GraderConfig, GraderResult, OutputGrader, Strings
-from weighbridge.graders.inputs import EXCERPT_CHARACTERS, as_json, printable, read_text
+from weighbridge.graders.base import Evidence, GraderConfig, GraderResult, OutputGrader, Strings, Verdict, graded
+from weighbridge.graders.inputs import EXCERPT_CHARACTERS, printable, read_text
 
 _AliasList = Annotated[Strings, Field(min_length=1)]
+_Judgement = tuple[Verdict, str, str, Evidence]  # with the match status and the reason in between
 
 
 class Aliases(GraderConfig):
@@ -48,7 +49,7 @@ def meanings(config: TrueFalseConfig) -> dict[str, str]:
             if not word:
                 raise ValueError(f"aliases.{meaning} has an empty alias; an empty answer is never a boolean")
             if table.setdefault(word, meaning) != meaning:
-                raise ValueError(f"alias {as_json(alias)} would mean both true and false")
+                raise ValueError(f"alias {alias!r} would mean both true and false")
     return table
 
 
@@ -102,54 +103,23 @@ class TrueFalseGrader(OutputGrader):
         actual_text, actual_original = read_text(agent_response)
         normalized_expected, expected_bool = self._interpret(expected_text)
         normalized_actual, actual_bool = self._interpret(actual_text)
-
-        verdict = "fail"
         if expected_bool is None:
-            match_status, verdict = "invalid_expected", "ungradable"
-            reason = f"Expected value '{expected_original[:EXCERPT_CHARACTERS]}' is not a valid boolean"
-            evidence = _unreadable("expected_is_boolean", reason, expected_original)
+            verdict, match_status, reason, evidence = _invalid_expected(expected_original)
         elif actual_bool is None:
-            match_status = "invalid_response"
-            if actual_original and not actual_original.isspace():
-                reason = f"Response '{actual_original[:EXCERPT_CHARACTERS]}' does not represent a boolean value"
-            else:
-                reason = "Empty or null response"
-            evidence = _unreadable("response_is_boolean", reason, actual_original)
-            evidence["limit"] = expected_bool
+            verdict, match_status, reason, evidence = _invalid_response(actual_original, expected_bool)
         else:
-            if actual_bool == expected_bool:
-                match_status, verdict = "match", "pass"
-                reason = "Expected and actual values match"
-            else:
-                match_status = "mismatch"
-                reason = f"Expected {expected_bool} but got {actual_bool}"
-            shown = actual_original[:EXCERPT_CHARACTERS]
-            evidence = {
-                "check": "boolean_match",
-                "description": f"Response '{shown}' means {actual_bool}, expected {expected_bool}",
-                "passed": verdict == "pass",
-                "limit": expected_bool,
-                "observed": actual_bool,
-                "step_ids": [],
-                "excerpt": shown,
-            }
-        passed = verdict == "pass"
-        return {
-            "passed": passed,
-            "score": 1.0 if passed else 0.0,
-            "verdict": verdict,
-            "details": {
-                "expected_bool": expected_bool,
-                "actual_bool": actual_bool,
-                "match_status": match_status,
-                "reason": reason,
-                "expected_original": expected_original,
-                "actual_original": actual_original,
-                "normalized_expected": normalized_expected,
-                "normalized_actual": normalized_actual,
-            },
-            "evidence": [evidence],
+            verdict, match_status, reason, evidence = _compared(actual_original, actual_bool, expected_bool)
+        details: dict[str, object] = {
+            "expected_bool": expected_bool,
+            "actual_bool": actual_bool,
+            "match_status": match_status,
+            "reason": reason,
+            "expected_original": expected_original,
+            "actual_original": actual_original,
+            "normalized_expected": normalized_expected,
+            "normalized_actual": normalized_actual,
         }
+        return graded(verdict, details, [evidence])
 
     def _interpret(self, text: str | None) -> tuple[str, str | None]:
         """Return a text's normalised form, and the boolean it stands for, if any."""
@@ -159,8 +129,39 @@ class TrueFalseGrader(OutputGrader):
         return word if word.isascii() else printable(word), self._meanings.get(word)
 
 
-def _unreadable(check: str, reason: str, original: str) -> Evidence:
+def _compared(original: str, actual_bool: str, expected_bool: str) -> _Judgement:
     shown = original[:EXCERPT_CHARACTERS]
+    is_match = actual_bool == expected_bool
+    evidence: Evidence = {
+        "check": "boolean_match",
+        "description": f"Response '{shown}' means {actual_bool}, expected {expected_bool}",
+        "passed": is_match,
+        "limit": expected_bool,
+        "observed": actual_bool,
+        "step_ids": [],
+        "excerpt": shown,
+    }
+    if is_match:
+        return Verdict.PASS, "match", "Expected and actual values match", evidence
+    return Verdict.FAIL, "mismatch", f"Expected {expected_bool} but got {actual_bool}", evidence
+
+
+def _invalid_response(original: str, expected_bool: str) -> _Judgement:
+    shown = original[:EXCERPT_CHARACTERS]
+    is_blank = not original or original.isspace()
+    reason = "Empty or null response" if is_blank else f"Response '{shown}' does not represent a boolean value"
+    evidence = _unreadable("response_is_boolean", reason, shown)
+    evidence["limit"] = expected_bool
+    return Verdict.FAIL, "invalid_response", reason, evidence
+
+
+def _invalid_expected(original: str) -> _Judgement:
+    shown = original[:EXCERPT_CHARACTERS]
+    reason = f"Expected value '{shown}' is not a valid boolean"
+    return Verdict.UNGRADABLE, "invalid_expected", reason, _unreadable("expected_is_boolean", reason, shown)
+
+
+def _unreadable(check: str, reason: str, shown: str) -> Evidence:
     evidence: Evidence = {"check": check, "description": reason, "passed": False, "observed": shown, "step_ids": []}
     if shown:
         evidence["excerpt"] = shown
