@@ -74,11 +74,12 @@ class EmbeddedServer:
 
     def stop(self, *, remove: bool = False) -> None:
         """End the server, its data synced to disk or, with `remove`, deleted; twice is once."""
+        if not self._process.owned:
+            return
         # SHUTDOWN acts at once, SIGTERM at the server's next tick, up to 100 ms later. Neither
         # saves a snapshot, as none is configured; both sync the append-only file.
-        if self._process.owned:
-            _ask(self.socket_path, b"SHUTDOWN")
-            self._process.end(_STOP_SECONDS)
+        _ask(self.socket_path, b"SHUTDOWN")
+        self._process.end(_STOP_SECONDS)
         if remove:
             _remove_state(self.state_dir)
 

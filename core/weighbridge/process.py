@@ -52,6 +52,7 @@ class GuardedProcess:
     ) -> None:
         self._scratch_dir = scratch_dir
         self._owner_pid = os.getpid()
+        self._ended = False
         guard_end, self._lifeline = os.pipe()
         _lifelines.add(self._lifeline)
         try:
@@ -76,9 +77,8 @@ class GuardedProcess:
 
     @property
     def owned(self) -> bool:
-        """Whether the program is this process's to end, and has not been ended yet."""
-        # A forked child's copy is only a copy: the program stays its parent's.
-        return os.getpid() == self._owner_pid and self._lifeline in _lifelines
+        """Whether this process started the program; a child forked from it did not."""
+        return os.getpid() == self._owner_pid
 
     def wait(self, seconds: float) -> int | None:
         """Wait for the program's end; return its exit status, or None if it still runs."""
@@ -88,7 +88,7 @@ class GuardedProcess:
 
     def end(self, patience_seconds: float) -> None:
         """Ask the program to end, and kill it when it does not; a second call does nothing."""
-        if not self.owned:
+        if not self.owned or self._ended:
             return
         self._process.terminate()
         if self.wait(patience_seconds) is None:
@@ -97,6 +97,8 @@ class GuardedProcess:
         self._release()
 
     def _release(self) -> None:
+        # A number that is closed may be another file's next.
+        self._ended = True
         shutil.rmtree(self._scratch_dir, ignore_errors=True)
         _lifelines.discard(self._lifeline)
         os.close(self._lifeline)

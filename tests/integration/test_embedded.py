@@ -168,12 +168,15 @@ def test_a_parent_that_forgets_to_stop_leaves_no_server(state_dir: Path) -> None
         await_end(connection)
 
 
-def test_a_child_forked_from_the_parent_does_not_keep_the_server_alive(state_dir: Path) -> None:
+def test_a_child_forked_from_the_parent_neither_ends_the_server_nor_keeps_it_alive(
+    state_dir: Path,
+) -> None:
     # One write a line, as the two share the pipe.
-    fork = "if os.fork() == 0: server.stop()\nos.write(1, b'forked\\n')\nsignal.pause()"
+    fork = "if os.fork() == 0: server.stop(remove=True)\nos.write(1, b'forked\\n')\nsignal.pause()"
     with parent_process(state_dir, fork) as (parent, socket_path):
         assert parent.stdout is not None
         assert [parent.stdout.readline() for _ in range(2)] == ["forked\n"] * 2
+        assert any(state_dir.glob("appendonly*"))
         with connection_to(socket_path) as connection:
             connection.sendall(b"PING\r\n")
             assert connection.recv(64) == b"+PONG\r\n"
