@@ -96,10 +96,12 @@ def _explain(error: ErrorDetails) -> str:
     if kind == "value_error":
         reason = str(error["ctx"]["error"])
         return f"{path}: {reason}" if path else reason
-    wanted = f"must be {_WANTED[kind]}" if kind in _WANTED else error["msg"].replace("Input should", "must")
-    if wanted.startswith("must"):
-        return f"{path} {wanted}, not {_shown(error['input'])}"
-    return f"{path}: {wanted}"
+    if kind in _WANTED:
+        return f"{path} must be {_WANTED[kind]}, not {_shown(error['input'])}"
+    subject, should, rest = error["msg"].partition(" should ")
+    if not should:
+        return f"{path}: {error['msg']}"
+    return f"{path} must {rest}" + (f", not {_shown(error['input'])}" if subject == "Input" else "")
 
 
 def _path(places: tuple[int | str, ...]) -> str:
