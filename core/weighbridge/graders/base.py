@@ -27,10 +27,12 @@ __all__ = [
     "GraderInterface",
     "GraderRequirements",
     "GraderResult",
+    "Judgement",
     "OutputGrader",
     "Strings",
     "Verdict",
     "graded",
+    "unreadable",
 ]
 
 _log = logging.getLogger("weighbridge.graders")
@@ -39,7 +41,7 @@ _log = logging.getLogger("weighbridge.graders")
 class Verdict(StrEnum):
     """What a grader says of its inputs."""
 
-    PASS = "pass"
+    PASS = "pass"  # noqa: S105 - a verdict, not a password
     FAIL = "fail"
     UNGRADABLE = "ungradable"  #: the inputs lack what the grader needs
 
@@ -71,7 +73,9 @@ class GraderRequirements:
     """What a grader needs of a trace; nothing, for graders of outputs."""
 
     step_types: tuple[str, ...] = ()
-    capabilities: tuple[str, ...] = ()  #: among tool_calls, token_usage, timing, cost, tool_definitions
+    capabilities: tuple[
+        str, ...
+    ] = ()  #: among tool_calls, token_usage, timing, cost, tool_definitions
 
 
 class GraderInterface(ABC):
@@ -117,7 +121,9 @@ class Grader(GraderInterface):
     Config: ClassVar[type[GraderConfig]] = GraderConfig
 
     grader_id: str
-    settings: GraderConfig  #: the parsed configuration; a subclass narrows the type to its own `Config`
+    settings: (
+        GraderConfig  #: the parsed configuration; a subclass narrows the type to its own `Config`
+    )
 
     def __init__(self, grader_id: str | None = None, config: dict[str, Any] | None = None) -> None:
         self.grader_id = type(self).id if grader_id is None else _checked_id(grader_id)
@@ -140,7 +146,9 @@ class Grader(GraderInterface):
         self._refuse_change(name)
 
     def _refuse_change(self, name: str) -> NoReturn:
-        raise AttributeError(f"{type(self).__name__} never changes; {name!r} cannot be set or deleted")
+        raise AttributeError(
+            f"{type(self).__name__} never changes; {name!r} cannot be set or deleted"
+        )
 
     @property
     def config(self) -> dict[str, Any]:
@@ -174,6 +182,10 @@ class Grader(GraderInterface):
         """Return a `config` and `inputs` that show the grader at work."""
 
 
+Judgement = tuple[Verdict, str, str, Evidence]
+"""What a comparison came to: its verdict, its match status, its reason, and the evidence."""
+
+
 class OutputGrader(Grader):
     """A grader that judges an agent's answer against an expected one."""
 
@@ -196,7 +208,10 @@ class OutputGrader(Grader):
 
 
 def graded(
-    verdict: Verdict, details: dict[str, object], evidence: list[Evidence], score: float | None = None
+    verdict: Verdict,
+    details: dict[str, object],
+    evidence: list[Evidence],
+    score: float | None = None,
 ) -> GraderResult:
     """Put a result together; without a score of its own, a pass is 1.0 and anything else 0.0."""
     passed = verdict is Verdict.PASS
@@ -207,6 +222,20 @@ def graded(
         "details": details,
         "evidence": evidence,
     }
+
+
+def unreadable(check: str, reason: str, shown: str) -> Evidence:
+    """Return the evidence that one side of a comparison cannot be compared."""
+    evidence: Evidence = {
+        "check": check,
+        "description": reason,
+        "passed": False,
+        "observed": shown or None,
+        "step_ids": [],
+    }
+    if shown:
+        evidence["excerpt"] = shown
+    return evidence
 
 
 def _checked_id(grader_id: object) -> str:

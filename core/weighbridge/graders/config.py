@@ -39,14 +39,18 @@ Strings = Annotated[tuple[str, ...], BeforeValidator(_as_tuple)]
 class GraderConfig(BaseModel):
     """A grader's parameters: immutable, strictly typed, and closed to unknown keys."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False, title=None)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", strict=True, allow_inf_nan=False, title=None
+    )
 
     @model_validator(mode="before")
     @classmethod
     def _refuse_unknown_keys(cls, given: object) -> object:
         for key in given if isinstance(given, dict) else ():
             if key not in cls.model_fields:
-                raise PydanticCustomError(_UNKNOWN_KEY, "{text}", {"text": _unknown_key(key, list(cls.model_fields))})
+                raise PydanticCustomError(
+                    _UNKNOWN_KEY, "{text}", {"text": _unknown_key(key, list(cls.model_fields))}
+                )
         return given
 
 
@@ -59,12 +63,16 @@ def parse_config(model: type[ConfigT], config: object, grader_id: str) -> Config
     Raises ConfigTypeError for a value of the wrong type, and ConfigError for anything else that is wrong.
     """
     if config is not None and not isinstance(config, dict):
-        raise ConfigTypeError(f"grader {grader_id!r}: config must be an object or null, not {_shown(config)}")
+        raise ConfigTypeError(
+            f"grader {grader_id!r}: config must be an object or null, not {_shown(config)}"
+        )
     try:
         parsed = model.model_validate({} if config is None else config)
         parsed.model_dump_json()
     except PydanticSerializationError:
-        raise ConfigError(f"grader {grader_id!r}: config must be JSON, with no lone surrogate in its texts") from None
+        raise ConfigError(
+            f"grader {grader_id!r}: config must be JSON, with no lone surrogate in its texts"
+        ) from None
     except ValidationError as invalid:
         first, *others = invalid.errors(include_url=False)
         error_class = ConfigTypeError if _is_wrong_type(first) else ConfigError
@@ -106,7 +114,9 @@ def _explain(error: ErrorDetails) -> str:
 
 def _path(places: tuple[int | str, ...]) -> str:
     """Write a place in the configuration as `aliases.true[0]`."""
-    return "".join(f"[{place}]" if isinstance(place, int) else f".{place}" for place in places).lstrip(".")
+    return "".join(
+        f"[{place}]" if isinstance(place, int) else f".{place}" for place in places
+    ).lstrip(".")
 
 
 def _shown(value: Any) -> str:

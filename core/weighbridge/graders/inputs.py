@@ -112,12 +112,18 @@ def _scalar(item: object) -> str:
     if issubclass(kind, str):
         return encode_basestring(str.__str__(item)[:SHOWN_JSON_CHARACTERS])
     if issubclass(kind, int):
-        digits = _digits(item)  # type: ignore[arg-type]
-        return digits[:SHOWN_JSON_CHARACTERS] if digits else f"<integer of {int.bit_length(item)} bits>"  # type: ignore[arg-type]
+        return _integer_text(item)  # type: ignore[arg-type]
     if issubclass(kind, float):
         return _float_text(item)  # type: ignore[arg-type]
     name: str = _NAME_OF_TYPE.__get__(kind)
     return f"<{name[:EXCERPT_CHARACTERS]}>"
+
+
+def _integer_text(number: int) -> str:
+    digits = _digits(number)
+    if digits is None:
+        return f"<integer of {int.bit_length(number)} bits>"
+    return digits[:SHOWN_JSON_CHARACTERS]
 
 
 def _digits(number: int) -> str | None:

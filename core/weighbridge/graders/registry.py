@@ -29,7 +29,9 @@ _log = logging.getLogger("weighbridge.graders")
 class Registry:
     """Grader classes by id, in the order of registration."""
 
-    def __init__(self, plug_ins: Iterable[EntryPoint] = (), built_in: Iterable[type[Grader]] = BUILT_IN) -> None:
+    def __init__(
+        self, plug_ins: Iterable[EntryPoint] = (), built_in: Iterable[type[Grader]] = BUILT_IN
+    ) -> None:
         self._classes = {grader.id: grader for grader in built_in}
         self._failures: dict[str, str] = {}
         for plug_in in sorted(plug_ins, key=lambda plug_in: (plug_in.name, plug_in.value)):
@@ -81,7 +83,9 @@ class Registry:
             problem = f"{type(error).__name__}: {_text(error)}"
         if problem:
             self._failures[plug_in.name] = problem
-            _log.warning("grader plug-in %r (%s) is left out: %s", plug_in.name, plug_in.value, problem)
+            _log.warning(
+                "grader plug-in %r (%s) is left out: %s", plug_in.name, plug_in.value, problem
+            )
         else:
             self._classes[grader.id] = grader
 
@@ -101,8 +105,15 @@ def _problem(grader: object) -> str:
         return "not a subclass of weighbridge.graders.Grader"
     if inspect.isabstract(grader):
         return f"lacks the methods {', '.join(sorted(grader.__abstractmethods__))}"
-    facts = {fact: getattr(grader, fact, None) for fact in ("id", "name", "description", "version", "Config")}
-    wrong = [fact for fact in ("name", "description") if not (isinstance(facts[fact], str) and facts[fact])]
+    facts = {
+        fact: getattr(grader, fact, None)
+        for fact in ("id", "name", "description", "version", "Config")
+    }
+    wrong = [
+        fact
+        for fact in ("name", "description")
+        if not (isinstance(facts[fact], str) and facts[fact])
+    ]
     if not (isinstance(facts["id"], str) and _ID.fullmatch(facts["id"])):
         wrong.insert(0, "id")
     if type(facts["version"]) is not int or facts["version"] < 1:

@@ -7,7 +7,17 @@ import string
 import unicodedata
 from typing import TYPE_CHECKING, Any, Literal
 
-from weighbridge.graders.base import Evidence, GraderConfig, GraderResult, OutputGrader, Strings, Verdict, graded
+from weighbridge.graders.base import (
+    Evidence,
+    GraderConfig,
+    GraderResult,
+    Judgement,
+    OutputGrader,
+    Strings,
+    Verdict,
+    graded,
+    unreadable,
+)
 from weighbridge.graders.inputs import EXCERPT_CHARACTERS, printable, read_text
 
 if TYPE_CHECKING:
@@ -58,85 +68,70 @@ class StringMatchGrader(OutputGrader):
         """Compare the two texts, normalised as configured."""
         expected, expected_original = read_text(expected_output)
         actual, actual_original = read_text(agent_response)
-        if expected is None or actual is None:
-            return self._refused(expected, expected_original, actual, actual_original)
-        folded = self._fold(actual)
-        wanted, got = self._normalize(self._fold(expected), folded)
-        if wanted != got and self._alternatives:
-            for original, alternative in self._alternatives:
-                pair = self._normalize(alternative, folded)
-                if pair[0] == pair[1]:
-                    expected_original, (wanted, got) = original, pair
-                    break
-        return self._compared(expected_original, actual_original, wanted, got)
-
-    def _compared(self, expected_original: str, actual_original: str, wanted: str, got: str) -> GraderResult:
-        """Return the result for two texts."""
-        is_match = wanted == got
-        index = None if is_match else first_difference(wanted, got)
-        shown_wanted, shown_got = printable(wanted), printable(got)
-        evidence: Evidence = {
-            "check": "string_match",
-            "description": "The texts are equal" if index is None else self._difference(index, wanted, got),
-            "passed": is_match,
-            "limit": shown_wanted[:EXCERPT_CHARACTERS],
-            "observed": shown_got[:EXCERPT_CHARACTERS],
-            "step_ids": [],
-        }
-        if shown_got:
-            start = max(0, (index or 0) - _CONTEXT_CHARACTERS)
-            evidence["excerpt"] = shown_got[start : start + EXCERPT_CHARACTERS]
-        if is_match:
-            reason = "Expected and actual values match"
-        else:
-            wanted_quote, got_quote = expected_original[:EXCERPT_CHARACTERS], actual_original[:EXCERPT_CHARACTERS]
-            reason = f"Expected '{wanted_quote}' but got '{got_quote}'"
-        details: dict[str, object] = {
-            "match_status": "match" if is_match else "mismatch",
-            "reason": reason,
-            "expected_original": expected_original,
-            "actual_original": actual_original,
-            "normalized_expected": shown_wanted,
-            "normalized_actual": shown_got,
-            "first_difference": index,
-        }
-        return graded(Verdict.PASS if is_match else Verdict.FAIL, details, [evidence])
-
-    def _difference(self, index: int, wanted: str, got: str) -> str:
-        """Describe a mismatch."""
-        others = f"; none of {len(self._alternatives)} further answers is equal" if self._alternatives else ""
-        return f"The texts differ at index {index}: {len(got)} characters, expected {len(wanted)}{others}"
-
-    def _refused(
-        self, expected: str | None, expected_original: str, actual: str | None, actual_original: str
-    ) -> GraderResult:
-        """Return the result when a side is not text; the expected side's fault comes first."""
+        folded = self._fold(actual or "")
+        wanted, got = self._normalize(self._fold(expected or ""), folded)
+        difference = None
         if expected is None:
-            verdict, side, noun, original = Verdict.UNGRADABLE, "expected", "Expected value", expected_original
+            judgement = _not_text(
+                Verdict.UNGRADABLE, "expected", "Expected value", expected_original
+            )
+        elif actual is None:
+            judgement = _not_text(Verdict.FAIL, "response", "Response", actual_original)
         else:
-            verdict, side, noun, original = Verdict.FAIL, "response", "Response", actual_original
-        shown = original[:EXCERPT_CHARACTERS]
-        reason = f"{noun} '{shown}' is not text" if shown else f"{noun} is null"
-        evidence: Evidence = {
-            "check": f"{side}_is_text",
-            "description": reason,
-            "passed": False,
-            "observed": shown or None,
-            "step_ids": [],
-        }
-        if shown:
-            evidence["excerpt"] = shown
-        normalized_expected, normalized_actual = self._normalize(self._fold(expected or ""), self._fold(actual or ""))
+            if wanted != got and self._alternatives:
+                alternative = self._matching_alternative(folded)
+                expected_original, wanted, got = alternative or (expected_original, wanted, got)
+            if wanted == got:
+                judgement = _match(printable(wanted))
+            else:
+                difference = first_difference(wanted, got)
+                judgement = self._mismatch(
+                    expected_original, actual_original, wanted, got, difference
+                )
+        verdict, match_status, reason, evidence = judgement
         details: dict[str, object] = {
-            "match_status": f"invalid_{side}",
+            "match_status": match_status,
             "reason": reason,
             "expected_original": expected_original,
             "actual_original": actual_original,
-            "normalized_expected": printable(normalized_expected),
-            "normalized_actual": printable(normalized_actual),
-            "first_difference": None,
+            "normalized_expected": printable(wanted),
+            "normalized_actual": printable(got),
+            "first_difference": difference,
         }
         return graded(verdict, details, [evidence])
+
+    def _matching_alternative(self, folded_actual: str) -> tuple[str, str, str] | None:
+        """Return the further answer that matches, and both sides' normalised forms beside it."""
+        for original, folded in self._alternatives:
+            wanted, got = self._normalize(folded, folded_actual)
+            if wanted == got:
+                return original, wanted, got
+        return None
+
+    def _mismatch(
+        self, expected_original: str, actual_original: str, wanted: str, got: str, difference: int
+    ) -> Judgement:
+        """Quote both sides as they came, and show the answer around the first difference."""
+        what = (
+            f"The texts differ at index {difference}: {len(got)} characters, expected {len(wanted)}"
+        )
+        if self._alternatives:
+            what += f"; none of {len(self._alternatives)} further answers is equal"
+        evidence: Evidence = {
+            "check": "string_match",
+            "description": what,
+            "passed": False,
+            "limit": printable(wanted[:EXCERPT_CHARACTERS]),
+            "observed": printable(got[:EXCERPT_CHARACTERS]),
+            "step_ids": [],
+        }
+        start = max(0, difference - _CONTEXT_CHARACTERS)
+        if excerpt := got[start : start + EXCERPT_CHARACTERS]:
+            evidence["excerpt"] = printable(excerpt)
+        expected, actual = (
+            text[:EXCERPT_CHARACTERS] for text in (expected_original, actual_original)
+        )
+        return Verdict.FAIL, "mismatch", f"Expected '{expected}' but got '{actual}'", evidence
 
     def _fold(self, text: str) -> str:
         """Apply the steps that each side takes on its own: Unicode form, then case."""
@@ -159,6 +154,27 @@ class StringMatchGrader(OutputGrader):
         if settings.strip_whitespace:
             return expected.strip(), actual.strip()
         return expected, actual
+
+
+def _match(text: str) -> Judgement:
+    shown = text[:EXCERPT_CHARACTERS]
+    evidence: Evidence = {
+        "check": "string_match",
+        "description": "The texts are equal",
+        "passed": True,
+        "limit": shown,
+        "observed": shown,
+        "step_ids": [],
+    }
+    if shown:
+        evidence["excerpt"] = shown
+    return Verdict.PASS, "match", "Expected and actual values match", evidence
+
+
+def _not_text(verdict: Verdict, side: str, noun: str, original: str) -> Judgement:
+    shown = original[:EXCERPT_CHARACTERS]
+    reason = f"{noun} '{shown}' is not text" if shown else f"{noun} is null"
+    return verdict, f"invalid_{side}", reason, unreadable(f"{side}_is_text", reason, shown)
 
 
 def without_punctuation(text: str) -> str:

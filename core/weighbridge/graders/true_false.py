@@ -6,11 +6,20 @@ from typing import Annotated, Any
 
 from pydantic import Field, model_validator
 
-from weighbridge.graders.base import Evidence, GraderConfig, GraderResult, OutputGrader, Strings, Verdict, graded
+from weighbridge.graders.base import (
+    Evidence,
+    GraderConfig,
+    GraderResult,
+    Judgement,
+    OutputGrader,
+    Strings,
+    Verdict,
+    graded,
+    unreadable,
+)
 from weighbridge.graders.inputs import EXCERPT_CHARACTERS, printable, read_text
 
 _AliasList = Annotated[Strings, Field(min_length=1)]
-_Judgement = tuple[Verdict, str, str, Evidence]  # with the match status and the reason in between
 
 
 class Aliases(GraderConfig):
@@ -45,15 +54,17 @@ def meanings(config: TrueFalseConfig) -> dict[str, str]:
     table = {"true": "true", "false": "false"}
     for meaning, aliases in (("true", config.aliases.true), ("false", config.aliases.false)):
         for alias in aliases:
-            word = normalize(alias, case_sensitive=config.case_sensitive)
+            word = normalize(alias, config.case_sensitive)
             if not word:
-                raise ValueError(f"aliases.{meaning} has an empty alias; an empty answer is never a boolean")
+                raise ValueError(
+                    f"aliases.{meaning} has an empty alias; an empty answer is never a boolean"
+                )
             if table.setdefault(word, meaning) != meaning:
                 raise ValueError(f"alias {alias!r} would mean both true and false")
     return table
 
 
-def normalize(text: str, *, case_sensitive: bool) -> str:
+def normalize(text: str, case_sensitive: bool) -> str:
     """Strip Unicode whitespace, and fold case unless it matters."""
     stripped = text.strip()
     return stripped if case_sensitive else stripped.casefold()
@@ -104,11 +115,12 @@ class TrueFalseGrader(OutputGrader):
         normalized_expected, expected_bool = self._interpret(expected_text)
         normalized_actual, actual_bool = self._interpret(actual_text)
         if expected_bool is None:
-            verdict, match_status, reason, evidence = _invalid_expected(expected_original)
+            judgement = _invalid_expected(expected_original)
         elif actual_bool is None:
-            verdict, match_status, reason, evidence = _invalid_response(actual_original, expected_bool)
+            judgement = _invalid_response(actual_original, expected_bool)
         else:
-            verdict, match_status, reason, evidence = _compared(actual_original, actual_bool, expected_bool)
+            judgement = _compared(actual_original, actual_bool, expected_bool)
+        verdict, match_status, reason, evidence = judgement
         details: dict[str, object] = {
             "expected_bool": expected_bool,
             "actual_bool": actual_bool,
@@ -125,11 +137,11 @@ class TrueFalseGrader(OutputGrader):
         """Return a text's normalised form, and the boolean it stands for, if any."""
         if text is None:
             return "", None
-        word = text.strip() if self._case_sensitive else text.strip().casefold()
+        word = normalize(text, self._case_sensitive)
         return word if word.isascii() else printable(word), self._meanings.get(word)
 
 
-def _compared(original: str, actual_bool: str, expected_bool: str) -> _Judgement:
+def _compared(original: str, actual_bool: str, expected_bool: str) -> Judgement:
     shown = original[:EXCERPT_CHARACTERS]
     is_match = actual_bool == expected_bool
     evidence: Evidence = {
@@ -146,23 +158,18 @@ def _compared(original: str, actual_bool: str, expected_bool: str) -> _Judgement
     return Verdict.FAIL, "mismatch", f"Expected {expected_bool} but got {actual_bool}", evidence
 
 
-def _invalid_response(original: str, expected_bool: str) -> _Judgement:
+def _invalid_response(original: str, expected_bool: str) -> Judgement:
     shown = original[:EXCERPT_CHARACTERS]
     is_blank = not original or original.isspace()
-    reason = "Empty or null response" if is_blank else f"Response '{shown}' does not represent a boolean value"
-    evidence = _unreadable("response_is_boolean", reason, shown)
+    what = f"Response '{shown}' does not represent a boolean value"
+    reason = "Empty or null response" if is_blank else what
+    evidence = unreadable("response_is_boolean", reason, shown)
     evidence["limit"] = expected_bool
     return Verdict.FAIL, "invalid_response", reason, evidence
 
 
-def _invalid_expected(original: str) -> _Judgement:
+def _invalid_expected(original: str) -> Judgement:
     shown = original[:EXCERPT_CHARACTERS]
     reason = f"Expected value '{shown}' is not a valid boolean"
-    return Verdict.UNGRADABLE, "invalid_expected", reason, _unreadable("expected_is_boolean", reason, shown)
-
-
-def _unreadable(check: str, reason: str, shown: str) -> Evidence:
-    evidence: Evidence = {"check": check, "description": reason, "passed": False, "observed": shown, "step_ids": []}
-    if shown:
-        evidence["excerpt"] = shown
-    return evidence
+    evidence = unreadable("expected_is_boolean", reason, shown)
+    return Verdict.UNGRADABLE, "invalid_expected", reason, evidence

@@ -21,7 +21,9 @@ from weighbridge.errors import ConfigError, ConfigTypeError
 from weighbridge.graders import GraderInterface, GraderRequirements, Verdict, default_registry
 
 EVERY_GRADER = [default_registry().get(grader_id) for grader_id in default_registry().ids()]
-every_grader = pytest.mark.parametrize("grader_class", EVERY_GRADER, ids=lambda grader_class: grader_class.id)
+every_grader = pytest.mark.parametrize(
+    "grader_class", EVERY_GRADER, ids=lambda grader_class: grader_class.id
+)
 
 
 class Hostile:
@@ -30,8 +32,12 @@ class Hostile:
     def _refuse(self, *_):
         raise RuntimeError("hostile")
 
-    __repr__ = __str__ = __bool__ = __len__ = __iter__ = __eq__ = __hash__ = __index__ = __int__ = _refuse
-    __getattr__ = __format__ = __contains__ = __getitem__ = __float__ = __bytes__ = __reduce_ex__ = _refuse
+    __repr__ = __str__ = __bool__ = __len__ = __iter__ = __eq__ = __hash__ = __index__ = __int__ = (
+        _refuse
+    )
+    __getattr__ = __format__ = __contains__ = __getitem__ = __float__ = __bytes__ = (
+        __reduce_ex__
+    ) = _refuse
     __class__ = property(_refuse)
 
 
@@ -53,7 +59,9 @@ class HostileNumber(int):
     def _refuse(self, *_):
         raise RuntimeError("hostile")
 
-    __str__ = __repr__ = __index__ = __int__ = __add__ = __eq__ = __hash__ = __format__ = bit_length = _refuse
+    __str__ = __repr__ = __index__ = __int__ = __add__ = __eq__ = __hash__ = __format__ = (
+        bit_length
+    ) = _refuse
 
 
 class HostileMeta(type):
@@ -125,7 +133,9 @@ any_plans = st.recursive(
     | st.text(st.characters(exclude_categories=()))
     | st.binary()
     | st.builds(Weird, st.sampled_from(list(WEIRD))),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text() | st.integers(), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text() | st.integers(), inner, max_size=3)
+    ),
     max_leaves=8,
 )
 
@@ -157,7 +167,15 @@ def assert_is_result(result):
     assert 1 <= len(result["evidence"]) <= 50
     for entry in result["evidence"]:
         assert {"check", "description", "passed", "step_ids"} <= set(entry)
-        assert set(entry) <= {"check", "description", "passed", "limit", "observed", "step_ids", "excerpt"}
+        assert set(entry) <= {
+            "check",
+            "description",
+            "passed",
+            "limit",
+            "observed",
+            "step_ids",
+            "excerpt",
+        }
         assert entry["check"]
         assert entry["description"]
         assert type(entry["passed"]) is bool
@@ -288,11 +306,14 @@ def test_a_changed_config_dict_does_not_reach_the_grader(grader_class):
 def test_a_grader_has_all_its_class_facts(grader_class):
     assert issubclass(grader_class, GraderInterface)
     assert all(
-        isinstance(fact, str) and fact for fact in (grader_class.id, grader_class.name, grader_class.description)
+        isinstance(fact, str) and fact
+        for fact in (grader_class.id, grader_class.name, grader_class.description)
     )
     assert type(grader_class.version) is int
     assert grader_class.version >= 1
-    assert isinstance(grader_class.requirements(grader_class.example()["config"]), GraderRequirements)
+    assert isinstance(
+        grader_class.requirements(grader_class.example()["config"]), GraderRequirements
+    )
     for schema in (grader_class.config_schema(), grader_class.inputs_schema()):
         assert schema["type"] == "object"
         assert schema["additionalProperties"] is False
@@ -383,7 +404,10 @@ def test_grade_logs_nothing(grader_class, caplog):
 
 
 @every_grader
-@given(plan=any_plans | st.dictionaries(st.sampled_from(["aliases", "case_sensitive", "x"]) | st.text(), any_plans))
+@given(
+    plan=any_plans
+    | st.dictionaries(st.sampled_from(["aliases", "case_sensitive", "x"]) | st.text(), any_plans)
+)
 @settings(max_examples=150, deadline=None)
 def test_validate_config_never_raises_and_agrees_with_construction(grader_class, plan):
     config = realise(plan)

@@ -39,7 +39,9 @@ def test_what_json_lacks_is_shown_all_the_same(value, shown):
 
 
 @pytest.mark.parametrize(
-    "value", [["x" * 100] * 1_000, "x" * 10_000, {str(n): n for n in range(10_000)}], ids=["list", "text", "object"]
+    "value",
+    [["x" * 100] * 1_000, "x" * 10_000, {str(n): n for n in range(10_000)}],
+    ids=["list", "text", "object"],
 )
 def test_a_long_value_is_cut(value):
     assert 4_000 <= len(as_json(value)) <= 8_010

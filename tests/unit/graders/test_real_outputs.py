@@ -42,7 +42,11 @@ def cases(grader_id):
         with gzip.open(path, "rt", encoding="utf-8") as lines:
             for record in map(json.loads, lines):
                 for text, expect in record["expect"].items():
-                    if record["grader"] == grader_id and expect is not None and record[text] is not None:
+                    if (
+                        record["grader"] == grader_id
+                        and expect is not None
+                        and record[text] is not None
+                    ):
                         yield path.name.removesuffix(".jsonl.gz"), record, text, expect
 
 
@@ -56,20 +60,29 @@ def test_true_false_gives_every_expected_match_status():
     for _, record, text, expect in cases("true-false"):
         grader = default_registry().create("true-false", record.get("config"))
         result = grader.grade(record[text], record["gold"])
-        if (result["details"]["match_status"], result["passed"]) != (expect["match_status"], expect["passed"]):
+        if (result["details"]["match_status"], result["passed"]) != (
+            expect["match_status"],
+            expect["passed"],
+        ):
             differences.append((record["id"], text, result["details"]))
     assert differences == []
 
 
 def test_string_match_gives_every_expected_verdict_but_for_answers_of_punctuation_alone():
-    graders = {mode: default_registry().create("string-match", config) for mode, config in MODES.items()}
+    graders = {
+        mode: default_registry().create("string-match", config) for mode, config in MODES.items()
+    }
     differences, emptied = [], Counter()
     for file, record, text, expect in cases("string-match"):
         for mode, grader in graders.items():
             result = grader.grade(record[text], record["gold"])
             if result["passed"] is expect[mode]:
                 continue
-            if mode == "squad" and is_emptied_by_squad(record[text]) and is_emptied_by_squad(record["gold"]):
+            if (
+                mode == "squad"
+                and is_emptied_by_squad(record[text])
+                and is_emptied_by_squad(record["gold"])
+            ):
                 emptied[file, text] += 1
                 assert not result["passed"]
             else:

@@ -9,7 +9,15 @@ from importlib.metadata import EntryPoint
 import pytest
 
 from weighbridge.errors import ConfigError, UnknownGraderError
-from weighbridge.graders import GraderConfig, OutputGrader, Registry, TrueFalseGrader, Verdict, default_registry, graded
+from weighbridge.graders import (
+    GraderConfig,
+    OutputGrader,
+    Registry,
+    TrueFalseGrader,
+    Verdict,
+    default_registry,
+    graded,
+)
 from weighbridge.graders.registry import ENTRY_POINT_GROUP
 
 
@@ -88,7 +96,9 @@ GOOD = plug_in("length", "LengthGrader")
 
 def test_the_catalogue_begins_with_the_contracts_entries_in_their_order():
     catalogue = Registry().catalogue()
-    assert [{key: entry[key] for key in ("id", "name", "description")} for entry in catalogue][:2] == [
+    assert [{key: entry[key] for key in ("id", "name", "description")} for entry in catalogue][
+        :2
+    ] == [
         {
             "id": "string-match",
             "name": "String Match",
@@ -120,7 +130,9 @@ def test_a_changed_catalogue_changes_no_other():
 
 
 def test_an_unknown_id_is_refused_with_the_nearest_and_the_known():
-    with pytest.raises(UnknownGraderError, match="no grader 'true-flase'; did you mean 'true-false'") as refusal:
+    with pytest.raises(
+        UnknownGraderError, match="no grader 'true-flase'; did you mean 'true-false'"
+    ) as refusal:
         Registry().get("true-flase")
     assert "string-match, true-false" in str(refusal.value)
 
@@ -158,7 +170,9 @@ def test_plug_ins_come_after_the_built_in_graders_by_name():
         ("Unschematic", __name__, "NotImplementedError: no schema yet"),
     ],
 )
-def test_a_plug_in_that_fails_is_reported_by_name_and_stops_nothing_else(attribute, module, reason, caplog):
+def test_a_plug_in_that_fails_is_reported_by_name_and_stops_nothing_else(
+    attribute, module, reason, caplog
+):
     with caplog.at_level(logging.WARNING, logger="weighbridge.graders"):
         registry = Registry([plug_in("broken", attribute, module), GOOD])
     assert registry.ids() == [*Registry().ids(), "length"]

@@ -15,7 +15,12 @@ from hypothesis import strategies as st
 from weighbridge.graders import StringMatchGrader
 from weighbridge.graders.string_match import first_difference, without_articles, without_punctuation
 
-SQUAD = {"case_sensitive": False, "ignore_punctuation": True, "ignore_articles": True, "collapse_whitespace": True}
+SQUAD = {
+    "case_sensitive": False,
+    "ignore_punctuation": True,
+    "ignore_articles": True,
+    "collapse_whitespace": True,
+}
 DETAILS = [
     "match_status",
     "reason",
@@ -61,7 +66,11 @@ def test_different_texts_fail_with_both_quoted_and_the_place_where_they_part():
     assert result["details"]["first_difference"] == 3
     (evidence,) = result["evidence"]
     assert evidence["description"] == "The texts differ at index 3: 5 characters, expected 5"
-    assert (evidence["check"], evidence["limit"], evidence["observed"]) == ("string_match", "Paris", "Parma")
+    assert (evidence["check"], evidence["limit"], evidence["observed"]) == (
+        "string_match",
+        "Paris",
+        "Parma",
+    )
 
 
 @pytest.mark.parametrize(
@@ -90,7 +99,7 @@ def test_nothing_is_normalised_unless_asked(response, expected):
         ({"ignore_articles": True}, "The cat and AN owl", "cat and owl"),
         ({"unicode_form": "NFC"}, "e\u0301", "é"),
         ({"unicode_form": "NFD"}, "é", "e\u0301"),
-        ({"unicode_form": "NFKC"}, "ﬁve ５", "five 5"),
+        ({"unicode_form": "NFKC"}, "ﬁve \uff15", "five 5"),
         ({"unicode_form": "NFKD"}, "①", "1"),
         (SQUAD, "The  Eiffel Tower!", "eiffel tower"),
     ],
@@ -120,7 +129,13 @@ def test_punctuation_goes_before_articles_so_that_an_article_in_brackets_goes_to
 
 
 def test_compatibility_forms_come_before_case_and_punctuation():
-    assert passes("ＡＢ！", "ab", unicode_form="NFKC", case_sensitive=False, ignore_punctuation=True)
+    assert passes(
+        "\uff21\uff22\uff01",
+        "ab",
+        unicode_form="NFKC",
+        case_sensitive=False,
+        ignore_punctuation=True,
+    )
 
 
 @pytest.mark.parametrize(
@@ -153,7 +168,12 @@ def test_articles_leave_one_space_and_touch_no_other_whitespace(text, rest):
         (
             "(a)",
             "[a]",
-            {"ignore_punctuation": True, "ignore_articles": True, "case_sensitive": False, "expected_any": ["{}"]},
+            {
+                "ignore_punctuation": True,
+                "ignore_articles": True,
+                "case_sensitive": False,
+                "expected_any": ["{}"],
+            },
         ),
     ],
 )
@@ -174,7 +194,9 @@ def test_a_removal_that_empties_one_side_only_is_made():
 
 
 def test_any_further_answer_passes_and_the_details_show_it():
-    found = details("PARIS", "City of Light", case_sensitive=False, expected_any=["Lutetia", "Paris"])
+    found = details(
+        "PARIS", "City of Light", case_sensitive=False, expected_any=["Lutetia", "Paris"]
+    )
     assert found["match_status"] == "match"
     assert (found["expected_original"], found["normalized_expected"]) == ("Paris", "paris")
 
@@ -189,7 +211,9 @@ def test_a_null_expected_value_stays_invalid_beside_further_answers():
     assert details("Paris", None, expected_any=["Paris"])["match_status"] == "invalid_expected"
 
 
-@pytest.mark.parametrize(("response", "shown"), [(2.5, "2.5"), (["B"], '["B"]'), ({}, "{}"), (b"B", "<bytes>")])
+@pytest.mark.parametrize(
+    ("response", "shown"), [(2.5, "2.5"), (["B"], '["B"]'), ({}, "{}"), (b"B", "<bytes>")]
+)
 def test_a_response_that_is_not_text_is_invalid_and_shown_as_json(response, shown):
     result = grade(response, "B")
     assert result["verdict"] == "fail"
@@ -200,7 +224,10 @@ def test_a_response_that_is_not_text_is_invalid_and_shown_as_json(response, show
 
 def test_a_null_response_fails_and_a_null_expected_value_is_ungradable():
     response = grade(None, "B")
-    assert (response["verdict"], response["details"]["match_status"]) == ("fail", "invalid_response")
+    assert (response["verdict"], response["details"]["match_status"]) == (
+        "fail",
+        "invalid_response",
+    )
     assert response["details"]["reason"] == "Response is null"
     for result in (grade("B", None), grade(None, None)):
         assert (result["verdict"], result["score"]) == ("ungradable", 0.0)
@@ -216,7 +243,13 @@ def test_empty_strings_are_strings():
 
 @pytest.mark.parametrize(
     ("response", "expected"),
-    [(True, "true"), (7, "7"), ("7", 7), (-3, -3), pytest.param(10**5_000, "1" + "0" * 5_000, id="5,001 digits")],
+    [
+        (True, "true"),
+        (7, "7"),
+        ("7", 7),
+        (-3, -3),
+        pytest.param(10**5_000, "1" + "0" * 5_000, id="5,001 digits"),
+    ],
 )
 def test_json_booleans_and_integers_are_read_as_written(response, expected):
     assert passes(response, expected)
@@ -238,10 +271,22 @@ def test_the_excerpt_shows_where_a_long_answer_goes_wrong():
 @pytest.mark.parametrize(
     ("config", "error", "says"),
     [
-        ({"case_sensitve": True}, ValueError, "unknown key 'case_sensitve'; did you mean 'case_sensitive'?"),
-        ({"strip_whitespace": "yes"}, TypeError, "strip_whitespace must be true or false, not 'yes'"),
+        (
+            {"case_sensitve": True},
+            ValueError,
+            "unknown key 'case_sensitve'; did you mean 'case_sensitive'?",
+        ),
+        (
+            {"strip_whitespace": "yes"},
+            TypeError,
+            "strip_whitespace must be true or false, not 'yes'",
+        ),
         ({"ignore_articles": 1}, TypeError, "ignore_articles must be true or false, not 1"),
-        ({"unicode_form": "nfc"}, ValueError, "unicode_form must be 'NFC', 'NFD', 'NFKC' or 'NFKD', not 'nfc'"),
+        (
+            {"unicode_form": "nfc"},
+            ValueError,
+            "unicode_form must be 'NFC', 'NFD', 'NFKC' or 'NFKD', not 'nfc'",
+        ),
         ({"unicode_form": 5}, TypeError, "unicode_form must be"),
         ({"expected_any": "x"}, TypeError, "expected_any must be a list, not 'x'"),
         ({"expected_any": ["x", None]}, TypeError, "expected_any[1] must be a string, not null"),
@@ -274,7 +319,25 @@ def squad_normalize_answer(s):
 
 answers = st.lists(
     st.sampled_from(
-        ["the", "The", "a", "AN", "cat", "a.", "(", ")", " ", "  ", "\n", "\u2003", "-", "_a", "é", "theatre", "7"]
+        [
+            "the",
+            "The",
+            "a",
+            "AN",
+            "cat",
+            "a.",
+            "(",
+            ")",
+            " ",
+            "  ",
+            "\n",
+            "\u2003",
+            "-",
+            "_a",
+            "é",
+            "theatre",
+            "7",
+        ]
     )
 ).map("".join)
 
@@ -291,12 +354,17 @@ def test_squad_mode_is_squads_normalize_answer_unless_both_sides_are_emptied(res
 
 @given(text=answers | st.text())
 def test_articles_leave_the_words_that_squad_leaves(text):
-    assert without_articles(text).split() == re.sub(r"\b(a|an|the)\b", " ", text, flags=re.IGNORECASE).split()
+    assert (
+        without_articles(text).split()
+        == re.sub(r"\b(a|an|the)\b", " ", text, flags=re.IGNORECASE).split()
+    )
 
 
 @given(text=st.text())
 def test_deleting_punctuation_deletes_every_ascii_punctuation_character_and_no_other(text):
-    assert without_punctuation(text) == "".join(character for character in text if character not in string.punctuation)
+    assert without_punctuation(text) == "".join(
+        character for character in text if character not in string.punctuation
+    )
 
 
 configs = st.fixed_dictionaries(
@@ -350,6 +418,7 @@ def test_the_first_difference_is_the_end_of_the_common_beginning(one, other):
 class CountedText(str):
     """A text that counts the characters taken out of it."""
 
+    __slots__ = ()
     taken = 0
 
     def __getitem__(self, place):
