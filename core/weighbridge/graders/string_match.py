@@ -128,9 +128,8 @@ class StringMatchGrader(OutputGrader):
         start = max(0, difference - _CONTEXT_CHARACTERS)
         if excerpt := got[start : start + EXCERPT_CHARACTERS]:
             evidence["excerpt"] = printable(excerpt)
-        expected, actual = (
-            text[:EXCERPT_CHARACTERS] for text in (expected_original, actual_original)
-        )
+        expected = expected_original[:EXCERPT_CHARACTERS]
+        actual = actual_original[:EXCERPT_CHARACTERS]
         return Verdict.FAIL, "mismatch", f"Expected '{expected}' but got '{actual}'", evidence
 
     def _fold(self, text: str) -> str:

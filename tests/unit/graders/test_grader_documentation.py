@@ -1,0 +1,37 @@
+"""What the documentation shows of graders is what they do."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from weighbridge.graders import default_registry
+
+DOCS = Path(__file__).resolve().parents[3] / "docs"
+PAGES = [
+    "grader-contract.md",
+    "writing-a-grader.md",
+    "graders/string-match.md",
+    "graders/true-false.md",
+]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_example_on_the_page_runs(page):
+    examples = re.findall(
+        r"```python\n(.*?)```", (DOCS / page).read_text(encoding="utf-8"), re.DOTALL
+    )
+    assert examples
+    exec(compile("\n".join(examples), page, "exec"), {"__name__": "example"})
+
+
+@pytest.mark.parametrize("grader_id", ["string-match", "true-false"])
+def test_the_page_of_a_grader_names_every_parameter_and_every_detail(grader_id):
+    text = (DOCS / "graders" / f"{grader_id}.md").read_text(encoding="utf-8")
+    grader_class = default_registry().get(grader_id)
+    example = grader_class.example()
+    details = grader_class(config=example["config"]).grade(**example["inputs"])["details"]
+    for name in (*grader_class.Config.model_fields, *details):
+        assert f"`{name}`" in text
