@@ -1,0 +1,219 @@
+"""The repository itself: what a clone, a build and an installation contain."""
+
+import ast
+import os
+import re
+import subprocess
+import sys
+import tomllib
+import zipfile
+from functools import cache
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE_ROOTS = ("core", "worker", "producer")
+PIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*==[0-9][A-Za-z0-9.+!-]*")
+
+MACHINE_TRACES = {
+    "a root user's folder": r"/root/\.?\w",
+    "a person's folder": r"/(?:home|Users)/(?!weighbridge\b)[a-z]\w*/",
+    "a workplace's folder": r"/work/\w|\.library\b",
+    "a package registry": r"index-url|find-links|pythonhosted\.org|pypi\.org/simple",
+    "an issue's number": r"\bissue #?\d",
+}
+
+
+@cache
+def pyproject() -> dict:
+    return tomllib.loads((ROOT / "pyproject.toml").read_text())
+
+
+@cache
+def pins() -> dict[str, str]:
+    lines = (ROOT / "constraints.txt").read_text().splitlines()
+    return {
+        canonicalize_name(name): version for name, version in (line.split("==") for line in lines)
+    }
+
+
+def tracked_files() -> list[Path]:
+    if not (ROOT / ".git").exists():
+        pytest.skip("not a git checkout, so nothing says which files belong to the repository")
+    # A repository owned by somebody else than the tests' user is still this repository.
+    command = ["git", "-c", f"safe.directory={ROOT}", "-C", str(ROOT), "ls-files", "-z"]
+    listed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    return [ROOT / name for name in listed.split("\0") if name and (ROOT / name).is_file()]
+
+
+@pytest.mark.parametrize("trace", MACHINE_TRACES)
+def test_no_tracked_file_names_a_machine_or_a_registry(trace: str) -> None:
+    pattern = re.compile(MACHINE_TRACES[trace])
+    found = [
+        f"{path.relative_to(ROOT)}:{number}: {line.strip()[:100]}"
+        for path in tracked_files()
+        if path != Path(__file__).resolve()
+        for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1)
+        if pattern.search(line)
+    ]
+    assert found == []
+
+
+def test_constraints_are_pins_and_nothing_else() -> None:
+    lines = (ROOT / "constraints.txt").read_text().splitlines()
+    assert [line for line in lines if not PIN.fullmatch(line)] == []
+    names = [canonicalize_name(line.split("==")[0]) for line in lines]
+    assert sorted(names) == sorted(set(names))
+
+
+def test_constraints_pin_every_requirement_within_its_range() -> None:
+    project = pyproject()["project"]
+    requirements = [
+        Requirement(line)
+        for line in project["dependencies"] + project["optional-dependencies"]["dev"]
+    ]
+    wrong = [
+        f"{requirement} against {pins().get(canonicalize_name(requirement.name))}"
+        for requirement in requirements
+        if pins().get(canonicalize_name(requirement.name), "") not in requirement.specifier
+    ]
+    assert wrong == []
+
+
+def test_every_imported_distribution_is_a_declared_dependency() -> None:
+    declared = {
+        canonicalize_name(Requirement(line).name) for line in pyproject()["project"]["dependencies"]
+    }
+    distributions = packages_distributions()
+    undeclared = {
+        f"{path.relative_to(ROOT)} imports {module}"
+        for root in PACKAGE_ROOTS
+        for path in (ROOT / root).rglob("*.py")
+        for module in imported_modules(path)
+        if not module.startswith("weighbridge")
+        and module not in sys.stdlib_module_names
+        and declared.isdisjoint(
+            canonicalize_name(name) for name in distributions.get(module, [module])
+        )
+    }
+    assert undeclared == set()
+
+
+def imported_modules(path: Path) -> set[str]:
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            names.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names.add(node.module)
+    return {name.partition(".")[0] for name in names}
+
+
+def test_the_changelog_has_a_place_for_what_comes_next() -> None:
+    headings = re.findall(r"^## (.+)$", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert headings
+    assert headings[0] == "[Unreleased]"
+
+
+def test_make_help_names_every_target() -> None:
+    makefile = (ROOT / "Makefile").read_text()
+    targets = set(re.findall(r"^([a-z]+):", makefile, re.MULTILINE))
+    shown = subprocess.run(
+        ["make", "help"], cwd=ROOT, check=True, capture_output=True, text=True
+    ).stdout
+    described = dict(
+        line.split(maxsplit=2)[1:] for line in shown.splitlines() if line.startswith("  make ")
+    )
+    assert targets >= {"demo", "test", "check", "venv", "bench", "clean", "help"}
+    assert set(described) == targets
+    assert all(described.values())
+
+
+def test_make_says_so_when_there_is_no_python_to_use(tmp_path: Path) -> None:
+    (tmp_path / "Makefile").write_text((ROOT / "Makefile").read_text())
+    for name in ("pyproject.toml", "constraints.txt"):
+        (tmp_path / name).touch()
+    too_old = tmp_path / "python3"
+    too_old.write_text("#!/bin/sh\nexit 1\n")
+    too_old.chmod(0o755)
+    ended = subprocess.run(
+        ["make", "venv", f"PYTHON={too_old}"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode != 0
+    assert "needs Python 3.11 or newer" in ended.stderr
+    assert not (tmp_path / ".venv").exists()
+
+
+def test_make_says_so_when_python_cannot_make_environments(tmp_path: Path) -> None:
+    (tmp_path / "Makefile").write_text((ROOT / "Makefile").read_text())
+    for name in ("pyproject.toml", "constraints.txt"):
+        (tmp_path / name).touch()
+    without_venv = tmp_path / "python3"
+    without_venv.write_text('#!/bin/sh\ncase "$2" in *ensurepip*) exit 1;; esac\n')
+    without_venv.chmod(0o755)
+    ended = subprocess.run(
+        ["make", "venv", f"PYTHON={without_venv}"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode != 0
+    assert "its venv module is missing" in ended.stderr
+
+
+@pytest.mark.slow
+def test_the_wheel_holds_the_three_packages_and_what_they_need_at_run_time(tmp_path: Path) -> None:
+    expected = {
+        path.relative_to(ROOT / root).as_posix()
+        for root in PACKAGE_ROOTS
+        for suffix in ("*.py", "*.lua", "py.typed")
+        for path in (ROOT / root).rglob(suffix)
+    }
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
+    subprocess.run(
+        command, cwd=ROOT, check=True, capture_output=True, env={**os.environ, "PYTHONPATH": ""}
+    )
+    [wheel] = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        held = {name for name in archive.namelist() if ".dist-info/" not in name}
+        scripts = next(
+            archive.read(name) for name in archive.namelist() if name.endswith("entry_points.txt")
+        )
+        licences = [name for name in archive.namelist() if name.endswith("/licenses/LICENSE")]
+    assert held == expected
+    assert {name.partition("/")[0] for name in held} == {
+        "weighbridge",
+        "weighbridge_worker",
+        "weighbridge_producer",
+    }
+    assert {
+        f"{package}/py.typed"
+        for package in ("weighbridge", "weighbridge_worker", "weighbridge_producer")
+    } <= held
+    assert any(re.fullmatch(r"weighbridge/jobs/lua/\w+\.lua", name) for name in held)
+    assert b"weighbridge = weighbridge_producer.cli:main" in scripts
+    assert licences
+
+
+def test_import_rules_name_every_module_of_the_library() -> None:
+    """A new module in `core/weighbridge` has to be given its floor before it lands."""
+    [floors] = [
+        contract
+        for contract in pyproject()["tool"]["importlinter"]["contracts"]
+        if contract["type"] == "layers"
+    ]
+    placed = set(re.findall(r"weighbridge\.(\w+)", " ".join(floors["layers"])))
+    library = ROOT / "core" / "weighbridge"
+    modules = {path.stem for path in library.glob("*.py")} | {
+        path.parent.name for path in library.glob("*/__init__.py")
+    }
+    assert modules - {"__init__"} <= placed
