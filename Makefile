@@ -74,4 +74,4 @@ $(STAMP): pyproject.toml constraints.txt
 .PHONY: clean
 clean: ## Remove .venv, caches, builds and what the demo wrote
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage*
-	find core worker producer tests benchmarks -name __pycache__ -prune -exec rm -rf {} +
+	find . -name __pycache__ -prune -exec rm -rf {} +
