@@ -21,8 +21,14 @@ if TYPE_CHECKING:
     from weighbridge.settings import Settings
 
 GRADE_TASK = "weighbridge.grade_chunk"
-VISIBILITY_SECONDS = 900  #: over every time limit; the sweeper, not redelivery, is what recovers work
-_CERTIFICATES = {"required": ssl.CERT_REQUIRED, "optional": ssl.CERT_OPTIONAL, "none": ssl.CERT_NONE}
+VISIBILITY_SECONDS = (
+    900  #: over every time limit; the sweeper, not redelivery, is what recovers work
+)
+_CERTIFICATES = {
+    "required": ssl.CERT_REQUIRED,
+    "optional": ssl.CERT_OPTIONAL,
+    "none": ssl.CERT_NONE,
+}
 
 
 def broker_url(url: str) -> str:
@@ -90,9 +96,13 @@ def _tls(url: str) -> dict[str, Any]:
         return {}
     query = {name: values[-1] for name, values in parse_qs(parts.query).items()}
     options: dict[str, Any] = {
-        name: query[name] for name in ("ssl_ca_certs", "ssl_certfile", "ssl_keyfile") if name in query
+        name: query[name]
+        for name in ("ssl_ca_certs", "ssl_certfile", "ssl_keyfile")
+        if name in query
     }
-    options["ssl_cert_reqs"] = _CERTIFICATES.get(query.get("ssl_cert_reqs", "required"), ssl.CERT_REQUIRED)
+    options["ssl_cert_reqs"] = _CERTIFICATES.get(
+        query.get("ssl_cert_reqs", "required"), ssl.CERT_REQUIRED
+    )
     return {"broker_use_ssl": options}
 
 
@@ -112,7 +122,12 @@ class Publisher:
                 kwargs={"schema_version": SCHEMA_VERSION, "batch": batch, "chunk": str(chunk)},
                 ignore_result=True,
                 retry=True,
-                retry_policy={"max_retries": 10, "interval_start": 0.05, "interval_step": 0.2, "interval_max": 2.0},
+                retry_policy={
+                    "max_retries": 10,
+                    "interval_start": 0.05,
+                    "interval_step": 0.2,
+                    "interval_max": 2.0,
+                },
             )
 
     def queue_length(self) -> int:
@@ -133,7 +148,8 @@ def plain_broker_errors(url: str) -> Iterator[None]:
         yield
     except OperationalError as error:
         raise ServerUnavailableError(
-            f"no answer from the broker {masked(url)}: {error}", "is the server up, and the URL right?"
+            f"no answer from the broker {masked(url)}: {error}",
+            "is the server up, and the URL right?",
         ) from error
     except (OSError, ValueError) as error:
         raise ServerError(f"the broker {masked(url)} cannot be used: {error}") from error

@@ -13,7 +13,10 @@ from weighbridge.jobs.codec import decode_line, describe_name_fault
 from weighbridge.jobs.model import NAME_LIMIT, ErrorCode, GraderSpec
 
 # \Z rather than $, which would let a final newline pass.
-Name = Annotated[str, StringConstraints(min_length=1, max_length=NAME_LIMIT, pattern=r"\A[^\x00-\x1f\x7f-\x9f]*\z")]
+Name = Annotated[
+    str,
+    StringConstraints(min_length=1, max_length=NAME_LIMIT, pattern=r"\A[^\x00-\x1f\x7f-\x9f]*\z"),
+]
 
 _STRICT = ConfigDict(extra="forbid", strict=True)
 
@@ -65,28 +68,51 @@ def parse_case(raw: bytes, defaults: tuple[GraderSpec, ...]) -> Case:
         shape = _SHAPE.validate_python(value)
     except ValidationError as error:
         raise _explain(error, value) from None
-    return Case(shape["custom_id"], shape["inputs"], _graders(shape, defaults), shape.get("metadata"))
+    return Case(
+        shape["custom_id"], shape["inputs"], _graders(shape, defaults), shape.get("metadata")
+    )
 
 
 def _graders(shape: CaseShape, defaults: tuple[GraderSpec, ...]) -> tuple[GraderSpec, ...]:
     if "grader" in shape:
         if "graders" in shape:
-            raise LineError(ErrorCode.INVALID_FIELD, "the case has both 'grader' and 'graders'", "keep one of them")
+            raise LineError(
+                ErrorCode.INVALID_FIELD,
+                "the case has both 'grader' and 'graders'",
+                "keep one of them",
+            )
         return (GraderSpec(shape["grader"], shape.get("config")),)
     if shape.get("config") is not None:
-        raise LineError(ErrorCode.INVALID_FIELD, "the case has a 'config' and no 'grader'", "name the grader beside it")
+        raise LineError(
+            ErrorCode.INVALID_FIELD,
+            "the case has a 'config' and no 'grader'",
+            "name the grader beside it",
+        )
     if "graders" not in shape:
         if not defaults:
             raise LineError(
-                ErrorCode.MISSING_FIELD, "no grader is named", "give the case a 'grader', or the batch one: --grader ID"
+                ErrorCode.MISSING_FIELD,
+                "no grader is named",
+                "give the case a 'grader', or the batch one: --grader ID",
             )
         return defaults
-    specs = tuple(GraderSpec(spec["grader"], spec.get("config"), spec.get("label", "")) for spec in shape["graders"])
+    specs = tuple(
+        GraderSpec(spec["grader"], spec.get("config"), spec.get("label", ""))
+        for spec in shape["graders"]
+    )
     labels = {spec.label for spec in specs}
     if not specs:
-        raise LineError(ErrorCode.INVALID_FIELD, "'graders' is empty", "name at least one grader, or leave it out")
+        raise LineError(
+            ErrorCode.INVALID_FIELD,
+            "'graders' is empty",
+            "name at least one grader, or leave it out",
+        )
     if len(labels) < len(specs):
-        raise LineError(ErrorCode.INVALID_FIELD, "two of the case's graders have one label", "give each its own 'label'")
+        raise LineError(
+            ErrorCode.INVALID_FIELD,
+            "two of the case's graders have one label",
+            "give each its own 'label'",
+        )
     return specs
 
 
@@ -98,17 +124,31 @@ def _explain(error: ValidationError, value: dict[str, Any]) -> LineError:
     name = str(first["loc"][-1])
     match first["type"]:
         case "missing":
-            return LineError(ErrorCode.MISSING_FIELD, f"the case lacks {place!r}", 'it needs "custom_id" and "inputs"')
+            return LineError(
+                ErrorCode.MISSING_FIELD,
+                f"the case lacks {place!r}",
+                'it needs "custom_id" and "inputs"',
+            )
         case "extra_forbidden":
-            known = _SpecShape.__annotations__ if "graders" in first["loc"] else CaseShape.__annotations__
+            known = (
+                _SpecShape.__annotations__
+                if "graders" in first["loc"]
+                else CaseShape.__annotations__
+            )
             guess = nearest(name, known)
             meant = f"did you mean {guess!r}? " if guess else ""
             hint = f"{meant}Known: {', '.join(known)}; what is your own goes into 'metadata'"
-            return LineError(ErrorCode.UNKNOWN_FIELD, f"nothing reads the field {place[:80]!r}", hint)
+            return LineError(
+                ErrorCode.UNKNOWN_FIELD, f"nothing reads the field {place[:80]!r}", hint
+            )
         case _ if first["loc"] == ("custom_id",):
             fault = describe_name_fault(value["custom_id"])
             hint = f"use 1 to {NAME_LIMIT} characters, none of them control characters"
-            return LineError(ErrorCode.INVALID_CUSTOM_ID, f"the custom_id is not valid: {fault}", hint)
+            return LineError(
+                ErrorCode.INVALID_CUSTOM_ID, f"the custom_id is not valid: {fault}", hint
+            )
         case kind:
             expected = _EXPECTED.get(kind, first["msg"])
-            return LineError(ErrorCode.INVALID_FIELD, f"{place[:80]!r} must be {expected}", "see the case format")
+            return LineError(
+                ErrorCode.INVALID_FIELD, f"{place[:80]!r} must be {expected}", "see the case format"
+            )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import orjson
 import zstandard
 
-from weighbridge.jobs.model import SCHEMA_VERSION, JobError
+from weighbridge.jobs.model import SCHEMA_VERSION, ErrorCode, JobError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -79,7 +79,9 @@ class Chunk:
     first_line: int
     raw: bytes = b""
     line_count: int = 0
-    repeats: set[int] = field(default_factory=set)  #: indices of lines that an earlier line says already
+    repeats: set[int] = field(
+        default_factory=set
+    )  #: indices of lines that an earlier line says already
     faults: dict[int, JobError] = field(default_factory=dict)  #: by index, what the producer found
 
     def lines(self, part: ChunkId) -> Iterator[Line]:
@@ -88,9 +90,13 @@ class Chunk:
         end = self.line_count if part.end is None else part.end
         for index in range(part.start, end):
             fault = self.faults.get(index)
-            raw = rows[index]
+            raw = rows[index] if index < len(rows) else b""
             if index not in self.repeats and (fault or raw.strip()):
                 yield Line(index, self.first_line + index, raw, fault)
+
+    def refuse(self, error: JobError) -> None:
+        """Let every line be errored, because this worker does not know how to read the chunk."""
+        self.faults = dict.fromkeys(range(self.line_count), error)
 
     def end_of(self, part: ChunkId) -> int:
         """Return the index after a part's last line."""
@@ -104,7 +110,9 @@ class Chunk:
                 "first": self.first_line,
                 "lines": self.line_count,
                 "repeats": sorted(self.repeats),
-                "faults": {str(index): [e.code, e.message, e.hint] for index, e in self.faults.items()},
+                "faults": {
+                    str(index): [e.code, e.message, e.hint] for index, e in self.faults.items()
+                },
             }
         )
         return compress(header + b"\n" + self.raw)
@@ -114,10 +122,18 @@ class Chunk:
         """Undo `pack`."""
         head, _, raw = decompress(blob).partition(b"\n")
         header = orjson.loads(head)
-        return cls(
-            header["first"],
-            raw,
-            header["lines"],
-            set(header["repeats"]),
-            {int(index): JobError(*fault) for index, fault in header["faults"].items()},
-        )
+        if header["v"] != SCHEMA_VERSION:
+            chunk = cls(header["first"], line_count=header["lines"])
+            chunk.refuse(unknown_version(header["v"]))
+            return chunk
+        faults = {int(index): JobError(*fault) for index, fault in header["faults"].items()}
+        return cls(header["first"], raw, header["lines"], set(header["repeats"]), faults)
+
+
+def unknown_version(version: object) -> JobError:
+    """Return what jobs are errored with whose schema version is another than ours."""
+    return JobError(
+        ErrorCode.SCHEMA_VERSION,
+        f"the job has schema version {str(version)[:40]}, this worker knows {SCHEMA_VERSION}",
+        "bring producer and workers to the same release",
+    )

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 DEPTH_LIMIT = 200  #: jiter's own
 INT_MIN, INT_MAX = -(2**63), 2**64 - 1
-EXACT_INT = 2**53  #: beyond it a JSON number is not exact everywhere, and RFC 8785 does not define it
+EXACT_INT = (
+    2**53
+)  #: beyond it a JSON number is not exact everywhere, and RFC 8785 does not define it
 
 
 class _Identity(msgspec.Struct):
@@ -68,7 +70,9 @@ def _check_numbers(root: dict[str, Any]) -> None:
                 continue
             if kind is dict or kind is list:
                 stack.append(value)
-            elif (kind is int and not INT_MIN <= value <= INT_MAX) or (kind is float and not math.isfinite(value)):
+            elif (kind is int and not INT_MIN <= value <= INT_MAX) or (
+                kind is float and not math.isfinite(value)
+            ):
                 raise LineError(
                     ErrorCode.NUMBER_OUT_OF_RANGE,
                     "a number is larger than 64 bits can hold",
@@ -95,30 +99,70 @@ def _explain(line: bytes, reason: str) -> LineError:
             "save the file as UTF-8",
         )
     known = (
-        ("recursion limit", ErrorCode.TOO_DEEP, f"nested deeper than {DEPTH_LIMIT} levels{at}", "flatten the value"),
-        ("number out of range", ErrorCode.NUMBER_OUT_OF_RANGE, f"a number is too long{at}", "write it as a string"),
-        ("hex escape", ErrorCode.LONE_SURROGATE, f"half of a surrogate pair{at}", "write both halves, or U+FFFD"),
-        ("surrogate", ErrorCode.LONE_SURROGATE, f"half of a surrogate pair{at}", "write both halves, or U+FFFD"),
-        ("EOF while", ErrorCode.INVALID_JSON, f"the JSON ends too early{at}", "the line may have been cut off"),
+        (
+            "recursion limit",
+            ErrorCode.TOO_DEEP,
+            f"nested deeper than {DEPTH_LIMIT} levels{at}",
+            "flatten the value",
+        ),
+        (
+            "number out of range",
+            ErrorCode.NUMBER_OUT_OF_RANGE,
+            f"a number is too long{at}",
+            "write it as a string",
+        ),
+        (
+            "hex escape",
+            ErrorCode.LONE_SURROGATE,
+            f"half of a surrogate pair{at}",
+            "write both halves, or U+FFFD",
+        ),
+        (
+            "surrogate",
+            ErrorCode.LONE_SURROGATE,
+            f"half of a surrogate pair{at}",
+            "write both halves, or U+FFFD",
+        ),
+        (
+            "EOF while",
+            ErrorCode.INVALID_JSON,
+            f"the JSON ends too early{at}",
+            "the line may have been cut off",
+        ),
     )
     for sign, code, message, hint in known:
         if sign in reason:
             return LineError(code, message, hint)
     if "duplicate key" in reason:
         key = reason.partition('key "')[2].rpartition('" at ')[0]
-        return LineError(ErrorCode.DUPLICATE_KEY, f"the key {key[:80]!r} stands twice in one object", "keep one of them")
+        return LineError(
+            ErrorCode.DUPLICATE_KEY,
+            f"the key {key[:80]!r} stands twice in one object",
+            "keep one of them",
+        )
     token = line[int(place) - 1 :] if place.isdigit() else b""
     if token.lstrip(b"-").startswith((b"NaN", b"Infinity")):
         return LineError(
-            ErrorCode.NUMBER_OUT_OF_RANGE, f"NaN and Infinity are not JSON{at}", "write null or a string instead"
+            ErrorCode.NUMBER_OUT_OF_RANGE,
+            f"NaN and Infinity are not JSON{at}",
+            "write null or a string instead",
         )
     return LineError(
-        ErrorCode.INVALID_JSON, f"not JSON: {reason.partition(' at line ')[0]}{at}", "write one JSON object a line"
+        ErrorCode.INVALID_JSON,
+        f"not JSON: {reason.partition(' at line ')[0]}{at}",
+        "write one JSON object a line",
     )
 
 
 def _json_type(value: object) -> str:
-    names = {list: "array", str: "string", bool: "boolean", int: "number", float: "number", type(None): "null"}
+    names = {
+        list: "array",
+        str: "string",
+        bool: "boolean",
+        int: "number",
+        float: "number",
+        type(None): "null",
+    }
     return names.get(type(value), "object")
 
 
@@ -163,7 +207,11 @@ def _canonical_slowly(value: object) -> bytes:
     """Write containers here and leave every scalar to the library, so that one odd number costs nothing else."""
     if isinstance(value, dict):
         items = sorted(value.items(), key=lambda item: item[0].encode("utf-16-be"))
-        return b"{" + b",".join(rfc8785.dumps(key) + b":" + canonical_json(item) for key, item in items) + b"}"
+        return (
+            b"{"
+            + b",".join(rfc8785.dumps(key) + b":" + canonical_json(item) for key, item in items)
+            + b"}"
+        )
     if isinstance(value, list):
         return b"[" + b",".join(map(canonical_json, value)) + b"]"
     if type(value) is int and not -EXACT_INT < value < EXACT_INT:
@@ -180,7 +228,9 @@ def receipt(subject: bytes, inputs: object, result: Mapping[str, Any]) -> str:
     # The score is the one float of most results; whole, it reads as an integer in RFC 8785.
     score = result["score"]
     judged = {**result, "score": int(score)} if score in (0.0, 1.0) else result
-    return sha256(subject + b"," + canonical_json({"inputs": inputs, "result": judged})[1:]).hexdigest()
+    return sha256(
+        subject + b"," + canonical_json({"inputs": inputs, "result": judged})[1:]
+    ).hexdigest()
 
 
 def receipt_subject(grader: str, version: int, config: dict[str, Any]) -> bytes:

@@ -32,7 +32,9 @@ PATIENCE_TRIES = 25  #: with a growing pause of at most 1 s: a restart of the se
 
 def connect(url: str, *, patient: bool = True) -> Redis:
     """Return a client whose every command may be sent twice: ours are idempotent, and a dropped reply is no failure."""
-    retry = Retry(ExponentialWithJitterBackoff(cap=1.0, base=0.02), PATIENCE_TRIES if patient else 1)
+    retry = Retry(
+        ExponentialWithJitterBackoff(cap=1.0, base=0.02), PATIENCE_TRIES if patient else 1
+    )
     try:
         return Redis.from_url(
             url,
@@ -56,12 +58,20 @@ def plain_errors() -> Iterator[None]:
     try:
         yield
     except OutOfMemoryError as error:
-        raise ServerFullError("Redis has no memory left", "raise its maxmemory, or delete finished batches") from error
+        raise ServerFullError(
+            "Redis has no memory left", "raise its maxmemory, or delete finished batches"
+        ) from error
     except (AuthenticationError, AuthorizationError, NoPermissionError) as error:
-        raise ServerError(f"Redis refused the login or the command: {error}", "check user, password and ACL") from error
+        raise ServerError(
+            f"Redis refused the login or the command: {error}", "check user, password and ACL"
+        ) from error
     except (ConnectionError, TimeoutError) as error:
-        raise ServerUnavailableError(f"no answer from Redis: {error}", "is the server up, and the URL right?") from error
+        raise ServerUnavailableError(
+            f"no answer from Redis: {error}", "is the server up, and the URL right?"
+        ) from error
     except RedisError as error:
         if "OOM" in str(error):
-            raise ServerFullError("Redis has no memory left", "raise its maxmemory, or delete finished batches") from error
+            raise ServerFullError(
+                "Redis has no memory left", "raise its maxmemory, or delete finished batches"
+            ) from error
         raise ServerError(f"Redis refused a command: {error}") from error

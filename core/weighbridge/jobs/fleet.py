@@ -27,7 +27,9 @@ class WorkerInfo:
     queue: str
     schema_version: int
     graders: Mapping[str, int] = field(default_factory=dict)  #: id -> version
-    broken_plug_ins: Mapping[str, str] = field(default_factory=dict)  #: name -> why it failed to load
+    broken_plug_ins: Mapping[str, str] = field(
+        default_factory=dict
+    )  #: name -> why it failed to load
     started_at: float = 0.0
     jobs: int = 0  #: graded since it started
     chunks: int = 0
@@ -64,7 +66,10 @@ class Fleet:
             if gone:
                 # Only those silent for a minute: another worker's first beat may be on its way.
                 self._redis.zremrangebyscore(_WORKERS, "-inf", time.time() - 60)
-        return sorted((WorkerInfo(**orjson.loads(beat)) for beat in beats if beat), key=lambda worker: worker.name)
+        return sorted(
+            (WorkerInfo(**orjson.loads(beat)) for beat in beats if beat),
+            key=lambda worker: worker.name,
+        )
 
     def drain(self, name: str) -> None:
         """Ask a worker to finish what it has and leave."""

@@ -81,9 +81,20 @@ class Tally:
         rows = []
         for (label, grader, outcome, cause), count in sorted(self.summary.items(), key=str):
             fold = ["(other labels)", "", outcome, "(other causes)" if cause else ""]
-            rows.append([orjson.dumps([label, grader, outcome, cause]).decode(), count, orjson.dumps(fold).decode()])
+            rows.append(
+                [
+                    orjson.dumps([label, grader, str(outcome), str(cause)]).decode(),
+                    count,
+                    orjson.dumps(fold).decode(),
+                ]
+            )
         return orjson.dumps(
-            {"counts": dict(self.counts), "summary": rows, "jobs": self.jobs, "grade_us": self.grade_us}
+            {
+                "counts": {str(name): n for name, n in self.counts.items()},
+                "summary": rows,
+                "jobs": self.jobs,
+                "grade_us": self.grade_us,
+            }
         )
 
 
@@ -101,7 +112,9 @@ class _Ready:
 class LineGrader:
     """Grades lines with the graders they name, or else with a batch's own; keeps the graders it has built."""
 
-    def __init__(self, defaults: Sequence[GraderSpec] = (), registry: Registry | None = None) -> None:
+    def __init__(
+        self, defaults: Sequence[GraderSpec] = (), registry: Registry | None = None
+    ) -> None:
         self._defaults = tuple(defaults)
         self._registry = registry or default_registry()
         self._build = lru_cache(maxsize=256)(self._build_uncached)
@@ -132,12 +145,20 @@ class LineGrader:
         case = self._case(line)
         if isinstance(case, JobError):
             tally.count(None, None, status)
-            return _result_line(line, peek_custom_id(line.raw), None, None, status=status, error=fault)
+            return _result_line(
+                line, peek_custom_id(line.raw), None, None, status=status, error=fault
+            )
         out = b""
         for spec in case.graders:
             tally.count(spec.label, spec.grader, status)
             out += _result_line(
-                line, case.custom_id, spec.label, spec.grader, status=status, error=fault, metadata=case.metadata
+                line,
+                case.custom_id,
+                spec.label,
+                spec.grader,
+                status=status,
+                error=fault,
+                metadata=case.metadata,
             )
         return out
 
@@ -156,7 +177,9 @@ class LineGrader:
 
     def _errored(self, line: Line, tally: Tally, error: JobError) -> bytes:
         tally.count(None, None, JobStatus.ERRORED, error.code)
-        return _result_line(line, peek_custom_id(line.raw), None, None, status=JobStatus.ERRORED, error=error)
+        return _result_line(
+            line, peek_custom_id(line.raw), None, None, status=JobStatus.ERRORED, error=error
+        )
 
     def _job(
         self,
@@ -172,7 +195,11 @@ class LineGrader:
         if isinstance(ready, JobError):
             return self._job_errored(line, case, spec, None, tally, ready)
         tally.versions_used.add(f"{spec.grader}={ready.version}")
-        result = condemned or _check_inputs(ready, case.inputs) or _run(ready.grader, case.inputs, line, place, watch)
+        result = (
+            condemned
+            or _check_inputs(ready, case.inputs)
+            or _run(ready.grader, case.inputs, line, place, watch)
+        )
         if isinstance(result, JobError):
             return self._job_errored(line, case, spec, ready.version, tally, result)
         try:
@@ -184,13 +211,21 @@ class LineGrader:
                 proof=receipt(ready.subject, case.inputs, result),
             )
         except (TypeError, ValueError, RecursionError) as error:
-            crash = JobError(ErrorCode.GRADER_CRASHED, f"the grader's result is not JSON: {_brief(error)}")
+            crash = JobError(
+                ErrorCode.GRADER_CRASHED, f"the grader's result is not JSON: {_brief(error)}"
+            )
             return self._job_errored(line, case, spec, ready.version, tally, crash)
         _count_verdict(tally, spec, result)
         return out
 
     def _job_errored(
-        self, line: Line, case: Case, spec: GraderSpec, version: int | None, tally: Tally, error: JobError
+        self,
+        line: Line,
+        case: Case,
+        spec: GraderSpec,
+        version: int | None,
+        tally: Tally,
+        error: JobError,
     ) -> bytes:
         tally.count(spec.label, spec.grader, JobStatus.ERRORED, error.code)
         return _result_line(
@@ -201,7 +236,9 @@ class LineGrader:
         )
 
     def _ready(self, spec: GraderSpec) -> _Ready | JobError:
-        config = b"" if spec.config is None else orjson.dumps(spec.config, option=orjson.OPT_SORT_KEYS)
+        config = (
+            b"" if spec.config is None else orjson.dumps(spec.config, option=orjson.OPT_SORT_KEYS)
+        )
         return self._build(spec.grader, config)
 
     def _build_uncached(self, grader_id: str, config: bytes) -> _Ready | JobError:
@@ -210,10 +247,18 @@ class LineGrader:
         except WeighbridgeError as error:
             return JobError(error.code, error.message, error.hint)
         except Exception as error:  # noqa: BLE001 - a plug-in may raise anything
-            return JobError(ErrorCode.INVALID_CONFIG, f"grader {grader_id!r} cannot be built: {_brief(error)}")
+            return JobError(
+                ErrorCode.INVALID_CONFIG, f"grader {grader_id!r} cannot be built: {_brief(error)}"
+            )
         required, known = _parameters(type(grader))
         version = type(grader).version
-        return _Ready(grader, version, receipt_subject(grader_id, version, grader.effective_config()), required, known)
+        return _Ready(
+            grader,
+            version,
+            receipt_subject(grader_id, version, grader.effective_config()),
+            required,
+            known,
+        )
 
 
 def grade_lines(
@@ -248,16 +293,26 @@ def _check_inputs(ready: _Ready, inputs: dict[str, Any]) -> JobError | None:
     if given == ready.known:
         return None
     for name in sorted(ready.required - given):
-        return JobError(ErrorCode.MISSING_FIELD, f"the inputs lack {name!r}", f"needed: {', '.join(sorted(ready.required))}")
+        return JobError(
+            ErrorCode.MISSING_FIELD,
+            f"the inputs lack {name!r}",
+            f"needed: {', '.join(sorted(ready.required))}",
+        )
     for name in sorted(given - ready.known):
         guess = nearest(name, ready.known)
         meant = f"did you mean {guess!r}? " if guess else ""
         known = ", ".join(sorted(ready.known))
-        return JobError(ErrorCode.UNKNOWN_FIELD, f"nothing reads the input {name[:80]!r}", f"{meant}Known: {known}")
+        return JobError(
+            ErrorCode.UNKNOWN_FIELD,
+            f"nothing reads the input {name[:80]!r}",
+            f"{meant}Known: {known}",
+        )
     return None
 
 
-def _run(grader: Grader, inputs: dict[str, Any], line: Line, place: int, watch: Watch) -> GraderResult | JobError:
+def _run(
+    grader: Grader, inputs: dict[str, Any], line: Line, place: int, watch: Watch
+) -> GraderResult | JobError:
     try:
         watch.begin(line.index, place)
         result: GraderResult = grader.grade(**inputs)
@@ -265,18 +320,28 @@ def _run(grader: Grader, inputs: dict[str, Any], line: Line, place: int, watch: 
         if result["verdict"] not in _OUTCOMES or not 0.0 <= result["score"] <= 1.0:
             return JobError(ErrorCode.GRADER_CRASHED, "the grader returned no valid result")
     except JobDeadlineError as error:
-        return JobError(ErrorCode.TIMEOUT, str(error), "raise WEIGHBRIDGE_JOB_DEADLINE_SECONDS, or mend the grader")
+        return JobError(
+            ErrorCode.TIMEOUT,
+            str(error),
+            "raise WEIGHBRIDGE_JOB_DEADLINE_SECONDS, or mend the grader",
+        )
     except MemoryError:
-        return JobError(ErrorCode.OUT_OF_MEMORY, "the grader wanted more memory than a worker child may have")
+        return JobError(
+            ErrorCode.OUT_OF_MEMORY, "the grader wanted more memory than a worker child may have"
+        )
     except Exception as error:  # noqa: BLE001 - a plug-in may raise anything, and the rest goes on
         watch.end()
-        return JobError(ErrorCode.GRADER_CRASHED, f"the grader raised {_brief(error)}", "graders must not raise")
+        return JobError(
+            ErrorCode.GRADER_CRASHED, f"the grader raised {_brief(error)}", "graders must not raise"
+        )
     return result
 
 
 _OUTCOMES = {"pass": "passed", "fail": "failed", "ungradable": "ungradable"}
 _CLOSED = {
-    JobStatus.CANCELLED: JobError(ErrorCode.CANCELLED, "the batch was cancelled before this job was graded"),
+    JobStatus.CANCELLED: JobError(
+        ErrorCode.CANCELLED, "the batch was cancelled before this job was graded"
+    ),
     JobStatus.EXPIRED: JobError(ErrorCode.EXPIRED, "the batch expired before this job was graded"),
 }
 

@@ -43,7 +43,12 @@ class BatchStatus(StrEnum):
     @property
     def final(self) -> bool:
         """Whether nothing more will happen."""
-        return self in {BatchStatus.COMPLETED, BatchStatus.FAILED, BatchStatus.CANCELLED, BatchStatus.EXPIRED}
+        return self in {
+            BatchStatus.COMPLETED,
+            BatchStatus.FAILED,
+            BatchStatus.CANCELLED,
+            BatchStatus.EXPIRED,
+        }
 
 
 class ErrorCode(StrEnum):
@@ -61,10 +66,14 @@ class ErrorCode(StrEnum):
     MISSING_FIELD = "MISSING_FIELD"  #: the case or its inputs lack a field
     UNKNOWN_FIELD = "UNKNOWN_FIELD"  #: the case or its inputs have a field that nothing reads
     INVALID_FIELD = "INVALID_FIELD"  #: a field has the wrong type or value
-    INVALID_CUSTOM_ID = "INVALID_CUSTOM_ID"  #: empty, over 256 characters, or with control characters
+    INVALID_CUSTOM_ID = (
+        "INVALID_CUSTOM_ID"  #: empty, over 256 characters, or with control characters
+    )
     ID_CONFLICT = "ID_CONFLICT"  #: an earlier, different line has the same custom_id
     INPUT_TRUNCATED = "INPUT_TRUNCATED"  #: the compressed input ends early or is damaged here
-    INPUT_TOO_LARGE = "INPUT_TOO_LARGE"  #: the batch limit ends here, or the input expands like a bomb
+    INPUT_TOO_LARGE = (
+        "INPUT_TOO_LARGE"  #: the batch limit ends here, or the input expands like a bomb
+    )
     UNKNOWN_GRADER = "UNKNOWN_GRADER"  #: this worker has no grader with that id
     INVALID_CONFIG = "INVALID_CONFIG"  #: the grader refuses the configuration
     GRADER_CRASHED = "GRADER_CRASHED"  #: the grader raised, which graders must not
@@ -130,12 +139,18 @@ class GraderSpec:
                 f"a grader is named by its id or by {{'grader', 'config', 'label'}}, not {str(dict(value))[:200]}"
             )
         if config is not None and not isinstance(config, dict):
-            raise ConfigTypeError(f"the config of {grader!r} is an object, not {type(config).__name__}")
+            raise ConfigTypeError(
+                f"the config of {grader!r} is an object, not {type(config).__name__}"
+            )
         return cls(grader, config, label or "")
 
     def as_dict(self) -> dict[str, Any]:
         """Return the spec as JSON carries it."""
-        return {"grader": self.grader, "config": None if self.config is None else dict(self.config), "label": self.label}
+        return {
+            "grader": self.grader,
+            "config": None if self.config is None else dict(self.config),
+            "label": self.label,
+        }
 
 
 def parse_specs(values: Sequence[str | Mapping[str, Any] | GraderSpec]) -> tuple[GraderSpec, ...]:
@@ -144,9 +159,13 @@ def parse_specs(values: Sequence[str | Mapping[str, Any] | GraderSpec]) -> tuple
     labels = [spec.label for spec in specs]
     for label in labels:
         if not VALID_NAME.fullmatch(label):
-            raise ConfigTypeError(f"a label has 1 to {NAME_LIMIT} characters and no control characters: {label[:80]!r}")
+            raise ConfigTypeError(
+                f"a label has 1 to {NAME_LIMIT} characters and no control characters: {label[:80]!r}"
+            )
         if labels.count(label) > 1:
-            raise ConfigTypeError(f"two graders are labelled {label!r}; give one of them another label")
+            raise ConfigTypeError(
+                f"two graders are labelled {label!r}; give one of them another label"
+            )
     return specs
 
 

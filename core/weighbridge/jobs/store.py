@@ -37,7 +37,14 @@ from weighbridge.errors import (
 )
 from weighbridge.jobs.chunk import Chunk, ChunkId, compress, decompress
 from weighbridge.jobs.connection import connect, plain_errors
-from weighbridge.jobs.model import BatchState, BatchStatus, Counts, GraderSpec, GraderSummary, parse_specs
+from weighbridge.jobs.model import (
+    BatchState,
+    BatchStatus,
+    Counts,
+    GraderSpec,
+    GraderSummary,
+    parse_specs,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -46,7 +53,19 @@ if TYPE_CHECKING:
 
     from weighbridge.jobs.grading import Tally
 
-_KEYS = ("meta", "open", "claims", "sizes", "records", "log", "summary", "ids", "digests", "parts", "strikes")
+_KEYS = (
+    "meta",
+    "open",
+    "claims",
+    "sizes",
+    "records",
+    "log",
+    "summary",
+    "ids",
+    "digests",
+    "parts",
+    "strikes",
+)
 _BATCHES, _ACTIVE = "wb:batches", "wb:active"
 _LUA = files("weighbridge.jobs") / "lua"
 
@@ -65,7 +84,9 @@ class BatchOptions:
     def pack(self) -> bytes:
         """Return the options as the store keeps them."""
         graders = [spec.as_dict() for spec in self.graders]
-        return orjson.dumps({"graders": graders, "source": self.source, "metadata": self.metadata or {}})
+        return orjson.dumps(
+            {"graders": graders, "source": self.source, "metadata": self.metadata or {}}
+        )
 
     @classmethod
     def unpack(cls, data: bytes) -> BatchOptions:
@@ -165,12 +186,21 @@ class Store:
 
     # Opening, filling and sealing: the producer's side.
 
-    def open_batch(self, options: BatchOptions, *, expiry_seconds: int, ttl_seconds: int, batch: str = "") -> str:
+    def open_batch(
+        self, options: BatchOptions, *, expiry_seconds: int, ttl_seconds: int, batch: str = ""
+    ) -> str:
         """Register a batch and return its id, which carries its times."""
         created = int(time.time())
         batch = batch or new_batch_id(created, expiry_seconds + ttl_seconds)
         dies = (created + expiry_seconds + ttl_seconds) * 1000
-        self._run("open_batch", batch, dies, (created + expiry_seconds) * 1000, created * 1000, options.pack())
+        self._run(
+            "open_batch",
+            batch,
+            dies,
+            (created + expiry_seconds) * 1000,
+            created * 1000,
+            options.pack(),
+        )
         with plain_errors():
             self.redis.zadd(_BATCHES, {batch: created})
             self.redis.zadd(_ACTIVE, {batch: created})
@@ -194,7 +224,10 @@ class Store:
             case ["same"]:
                 return Pace()
             case ["taken", *rest]:
-                return [Taken(int(at), bool(same)) for at, same in zip(rest[::2], rest[1::2], strict=True)]
+                return [
+                    Taken(int(at), bool(same))
+                    for at, same in zip(rest[::2], rest[1::2], strict=True)
+                ]
             case ["gap", expected]:
                 raise GapError(int(expected))
             case ["conflict"]:
@@ -203,7 +236,9 @@ class Store:
                     "another producer fills this batch, or the input has changed: submit it as a new batch",
                 )
             case ["closed", *_]:
-                raise BatchClosedError(f"batch {batch} takes no more jobs", "submit them as a new batch")
+                raise BatchClosedError(
+                    f"batch {batch} takes no more jobs", "submit them as a new batch"
+                )
             case _:
                 raise self.missing(batch)
 
@@ -215,10 +250,20 @@ class Store:
             case [b"lost"]:
                 raise self.missing(batch)
 
+    def memory_share(self) -> float:
+        """Return how full the server is, 0.0 to 1.0; 0.0 when it has no limit."""
+        with plain_errors():
+            memory = self.redis.info("memory")
+        return (
+            float(memory["used_memory"]) / memory["maxmemory"] if memory.get("maxmemory") else 0.0
+        )
+
     def position(self, batch: str) -> Position:
         """Return how far the batch's producer has come."""
         with plain_errors():
-            fields = self.redis.hmget(_key(batch, "meta"), ["chunks", "offset", "lines", "prefix", "sealed"])
+            fields = self.redis.hmget(
+                _key(batch, "meta"), ["chunks", "offset", "lines", "prefix", "sealed"]
+            )
         if fields[0] is None:
             raise self.missing(batch)
         chunks, offset, lines, prefix, sealed = map(_text, fields)
@@ -228,7 +273,9 @@ class Store:
 
     def claim(self, batch: str, chunk: ChunkId, token: str, lease_seconds: float) -> Claim:
         """Lease a chunk to one execution."""
-        return cast("Claim", _text(self._run("claim", batch, str(chunk), token, int(lease_seconds * 1000))))
+        return cast(
+            "Claim", _text(self._run("claim", batch, str(chunk), token, int(lease_seconds * 1000)))
+        )
 
     def renew(self, batch: str, chunk: str, token: str, lease_seconds: float) -> bool:
         """Extend a lease; False when it is no longer ours."""
@@ -261,7 +308,12 @@ class Store:
         return {int(job): verdict for job, verdict in orjson.loads(data).items()} if data else {}
 
     def record(
-        self, batch: str, chunk: ChunkId, results: bytes, tally: Tally, rest: Sequence[tuple[ChunkId, int]] = ()
+        self,
+        batch: str,
+        chunk: ChunkId,
+        results: bytes,
+        tally: Tally,
+        rest: Sequence[tuple[ChunkId, int]] = (),
     ) -> Recorded:
         """Keep a chunk's first results, and reopen what is still to do of it, at once.
 
@@ -269,28 +321,50 @@ class Store:
         """
         open_parts = orjson.dumps([[str(part), jobs] for part, jobs in rest])
         answer = self._run(
-            *("record", batch, str(chunk), tally.versions, tally.digest, compress(results), tally.pack(), open_parts),
+            *(
+                "record",
+                batch,
+                str(chunk),
+                tally.versions,
+                tally.digest,
+                compress(results),
+                tally.pack(),
+                open_parts,
+            ),
             key=f"result:{chunk}",
         )
         return cast("Recorded", _text(answer))
 
     def split(
-        self, batch: str, chunk: ChunkId, token: str, parts: Sequence[tuple[ChunkId, int]], suspect: str, job: int
+        self,
+        batch: str,
+        chunk: ChunkId,
+        token: str,
+        parts: Sequence[tuple[ChunkId, int]],
+        suspect: str,
+        job: int,
     ) -> bool:
         """Replace a chunk that a child died on by its parts; False when the lease was no longer this execution's."""
         packed = orjson.dumps([[str(part), jobs] for part, jobs in parts])
         return bool(self._run("split", batch, str(chunk), token, packed, suspect, job))
 
-    def strike(self, batch: str, chunk: ChunkId, token: str, job: int, limit: int, verdict: str) -> int:
+    def strike(
+        self, batch: str, chunk: ChunkId, token: str, job: int, limit: int, verdict: str
+    ) -> int:
         """Count a death on a chunk of one line and return the deaths so far; 0 when the lease was gone."""
         return int(self._run("strike", batch, str(chunk), token, job, limit, verdict))
 
     # Watching over batches.
 
-    def sweep(self, batch: str, alive: Sequence[str], waiting_seconds: float | None, most: int = 500) -> list[ChunkId]:
+    def sweep(
+        self, batch: str, alive: Sequence[str], waiting_seconds: float | None, most: int = 500
+    ) -> list[ChunkId]:
         """Return the chunks to publish again; the waiting ones only when `waiting_seconds` is given."""
         patience = -1 if waiting_seconds is None else int(waiting_seconds * 1000)
-        return [ChunkId.parse(_text(chunk)) for chunk in self._run("sweep", batch, patience, most, *alive)]
+        return [
+            ChunkId.parse(_text(chunk))
+            for chunk in self._run("sweep", batch, patience, most, *alive)
+        ]
 
     def close_batch(self, batch: str, status: BatchStatus, reason: str = "") -> bool:
         """Take nothing more in and let nothing more be claimed; False when the batch had ended already."""
@@ -302,7 +376,10 @@ class Store:
     def open_chunks(self, batch: str) -> list[ChunkId]:
         """Return the chunks that have no results yet."""
         with plain_errors():
-            return [ChunkId.parse(_text(chunk)) for chunk in self.redis.zrange(_key(batch, "open"), 0, -1)]
+            return [
+                ChunkId.parse(_text(chunk))
+                for chunk in self.redis.zrange(_key(batch, "open"), 0, -1)
+            ]
 
     def active_batches(self) -> list[str]:
         """Return the batches that may still have something to do."""
@@ -370,18 +447,30 @@ class Store:
             else:
                 group[name] = group.get(name, 0) + int(count)
         return [
-            GraderSummary(label, grader, causes=tuple(sorted(causes.items(), key=lambda c: (-c[1], c[0]))), **group)
+            GraderSummary(
+                label,
+                grader,
+                causes=tuple(sorted(causes.items(), key=lambda c: (-c[1], c[0]))),
+                **group,
+            )
             for (label, grader), group in sorted(groups.items())
             for causes in [group.pop("causes")]
         ]
 
-    def read_log(self, batch: str, after: str, wait_seconds: float, most: int = 64) -> list[LogEntry]:
+    def read_log(
+        self, batch: str, after: str, wait_seconds: float, most: int = 64
+    ) -> list[LogEntry]:
         """Return what was recorded after a place in the log, waiting for it up to `wait_seconds` (0: not at all)."""
         block = max(1, int(wait_seconds * 1000)) if wait_seconds else None
         with plain_errors():
-            answer = self._blocking.xread({_key(batch, "log"): after or "0"}, count=most, block=block)
+            answer = self._blocking.xread(
+                {_key(batch, "log"): after or "0"}, count=most, block=block
+            )
         rows = answer[0][1] if answer else []
-        return [LogEntry(_text(at), _text(row[b"chunk"]) if b"chunk" in row else None) for at, row in rows]
+        return [
+            LogEntry(_text(at), _text(row[b"chunk"]) if b"chunk" in row else None)
+            for at, row in rows
+        ]
 
     def log_has(self, batch: str, entry: LogEntry) -> bool:
         """Whether the log still holds an entry read before."""
@@ -443,9 +532,13 @@ class Store:
         try:
             dies = dies_at(batch)
         except ValueError:
-            return BatchNotFoundError(f"{batch[:80]!r} is no batch id", "`weighbridge batches` lists them")
+            return BatchNotFoundError(
+                f"{batch[:80]!r} is no batch id", "`weighbridge batches` lists them"
+            )
         if time.time() >= dies:
-            return BatchExpiredError(f"batch {batch} has expired, and its results are gone", "submit its input again")
+            return BatchExpiredError(
+                f"batch {batch} has expired, and its results are gone", "submit its input again"
+            )
         with plain_errors():
             deleted = self.redis.exists(_key(batch, "deleted"))
         if deleted:
@@ -456,7 +549,16 @@ class Store:
         )
 
 
-_COUNTED = (*Counts.__dataclass_fields__, "chunks", "lines", "offset", "duplicates", "nondeterministic", "grade_us", "epoch")
+_COUNTED = (
+    *Counts.__dataclass_fields__,
+    "chunks",
+    "lines",
+    "offset",
+    "duplicates",
+    "nondeterministic",
+    "grade_us",
+    "epoch",
+)
 
 
 def new_batch_id(created: int, lives_seconds: int) -> str:

@@ -1,0 +1,286 @@
+"""Submitting: lines into chunks, chunks into the store, in order, each exactly once."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import TYPE_CHECKING
+
+from weighbridge.errors import BatchLostError, ChunkConflictError, ServerFullError
+from weighbridge.jobs.chunk import Chunk, ChunkId
+from weighbridge.jobs.codec import peek_custom_id
+from weighbridge.jobs.model import ErrorCode, JobError
+from weighbridge.jobs.store import GapError, Pace, Position, Submission
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from weighbridge.jobs.broker import Publisher
+    from weighbridge.jobs.store import Store, Taken
+    from weighbridge.settings import Settings
+    from weighbridge_producer.reading import Source, SourceLine
+
+_FIRST_JOBS = 64  #: in the first chunk, when nothing is known of how long a job takes
+_MEMORY_CHECKED_EVERY = 16  #: chunks
+_FULL_PAUSE_SECONDS = 0.25
+_CONFLICT = JobError(
+    ErrorCode.ID_CONFLICT,
+    "an earlier, different line has the same custom_id",
+    "give each case its own custom_id; results are found by it",
+)
+
+
+def id_digest(batch: str, custom_id: str) -> bytes:
+    """Return the 8 bytes by which a custom_id is indexed; keyed, so that nobody can prepare collisions."""
+    return blake2b(custom_id.encode(), digest_size=8, key=batch.encode()[-64:]).digest()
+
+
+@dataclass(slots=True)
+class Draft:
+    """A chunk being filled."""
+
+    chunk: Chunk
+    batch: str
+    lines: list[bytes] = field(default_factory=list)
+    bytes: int = 0
+    cases: int = 0  #: lines that are jobs
+    faults: int = 0
+    _owners: dict[str, tuple[int, bytes]] = field(
+        default_factory=dict
+    )  #: custom_id -> index and line
+
+    def add(self, line: SourceLine) -> None:
+        """Take a line in, and note what an id or a fault makes of it."""
+        raw, chunk = line.raw, self.chunk
+        index = chunk.line_count
+        chunk.line_count = index + 1
+        self.lines.append(raw)
+        self.bytes += len(raw)
+        if line.fault:
+            chunk.faults[index] = line.fault
+            self.faults += 1
+            return
+        content = raw.strip()
+        if not content:
+            return
+        self.cases += 1
+        custom_id = peek_custom_id(content)
+        if custom_id is None:
+            return
+        owner = self._owners.setdefault(custom_id, (index, content))
+        if owner[0] != index:
+            self._take_back(index, same_line=owner[1] == content)
+
+    def take_back(self, custom_id: str, *, same_line: bool) -> None:
+        """Give up an id that an earlier chunk has: the line is a repeat of that one, or in conflict with it."""
+        index, _ = self._owners.pop(custom_id)
+        self._take_back(index, same_line=same_line)
+
+    def _take_back(self, index: int, *, same_line: bool) -> None:
+        if same_line:
+            self.chunk.repeats.add(index)
+            self.cases -= 1
+        else:
+            self.chunk.faults[index] = _CONFLICT
+            self.cases -= 1
+            self.faults += 1
+
+    def owned(self) -> list[str]:
+        """Return the ids that the chunk's lines claim, in order."""
+        return list(self._owners)
+
+    def packed_ids(self) -> bytes:
+        """Return the claimed ids as the index takes them."""
+        key = self.batch.encode()[-64:]
+        return b"".join(
+            blake2b(custom_id.encode(), digest_size=8, key=key).digest()
+            + blake2b(line, digest_size=4, key=key).digest()
+            for custom_id, (_, line) in self._owners.items()
+        )
+
+
+class Feeder:
+    """Feeds one source into one batch; stopped anywhere, another feeder can go on from what the server has."""
+
+    def __init__(
+        self,
+        store: Store,
+        publisher: Publisher,
+        batch: str,
+        source: Source,
+        settings: Settings,
+        *,
+        on_wait: Callable[[str], None] = lambda _: None,
+        should_stop: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self._store = store
+        self._publisher = publisher
+        self._batch = batch
+        self._source = source
+        self._settings = settings
+        self._on_wait = on_wait
+        self._should_stop = should_stop
+        self._jobs_a_line = max(1, len(store.options(batch).graders))
+        self._pace = Pace()
+        self._last_jobs = _FIRST_JOBS // 2
+        self._position = Position()
+        self._prefix = blake2b(digest_size=16)
+
+    def feed(self) -> None:
+        """Submit what the server does not have yet, and seal the batch."""
+        while True:
+            try:
+                self._feed_from(self._store.position(self._batch))
+                if not self._should_stop():
+                    self._store.seal(self._batch, self._position.chunks)
+            except GapError as gap:
+                # The server came back without its last writes.
+                if not self._source.rereadable:
+                    raise BatchLostError(
+                        f"the server has lost the end of batch {self._batch} (from chunk {gap.expected})",
+                        "submit the input again: a pipe or an iterator cannot be read twice",
+                    ) from None
+                continue
+            return
+
+    def _feed_from(self, position: Position) -> None:
+        if position.sealed:
+            self._position = position
+            return
+        self._position = Position()
+        self._prefix = blake2b(digest_size=16)
+        lines = iter(self._source)
+        self._skip_to(position, lines)
+        for draft in self._drafts(lines):
+            if self._should_stop():
+                return
+            self._submit(draft)
+
+    def _skip_to(self, position: Position, lines: Iterator[SourceLine]) -> None:
+        """Pass over what the server has, making sure that it is the same."""
+        size = 0
+        for _ in range(position.lines):
+            line = next(lines, None)
+            if line is None:
+                break
+            self._prefix.update(line.raw)
+            size += line.size
+        if position.lines and self._prefix.hexdigest() != position.prefix:
+            raise ChunkConflictError(
+                f"{self._source.name} is not what batch {self._batch} was begun with",
+                "submit it as a new batch, or give the unchanged input to resume",
+            )
+        self._position = position
+
+    def _drafts(self, lines: Iterator[SourceLine]) -> Iterator[Draft]:
+        settings, first = self._settings, self._position.lines + 1
+        draft = Draft(Chunk(first), self._batch)
+        goal, total, count = self._lines_goal(), self._position.offset, self._position.lines
+        size = 0
+        for line in lines:
+            count += 1
+            size += line.size
+            if count > settings.batch_limit_lines or total + size > settings.batch_limit_bytes:
+                line.raw, line.fault = b"\n", _too_large(settings)
+            draft.add(line)
+            self._prefix.update(line.raw)
+            over = line.fault is not None and line.fault.code == ErrorCode.INPUT_TOO_LARGE
+            if (
+                over
+                or draft.cases + draft.faults >= goal
+                or draft.bytes >= settings.chunk_limit_bytes
+            ):
+                total += size
+                yield self._placed(draft, total)
+                size = 0
+                draft = Draft(Chunk(count + 1), self._batch)
+                goal = self._lines_goal()
+            if over:
+                return
+        if draft.lines:
+            yield self._placed(draft, total + size)
+
+    def _placed(self, draft: Draft, offset: int) -> Draft:
+        draft.chunk.raw = b"".join(draft.lines)
+        draft.lines.clear()
+        self._position = Position(
+            self._position.chunks + 1,
+            offset,
+            self._position.lines + draft.chunk.line_count,
+            self._prefix.hexdigest(),
+        )
+        return draft
+
+    def _submit(self, draft: Draft) -> None:
+        number = self._position.chunks - 1
+        self._wait_for_room(number)
+        while True:
+            payload = draft.chunk.pack()
+            chunk = Submission(
+                number=number,
+                digest=self._position.prefix,
+                jobs=draft.cases * self._jobs_a_line + draft.faults,
+                after=self._position,
+                payload=payload,
+                ids=draft.packed_ids(),
+                duplicates=len(draft.chunk.repeats),
+            )
+            answer = self._patiently(chunk)
+            if isinstance(answer, Pace):
+                break
+            owned = draft.owned()
+            for taken in answer:
+                draft.take_back(owned[taken.position], same_line=taken.same_line)
+        if answer.jobs:
+            self._pace = answer
+        self._publisher.publish(self._batch, ChunkId(number))
+
+    def _patiently(self, chunk: Submission) -> Pace | list[Taken]:
+        deadline = time.monotonic() + self._settings.full_server_patience_seconds
+        while True:
+            try:
+                return self._store.submit_chunk(self._batch, chunk)
+            except ServerFullError as error:
+                if time.monotonic() > deadline or self._should_stop():
+                    raise ServerFullError(
+                        f"{error.message}, and none came free in {self._settings.full_server_patience_seconds:g} s",
+                        f"what was submitted is safe; make room, then resume batch {self._batch}",
+                    ) from None
+            self._on_wait("the server is full")
+            time.sleep(_FULL_PAUSE_SECONDS)
+
+    def _wait_for_room(self, number: int) -> None:
+        """Leave the workers room for their results on a server that fills up."""
+        if number % _MEMORY_CHECKED_EVERY:
+            return
+        deadline = time.monotonic() + self._settings.full_server_patience_seconds
+        while (
+            self._store.memory_share() > self._settings.memory_high_water
+            and not self._should_stop()
+        ):
+            if time.monotonic() > deadline:
+                raise ServerFullError(
+                    f"the server is over {self._settings.memory_high_water:.0%} full, and none of it came free",
+                    f"collect or delete finished batches, then resume batch {self._batch}",
+                )
+            self._on_wait("the server is nearly full")
+            time.sleep(_FULL_PAUSE_SECONDS)
+
+    def _lines_goal(self) -> int:
+        """Return how many lines the next chunk should have, by what grading took so far."""
+        settings = self._settings
+        goal = self._last_jobs * 2
+        if self._pace.jobs and self._pace.grade_us:
+            fitting = settings.chunk_target_seconds * 1e6 * self._pace.jobs / self._pace.grade_us
+            goal = min(goal, int(fitting)) if self._pace.jobs >= _FIRST_JOBS // 4 else goal
+        self._last_jobs = min(max(goal, 1), settings.chunk_limit_jobs)
+        return max(1, self._last_jobs // self._jobs_a_line)
+
+
+def _too_large(settings: Settings) -> JobError:
+    return JobError(
+        ErrorCode.INPUT_TOO_LARGE,
+        f"the batch ends here: at most {settings.batch_limit_lines:,} lines and {settings.batch_limit_bytes:,} bytes",
+        "submit the rest as another batch",
+    )

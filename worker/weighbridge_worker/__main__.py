@@ -1,0 +1,100 @@
+"""`python -m weighbridge_worker`: start a worker, or ask after one."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import socket
+import sys
+
+from weighbridge.process import tie_to_parent
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command line; return the exit status. A worker exits the process itself."""
+    options = _parse(arguments)
+    if options.redis_url:
+        os.environ["WEIGHBRIDGE_REDIS_URL"] = options.redis_url
+    os.environ["WEIGHBRIDGE_LOG_FORMAT"] = options.log_format
+    if lifeline := os.environ.pop("WEIGHBRIDGE_LIFELINE_FD", None):
+        tie_to_parent(lifeline_fd=int(lifeline))
+    if options.command == "health":
+        return _health()
+    # The application reads its settings when it is imported, so only now.
+    from weighbridge_worker.app import app
+
+    argv = [
+        "worker",
+        "--pool=prefork",
+        f"--concurrency={options.concurrency}",
+        f"--loglevel={options.log_level}",
+    ]
+    app.worker_main(
+        [
+            *argv,
+            "--without-gossip",
+            "--without-mingle",
+            "--without-heartbeat",
+            f"--hostname={_hostname()}",
+        ]
+    )
+
+
+def _parse(arguments: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m weighbridge_worker", description="Grade what producers submit."
+    )
+    parser.add_argument(
+        "command",
+        nargs="?",
+        choices=["run", "health"],
+        default="run",
+        help="run a worker (default), or exit 0 if one lives on this host",
+    )
+    parser.add_argument(
+        "--concurrency",
+        type=int,
+        default=os.cpu_count() or 1,
+        help="child processes (default: one a core)",
+    )
+    parser.add_argument(
+        "--redis-url",
+        help="the store; better given as WEIGHBRIDGE_REDIS_URL, which `ps` does not show",
+    )
+    parser.add_argument(
+        "--log-format",
+        choices=["text", "json"],
+        default=os.environ.get("WEIGHBRIDGE_LOG_FORMAT", "text"),
+    )
+    parser.add_argument(
+        "--log-level", choices=["debug", "info", "warning", "error"], default="info"
+    )
+    return parser.parse_args(arguments)
+
+
+def _hostname() -> str:
+    return f"weighbridge-{os.getpid()}@{socket.gethostname()}"
+
+
+def _health() -> int:
+    from weighbridge.errors import WeighbridgeError
+    from weighbridge.jobs.fleet import Fleet
+    from weighbridge.jobs.store import Store
+    from weighbridge.settings import Settings
+
+    try:
+        store = Store(Settings().store_address or "redis://localhost:6379/0", patient=False)
+        here = [
+            worker.name
+            for worker in Fleet(store.redis).alive()
+            if worker.host == socket.gethostname()
+        ]
+    except WeighbridgeError as error:
+        print(error, file=sys.stderr)
+        return 1
+    print("\n".join(here) or "no worker lives on this host")
+    return 0 if here else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,151 @@
+"""The Celery application: one task, and the signals that start and stop what stands around it."""
+
+from __future__ import annotations
+
+import logging
+import os
+import secrets
+import socket
+import time
+from typing import TYPE_CHECKING, Any
+
+from billiard.exceptions import WorkerLostError
+from celery import Task, signals
+from celery.worker.request import Request
+
+from weighbridge.errors import BatchError, ServerError
+from weighbridge.graders.registry import default_registry
+from weighbridge.jobs.broker import GRADE_TASK, make_celery
+from weighbridge.jobs.chunk import ChunkId
+from weighbridge.jobs.fleet import WorkerInfo
+from weighbridge.jobs.model import SCHEMA_VERSION
+from weighbridge.process import tie_to_parent
+from weighbridge.settings import Settings
+from weighbridge_worker.board import Board
+from weighbridge_worker.child import Child
+from weighbridge_worker.logs import configure_logging
+from weighbridge_worker.supervisor import Supervisor, how_it_ended
+
+if TYPE_CHECKING:
+    from celery import Celery
+
+DEFAULT_URL = "redis://localhost:6379/0"
+_log = logging.getLogger("weighbridge.worker")
+
+settings = Settings()
+store_url = settings.store_address or DEFAULT_URL
+app: Celery = make_celery(settings, settings.broker_address or DEFAULT_URL)
+app.set_current()
+
+
+class _Station:
+    """What a worker process has beside its Celery application; children inherit it by fork."""
+
+    def __init__(self) -> None:
+        self.board = Board()
+        self.name = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(3)}"
+        self.supervisor: Supervisor | None = None
+        self.child: Child | None = None
+
+
+station = _Station()
+
+
+class ChunkRequest(Request):
+    """Celery's view of one message in the parent; it learns here that a child has died or was killed."""
+
+    def on_failure(self, exc_info: Any, *args: Any, **kwargs: Any) -> Any:
+        """Report a lost child to the supervisor."""
+        outcome = super().on_failure(exc_info, *args, **kwargs)
+        error = exc_info.exception
+        error = getattr(error, "exc", error)
+        if (
+            isinstance(error, (WorkerLostError, SystemExit))
+            and station.supervisor
+            and self.worker_pid
+        ):
+            station.supervisor.report_death(int(self.worker_pid), how_it_ended(error))
+        return outcome
+
+    def on_timeout(self, soft: bool, timeout: float) -> Any:
+        """Report a child that Celery kills for running over the hard limit."""
+        outcome = super().on_timeout(soft, timeout)
+        if not soft and station.supervisor and self.worker_pid:
+            station.supervisor.report_death(
+                int(self.worker_pid), "the hard time limit", timed_out=True
+            )
+        return outcome
+
+
+class ChunkTask(Task):  # type: ignore[type-arg]
+    """The base of the one task."""
+
+    Request = ChunkRequest  # type: ignore[assignment]
+
+
+@app.task(name=GRADE_TASK, base=ChunkTask)
+def grade_chunk(schema_version: int, batch: str, chunk: str) -> None:
+    """Grade one chunk of one batch; the message carries ids only, and the store says whether it is still to do."""
+    child = station.child
+    assert child is not None, "a worker child was started without its set-up"
+    try:
+        outcome = child.grade(batch, ChunkId.parse(chunk), schema_version, _publish)
+    except (BatchError, ServerError) as error:
+        _log.warning("chunk %s of %s: %s", chunk, batch, error)
+        return
+    except MemoryError:
+        # Celery takes one out of a task for its own; the chunk is given back, and this child starts anew.
+        _log.error("chunk %s of %s needs more memory than a child may have", chunk, batch)
+        return
+    except Exception:
+        _log.exception("chunk %s of %s", chunk, batch)
+        return
+    _log.debug("chunk %s of %s: %s", chunk, batch, outcome)
+
+
+def _publish(batch: str, chunk: ChunkId) -> None:
+    app.send_task(
+        GRADE_TASK, kwargs={"schema_version": SCHEMA_VERSION, "batch": batch, "chunk": str(chunk)}
+    )
+
+
+@signals.setup_logging.connect
+def _set_up_logging(loglevel: int = logging.INFO, **_: Any) -> None:
+    configure_logging(loglevel, as_json=os.environ.get("WEIGHBRIDGE_LOG_FORMAT") == "json")
+
+
+@signals.worker_init.connect
+def _start(sender: Any = None, **_: Any) -> None:
+    registry = default_registry()  # before the fork, so that children share it
+    info = WorkerInfo(
+        name=station.name,
+        host=socket.gethostname(),
+        pid=os.getpid(),
+        concurrency=int(getattr(sender, "concurrency", 0) or os.cpu_count() or 1),
+        queue=settings.queue,
+        schema_version=SCHEMA_VERSION,
+        graders={grader_id: registry.get(grader_id).version for grader_id in registry.ids()},
+        broken_plug_ins=registry.failures,
+        started_at=time.time(),
+    )
+    station.supervisor = Supervisor(settings, store_url, info, station.board)
+    station.supervisor.start()
+
+
+@signals.worker_process_init.connect
+def _start_child(**_: Any) -> None:
+    tie_to_parent()
+    slot = station.board.take(os.getpid())
+    station.supervisor = None
+    station.child = Child(settings, store_url, station.name, slot)
+
+
+@signals.worker_ready.connect
+def _ready(**_: Any) -> None:
+    _log.info("worker %s is ready: graders %s", station.name, ", ".join(default_registry().ids()))
+
+
+@signals.worker_shutdown.connect
+def _stop(**_: Any) -> None:
+    if station.supervisor:
+        station.supervisor.stop()

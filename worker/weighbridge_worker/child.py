@@ -1,0 +1,156 @@
+"""What happens in a worker child: claim a chunk, grade it line by line, record it."""
+
+from __future__ import annotations
+
+import logging
+import os
+import secrets
+import signal
+import time
+from contextlib import contextmanager
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from weighbridge.jobs.chunk import unknown_version
+from weighbridge.jobs.grading import JobDeadlineError, LineGrader, Tally, digest_of
+from weighbridge.jobs.model import SCHEMA_VERSION, JobError
+from weighbridge.jobs.store import Store
+from weighbridge_worker.board import Slot, Work
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from weighbridge.jobs.chunk import Chunk, ChunkId, Line
+    from weighbridge.settings import Settings
+
+_REST_PARTS = 64
+_REST_SECONDS = 1.0  #: of work in each part of a chunk that was too slow to end
+_log = logging.getLogger("weighbridge.worker")
+
+
+class Child:
+    """One worker child: graders built once, one connection, one slot on the board."""
+
+    def __init__(self, settings: Settings, url: str, worker: str, slot: Slot) -> None:
+        self.settings = settings
+        self.slot = slot
+        self._worker = worker
+        self._store = Store(url)
+        self._deadline = _Deadline(slot, settings.job_deadline_seconds)
+        self._grader_for = lru_cache(maxsize=64)(self._make_grader)
+        limit_memory(settings.child_memory_limit_bytes)
+
+    def grade(
+        self, batch: str, chunk: ChunkId, version: int, publish: Callable[[str, ChunkId], None]
+    ) -> str:
+        """Grade a chunk, unless it is done or somebody else's, and return what became of it."""
+        token = f"{self._worker}/{secrets.token_hex(8)}"
+        claim = self._store.claim(batch, chunk, token, self.settings.lease_seconds)
+        if claim != "work":
+            return claim
+        self.slot.enter(Work(batch, str(chunk), token))
+        jobs = 0
+        try:
+            stored = self._store.chunk(batch, chunk.number)
+            if version != SCHEMA_VERSION:
+                stored.refuse(unknown_version(version))
+            results, tally, rest = self._grade_lines(batch, chunk, stored)
+            recorded = self._store.record(batch, chunk, results, tally, rest)
+            jobs = tally.jobs
+        except Exception:
+            # Not the job's fault as far as can be known: whoever is next may do better.
+            self._store.release(batch, str(chunk), token)
+            raise
+        finally:
+            self.slot.leave(jobs)
+        if recorded == "new":
+            for part, _ in rest:
+                publish(batch, part)
+        return recorded
+
+    def _grade_lines(
+        self, batch: str, chunk: ChunkId, stored: Chunk
+    ) -> tuple[bytes, Tally, list[tuple[ChunkId, int]]]:
+        grader = self._grader_for(batch)
+        condemned = {
+            job: JobError(*verdict.split("\n"))
+            for job, verdict in self._store.condemned(batch, chunk).items()
+        }
+        tally, results, start = Tally(), [], time.perf_counter()
+        rest: list[tuple[ChunkId, int]] = []
+        lines = list(stored.lines(chunk))
+        with self._deadline.watching():
+            for done, line in enumerate(lines):
+                elapsed = time.perf_counter() - start
+                if elapsed > self.settings.chunk_budget_seconds and done:
+                    rest = _rest_of(
+                        chunk, stored, grader, lines[done:], per_part=_REST_SECONDS * done / elapsed
+                    )
+                    break
+                results.append(grader.grade(line, tally, self.slot, condemned))
+        tally.grade_us = int((time.perf_counter() - start) * 1e6)
+        blob = b"".join(results)
+        tally.digest = digest_of(blob)
+        return blob, tally, rest
+
+    def _make_grader(self, batch: str) -> LineGrader:
+        return LineGrader(self._store.options(batch).graders)
+
+
+def _rest_of(
+    chunk: ChunkId, stored: Chunk, grader: LineGrader, lines: list[Line], *, per_part: float
+) -> list[tuple[ChunkId, int]]:
+    """Cut what is left of a chunk into parts that other children can take."""
+    size = max(1, int(per_part), -(-len(lines) // _REST_PARTS))
+    starts = list(range(0, len(lines), size))
+    ends = [lines[start].index for start in starts[1:]] + [stored.end_of(chunk)]
+    return [
+        (chunk.part(lines[start].index, end), sum(map(grader.jobs_of, lines[start : start + size])))
+        for start, end in zip(starts, ends, strict=True)
+    ]
+
+
+class _Deadline:
+    """Interrupts a job that runs too long, from a timer that ticks only while a chunk is graded."""
+
+    def __init__(self, slot: Slot, seconds: float) -> None:
+        self._slot = slot
+        self._seconds = seconds
+        self._sequence = -1
+        self._since = 0.0
+        signal.signal(signal.SIGALRM, self._tick)
+
+    @contextmanager
+    def watching(self) -> Iterator[None]:
+        """Let the timer tick."""
+        interval = min(0.25, self._seconds / 4)
+        signal.setitimer(signal.ITIMER_REAL, interval, interval)
+        try:
+            yield
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+
+    def _tick(self, _signal: int, _frame: Any) -> None:
+        slot, now = self._slot, time.monotonic()
+        if not slot.running or slot.sequence != self._sequence:
+            self._sequence, self._since = slot.sequence, now
+        elif now - self._since >= self._seconds:
+            slot.end()
+            raise JobDeadlineError(f"the job did not end within {self._seconds:g} s")
+
+
+def limit_memory(bytes_beyond: int) -> None:
+    """Let this process have so much memory beyond what it has now; more raises MemoryError in the job at fault."""
+    try:
+        import resource
+
+        with open("/proc/self/statm") as statm:
+            now = int(statm.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    except (ImportError, OSError):
+        _log.warning("this system cannot limit a worker child's memory")
+        return
+    hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+    limit = now + bytes_beyond
+    resource.setrlimit(
+        resource.RLIMIT_AS, (limit if hard == resource.RLIM_INFINITY else min(limit, hard), hard)
+    )

@@ -1,0 +1,98 @@
+"""What follows when a worker child dies at a chunk: the job it was at is set apart, and condemned at the limit."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from weighbridge.errors import BatchError
+from weighbridge.jobs.chunk import ChunkId
+from weighbridge.jobs.grading import LineGrader
+from weighbridge.jobs.model import ErrorCode, JobError
+
+if TYPE_CHECKING:
+    from weighbridge.jobs.broker import Publisher
+    from weighbridge.jobs.chunk import Chunk
+    from weighbridge.jobs.store import Store
+    from weighbridge_worker.board import Work
+
+_log = logging.getLogger("weighbridge.worker")
+
+
+@dataclass(frozen=True, slots=True)
+class Death:
+    """A child's end, as its parent saw it."""
+
+    work: Work
+    line: int | None  #: the index of the line it was at; None when it was between jobs
+    job: int  #: which of the line's jobs
+    cause: ErrorCode  #: WORKER_KILLED, TIMEOUT or OUT_OF_MEMORY
+    how: str  #: such as "signal 9 (SIGKILL)"
+
+    def verdict(self, limit: int) -> JobError:
+        """Return what the job is errored with once it has died too often."""
+        if self.cause == ErrorCode.TIMEOUT:
+            message = (
+                f"the job did not end, could not be interrupted, and was killed, {limit} times"
+            )
+        else:
+            message = (
+                f"its worker process died at this job {limit} times, the last time by {self.how}"
+            )
+        return JobError(
+            self.cause, message, "grade this case on its own to see why; `retry` tries it again"
+        )
+
+
+def handle(death: Death, store: Store, publisher: Publisher, limit: int) -> None:
+    """Send a dead child's chunk out again, in such parts that a poison job ends up alone."""
+    work, chunk = death.work, ChunkId.parse(death.work.chunk)
+    try:
+        stored = store.chunk(work.batch, chunk.number)
+        lines = list(stored.lines(chunk))
+        if len(lines) <= 1:
+            verdict = death.verdict(limit)
+            packed = "\n".join((verdict.code, verdict.message, verdict.hint))
+            count = store.strike(work.batch, chunk, work.token, death.job, limit, packed)
+            _log.warning(
+                "a child died by %s at %s/%s: death %d of %d",
+                death.how,
+                work.batch,
+                chunk,
+                count,
+                limit,
+            )
+            out = [chunk] if count else []
+        else:
+            out = _split(death, store, stored, chunk)
+            _log.warning(
+                "a child died by %s at %s/%s: now %s",
+                death.how,
+                work.batch,
+                chunk,
+                ", ".join(map(str, out)),
+            )
+    except BatchError as error:
+        _log.info("the batch of a dead child's chunk is gone: %s", error)
+        return
+    for part in out:
+        publisher.publish(work.batch, part)
+
+
+def _split(death: Death, store: Store, stored: Chunk, chunk: ChunkId) -> list[ChunkId]:
+    batch = death.work.batch
+    end = stored.end_of(chunk)
+    if death.line is not None and chunk.start <= death.line < end:
+        cuts = [chunk.start, death.line, death.line + 1, end]
+        suspect = str(chunk.part(death.line, death.line + 1))
+    else:
+        cuts = [chunk.start, (chunk.start + end) // 2, end]
+        suspect = ""
+    grader = LineGrader(store.options(batch).graders)
+    parts = [chunk.part(a, b) for a, b in zip(cuts, cuts[1:], strict=False) if a < b]
+    sized = [(part, sum(map(grader.jobs_of, stored.lines(part)))) for part in parts]
+    sized = [(part, jobs) for part, jobs in sized if jobs]
+    if not store.split(batch, chunk, death.work.token, sized, suspect, death.job):
+        return []
+    return [part for part, _ in sized]

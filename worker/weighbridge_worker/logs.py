@@ -1,0 +1,39 @@
+"""Logs on standard error: a line for people, or a JSON object a line for machines."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import time
+
+import orjson
+
+
+class JsonFormatter(logging.Formatter):
+    """One JSON object a record: time, level, logger, message, process, and the traceback where there is one."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the record as a line of JSON."""
+        entry = {
+            "time": time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created))
+            + f".{int(record.msecs):03d}Z",
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": record.getMessage(),
+            "pid": record.process,
+        }
+        if record.exc_info:
+            entry["traceback"] = self.formatException(record.exc_info)
+        return orjson.dumps(entry).decode()
+
+
+def configure_logging(level: int, *, as_json: bool) -> None:
+    """Send every log record of this process to standard error in one form."""
+    handler = logging.StreamHandler(sys.stderr)
+    plain = logging.Formatter("%(asctime)s %(levelname)-7s %(process)d %(name)s: %(message)s")
+    handler.setFormatter(JsonFormatter() if as_json else plain)
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    root.setLevel(level)
+    # Celery reports each lost child with a traceback of its own; the supervisor says the same in one line.
+    logging.getLogger("celery.worker.strategy").setLevel(max(level, logging.WARNING))

@@ -1,0 +1,190 @@
+"""The parent's watch over its children: heartbeat, leases, deadlines, deaths, and the sweep."""
+
+from __future__ import annotations
+
+import logging
+import os
+import queue
+import random
+import re
+import signal
+import threading
+import time
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from weighbridge.errors import WeighbridgeError
+from weighbridge.jobs.broker import Publisher
+from weighbridge.jobs.fleet import Fleet, WorkerInfo
+from weighbridge.jobs.model import ErrorCode
+from weighbridge.jobs.store import Store
+from weighbridge_worker.deaths import Death, handle
+from weighbridge_worker.sweeper import sweep
+
+if TYPE_CHECKING:
+    from weighbridge.settings import Settings
+    from weighbridge_worker.board import Board, Sighting, Slot
+
+_TICK_SECONDS = 0.2
+_GRACE_SECONDS = 2.0  #: past the deadline, for the child to interrupt its job itself
+_UNSEEN_SECONDS = 5.0  #: how long Celery has to report a death before the board's word is taken
+_log = logging.getLogger("weighbridge.worker")
+
+
+@dataclass(slots=True)
+class _Watched:
+    """What the supervisor remembers of a child between two looks."""
+
+    sequence: int
+    moved_at: float
+    token: str = ""
+    entered_at: float = 0.0
+    renewed_at: float = 0.0
+    missing_since: float = 0.0
+    killed_for: ErrorCode | None = None
+
+
+class Supervisor:
+    """A thread beside Celery's own loop; everything it does may be done twice or by another worker."""
+
+    def __init__(self, settings: Settings, url: str, info: WorkerInfo, board: Board) -> None:
+        self._settings = settings
+        self._board = board
+        self._info = info
+        self._store = Store(url, patient=False)
+        self._fleet = Fleet(self._store.redis)
+        self._publisher = Publisher(
+            settings, url if not settings.broker_address else settings.broker_address
+        )
+        self._watched: dict[int, _Watched] = {}
+        self._reported: queue.SimpleQueue[tuple[int, str, bool]] = queue.SimpleQueue()
+        self._retired_jobs = self._retired_chunks = 0
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._watch, name="supervisor", daemon=True)
+
+    def start(self) -> None:
+        """Say hello, before the first chunk can be claimed, and begin to watch."""
+        with suppress(WeighbridgeError):
+            self._beat()
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Give back what children still hold, and say good-bye."""
+        self._stop.set()
+        self._thread.join(5)
+        try:
+            for slot in self._board.taken():
+                if work := slot.read().work:
+                    self._store.release(work.batch, work.chunk, work.token)
+            self._fleet.leave(self._info.name)
+        except WeighbridgeError as error:
+            _log.warning("leaving without a word: %s", error)
+
+    def report_death(self, pid: int, how: str, *, timed_out: bool = False) -> None:
+        """Take Celery's word that a child is dead; called from its loop, so it only takes a note."""
+        self._reported.put((pid, how, timed_out))
+
+    def _watch(self) -> None:
+        next_beat = next_sweep = 0.0
+        while not self._stop.wait(_TICK_SECONDS):
+            now = time.monotonic()
+            try:
+                self._bury_reported()
+                for slot in self._board.taken():
+                    self._look_at(slot, now)
+                if now >= next_beat:
+                    next_beat = now + self._settings.heartbeat_seconds
+                    self._beat()
+                if now >= next_sweep:
+                    # Spread out, so that many workers do not sweep at the same moment.
+                    next_sweep = now + self._settings.sweep_seconds * random.uniform(0.75, 1.25)  # noqa: S311
+                    sweep(self._store, self._fleet, self._publisher)
+            except WeighbridgeError as error:
+                _log.warning("the watch goes on after: %s", error)
+            except Exception:
+                _log.exception("the watch goes on after an unexpected error")
+
+    def _beat(self) -> None:
+        done = [slot.done for slot in self._board.taken()]
+        jobs, chunks = (sum(column) for column in zip(*done, strict=True)) if done else (0, 0)
+        info = replace(
+            self._info, jobs=self._retired_jobs + jobs, chunks=self._retired_chunks + chunks
+        )
+        if self._fleet.beat(info, self._settings.heartbeat_ttl_seconds) and not self._info.draining:
+            _log.info("asked to drain: finishing and leaving")
+            self._info = replace(self._info, draining=True)
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    def _look_at(self, slot: Slot, now: float) -> None:
+        seen = slot.read()
+        watched = self._watched.setdefault(seen.pid, _Watched(seen.sequence, now))
+        if not _is_running(seen.pid):
+            watched.missing_since = watched.missing_since or now
+            if now - watched.missing_since > _UNSEEN_SECONDS:
+                self._bury(seen.pid, "an unseen end", timed_out=False)
+            return
+        if seen.sequence != watched.sequence:
+            watched.sequence, watched.moved_at = seen.sequence, now
+        if seen.work is None:
+            watched.moved_at = now
+            return
+        if seen.work.token != watched.token:
+            watched.token, watched.entered_at, watched.renewed_at = seen.work.token, now, now
+        self._end_if_stuck(seen, watched, now)
+        if (
+            now - watched.renewed_at > self._settings.lease_seconds / 3
+            and now - watched.entered_at < self._settings.chunk_hard_limit_seconds
+        ):
+            watched.renewed_at = now
+            self._store.renew(
+                seen.work.batch, seen.work.chunk, seen.work.token, self._settings.lease_seconds
+            )
+
+    def _end_if_stuck(self, seen: Sighting, watched: _Watched, now: float) -> None:
+        # A job that holds the interpreter, in native code say, is deaf to the child's own deadline.
+        patience = self._settings.job_deadline_seconds + _GRACE_SECONDS
+        if seen.line is not None and now - watched.moved_at > patience and not watched.killed_for:
+            _log.warning("killing child %d, stuck at %s", seen.pid, seen.work)
+            watched.killed_for = ErrorCode.TIMEOUT
+            with suppress(ProcessLookupError):
+                os.kill(seen.pid, signal.SIGKILL)
+
+    def _bury_reported(self) -> None:
+        with suppress(queue.Empty):
+            while True:
+                self._bury(*self._reported.get_nowait())
+
+    def _bury(self, pid: int, how: str, timed_out: bool) -> None:
+        slot = self._board.of(pid)
+        if slot is None:
+            return
+        watched, seen = self._watched.get(pid), slot.read()
+        cause = (watched.killed_for if watched else None) or (
+            ErrorCode.TIMEOUT if timed_out else ErrorCode.WORKER_KILLED
+        )
+        if seen.work:
+            death = Death(seen.work, seen.line, seen.job, cause, how)
+            handle(death, self._store, self._publisher, self._settings.observed_deaths_limit)
+        # Only now: a server that is away keeps the death on the board, to be handled when it is back.
+        jobs, chunks = slot.done
+        self._retired_jobs += jobs
+        self._retired_chunks += chunks
+        self._board.free(slot)
+        self._watched.pop(pid, None)
+
+
+def how_it_ended(error: object) -> str:
+    """Return the signal or exit status that billiard's WorkerLostError tells of."""
+    found = re.search(r"(signal \d+ \(\w+\)|exitcode \d+)", str(error))
+    return found[1] if found else "an unknown end"
+
+
+def _is_running(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

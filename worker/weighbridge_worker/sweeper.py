@@ -1,0 +1,57 @@
+"""The sweeper: sends lost chunks out again, and ends batches that are cancelled or out of time. Any number may run."""
+
+from __future__ import annotations
+
+import logging
+import time
+from typing import TYPE_CHECKING
+
+from weighbridge.errors import BatchExpiredError, BatchLostError, BatchNotFoundError
+from weighbridge.jobs.closing import close_open_chunks
+from weighbridge.jobs.model import BatchStatus
+
+if TYPE_CHECKING:
+    from weighbridge.jobs.broker import Publisher
+    from weighbridge.jobs.fleet import Fleet
+    from weighbridge.jobs.store import Store
+
+WAITING_SECONDS = 5.0  #: how long a chunk waits before its message may be thought lost
+_log = logging.getLogger("weighbridge.worker")
+
+
+def sweep(store: Store, fleet: Fleet, publisher: Publisher) -> int:
+    """Look through every active batch once; return how many chunks were sent out again."""
+    batches = store.active_batches()
+    if not batches:
+        return 0
+    workers = fleet.alive()
+    # Waiting chunks go out again only when the queue is nearly empty: otherwise they are in it.
+    idle = publisher.queue_length() <= sum(worker.concurrency for worker in workers)
+    names = [worker.name for worker in workers]
+    return sum(_sweep_batch(store, publisher, batch, names, idle=idle) for batch in batches)
+
+
+def _sweep_batch(
+    store: Store, publisher: Publisher, batch: str, workers: list[str], *, idle: bool
+) -> int:
+    try:
+        state = store.state(batch)
+    except (BatchLostError, BatchExpiredError, BatchNotFoundError):
+        store.retire(batch)
+        return 0
+    if state.status.final:
+        store.retire(batch)
+        return 0
+    if not state.closing and state.expires_at < time.time():
+        reason = "" if state.sealed else "its producer never finished submitting it"
+        store.close_batch(batch, BatchStatus.EXPIRED, reason)
+        state = store.state(batch)
+    if state.closing:
+        close_open_chunks(store, batch, state.closing)
+        return 0
+    due = store.sweep(batch, workers, WAITING_SECONDS if idle else None)
+    for chunk in due:
+        publisher.publish(batch, chunk)
+    if due:
+        _log.info("sent %d chunks of %s out again", len(due), batch)
+    return len(due)
