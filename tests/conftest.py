@@ -1,0 +1,118 @@
+"""Fixtures for every test that needs a server or a worker; all of them are real."""
+
+from __future__ import annotations
+
+import os
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Protocol
+
+import pytest
+
+from support.servers import TcpServer
+from support.workers import BY_MODULE, WorkerProcess, environment
+from weighbridge.embedded import EmbeddedServer
+from weighbridge.settings import MIB
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from weighbridge.jobs.store import Store
+    from weighbridge_producer import Client
+
+
+class StartWorker(Protocol):
+    """Starts a worker and waits for its heartbeat; it is gone when the test is."""
+
+    def __call__(
+        self,
+        url: str,
+        concurrency: int = 2,
+        *,
+        command: Sequence[str] = BY_MODULE,
+        **settings: object,
+    ) -> WorkerProcess: ...
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedServer]:
+    """A server for everybody in this process: tests keep apart by batches of their own."""
+    folder = tmp_path_factory.mktemp("server")
+    with EmbeddedServer.start(folder, maxmemory_bytes=1024 * MIB) as server:
+        yield server
+
+
+@pytest.fixture
+def own_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedServer]:
+    """A server for one test alone."""
+    folder = tmp_path_factory.mktemp("own-server")
+    with EmbeddedServer.start(folder, maxmemory_bytes=512 * MIB) as server:
+        yield server
+
+
+@pytest.fixture
+def tcp_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TcpServer]:
+    """A server for one test alone, that keeps its address when it is killed and started again."""
+    with TcpServer(tmp_path_factory.mktemp("tcp-server")) as server:
+        yield server
+
+
+def _worker_starter(folders: pytest.TempPathFactory) -> Iterator[StartWorker]:
+    with ExitStack() as stack:
+
+        def start(
+            url: str,
+            concurrency: int = 2,
+            *,
+            command: Sequence[str] = BY_MODULE,
+            **settings: object,
+        ) -> WorkerProcess:
+            log = folders.mktemp("worker") / "worker.log"
+            env = environment(url, **settings)
+            worker = WorkerProcess(url, [*command, str(concurrency)], env, log)
+            stack.callback(worker.clean_up)
+            worker.await_heartbeat()
+            return worker
+
+        yield start
+
+
+@pytest.fixture
+def start_worker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StartWorker]:
+    """Start workers: `start_worker(url, concurrency=2, job_deadline_seconds=1)`."""
+    yield from _worker_starter(tmp_path_factory)
+
+
+@pytest.fixture(scope="session")
+def worker(
+    server: EmbeddedServer, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[WorkerProcess]:
+    """A worker for everybody, on the `server`; do not harm it."""
+    for start in _worker_starter(tmp_path_factory):
+        yield start(server.url)
+
+
+@pytest.fixture
+def client(server: EmbeddedServer) -> Iterator[Client]:
+    """A client of the `server`; with the fixture `worker`, what it submits is graded."""
+    from weighbridge_producer import Client  # only here: unit tests need no Celery
+
+    with Client(server.url) as client:
+        yield client
+
+
+@pytest.fixture
+def store(server: EmbeddedServer) -> Iterator[Store]:
+    """The store on the `server`."""
+    from weighbridge.jobs.store import Store
+
+    store = Store(server.url)
+    yield store
+    store.close()
+
+
+@pytest.fixture(autouse=True)
+def _clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep the settings of whoever runs the tests out of them."""
+    for name in list(os.environ):
+        if name.startswith("WEIGHBRIDGE_"):
+            monkeypatch.delenv(name)

@@ -1,0 +1,141 @@
+"""A plug-in of graders that do what graders must not; each is harmless when the response is not `go`."""
+
+import ctypes
+import os
+import re
+import signal
+import sys
+import time
+from typing import Any
+
+from weighbridge.graders import OutputGrader
+from weighbridge.graders.base import Verdict, graded
+
+
+class Hazard(OutputGrader):
+    """Does harm when it is told to, and passes everything else."""
+
+    description = "Misbehaves on purpose."
+    version = 1
+
+    def grade(self, agent_response: object, expected_output: object) -> Any:
+        if agent_response == "go":
+            return self.harm(expected_output)
+        return passed()
+
+    def harm(self, _: object) -> Any:
+        return passed()
+
+    @classmethod
+    def example(cls) -> dict[str, Any]:
+        return {"config": None, "inputs": {"agent_response": "stay", "expected_output": ""}}
+
+
+def passed() -> Any:
+    check = {"check": "survived", "description": "it survived", "passed": True, "step_ids": []}
+    return graded(Verdict.PASS, {"match_status": "match"}, [check])
+
+
+class SuicideGrader(Hazard):
+    id, name = "kills-itself", "Kills its process"
+
+    def harm(self, _: object) -> Any:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+class HardExitGrader(Hazard):
+    id, name = "exits-hard", "Calls os._exit"
+
+    def harm(self, _: object) -> Any:
+        os._exit(3)
+
+
+class ExitGrader(Hazard):
+    id, name = "exits", "Calls sys.exit"
+
+    def harm(self, _: object) -> Any:
+        sys.exit(3)
+
+
+class SegfaultGrader(Hazard):
+    id, name = "segfaults", "Reads where nothing is"
+
+    def harm(self, _: object) -> Any:
+        return ctypes.string_at(0)
+
+
+class EndlessGrader(Hazard):
+    id, name = "loops", "Never ends"
+
+    def harm(self, _: object) -> Any:
+        while True:
+            pass
+
+
+class StubbornGrader(Hazard):
+    id, name = "loops-stubbornly", "Never ends, and swallows every exception"
+
+    def harm(self, _: object) -> Any:
+        while True:
+            try:
+                while True:
+                    pass
+            except Exception:  # noqa: BLE001 - that is the point
+                pass
+
+
+class DeafGrader(Hazard):
+    id, name = "hangs-natively", "Holds the interpreter for ever"
+
+    def harm(self, _: object) -> Any:
+        return re.fullmatch(r"(a+)+b", "a" * 60)
+
+
+class MemoryGrader(Hazard):
+    id, name = "eats-memory", "Allocates without end"
+
+    def harm(self, _: object) -> Any:
+        held = []
+        while True:
+            held.append(bytearray(8 << 20))
+
+
+class RaisingGrader(Hazard):
+    id, name = "raises", "Raises"
+
+    def harm(self, expected: object) -> Any:
+        raise KeyError(f"no such thing: {expected}")
+
+
+class RubbishGrader(Hazard):
+    id, name = "returns-rubbish", "Returns something else than a result"
+
+    def harm(self, expected: object) -> Any:
+        rubbish = {
+            "none": None,
+            "object": object(),
+            "empty": {},
+            "nan": passed() | {"score": float("nan")},
+            "verdict": passed() | {"verdict": "perhaps"},
+            "set": passed() | {"details": {"found": {1, 2}}},
+            "evidence": passed() | {"evidence": None},
+            "details": passed() | {"details": None},
+            "score": passed() | {"score": "1"},
+            "failed-evidence": passed() | {"verdict": "fail", "evidence": [None]},
+        }
+        return rubbish[str(expected)]
+
+
+class SlowGrader(Hazard):
+    id, name = "sleeps", "Sleeps for so many seconds as are expected"
+
+    def harm(self, seconds: object) -> Any:
+        time.sleep(float(str(seconds)))
+        return passed()
+
+
+class FickleGrader(Hazard):
+    id, name = "is-fickle", "Returns another result every time"
+
+    def harm(self, _: object) -> Any:
+        return passed() | {"details": {"match_status": "match", "at": time.time_ns()}}

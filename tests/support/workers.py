@@ -1,0 +1,123 @@
+"""Real worker processes, and the certainty that they end."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import psutil
+
+from support.waiting import eventually
+from weighbridge.jobs.fleet import Fleet
+from weighbridge.jobs.store import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from weighbridge.jobs.fleet import WorkerInfo
+
+PLUGINS = Path(__file__).parent / "plugins"
+BY_MODULE = (sys.executable, "-m", "weighbridge_worker", "run", "--concurrency")
+BY_CELERY = (
+    *(sys.executable, "-m", "celery", "-A", "weighbridge_worker", "worker"),
+    *("--loglevel", "info", "--concurrency"),
+)
+
+
+def environment(url: str, **settings: object) -> dict[str, str]:
+    """Return the environment of a process on a server, with the plug-in of misbehaving graders installed.
+
+    Keywords are settings: `job_deadline_seconds=1` is WEIGHBRIDGE_JOB_DEADLINE_SECONDS.
+    """
+    kept = {name: value for name, value in os.environ.items() if "WEIGHBRIDGE_" not in name}
+    paths = [str(PLUGINS), str(PLUGINS.parents[1]), kept.get("PYTHONPATH", "")]
+    kept["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
+    kept["WEIGHBRIDGE_REDIS_URL"] = url
+    return kept | {f"WEIGHBRIDGE_{name.upper()}": str(value) for name, value in settings.items()}
+
+
+class WorkerProcess:
+    """One worker with its children, in a process group of its own, tied to the life of the tests."""
+
+    def __init__(self, url: str, command: Sequence[str], env: dict[str, str], log: Path) -> None:
+        self.url = url
+        self._log = log
+        self._lifeline_end, self._lifeline = os.pipe()
+        with log.open("wb") as output:
+            self._process = subprocess.Popen(
+                list(command),
+                env=env | {"WEIGHBRIDGE_LIFELINE_FD": str(self._lifeline_end)},
+                pass_fds=[self._lifeline_end],
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                start_new_session=True,
+            )
+        self.pid = self._process.pid
+        self._known: dict[int, psutil.Process] = {}
+
+    @property
+    def log(self) -> str:
+        """What it has written so far."""
+        return self._log.read_text()
+
+    def await_heartbeat(self, seconds: float = 30.0) -> WorkerInfo:
+        """Wait for its first heartbeat and return it."""
+        store = Store(self.url)
+        try:
+            return eventually(lambda: self._info(store), seconds, "the worker's heartbeat")
+        finally:
+            store.close()
+
+    def info(self) -> WorkerInfo | None:
+        """Return its heartbeat; None when there is none."""
+        store = Store(self.url)
+        try:
+            return self._info(store)
+        finally:
+            store.close()
+
+    def _info(self, store: Store) -> WorkerInfo | None:
+        assert self._process.poll() is None, f"the worker has ended:\n{self.log}"
+        alive = Fleet(store.redis).alive()
+        return next((worker for worker in alive if worker.pid == self.pid), None)
+
+    def children(self) -> list[psutil.Process]:
+        """Return its living children."""
+        with suppress(psutil.NoSuchProcess):
+            for child in psutil.Process(self.pid).children(recursive=True):
+                self._known[child.pid] = child
+        return [child for child in self._known.values() if child.is_running()]
+
+    def kill(self) -> None:
+        """Kill the worker itself, as the kernel would; what its children do is up to them."""
+        self.children()
+        self._process.kill()
+        self._process.wait(10)
+
+    def ask_to_stop(self) -> None:
+        """Send SIGTERM."""
+        self._process.terminate()
+
+    def await_end(self, seconds: float = 40.0) -> int:
+        """Wait for its end and return its exit status."""
+        self.children()
+        return self._process.wait(seconds)
+
+    def clean_up(self) -> None:
+        """Leave nothing of it behind."""
+        self.children()
+        with suppress(ProcessLookupError):
+            os.killpg(self.pid, signal.SIGKILL)
+        for child in self._known.values():
+            with suppress(psutil.NoSuchProcess):
+                child.kill()
+        self._process.wait(10)
+        psutil.wait_procs(list(self._known.values()), timeout=10)
+        os.close(self._lifeline_end)
+        os.close(self._lifeline)
