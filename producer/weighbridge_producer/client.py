@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import orjson
 
-from weighbridge.errors import NoSuchResultError, ServerError, UnknownGraderError
+from weighbridge.errors import (
+    BatchExpiredError,
+    BatchLostError,
+    BatchNotFoundError,
+    NoSuchResultError,
+    ServerError,
+    UnknownGraderError,
+)
 from weighbridge.graders.registry import default_registry
 from weighbridge.jobs.broker import Publisher
 from weighbridge.jobs.closing import close_open_chunks
@@ -55,13 +62,9 @@ class Client:
             )
         self.url = address
         self.store = Store(address)
-        self.publisher = Publisher(
-            self.settings, self.settings.broker_address if not url else self._broker_for(url)
-        )
+        own_broker = self.settings.broker_url
+        self.publisher = Publisher(self.settings, own_broker.get_secret_value() if own_broker else address)
         self.fleet = Fleet(self.store.redis)
-
-    def _broker_for(self, url: str) -> str:
-        return self.settings.broker_url.get_secret_value() if self.settings.broker_url else url
 
     def __enter__(self) -> Self:
         return self
@@ -147,15 +150,8 @@ class Client:
         """Return the newest batches, newest first."""
         states = []
         for batch in self.store.batches(most):
-            try:
+            with suppress(BatchNotFoundError, BatchExpiredError, BatchLostError):
                 states.append(self.store.state(batch))
-            except LookupError:
-                continue
-            except ServerError:
-                raise
-            except Exception as error:
-                if getattr(error, "code", "") != "BATCH_LOST":
-                    raise
         return states
 
     def workers(self) -> list[WorkerInfo]:
@@ -221,11 +217,16 @@ class Batch:
         """Return what each label's jobs came to so far."""
         return self._store.summary(self.id)
 
-    def pages(self, cursor: str | None = None, *, follow: bool = True) -> Iterator[Page]:
+    def pages(
+        self, cursor: str | None = None, *, follow: bool = True, should_stop: Callable[[], bool] = lambda: False
+    ) -> Iterator[Page]:
         """Yield result lines as bytes, chunk by chunk, each page with the cursor after it."""
-        return Collector(self._store, self.id, Cursor.parse(cursor) if cursor else None).pages(
-            follow=follow
-        )
+        collector = Collector(self._store, self.id, Cursor.parse(cursor) if cursor else None)
+        return collector.pages(follow=follow, should_stop=should_stop)
+
+    def free(self, chunks: Sequence[str]) -> None:
+        """Drop inputs and results of chunks that are written elsewhere now."""
+        self._store.free(self.id, chunks)
 
     def results(self, cursor: str | None = None, *, follow: bool = True) -> Iterator[Result]:
         """Yield results as they are recorded, until the batch has ended; without `follow`, those there are now."""

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from weighbridge.errors import BatchError
+from weighbridge.jobs.store import LogEntry
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
-    from weighbridge.jobs.store import LogEntry, Store
+    from weighbridge.jobs.store import Store
 
 _BLOBS_AT_ONCE = 8
 _WAIT_SECONDS = 1.0  #: how long one blocking read lasts; news end it at once
@@ -68,8 +69,6 @@ class Collector:
             self._go_to(cursor)
 
     def _go_to(self, cursor: Cursor) -> None:
-        from weighbridge.jobs.store import LogEntry
-
         entry = LogEntry(cursor.position, cursor.chunk)
         if cursor.epoch != self._epoch:
             raise StaleCursorError(
@@ -82,9 +81,11 @@ class Collector:
             )
         self._last = entry
 
-    def pages(self, *, follow: bool = True) -> Iterator[Page]:
+    def pages(
+        self, *, follow: bool = True, should_stop: Callable[[], bool] = lambda: False
+    ) -> Iterator[Page]:
         """Yield the results recorded so far and, to `follow`, all that come until the batch has ended."""
-        while True:
+        while not should_stop():
             after = self._last.position if self._last else ""
             entries = self._store.read_log(self._batch, after, _WAIT_SECONDS if follow else 0)
             for start in range(0, len(entries), _BLOBS_AT_ONCE):

@@ -43,7 +43,7 @@ class Draft:
     chunk: Chunk
     batch: str
     lines: list[bytes] = field(default_factory=list)
-    bytes: int = 0
+    size: int = 0  #: in bytes
     cases: int = 0  #: lines that are jobs
     faults: int = 0
     _owners: dict[str, tuple[int, bytes]] = field(
@@ -56,7 +56,7 @@ class Draft:
         index = chunk.line_count
         chunk.line_count = index + 1
         self.lines.append(raw)
-        self.bytes += len(raw)
+        self.size += len(raw)
         if line.fault:
             chunk.faults[index] = line.fault
             self.faults += 1
@@ -189,7 +189,7 @@ class Feeder:
             if (
                 over
                 or draft.cases + draft.faults >= goal
-                or draft.bytes >= settings.chunk_limit_bytes
+                or draft.size >= settings.chunk_limit_bytes
             ):
                 total += size
                 yield self._placed(draft, total)

@@ -231,6 +231,22 @@ class GraderSummary:
         """Jobs that the grader judged."""
         return self.passed + self.failed + self.ungradable
 
+    def as_dict(self) -> dict[str, Any]:
+        """Return the summary as JSON shows it."""
+        return {
+            "label": self.label,
+            "grader": self.grader,
+            "graded": self.graded,
+            "passed": self.passed,
+            "failed": self.failed,
+            "ungradable": self.ungradable,
+            "errored": self.errored,
+            "cancelled": self.cancelled,
+            "expired": self.expired,
+            "vacuous": self.vacuous,
+            "causes": dict(self.causes),
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class BatchState:

@@ -1,0 +1,273 @@
+"""Commands about batches on a shared server."""
+
+from __future__ import annotations
+
+import re
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import orjson
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from weighbridge.errors import ServerError, WeighbridgeError
+from weighbridge.settings import Settings, masked
+from weighbridge_producer.cli import options as opt
+from weighbridge_producer.cli.show import (
+    EXIT_TROUBLE,
+    Bar,
+    complain,
+    err,
+    exit_status,
+    out,
+    print_json,
+    print_state,
+    print_summary,
+    share,
+)
+from weighbridge_producer.outputs import sort_by_line
+from weighbridge_producer.reading import Source
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from weighbridge_producer.client import Batch, Client
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the commands."""
+    for command in (submit, status, watch, results, cancel, retry, delete, batches):
+        app.command()(command)
+
+
+def submit(
+    cases: Annotated[
+        str, typer.Argument(metavar="CASES", help="A JSONL file, plain, .gz or .zst; - for a pipe.")
+    ],
+    grader: opt.Graders = None,
+    config: opt.Configs = None,
+    resume: Annotated[
+        str | None, typer.Option(metavar="BATCH", help="Go on with a batch that was interrupted.")
+    ] = None,
+    strict: opt.Strict = False,
+    redis_url: opt.RedisUrl = None,
+    as_json: opt.AsJson = False,
+) -> None:
+    """Submit CASES as one batch, and print its id."""
+    specs, settings = opt.specs(grader, config), Settings()
+    with (
+        opt.readable(cases, specs, settings, strict=strict) as checked_cases,
+        opt.client(redis_url) as client,
+    ):
+        source = Source(checked_cases, settings)
+        if not client.workers():
+            err.print(
+                f"no worker lives on {escape(masked(client.url))}: jobs will wait until one does"
+            )
+        batch = client.batch(resume) if resume else client.open(source.name, graders=specs)
+        try:
+            with batch.given_up_on_error(source):
+                batch.feeder(source, on_wait=lambda why: err.print(f"waiting: {why}")).feed()
+        except (KeyboardInterrupt, ServerError) as error:
+            if isinstance(error, WeighbridgeError):
+                complain(error)
+            _say_how_to_go_on(batch, source)
+            raise typer.Exit(EXIT_TROUBLE) from None
+        if as_json:
+            print_json(batch.status().as_dict())
+        else:
+            out.print(batch.id)
+
+
+def _say_how_to_go_on(batch: Batch, source: Source) -> None:
+    err.print(f"interrupted; batch {batch.id} keeps what was submitted")
+    if source.rereadable:
+        err.print(f"  go on:  weighbridge submit {escape(source.name)} --resume {batch.id}")
+    err.print(f"  or end: weighbridge cancel {batch.id}")
+
+
+def status(batch: opt.BatchId, redis_url: opt.RedisUrl = None, as_json: opt.AsJson = False) -> None:
+    """Show how a batch stands."""
+    with opt.client(redis_url) as client:
+        handle = client.batch(batch)
+        state = handle.status()
+        if as_json:
+            print_json({**state.as_dict(), "graders": [row.as_dict() for row in handle.summary()]})
+            return
+        print_state(state)
+        print_summary(handle.summary(), state.counts)
+
+
+def watch(
+    batch: opt.BatchId,
+    min_pass_rate: opt.MinPassRate = None,
+    min_gradable: opt.MinGradable = None,
+    redis_url: opt.RedisUrl = None,
+    as_json: opt.AsJson = False,
+) -> None:
+    """Follow a batch to its end; the exit status is that of `run`."""
+    with opt.client(redis_url) as client, Bar(quiet=as_json) as bar:
+        handle = client.batch(batch)
+        while not (state := handle.status()).status.final:
+            bar.update(state)
+            try:
+                handle.wait(0.5)
+            except TimeoutError:
+                continue
+    if as_json:
+        print_json(state.as_dict())
+    else:
+        print_state(state)
+        with opt.client(redis_url) as client:
+            print_summary(client.batch(batch).summary(), state.counts)
+    raise typer.Exit(exit_status(state, min_pass_rate, min_gradable))
+
+
+def results(
+    batch: opt.BatchId,
+    custom_id: Annotated[
+        str | None, typer.Option("--id", metavar="CUSTOM_ID", help="Only this case's results.")
+    ] = None,
+    failed: Annotated[bool, typer.Option("--failed", help="Only jobs that failed.")] = False,
+    errored: Annotated[bool, typer.Option("--errored", help="Only jobs that errored.")] = False,
+    label: Annotated[str | None, typer.Option(help="Only this label's results.")] = None,
+    sort: Annotated[
+        bool, typer.Option("--sort", help="In the order of the input, once the batch has ended.")
+    ] = False,
+    follow: Annotated[
+        bool, typer.Option("--follow", "-f", help="Go on until the batch has ended.")
+    ] = False,
+    cursor: Annotated[
+        str | None, typer.Option(help="Go on after this place; each call says where it ended.")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="A file instead of standard output.")
+    ] = None,
+    redis_url: opt.RedisUrl = None,
+) -> None:
+    """Write a batch's results as JSON lines; the cursor to go on from is told on standard error."""
+    wanted = _Wanted(failed=failed, errored=errored, label=label)
+    with opt.client(redis_url) as client:
+        handle = client.batch(batch)
+        if custom_id is not None:
+            found = [row for row in handle.result(custom_id) if wanted.takes(row)]
+            _write_all(output, iter([b"".join(orjson.dumps(row) + b"\n" for row in found)]))
+            return
+        if sort:
+            handle.wait()
+            _write_sorted(output, wanted.lines_of(handle, None, follow=False))
+            return
+        _write_all(output, wanted.lines_of(handle, cursor, follow=follow))
+        if wanted.cursor:
+            err.print(f"cursor: {wanted.cursor}")
+
+
+class _Wanted:
+    """Which results to write."""
+
+    def __init__(self, *, failed: bool, errored: bool, label: str | None) -> None:
+        self._failed = failed
+        self._errored = errored
+        self._label = label
+        self.cursor = ""
+
+    def takes(self, row: dict[str, Any]) -> bool:
+        if self._label is not None and row["label"] != self._label:
+            return False
+        if not self._failed and not self._errored:
+            return True
+        verdict = (row["result"] or {}).get("verdict")
+        return (self._failed and verdict == "fail") or (
+            self._errored and row["status"] == "errored"
+        )
+
+    def lines_of(self, handle: Batch, cursor: str | None, *, follow: bool) -> Iterator[bytes]:
+        whole = not self._failed and not self._errored and self._label is None
+        for page in handle.pages(cursor, follow=follow):
+            self.cursor = str(page.cursor)
+            if whole:
+                yield page.lines
+            else:
+                rows = page.lines.splitlines(keepends=True)
+                yield b"".join(row for row in rows if self.takes(orjson.loads(row)))
+
+
+def _write_all(output: Path | None, blobs: Iterator[bytes]) -> None:
+    if output is None:
+        for blob in blobs:
+            sys.stdout.buffer.write(blob)
+            sys.stdout.buffer.flush()
+        return
+    with output.open("wb") as file:
+        file.writelines(blobs)
+
+
+def _write_sorted(output: Path | None, blobs: Iterator[bytes]) -> None:
+    with tempfile.TemporaryDirectory(prefix="weighbridge-") as folder:
+        spool = Path(folder) / "results.jsonl"
+        _write_all(spool, blobs)
+        sort_by_line(spool)
+        with spool.open("rb") as file:
+            _write_all(output, iter(lambda: file.read(1024 * 1024), b""))
+
+
+def cancel(batch: opt.BatchId, redis_url: opt.RedisUrl = None, as_json: opt.AsJson = False) -> None:
+    """Cancel what is not graded yet; what is stays."""
+    with opt.client(redis_url) as client:
+        state = client.batch(batch).cancel()
+    print_json(state.as_dict()) if as_json else print_state(state)
+
+
+def retry(batch: opt.BatchId, redis_url: opt.RedisUrl = None) -> None:
+    """Grade again what errored for a reason that may be gone, or was cancelled or expired."""
+    with opt.client(redis_url) as client:
+        jobs = client.batch(batch).retry()
+    out.print(f"{jobs:,} jobs are graded again")
+
+
+def delete(batch: opt.BatchId, redis_url: opt.RedisUrl = None) -> None:
+    """Drop a batch, its inputs and results."""
+    with opt.client(redis_url) as client:
+        handle = client.batch(batch)
+        handle.status()
+        handle.delete()
+    out.print(f"{batch} is deleted")
+
+
+def batches(
+    most: Annotated[int, typer.Option("--most", min=1, help="How many, the newest first.")] = 20,
+    redis_url: opt.RedisUrl = None,
+    as_json: opt.AsJson = False,
+) -> None:
+    """List the newest batches."""
+    with opt.client(redis_url) as client:
+        states = client.batches(most)
+        sources = {state.batch_id: _source(client, state.batch_id) for state in states}
+    if as_json:
+        print_json([{**state.as_dict(), "source": sources[state.batch_id]} for state in states])
+        return
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in ("batch", "created (UTC)", "status", "finished", "passed", "source"):
+        table.add_column(name)
+    for state in states:
+        counts = state.counts
+        table.add_row(
+            state.batch_id,
+            time.strftime("%Y-%m-%d %H:%M", time.gmtime(state.created_at)),
+            str(state.status),
+            share(counts.finished, counts.total),
+            share(counts.passed, counts.passed + counts.failed),
+            escape(re.sub(r"[\x00-\x1f\x7f-\x9f]", "?", sources[state.batch_id])),
+        )
+    out.print(table)
+
+
+def _source(client: Client, batch: str) -> str:
+    try:
+        return client.store.options(batch).source
+    except WeighbridgeError:
+        return ""

@@ -1,0 +1,89 @@
+"""Commands about workers."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from weighbridge.errors import WeighbridgeError
+from weighbridge_producer.cli import options as opt
+from weighbridge_producer.cli.show import EXIT_TROUBLE, complain, out, print_json
+
+
+class NoSuchWorkerError(WeighbridgeError, LookupError):
+    """No living worker has that name."""
+
+    code = "NO_SUCH_WORKER"
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the commands."""
+    for command in (worker, workers, drain):
+        app.command()(command)
+
+
+def worker(
+    concurrency: Annotated[int, typer.Option(min=1, help="Child processes.")] = os.cpu_count() or 1,
+    log_format: Annotated[str, typer.Option(help="text or json")] = "text",
+    log_level: Annotated[str, typer.Option(help="debug, info, warning or error")] = "info",
+    redis_url: opt.RedisUrl = None,
+) -> None:
+    """Start a worker here; it runs until it is told to stop."""
+    if redis_url:
+        os.environ["WEIGHBRIDGE_REDIS_URL"] = redis_url
+    flags = [
+        f"--concurrency={concurrency}",
+        f"--log-format={log_format}",
+        f"--log-level={log_level}",
+    ]
+    # The worker takes this process's place, so that signals and exit status are its own.
+    os.execv(sys.executable, [sys.executable, "-m", "weighbridge_worker", *flags])  # noqa: S606
+
+
+def workers(redis_url: opt.RedisUrl = None, as_json: opt.AsJson = False) -> None:
+    """List the living workers."""
+    with opt.client(redis_url) as client:
+        living = client.workers()
+    if as_json:
+        print_json([asdict(info) for info in living])
+        return
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in ("worker", "children", "jobs", "up", "state", "graders"):
+        table.add_column(name)
+    for info in living:
+        graders = ", ".join(f"{grader} {version}" for grader, version in info.graders.items())
+        up = f"{(time.time() - info.started_at) / 60:,.0f} min"
+        state = "draining" if info.draining else "working"
+        table.add_row(
+            escape(info.name), str(info.concurrency), f"{info.jobs:,}", up, state, escape(graders)
+        )
+    out.print(table)
+
+
+def drain(
+    name: Annotated[
+        str,
+        typer.Argument(metavar="WORKER", help="A worker's name, as `workers` lists it, or all."),
+    ],
+    redis_url: opt.RedisUrl = None,
+) -> None:
+    """Let a worker finish what it has begun, and leave."""
+    with opt.client(redis_url) as client:
+        living = [info.name for info in client.workers()]
+        if name != "all" and name not in living:
+            complain(
+                NoSuchWorkerError(
+                    f"no living worker is called {name!r}", f"living: {', '.join(living) or 'none'}"
+                )
+            )
+            raise typer.Exit(EXIT_TROUBLE)
+        for worker_name in living if name == "all" else [name]:
+            client.drain(worker_name)
+            out.print(f"{escape(worker_name)} finishes and leaves")

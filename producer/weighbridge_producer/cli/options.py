@@ -1,0 +1,137 @@
+"""Options that several commands share, and how graders are named on the command line."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Annotated, Any
+
+import orjson
+import typer
+
+from weighbridge.errors import ConfigError
+from weighbridge.jobs.model import GraderSpec, parse_specs
+from weighbridge_producer.client import Client
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from weighbridge.settings import Settings
+
+RedisUrl = Annotated[
+    str | None,
+    typer.Option(
+        "--redis-url",
+        help="The shared Redis; better given as WEIGHBRIDGE_REDIS_URL, which `ps` does not show.",
+    ),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Write JSON for machines.")]
+BatchId = Annotated[str, typer.Argument(metavar="BATCH", help="A batch id.")]
+Graders = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--grader",
+        "-g",
+        metavar="[LABEL=]ID",
+        help="A grader for cases that name none; repeatable.",
+    ),
+]
+Configs = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--config",
+        "-c",
+        metavar="[LABEL.]KEY=VALUE",
+        help="A grader's setting, the value as JSON or plain text; or a whole config as a JSON object. Repeatable.",
+    ),
+]
+Strict = Annotated[
+    bool,
+    typer.Option("--strict", help="Check every line first, and refuse the input if one is bad."),
+]
+MinPassRate = Annotated[
+    float | None,
+    typer.Option(min=0, max=1, help="Exit 0 if at least this share of the judged jobs passed."),
+]
+MinGradable = Annotated[
+    float | None,
+    typer.Option(
+        min=0, max=1, help="Allow errored and ungradable jobs, if at least this share was judged."
+    ),
+]
+
+
+def client(url: str | None) -> Client:
+    """Return a client for the server that the command line or the environment names."""
+    return Client(url)
+
+
+def specs(graders: list[str] | None, configs: list[str] | None) -> tuple[GraderSpec, ...]:
+    """Read `--grader` and `--config` together."""
+    named = [name.rpartition("=")[::2] for name in graders or []]
+    found: dict[str, tuple[str, dict[str, Any]]] = {
+        label or grader: (grader, {}) for label, grader in named
+    }
+    for text in configs or []:
+        label, settings = _config(text, list(found))
+        found[label][1].update(settings)
+    return parse_specs(
+        [GraderSpec(grader, config or None, label) for label, (grader, config) in found.items()]
+    )
+
+
+def _config(text: str, labels: list[str]) -> tuple[str, dict[str, Any]]:
+    """Return the label that a `--config` is for, and its settings."""
+    if text.lstrip().startswith("{"):
+        return _only(labels, text), _object(text)
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise ConfigError(
+            f"--config {text!r} has no value", "write KEY=VALUE, LABEL.KEY=VALUE or a JSON object"
+        )
+    if name in labels:
+        return name, _object(value)
+    label, dot, key = name.partition(".")
+    if dot and label in labels:
+        return label, {key: _value(value)}
+    return _only(labels, text), {name: _value(value)}
+
+
+def _only(labels: list[str], text: str) -> str:
+    if len(labels) != 1:
+        known = ", ".join(labels) or "none"
+        raise ConfigError(
+            f"--config {text!r} names no grader of this command ({known})", "write LABEL.KEY=VALUE"
+        )
+    return labels[0]
+
+
+def _object(text: str) -> dict[str, Any]:
+    try:
+        value = orjson.loads(text)
+    except orjson.JSONDecodeError as error:
+        raise ConfigError(
+            f"--config {text!r} is not JSON: {error}", "write KEY=VALUE or a JSON object"
+        ) from None
+    if not isinstance(value, dict):
+        raise ConfigError(
+            f"--config {text!r} is not a JSON object", "write KEY=VALUE or a JSON object"
+        )
+    return value
+
+
+def _value(text: str) -> Any:
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return text
+
+
+def readable(
+    cases: str, graders: tuple[GraderSpec, ...], settings: Settings, *, strict: bool
+) -> AbstractContextManager[str]:
+    """Return the cases to read: as they are, or, to be `strict`, after the whole input was found good."""
+    if not strict:
+        return nullcontext(cases)
+    from weighbridge_producer.strict import checked
+
+    return checked(cases, graders, settings)

@@ -1,0 +1,169 @@
+"""`weighbridge run`: grade a file here and now, with workers and a server of its own."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.markup import escape
+
+from weighbridge.errors import WeighbridgeError
+from weighbridge.settings import Settings
+from weighbridge_producer.cli import options as opt
+from weighbridge_producer.cli.show import (
+    EXIT_TROUBLE,
+    Bar,
+    complain,
+    err,
+    exit_status,
+    out,
+    print_json,
+    print_summary,
+)
+from weighbridge_producer.local_run import LocalRun, RunOptions, default_output
+from weighbridge_producer.outputs import STDOUT, check_outputs
+from weighbridge_producer.run_state import RunState
+
+if TYPE_CHECKING:
+    from weighbridge_producer.local_run import Progress, RunReport
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(run)
+
+
+def run(
+    cases: Annotated[
+        str, typer.Argument(metavar="CASES", help="A JSONL file, plain, .gz or .zst; - for a pipe.")
+    ] = "",
+    grader: opt.Graders = None,
+    config: opt.Configs = None,
+    output: Annotated[
+        list[str] | None,
+        typer.Option(
+            "-o",
+            "--output",
+            help="Where results go: .jsonl, .jsonl.gz, .jsonl.zst, .csv, .xml (JUnit), or -.",
+        ),
+    ] = None,
+    workers: Annotated[
+        int, typer.Option(min=1, help="Worker processes (default: one a core).")
+    ] = os.cpu_count() or 1,
+    sort: Annotated[
+        bool, typer.Option("--sort", help="Write results in the order of the input.")
+    ] = False,
+    strict: opt.Strict = False,
+    min_pass_rate: opt.MinPassRate = None,
+    min_gradable: opt.MinGradable = None,
+    redis_url: opt.RedisUrl = None,
+    clean: Annotated[
+        bool, typer.Option("--clean", help="Remove what interrupted runs have left, and end.")
+    ] = False,
+    as_json: opt.AsJson = False,
+) -> None:
+    """Grade CASES on this machine and write the results; no server is needed.
+
+    Exit status: 0 all passed, 100 some failed, 1 anything else.
+    """
+    if clean:
+        _clean()
+        return
+    if not cases:
+        raise typer.BadParameter("name a file of cases, or - for a pipe", param_hint="CASES")
+    settings = Settings()
+    specs = opt.specs(grader, config)
+    outputs = tuple(output or [default_output(cases)])
+    check_outputs(outputs)
+    url = redis_url or settings.store_address
+    with opt.readable(cases, specs, settings, strict=strict) as checked_cases:
+        options = RunOptions(checked_cases, specs, outputs, workers, sort=sort, url=url)
+        report = _go(options, settings, quiet=as_json)
+    if as_json:
+        print_json(_as_dict(report, outputs))
+    else:
+        _print_report(report, outputs)
+    raise typer.Exit(exit_status(report.state, min_pass_rate, min_gradable))
+
+
+def _go(options: RunOptions, settings: Settings, *, quiet: bool) -> RunReport:
+    _mention_interrupted()
+    stdout = sys.stdout.buffer if STDOUT in options.outputs else None
+    with Bar(quiet=quiet) as bar:
+
+        def show(progress: Progress) -> None:
+            bar.update(progress.state, progress.note, progress.read_share)
+
+        run = LocalRun(options, settings, show, stdout)
+        try:
+            return run.go()
+        except KeyboardInterrupt:
+            left: str = "interrupted"
+        except WeighbridgeError as error:
+            complain(error)
+            left = "stopped"
+    _say_how_to_go_on(run, left)
+    raise typer.Exit(EXIT_TROUBLE)
+
+
+def _say_how_to_go_on(run: LocalRun, left: str) -> None:
+    if run.state.resumable and run.state.batch:
+        err.print(f"{left}; what is done is kept in {escape(str(run.state.folder))}")
+        err.print(
+            "  run the same command again to go on, or `weighbridge run --clean` to throw it away"
+        )
+        run.state.release()
+    else:
+        run.state.remove()
+        err.print(f"{left}; nothing is kept, because the input cannot be read a second time")
+
+
+def _mention_interrupted() -> None:
+    with suppress(OSError):
+        for state in RunState.interrupted():
+            err.print(f"[dim]an interrupted run is kept in {escape(str(state.folder))}[/]")
+            state.release()
+
+
+def _clean() -> None:
+    count = 0
+    for state in RunState.interrupted():
+        out.print(f"removed {escape(str(state.folder))}")
+        state.remove()
+        count += 1
+    out.print(f"{count} interrupted runs removed")
+
+
+def _print_report(report: RunReport, outputs: tuple[str, ...]) -> None:
+    console = err if STDOUT in outputs else out
+    counts = report.state.counts
+    if report.byte_order_mark:
+        console.print(
+            "BYTE_ORDER_MARK: line 1 begins with a byte-order mark, which was passed over"
+        )
+    if STDOUT not in outputs:
+        print_summary(report.summary, counts)
+    if report.state.duplicates:
+        console.print(f"{report.state.duplicates:,} repeated lines were left out")
+    if not counts.total:
+        console.print("[red]NO_CASES[/]: the input has no cases")
+    resumed = ", resumed" if report.resumed else ""
+    rate = counts.total / report.seconds if report.seconds else 0
+    console.print(
+        f"{counts.total:,} jobs in {report.seconds:.1f} s ({rate:,.0f}/s) on {escape(report.server)}{resumed};"
+        f" results in {escape(', '.join(outputs))}"
+    )
+
+
+def _as_dict(report: RunReport, outputs: tuple[str, ...]) -> dict[str, object]:
+    return {
+        "batch": report.state.as_dict(),
+        "graders": [row.as_dict() for row in report.summary],
+        "seconds": report.seconds,
+        "server": report.server,
+        "resumed": report.resumed,
+        "outputs": list(outputs),
+    }

@@ -1,0 +1,251 @@
+"""`weighbridge run`: everything on this machine, from the first line read to the last result written."""
+
+from __future__ import annotations
+
+import threading
+import time
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from weighbridge.embedded import EmbeddedServer
+from weighbridge.errors import (
+    BatchExpiredError,
+    BatchLostError,
+    BatchNotFoundError,
+    ServerError,
+    WeighbridgeError,
+)
+from weighbridge.settings import GIB, masked
+from weighbridge_producer.client import Batch, Client
+from weighbridge_producer.outputs import STDOUT, GrowingFile, deliver, sort_by_line
+from weighbridge_producer.reading import Source
+from weighbridge_producer.run_state import RunState
+from weighbridge_producer.workers import LocalWorker
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import BinaryIO
+
+    from weighbridge.jobs.model import BatchState, GraderSpec, GraderSummary
+    from weighbridge.settings import Settings
+
+_READY_SECONDS = 60.0
+_LOOK_SECONDS = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """What to run and where its results go."""
+
+    cases: str
+    graders: tuple[GraderSpec, ...]
+    outputs: tuple[str, ...]
+    workers: int
+    sort: bool = False
+    url: str | None = None  #: a server of the user's own; None: a private one
+
+
+@dataclass(frozen=True, slots=True)
+class RunReport:
+    """What a run came to."""
+
+    state: BatchState
+    summary: list[GraderSummary]
+    seconds: float  #: first line read to last result written
+    server: str
+    resumed: bool
+    byte_order_mark: bool
+
+
+@dataclass(slots=True)
+class Progress:
+    """How a run stands, for whoever shows it."""
+
+    note: str = ""
+    state: BatchState | None = None
+    read_share: float | None = None  #: of the input, where its size is known
+
+
+class LocalRun:
+    """One run; `report = LocalRun(...).go()`. Interrupted, it leaves a folder that the next one resumes."""
+
+    def __init__(
+        self,
+        options: RunOptions,
+        settings: Settings,
+        show: Callable[[Progress], None],
+        stdout: BinaryIO | None = None,
+    ) -> None:
+        self._options = options
+        self._settings = settings
+        self._show = show
+        self._stdout = stdout
+        self._source = Source(options.cases, settings)
+        self.state = RunState.begin(self._key(), resumable=self._source.rereadable)
+        self.server = ""
+        self._progress = Progress()
+        self._stop = threading.Event()
+        self._failure: BaseException | None = None
+        self._started = 0.0
+
+    def _key(self) -> dict[str, Any]:
+        options, facts = self._options, None
+        if self._source.rereadable:
+            status = Path(options.cases).stat()
+            facts = [str(Path(options.cases).absolute()), status.st_size, status.st_mtime_ns]
+        graders = [spec.as_dict() for spec in options.graders]
+        outputs = [str(Path(output).absolute()) for output in options.outputs]
+        return {
+            "input": facts,
+            "graders": graders,
+            "outputs": outputs,
+            "server": masked(options.url or ""),
+        }
+
+    def go(self) -> RunReport:
+        """Run to the end. Raises what stops it; then `state.folder` is what can be resumed."""
+        with ExitStack() as stack:
+            url = self._options.url or stack.enter_context(self._private_server()).url
+            # A private server carries the messages too, whatever broker is set for shared ones.
+            settings = (
+                self._settings
+                if self._options.url
+                else self._settings.model_copy(update={"broker_url": None})
+            )
+            broker = settings.broker_url.get_secret_value() if settings.broker_url else None
+            worker = LocalWorker(
+                url, self._options.workers, self.state.folder / "worker.log", broker
+            )
+            stack.callback(lambda: worker.stop(at_once=self._failure is not None))
+            client = stack.enter_context(Client(url, settings=settings))
+            batch, resumed = self._batch(client)
+            self._await_workers(client, worker)
+            report = self._grade(batch, worker, resumed=resumed)
+            batch.delete()
+        self.state.remove()
+        return report
+
+    def _private_server(self) -> EmbeddedServer:
+        server = EmbeddedServer.start(self.state.folder / "server", maxmemory_bytes=2 * GIB)
+        self.server = f"a private {server.binary.name} {server.binary.version}"
+        return server
+
+    def _batch(self, client: Client) -> tuple[Batch, bool]:
+        if self._options.url:
+            self.server = masked(self._options.url)
+        if self.state.batch:
+            batch = client.batch(self.state.batch)
+            with suppress(BatchNotFoundError, BatchExpiredError, BatchLostError):
+                batch.status()
+                return batch, True
+            self.state.cursor, self.state.written_bytes = "", 0
+        batch = client.open(self._source.name, graders=self._options.graders)
+        self.state.batch = batch.id
+        self.state.save()
+        return batch, False
+
+    def _await_workers(self, client: Client, worker: LocalWorker) -> None:
+        deadline = time.monotonic() + _READY_SECONDS
+        self._tell("starting workers")
+        while not any(info.pid == worker.pid for info in client.workers()):
+            worker.revive()
+            if time.monotonic() > deadline:
+                raise ServerError(
+                    f"the workers were not ready in {_READY_SECONDS:g} s",
+                    f"see {self.state.folder}/worker.log",
+                )
+            time.sleep(0.02)
+
+    def _grade(self, batch: Batch, worker: LocalWorker, *, resumed: bool) -> RunReport:
+        self._started = time.perf_counter()
+        threads = [
+            threading.Thread(target=self._guarded, args=(self._feed, batch), name="feeder"),
+            threading.Thread(
+                target=self._guarded, args=(self._look, batch, worker), name="lookout"
+            ),
+        ]
+        for thread in threads:
+            thread.start()
+        try:
+            results = self._collect(batch)
+        except BaseException as error:
+            self._failure = self._failure or error
+            raise
+        finally:
+            self._stop.set()
+            for thread in threads:
+                thread.join()
+        if self._failure:
+            raise self._failure
+        if self._options.sort:
+            sort_by_line(results)
+        report = RunReport(
+            state=batch.status(),
+            summary=batch.summary(),
+            seconds=time.perf_counter() - self._started,
+            server=self.server,
+            resumed=resumed,
+            byte_order_mark=self._source.byte_order_mark,
+        )
+        deliver(results, self._options.outputs)
+        return report
+
+    def _guarded(self, work: Callable[..., None], *arguments: Any) -> None:
+        try:
+            work(*arguments)
+        except BaseException as error:  # noqa: BLE001 - it is raised again by the thread that collects
+            self._failure = self._failure or error
+            self._stop.set()
+
+    def _feed(self, batch: Batch) -> None:
+        batch.feeder(self._source, on_wait=self._tell, should_stop=self._stop.is_set).feed()
+        self._tell("")
+
+    def _look(self, batch: Batch, worker: LocalWorker) -> None:
+        while not self._stop.wait(_LOOK_SECONDS):
+            if worker.revive():
+                self._tell("the workers died and were started again")
+            with suppress(WeighbridgeError):
+                self._progress.state = batch.status()
+            if self._source.size:
+                self._progress.read_share = self._source.consumed / self._source.size
+            self._show(self._progress)
+
+    def _tell(self, note: str) -> None:
+        self._progress.note = note
+        self._show(self._progress)
+
+    def _collect(self, batch: Batch) -> Path:
+        growing = GrowingFile(self._results_path(), keep_bytes=self.state.written_bytes)
+        try:
+            if self.state.written_bytes and self._stdout:
+                self._stdout.write(growing.path.read_bytes())
+            for page in batch.pages(self.state.cursor or None, should_stop=self._stop.is_set):
+                # First the results, then how many are written, then they may go from the server.
+                self.state.written_bytes = growing.append(page.lines)
+                self.state.cursor = str(page.cursor)
+                self.state.save()
+                batch.free([page.chunk])
+                if self._stdout:
+                    self._stdout.write(page.lines)
+                    self._stdout.flush()
+        finally:
+            growing.close()
+        return growing.path
+
+    def _results_path(self) -> Path:
+        # Beside the output, so that it need only be renamed.
+        for output in sorted(self._options.outputs):
+            if output != STDOUT and output.endswith(".jsonl"):
+                return Path(output).with_name(f".{Path(output).name}.partial")
+        return self.state.folder / "results.jsonl"
+
+
+def default_output(cases: str) -> str:
+    """Return the results file of a run that names none."""
+    name = "weighbridge" if cases == "-" else Path(cases).name
+    for suffix in (".gz", ".zst", ".jsonl", ".json"):
+        name = name.removesuffix(suffix)
+    return f"{name}.results.jsonl"

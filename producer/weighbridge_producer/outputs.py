@@ -1,0 +1,247 @@
+"""Where results go: a JSON Lines file that grows as they come, and what is made of it at the end."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import os
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+from xml.sax.saxutils import escape, quoteattr
+
+import msgspec
+import orjson
+import zstandard
+
+from weighbridge.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+STDOUT = "-"
+_COPY_BYTES = 1024 * 1024
+_COLUMNS = (
+    "custom_id",
+    "line",
+    "label",
+    "grader",
+    "grader_version",
+    "status",
+    "verdict",
+    "score",
+    "cause",
+    "error_code",
+    "error_message",
+    "receipt",
+)
+
+
+class _Place(msgspec.Struct):
+    line: int
+
+
+_place = msgspec.json.Decoder(_Place)
+
+
+class GrowingFile:
+    """Result lines on disk while a batch runs; cut back to a place known to be whole before it goes on."""
+
+    def __init__(self, path: Path, *, keep_bytes: int = 0) -> None:
+        self.path = path
+        self._file = path.open("r+b" if keep_bytes and path.exists() else "wb")
+        self._file.truncate(keep_bytes)
+        self._file.seek(0, os.SEEK_END)
+
+    def append(self, lines: bytes) -> int:
+        """Write lines out and return how long the file is now."""
+        self._file.write(lines)
+        self._file.flush()
+        return self._file.tell()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+
+def sort_by_line(path: Path) -> None:
+    """Put a file of results into the order of its input, in place, without holding it in memory."""
+    runs: list[
+        tuple[int, int, int]
+    ] = []  # the line a run of ordered results begins with, its offset and size
+    offset, last = 0, -1
+    with path.open("rb") as file:
+        for row in file:
+            number = _place.decode(row).line
+            if number < last or not runs or number > last + 1:
+                runs.append((number, offset, 0))
+            start, at, size = runs[-1]
+            runs[-1] = (start, at, size + len(row))
+            offset, last = offset + len(row), number
+        if runs == sorted(runs):
+            return
+        runs.sort()
+        target = path.with_name(path.name + ".sorting")
+        with target.open("wb") as out:
+            for _, at, size in runs:
+                file.seek(at)
+                _copy(file, out, size)
+    target.replace(path)
+
+
+def _copy(source: BinaryIO, target: BinaryIO, size: int) -> None:
+    while size > 0:
+        block = source.read(min(size, _COPY_BYTES))
+        target.write(block)
+        size -= len(block)
+
+
+def check_outputs(outputs: Iterable[str]) -> None:
+    """Refuse an output whose form is not known or whose folder is not there; raises InputError."""
+    for output in outputs:
+        if output == STDOUT:
+            continue
+        _writer(output)
+        if not Path(output).absolute().parent.is_dir():
+            raise InputError(f"the folder of the output {output!r} does not exist", "make it first")
+
+
+def deliver(results: Path, outputs: Iterable[str]) -> None:
+    """Make every output from a file of results; the file itself becomes the first plain JSON Lines one."""
+    moved = None
+    for output in sorted(set(outputs) - {STDOUT}):
+        if output.endswith(".jsonl") and moved is None:
+            moved = Path(output)
+            continue
+        _writer(output)(results, Path(output))
+    if moved:
+        shutil.move(results, moved)
+    else:
+        results.unlink()
+
+
+def _writer(output: str) -> Callable[[Path, Path], None]:
+    for suffix, writer in _WRITERS.items():
+        if output.endswith(suffix):
+            return writer
+    raise InputError(
+        f"cannot write {output!r}",
+        f"known endings: {', '.join(_WRITERS)}, and - for standard output",
+    )
+
+
+def _write_plain(results: Path, output: Path) -> None:
+    shutil.copyfile(results, output)
+
+
+def _write_gzip(results: Path, output: Path) -> None:
+    with (
+        results.open("rb") as source,
+        output.open("wb") as raw,
+        gzip.GzipFile("", "wb", 6, raw, mtime=0) as packed,
+    ):
+        shutil.copyfileobj(source, packed, _COPY_BYTES)
+
+
+def _write_zstd(results: Path, output: Path) -> None:
+    with results.open("rb") as source, output.open("wb") as target:
+        zstandard.ZstdCompressor().copy_stream(source, target)
+
+
+def _write_csv(results: Path, output: Path) -> None:
+    with output.open("w", newline="", encoding="utf-8") as file:
+        table = csv.writer(file)
+        table.writerow(_COLUMNS)
+        for row in _rows(results):
+            judged, error = row["result"] or {}, row["error"] or {}
+            table.writerow(
+                map(
+                    _inert,
+                    (
+                        *(row[name] for name in _COLUMNS[:6]),
+                        judged.get("verdict"),
+                        judged.get("score"),
+                        _why(row),
+                        error.get("code"),
+                        error.get("message"),
+                        row["receipt"],
+                    ),
+                )
+            )
+
+
+def _inert(value: Any) -> Any:
+    # A spreadsheet runs a cell that begins so as a formula.
+    return (
+        f"'{value}"
+        if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r"))
+        else value
+    )
+
+
+def _write_junit(results: Path, output: Path) -> None:
+    counts = {"tests": 0, "failures": 0, "errors": 0, "skipped": 0}
+    kinds = {"passed": "", "failure": "failures", "error": "errors", "skipped": "skipped"}
+    for row in _rows(results):
+        counts["tests"] += 1
+        if kind := kinds[_junit_kind(row)]:
+            counts[kind] += 1
+    numbers = " ".join(f'{name}="{count}"' for name, count in counts.items())
+    with output.open("w", encoding="utf-8") as file:
+        file.write(f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites {numbers}>\n')
+        file.write(f'<testsuite name="weighbridge" {numbers}>\n')
+        for row in _rows(results):
+            file.write(_junit_case(row))
+        file.write("</testsuite>\n</testsuites>\n")
+
+
+def _junit_kind(row: dict[str, Any]) -> str:
+    if row["result"]:
+        return {"pass": "passed", "fail": "failure", "ungradable": "skipped"}[
+            row["result"]["verdict"]
+        ]
+    return "error" if row["status"] == "errored" else "skipped"
+
+
+def _junit_case(row: dict[str, Any]) -> str:
+    name = quoteattr(_xml_text(row["custom_id"] or f"line {row['line']}"))
+    head = f"<testcase classname={quoteattr(_xml_text(row['label'] or 'weighbridge'))} name={name}"
+    kind = _junit_kind(row)
+    if kind == "passed":
+        return head + "/>\n"
+    why = _xml_text(_why(row))
+    return f"{head}><{kind} message={quoteattr(why)}>{escape(why)}</{kind}></testcase>\n"
+
+
+def _xml_text(text: str) -> str:
+    return "".join(
+        c if (c >= " " and c not in "\ufffe\uffff") or c in "\t\n" else "\ufffd" for c in text
+    )
+
+
+def _why(row: dict[str, Any]) -> str:
+    """Return in a few words why a job did not pass."""
+    if row["error"]:
+        return f"{row['error']['code']}: {row['error']['message']}"
+    if row["result"]["verdict"] == "pass":
+        return ""
+    reason = row["result"]["details"].get("reason")
+    return str(
+        reason
+        or next(entry["description"] for entry in row["result"]["evidence"] if not entry["passed"])
+    )
+
+
+def _rows(results: Path) -> Iterator[dict[str, Any]]:
+    with results.open("rb") as file:
+        for row in file:
+            yield orjson.loads(row)
+
+
+_WRITERS: dict[str, Callable[[Path, Path], None]] = {
+    ".jsonl": _write_plain,
+    ".jsonl.gz": _write_gzip,
+    ".jsonl.zst": _write_zstd,
+    ".csv": _write_csv,
+    ".xml": _write_junit,
+}
