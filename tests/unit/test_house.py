@@ -1,12 +1,14 @@
 """The repository itself: what a clone, a build and an installation contain."""
 
 import ast
+import json
 import os
 import re
 import subprocess
 import sys
 import tomllib
 import zipfile
+from collections import Counter
 from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
@@ -14,6 +16,8 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+
+from weighbridge.graders import default_registry
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE_ROOTS = ("core", "worker", "producer")
@@ -217,3 +221,24 @@ def test_import_rules_name_every_module_of_the_library() -> None:
         path.parent.name for path in library.glob("*/__init__.py")
     }
     assert modules - {"__init__"} <= placed
+
+
+@pytest.mark.parametrize("name", ["support_answers.jsonl", "geography_answers.jsonl"])
+def test_the_examples_do_what_their_readme_says(name: str) -> None:
+    registry = default_registry()
+    verdicts = Counter(
+        registry.create(case["grader"], case.get("config")).grade(**case["inputs"])["verdict"]
+        for case in map(json.loads, (ROOT / "examples" / name).read_text().splitlines())
+    )
+    [row] = [
+        line
+        for line in (ROOT / "examples" / "README.md").read_text().splitlines()
+        if f"| `{name}`" in line
+    ]
+    assert f"| {verdicts.total()} |" in row
+    for verdict, told in {
+        "pass": "pass",
+        "fail": "fail",
+        "ungradable": "(?:is|are) ungradable",
+    }.items():
+        assert re.search(rf"\b{verdicts[verdict]} {told}", row), (verdict, verdicts)
