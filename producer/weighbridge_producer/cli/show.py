@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import orjson
 from rich.console import Console
@@ -68,7 +68,7 @@ def exit_status(
 
 def share(part: int, whole: int) -> str:
     """Return a count with its denominator and percentage."""
-    return f"{part:,} of {whole:,} ({part / whole:.1%})" if whole else f"{part:,} of 0"
+    return f"{part:,}/{whole:,} ({part / whole:.1%})" if whole else f"{part:,}/0"
 
 
 def print_summary(summary: Iterable[GraderSummary], counts: Counts) -> None:
@@ -151,7 +151,7 @@ class Bar:
         )
         self._task = self._progress.add_task("", total=None, numbers="")
 
-    def __enter__(self) -> Bar:
+    def __enter__(self) -> Self:
         self._progress.start()
         return self
 
