@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from weighbridge.errors import BatchLostError, ChunkConflictError, ServerFullError
 from weighbridge.jobs.chunk import Chunk, ChunkId
-from weighbridge.jobs.codec import peek_custom_id
+from weighbridge.jobs.codec import JSON_SPACE, peek_custom_id
 from weighbridge.jobs.model import ErrorCode, JobError
 from weighbridge.jobs.store import GapError, Pace, Position, Submission
 
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from weighbridge.jobs.broker import Publisher
     from weighbridge.jobs.store import Store, Taken
     from weighbridge.settings import Settings
-    from weighbridge_producer.reading import Source, SourceLine
+    from weighbridge_producer.encoding import SourceLine
+    from weighbridge_producer.reading import Source
 
 _FIRST_JOBS = 64  #: in the first chunk, when nothing is known of how long a job takes
 _MEMORY_CHECKED_EVERY = 16  #: chunks
@@ -61,7 +62,7 @@ class Draft:
             chunk.faults[index] = line.fault
             self.faults += 1
             return
-        content = raw.strip()
+        content = raw.strip(JSON_SPACE)
         if not content:
             return
         self.cases += 1
@@ -252,7 +253,7 @@ class Feeder:
 
     def _wait_for_room(self, number: int) -> None:
         """Leave the workers room for their results on a server that fills up."""
-        if number % _MEMORY_CHECKED_EVERY:
+        if number % _MEMORY_CHECKED_EVERY != _MEMORY_CHECKED_EVERY - 1:
             return
         deadline = time.monotonic() + self._settings.full_server_patience_seconds
         while (
