@@ -12,6 +12,7 @@ WeighbridgeError
 │   ├── ChunkConflictError                two producers, or a changed input, fill one batch
 │   └── BatchClosedError                  it takes no more work
 ├── InputError                            the input as a whole cannot be read
+│   └── InvalidInputError                 some of its lines cannot be graded, and all had to be gradable
 ├── ServerError                           Redis is absent, refuses, or misbehaves
 │   ├── ServerUnavailableError            nothing answers at the address
 │   └── ServerFullError                   Redis has no memory left
@@ -21,10 +22,10 @@ WeighbridgeError
 from __future__ import annotations
 
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
@@ -76,7 +77,7 @@ class UnknownGraderError(WeighbridgeError, LookupError):
 class LineError(WeighbridgeError):
     """One line of input cannot become a job; the others still can.
 
-    `code` is the instance's own: see `weighbridge.jobs.model.LineCode` for all of them.
+    `code` is the instance's own: see `weighbridge.jobs.model.ErrorCode` for all of them.
     """
 
     def __init__(self, code: str, message: str, hint: str = "") -> None:
@@ -124,6 +125,35 @@ class InputError(WeighbridgeError):
     """The input as a whole cannot be read."""
 
     code = "INPUT_UNREADABLE"
+
+
+class InputFault(NamedTuple):
+    """Why one line of input cannot be graded."""
+
+    line: int  #: from 1
+    code: str
+    message: str
+    hint: str
+
+    def __str__(self) -> str:
+        hint = f" ({self.hint})" if self.hint else ""
+        return f"line {self.line}: {self.code}: {self.message}{hint}"
+
+
+class InvalidInputError(InputError):
+    """Some of the input's lines cannot be graded, and all had to be gradable."""
+
+    code = "INPUT_INVALID"
+
+    def __init__(self, name: str, faults: Sequence[InputFault], total: int) -> None:
+        more = f"\n... and {total - len(faults):,} more" if total > len(faults) else ""
+        shown = "".join(f"\n{fault}" for fault in faults)
+        lines = "one line" if total == 1 else f"{total:,} lines"
+        super().__init__(
+            f"nothing was submitted: {lines} of {name!r} cannot be graded:{shown}{more}"
+        )
+        self.faults = tuple(faults)  #: the first of them
+        self.total = total  #: how many lines cannot be graded
 
 
 class ServerError(WeighbridgeError):

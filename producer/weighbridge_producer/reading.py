@@ -2,46 +2,32 @@
 
 from __future__ import annotations
 
-import gzip
 import io
+import stat
 import sys
-import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
-
-import orjson
-import zstandard
 
 from weighbridge.errors import InputError
 from weighbridge.jobs.codec import BYTE_ORDER_MARK
 from weighbridge.jobs.model import ErrorCode, JobError
 from weighbridge.settings import MIB
+from weighbridge_producer.encoding import SourceLine, encode_case
+from weighbridge_producer.unpacking import DAMAGE, HEAD_BYTES, unpacked
 
 if TYPE_CHECKING:
     from weighbridge.settings import Settings
 
-Cases = str | Path | BinaryIO | Iterable[Mapping[str, Any] | bytes]
+Cases = str | Path | BinaryIO | Iterable[Mapping[str, Any] | bytes | str]
 
-_GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 _BLOCK = 256 * 1024
 _EXPANSION_JUDGED_AFTER = 64 * MIB
-_ZSTD_WINDOW = 128 * MIB  #: what the zstd command itself accepts; more is a memory bomb
 
 
-class _Bomb(Exception):
+class _BombError(Exception):
     """Compressed input that expands beyond reason."""
-
-
-@dataclass(slots=True)
-class SourceLine:
-    """One line of input as it came, newline included; or, in its place, why it cannot be had."""
-
-    raw: bytes
-    fault: JobError | None = None
-    size: int = 0  #: bytes of input that it took
 
 
 class Source:
@@ -54,14 +40,7 @@ class Source:
         self.consumed = 0  #: bytes read of the file as it lies there, compressed or not
         self.size: int | None = None  #: of the same, where it is known
         if isinstance(cases, (str, Path)) and str(cases) != "-":
-            path = Path(cases)
-            if not path.is_file():
-                what = "is a directory" if path.is_dir() else "does not exist"
-                raise InputError(
-                    f"the input {str(path)!r} {what}",
-                    "give a JSONL file, plain, .gz or .zst, or - for a pipe",
-                )
-            self.size = path.stat().st_size
+            self.size = _size_of(Path(cases))
 
     @property
     def name(self) -> str:
@@ -73,17 +52,20 @@ class Source:
     @property
     def rereadable(self) -> bool:
         """Whether it can be read again from its start."""
-        return isinstance(self._cases, (str, Path)) and str(self._cases) != "-"
+        # A named pipe has no size.
+        return self.size is not None
 
     def __iter__(self) -> Iterator[SourceLine]:
         """Yield every line; what cannot be read becomes a fault in its place, and the last one says if it ended early."""
+        self.consumed = 0
         if isinstance(self._cases, (str, Path)):
             with self._opened() as stream:
                 yield from self._lines(stream)
-        elif hasattr(self._cases, "readline"):
+        elif hasattr(self._cases, "readline") and not isinstance(self._cases, io.TextIOBase):
             yield from self._lines(cast("BinaryIO", self._cases))
         else:
-            yield from map(_encode, self._cases)
+            for case in self._cases:
+                yield self._encoded(case)
 
     @contextmanager
     def _opened(self) -> Iterator[BinaryIO]:
@@ -91,70 +73,70 @@ class Source:
             yield sys.stdin.buffer
             return
         try:
-            stream = open(cast("str", self._cases), "rb", buffering=_BLOCK)  # noqa: SIM115
+            stream = Path(self.name).open("rb", buffering=_BLOCK)  # noqa: SIM115 - closed below
         except OSError as error:
             raise InputError(f"the input {self.name!r} cannot be read: {error.strerror}") from None
         with stream:
             yield stream
 
     def _lines(self, stream: BinaryIO) -> Iterator[SourceLine]:
-        counted = _Counted(stream, self)
-        plain, packed = self._decompressed(counted)
-        limit = self._settings.line_limit_bytes
-        total = 0
         try:
-            while line := plain.readline(limit + 2):
-                if not total and line.startswith(BYTE_ORDER_MARK):
-                    self.byte_order_mark = True
-                    total, line = len(BYTE_ORDER_MARK), line[len(BYTE_ORDER_MARK) :]
-                if len(line) > limit and not (len(line) == limit + 1 and line.endswith(b"\n")):
-                    source_line = self._skip_rest(plain, line, packed=packed)
-                else:
-                    source_line = SourceLine(line, size=len(line))
-                total += source_line.size
-                if packed:
-                    self._judge_expansion(total)
-                yield source_line
-        except _Bomb:
+            plain, packed = self._decompressed(_Counted(stream, self))
+            self.byte_order_mark = plain.peek(len(BYTE_ORDER_MARK)).startswith(BYTE_ORDER_MARK)
+            if self.byte_order_mark:
+                plain.read(len(BYTE_ORDER_MARK))
+            yield from self._split(plain, packed=packed)
+        except _BombError:
             yield SourceLine(b"\n", _bomb_fault(self._settings.expansion_limit))
-        except (EOFError, gzip.BadGzipFile, zlib.error, zstandard.ZstdError) as error:
+        except DAMAGE as error:
             yield SourceLine(b"\n", _damage_fault(error))
         except OSError as error:
             raise InputError(f"reading {self.name!r} failed: {error.strerror or error}") from None
 
-    def _decompressed(self, counted: _Counted) -> tuple[BinaryIO, bool]:
-        head = counted.peek()
-        if head.startswith(_GZIP):
-            # GzipFile reads on its own terms; the buffer is what makes readline quick.
-            return cast("BinaryIO", io.BufferedReader(gzip.GzipFile(fileobj=counted), _BLOCK)), True
-        if head.startswith(_ZSTD):
-            reader = zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW).stream_reader(
-                counted, read_across_frames=True
-            )
-            return cast("BinaryIO", io.BufferedReader(reader, _BLOCK)), True
-        return cast("BinaryIO", io.BufferedReader(counted, _BLOCK)), False
+    def _split(self, plain: io.BufferedReader, *, packed: bool) -> Iterator[SourceLine]:
+        limit = self._settings.line_limit_bytes
+        readline, most = plain.readline, limit + 2
+        total = 0
+        while line := readline(most):
+            size = len(line)
+            if size > limit and not (size == limit + 1 and line.endswith(b"\n")):
+                source_line = self._skip_rest(plain, line, total, packed=packed)
+                size = source_line.size
+            else:
+                source_line = SourceLine(line, None, size)
+            total += size
+            if packed:
+                self._judge_expansion(total)
+            yield source_line
 
-    def _skip_rest(self, plain: BinaryIO, line: bytes, *, packed: bool) -> SourceLine:
+    def _decompressed(self, counted: _Counted) -> tuple[io.BufferedReader, bool]:
+        plain = unpacked(counted, counted.peek())
+        return io.BufferedReader(plain or counted, _BLOCK), plain is not None
+
+    def _skip_rest(
+        self, plain: io.BufferedReader, line: bytes, before: int, *, packed: bool
+    ) -> SourceLine:
         size = len(line)
         while line and not line.endswith(b"\n"):
             line = plain.readline(_BLOCK)
             size += len(line)
             if packed:
-                self._judge_expansion(size)
-        limit = self._settings.line_limit_bytes
-        fault = JobError(
-            ErrorCode.LINE_TOO_LONG,
-            f"the line has {size:,} bytes, at most {limit:,} are allowed",
-            "split the case, or raise WEIGHBRIDGE_LINE_LIMIT_BYTES",
-        )
-        return SourceLine(b"\n", fault, size)
+                self._judge_expansion(before + size)
+        return SourceLine(b"\n", _length_fault(size, self._settings.line_limit_bytes), size)
+
+    def _encoded(self, case: Mapping[str, Any] | bytes | str) -> SourceLine:
+        line = encode_case(case)
+        if line.size > self._settings.line_limit_bytes + 1:
+            fault = _length_fault(line.size - 1, self._settings.line_limit_bytes)
+            return SourceLine(b"\n", fault, line.size)
+        return line
 
     def _judge_expansion(self, plain_bytes: int) -> None:
         if (
             plain_bytes > _EXPANSION_JUDGED_AFTER
             and plain_bytes > self._settings.expansion_limit * self.consumed
         ):
-            raise _Bomb
+            raise _BombError
 
 
 class _Counted(io.RawIOBase):
@@ -166,8 +148,8 @@ class _Counted(io.RawIOBase):
         self._head = b""
 
     def peek(self) -> bytes:
-        while len(self._head) < len(_ZSTD) and (
-            more := self._stream.read(len(_ZSTD) - len(self._head))
+        while len(self._head) < HEAD_BYTES and (
+            more := self._stream.read(HEAD_BYTES - len(self._head))
         ):
             self._head += more
         return self._head
@@ -189,27 +171,27 @@ def _read_some(stream: BinaryIO, size: int) -> bytes:
     return cast("bytes", read1(size) if read1 else stream.read(size))
 
 
-def _encode(case: Mapping[str, Any] | bytes) -> SourceLine:
-    if isinstance(case, bytes):
-        line = case.rstrip(b"\r\n")
-        if b"\n" in line:
-            fault = JobError(
-                ErrorCode.INVALID_JSON,
-                "a case given as bytes has a line break in it",
-                "give one line a case",
-            )
-            return SourceLine(b"\n", fault, len(case))
-        return SourceLine(line + b"\n", size=len(line) + 1)
+def _size_of(path: Path) -> int | None:
+    """Return a file's size, None for a pipe or a device; raise InputError for what cannot be read."""
+    hint = "give a JSONL file, plain, .gz or .zst, or - for a pipe"
     try:
-        line = orjson.dumps(case, option=orjson.OPT_APPEND_NEWLINE)
-    except (TypeError, RecursionError) as error:
-        fault = JobError(
-            ErrorCode.INVALID_JSON,
-            f"the case cannot be written as JSON: {error}",
-            "use plain JSON types",
-        )
-        return SourceLine(b"\n", fault, 1)
-    return SourceLine(line, size=len(line))
+        status = path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        raise InputError(f"the input {str(path)!r} does not exist", hint) from None
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise InputError(f"the input {str(path)!r} cannot be read: {why}", hint) from None
+    if stat.S_ISDIR(status.st_mode):
+        raise InputError(f"the input {str(path)!r} is a directory", hint)
+    return status.st_size if stat.S_ISREG(status.st_mode) else None
+
+
+def _length_fault(size: int, limit: int) -> JobError:
+    return JobError(
+        ErrorCode.LINE_TOO_LONG,
+        f"the line has {size:,} bytes, at most {limit:,} are allowed",
+        "split the case, or raise WEIGHBRIDGE_LINE_LIMIT_BYTES",
+    )
 
 
 def _bomb_fault(limit: int) -> JobError:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _FIRST_JOBS = 64  #: in the first chunk, when nothing is known of how long a job takes
 _MEMORY_CHECKED_EVERY = 16  #: chunks
 _FULL_PAUSE_SECONDS = 0.25
-_CONFLICT = JobError(
+ID_CONFLICT = JobError(
     ErrorCode.ID_CONFLICT,
     "an earlier, different line has the same custom_id",
     "give each case its own custom_id; results are found by it",
@@ -83,7 +83,7 @@ class Draft:
             self.chunk.repeats.add(index)
             self.cases -= 1
         else:
-            self.chunk.faults[index] = _CONFLICT
+            self.chunk.faults[index] = ID_CONFLICT
             self.cases -= 1
             self.faults += 1
 
@@ -183,7 +183,7 @@ class Feeder:
             count += 1
             size += line.size
             if count > settings.batch_limit_lines or total + size > settings.batch_limit_bytes:
-                line.raw, line.fault = b"\n", _too_large(settings)
+                line.raw, line.fault = b"\n", too_large(settings)
             draft.add(line)
             self._prefix.update(line.raw)
             over = line.fault is not None and line.fault.code == ErrorCode.INPUT_TOO_LARGE
@@ -279,7 +279,8 @@ class Feeder:
         return max(1, self._last_jobs // self._jobs_a_line)
 
 
-def _too_large(settings: Settings) -> JobError:
+def too_large(settings: Settings) -> JobError:
+    """Return the fault of the first line beyond what one batch may have."""
     return JobError(
         ErrorCode.INPUT_TOO_LARGE,
         f"the batch ends here: at most {settings.batch_limit_lines:,} lines and {settings.batch_limit_bytes:,} bytes",

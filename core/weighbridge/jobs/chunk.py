@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import orjson
 import zstandard
 
+from weighbridge.jobs.codec import JSON_SPACE
 from weighbridge.jobs.model import SCHEMA_VERSION, ErrorCode, JobError
 
 if TYPE_CHECKING:
@@ -62,7 +63,9 @@ class ChunkId:
         return ChunkId(self.number, start, end)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(
+    slots=True
+)  # not frozen: that costs more than all else that is done with most lines here
 class Line:
     """One line of a chunk: its place, its bytes, and why it cannot be graded where that is known."""
 
@@ -91,7 +94,7 @@ class Chunk:
         for index in range(part.start, end):
             fault = self.faults.get(index)
             raw = rows[index] if index < len(rows) else b""
-            if index not in self.repeats and (fault or raw.strip()):
+            if index not in self.repeats and (fault or raw.strip(JSON_SPACE)):
                 yield Line(index, self.first_line + index, raw, fault)
 
     def refuse(self, error: JobError) -> None:

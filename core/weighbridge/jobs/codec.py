@@ -18,11 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+JSON_SPACE = b" \t\r\n"  #: what may stand around a value; a line of nothing else is blank
 DEPTH_LIMIT = 200  #: jiter's own
 INT_MIN, INT_MAX = -(2**63), 2**64 - 1
-EXACT_INT = (
-    2**53
-)  #: beyond it a JSON number is not exact everywhere, and RFC 8785 does not define it
 
 
 class _Identity(msgspec.Struct):
@@ -41,7 +39,13 @@ def peek_custom_id(line: bytes) -> str | None:
         name = _identity.decode(line).custom_id
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         return None
-    return name if type(name) is str and VALID_NAME.fullmatch(name) else None
+    return name if type(name) is str and is_valid_name(name) else None
+
+
+def is_valid_name(name: str) -> bool:
+    """Whether a string can be a custom_id or a label: 1 to 256 characters, none of them control characters."""
+    # Printable is the common case, and tested much faster.
+    return (0 < len(name) <= NAME_LIMIT and name.isprintable()) or bool(VALID_NAME.fullmatch(name))
 
 
 def decode_line(line: bytes) -> dict[str, Any]:
@@ -62,8 +66,7 @@ def decode_line(line: bytes) -> dict[str, Any]:
 
 def _check_numbers(root: dict[str, Any]) -> None:
     stack: list[Any] = [root]
-    while stack:
-        node = stack.pop()
+    for node in stack:
         for value in node.values() if type(node) is dict else node:
             kind = type(value)
             if kind is str or value is None or kind is bool:
@@ -130,16 +133,16 @@ def _explain(line: bytes, reason: str) -> LineError:
             "the line may have been cut off",
         ),
     )
-    for sign, code, message, hint in known:
-        if sign in reason:
-            return LineError(code, message, hint)
-    if "duplicate key" in reason:
+    if "duplicate key" in reason:  # before the rest, for the key may read like any of it
         key = reason.partition('key "')[2].rpartition('" at ')[0]
         return LineError(
             ErrorCode.DUPLICATE_KEY,
             f"the key {key[:80]!r} stands twice in one object",
             "keep one of them",
         )
+    for sign, code, message, hint in known:
+        if sign in reason:
+            return LineError(code, message, hint)
     token = line[int(place) - 1 :] if place.isdigit() else b""
     if token.lstrip(b"-").startswith((b"NaN", b"Infinity")):
         return LineError(
@@ -179,44 +182,46 @@ def describe_name_fault(name: object) -> str:
 
 def canonical_json(value: object) -> bytes:
     """Return a JSON value in RFC 8785 canonical form; integers over 2^53, which it leaves open, in all their digits."""
-    if _is_plain(value):
-        return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+    try:
+        text = orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+    except TypeError:  # an integer over 64 bits
+        return _canonical_slowly(value)
+    # Keys sort by UTF-16 there and by UTF-8 here, which is the same for ASCII.
+    if _is_plain([value]) and (text.isascii() or _has_ascii_keys(value)):
+        return text
     return _canonical_slowly(value)
 
 
-def _is_plain(root: object) -> bool:
-    """Whether orjson with sorted keys writes the value as RFC 8785 does: no float, exact integers, ASCII keys."""
-    nodes: list[Any] = [[root]]
-    for node in nodes:
-        if type(node) is dict:
-            if not "".join(node).isascii():
-                return False
-            node = node.values()  # noqa: PLW2901 - the list that grows while it is walked is the point
-        for value in node:
-            kind = type(value)
-            if kind is str or kind is bool or value is None:
-                continue
-            if kind is dict or kind is list:
-                nodes.append(value)
-            elif kind is not int or not -EXACT_INT < value < EXACT_INT:
-                return False
+def _is_plain(node: Any) -> bool:
+    """Whether there is nothing in an array or object that orjson writes otherwise than RFC 8785, floats above all."""
+    for value in node.values() if type(node) is dict else node:
+        kind = type(value)
+        if kind is str or kind is bool or value is None or kind is int:
+            continue
+        if (kind is not dict and kind is not list) or not _is_plain(value):
+            return False
     return True
 
 
+def _has_ascii_keys(node: object) -> bool:
+    if type(node) is dict:
+        return "".join(node).isascii() and all(map(_has_ascii_keys, node.values()))
+    return type(node) is not list or all(map(_has_ascii_keys, node))
+
+
 def _canonical_slowly(value: object) -> bytes:
-    """Write containers here and leave every scalar to the library, so that one odd number costs nothing else."""
+    """Write containers and large integers here, and leave floats to the library."""
     if isinstance(value, dict):
-        items = sorted(value.items(), key=lambda item: item[0].encode("utf-16-be"))
-        return (
-            b"{"
-            + b",".join(rfc8785.dumps(key) + b":" + canonical_json(item) for key, item in items)
-            + b"}"
-        )
-    if isinstance(value, list):
-        return b"[" + b",".join(map(canonical_json, value)) + b"]"
-    if type(value) is int and not -EXACT_INT < value < EXACT_INT:
+        items = sorted(value.items(), key=lambda item: str.encode(item[0], "utf-16-be"))
+        members = (orjson.dumps(key) + b":" + _canonical_slowly(item) for key, item in items)
+        return b"{" + b",".join(members) + b"}"
+    if isinstance(value, (list, tuple)):
+        return b"[" + b",".join(map(_canonical_slowly, value)) + b"]"
+    if type(value) is int:
         return str(value).encode()
-    return rfc8785.dumps(value)  # type: ignore[arg-type]
+    if isinstance(value, float):
+        return rfc8785.dumps(value)
+    return orjson.dumps(value)
 
 
 def receipt(subject: bytes, inputs: object, result: Mapping[str, Any]) -> str:

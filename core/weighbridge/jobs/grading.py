@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from weighbridge.graders.registry import Registry
 
 MESSAGE_LIMIT = 300
+CAUSE_LIMIT = 120
+WHOLE_LINE = -1  #: in the place of a job: every job of its line
 
 
 class JobDeadlineError(BaseException):
@@ -128,13 +130,15 @@ class LineGrader:
     ) -> bytes:
         """Return the result lines of one line of input and count them.
 
-        `condemned` are jobs, by their place on the line, that must not be tried again, and why.
+        `condemned` are jobs, by their place on the line or WHOLE_LINE, that must not be tried again, and why.
         """
-        case = self._case(line)
+        condemned = condemned or {}
+        # What kills may be the reading of the line itself.
+        case = condemned.get(WHOLE_LINE) or self._case(line)
         if isinstance(case, JobError):
             return self._errored(line, tally, case)
         results = [
-            self._job(line, case, spec, place, tally, watch, (condemned or {}).get(place))
+            self._job(line, case, spec, place, tally, watch, condemned.get(place))
             for place, spec in enumerate(case.graders)
         ]
         return results[0] if len(results) == 1 else b"".join(results)
@@ -161,6 +165,18 @@ class LineGrader:
                 metadata=case.metadata,
             )
         return out
+
+    def fault_of(self, line: Line) -> JobError | None:
+        """Return why a line cannot be graded, as far as that can be told without grading it."""
+        case = self._case(line)
+        if isinstance(case, JobError):
+            return case
+        for spec in case.graders:
+            ready = self._ready(spec)
+            fault = ready if isinstance(ready, JobError) else _check_inputs(ready, case.inputs)
+            if fault:
+                return fault
+        return None
 
     def jobs_of(self, line: Line) -> int:
         """Return how many jobs a line is."""
@@ -191,32 +207,61 @@ class LineGrader:
         watch: Watch,
         condemned: JobError | None,
     ) -> bytes:
-        ready = self._ready(spec)
-        if isinstance(ready, JobError):
-            return self._job_errored(line, case, spec, None, tally, ready)
-        tally.versions_used.add(f"{spec.grader}={ready.version}")
-        result = (
-            condemned
-            or _check_inputs(ready, case.inputs)
-            or _run(ready.grader, case.inputs, line, place, watch)
+        ready, result = (
+            (None, condemned) if condemned else self._judge(spec, case.inputs, line, place, watch)
         )
+        version = ready.version if ready else None
+        if version is not None:
+            tally.versions_used.add(f"{spec.grader}={version}")
         if isinstance(result, JobError):
-            return self._job_errored(line, case, spec, ready.version, tally, result)
+            return self._job_errored(line, case, spec, version, tally, result)
+        assert ready
         try:
+            outcome, cause = _classify(result)
             out = _result_line(
-                *(line, case.custom_id, spec.label, spec.grader, ready.version),
+                *(line, case.custom_id, spec.label, spec.grader, version),
                 status=JobStatus.GRADED,
                 result=result,
                 metadata=case.metadata,
                 proof=receipt(ready.subject, case.inputs, result),
             )
-        except (TypeError, ValueError, RecursionError) as error:
+        except MemoryError:
+            return self._job_errored(line, case, spec, version, tally, _OUT_OF_MEMORY)
+        except Exception as error:  # noqa: BLE001 - a plug-in may return anything
             crash = JobError(
-                ErrorCode.GRADER_CRASHED, f"the grader's result is not JSON: {_brief(error)}"
+                ErrorCode.GRADER_CRASHED, f"the grader returned no valid result: {_brief(error)}"
             )
-            return self._job_errored(line, case, spec, ready.version, tally, crash)
-        _count_verdict(tally, spec, result)
+            return self._job_errored(line, case, spec, version, tally, crash)
+        _count_verdict(tally, spec, outcome, cause)
         return out
+
+    def _judge(
+        self, spec: GraderSpec, inputs: dict[str, Any], line: Line, place: int, watch: Watch
+    ) -> tuple[_Ready | None, GraderResult | JobError]:
+        """Build the grader and let it judge; whatever it does instead, an error says so."""
+        ready: _Ready | JobError | None = None
+        try:
+            # The inner one: an interruption that comes as the job ends belongs to it still.
+            try:
+                watch.begin(line.index, place)
+                ready = self._ready(spec)
+                if isinstance(ready, JobError):
+                    return None, ready
+                return ready, _check_inputs(ready, inputs) or ready.grader.grade(**inputs)
+            finally:
+                watch.end()
+        except JobDeadlineError as error:
+            hint = "raise WEIGHBRIDGE_JOB_DEADLINE_SECONDS, or mend the grader"
+            failure = JobError(ErrorCode.TIMEOUT, str(error), hint)
+        except MemoryError:
+            failure = _OUT_OF_MEMORY
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - a plug-in may raise anything, and the rest goes on
+            failure = JobError(
+                ErrorCode.GRADER_CRASHED,
+                f"the grader raised {_brief(error)}",
+                "graders must not raise",
+            )
+        return ready if isinstance(ready, _Ready) else None, failure
 
     def _job_errored(
         self,
@@ -246,6 +291,8 @@ class LineGrader:
             grader = self._registry.create(grader_id, orjson.loads(config) if config else None)
         except WeighbridgeError as error:
             return JobError(error.code, error.message, error.hint)
+        except MemoryError:
+            raise  # another time there may be enough: nothing to remember
         except Exception as error:  # noqa: BLE001 - a plug-in may raise anything
             return JobError(
                 ErrorCode.INVALID_CONFIG, f"grader {grader_id!r} cannot be built: {_brief(error)}"
@@ -310,33 +357,6 @@ def _check_inputs(ready: _Ready, inputs: dict[str, Any]) -> JobError | None:
     return None
 
 
-def _run(
-    grader: Grader, inputs: dict[str, Any], line: Line, place: int, watch: Watch
-) -> GraderResult | JobError:
-    try:
-        watch.begin(line.index, place)
-        result: GraderResult = grader.grade(**inputs)
-        watch.end()
-        if result["verdict"] not in _OUTCOMES or not 0.0 <= result["score"] <= 1.0:
-            return JobError(ErrorCode.GRADER_CRASHED, "the grader returned no valid result")
-    except JobDeadlineError as error:
-        return JobError(
-            ErrorCode.TIMEOUT,
-            str(error),
-            "raise WEIGHBRIDGE_JOB_DEADLINE_SECONDS, or mend the grader",
-        )
-    except MemoryError:
-        return JobError(
-            ErrorCode.OUT_OF_MEMORY, "the grader wanted more memory than a worker child may have"
-        )
-    except Exception as error:  # noqa: BLE001 - a plug-in may raise anything, and the rest goes on
-        watch.end()
-        return JobError(
-            ErrorCode.GRADER_CRASHED, f"the grader raised {_brief(error)}", "graders must not raise"
-        )
-    return result
-
-
 _OUTCOMES = {"pass": "passed", "fail": "failed", "ungradable": "ungradable"}
 _CLOSED = {
     JobStatus.CANCELLED: JobError(
@@ -346,22 +366,40 @@ _CLOSED = {
 }
 
 
-def _count_verdict(tally: Tally, spec: GraderSpec, result: GraderResult) -> None:
+_OUT_OF_MEMORY = JobError(
+    ErrorCode.OUT_OF_MEMORY, "the grader wanted more memory than a worker child may have"
+)
+
+
+def _classify(result: GraderResult) -> tuple[str, str]:
+    """Return what a result is counted as and why; raise anything for what is no result."""
     outcome = _OUTCOMES[result["verdict"]]
+    if not 0.0 <= result["score"] <= 1.0:
+        raise ValueError(f"the score is {result['score']}")
+    if type(result["details"]) is not dict or not result["evidence"]:
+        raise ValueError("it lacks details or evidence")
     if outcome != "passed":
-        tally.count(spec.label, spec.grader, outcome, _cause(result))
+        return outcome, _cause(result)
+    vacuous = any(entry["check"] == "vacuous" for entry in result["evidence"])
+    return outcome, "vacuous" if vacuous else ""
+
+
+def _count_verdict(tally: Tally, spec: GraderSpec, outcome: str, cause: str) -> None:
+    if outcome != "passed":
+        tally.count(spec.label, spec.grader, outcome, cause)
         return
     tally.counts["passed"] += 1
     tally.summary[spec.label, spec.grader, "passed", ""] += 1
-    if any(entry["check"] == "vacuous" for entry in result["evidence"]):
-        tally.summary[spec.label, spec.grader, "vacuous", ""] += 1
+    if cause:
+        tally.summary[spec.label, spec.grader, cause, ""] += 1
 
 
 def _cause(result: GraderResult) -> str:
     """Name why a job did not pass: by check and match status, never by text that quotes the input."""
-    check = next((entry["check"] for entry in result["evidence"] if not entry["passed"]), "")
+    check = next((str(entry["check"]) for entry in result["evidence"] if not entry["passed"]), "")
     status = result["details"].get("match_status")
-    return f"{check}: {status}" if isinstance(status, str) and status != check else check
+    named = f"{check}: {status}" if isinstance(status, str) and status != check else check
+    return named[:CAUSE_LIMIT]
 
 
 def _brief(error: BaseException) -> str:

@@ -1,0 +1,91 @@
+"""Cases given as Python objects: each as a line of input, or as the reason why it cannot be one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from weighbridge.jobs.model import ErrorCode, JobError
+
+
+@dataclass(slots=True)
+class SourceLine:
+    """One line of input as it came, newline included; or, in its place, why it cannot be had."""
+
+    raw: bytes
+    fault: JobError | None = None
+    size: int = 0  #: bytes of input that it took
+
+
+def encode_case(case: Mapping[str, Any] | bytes | str) -> SourceLine:
+    """Return a case as a line of input; what JSON cannot carry becomes the line's fault."""
+    if isinstance(case, (bytes, str)):
+        return _given_line(case)
+    try:
+        line = orjson.dumps(case, _as_dict, orjson.OPT_APPEND_NEWLINE)
+    except (TypeError, RecursionError) as error:
+        return SourceLine(_only_id(case), _unwritable_fault(str(error)), 1)
+    # orjson writes NaN as null, which would change the case silently.
+    if b"null" in line and _has_nan(case):
+        return SourceLine(_only_id(case), _unwritable_fault("NaN"), 1)
+    return SourceLine(line, None, len(line))
+
+
+def _given_line(case: bytes | str) -> SourceLine:
+    try:
+        line = (case.encode() if isinstance(case, str) else case).rstrip(b"\r\n")
+    except UnicodeEncodeError:
+        return SourceLine(b"\n", _unwritable_fault("surrogates"), len(case))
+    if b"\n" in line:
+        fault = JobError(
+            ErrorCode.INVALID_JSON,
+            "a case given as text has a line break in it",
+            "give one line a case",
+        )
+        return SourceLine(b"\n", fault, len(case))
+    return SourceLine(line + b"\n", None, len(line) + 1)
+
+
+def _as_dict(value: object) -> dict[Any, Any]:
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(f"{type(value).__name__} is not a JSON type")
+
+
+def _only_id(case: object) -> bytes:
+    """Return a line with nothing but the case's custom_id, so that the result can name it."""
+    custom_id = case.get("custom_id") if isinstance(case, Mapping) else None
+    try:
+        return orjson.dumps({"custom_id": custom_id}, option=orjson.OPT_APPEND_NEWLINE)
+    except TypeError:
+        return b"\n"
+
+
+def _has_nan(root: object) -> bool:
+    nodes = [root]
+    for node in nodes:
+        if isinstance(node, float) and not math.isfinite(node):
+            return True
+        if isinstance(node, Mapping):
+            nodes.extend(node.values())
+        elif isinstance(node, (list, tuple)):
+            nodes.extend(node)
+    return False
+
+
+def _unwritable_fault(why: str) -> JobError:
+    known = (
+        ("64-bit", ErrorCode.NUMBER_OUT_OF_RANGE, "write very large numbers as strings"),
+        ("NaN", ErrorCode.NUMBER_OUT_OF_RANGE, "write null or a string instead of NaN or Infinity"),
+        ("surrogates", ErrorCode.LONE_SURROGATE, "write both halves, or U+FFFD"),
+        ("ecursion", ErrorCode.TOO_DEEP, "flatten the value"),
+    )
+    code, hint = next(
+        ((code, hint) for sign, code, hint in known if sign in why),
+        (ErrorCode.INVALID_JSON, "use plain JSON types"),
+    )
+    return JobError(code, f"the case cannot be written as JSON: {why[:200]}", hint)

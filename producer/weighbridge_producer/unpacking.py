@@ -1,0 +1,82 @@
+"""Compressed input: gzip and zstd as plain bytes, at constant memory, with every kind of damage noticed."""
+
+from __future__ import annotations
+
+import io
+import re
+import zlib
+from typing import TYPE_CHECKING, Any
+
+import zstandard
+
+from weighbridge.settings import KIB, MIB
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+HEAD_BYTES = 4  #: what it takes to know a format
+DAMAGE = (
+    EOFError,
+    zlib.error,
+    zstandard.ZstdError,
+)  #: what reading raises where the input is not whole
+
+_GZIP = re.compile(rb"\x1f\x8b")
+_ZSTD = re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18")  #: a frame, or a skippable one
+_SLICE_BYTES = KIB  #: decompressed at once: 32 MiB at the worst
+_ZSTD_WINDOW_BYTES = 128 * MIB  #: what the zstd command itself accepts; more is a memory bomb
+_ZSTD_WRITE_BYTES = 32 * KIB  #: room made for output at a time
+
+
+def unpacked(packed: io.RawIOBase, head: bytes) -> io.RawIOBase | None:
+    """Return the plain form of what begins with `head`; None when it is not compressed."""
+    if _GZIP.match(head):
+        return _Unpacked(packed, lambda: zlib.decompressobj(wbits=31))
+    if _ZSTD.match(head):
+        return _Unpacked(packed, _zstd_frame)
+    return None
+
+
+class _Unpacked(io.RawIOBase):
+    """Decompresses member after member, or frame after frame, and notices when the last one ends early.
+
+    GzipFile loses what it has at hand when it meets damage, and zstandard's reader takes any end for the end.
+    """
+
+    def __init__(self, packed: io.RawIOBase, new_member: Callable[[], Any]) -> None:
+        self._packed = packed
+        self._new_member = new_member
+        self._member: Any = None
+        self._rest = b""  #: compressed bytes at hand
+        self._ready = memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._ready:
+            piece = self._rest or self._packed.read(_SLICE_BYTES) or b""
+            if not piece and self._member:
+                raise EOFError("its end is missing")
+            if not piece:
+                return 0
+            if self._member is None:
+                piece = piece.lstrip(b"\0")  # padding, which gzip allows after a member
+                self._member = self._new_member() if piece else None
+            self._rest = self._unpack(piece) if piece else b""
+        size = min(len(buffer), len(self._ready))
+        buffer[:size], self._ready = self._ready[:size], self._ready[size:]
+        return size
+
+    def _unpack(self, piece: bytes) -> bytes:
+        """Make a piece of input ready, and return what of it belongs to the next member."""
+        self._ready = memoryview(self._member.decompress(piece))
+        rest: bytes = self._member.unused_data
+        if self._member.eof:
+            self._member = None
+        return rest
+
+
+def _zstd_frame() -> Any:
+    decompressor = zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW_BYTES)
+    return decompressor.decompressobj(_ZSTD_WRITE_BYTES)
