@@ -1,6 +1,6 @@
 """Memory: the peak resident size of every process of `weighbridge run`, for a batch and for one ten times as large.
 
-    python benchmarks/memory.py [--jobs 1000000]
+python benchmarks/memory.py [--jobs 1000000]
 """
 
 from __future__ import annotations
@@ -24,7 +24,13 @@ MB = 1_000_000
 
 def peaks_of(cases: Path, out: Path) -> tuple[dict[str, int], dict[str, object]]:
     """Run the cases and return each role's peak in bytes, and what the run said of itself."""
-    command = [sys.executable, "-c", "from weighbridge_producer.cli import main; main()", "run", str(cases)]
+    command = [
+        sys.executable,
+        "-c",
+        "from weighbridge_producer.cli import main; main()",
+        "run",
+        str(cases),
+    ]
     flags = ["--grader", "true-false", "--workers", "2", "-o", str(out), "--json"]
     run = subprocess.Popen([*command, *flags], stdout=subprocess.PIPE)
     peaks: dict[str, int] = defaultdict(int)
@@ -53,7 +59,9 @@ def role_of(process: psutil.Process, root: psutil.Process) -> str:
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--jobs", type=int, default=1_000_000)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
@@ -66,7 +74,9 @@ def main() -> None:
             with out.open("rb") as file:
                 lines = sum(1 for _ in file)
             counts = said["batch"]["counts"]  # type: ignore[index]
-            print(f"{jobs:,} jobs: {lines:,} result lines, {counts['graded']:,} graded, in {said['seconds']:.1f} s")
+            print(
+                f"{jobs:,} jobs: {lines:,} result lines, {counts['graded']:,} graded, in {said['seconds']:.1f} s"
+            )
             for role, peak in sorted(peaks.items()):
                 print(f"  {role:45} {peak / MB:6.0f} MB")
 

@@ -47,14 +47,23 @@ def write_jobs(path: Path, jobs: int) -> None:
     """Write a file of small true-false jobs."""
     with path.open("wb") as file:
         for number in range(jobs):
-            inputs = {"agent_response": RESPONSES[number % 8], "expected_output": ("true", "false")[number // 3 % 2]}
+            inputs = {
+                "agent_response": RESPONSES[number % 8],
+                "expected_output": ("true", "false")[number // 3 % 2],
+            }
             case = {"custom_id": f"job-{number:07d}", "inputs": inputs}
             file.write(orjson.dumps(case, option=orjson.OPT_APPEND_NEWLINE))
 
 
 def run_weighbridge(cases: Path, out: Path, workers: int) -> float:
     """Return the seconds that `weighbridge run` says it took."""
-    command = [sys.executable, "-c", "from weighbridge_producer.cli import main; main()", "run", str(cases)]
+    command = [
+        sys.executable,
+        "-c",
+        "from weighbridge_producer.cli import main; main()",
+        "run",
+        str(cases),
+    ]
     flags = ["--grader", "true-false", "--workers", str(workers), "-o", str(out), "--json"]
     answer = subprocess.run([*command, *flags], capture_output=True, check=False)
     if answer.returncode not in {0, 100}:
@@ -67,7 +76,9 @@ def grade_slice(job: tuple[int, bytes]) -> bytes:
     first, raw = job
     tally = Tally()
     lines = enumerate(raw.split(b"\n"), start=first)
-    return b"".join(_grader.grade(Line(number - 1, number, line), tally) for number, line in lines if line)
+    return b"".join(
+        _grader.grade(Line(number - 1, number, line), tally) for number, line in lines if line
+    )
 
 
 def run_pool(cases: Path, out: Path, pool: multiprocessing.pool.Pool) -> float:
@@ -100,7 +111,9 @@ def run_celery(cases: Path, out: Path, jobs: int) -> float:
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--jobs", type=int, default=200_000)
     parser.add_argument("--celery-jobs", type=int, default=4_000)
     parser.add_argument("--rounds", type=int, default=5)
@@ -114,7 +127,9 @@ def main() -> None:
         rates = measure(folder, cases, options)
     for way, values in rates.items():
         spread = f"{min(values):,.0f} to {max(values):,.0f}"
-        print(f"{way:12} {statistics.median(values):>10,.0f} jobs/s   ({spread}, {len(values)} rounds)")
+        print(
+            f"{way:12} {statistics.median(values):>10,.0f} jobs/s   ({spread}, {len(values)} rounds)"
+        )
     ours = rates["weighbridge"]
     no_queue = statistics.median(a / b for a, b in zip(ours, rates["no queue"], strict=True))
     celery = statistics.median(a / b for a, b in zip(ours, rates["plain celery"], strict=True))
@@ -130,16 +145,31 @@ def measure(folder: Path, cases: Path, options: argparse.Namespace) -> dict[str,
         url = broker_url(server.url)
         plain.conf.update(broker_url=url, result_backend=url)
         environment = os.environ | {"PLAIN_URL": url, "PYTHONPATH": str(Path(__file__).parent)}
-        command = [sys.executable, "-m", "celery", "-A", "throughput:plain", "worker", f"-c{options.workers}", "-lERROR"]
-        worker = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        command = [
+            sys.executable,
+            "-m",
+            "celery",
+            "-A",
+            "throughput:plain",
+            "worker",
+            f"-c{options.workers}",
+            "-lERROR",
+        ]
+        worker = subprocess.Popen(
+            command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
         try:
             grade_one.delay(1, "{}").get(timeout=60)  # the worker is up
             for _ in range(options.rounds):
                 seconds = run_weighbridge(cases, folder / "weighbridge.jsonl", options.workers)
                 rates["weighbridge"].append(options.jobs / seconds)
-                rates["no queue"].append(options.jobs / run_pool(cases, folder / "pool.jsonl", pool))
+                rates["no queue"].append(
+                    options.jobs / run_pool(cases, folder / "pool.jsonl", pool)
+                )
                 check_same(folder)
-                rates["plain celery"].append(options.celery_jobs / run_celery(cases, folder / "c", options.celery_jobs))
+                rates["plain celery"].append(
+                    options.celery_jobs / run_celery(cases, folder / "c", options.celery_jobs)
+                )
         finally:
             worker.terminate()
             worker.wait()
@@ -149,7 +179,10 @@ def measure(folder: Path, cases: Path, options: argparse.Namespace) -> dict[str,
 
 def check_same(folder: Path) -> None:
     """Make sure that both ways wrote the same results."""
-    ours, theirs = (sorted((folder / name).read_bytes().splitlines()) for name in ("weighbridge.jsonl", "pool.jsonl"))
+    ours, theirs = (
+        sorted((folder / name).read_bytes().splitlines())
+        for name in ("weighbridge.jsonl", "pool.jsonl")
+    )
     if ours != theirs:
         sys.exit("weighbridge and the pool wrote different results")
 

@@ -8,7 +8,9 @@ from weighbridge.jobs.model import (
     GraderSummary,
     JobStatus,
 )
-from weighbridge_producer.client import AsyncBatch, AsyncClient, Batch, Client
+from weighbridge_producer.async_client import AsyncBatch, AsyncClient
+from weighbridge_producer.batch import Batch
+from weighbridge_producer.client import Client
 
 __all__ = [
     "AsyncBatch",

@@ -18,7 +18,8 @@ from weighbridge.errors import (
     WeighbridgeError,
 )
 from weighbridge.settings import GIB, masked
-from weighbridge_producer.client import Batch, Client
+from weighbridge_producer.batch import Batch
+from weighbridge_producer.client import Client
 from weighbridge_producer.outputs import STDOUT, GrowingFile, deliver, sort_by_line
 from weighbridge_producer.reading import Source
 from weighbridge_producer.run_state import RunState
@@ -141,7 +142,7 @@ class LocalRun:
                 batch.status()
                 return batch, True
             self.state.cursor, self.state.written_bytes = "", 0
-        batch = client.open(self._source.name, graders=self._options.graders)
+        batch = client.open(self._source.name, self._options.graders)
         self.state.batch = batch.id
         self.state.save()
         return batch, False

@@ -35,7 +35,8 @@ from weighbridge_producer.reading import Source
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from weighbridge_producer.client import Batch, Client
+    from weighbridge_producer.batch import Batch
+    from weighbridge_producer.client import Client
 
 
 def add_to(app: typer.Typer) -> None:
@@ -68,7 +69,7 @@ def submit(
             err.print(
                 f"no worker lives on {escape(masked(client.url))}: jobs will wait until one does"
             )
-        batch = client.batch(resume) if resume else client.open(source.name, graders=specs)
+        batch = client.batch(resume) if resume else client.open(source.name, specs)
         try:
             with batch.given_up_on_error(source):
                 batch.feeder(source, on_wait=lambda why: err.print(f"waiting: {why}")).feed()

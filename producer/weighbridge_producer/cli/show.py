@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from typing import TYPE_CHECKING, Any, Self
 
 import orjson
+from rich.cells import cell_len
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
@@ -21,16 +23,50 @@ if TYPE_CHECKING:
 
 EXIT_PASSED, EXIT_TROUBLE, EXIT_FAILED = 0, 1, 100
 _CAUSES_SHOWN = 5
+_NAME_WIDTH = 30
+_PIPE_WIDTH = 1000  #: nothing is folded on its way into a file or a program
+# What moves a cursor, rings, recolours, or turns the direction of what follows; and what UTF-8 cannot write.
+_UNPRINTABLE = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
 
-out = Console(highlight=False, soft_wrap=True)
-err = Console(stderr=True, highlight=False, soft_wrap=True)
+
+def _console(*, stderr: bool) -> Console:
+    console = Console(stderr=stderr, highlight=False, soft_wrap=True, emoji=False)
+    if not console.is_terminal:
+        console.width = _PIPE_WIDTH
+    return console
+
+
+out = _console(stderr=False)
+err = _console(stderr=True)
+
+
+def printable(text: str) -> str:
+    """Return a text that does nothing to a terminal but appear: control characters as `\\x1b`."""
+    return _UNPRINTABLE.sub(
+        lambda found: found[0].encode("unicode_escape", "surrogatepass").decode(), text
+    )
+
+
+def shown(text: str, most: int | None = None) -> str:
+    """Return a stranger's text fit for the console, cut in its middle when it is wider than `most`."""
+    text = printable(text)
+    if most is not None and cell_len(text) > most:
+        while cell_len(text) > most - 1:
+            text = text[: len(text) // 2] + text[len(text) // 2 + 1 :]
+        text = f"{text[: len(text) // 2]}…{text[len(text) // 2 :]}"
+    return escape(text)
 
 
 def complain(error: WeighbridgeError) -> None:
     """Show an error with its code and what would work."""
-    err.print(f"[bold red]{error.code}[/]: {escape(error.message)}")
-    if error.hint:
-        err.print(f"  {escape(error.hint)}")
+    message, hint = (
+        "\n".join(map(shown, text.splitlines())) for text in (error.message, error.hint)
+    )
+    err.print(f"[bold red]{error.code}[/]: {message}")
+    if hint:
+        err.print(f"  {hint}")
 
 
 def print_json(value: Any) -> None:
@@ -71,49 +107,89 @@ def share(part: int, whole: int) -> str:
     return f"{part:,}/{whole:,} ({part / whole:.1%})" if whole else f"{part:,}/0"
 
 
-def print_summary(summary: Iterable[GraderSummary], counts: Counts) -> None:
-    """Show a table of what each grader's jobs came to, and why the others did not pass."""
+def table(*columns: str, right: Iterable[str] = ()) -> Table:
+    """Return an empty table whose cells are never folded."""
+    made = Table(box=None, pad_edge=False, header_style="bold")
+    numbers = set(right)
+    for name in columns:
+        made.add_column(name, justify="right" if name in numbers else "left", no_wrap=True)
+    return made
+
+
+def print_summary(summary: Iterable[GraderSummary], counts: Counts, console: Console = out) -> None:
+    """Show a table of what each grader's jobs came to, and another of why they did not pass."""
     rows = list(summary)
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("grader", "passed", "failed", "ungradable", "errored"):
-        table.add_column(name, justify="left" if name == "grader" else "right")
-    show_cancelled = counts.cancelled or counts.expired
-    if show_cancelled:
-        table.add_column("cancelled, expired", justify="right")
-    for row in rows:
-        whole = row.graded + row.errored + row.cancelled + row.expired
-        cells = [
-            escape(_name(row)),
-            share(row.passed, row.passed + row.failed),
-            share(row.failed, row.passed + row.failed),
-            share(row.ungradable, row.graded),
-            share(row.errored, whole),
-        ]
-        table.add_row(
-            *cells, *([share(row.cancelled + row.expired, whole)] if show_cancelled else [])
-        )
-    out.print(table)
+    outcomes = _outcomes(rows, closed=bool(counts.cancelled or counts.expired))
+    if console.measure(outcomes).minimum <= min(console.width, 80):
+        console.print(outcomes)
+    else:
+        _print_blocks(outcomes, console)
     for row in rows:
         if row.vacuous:
-            out.print(
-                f"{escape(_name(row))}: {share(row.vacuous, row.passed)} passes rest on no facts"
-            )
-        if row.causes:
-            shown = ", ".join(
-                f"{count:,} {escape(cause)}" for cause, count in row.causes[:_CAUSES_SHOWN]
-            )
-            more = (
-                f", and {len(row.causes) - _CAUSES_SHOWN} other causes"
-                if len(row.causes) > _CAUSES_SHOWN
-                else ""
-            )
-            out.print(f"{escape(_name(row))}, most common: {shown}{more}")
+            console.print(f"{_name(row)}: {share(row.vacuous, row.passed)} passes rest on no facts")
+    if any(row.causes for row in rows):
+        console.print()
+        console.print(_causes(rows))
+
+
+def _outcomes(rows: list[GraderSummary], *, closed: bool) -> Table:
+    numbers = ["passed", "", "failed", "ungradable", "errored", *(["cut short"] if closed else [])]
+    made = table("grader", *numbers, right=numbers)
+    for row in rows:
+        judged, cut_short = row.passed + row.failed, row.cancelled + row.expired
+        whole = row.graded + row.errored + cut_short
+        parts = [(row.failed, judged), (row.ungradable, row.graded), (row.errored, whole)]
+        parts += [(cut_short, whole)] if closed else []
+        made.add_row(
+            *(_name(row), f"{row.passed:,}/{judged:,}", _percent(row.passed, judged)),
+            *(f"{part:,}/{of:,}" for part, of in parts),
+        )
+    return made
+
+
+def _percent(part: int, whole: int) -> str:
+    """Return a percentage, rounded towards doubt: 100 % is all, 0 % is none."""
+    if not whole:
+        return ""
+    tenths = part * 1000 // whole
+    return "<0.1%" if part and not tenths else f"{tenths / 10:.1f}%"
+
+
+def _print_blocks(outcomes: Table, console: Console) -> None:
+    """Show the rows of a table that is too wide one under the other."""
+    names, *columns = outcomes.columns
+    for place, name in enumerate(names.cells):
+        block = table("", str(name), right=[str(name)])
+        block = Table(box=None, pad_edge=False, show_header=False)
+        block.add_column(no_wrap=True)
+        block.add_column(no_wrap=True, justify="right")
+        console.print(name)
+        for column in columns:
+            block.add_row(f"  {column.header}", list(column.cells)[place])
+        console.print(block)
+
+
+def _causes(rows: list[GraderSummary]) -> Table:
+    made = table("not passed", "jobs", "why", right=["jobs"])
+    for row in rows:
+        name = _name(row)
+        for cause, count in row.causes[:_CAUSES_SHOWN]:
+            made.add_row(name, f"{count:,}", shown(cause, 80 - _NAME_WIDTH - 14))
+            name = ""
+        if rest := row.causes[_CAUSES_SHOWN:]:
+            made.add_row("", f"{sum(count for _, count in rest):,}", f"{len(rest)} other causes")
+    return made
 
 
 def _name(row: GraderSummary) -> str:
     if not row.grader:
-        return row.label or "(bad lines)"
-    return row.label if row.label == row.grader else f"{row.label} ({row.grader})"
+        return shown(row.label or "(bad lines)", _NAME_WIDTH)
+    if row.label == row.grader:
+        return shown(row.label, _NAME_WIDTH)
+    # The label is what tells rows apart, so the grader's id gives way.
+    label = shown(row.label, _NAME_WIDTH)
+    room = _NAME_WIDTH - cell_len(label) - 3
+    return f"{label} ({shown(row.grader, room)})" if room > 8 else label
 
 
 def print_state(state: BatchState) -> None:

@@ -1,0 +1,124 @@
+"""The client for asyncio: the same methods, awaited; the work is done in threads."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any, Self
+
+import orjson
+
+from weighbridge_producer.client import Client
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from weighbridge.jobs.fleet import WorkerInfo
+    from weighbridge.jobs.model import BatchState, GraderSummary
+    from weighbridge.settings import Settings
+    from weighbridge_producer.batch import Batch, Result
+    from weighbridge_producer.client import Graders
+    from weighbridge_producer.collecting import Page
+    from weighbridge_producer.reading import Cases
+
+
+class AsyncClient:
+    """The client for asyncio: the same methods, awaited; the work is done in threads."""
+
+    def __init__(self, url: str | None = None, *, settings: Settings | None = None) -> None:
+        self.sync = Client(url, settings=settings)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await asyncio.to_thread(self.sync.close)
+
+    async def submit(
+        self,
+        cases: Cases,
+        *,
+        graders: Graders = (),
+        metadata: dict[str, str] | None = None,
+        resume: str | None = None,
+        strict: bool = False,
+    ) -> AsyncBatch:
+        """Submit cases as one batch; see Client.submit."""
+        batch = await asyncio.to_thread(
+            self.sync.submit,
+            cases,
+            graders=graders,
+            metadata=metadata,
+            resume=resume,
+            strict=strict,
+        )
+        return AsyncBatch(batch)
+
+    def batch(self, batch_id: str) -> AsyncBatch:
+        """Return a handle on a batch."""
+        return AsyncBatch(self.sync.batch(batch_id))
+
+    async def batches(self, most: int = 100) -> list[BatchState]:
+        """Return the newest batches, newest first."""
+        return await asyncio.to_thread(self.sync.batches, most)
+
+    async def workers(self) -> list[WorkerInfo]:
+        """Return the living workers."""
+        return await asyncio.to_thread(self.sync.workers)
+
+    async def drain(self, worker: str) -> None:
+        """Ask a worker to finish what it has and leave."""
+        await asyncio.to_thread(self.sync.drain, worker)
+
+    def graders(self) -> list[dict[str, Any]]:
+        """Return the catalogue of graders installed here."""
+        return self.sync.graders()
+
+
+class AsyncBatch:
+    """A handle on one batch, for asyncio."""
+
+    def __init__(self, sync: Batch) -> None:
+        self.sync = sync
+        self.id = sync.id
+
+    async def status(self) -> BatchState:
+        """Return the batch's state at this moment."""
+        return await asyncio.to_thread(self.sync.status)
+
+    async def summary(self) -> list[GraderSummary]:
+        """Return what each label's jobs came to so far."""
+        return await asyncio.to_thread(self.sync.summary)
+
+    async def pages(self, cursor: str | None = None, *, follow: bool = True) -> AsyncIterator[Page]:
+        """Yield result lines as bytes, chunk by chunk, each page with the cursor after it."""
+        pages = await asyncio.to_thread(self.sync.pages, cursor, follow=follow)
+        while (page := await asyncio.to_thread(next, pages, None)) is not None:
+            yield page
+
+    async def results(
+        self, cursor: str | None = None, *, follow: bool = True
+    ) -> AsyncIterator[Result]:
+        """Yield results as they are recorded, until the batch has ended."""
+        async for page in self.pages(cursor, follow=follow):
+            for line in page.lines.splitlines():
+                yield orjson.loads(line)
+
+    async def result(self, custom_id: str) -> list[Result]:
+        """Return the results of one case."""
+        return await asyncio.to_thread(self.sync.result, custom_id)
+
+    async def wait(self, timeout_seconds: float | None = None) -> BatchState:
+        """Wait until the batch has ended and return its state."""
+        return await asyncio.to_thread(self.sync.wait, timeout_seconds)
+
+    async def cancel(self) -> BatchState:
+        """Cancel what is not graded yet."""
+        return await asyncio.to_thread(self.sync.cancel)
+
+    async def retry(self) -> int:
+        """Grade again the jobs whose errors another try may mend."""
+        return await asyncio.to_thread(self.sync.retry)
+
+    async def delete(self) -> bool:
+        """Drop the batch, its inputs and results."""
+        return await asyncio.to_thread(self.sync.delete)

@@ -1,0 +1,182 @@
+"""A handle on one batch: follow it, collect its results, end it."""
+
+from __future__ import annotations
+
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from weighbridge.errors import BatchError, NoSuchResultError, ServerError
+from weighbridge.jobs.closing import close_open_chunks
+from weighbridge.jobs.model import RETRYABLE, BatchState, BatchStatus, GraderSummary
+from weighbridge_producer.collecting import Collector, Cursor, Page
+from weighbridge_producer.submitting import Feeder, id_digest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from weighbridge.jobs.broker import Publisher
+    from weighbridge.jobs.store import Store
+    from weighbridge.settings import Settings
+    from weighbridge_producer.reading import Source
+
+Result = dict[str, Any]  #: one result line, decoded
+
+
+class Batch:
+    """A handle on one batch."""
+
+    def __init__(
+        self, store: Store, publisher: Publisher, settings: Settings, batch_id: str
+    ) -> None:
+        self.id = batch_id
+        self._store = store
+        self._publisher = publisher
+        self._settings = settings
+
+    def __repr__(self) -> str:
+        return f"Batch({self.id!r})"
+
+    def feeder(
+        self,
+        source: Source,
+        *,
+        on_wait: Callable[[str], None] = lambda _: None,
+        should_stop: Callable[[], bool] = lambda: False,
+    ) -> Feeder:
+        """Return what fills this batch from a source."""
+        return Feeder(
+            self._store,
+            self._publisher,
+            self.id,
+            source,
+            self._settings,
+            on_wait=on_wait,
+            should_stop=should_stop,
+        )
+
+    @contextmanager
+    def given_up_on_error(self, source: Source) -> Iterator[None]:
+        """End the batch as failed when its cases cannot be had any more and never will be."""
+        try:
+            yield
+        except (ServerError, KeyboardInterrupt, GeneratorExit):
+            raise  # it can be resumed
+        except Exception as error:
+            if not source.rereadable:
+                self.give_up(f"{type(error).__name__}: {error}"[:300])
+            raise
+
+    def status(self) -> BatchState:
+        """Return the batch's state at this moment."""
+        return self._store.state(self.id)
+
+    def summary(self) -> list[GraderSummary]:
+        """Return what each label's jobs came to so far."""
+        return self._store.summary(self.id)
+
+    def pages(
+        self,
+        cursor: str | None = None,
+        *,
+        follow: bool = True,
+        should_stop: Callable[[], bool] = lambda: False,
+    ) -> Iterator[Page]:
+        """Yield result lines as bytes, chunk by chunk, each page with the cursor after it."""
+        collector = Collector(self._store, self.id, Cursor.parse(cursor) if cursor else None)
+        return collector.pages(follow=follow, should_stop=should_stop)
+
+    def free(self, chunks: Sequence[str]) -> None:
+        """Drop inputs and results of chunks that are written elsewhere now."""
+        self._store.free(self.id, chunks)
+
+    def results(self, cursor: str | None = None, *, follow: bool = True) -> Iterator[Result]:
+        """Yield results as they are recorded, until the batch has ended; without `follow`, those there are now."""
+        for page in self.pages(cursor, follow=follow):
+            for line in page.lines.splitlines():
+                yield orjson.loads(line)
+
+    def result(self, custom_id: str) -> list[Result]:
+        """Return the results of one case, one for each of its graders.
+
+        Raises NoSuchResultError when no case has that id, or it is not finished.
+        """
+        chunks = self._store.chunks_of_id(self.id, id_digest(self.id, custom_id))
+        if not chunks:
+            self.status()
+            raise NoSuchResultError(
+                f"batch {self.id} has no case {custom_id[:80]!r}", "ids are matched exactly"
+            )
+        found = [
+            result
+            for blob in self._store.results(self.id, chunks)
+            for line in (blob or b"").splitlines()
+            for result in [orjson.loads(line)]
+            if result["custom_id"] == custom_id
+            and (result["error"] or {}).get("code") != "ID_CONFLICT"
+        ]
+        if not found:
+            raise NoSuchResultError(
+                f"case {custom_id[:80]!r} of batch {self.id} is not finished", "ask again later"
+            )
+        return found
+
+    def wait(self, timeout_seconds: float | None = None) -> BatchState:
+        """Wait until the batch has ended and return its state; TimeoutError after `timeout_seconds`."""
+        deadline = None if timeout_seconds is None else time.monotonic() + timeout_seconds
+        position = ""
+        while not (state := self.status()).status.final:
+            left = 5.0 if deadline is None else deadline - time.monotonic()
+            if left <= 0:
+                raise TimeoutError(
+                    f"batch {self.id} is not done: {state.counts.pending:,} jobs are pending"
+                )
+            entries = self._store.read_log(self.id, position, min(left, 5.0), most=1000)
+            position = entries[-1].position if entries else position
+        return state
+
+    def cancel(self) -> BatchState:
+        """Cancel what is not graded yet; what is stays. An ended batch stays as it is."""
+        return self._end(BatchStatus.CANCELLED)
+
+    def give_up(self, reason: str) -> BatchState:
+        """End the batch as failed, because the rest of its cases will never come."""
+        return self._end(BatchStatus.FAILED, reason)
+
+    def _end(self, status: BatchStatus, reason: str = "") -> BatchState:
+        if self._store.close_batch(self.id, status, reason):
+            close_open_chunks(self._store, self.id, status)
+        return self.status()
+
+    def retry(self) -> int:
+        """Grade again the chunks of jobs whose errors another try may mend; return how many such jobs there are."""
+        state = self.status()
+        if not state.status.final:
+            raise BatchError(
+                f"batch {self.id} is still {state.status}", "wait for its end, or cancel it"
+            )
+        jobs = 0
+        for chunk, tally in list(self._store.records(self.id)):
+            again = _retryable_jobs(tally)
+            expiry = self._settings.batch_expiry_seconds
+            if again and self._store.reopen(self.id, chunk, state.epoch + 1, expiry):
+                jobs += again
+                self._publisher.publish(self.id, chunk)
+        return jobs
+
+    def delete(self) -> bool:
+        """Drop the batch, its inputs and results; False when there was nothing."""
+        return self._store.delete(self.id)
+
+
+def _retryable_jobs(tally: dict[str, Any]) -> int:
+    jobs = 0
+    for field, count, _ in tally["summary"]:
+        _, _, outcome, cause = orjson.loads(field)
+        if (outcome == "errored" and cause in RETRYABLE) or (
+            outcome in {"cancelled", "expired"} and not cause
+        ):
+            jobs += count
+    return jobs
