@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import pytest
 
 from support.servers import TcpServer
-from support.workers import BY_MODULE, WorkerProcess, environment
+from support.workers import BY_MODULE, StartWorker, WorkerProcess, environment
 from weighbridge.embedded import EmbeddedServer
 from weighbridge.settings import MIB
 
@@ -18,19 +18,6 @@ if TYPE_CHECKING:
 
     from weighbridge.jobs.store import Store
     from weighbridge_producer import Client
-
-
-class StartWorker(Protocol):
-    """Starts a worker and waits for its heartbeat; it is gone when the test is."""
-
-    def __call__(
-        self,
-        url: str,
-        concurrency: int = 2,
-        *,
-        command: Sequence[str] = BY_MODULE,
-        **settings: object,
-    ) -> WorkerProcess: ...
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import psutil
 
@@ -94,6 +94,14 @@ class WorkerProcess:
                 self._known[child.pid] = child
         return [child for child in self._known.values() if child.is_running()]
 
+    def await_children(self, count: int, seconds: float = 20.0) -> list[psutil.Process]:
+        """Wait until it has so many children, and return them."""
+        return eventually(
+            lambda: found if len(found := self.children()) >= count else [],
+            seconds,
+            f"{count} worker children",
+        )
+
     def kill(self) -> None:
         """Kill the worker itself, as the kernel would; what its children do is up to them."""
         self.children()
@@ -118,6 +126,26 @@ class WorkerProcess:
             with suppress(psutil.NoSuchProcess):
                 child.kill()
         self._process.wait(10)
-        psutil.wait_procs(list(self._known.values()), timeout=10)
+        eventually(lambda: all(map(_has_ended, self._known.values())), 10, "the children's end")
         os.close(self._lifeline_end)
         os.close(self._lifeline)
+
+
+def _has_ended(process: psutil.Process) -> bool:
+    try:
+        return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
+
+
+class StartWorker(Protocol):
+    """Starts a worker and waits for its heartbeat; it is gone when the test is."""
+
+    def __call__(
+        self,
+        url: str,
+        concurrency: int = 2,
+        *,
+        command: Sequence[str] = BY_MODULE,
+        **settings: object,
+    ) -> WorkerProcess: ...

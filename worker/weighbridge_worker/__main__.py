@@ -3,39 +3,42 @@
 from __future__ import annotations
 
 import argparse
+import logging
 import os
 import socket
 import sys
+from typing import NoReturn
 
 from weighbridge.process import tie_to_parent
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command line; return the exit status. A worker exits the process itself."""
+    """Run the command line; return the exit status."""
     options = _parse(arguments)
     if options.redis_url:
         os.environ["WEIGHBRIDGE_REDIS_URL"] = options.redis_url
     os.environ["WEIGHBRIDGE_LOG_FORMAT"] = options.log_format
     if lifeline := os.environ.pop("WEIGHBRIDGE_LIFELINE_FD", None):
         tie_to_parent(lifeline_fd=int(lifeline))
-    if options.command == "health":
-        return _health()
+    return _health() if options.command == "health" else _work(options)
+
+
+def _work(options: argparse.Namespace) -> NoReturn:
+    """Run a worker until it is stopped; it exits the process itself."""
+    from weighbridge_worker.logs import configure_logging
+
+    # What is said before Celery sets up logging, of a broken plug-in say, is a record too.
+    as_json = options.log_format == "json"
+    configure_logging(logging.getLevelName(options.log_level.upper()), as_json=as_json)
     # The application reads its settings when it is imported, so only now.
     from weighbridge_worker.app import app
 
-    argv = [
-        "worker",
-        "--pool=prefork",
-        f"--concurrency={options.concurrency}",
-        f"--loglevel={options.log_level}",
-    ]
     app.worker_main(
         [
-            *argv,
-            "--without-gossip",
-            "--without-mingle",
-            "--without-heartbeat",
-            f"--hostname={_hostname()}",
+            *(["--quiet"] if as_json else []),  # no banner among the records
+            *("worker", "--pool=prefork", f"--concurrency={options.concurrency}"),
+            *(f"--loglevel={options.log_level}", f"--hostname={_hostname()}"),
+            *("--without-gossip", "--without-mingle", "--without-heartbeat"),
         ]
     )
 

@@ -10,7 +10,8 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from billiard.exceptions import WorkerLostError
-from celery import Task, signals
+from celery import Task, bootsteps, signals
+from celery.worker.components import Pool
 from celery.worker.request import Request
 
 from weighbridge.errors import BatchError, ServerError
@@ -29,6 +30,7 @@ from weighbridge_worker.supervisor import Supervisor, how_it_ended
 if TYPE_CHECKING:
     from celery import Celery
 
+_REPORT_SECONDS = 0.25
 DEFAULT_URL = "redis://localhost:6379/0"
 _log = logging.getLogger("weighbridge.worker")
 
@@ -42,7 +44,7 @@ class _Station:
     """What a worker process has beside its Celery application; children inherit it by fork."""
 
     def __init__(self) -> None:
-        self.board = Board()
+        self.board = Board(1)  # until it is known how many children there will be
         self.name = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(3)}"
         self.supervisor: Supervisor | None = None
         self.child: Child | None = None
@@ -77,6 +79,19 @@ class ChunkRequest(Request):
         return outcome
 
 
+class QuickReports(bootsteps.StartStopStep):
+    """Lets Celery look for dead children often; left alone it takes up to five seconds."""
+
+    requires = (Pool,)
+
+    def register_with_event_loop(self, worker: Any, hub: Any) -> None:
+        """Add a timer to the loop."""
+        hub.call_repeatedly(_REPORT_SECONDS, worker.pool.maintain_pool)
+
+
+app.steps["worker"].add(QuickReports)
+
+
 class ChunkTask(Task):  # type: ignore[type-arg]
     """The base of the one task."""
 
@@ -93,11 +108,7 @@ def grade_chunk(schema_version: int, batch: str, chunk: str) -> None:
     except (BatchError, ServerError) as error:
         _log.warning("chunk %s of %s: %s", chunk, batch, error)
         return
-    except MemoryError:
-        # Celery takes one out of a task for its own; the chunk is given back, and this child starts anew.
-        _log.error("chunk %s of %s needs more memory than a child may have", chunk, batch)
-        return
-    except Exception:
+    except Exception:  # noqa: BLE001 - the lease ends, and the sweeper sends the chunk out again
         _log.exception("chunk %s of %s", chunk, batch)
         return
     _log.debug("chunk %s of %s: %s", chunk, batch, outcome)
@@ -117,11 +128,13 @@ def _set_up_logging(loglevel: int = logging.INFO, **_: Any) -> None:
 @signals.worker_init.connect
 def _start(sender: Any = None, **_: Any) -> None:
     registry = default_registry()  # before the fork, so that children share it
+    concurrency = int(getattr(sender, "concurrency", 0) or os.cpu_count() or 1)
+    station.board = Board(concurrency)
     info = WorkerInfo(
         name=station.name,
         host=socket.gethostname(),
         pid=os.getpid(),
-        concurrency=int(getattr(sender, "concurrency", 0) or os.cpu_count() or 1),
+        concurrency=concurrency,
         queue=settings.queue,
         schema_version=SCHEMA_VERSION,
         graders={grader_id: registry.get(grader_id).version for grader_id in registry.ids()},

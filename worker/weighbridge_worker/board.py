@@ -8,7 +8,7 @@ from __future__ import annotations
 import mmap
 from dataclasses import dataclass
 
-SLOTS = 256
+_SLOTS_SPARE = 64  #: for the dead that are not yet buried, and so that few look for the same one
 _SLOT_BYTES = 512
 _WORDS = _SLOT_BYTES // 8
 _TEXT_BYTES = 400
@@ -60,7 +60,7 @@ class Slot:
 
     def enter(self, work: Work) -> None:
         """Note that the child begins a chunk."""
-        text = "\n".join((work.batch, work.chunk, work.token)).encode()[:_TEXT_BYTES]
+        text = f"{work.batch}\n{work.chunk}\n{work.token}".encode()[:_TEXT_BYTES]
         self._words[_BUSY] = 0
         self._text[: len(text)] = text
         self._words[_TEXT_LENGTH] = len(text)
@@ -115,19 +115,21 @@ class Slot:
 class Board:
     """All slots, made by the parent before it forks."""
 
-    def __init__(self) -> None:
-        memory = memoryview(mmap.mmap(-1, SLOTS * _SLOT_BYTES))
-        self._slots = [Slot(memory, index) for index in range(SLOTS)]
+    def __init__(self, children: int) -> None:
+        count = 4 * children + _SLOTS_SPARE
+        memory = memoryview(mmap.mmap(-1, count * _SLOT_BYTES))
+        self._slots = [Slot(memory, index) for index in range(count)]
 
     def take(self, pid: int) -> Slot:
         """Return a free slot for a new child. A dead child's stays its own until the parent has read it."""
-        for step in range(SLOTS):
+        count = len(self._slots)
+        for step in range(count):
             # By pid, so that two children that start at once do not take the same one.
-            slot = self._slots[(pid + step) % SLOTS]
+            slot = self._slots[(pid + step) % count]
             if slot.pid == 0:
                 slot.take(pid)
                 return slot
-        raise RuntimeError(f"all {SLOTS} slots for children are taken")
+        raise RuntimeError(f"all {count} slots for children are taken")
 
     def taken(self) -> list[Slot]:
         """Return the slots that are some child's."""

@@ -9,13 +9,23 @@ import signal
 import time
 from contextlib import contextmanager
 from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from weighbridge.errors import WeighbridgeError
 from weighbridge.jobs.chunk import unknown_version
-from weighbridge.jobs.grading import JobDeadlineError, LineGrader, Tally, digest_of
-from weighbridge.jobs.model import SCHEMA_VERSION, JobError
+from weighbridge.jobs.grading import (
+    MESSAGE_LIMIT,
+    WHOLE_LINE,
+    JobDeadlineError,
+    LineGrader,
+    Tally,
+    digest_of,
+)
+from weighbridge.jobs.model import SCHEMA_VERSION, ErrorCode, JobError
 from weighbridge.jobs.store import Store
 from weighbridge_worker.board import Slot, Work
+from weighbridge_worker.deaths import Death, handle
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -44,11 +54,14 @@ class Child:
         self, batch: str, chunk: ChunkId, version: int, publish: Callable[[str, ChunkId], None]
     ) -> str:
         """Grade a chunk, unless it is done or somebody else's, and return what became of it."""
+        # Billiard's handler would raise SystemExit into the job, which is then thought to have raised it.
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
         token = f"{self._worker}/{secrets.token_hex(8)}"
         claim = self._store.claim(batch, chunk, token, self.settings.lease_seconds)
         if claim != "work":
             return claim
-        self.slot.enter(Work(batch, str(chunk), token))
+        work = Work(batch, str(chunk), token)
+        self.slot.enter(work)
         jobs = 0
         try:
             stored = self._store.chunk(batch, chunk.number)
@@ -57,13 +70,18 @@ class Child:
             results, tally, rest = self._grade_lines(batch, chunk, stored)
             recorded = self._store.record(batch, chunk, results, tally, rest)
             jobs = tally.jobs
-        except Exception:
-            # Not the job's fault as far as can be known: whoever is next may do better.
+        except WeighbridgeError:
+            # No job's fault: whoever is next may do better.
             self._store.release(batch, str(chunk), token)
             raise
+        except BaseException as error:  # noqa: BLE001 - a grader may raise anything
+            # As if the child had died of it: given back as it is, the chunk would come round for ever.
+            _log.exception("grading chunk %s of %s failed", chunk, batch)
+            handle(_failure(work, error), self._store, publish, self.settings.observed_deaths_limit)
+            return "failed"
         finally:
             self.slot.leave(jobs)
-        if recorded == "new":
+        if recorded != "late":
             for part, _ in rest:
                 publish(batch, part)
         return recorded
@@ -95,6 +113,12 @@ class Child:
 
     def _make_grader(self, batch: str) -> LineGrader:
         return LineGrader(self._store.options(batch).graders)
+
+
+def _failure(work: Work, error: BaseException) -> Death:
+    memory = isinstance(error, MemoryError)
+    cause = ErrorCode.OUT_OF_MEMORY if memory else ErrorCode.GRADER_CRASHED
+    return Death(work, None, WHOLE_LINE, cause, f"{type(error).__name__}: {error}"[:MESSAGE_LIMIT])
 
 
 def _rest_of(
@@ -135,7 +159,8 @@ class _Deadline:
         if not slot.running or slot.sequence != self._sequence:
             self._sequence, self._since = slot.sequence, now
         elif now - self._since >= self._seconds:
-            slot.end()
+            # A job that swallows it meets another one, or its end by the parent.
+            self._since = now
             raise JobDeadlineError(f"the job did not end within {self._seconds:g} s")
 
 
@@ -144,8 +169,8 @@ def limit_memory(bytes_beyond: int) -> None:
     try:
         import resource
 
-        with open("/proc/self/statm") as statm:
-            now = int(statm.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+        pages = int(Path("/proc/self/statm").read_text().split()[0])
+        now = pages * os.sysconf("SC_PAGE_SIZE")
     except (ImportError, OSError):
         _log.warning("this system cannot limit a worker child's memory")
         return

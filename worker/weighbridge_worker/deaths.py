@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from weighbridge.errors import BatchError
 from weighbridge.jobs.chunk import ChunkId
-from weighbridge.jobs.grading import LineGrader
+from weighbridge.jobs.grading import WHOLE_LINE, LineGrader
 from weighbridge.jobs.model import ErrorCode, JobError
 
 if TYPE_CHECKING:
-    from weighbridge.jobs.broker import Publisher
+    from collections.abc import Callable
+
     from weighbridge.jobs.chunk import Chunk
     from weighbridge.jobs.store import Store
     from weighbridge_worker.board import Work
@@ -26,8 +28,8 @@ class Death:
 
     work: Work
     line: int | None  #: the index of the line it was at; None when it was between jobs
-    job: int  #: which of the line's jobs
-    cause: ErrorCode  #: WORKER_KILLED, TIMEOUT or OUT_OF_MEMORY
+    job: int  #: which of the line's jobs, or WHOLE_LINE
+    cause: ErrorCode  #: WORKER_KILLED, TIMEOUT, OUT_OF_MEMORY or GRADER_CRASHED
     how: str  #: such as "signal 9 (SIGKILL)"
 
     def verdict(self, limit: int) -> JobError:
@@ -36,6 +38,8 @@ class Death:
             message = (
                 f"the job did not end, could not be interrupted, and was killed, {limit} times"
             )
+        elif self.cause == ErrorCode.GRADER_CRASHED:
+            message = f"grading it failed {limit} times, the last time with {self.how}"
         else:
             message = (
                 f"its worker process died at this job {limit} times, the last time by {self.how}"
@@ -45,7 +49,7 @@ class Death:
         )
 
 
-def handle(death: Death, store: Store, publisher: Publisher, limit: int) -> None:
+def handle(death: Death, store: Store, publish: Callable[[str, ChunkId], None], limit: int) -> None:
     """Send a dead child's chunk out again, in such parts that a poison job ends up alone."""
     work, chunk = death.work, ChunkId.parse(death.work.chunk)
     try:
@@ -53,8 +57,11 @@ def handle(death: Death, store: Store, publisher: Publisher, limit: int) -> None
         lines = list(stored.lines(chunk))
         if len(lines) <= 1:
             verdict = death.verdict(limit)
-            packed = "\n".join((verdict.code, verdict.message, verdict.hint))
-            count = store.strike(work.batch, chunk, work.token, death.job, limit, packed)
+            packed = "\n".join(
+                " ".join(text.split()) for text in (verdict.code, verdict.message, verdict.hint)
+            )
+            job = WHOLE_LINE if death.line is None else death.job
+            count = store.strike(work.batch, chunk, work.token, job, limit, packed)
             _log.warning(
                 "a child died by %s at %s/%s: death %d of %d",
                 death.how,
@@ -77,7 +84,7 @@ def handle(death: Death, store: Store, publisher: Publisher, limit: int) -> None
         _log.info("the batch of a dead child's chunk is gone: %s", error)
         return
     for part in out:
-        publisher.publish(work.batch, part)
+        publish(work.batch, part)
 
 
 def _split(death: Death, store: Store, stored: Chunk, chunk: ChunkId) -> list[ChunkId]:
@@ -90,7 +97,7 @@ def _split(death: Death, store: Store, stored: Chunk, chunk: ChunkId) -> list[Ch
         cuts = [chunk.start, (chunk.start + end) // 2, end]
         suspect = ""
     grader = LineGrader(store.options(batch).graders)
-    parts = [chunk.part(a, b) for a, b in zip(cuts, cuts[1:], strict=False) if a < b]
+    parts = [chunk.part(a, b) for a, b in pairwise(cuts) if a < b]
     sized = [(part, sum(map(grader.jobs_of, stored.lines(part)))) for part in parts]
     sized = [(part, jobs) for part, jobs in sized if jobs]
     if not store.split(batch, chunk, death.work.token, sized, suspect, death.job):

@@ -35,5 +35,6 @@ def configure_logging(level: int, *, as_json: bool) -> None:
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level)
+    logging.captureWarnings(capture=True)
     # Celery reports each lost child with a traceback of its own; the supervisor says the same in one line.
     logging.getLogger("celery.worker.strategy").setLevel(max(level, logging.WARNING))

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from weighbridge_worker.board import Board, Sighting, Slot
 
 _TICK_SECONDS = 0.2
-_GRACE_SECONDS = 2.0  #: past the deadline, for the child to interrupt its job itself
+_GRACE_SECONDS = 2.0  #: past the deadline, at most, for the child to interrupt its job itself
 _UNSEEN_SECONDS = 5.0  #: how long Celery has to report a death before the board's word is taken
 _log = logging.getLogger("weighbridge.worker")
 
@@ -43,6 +43,7 @@ class _Watched:
     renewed_at: float = 0.0
     missing_since: float = 0.0
     killed_for: ErrorCode | None = None
+    reported: str = ""  #: how it ended
 
 
 class Supervisor:
@@ -90,7 +91,7 @@ class Supervisor:
         while not self._stop.wait(_TICK_SECONDS):
             now = time.monotonic()
             try:
-                self._bury_reported()
+                self._note_reports()
                 for slot in self._board.taken():
                     self._look_at(slot, now)
                 if now >= next_beat:
@@ -102,7 +103,7 @@ class Supervisor:
                     sweep(self._store, self._fleet, self._publisher)
             except WeighbridgeError as error:
                 _log.warning("the watch goes on after: %s", error)
-            except Exception:
+            except Exception:  # noqa: BLE001 - without the watch nothing would be recovered
                 _log.exception("the watch goes on after an unexpected error")
 
     def _beat(self) -> None:
@@ -119,10 +120,12 @@ class Supervisor:
     def _look_at(self, slot: Slot, now: float) -> None:
         seen = slot.read()
         watched = self._watched.setdefault(seen.pid, _Watched(seen.sequence, now))
-        if not _is_running(seen.pid):
+        end = _end_of(seen.pid)
+        if end is not None:
             watched.missing_since = watched.missing_since or now
-            if now - watched.missing_since > _UNSEEN_SECONDS:
-                self._bury(seen.pid, "an unseen end", timed_out=False)
+            watched.reported = watched.reported or end
+            if watched.reported or now - watched.missing_since > _UNSEEN_SECONDS:
+                self._bury(slot, seen, watched)
             return
         if seen.sequence != watched.sequence:
             watched.sequence, watched.moved_at = seen.sequence, now
@@ -143,35 +146,39 @@ class Supervisor:
 
     def _end_if_stuck(self, seen: Sighting, watched: _Watched, now: float) -> None:
         # A job that holds the interpreter, in native code say, is deaf to the child's own deadline.
-        patience = self._settings.job_deadline_seconds + _GRACE_SECONDS
+        deadline = self._settings.job_deadline_seconds
+        patience = deadline + min(deadline, _GRACE_SECONDS)
         if seen.line is not None and now - watched.moved_at > patience and not watched.killed_for:
             _log.warning("killing child %d, stuck at %s", seen.pid, seen.work)
             watched.killed_for = ErrorCode.TIMEOUT
             with suppress(ProcessLookupError):
                 os.kill(seen.pid, signal.SIGKILL)
 
-    def _bury_reported(self) -> None:
+    def _note_reports(self) -> None:
+        """Write down what Celery reported; a child is buried once it is really gone."""
         with suppress(queue.Empty):
             while True:
-                self._bury(*self._reported.get_nowait())
+                pid, how, timed_out = self._reported.get_nowait()
+                if slot := self._board.of(pid):
+                    fresh = _Watched(slot.sequence, time.monotonic())
+                    watched = self._watched.setdefault(pid, fresh)
+                    watched.reported = how
+                    if timed_out:
+                        watched.killed_for = ErrorCode.TIMEOUT
 
-    def _bury(self, pid: int, how: str, timed_out: bool) -> None:
-        slot = self._board.of(pid)
-        if slot is None:
-            return
-        watched, seen = self._watched.get(pid), slot.read()
-        cause = (watched.killed_for if watched else None) or (
-            ErrorCode.TIMEOUT if timed_out else ErrorCode.WORKER_KILLED
-        )
+    def _bury(self, slot: Slot, seen: Sighting, watched: _Watched) -> None:
         if seen.work:
+            cause = watched.killed_for or ErrorCode.WORKER_KILLED
+            how = watched.reported or "an unseen end"
             death = Death(seen.work, seen.line, seen.job, cause, how)
-            handle(death, self._store, self._publisher, self._settings.observed_deaths_limit)
+            limit = self._settings.observed_deaths_limit
+            handle(death, self._store, self._publisher.publish, limit)
         # Only now: a server that is away keeps the death on the board, to be handled when it is back.
         jobs, chunks = slot.done
         self._retired_jobs += jobs
         self._retired_chunks += chunks
         self._board.free(slot)
-        self._watched.pop(pid, None)
+        del self._watched[seen.pid]
 
 
 def how_it_ended(error: object) -> str:
@@ -180,11 +187,18 @@ def how_it_ended(error: object) -> str:
     return found[1] if found else "an unknown end"
 
 
-def _is_running(pid: int) -> bool:
+def _end_of(pid: int) -> str | None:
+    """Return how a child ended, "" where Celery has seen to it first, or None while it runs."""
     try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
+        if not hasattr(os, "waitid"):  # macOS with Python before 3.13
+            os.kill(pid, 0)
+            return None
+        # Celery takes up to 5 s to notice, and until then a dead child looks like one that hangs.
+        end = os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except (ProcessLookupError, ChildProcessError):
+        return ""
+    if end is None:
+        return None
+    if end.si_code == os.CLD_EXITED:
+        return f"exitcode {end.si_status}"
+    return f"signal {end.si_status} ({signal.Signals(end.si_status).name})"

@@ -6,7 +6,7 @@ import logging
 import time
 from typing import TYPE_CHECKING
 
-from weighbridge.errors import BatchExpiredError, BatchLostError, BatchNotFoundError
+from weighbridge.errors import BatchExpiredError, BatchLostError, BatchNotFoundError, ServerError
 from weighbridge.jobs.closing import close_open_chunks
 from weighbridge.jobs.model import BatchStatus
 
@@ -28,7 +28,15 @@ def sweep(store: Store, fleet: Fleet, publisher: Publisher) -> int:
     # Waiting chunks go out again only when the queue is nearly empty: otherwise they are in it.
     idle = publisher.queue_length() <= sum(worker.concurrency for worker in workers)
     names = [worker.name for worker in workers]
-    return sum(_sweep_batch(store, publisher, batch, names, idle=idle) for batch in batches)
+    sent = 0
+    for batch in batches:
+        try:
+            sent += _sweep_batch(store, publisher, batch, names, idle=idle)
+        except ServerError:
+            raise
+        except Exception:  # noqa: BLE001 - one batch that cannot be swept must not keep the others waiting
+            _log.exception("sweeping batch %s", batch)
+    return sent
 
 
 def _sweep_batch(

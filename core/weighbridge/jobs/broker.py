@@ -11,6 +11,7 @@ from celery import Celery
 from kombu.exceptions import OperationalError
 
 from weighbridge.errors import ServerError, ServerUnavailableError
+from weighbridge.jobs.connection import plain_errors
 from weighbridge.jobs.model import SCHEMA_VERSION
 from weighbridge.settings import masked
 
@@ -79,7 +80,7 @@ def make_celery(settings: Settings, url: str) -> Celery:
         task_default_queue=settings.queue,
         task_create_missing_queues=True,
         worker_max_tasks_per_child=5_000,
-        worker_lost_wait=1.0,  # how long a dead child's result is waited for: ours are in the store
+        worker_lost_wait=0.2,  # how long a dead child's result is waited for: ours are in the store
         worker_soft_shutdown_timeout=30,
         worker_hijack_root_logger=False,
         worker_redirect_stdouts=False,
@@ -145,7 +146,8 @@ class Publisher:
 def plain_broker_errors(url: str) -> Iterator[None]:
     """Turn Celery's and the transport's errors into ours."""
     try:
-        yield
+        with plain_errors():
+            yield
     except OperationalError as error:
         raise ServerUnavailableError(
             f"no answer from the broker {masked(url)}: {error}",

@@ -67,6 +67,7 @@ _KEYS = (
     "strikes",
 )
 _BATCHES, _ACTIVE = "wb:batches", "wb:active"
+_LISTED_SECONDS = 366 * 24 * 3600  #: the longest that a list of batches looks back
 _LUA = files("weighbridge.jobs") / "lua"
 
 Claim = Literal["work", "done", "leased", "stop", "lost"]
@@ -202,9 +203,11 @@ class Store:
             options.pack(),
         )
         with plain_errors():
-            self.redis.zadd(_BATCHES, {batch: created})
-            self.redis.zadd(_ACTIVE, {batch: created})
-            self.redis.zremrangebyscore(_BATCHES, "-inf", created - 366 * 86400)
+            pipe = self.redis.pipeline(transaction=False)
+            pipe.zadd(_BATCHES, {batch: created})
+            pipe.zadd(_ACTIVE, {batch: created})
+            pipe.zremrangebyscore(_BATCHES, "-inf", created - _LISTED_SECONDS)
+            pipe.execute()
         return batch
 
     def submit_chunk(self, batch: str, chunk: Submission) -> Pace | list[Taken]:
@@ -302,7 +305,7 @@ class Store:
         return BatchOptions.unpack(data)
 
     def condemned(self, batch: str, chunk: ChunkId) -> dict[int, str]:
-        """Return the jobs, by their place on a chunk's only line, that died too often, and of what."""
+        """Return the jobs, by their place on a chunk's only line or WHOLE_LINE, that died too often, and of what."""
         with plain_errors():
             data = self.redis.hget(_key(batch, "strikes"), f"condemned {chunk}")
         return {int(job): verdict for job, verdict in orjson.loads(data).items()} if data else {}
@@ -317,21 +320,15 @@ class Store:
     ) -> Recorded:
         """Keep a chunk's first results, and reopen what is still to do of it, at once.
 
+        With a rest the results are those of a part: what came before the rest.
         `new`: kept. `recorded`: these very results were there. `late`: others were, or the chunk was cancelled.
         """
         open_parts = orjson.dumps([[str(part), jobs] for part, jobs in rest])
+        done = chunk.part(chunk.start, rest[0][0].start) if rest else chunk
         answer = self._run(
-            *(
-                "record",
-                batch,
-                str(chunk),
-                tally.versions,
-                tally.digest,
-                compress(results),
-                tally.pack(),
-                open_parts,
-            ),
-            key=f"result:{chunk}",
+            *("record", batch, str(chunk), tally.versions, tally.digest),
+            *(compress(results), tally.pack(), open_parts, str(done)),
+            key=f"result:{done}",
         )
         return cast("Recorded", _text(answer))
 

@@ -1,14 +1,14 @@
 """A plug-in of graders that do what graders must not; each is harmless when the response is not `go`."""
 
 import ctypes
+import itertools
 import os
-import re
 import signal
 import sys
 import time
 from typing import Any
 
-from weighbridge.graders import OutputGrader
+from weighbridge.graders import GraderConfig, OutputGrader
 from weighbridge.graders.base import Verdict, graded
 
 
@@ -84,11 +84,23 @@ class StubbornGrader(Hazard):
                 pass
 
 
+class DeafLoopGrader(Hazard):
+    id, name = "loops-deafly", "Never ends, and swallows everything that is raised"
+
+    def harm(self, _: object) -> Any:
+        while True:
+            try:
+                while True:
+                    pass
+            except BaseException:  # noqa: BLE001 - that is the point
+                pass
+
+
 class DeafGrader(Hazard):
     id, name = "hangs-natively", "Holds the interpreter for ever"
 
     def harm(self, _: object) -> Any:
-        return re.fullmatch(r"(a+)+b", "a" * 60)
+        return sum(itertools.repeat(0))
 
 
 class MemoryGrader(Hazard):
@@ -105,6 +117,28 @@ class RaisingGrader(Hazard):
 
     def harm(self, expected: object) -> Any:
         raise KeyError(f"no such thing: {expected}")
+
+
+class InterruptingGrader(Hazard):
+    id, name = "interrupts", "Raises what means Ctrl-C"
+
+    def harm(self, _: object) -> Any:
+        raise KeyboardInterrupt
+
+
+class DeadlyGrader(Hazard):
+    id, name = "is-deadly-to-build", "Does harm when it is built"
+
+    class Config(GraderConfig):
+        how: str = ""
+
+    settings: Config
+
+    def prepare(self) -> None:
+        if self.settings.how == "kill":
+            os.kill(os.getpid(), signal.SIGKILL)
+        while self.settings.how == "hang":
+            pass
 
 
 class RubbishGrader(Hazard):

@@ -21,6 +21,9 @@ local function finish_if_done()
   keep(log)
 end
 
+-- What ends or hands on work must not be refused by a full server; it lets a script that has written go on writing.
+local function go_on_when_full() redis.call('HDEL', claims, '') end
+
 -- A waiting chunk's score is minus the time it was last published; a leased one's is its lease's end.
 local function wait_in_open(chunk) redis.call('ZADD', open, -now_ms(), chunk) end
 

@@ -1,8 +1,11 @@
 -- Keep a chunk's first results and count them; whatever comes later changes no count.
--- KEYS[12]: the results. ARGV: chunk, versions, digest, results, tally, rest (JSON [[chunk, jobs]...] still to do)
--- ZREM comes first: a script that has written may go on writing on a full server.
+-- KEYS[12]: the results. ARGV: chunk, versions, digest, results, tally, rest (JSON [[chunk, jobs]...] still to do),
+-- done (the chunk, or where there is a rest, the part of it that these results are of)
+-- ZREM comes before all else that writes: a script that has written may go on writing on a full server.
+if redis.call('EXISTS', meta) == 0 then return 'late' end
+local done = ARGV[7]
 if redis.call('ZREM', open, ARGV[1]) == 0 then
-  local first = redis.call('HGET', records, ARGV[1])
+  local first = redis.call('HGET', records, done)
   if not first then return 'late' end
   first = cjson.decode(first)
   if first.versions == ARGV[2] and first.digest == ARGV[3] then return 'recorded' end
@@ -32,8 +35,8 @@ for _, entry in ipairs(tally.summary) do
   redis.call('HINCRBY', summary, field, entry[2])
 end
 redis.call('SET', KEYS[12], ARGV[4])
-redis.call('HSET', records, ARGV[1], cjson.encode({versions = ARGV[2], digest = ARGV[3], tally = ARGV[5]}))
-local number, part = ARGV[1]:match('^(%d+):(.+)$')
+redis.call('HSET', records, done, cjson.encode({versions = ARGV[2], digest = ARGV[3], tally = ARGV[5]}))
+local number, part = done:match('^(%d+):(.+)$')
 if part then
   local held = redis.call('HGET', parts, number)
   if not held then
@@ -43,7 +46,7 @@ if part then
   end
   keep(parts)
 end
-redis.call('XADD', log, '*', 'chunk', ARGV[1])
+redis.call('XADD', log, '*', 'chunk', done)
 keep(KEYS[12], records, log, summary, sizes, open)
 finish_if_done()
 return 'new'

@@ -3,6 +3,7 @@ local state = redis.call('HMGET', meta, 'chunks', 'sealed')
 if not state[1] then return {'lost'} end
 if state[2] == '1' then return {'same'} end
 if tonumber(state[1]) ~= tonumber(ARGV[1]) then return {'gap', tonumber(state[1])} end
+go_on_when_full()
 redis.call('HSET', meta, 'sealed', '1', 'status', 'in_progress')
 finish_if_done()
 return {'new'}

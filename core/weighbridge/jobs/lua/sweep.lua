@@ -15,5 +15,6 @@ if tonumber(ARGV[1]) >= 0 then
   local waiting = redis.call('ZRANGEBYSCORE', open, -(now - tonumber(ARGV[1])), 0, 'LIMIT', 0, ARGV[2])
   for _, chunk in ipairs(waiting) do due[#due + 1] = chunk end
 end
+go_on_when_full()
 for _, chunk in ipairs(due) do redis.call('ZADD', open, -now, chunk) end
 return due
