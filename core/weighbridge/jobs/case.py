@@ -22,7 +22,7 @@ _STRICT = ConfigDict(extra="forbid", strict=True)
 
 @with_config(_STRICT)
 class _SpecShape(TypedDict):
-    grader: str
+    grader: Name
     config: NotRequired[dict[str, Any] | None]
     label: NotRequired[Name]
 
@@ -33,13 +33,13 @@ class CaseShape(TypedDict):
 
     custom_id: Name
     inputs: dict[str, Any]
-    grader: NotRequired[str]
+    grader: NotRequired[Name]
     config: NotRequired[dict[str, Any] | None]
     graders: NotRequired[list[_SpecShape]]
     metadata: NotRequired[dict[str, Any] | None]
 
 
-_SHAPE = TypeAdapter(CaseShape)
+_validate = TypeAdapter(CaseShape).validator.validate_python  # without a layer of Python around it
 _EXPECTED = {
     "string_type": "a string",
     "dict_type": "an object",
@@ -63,7 +63,7 @@ def parse_case(raw: bytes, defaults: tuple[GraderSpec, ...]) -> Case:
     """Return the case on a line; LineError says what is wrong with it."""
     value = decode_line(raw)
     try:
-        shape = _SHAPE.validate_python(value)
+        shape: CaseShape = _validate(value)
     except ValidationError as error:
         raise _explain(error, value) from None
     return Case(

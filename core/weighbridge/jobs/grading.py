@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Protocol
@@ -17,14 +16,19 @@ from weighbridge.jobs.case import Case, parse_case
 from weighbridge.jobs.chunk import Line
 from weighbridge.jobs.codec import encode_result, peek_custom_id, receipt, receipt_subject
 from weighbridge.jobs.model import ErrorCode, GraderSpec, JobError, JobStatus, parse_specs
+from weighbridge.jobs.tally import VACUOUS, Tally
+from weighbridge.settings import KIB
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from weighbridge.graders.base import Grader, GraderResult
     from weighbridge.graders.registry import Registry
 
+__all__ = ["JobDeadlineError", "LineGrader", "Tally", "digest_of", "grade_lines"]
+
 MESSAGE_LIMIT = 300
+_KEPT_CONFIG_BYTES = 64 * KIB
 CAUSE_LIMIT = 120
 WHOLE_LINE = -1  #: in the place of a job: every job of its line
 
@@ -51,61 +55,16 @@ class _NoWatch:
         pass
 
 
-@dataclass(slots=True)
-class Tally:
-    """What a run of graded lines came to, for the batch's counts."""
-
-    counts: Counter[str] = field(default_factory=Counter)
-    summary: Counter[tuple[str | None, str | None, str, str]] = field(default_factory=Counter)
-    versions_used: set[str] = field(default_factory=set)
-    digest: str = ""
-    grade_us: int = 0
-
-    @property
-    def jobs(self) -> int:
-        """How many jobs were counted."""
-        return sum(self.counts.values())
-
-    @property
-    def versions(self) -> str:
-        """The graders used and their versions."""
-        return " ".join(sorted(self.versions_used))
-
-    def count(self, label: str | None, grader: str | None, outcome: str, cause: str = "") -> None:
-        """Count one job."""
-        self.counts[outcome] += 1
-        self.summary[label, grader, outcome, ""] += 1
-        if cause:
-            self.summary[label, grader, outcome, cause] += 1
-
-    def pack(self) -> bytes:
-        """Return the tally as `record.lua` reads it: with each summary field the one to use when there are too many."""
-        rows = []
-        for (label, grader, outcome, cause), count in sorted(self.summary.items(), key=str):
-            fold = ["(other labels)", "", outcome, "(other causes)" if cause else ""]
-            rows.append(
-                [
-                    orjson.dumps([label, grader, str(outcome), str(cause)]).decode(),
-                    count,
-                    orjson.dumps(fold).decode(),
-                ]
-            )
-        return orjson.dumps(
-            {
-                "counts": {str(name): n for name, n in self.counts.items()},
-                "summary": rows,
-                "jobs": self.jobs,
-                "grade_us": self.grade_us,
-            }
-        )
+_NO_WATCH = _NoWatch()
 
 
 @dataclass(frozen=True, slots=True)
 class _Ready:
     """A grader at hand for one config."""
 
-    grader: Grader
+    grade: Callable[..., GraderResult]
     version: int
+    id_and_version: str
     subject: bytes  #: the constant part of receipts
     required: frozenset[str]
     known: frozenset[str]
@@ -125,23 +84,24 @@ class LineGrader:
         self,
         line: Line,
         tally: Tally,
-        watch: Watch = _NoWatch(),  # noqa: B008 - it has no state
+        watch: Watch = _NO_WATCH,
         condemned: Mapping[int, JobError] | None = None,
     ) -> bytes:
         """Return the result lines of one line of input and count them.
 
         `condemned` are jobs, by their place on the line or WHOLE_LINE, that must not be tried again, and why.
         """
-        condemned = condemned or {}
         # What kills may be the reading of the line itself.
-        case = condemned.get(WHOLE_LINE) or self._case(line)
+        case = (condemned and condemned.get(WHOLE_LINE)) or self._case(line)
         if isinstance(case, JobError):
             return self._errored(line, tally, case)
-        results = [
-            self._job(line, case, spec, place, tally, watch, condemned.get(place))
-            for place, spec in enumerate(case.graders)
-        ]
-        return results[0] if len(results) == 1 else b"".join(results)
+        specs = case.graders
+        if len(specs) == 1:
+            return self._job(line, case, specs[0], 0, tally, watch, condemned)
+        return b"".join(
+            self._job(line, case, spec, place, tally, watch, condemned)
+            for place, spec in enumerate(specs)
+        )
 
     def close(self, line: Line, tally: Tally, status: JobStatus) -> bytes:
         """Return the result lines of a line that was not graded in time, and count them."""
@@ -149,20 +109,14 @@ class LineGrader:
         case = self._case(line)
         if isinstance(case, JobError):
             tally.count(None, None, status)
-            return _result_line(
-                line, peek_custom_id(line.raw), None, None, status=status, error=fault
-            )
+            custom_id = peek_custom_id(line.raw)
+            return _result_line(line.number, custom_id, None, None, None, status, None, fault)
         out = b""
         for spec in case.graders:
             tally.count(spec.label, spec.grader, status)
             out += _result_line(
-                line,
-                case.custom_id,
-                spec.label,
-                spec.grader,
-                status=status,
-                error=fault,
-                metadata=case.metadata,
+                *(line.number, case.custom_id, spec.label, spec.grader, None),
+                *(status, None, fault, case.metadata),
             )
         return out
 
@@ -193,8 +147,9 @@ class LineGrader:
 
     def _errored(self, line: Line, tally: Tally, error: JobError) -> bytes:
         tally.count(None, None, JobStatus.ERRORED, error.code)
+        custom_id = peek_custom_id(line.raw)
         return _result_line(
-            line, peek_custom_id(line.raw), None, None, status=JobStatus.ERRORED, error=error
+            line.number, custom_id, None, None, None, JobStatus.ERRORED, None, error
         )
 
     def _job(
@@ -205,49 +160,49 @@ class LineGrader:
         place: int,
         tally: Tally,
         watch: Watch,
-        condemned: JobError | None,
+        condemned: Mapping[int, JobError] | None,
     ) -> bytes:
-        ready, result = (
-            (None, condemned) if condemned else self._judge(spec, case.inputs, line, place, watch)
-        )
-        version = ready.version if ready else None
-        if version is not None:
-            tally.versions_used.add(f"{spec.grader}={version}")
+        if condemned and place in condemned:
+            return self._job_errored(line, case, spec, None, tally, condemned[place])
+        ready, result = self._judge(spec, case.inputs, line.index, place, watch)
+        if ready:
+            tally.versions_used.add(ready.id_and_version)
         if isinstance(result, JobError):
+            version = ready.version if ready else None
             return self._job_errored(line, case, spec, version, tally, result)
         assert ready
         try:
             outcome, cause = _classify(result)
             out = _result_line(
-                *(line, case.custom_id, spec.label, spec.grader, version),
-                status=JobStatus.GRADED,
-                result=result,
-                metadata=case.metadata,
-                proof=receipt(ready.subject, case.inputs, result),
+                *(line.number, case.custom_id, spec.label, spec.grader, ready.version),
+                *(_GRADED, result, None, case.metadata),
+                receipt(ready.subject, case.inputs, result),
             )
         except MemoryError:
-            return self._job_errored(line, case, spec, version, tally, _OUT_OF_MEMORY)
+            return self._job_errored(line, case, spec, ready.version, tally, _OUT_OF_MEMORY)
         except Exception as error:  # noqa: BLE001 - a plug-in may return anything
             crash = JobError(
                 ErrorCode.GRADER_CRASHED, f"the grader returned no valid result: {_brief(error)}"
             )
-            return self._job_errored(line, case, spec, version, tally, crash)
-        _count_verdict(tally, spec, outcome, cause)
+            return self._job_errored(line, case, spec, ready.version, tally, crash)
+        tally.count(spec.label, spec.grader, outcome, cause)
         return out
 
     def _judge(
-        self, spec: GraderSpec, inputs: dict[str, Any], line: Line, place: int, watch: Watch
+        self, spec: GraderSpec, inputs: dict[str, Any], line: int, place: int, watch: Watch
     ) -> tuple[_Ready | None, GraderResult | JobError]:
         """Build the grader and let it judge; whatever it does instead, an error says so."""
         ready: _Ready | JobError | None = None
         try:
             # The inner one: an interruption that comes as the job ends belongs to it still.
             try:
-                watch.begin(line.index, place)
+                watch.begin(line, place)
                 ready = self._ready(spec)
                 if isinstance(ready, JobError):
                     return None, ready
-                return ready, _check_inputs(ready, inputs) or ready.grader.grade(**inputs)
+                # A grader's own parameters are what lines nearly always have.
+                fault = None if inputs.keys() == ready.known else _check_inputs(ready, inputs)
+                return ready, fault or ready.grade(**inputs)
             finally:
                 watch.end()
         except JobDeadlineError as error:
@@ -274,17 +229,17 @@ class LineGrader:
     ) -> bytes:
         tally.count(spec.label, spec.grader, JobStatus.ERRORED, error.code)
         return _result_line(
-            *(line, case.custom_id, spec.label, spec.grader, version),
-            status=JobStatus.ERRORED,
-            error=error,
-            metadata=case.metadata,
+            *(line.number, case.custom_id, spec.label, spec.grader, version),
+            *(JobStatus.ERRORED, None, error, case.metadata),
         )
 
     def _ready(self, spec: GraderSpec) -> _Ready | JobError:
-        config = (
-            b"" if spec.config is None else orjson.dumps(spec.config, option=orjson.OPT_SORT_KEYS)
-        )
-        return self._build(spec.grader, config)
+        if spec.config is None:
+            return self._build(spec.grader, b"")
+        config = orjson.dumps(spec.config, option=orjson.OPT_SORT_KEYS)
+        # A stranger's lines may each have a large config of their own: keeping them all would fill the memory.
+        build = self._build if len(config) <= _KEPT_CONFIG_BYTES else self._build_uncached
+        return build(spec.grader, config)
 
     def _build_uncached(self, grader_id: str, config: bytes) -> _Ready | JobError:
         try:
@@ -300,8 +255,9 @@ class LineGrader:
         required, known = _parameters(type(grader))
         version = type(grader).version
         return _Ready(
-            grader,
+            grader.grade,
             version,
+            f"{grader_id}={version}",
             receipt_subject(grader_id, version, grader.effective_config()),
             required,
             known,
@@ -337,8 +293,6 @@ def _parameters(grader: type[Grader]) -> tuple[frozenset[str], frozenset[str]]:
 
 def _check_inputs(ready: _Ready, inputs: dict[str, Any]) -> JobError | None:
     given = inputs.keys()
-    if given == ready.known:
-        return None
     for name in sorted(ready.required - given):
         return JobError(
             ErrorCode.MISSING_FIELD,
@@ -366,6 +320,7 @@ _CLOSED = {
 }
 
 
+_GRADED = str(JobStatus.GRADED)
 _OUT_OF_MEMORY = JobError(
     ErrorCode.OUT_OF_MEMORY, "the grader wanted more memory than a worker child may have"
 )
@@ -380,18 +335,10 @@ def _classify(result: GraderResult) -> tuple[str, str]:
         raise ValueError("it lacks details or evidence")
     if outcome != "passed":
         return outcome, _cause(result)
-    vacuous = any(entry["check"] == "vacuous" for entry in result["evidence"])
-    return outcome, "vacuous" if vacuous else ""
-
-
-def _count_verdict(tally: Tally, spec: GraderSpec, outcome: str, cause: str) -> None:
-    if outcome != "passed":
-        tally.count(spec.label, spec.grader, outcome, cause)
-        return
-    tally.counts["passed"] += 1
-    tally.summary[spec.label, spec.grader, "passed", ""] += 1
-    if cause:
-        tally.summary[spec.label, spec.grader, cause, ""] += 1
+    for entry in result["evidence"]:
+        if entry["check"] == VACUOUS:
+            return outcome, VACUOUS
+    return outcome, ""
 
 
 def _cause(result: GraderResult) -> str:
@@ -407,22 +354,21 @@ def _brief(error: BaseException) -> str:
 
 
 def _result_line(
-    line: Line,
+    line: int,
     custom_id: str | None,
     label: str | None,
     grader: str | None,
-    version: int | None = None,
-    *,
-    status: JobStatus,
-    result: GraderResult | None = None,
-    error: JobError | None = None,
+    version: int | None,
+    status: str,
+    result: GraderResult | None,
+    error: JobError | None,
     metadata: dict[str, Any] | None = None,
     proof: str | None = None,
 ) -> bytes:
     return encode_result(
         {
             "custom_id": custom_id,
-            "line": line.number,
+            "line": line,
             "label": label,
             "grader": grader,
             "grader_version": version,

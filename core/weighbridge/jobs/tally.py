@@ -1,0 +1,80 @@
+"""Tallies: what a run of graded lines came to, for the batch's counts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+import orjson
+
+VACUOUS = "vacuous"  #: in place of a passed job's cause: it rests on no facts
+
+Summary = Counter[tuple[str | None, str | None, str, str]]  #: by label, grader, outcome and cause
+
+
+@dataclass(slots=True)
+class Tally:
+    """Counts of jobs, kept in the one form that costs a single step for each."""
+
+    jobs_by: Summary = field(default_factory=Counter)
+    versions_used: set[str] = field(default_factory=set)
+    digest: str = ""
+    grade_us: int = 0
+
+    @property
+    def jobs(self) -> int:
+        """How many jobs were counted."""
+        return self.jobs_by.total()
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Jobs by outcome: `passed`, `failed`, `ungradable`, `errored` and so on."""
+        counts: Counter[str] = Counter()
+        for (_, _, outcome, _), count in self.jobs_by.items():
+            counts[str(outcome)] += count
+        return dict(counts)
+
+    @property
+    def summary(self) -> Summary:
+        """Jobs by label, grader and outcome, with the cause "" for all of them, and again for each cause.
+
+        Vacuous passes are an outcome of their own beside `passed`, which they are part of.
+        """
+        summary: Summary = Counter()
+        for (label, grader, outcome, cause), count in self.jobs_by.items():
+            summary[label, grader, outcome, ""] += count
+            if cause == VACUOUS and outcome == "passed":
+                summary[label, grader, VACUOUS, ""] += count
+            elif cause:
+                summary[label, grader, outcome, cause] += count
+        return summary
+
+    @property
+    def versions(self) -> str:
+        """The graders used and their versions."""
+        return " ".join(sorted(self.versions_used))
+
+    def count(self, label: str | None, grader: str | None, outcome: str, cause: str = "") -> None:
+        """Count one job."""
+        self.jobs_by[label, grader, outcome, cause] += 1
+
+    def pack(self) -> bytes:
+        """Return the tally as `record.lua` reads it: with each summary field the one to use when there are too many."""
+        rows = []
+        for (label, grader, outcome, cause), count in sorted(self.summary.items(), key=str):
+            fold = ["(other labels)", "", outcome, "(other causes)" if cause else ""]
+            rows.append(
+                [
+                    orjson.dumps([label, grader, str(outcome), str(cause)]).decode(),
+                    count,
+                    orjson.dumps(fold).decode(),
+                ]
+            )
+        return orjson.dumps(
+            {
+                "counts": self.counts,
+                "summary": rows,
+                "jobs": self.jobs,
+                "grade_us": self.grade_us,
+            }
+        )
