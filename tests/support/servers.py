@@ -39,6 +39,12 @@ class TcpServer:
         """The address, without user and password."""
         return f"redis://127.0.0.1:{self.port}/0"
 
+    @property
+    def pid(self) -> int:
+        """The server's process id."""
+        assert self._process
+        return self._process.pid
+
     def start(self) -> Self:
         """Start the server and return it ready for commands."""
         words = [
