@@ -98,8 +98,9 @@ class Chunk:
                 yield Line(index, self.first_line + index, raw, fault)
 
     def refuse(self, error: JobError) -> None:
-        """Let every line be errored, because this worker does not know how to read the chunk."""
-        self.faults = dict.fromkeys(range(self.line_count), error)
+        """Let every line be errored, because this worker does not know how to grade the chunk."""
+        jobs = (line.index for line in self.lines(ChunkId(0)))
+        self.faults |= dict.fromkeys(jobs if self.raw else range(self.line_count), error)
 
     def end_of(self, part: ChunkId) -> int:
         """Return the index after a part's last line."""
