@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from weighbridge_producer.encoding import SourceLine
     from weighbridge_producer.reading import Source
 
+_ID_BYTES, _LINE_BYTES = 8, 4  #: of the digests in the index of ids
 _FIRST_JOBS = 64  #: in the first chunk, when nothing is known of how long a job takes
 _MEMORY_CHECKED_EVERY = 16  #: chunks
 _FULL_PAUSE_SECONDS = 0.25
@@ -34,7 +35,14 @@ ID_CONFLICT = JobError(
 
 def id_digest(batch: str, custom_id: str) -> bytes:
     """Return the 8 bytes by which a custom_id is indexed; keyed, so that nobody can prepare collisions."""
-    return blake2b(custom_id.encode(), digest_size=8, key=batch.encode()[-64:]).digest()
+    return blake2b(custom_id.encode(), digest_size=_ID_BYTES, key=_key(batch)).digest()
+
+
+def _key(batch: str) -> bytes:
+    return batch.encode()[-64:]
+
+
+_Claim = tuple[int, bytes]  #: a line with an id: its index, and its content
 
 
 @dataclass(slots=True)
@@ -47,9 +55,11 @@ class Draft:
     size: int = 0  #: in bytes
     cases: int = 0  #: lines that are jobs
     faults: int = 0
-    _owners: dict[str, tuple[int, bytes]] = field(
+    _claims: dict[str, _Claim] = field(default_factory=dict)  #: the first with each custom_id
+    _later: dict[str, list[_Claim]] = field(default_factory=dict)  #: the others with it
+    _doubted: dict[int, tuple[str, _Claim]] = field(
         default_factory=dict
-    )  #: custom_id -> index and line
+    )  #: by index; see `take_back`
 
     def add(self, line: SourceLine) -> None:
         """Take a line in, and note what an id or a fault makes of it."""
@@ -69,36 +79,62 @@ class Draft:
         custom_id = peek_custom_id(content)
         if custom_id is None:
             return
-        owner = self._owners.setdefault(custom_id, (index, content))
-        if owner[0] != index:
-            self._take_back(index, same_line=owner[1] == content)
+        claim = (index, content)
+        first = self._claims.setdefault(custom_id, claim)
+        if first is not claim:
+            self._later.setdefault(custom_id, []).append(claim)
+            self._leave_out(index, same_line=first[1] == content)
 
-    def take_back(self, custom_id: str, *, same_line: bool) -> None:
-        """Give up an id that an earlier chunk has: the line is a repeat of that one, or in conflict with it."""
-        index, _ = self._owners.pop(custom_id)
-        self._take_back(index, same_line=same_line)
+    def claims(self) -> list[tuple[str, _Claim]]:
+        """Return what to ask the server about: the ids that the chunk's lines claim, each with its line."""
+        return [*self._claims.items(), *self._doubted.values()]
 
-    def _take_back(self, index: int, *, same_line: bool) -> None:
+    def take_back(self, custom_id: str, claim: _Claim, *, same_line: bool) -> None:
+        """Give up an id that an earlier chunk has: the line is a repeat of that one, or in conflict with it.
+
+        In conflict, the lines after it in this chunk were compared with the wrong one, and are in doubt until the
+        server is asked about them too.
+        """
+        if self._claims.get(custom_id) is claim:
+            del self._claims[custom_id]
+            later = self._later.pop(custom_id, ())
+        else:
+            del self._doubted[claim[0]]
+            later = ()
+        self._leave_out(claim[0], same_line=same_line)
+        if not same_line:
+            for other in later:
+                self._take_in(other[0])
+                self._doubted[other[0]] = custom_id, other
+
+    def _leave_out(self, index: int, *, same_line: bool) -> None:
+        self.cases -= 1
         if same_line:
             self.chunk.repeats.add(index)
-            self.cases -= 1
         else:
             self.chunk.faults[index] = ID_CONFLICT
-            self.cases -= 1
             self.faults += 1
 
-    def owned(self) -> list[str]:
-        """Return the ids that the chunk's lines claim, in order."""
-        return list(self._owners)
+    def _take_in(self, index: int) -> None:
+        self.cases += 1
+        if index in self.chunk.repeats:
+            self.chunk.repeats.remove(index)
+        else:
+            del self.chunk.faults[index]
+            self.faults -= 1
 
     def packed_ids(self) -> bytes:
-        """Return the claimed ids as the index takes them."""
-        key = self.batch.encode()[-64:]
-        return b"".join(
-            blake2b(custom_id.encode(), digest_size=8, key=key).digest()
-            + blake2b(line, digest_size=4, key=key).digest()
-            for custom_id, (_, line) in self._owners.items()
-        )
+        """Return the claimed ids as the index takes them: 8 bytes for each id, and 4 for its line."""
+        # To copy a keyed hash is half the work of making one.
+        of_id = blake2b(digest_size=_ID_BYTES, key=_key(self.batch))
+        of_line = blake2b(digest_size=_LINE_BYTES, key=_key(self.batch))
+        digests = []
+        for custom_id, (_, line) in self.claims():
+            for keyed, data in ((of_id, custom_id.encode()), (of_line, line)):
+                digest = keyed.copy()
+                digest.update(data)
+                digests.append(digest.digest())
+        return b"".join(digests)
 
 
 class Feeder:
@@ -185,7 +221,6 @@ class Feeder:
             if count > settings.batch_limit_lines or total + size > settings.batch_limit_bytes:
                 line.raw, line.fault = b"\n", too_large(settings)
             draft.add(line)
-            self._prefix.update(line.raw)
             over = line.fault is not None and line.fault.code == ErrorCode.INPUT_TOO_LARGE
             if (
                 over
@@ -205,6 +240,7 @@ class Feeder:
     def _placed(self, draft: Draft, offset: int) -> Draft:
         draft.chunk.raw = b"".join(draft.lines)
         draft.lines.clear()
+        self._prefix.update(draft.chunk.raw)
         self._position = Position(
             self._position.chunks + 1,
             offset,
@@ -230,9 +266,9 @@ class Feeder:
             answer = self._patiently(chunk)
             if isinstance(answer, Pace):
                 break
-            owned = draft.owned()
+            claims = draft.claims()
             for taken in answer:
-                draft.take_back(owned[taken.position], same_line=taken.same_line)
+                draft.take_back(*claims[taken.position], same_line=taken.same_line)
         if answer.jobs:
             self._pace = answer
         self._publisher.publish(self._batch, ChunkId(number))
