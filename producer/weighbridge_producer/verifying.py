@@ -5,12 +5,14 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 import orjson
 
 from weighbridge.jobs.chunk import Line
+from weighbridge.jobs.codec import JSON_SPACE, peek_custom_id
 from weighbridge.jobs.grading import LineGrader, Tally
 from weighbridge.jobs.model import RETRYABLE, JobStatus
 from weighbridge_producer.reading import Source
@@ -70,22 +72,68 @@ class Verification:
 def verify(
     results: Path, cases: str, graders: Sequence[GraderSpec], settings: Settings
 ) -> Verification:
-    """Grade every case again and compare; memory grows by 16 bytes a result."""
-    outcome = Verification()
+    """Grade every case again and compare; memory grows by 16 bytes a result and 8 a case."""
+    outcome, repeats = Verification(), _Repeats()
     grader, tally = LineGrader(graders), Tally()
     with results.open("rb") as file:
-        index = _Index(file)
+        index = _Index(file, outcome)
         for number, line in enumerate(Source(cases, settings), start=1):
-            raw = line.raw.strip()
-            if raw or line.fault:
-                expected = grader.grade(Line(number - 1, number, raw, line.fault), tally)
-                _compare(expected, index.rows(number), number, outcome)
+            raw = line.raw.strip(JSON_SPACE)
+            if not raw and not line.fault:
+                continue
+            repeats.note(number, raw)
+            found = index.rows(number)
+            if found or not repeats.may_be(raw):
+                expected = grader.grade(Line(number - 1, number, line.raw.rstrip(b"\n"), line.fault), tally)
+                _compare(expected, found, number, outcome)
+            else:
+                repeats.suspect(number, grader.jobs_of(Line(number - 1, number, line.raw)))
         outcome.surplus += index.left()
+    repeats.judge(outcome)
     return outcome
 
 
+class _Repeats:
+    """Which lines without results are repeats of an earlier line, and rightly have none."""
+
+    def __init__(self) -> None:
+        self._lines, self._digests = array("Q"), array("Q")
+        self._suspects: dict[int, int] = {}
+
+    def note(self, number: int, raw: bytes) -> None:
+        """Take note of a line of input."""
+        self._lines.append(number)
+        self._digests.append(int.from_bytes(blake2b(raw, digest_size=8).digest()))
+
+    @staticmethod
+    def may_be(raw: bytes) -> bool:
+        """Whether a line could be left out as a repeat; one without an id never is."""
+        return peek_custom_id(raw) is not None
+
+    def suspect(self, number: int, jobs: int) -> None:
+        """Remember the line noted last: it has no results."""
+        self._suspects[number] = jobs
+
+    def judge(self, outcome: Verification) -> None:
+        """Count as missing the results of lines that repeat no earlier one."""
+        wanted = {
+            digest
+            for number, digest in zip(self._lines, self._digests, strict=True)
+            if number in self._suspects
+        }
+        first: dict[int, int] = {}
+        for number, digest in zip(self._lines, self._digests, strict=True):
+            if digest in wanted:
+                first.setdefault(digest, number)
+        originals = set(first.values())
+        for number, jobs in self._suspects.items():
+            if number in originals:
+                outcome.missing += jobs
+                outcome.complain(f"line {number}: no result")
+
+
 def _compare(expected: bytes, found: list[bytes], number: int, outcome: Verification) -> None:
-    wanted = Counter(expected.splitlines(keepends=True))
+    wanted = Counter(expected.splitlines())
     given = Counter(found)
     same = wanted & given
     outcome.proven += same.total()
@@ -116,7 +164,8 @@ def _label(row: bytes) -> str | None:
 
 def _judge(row: bytes) -> str:
     value = orjson.loads(row)
-    code = (value.get("error") or {}).get("code")
+    error = value.get("error")
+    code = error.get("code") if isinstance(error, dict) else None
     if code == "ID_CONFLICT":
         return "repeat"
     return (
@@ -129,13 +178,17 @@ def _judge(row: bytes) -> str:
 class _Index:
     """Where each line's results are in a file, in any order."""
 
-    def __init__(self, file: BinaryIO) -> None:
+    def __init__(self, file: BinaryIO, outcome: Verification) -> None:
         self._file = file
         lines, offsets = array("Q"), array("Q")
         offset = 0
-        for row in file:
-            lines.append(_place.decode(row).line)
-            offsets.append(offset)
+        for at, row in enumerate(file, start=1):
+            try:
+                lines.append(_place.decode(row).line)
+                offsets.append(offset)
+            except (msgspec.MsgspecError, OverflowError):
+                outcome.surplus += 1
+                outcome.complain(f"line {at} of the results is no result")
             offset += len(row)
         order = sorted(range(len(lines)), key=lines.__getitem__)
         self._lines = array("Q", (lines[i] for i in order))
@@ -151,7 +204,7 @@ class _Index:
         while self._next < len(self._lines) and self._lines[self._next] <= number:
             if self._lines[self._next] == number:
                 self._file.seek(self._offsets[self._next])
-                yield self._file.readline()
+                yield self._file.readline().rstrip(b"\n")
             else:
                 self._passed += 1
             self._next += 1

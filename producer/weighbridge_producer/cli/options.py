@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import orjson
 import typer
+from pydantic import ValidationError
 
-from weighbridge.errors import ConfigError
+from weighbridge.errors import ConfigError, WeighbridgeError
+from weighbridge.graders.registry import default_registry
 from weighbridge.jobs.model import GraderSpec, parse_specs
+from weighbridge.settings import Settings
 from weighbridge_producer.client import Client
+from weighbridge_producer.contact import make_contact
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
-
-    from weighbridge.settings import Settings
 
 RedisUrl = Annotated[
     str | None,
@@ -60,23 +62,53 @@ MinGradable = Annotated[
 ]
 
 
+class InvalidSettingError(WeighbridgeError, ValueError):
+    """An environment variable has a value that its setting cannot take."""
+
+    code = "INVALID_SETTING"
+
+
+def settings() -> Settings:
+    """Read the settings from the environment; raises InvalidSettingError."""
+    try:
+        return Settings()
+    except ValidationError as error:
+        # Never the value: it may hold a password.
+        faults = [
+            f"WEIGHBRIDGE_{'_'.join(map(str, fault['loc'])).upper()}: {fault['msg']}"
+            for fault in error.errors(include_url=False, include_input=False)
+        ]
+        raise InvalidSettingError("; ".join(faults), "mend or unset the variable") from None
+
+
 def client(url: str | None) -> Client:
-    """Return a client for the server that the command line or the environment names."""
-    return Client(url)
+    """Return a client for the server that the command line or the environment names, once it has answered."""
+    made = Client(url, settings=settings())
+    make_contact(made.url)
+    return made
 
 
 def specs(graders: list[str] | None, configs: list[str] | None) -> tuple[GraderSpec, ...]:
     """Read `--grader` and `--config` together."""
-    named = [name.rpartition("=")[::2] for name in graders or []]
-    found: dict[str, tuple[str, dict[str, Any]]] = {
-        label or grader: (grader, {}) for label, grader in named
-    }
+    found: dict[str, tuple[str, dict[str, Any]]] = {}
+    for name in graders or []:
+        label, _, grader = name.rpartition("=")
+        if found.setdefault(label or grader, (grader, {}))[0] != grader:
+            raise ConfigError(
+                f"two graders are labelled {label or grader!r}", "give one of them another label"
+            )
     for text in configs or []:
         label, settings = _config(text, list(found))
         found[label][1].update(settings)
     return parse_specs(
         [GraderSpec(grader, config or None, label) for label, (grader, config) in found.items()]
     )
+
+
+def check_here(graders: tuple[GraderSpec, ...]) -> None:
+    """Refuse graders that are not installed here, and configurations that they refuse."""
+    for spec in graders:
+        default_registry().create(spec.grader, None if spec.config is None else dict(spec.config))
 
 
 def _config(text: str, labels: list[str]) -> tuple[str, dict[str, Any]]:

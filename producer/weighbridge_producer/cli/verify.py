@@ -6,12 +6,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 
 from weighbridge.errors import InputError
-from weighbridge.settings import Settings
 from weighbridge_producer.cli import options as opt
-from weighbridge_producer.cli.show import EXIT_TROUBLE, err, out, print_json
+from weighbridge_producer.cli.show import EXIT_TROUBLE, err, out, print_json, shown
 from weighbridge_producer.verifying import verify as verify_results
 
 
@@ -32,12 +30,14 @@ def verify(
         raise InputError(
             f"the results {str(results)!r} do not exist", "give the .jsonl file that `run` wrote"
         )
-    outcome = verify_results(results, cases, opt.specs(grader, config), Settings())
+    specs = opt.specs(grader, config)
+    opt.check_here(specs)
+    outcome = verify_results(results, cases, specs, opt.settings())
     if as_json:
         print_json(outcome.as_dict())
     else:
         for complaint in outcome.complaints:
-            err.print(escape(complaint))
+            err.print(shown(complaint))
         out.print(
             f"{outcome.proven:,} proven, {outcome.changed:,} changed, {outcome.missing:,} missing,"
             f" {outcome.surplus:,} surplus, {outcome.unproven:,} that grading again cannot prove"

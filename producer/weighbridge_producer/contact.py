@@ -1,0 +1,22 @@
+"""The first word with a server: whoever waits for an answer learns soon that none will come."""
+
+from __future__ import annotations
+
+from contextlib import closing
+
+from weighbridge.errors import ServerError
+from weighbridge.jobs.connection import connect, plain_errors
+from weighbridge.settings import masked
+
+
+def make_contact(url: str) -> None:
+    """Raise ServerError, which names the server, unless one answers within seconds.
+
+    Later commands are patient instead: a server that has answered once and is silent is likely to come back.
+    """
+    with closing(connect(url, patient=False)) as redis:
+        try:
+            with plain_errors():
+                redis.ping()
+        except ServerError as error:
+            raise type(error)(f"{masked(url)}: {error.message}", error.hint) from error
