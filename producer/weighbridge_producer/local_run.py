@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import threading
 import time
 from contextlib import ExitStack, suppress
@@ -20,7 +21,8 @@ from weighbridge.errors import (
 from weighbridge.settings import GIB, masked
 from weighbridge_producer.batch import Batch
 from weighbridge_producer.client import Client
-from weighbridge_producer.outputs import STDOUT, GrowingFile, deliver, sort_by_line
+from weighbridge_producer.contact import make_contact
+from weighbridge_producer.outputs import STDOUT, GrowingFile, copy_out, deliver, sort_by_line
 from weighbridge_producer.reading import Source
 from weighbridge_producer.run_state import RunState
 from weighbridge_producer.workers import LocalWorker
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
 
 _READY_SECONDS = 60.0
 _LOOK_SECONDS = 0.2
+_LEAVE_SECONDS = 5.0  #: for the threads to notice the end; one that waits for a pipe does not
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +49,7 @@ class RunOptions:
     workers: int
     sort: bool = False
     url: str | None = None  #: a server of the user's own; None: a private one
+    once: bool = False  #: `cases` is a copy of what could be read only once
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +88,10 @@ class LocalRun:
         self._show = show
         self._stdout = stdout
         self._source = Source(options.cases, settings)
-        self.state = RunState.begin(self._key(), resumable=self._source.rereadable)
-        self.server = ""
+        self._rereadable = self._source.rereadable and not options.once
+        self.state = RunState.begin(self._key(), resumable=self._rereadable)
+        self.server = masked(options.url) if options.url else ""
+        self.stuck = False  #: whether a thread still waits for input that may never come
         self._progress = Progress()
         self._stop = threading.Event()
         self._failure: BaseException | None = None
@@ -93,7 +99,7 @@ class LocalRun:
 
     def _key(self) -> dict[str, Any]:
         options, facts = self._options, None
-        if self._source.rereadable:
+        if self._rereadable:
             status = Path(options.cases).stat()
             facts = [str(Path(options.cases).absolute()), status.st_size, status.st_mtime_ns]
         graders = [spec.as_dict() for spec in options.graders]
@@ -107,7 +113,10 @@ class LocalRun:
 
     def go(self) -> RunReport:
         """Run to the end. Raises what stops it; then `state.folder` is what can be resumed."""
+        private = self._options.url is None
         with ExitStack() as stack:
+            if self._options.url:
+                make_contact(self._options.url)
             url = self._options.url or stack.enter_context(self._private_server()).url
             # A private server carries the messages too, whatever broker is set for shared ones.
             settings = (
@@ -119,12 +128,14 @@ class LocalRun:
             worker = LocalWorker(
                 url, self._options.workers, self.state.folder / "worker.log", broker
             )
-            stack.callback(lambda: worker.stop(at_once=self._failure is not None))
+            # On a shared server it may be at others' work, which it must finish.
+            stack.callback(worker.stop, at_once=private)
             client = stack.enter_context(Client(url, settings=settings))
             batch, resumed = self._batch(client)
             self._await_workers(client, worker)
-            report = self._grade(batch, worker, resumed=resumed)
-            batch.delete()
+            report = self._grade(client, batch, worker, resumed=resumed)
+            if not private:
+                batch.delete()
         self.state.remove()
         return report
 
@@ -134,23 +145,31 @@ class LocalRun:
         return server
 
     def _batch(self, client: Client) -> tuple[Batch, bool]:
-        if self._options.url:
-            self.server = masked(self._options.url)
         if self.state.batch:
             batch = client.batch(self.state.batch)
             with suppress(BatchNotFoundError, BatchExpiredError, BatchLostError):
                 batch.status()
-                return batch, True
+                if self._has_what_was_written():
+                    return batch, True
+                batch.delete()
             self.state.cursor, self.state.written_bytes = "", 0
-        batch = client.open(self._source.name, self._options.graders)
-        self.state.batch = batch.id
+        # A file's name may be no UTF-8, and the store's JSON must be.
+        name = self._source.name.encode(errors="backslashreplace").decode()
+        batch = client.open(name, self._options.graders)
+        self.state.batch, self.state.results = batch.id, str(self._results_path())
         self.state.save()
         return batch, False
+
+    def _has_what_was_written(self) -> bool:
+        path = Path(self.state.results)
+        return (path.stat().st_size if path.is_file() else 0) >= self.state.written_bytes
 
     def _await_workers(self, client: Client, worker: LocalWorker) -> None:
         deadline = time.monotonic() + _READY_SECONDS
         self._tell("starting workers")
-        while not any(info.pid == worker.pid for info in client.workers()):
+        here = socket.gethostname()
+        while not any((info.host, info.pid) == (here, worker.pid) for info in client.workers()):
+            self._forget_dead_workers(client, worker)
             worker.revive()
             if time.monotonic() > deadline:
                 raise ServerError(
@@ -159,29 +178,37 @@ class LocalRun:
                 )
             time.sleep(0.02)
 
-    def _grade(self, batch: Batch, worker: LocalWorker, *, resumed: bool) -> RunReport:
+    def _forget_dead_workers(self, client: Client, worker: LocalWorker) -> None:
+        """Let what workers of before had begun be graded again at once, not when they have been silent for long."""
+        if self._options.url:
+            return  # others may work there
+        for info in client.workers():
+            if info.pid != worker.pid:
+                client.fleet.leave(info.name)
+
+    def _grade(
+        self, client: Client, batch: Batch, worker: LocalWorker, *, resumed: bool
+    ) -> RunReport:
         self._started = time.perf_counter()
         threads = [
-            threading.Thread(target=self._guarded, args=(self._feed, batch), name="feeder"),
-            threading.Thread(
-                target=self._guarded, args=(self._look, batch, worker), name="lookout"
-            ),
+            threading.Thread(target=self._guarded, args=work, name=name, daemon=True)
+            for name, work in (
+                ("feeder", (self._feed, batch)),
+                ("lookout", (self._look, client, batch, worker)),
+            )
         ]
         for thread in threads:
             thread.start()
         try:
             results = self._collect(batch)
-        except BaseException as error:
-            self._failure = self._failure or error
-            raise
         finally:
-            self._stop.set()
-            for thread in threads:
-                thread.join()
+            self._leave(threads)
         if self._failure:
             raise self._failure
         if self._options.sort:
             sort_by_line(results)
+            if self._stdout:
+                copy_out(results, self._stdout)
         report = RunReport(
             state=batch.status(),
             summary=batch.summary(),
@@ -192,6 +219,15 @@ class LocalRun:
         )
         deliver(results, self._options.outputs)
         return report
+
+    def _leave(self, threads: list[threading.Thread]) -> None:
+        self._stop.set()
+        deadline = time.monotonic() + _LEAVE_SECONDS
+        for thread in threads:
+            # A pipe that stays silent keeps its reader, whatever we do.
+            waits = not self._rereadable and thread.name == "feeder"
+            thread.join(0.5 if waits else max(0.0, deadline - time.monotonic()))
+        self.stuck = any(thread.is_alive() for thread in threads)
 
     def _guarded(self, work: Callable[..., None], *arguments: Any) -> None:
         try:
@@ -204,10 +240,11 @@ class LocalRun:
         batch.feeder(self._source, on_wait=self._tell, should_stop=self._stop.is_set).feed()
         self._tell("")
 
-    def _look(self, batch: Batch, worker: LocalWorker) -> None:
+    def _look(self, client: Client, batch: Batch, worker: LocalWorker) -> None:
         while not self._stop.wait(_LOOK_SECONDS):
             if worker.revive():
                 self._tell("the workers died and were started again")
+                self._forget_dead_workers(client, worker)
             with suppress(WeighbridgeError):
                 self._progress.state = batch.status()
             if self._source.size:
@@ -219,19 +256,20 @@ class LocalRun:
         self._show(self._progress)
 
     def _collect(self, batch: Batch) -> Path:
-        growing = GrowingFile(self._results_path(), keep_bytes=self.state.written_bytes)
+        growing = GrowingFile(Path(self.state.results), keep_bytes=self.state.written_bytes)
+        stdout = None if self._options.sort else self._stdout
         try:
-            if self.state.written_bytes and self._stdout:
-                self._stdout.write(growing.path.read_bytes())
+            if stdout:
+                copy_out(growing.path, stdout)
             for page in batch.pages(self.state.cursor or None, should_stop=self._stop.is_set):
                 # First the results, then how many are written, then they may go from the server.
                 self.state.written_bytes = growing.append(page.lines)
                 self.state.cursor = str(page.cursor)
                 self.state.save()
                 batch.free([page.chunk])
-                if self._stdout:
-                    self._stdout.write(page.lines)
-                    self._stdout.flush()
+                if stdout:
+                    stdout.write(page.lines)
+                    stdout.flush()
         finally:
             growing.close()
         return growing.path
@@ -240,7 +278,8 @@ class LocalRun:
         # Beside the output, so that it need only be renamed.
         for output in sorted(self._options.outputs):
             if output != STDOUT and output.endswith(".jsonl"):
-                return Path(output).with_name(f".{Path(output).name}.partial")
+                name = f".weighbridge-{self.state.folder.name}.partial"
+                return Path(output).absolute().with_name(name)
         return self.state.folder / "results.jsonl"
 
 

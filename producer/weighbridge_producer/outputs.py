@@ -14,7 +14,7 @@ import msgspec
 import orjson
 import zstandard
 
-from weighbridge.errors import InputError
+from weighbridge.errors import WeighbridgeError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -42,6 +42,7 @@ class _Place(msgspec.Struct):
 
 
 _place = msgspec.json.Decoder(_Place)
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 
 
 class GrowingFile:
@@ -62,6 +63,13 @@ class GrowingFile:
     def close(self) -> None:
         """Close the file."""
         self._file.close()
+
+
+def copy_out(results: Path, stdout: BinaryIO) -> None:
+    """Write a file of results to standard output."""
+    with results.open("rb") as source:
+        shutil.copyfileobj(source, stdout, _COPY_BYTES)
+    stdout.flush()
 
 
 def sort_by_line(path: Path) -> None:
@@ -96,14 +104,34 @@ def _copy(source: BinaryIO, target: BinaryIO, size: int) -> None:
         size -= len(block)
 
 
-def check_outputs(outputs: Iterable[str]) -> None:
-    """Refuse an output whose form is not known or whose folder is not there; raises InputError."""
+class OutputError(WeighbridgeError):
+    """An output cannot be written."""
+
+    code = "OUTPUT_UNWRITABLE"
+
+
+def check_outputs(outputs: Iterable[str], cases: str) -> None:
+    """Refuse an output of unknown form, that cannot be written, or that is the input; raises OutputError."""
     for output in outputs:
         if output == STDOUT:
             continue
         _writer(output)
-        if not Path(output).absolute().parent.is_dir():
-            raise InputError(f"the folder of the output {output!r} does not exist", "make it first")
+        check_folder(output)
+        if Path(output).exists() and Path(cases).exists() and Path(output).samefile(cases):
+            raise OutputError(f"the output {output!r} is the input", "name another file")
+
+
+def check_folder(output: str) -> None:
+    """Refuse a file whose folder is not there or cannot be written to; raises OutputError."""
+    folder = Path(output).absolute().parent
+    if not folder.is_dir():
+        raise OutputError(f"the folder of the output {output!r} does not exist", "make it first")
+    if Path(output).is_dir():
+        raise OutputError(f"the output {output!r} is a folder", "name a file in it")
+    if not os.access(folder, os.W_OK):
+        raise OutputError(
+            f"the folder of the output {output!r} cannot be written to", "name another"
+        )
 
 
 def deliver(results: Path, outputs: Iterable[str]) -> None:
@@ -124,8 +152,8 @@ def _writer(output: str) -> Callable[[Path, Path], None]:
     for suffix, writer in _WRITERS.items():
         if output.endswith(suffix):
             return writer
-    raise InputError(
-        f"cannot write {output!r}",
+    raise OutputError(
+        f"cannot tell what to write to {output!r}",
         f"known endings: {', '.join(_WRITERS)}, and - for standard output",
     )
 
@@ -172,11 +200,7 @@ def _write_csv(results: Path, output: Path) -> None:
 
 def _inert(value: Any) -> Any:
     # A spreadsheet runs a cell that begins so as a formula.
-    return (
-        f"'{value}"
-        if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r"))
-        else value
-    )
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
 
 
 def _write_junit(results: Path, output: Path) -> None:

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import secrets
 import shutil
 import time
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
-
-import orjson
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _STALE_SECONDS = 7 * 24 * 3600
+_SAVED = ("key", "batch", "cursor", "written_bytes", "results", "resumable")
 
 
 def state_root() -> Path:
@@ -36,6 +37,7 @@ class RunState:
     batch: str = ""
     cursor: str = ""
     written_bytes: int = 0
+    results: str = ""  #: the file that grows, where it lies outside the folder
     resumable: bool = True
     _lock: int = field(default=-1, repr=False)
 
@@ -44,15 +46,23 @@ class RunState:
         """Return the state of an interrupted run of the same, or a fresh one."""
         root = state_root()
         root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        found = None
         for state in cls.interrupted():
-            if state.key == key and state.resumable and resumable and state.batch:
-                return state
-            state.release()
+            if resumable and state.key == key and found is None:
+                found = state
+            else:
+                state.release()
+        return found or cls._fresh(root, key, resumable=resumable)
+
+    @classmethod
+    def _fresh(cls, root: Path, key: dict[str, Any], *, resumable: bool) -> Self:
         folder = root / f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}"
-        folder.mkdir(mode=0o700)
-        state = cls(folder, key, resumable=resumable)
-        state._take()
-        state.save()
+        # Nobody may take the folder for an abandoned one before its lock is held.
+        with _alone_in(root):
+            folder.mkdir(mode=0o700)
+            state = cls(folder, key, resumable=resumable)
+            state._take()
+            state.save()
         return state
 
     @classmethod
@@ -60,32 +70,27 @@ class RunState:
         """Yield the states, locked, of runs that ended without tidying up; stale or useless ones are cleaned away."""
         root = state_root()
         for folder in sorted(root.iterdir()) if root.is_dir() else ():
-            state = cls._load(folder)
+            with _alone_in(root):
+                state = cls._load(folder)
             if state is None:
                 continue
-            if (
-                not state.resumable
-                or not state.batch
-                or time.time() - folder.stat().st_mtime > _STALE_SECONDS
-            ):
+            if state.is_useless():
                 state.remove()
             else:
                 yield state
+
+    def is_useless(self) -> bool:
+        """Whether nobody will resume it: nothing had begun, its input is gone, or it is too old."""
+        age = time.time() - self.folder.stat().st_mtime
+        return not self.resumable or not self.batch or age > _STALE_SECONDS
 
     @classmethod
     def _load(cls, folder: Path) -> Self | None:
         """Return the state in a folder unless its run still lives."""
         try:
-            saved = orjson.loads((folder / "run.json").read_bytes())
-            state = cls(
-                folder,
-                saved["key"],
-                saved["batch"],
-                saved["cursor"],
-                saved["written_bytes"],
-                saved["resumable"],
-            )
-        except (OSError, ValueError, KeyError):
+            saved = json.loads((folder / "run.json").read_bytes())
+            state = cls(folder, **{name: saved[name] for name in _SAVED})
+        except (OSError, ValueError, KeyError, TypeError):
             state = cls(folder, {}, resumable=False)
         return state if state._take() else None
 
@@ -103,17 +108,8 @@ class RunState:
     def save(self) -> None:
         """Write down how far the run has come, at once or not at all."""
         fresh = self.folder / "run.json.new"
-        fresh.write_bytes(
-            orjson.dumps(
-                {
-                    "key": self.key,
-                    "batch": self.batch,
-                    "cursor": self.cursor,
-                    "written_bytes": self.written_bytes,
-                    "resumable": self.resumable,
-                }
-            )
-        )
+        # File names may be no UTF-8, which only this encoder takes.
+        fresh.write_text(json.dumps({name: getattr(self, name) for name in _SAVED}))
         fresh.replace(self.folder / "run.json")
 
     def release(self) -> None:
@@ -121,6 +117,19 @@ class RunState:
         os.close(self._lock)
 
     def remove(self) -> None:
-        """Remove the folder."""
+        """Remove the folder, and the results that were not delivered."""
+        if self.results:
+            Path(self.results).unlink(missing_ok=True)
         shutil.rmtree(self.folder, ignore_errors=True)
         os.close(self._lock)
+
+
+@contextmanager
+def _alone_in(root: Path) -> Iterator[None]:
+    """Keep other processes from looking for folders meanwhile; the lock leaves no file."""
+    lock = os.open(root, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(lock)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -88,13 +87,17 @@ class LocalWorker:
         if self._stopped:
             return
         self._stopped = True
-        self._process.send_signal(signal.SIGKILL if at_once else signal.SIGTERM)
         try:
-            self._process.wait(_STOP_SECONDS)
+            if not at_once:
+                self._process.terminate()
+                self._process.wait(_STOP_SECONDS)
         except subprocess.TimeoutExpired:
+            pass
+        finally:
+            # A second Ctrl-C comes here too; the children die with their parent.
             self._process.kill()
             self._process.wait()
-        os.close(self._held_end)
+            os.close(self._held_end)
 
     def __enter__(self) -> Self:
         return self

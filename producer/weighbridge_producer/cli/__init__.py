@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import sys
 from typing import Any
@@ -11,7 +10,7 @@ import typer
 
 from weighbridge.errors import WeighbridgeError
 from weighbridge_producer.cli import batches, fleet, graders, run, verify
-from weighbridge_producer.cli.show import EXIT_TROUBLE, complain
+from weighbridge_producer.cli.show import EXIT_TROUBLE, complain, hush
 
 app = typer.Typer(
     name="weighbridge",
@@ -25,6 +24,12 @@ for module in (run, batches, verify, graders, fleet):
     module.add_to(app)
 
 
+class FileError(WeighbridgeError, OSError):
+    """The system refuses a file or folder."""
+
+    code = "FILE_ERROR"
+
+
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line; exit 0, 100 or 1 (usage errors: 2)."""
     # `kill` means what Ctrl-C means: leave in order.
@@ -35,8 +40,10 @@ def main(arguments: list[str] | None = None) -> None:
         complain(error)
         sys.exit(EXIT_TROUBLE)
     except BrokenPipeError:
-        # Whoever read our output has had enough; Python would complain once more while it shuts down.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        hush()
+        sys.exit(EXIT_TROUBLE)
+    except OSError as error:
+        complain(FileError(f"{error.strerror or error}: {error.filename or 'a file'}"))
         sys.exit(EXIT_TROUBLE)
 
 

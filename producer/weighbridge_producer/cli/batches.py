@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+import shlex
 import sys
 import tempfile
 import time
@@ -11,11 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import orjson
 import typer
-from rich.markup import escape
-from rich.table import Table
 
 from weighbridge.errors import ServerError, WeighbridgeError
-from weighbridge.settings import Settings, masked
+from weighbridge.settings import masked
 from weighbridge_producer.cli import options as opt
 from weighbridge_producer.cli.show import (
     EXIT_TROUBLE,
@@ -27,9 +25,12 @@ from weighbridge_producer.cli.show import (
     print_json,
     print_state,
     print_summary,
+    printable,
     share,
+    shown,
+    table,
 )
-from weighbridge_producer.outputs import sort_by_line
+from weighbridge_producer.outputs import check_folder, sort_by_line
 from weighbridge_producer.reading import Source
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def submit(
     as_json: opt.AsJson = False,
 ) -> None:
     """Submit CASES as one batch, and print its id."""
-    specs, settings = opt.specs(grader, config), Settings()
+    specs, settings = opt.specs(grader, config), opt.settings()
     with (
         opt.readable(cases, specs, settings, strict=strict) as checked_cases,
         opt.client(redis_url) as client,
@@ -67,16 +68,18 @@ def submit(
         source = Source(checked_cases, settings)
         if not client.workers():
             err.print(
-                f"no worker lives on {escape(masked(client.url))}: jobs will wait until one does"
+                f"no worker lives on {shown(masked(client.url))}: jobs will wait until one does"
             )
-        batch = client.batch(resume) if resume else client.open(source.name, specs)
+        batch = client.batch(resume) if resume else client.open(printable(source.name), specs)
         try:
             with batch.given_up_on_error(source):
-                batch.feeder(source, on_wait=lambda why: err.print(f"waiting: {why}")).feed()
+                batch.feeder(source, on_wait=_Once()).feed()
         except (KeyboardInterrupt, ServerError) as error:
             if isinstance(error, WeighbridgeError):
                 complain(error)
-            _say_how_to_go_on(batch, source)
+            _say_how_to_go_on(
+                batch, cases if checked_cases == cases and source.rereadable else None
+            )
             raise typer.Exit(EXIT_TROUBLE) from None
         if as_json:
             print_json(batch.status().as_dict())
@@ -84,10 +87,22 @@ def submit(
             out.print(batch.id)
 
 
-def _say_how_to_go_on(batch: Batch, source: Source) -> None:
-    err.print(f"interrupted; batch {batch.id} keeps what was submitted")
-    if source.rereadable:
-        err.print(f"  go on:  weighbridge submit {escape(source.name)} --resume {batch.id}")
+class _Once:
+    """Says why submitting waits, each reason once."""
+
+    def __init__(self) -> None:
+        self._said = ""
+
+    def __call__(self, why: str) -> None:
+        if why != self._said:
+            err.print(f"waiting: {shown(why)}")
+            self._said = why
+
+
+def _say_how_to_go_on(batch: Batch, cases: str | None) -> None:
+    err.print(f"interrupted; batch {shown(batch.id)} keeps what was submitted")
+    if cases is not None:
+        err.print(f"  go on:  weighbridge submit {shown(shlex.quote(cases))} --resume {batch.id}")
     err.print(f"  or end: weighbridge cancel {batch.id}")
 
 
@@ -152,6 +167,8 @@ def results(
 ) -> None:
     """Write a batch's results as JSON lines; the cursor to go on from is told on standard error."""
     wanted = _Wanted(failed=failed, errored=errored, label=label)
+    if output:
+        check_folder(str(output))
     with opt.client(redis_url) as client:
         handle = client.batch(batch)
         if custom_id is not None:
@@ -236,7 +253,7 @@ def delete(batch: opt.BatchId, redis_url: opt.RedisUrl = None) -> None:
         handle = client.batch(batch)
         handle.status()
         handle.delete()
-    out.print(f"{batch} is deleted")
+    out.print(f"{shown(batch)} is deleted")
 
 
 def batches(
@@ -251,20 +268,18 @@ def batches(
     if as_json:
         print_json([{**state.as_dict(), "source": sources[state.batch_id]} for state in states])
         return
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("batch", "created (UTC)", "status", "finished", "passed", "source"):
-        table.add_column(name)
+    rows = table("batch", "created (UTC)", "status", "finished", "passed", "source")
     for state in states:
         counts = state.counts
-        table.add_row(
+        rows.add_row(
             state.batch_id,
             time.strftime("%Y-%m-%d %H:%M", time.gmtime(state.created_at)),
             str(state.status),
             share(counts.finished, counts.total),
             share(counts.passed, counts.passed + counts.failed),
-            escape(re.sub(r"[\x00-\x1f\x7f-\x9f]", "?", sources[state.batch_id])),
+            shown(sources[state.batch_id], 60),
         )
-    out.print(table)
+    out.print(rows)
 
 
 def _source(client: Client, batch: str) -> str:

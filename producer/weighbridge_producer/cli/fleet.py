@@ -9,12 +9,10 @@ from dataclasses import asdict
 from typing import Annotated
 
 import typer
-from rich.markup import escape
-from rich.table import Table
 
 from weighbridge.errors import WeighbridgeError
 from weighbridge_producer.cli import options as opt
-from weighbridge_producer.cli.show import EXIT_TROUBLE, complain, out, print_json
+from weighbridge_producer.cli.show import EXIT_TROUBLE, complain, out, print_json, shown, table
 
 
 class NoSuchWorkerError(WeighbridgeError, LookupError):
@@ -54,17 +52,15 @@ def workers(redis_url: opt.RedisUrl = None, as_json: opt.AsJson = False) -> None
     if as_json:
         print_json([asdict(info) for info in living])
         return
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("worker", "children", "jobs", "up", "state", "graders"):
-        table.add_column(name)
+    rows = table("worker", "children", "jobs", "up", "state", "graders")
     for info in living:
         graders = ", ".join(f"{grader} {version}" for grader, version in info.graders.items())
         up = f"{(time.time() - info.started_at) / 60:,.0f} min"
         state = "draining" if info.draining else "working"
-        table.add_row(
-            escape(info.name), str(info.concurrency), f"{info.jobs:,}", up, state, escape(graders)
+        rows.add_row(
+            shown(info.name), str(info.concurrency), f"{info.jobs:,}", up, state, shown(graders)
         )
-    out.print(table)
+    out.print(rows)
 
 
 def drain(
@@ -86,4 +82,4 @@ def drain(
             raise typer.Exit(EXIT_TROUBLE)
         for worker_name in living if name == "all" else [name]:
             client.drain(worker_name)
-            out.print(f"{escape(worker_name)} finishes and leaves")
+            out.print(f"{shown(worker_name)} finishes and leaves")

@@ -6,12 +6,10 @@ from typing import Annotated
 
 import orjson
 import typer
-from rich.markup import escape
-from rich.table import Table
 
 from weighbridge.graders.registry import default_registry
 from weighbridge_producer.cli import options as opt
-from weighbridge_producer.cli.show import err, out, print_json
+from weighbridge_producer.cli.show import err, out, print_json, shown, table
 
 
 def add_to(app: typer.Typer) -> None:
@@ -32,16 +30,13 @@ def listed(context: typer.Context, as_json: opt.AsJson = False) -> None:
     if as_json:
         print_json({"graders": registry.catalogue()})
         return
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("id", "name", "version", "description"):
-        table.add_column(name)
+    columns = ("id", "name", "version", "description")
+    rows = table(*columns)
     for grader in registry.catalogue():
-        table.add_row(
-            *(escape(str(grader[name])) for name in ("id", "name", "version", "description"))
-        )
-    out.print(table)
+        rows.add_row(*(shown(str(grader[name])) for name in columns))
+    out.print(rows)
     for name, reason in registry.failures.items():
-        err.print(f"[red]the plug-in {escape(name)} is left out[/]: {escape(reason)}")
+        err.print(f"[red]the plug-in {shown(name)} is left out[/]: {shown(reason)}")
 
 
 def show(
@@ -57,10 +52,8 @@ def show(
     if as_json:
         print_json({**facts, "example": {**example, "result": verdict}})
         return
-    out.print(
-        f"[bold]{escape(facts['id'])}[/]  {escape(facts['name'])}, version {facts['version']}"
-    )
-    out.print(escape(facts["description"]))
+    out.print(f"[bold]{shown(facts['id'])}[/]  {shown(facts['name'])}, version {facts['version']}")
+    out.print(shown(facts["description"]))
     for title, value in (
         ("Config schema", facts["config_schema"]),
         ("Inputs schema", facts["inputs_schema"]),
@@ -69,4 +62,5 @@ def show(
         ("Its result", verdict),
     ):
         out.print(f"\n[bold]{title}[/]")
-        out.print(escape(orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()))
+        text = orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
+        out.print("\n".join(map(shown, text.splitlines())))

@@ -8,10 +8,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.markup import escape
 
 from weighbridge.errors import WeighbridgeError
-from weighbridge.settings import Settings
 from weighbridge_producer.cli import options as opt
 from weighbridge_producer.cli.show import (
     EXIT_TROUBLE,
@@ -19,15 +17,19 @@ from weighbridge_producer.cli.show import (
     complain,
     err,
     exit_status,
+    hush,
     out,
     print_json,
     print_summary,
+    printable,
+    shown,
 )
 from weighbridge_producer.local_run import LocalRun, RunOptions, default_output
-from weighbridge_producer.outputs import STDOUT, check_outputs
+from weighbridge_producer.outputs import STDOUT, OutputError, check_outputs
 from weighbridge_producer.run_state import RunState
 
 if TYPE_CHECKING:
+    from weighbridge.settings import Settings
     from weighbridge_producer.local_run import Progress, RunReport
 
 
@@ -74,13 +76,18 @@ def run(
         return
     if not cases:
         raise typer.BadParameter("name a file of cases, or - for a pipe", param_hint="CASES")
-    settings = Settings()
+    settings = opt.settings()
     specs = opt.specs(grader, config)
+    opt.check_here(specs)
     outputs = tuple(output or [default_output(cases)])
-    check_outputs(outputs)
+    check_outputs(outputs, cases)
+    if as_json and STDOUT in outputs:
+        raise typer.BadParameter("both --json and -o - want standard output", param_hint="--json")
     url = redis_url or settings.store_address
-    with opt.readable(cases, specs, settings, strict=strict) as checked_cases:
-        options = RunOptions(checked_cases, specs, outputs, workers, sort=sort, url=url)
+    with opt.readable(cases, specs, settings, strict=strict) as readable:
+        options = RunOptions(
+            readable, specs, outputs, workers, sort=sort, url=url, once=readable != cases
+        )
         report = _go(options, settings, quiet=as_json)
     if as_json:
         print_json(_as_dict(report, outputs))
@@ -90,7 +97,6 @@ def run(
 
 
 def _go(options: RunOptions, settings: Settings, *, quiet: bool) -> RunReport:
-    _mention_interrupted()
     stdout = sys.stdout.buffer if STDOUT in options.outputs else None
     with Bar(quiet=quiet) as bar:
 
@@ -98,40 +104,53 @@ def _go(options: RunOptions, settings: Settings, *, quiet: bool) -> RunReport:
             bar.update(progress.state, progress.note, progress.read_share)
 
         run = LocalRun(options, settings, show, stdout)
+        _mention_interrupted(run)
         try:
             return run.go()
         except KeyboardInterrupt:
             left: str = "interrupted"
+        except BrokenPipeError:
+            hush()
+            left = "nobody reads the output any more"
         except WeighbridgeError as error:
             complain(error)
             left = "stopped"
+        except OSError as error:
+            complain(OutputError(f"{error.strerror}: {error.filename or 'the results'}"))
+            left = "stopped"
     _say_how_to_go_on(run, left)
+    if run.stuck:
+        # A thread that waits for a pipe cannot be ended, and Python would trip over it.
+        os._exit(EXIT_TROUBLE)
     raise typer.Exit(EXIT_TROUBLE)
 
 
 def _say_how_to_go_on(run: LocalRun, left: str) -> None:
     if run.state.resumable and run.state.batch:
-        err.print(f"{left}; what is done is kept in {escape(str(run.state.folder))}")
+        err.print(f"{left}; what is done is kept in {shown(str(run.state.folder))}")
         err.print(
-            "  run the same command again to go on, or `weighbridge run --clean` to throw it away"
+            "  to go on, run the same command again; to throw it away, weighbridge run --clean"
         )
         run.state.release()
-    else:
-        run.state.remove()
-        err.print(f"{left}; nothing is kept, because the input cannot be read a second time")
+        return
+    run.state.remove()
+    why = "" if run.state.resumable else ", because the input cannot be read a second time"
+    err.print(f"{left}; nothing is kept{why}")
 
 
-def _mention_interrupted() -> None:
+def _mention_interrupted(run: LocalRun) -> None:
+    if run.state.batch:
+        err.print(f"going on with the interrupted run in {shown(str(run.state.folder))}")
     with suppress(OSError):
         for state in RunState.interrupted():
-            err.print(f"[dim]an interrupted run is kept in {escape(str(state.folder))}[/]")
+            err.print(f"[dim]another, interrupted run is kept in {shown(str(state.folder))}[/]")
             state.release()
 
 
 def _clean() -> None:
     count = 0
     for state in RunState.interrupted():
-        out.print(f"removed {escape(str(state.folder))}")
+        out.print(f"removed {shown(str(state.folder))}")
         state.remove()
         count += 1
     out.print(f"{count} interrupted runs removed")
@@ -144,8 +163,7 @@ def _print_report(report: RunReport, outputs: tuple[str, ...]) -> None:
         console.print(
             "BYTE_ORDER_MARK: line 1 begins with a byte-order mark, which was passed over"
         )
-    if STDOUT not in outputs:
-        print_summary(report.summary, counts)
+    print_summary(report.summary, counts, console)
     if report.state.duplicates:
         console.print(f"{report.state.duplicates:,} repeated lines were left out")
     if not counts.total:
@@ -153,9 +171,9 @@ def _print_report(report: RunReport, outputs: tuple[str, ...]) -> None:
     resumed = ", resumed" if report.resumed else ""
     rate = counts.total / report.seconds if report.seconds else 0
     console.print(
-        f"{counts.total:,} jobs in {report.seconds:.1f} s ({rate:,.0f}/s) on {escape(report.server)}{resumed};"
-        f" results in {escape(', '.join(outputs))}"
+        f"\n{counts.total:,} jobs in {report.seconds:.1f} s ({rate:,.0f}/s) on {shown(report.server)}{resumed}"
     )
+    console.print(f"results: {shown(', '.join(outputs))}")
 
 
 def _as_dict(report: RunReport, outputs: tuple[str, ...]) -> dict[str, object]:
@@ -165,5 +183,5 @@ def _as_dict(report: RunReport, outputs: tuple[str, ...]) -> dict[str, object]:
         "seconds": report.seconds,
         "server": report.server,
         "resumed": report.resumed,
-        "outputs": list(outputs),
+        "outputs": [printable(output) for output in outputs],
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from typing import TYPE_CHECKING, Any, Self
@@ -43,7 +44,7 @@ err = _console(stderr=True)
 
 
 def printable(text: str) -> str:
-    """Return a text that does nothing to a terminal but appear: control characters as `\\x1b`."""
+    """Return a text that does nothing to a terminal but appear: control characters by their escapes."""
     return _UNPRINTABLE.sub(
         lambda found: found[0].encode("unicode_escape", "surrogatepass").decode(), text
     )
@@ -67,6 +68,12 @@ def complain(error: WeighbridgeError) -> None:
     err.print(f"[bold red]{error.code}[/]: {message}")
     if hint:
         err.print(f"  {hint}")
+
+
+def hush() -> None:
+    """Throw away what is still to be written to a standard output that nobody reads any more."""
+    # Python would complain once more while it shuts down.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def print_json(value: Any) -> None:
@@ -120,7 +127,7 @@ def print_summary(summary: Iterable[GraderSummary], counts: Counts, console: Con
     """Show a table of what each grader's jobs came to, and another of why they did not pass."""
     rows = list(summary)
     outcomes = _outcomes(rows, closed=bool(counts.cancelled or counts.expired))
-    if console.measure(outcomes).minimum <= min(console.width, 80):
+    if console.measure(outcomes).maximum <= (console.width if console.is_terminal else 80):
         console.print(outcomes)
     else:
         _print_blocks(outcomes, console)
@@ -148,18 +155,19 @@ def _outcomes(rows: list[GraderSummary], *, closed: bool) -> Table:
 
 
 def _percent(part: int, whole: int) -> str:
-    """Return a percentage, rounded towards doubt: 100 % is all, 0 % is none."""
+    """Return a percentage; only all is 100.0 %, and only none 0.0 %."""
     if not whole:
         return ""
-    tenths = part * 1000 // whole
-    return "<0.1%" if part and not tenths else f"{tenths / 10:.1f}%"
+    tenths = round(part * 1000 / whole)
+    if 0 < part < whole:
+        tenths = min(max(tenths, 1), 999)
+    return f"{tenths / 10:.1f}%"
 
 
 def _print_blocks(outcomes: Table, console: Console) -> None:
     """Show the rows of a table that is too wide one under the other."""
     names, *columns = outcomes.columns
     for place, name in enumerate(names.cells):
-        block = table("", str(name), right=[str(name)])
         block = Table(box=None, pad_edge=False, show_header=False)
         block.add_column(no_wrap=True)
         block.add_column(no_wrap=True, justify="right")
@@ -171,10 +179,13 @@ def _print_blocks(outcomes: Table, console: Console) -> None:
 
 def _causes(rows: list[GraderSummary]) -> Table:
     made = table("not passed", "jobs", "why", right=["jobs"])
+    names = max(cell_len(_name(row)) for row in rows)
+    numbers = max(len(f"{count:,}") for row in rows for _, count in row.causes)
+    room = 80 - max(names, len("not passed")) - max(numbers, len("jobs")) - 2 * len("  ")
     for row in rows:
         name = _name(row)
         for cause, count in row.causes[:_CAUSES_SHOWN]:
-            made.add_row(name, f"{count:,}", shown(cause, 80 - _NAME_WIDTH - 14))
+            made.add_row(name, f"{count:,}", shown(cause, room))
             name = ""
         if rest := row.causes[_CAUSES_SHOWN:]:
             made.add_row("", f"{sum(count for _, count in rest):,}", f"{len(rest)} other causes")
@@ -197,13 +208,11 @@ def print_state(state: BatchState) -> None:
     counts = state.counts
     out.print(
         f"[bold]{state.batch_id}[/]  {state.status}"
-        + (f": {escape(state.reason)}" if state.reason else "")
+        + (f": {shown(state.reason)}" if state.reason else "")
     )
-    out.print(
-        f"  {share(counts.finished, counts.total)} finished: {counts.passed:,} passed, {counts.failed:,} failed,"
-        f" {counts.ungradable:,} ungradable, {counts.errored:,} errored, {counts.cancelled:,} cancelled,"
-        f" {counts.expired:,} expired; {counts.pending:,} pending"
-    )
+    out.print(f"  {share(counts.finished, counts.total)} finished, {counts.pending:,} pending")
+    if counts.cancelled or counts.expired:
+        out.print(f"  {counts.cancelled:,} cancelled, {counts.expired:,} expired")
     if state.duplicates:
         out.print(f"  {state.duplicates:,} repeated lines were left out")
     if state.nondeterministic:
@@ -226,6 +235,7 @@ class Bar:
             disable=quiet or not err.is_terminal,
         )
         self._task = self._progress.add_task("", total=None, numbers="")
+        self._first: tuple[int, float] | None = None  #: jobs and seconds when jobs were first seen
 
     def __enter__(self) -> Self:
         self._progress.start()
@@ -239,13 +249,12 @@ class Bar:
     ) -> None:
         """Show how a batch stands; the whole is guessed from the share of the input read until all of it is."""
         if state is None:
-            self._progress.update(self._task, description=escape(note))
+            self._progress.update(self._task, description=shown(note))
             return
         done, total = state.counts.finished, state.counts.total
         if not state.sealed and read_share:
             total = max(total, int(total / read_share))
-        elapsed = self._progress.tasks[0].elapsed or 0.0
-        rate = done / elapsed if elapsed else 0.0
+        rate = self._rate(done)
         left = f", {_duration((total - done) / rate)} left" if rate and total > done else ""
         about = "" if state.sealed else "about "
         numbers = f"{done:,} of {about}{total:,} jobs, {rate:,.0f}/s{left}"
@@ -254,8 +263,15 @@ class Bar:
             total=total or None,
             completed=done,
             numbers=numbers,
-            description=escape(note),
+            description=shown(note),
         )
+
+    def _rate(self, done: int) -> float:
+        """Return jobs a second since jobs were first seen: a resumed batch begins with many done."""
+        now = self._progress.tasks[0].elapsed or 0.0
+        self._first = self._first or (done, now)
+        jobs, seconds = done - self._first[0], now - self._first[1]
+        return jobs / seconds if seconds > 0 else 0.0
 
 
 def _duration(seconds: float) -> str:
