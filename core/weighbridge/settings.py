@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from typing import Annotated
-from urllib.parse import SplitResult, urlsplit, urlunsplit
+from urllib.parse import unquote, urlsplit
 
 from annotated_types import Gt
 from pydantic import SecretStr
@@ -65,13 +65,28 @@ class Settings(BaseSettings):
 
 
 def masked(url: str) -> str:
-    """Return a URL that is safe to show: its password replaced, and its query's too."""
-    parts = urlsplit(url)
+    """Return a URL that is safe to show: its password replaced, and its query's too; never raises."""
+    try:
+        parts = urlsplit(url)
+        _ = parts.port  # raises where a bare / ? or # in the password has cut it short
+    except ValueError:
+        return _masked_roughly(url)
     user, at, host = parts.netloc.rpartition("@")
+    in_path = "@" in parts.path + parts.fragment and parts.scheme != "unix"
+    if in_path or "://" not in url:
+        return _masked_roughly(url)
     name = user.partition(":")[0]
     netloc = f"{name}:***@{host}" if at and ":" in user else parts.netloc
     query = "&".join(
-        f"{key}=***" if "password" in key.lower() else f"{key}{equals}{value}"
+        f"{key}=***" if "password" in unquote(key).lower() else f"{key}{equals}{value}"
         for key, equals, value in (pair.partition("=") for pair in parts.query.split("&") if pair)
     )
-    return urlunsplit(SplitResult(parts.scheme, netloc, parts.path, query, ""))
+    # urlunsplit would leave out the // of unix:///path.
+    return f"{parts.scheme}://{netloc}{parts.path}{'?' if query else ''}{query}"
+
+
+def _masked_roughly(url: str) -> str:
+    """Show nothing between the scheme and the last @ of what is no proper URL."""
+    scheme, found, rest = url.partition("://")
+    _, at, host = rest.rpartition("@")
+    return f"{scheme}://***@{host}" if found and at else "***"

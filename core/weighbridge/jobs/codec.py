@@ -172,7 +172,9 @@ def _json_type(value: object) -> str:
 def describe_name_fault(name: object) -> str:
     """Say what is wrong with a custom_id or a label."""
     if not isinstance(name, str):
-        return f"it is a {_json_type(name)}, not a string"
+        kind = _json_type(name)
+        article = "an" if kind in {"array", "object"} else "a"
+        return f"it is {article} {kind}, not a string"
     if not name:
         return "it is empty"
     if len(name) > NAME_LIMIT:

@@ -1,0 +1,177 @@
+"""Cases: what one line may say, and how a line that says it wrong is told so."""
+
+from typing import Any
+
+import orjson
+import pytest
+
+from weighbridge.errors import LineError
+from weighbridge.jobs.case import Case, parse_case
+from weighbridge.jobs.model import ErrorCode, GraderSpec
+
+INPUTS = {"agent_response": "yes", "expected_output": "true"}
+DEFAULTS = (GraderSpec("true-false"),)
+
+
+def parsed(defaults: tuple[GraderSpec, ...] = DEFAULTS, **fields: Any) -> Case:
+    return parse_case(orjson.dumps({"custom_id": "a", "inputs": INPUTS} | fields), defaults)
+
+
+def fault(line: dict[str, Any], defaults: tuple[GraderSpec, ...] = DEFAULTS) -> LineError:
+    with pytest.raises(LineError) as caught:
+        parse_case(orjson.dumps(line), defaults)
+    return caught.value
+
+
+def test_a_case_that_names_no_grader_gets_those_of_its_batch() -> None:
+    case = parsed()
+    assert case == ("a", INPUTS, DEFAULTS, None)
+    assert case.graders is DEFAULTS
+
+
+def test_a_case_that_names_a_grader_gets_that_one() -> None:
+    case = parsed(grader="string-match", config={"case_sensitive": False}, metadata={"k": [1]})
+    assert case.graders == (GraderSpec("string-match", {"case_sensitive": False}),)
+    assert case.graders[0].label == "string-match"
+    assert case.metadata == {"k": [1]}
+
+
+def test_a_case_can_name_several_graders_with_labels() -> None:
+    case = parsed(
+        graders=[
+            {"grader": "string-match"},
+            {"grader": "string-match", "config": {"case_sensitive": False}, "label": "loose"},
+            {"grader": "true-false", "config": None},
+        ]
+    )
+    assert [spec.label for spec in case.graders] == ["string-match", "loose", "true-false"]
+
+
+@pytest.mark.parametrize("name", ["config", "metadata"])
+def test_an_optional_object_can_be_null(name: str) -> None:
+    assert parsed(**{name: None}) == parsed()
+
+
+@pytest.mark.parametrize("missing", ["custom_id", "inputs"])
+def test_a_missing_field_is_named(missing: str) -> None:
+    line = {"custom_id": "a", "inputs": INPUTS}
+    del line[missing]
+    error = fault(line)
+    assert error.line_code == ErrorCode.MISSING_FIELD
+    assert error.message == f"the case lacks {missing!r}"
+    assert error.hint == 'it needs "custom_id" and "inputs"'
+
+
+def test_without_any_grader_a_case_cannot_be_graded() -> None:
+    error = fault({"custom_id": "a", "inputs": INPUTS}, defaults=())
+    assert error.line_code == ErrorCode.MISSING_FIELD
+    assert error.message == "no grader is named"
+    assert "--grader" in error.hint
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [("grder", "grader"), ("input", "inputs"), ("meta_data", "metadata"), ("configs", "config")],
+)
+def test_an_unknown_field_is_named_with_the_one_that_was_probably_meant(
+    given: str, meant: str
+) -> None:
+    error = fault({"custom_id": "a", "inputs": INPUTS, given: {}})
+    assert error.line_code == ErrorCode.UNKNOWN_FIELD
+    assert error.message == f"nothing reads the field {given!r}"
+    assert error.hint.startswith(f"did you mean {meant!r}? Known: custom_id, inputs, grader")
+
+
+def test_an_unknown_field_like_no_other_is_told_where_to_go() -> None:
+    error = fault({"custom_id": "a", "inputs": INPUTS, "zzz": 1})
+    assert error.line_code == ErrorCode.UNKNOWN_FIELD
+    assert "did you mean" not in error.hint
+    assert "'metadata'" in error.hint
+
+
+def test_an_unknown_field_of_a_grader_is_named_with_its_place() -> None:
+    error = fault(
+        {
+            "custom_id": "a",
+            "inputs": INPUTS,
+            "graders": [{"grader": "x"}, {"grader": "y", "labl": "z"}],
+        }
+    )
+    assert error.line_code == ErrorCode.UNKNOWN_FIELD
+    assert "'graders.1.labl'" in error.message
+    assert "did you mean 'label'?" in error.hint
+
+
+def test_what_is_missing_is_said_before_what_is_unknown() -> None:
+    assert fault({"custom_id": "a", "input": INPUTS}).message == "the case lacks 'inputs'"
+
+
+@pytest.mark.parametrize(
+    ("custom_id", "why"),
+    [
+        ("", "it is empty"),
+        ("x" * 257, "it has 257 characters, at most 256 are allowed"),
+        ("a\nb", "it has control characters"),
+        ("a\x7f", "it has control characters"),
+        ("\x85", "it has control characters"),
+        ("a\n", "it has control characters"),
+        (7, "it is a number, not a string"),
+        (None, "it is a null, not a string"),
+        (["a"], "it is an array, not a string"),
+        (True, "it is a boolean, not a string"),
+    ],
+)
+def test_an_invalid_custom_id_is_described(custom_id: object, why: str) -> None:
+    error = fault({"custom_id": custom_id, "inputs": INPUTS})
+    assert error.line_code == ErrorCode.INVALID_CUSTOM_ID
+    assert error.message == f"the custom_id is not valid: {why}"
+    assert error.hint == "use 1 to 256 characters, none of them control characters"
+
+
+@pytest.mark.parametrize(
+    "custom_id", ["a", "x" * 256, "é" * 256, "😀", " ", "../../etc", "a\u2028b"]
+)
+def test_any_other_text_is_a_custom_id(custom_id: str) -> None:
+    assert parsed(custom_id=custom_id).custom_id == custom_id
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"inputs": []}, "'inputs' must be an object"),
+        ({"inputs": None}, "'inputs' must be an object"),
+        ({"inputs": "text"}, "'inputs' must be an object"),
+        ({"grader": 1}, "'grader' must be a string"),
+        ({"grader": None}, "'grader' must be a string"),
+        ({"grader": ""}, "'grader' must be not empty"),
+        ({"grader": "x" * 300}, "'grader' must be at most 256 characters"),
+        ({"grader": "a", "config": []}, "'config' must be an object"),
+        ({"metadata": "text"}, "'metadata' must be an object"),
+        ({"graders": {}}, "'graders' must be an array"),
+        ({"graders": ["true-false"]}, "'graders.0' must be an object"),
+        ({"graders": [{"grader": "a", "label": ""}]}, "'graders.0.label' must be not empty"),
+        ({"graders": [{"grader": "a", "label": "\n"}]}, "'graders.0.label' must be without control characters"),
+        ({"graders": []}, "'graders' is empty"),
+        ({"graders": [{"grader": "a"}, {"grader": "a"}]}, "two of the case's graders have one label"),
+        ({"graders": [{"grader": "a"}, {"grader": "b", "label": "a"}]}, "two of the case's graders have one label"),
+        ({"grader": "a", "graders": [{"grader": "b"}]}, "the case has both 'grader' and 'graders'"),
+        ({"config": {"a": 1}}, "the case has a 'config' and no 'grader'"),
+        ({"config": {}, "graders": [{"grader": "a"}]}, "the case has a 'config' and no 'grader'"),
+    ],
+)  # fmt: skip
+def test_a_field_with_a_wrong_value_is_named(fields: dict[str, Any], message: str) -> None:
+    error = fault({"custom_id": "a", "inputs": INPUTS} | fields)
+    assert error.line_code == ErrorCode.INVALID_FIELD
+    assert error.message == message
+    assert error.hint
+
+
+def test_a_grader_without_an_id_is_missing_it() -> None:
+    error = fault({"custom_id": "a", "inputs": INPUTS, "graders": [{"label": "x"}]})
+    assert error.line_code == ErrorCode.MISSING_FIELD
+    assert "'graders.0.grader'" in error.message
+
+
+def test_a_long_name_is_cut_in_the_message() -> None:
+    error = fault({"custom_id": "a", "inputs": INPUTS, "n" * 10_000: 1})
+    assert len(error.message) < 200

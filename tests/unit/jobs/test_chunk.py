@@ -1,0 +1,91 @@
+"""Chunks: what is packed is what is unpacked, and each line keeps its number."""
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from weighbridge.jobs.chunk import Chunk, ChunkId, compress, decompress
+from weighbridge.jobs.model import SCHEMA_VERSION, ErrorCode, JobError
+
+FAULT = JobError("LINE_TOO_LONG", "too long", "split it")
+
+
+def chunk_of(*rows: bytes, first: int = 1) -> Chunk:
+    return Chunk(first, b"".join(rows), len(rows))
+
+
+@given(st.binary())
+def test_a_blob_is_what_it_was_after_compression(data: bytes) -> None:
+    assert decompress(compress(data)) == data
+
+
+@pytest.mark.parametrize("chunk_id", [ChunkId(0), ChunkId(17), ChunkId(17, 250, 251)])
+def test_a_chunk_id_is_read_as_it_is_written(chunk_id: ChunkId) -> None:
+    assert ChunkId.parse(str(chunk_id)) == chunk_id
+
+
+def test_a_part_of_a_part_counts_from_the_whole_chunk() -> None:
+    part = ChunkId(3).part(10, 20)
+    assert str(part) == "3:10-20"
+    assert str(part.part(12, 13)) == "3:12-13"
+
+
+def test_a_packed_chunk_says_all_that_it_said() -> None:
+    chunk = chunk_of(b'{"a": 1}\n', b"\n", b'{"b": 2}\n', b'{"b": 2}\n', b"\n", first=101)
+    chunk.repeats = {3}
+    chunk.faults = {4: FAULT}
+    again = Chunk.unpack(chunk.pack())
+    assert again == chunk
+    assert list(again.lines(ChunkId(0))) == list(chunk.lines(ChunkId(0)))
+
+
+def test_lines_keep_their_numbers_past_blanks_and_repeats() -> None:
+    chunk = chunk_of(b"one\n", b"\n", b" \t\r\n", b"two\r\n", b"two\r\n", b"\n", b"three", first=11)
+    chunk.repeats = {4}
+    chunk.faults = {5: FAULT}
+    found = [
+        (line.index, line.number, line.raw.strip(), line.fault) for line in chunk.lines(ChunkId(0))
+    ]
+    assert found == [
+        (0, 11, b"one", None),
+        (3, 14, b"two", None),
+        (5, 16, b"", FAULT),
+        (6, 17, b"three", None),
+    ]  # fmt: skip
+
+
+def test_a_line_of_other_white_space_is_not_blank() -> None:
+    """Only what JSON calls white space is: the producer counts lines by the same rule."""
+    chunk = chunk_of(b"\x0c\n", b"\x0b\n", b"\xc2\xa0\n")
+    assert len(list(chunk.lines(ChunkId(0)))) == 3
+
+
+def test_parts_have_the_lines_of_the_whole_each_once() -> None:
+    chunk = chunk_of(*(b"%d\n" % number for number in range(10)), first=5)
+    chunk.repeats = {2}
+    whole = ChunkId(1)
+    parts = [whole.part(0, 3), whole.part(3, 4), whole.part(4, 10)]
+    together = [line for part in parts for line in chunk.lines(part)]
+    assert together == list(chunk.lines(whole))
+    assert [chunk.end_of(part) for part in [whole, *parts]] == [10, 3, 4, 10]
+
+
+def test_a_chunk_of_an_unknown_version_errors_each_line_and_still_has_its_numbers() -> None:
+    header = {"v": SCHEMA_VERSION + 1, "first": 7, "lines": 2, "something": "new"}
+    chunk = Chunk.unpack(compress(orjson.dumps(header) + b"\nwhatever it holds"))
+    lines = list(chunk.lines(ChunkId(0)))
+    assert [line.number for line in lines] == [7, 8]
+    for line in lines:
+        assert line.fault
+        assert line.fault.code == ErrorCode.SCHEMA_VERSION
+        assert str(SCHEMA_VERSION + 1) in line.fault.message
+        assert line.fault.hint
+
+
+@given(st.lists(st.binary(max_size=8).filter(lambda row: b"\n" not in row), max_size=8))
+def test_any_lines_survive_packing(rows: list[bytes]) -> None:
+    chunk = chunk_of(*(row + b"\n" for row in rows))
+    lines = list(Chunk.unpack(chunk.pack()).lines(ChunkId(0)))
+    assert [line.raw for line in lines] == [row for row in rows if row.strip(b" \t\r\n")]
+    assert all(rows[line.index] == line.raw for line in lines)

@@ -1,0 +1,69 @@
+"""Settings: what a person is shown of a server's address."""
+
+import pytest
+
+from weighbridge.settings import Settings, masked
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("redis://localhost:6379/0", "redis://localhost:6379/0"),
+        ("redis://user@localhost:6379/0", "redis://user@localhost:6379/0"),
+        ("redis://user:secret@localhost:6379/0", "redis://user:***@localhost:6379/0"),
+        ("rediss://:secret@[::1]:6379/1", "rediss://:***@[::1]:6379/1"),
+        ("redis://user:@localhost", "redis://user:***@localhost"),
+        ("redis://user:sec%40ret%2Fx@host/0", "redis://user:***@host/0"),
+        ("redis://user:sec@ret@host:6379/0", "redis://user:***@host:6379/0"),
+        ("redis://user:a:secret@host/0", "redis://user:***@host/0"),
+        ("redis://host/0?password=secret&db=2", "redis://host/0?password=***&db=2"),
+        ("redis://host/0?ssl_keyfile_password=secret", "redis://host/0?ssl_keyfile_password=***"),
+        ("redis://host/0?pass%77ord=secret", "redis://host/0?pass%77ord=***"),
+        ("redis://host/0?PASSWORD=secret", "redis://host/0?PASSWORD=***"),
+        ("unix:///tmp/a/redis.sock?db=0", "unix:///tmp/a/redis.sock?db=0"),
+        ("unix://user:secret@/tmp/redis.sock", "unix://user:***@/tmp/redis.sock"),
+        ("redis+socket:///tmp/x?virtual_host=0&password=secret", None),
+    ],
+)
+def test_an_address_is_shown_without_its_password(url: str, shown: str | None) -> None:
+    assert "secret" not in masked(url)
+    if shown:
+        assert masked(url) == shown
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "redis://:sec/ret@host:6379/0",
+        "redis://user:sec?ret@host:6379/0",
+        "redis://user:sec#ret@host:6379/0",
+        "redis://user:12/ret@host:6379/0",
+        "redis://user:12#ret@host:6379/0",
+        "redis://user:ret@[::1/0",
+        "redis://host:ret/0",
+    ],
+)
+def test_an_improper_address_shows_no_part_of_a_password(url: str) -> None:
+    assert "ret" not in masked(url)
+    assert "sec" not in masked(url)
+
+
+@pytest.mark.parametrize("url", ["", "nonsense", "://", "redis://", "redis://[", "@", ":@"])
+def test_whatever_it_is_given_masking_does_not_raise(url: str) -> None:
+    assert isinstance(masked(url), str)
+
+
+def test_settings_do_not_show_the_passwords_of_their_addresses(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("WEIGHBRIDGE_REDIS_URL", "redis://:secret@host")
+    settings = Settings()
+    assert "secret" not in repr(settings)
+    assert settings.store_address == settings.broker_address == "redis://:secret@host"
+
+
+def test_the_broker_can_be_another_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WEIGHBRIDGE_REDIS_URL", "redis://store")
+    monkeypatch.setenv("WEIGHBRIDGE_BROKER_URL", "redis://broker")
+    assert Settings().broker_address == "redis://broker"
+    assert Settings().store_address == "redis://store"
