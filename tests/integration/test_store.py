@@ -148,6 +148,12 @@ class TestSubmitting:
         lines = [a_line(name) for name in "abc"]
         assert store.submit_chunk(batch, a_chunk(batch, 0, lines)) == Pace()
 
+    def test_a_cancelled_batch_takes_no_more(self, store: Store, batch: str) -> None:
+        store.submit_chunk(batch, a_chunk(batch, 0, [a_line("a")]))
+        assert store.close_batch(batch, BatchStatus.CANCELLED)
+        with pytest.raises(BatchClosedError, match="takes no more jobs"):
+            store.submit_chunk(batch, a_chunk(batch, 1, [a_line("b")], first=2))
+
     def test_a_batch_of_nothing_is_completed_when_it_is_sealed(
         self, store: Store, batch: str
     ) -> None:

@@ -9,6 +9,7 @@ from urllib.parse import parse_qs, quote, unquote, urlencode, urlsplit
 
 from celery import Celery
 from kombu.exceptions import OperationalError
+from redis.exceptions import OutOfMemoryError
 
 from weighbridge.errors import ServerError, ServerUnavailableError
 from weighbridge.jobs.connection import plain_errors
@@ -149,6 +150,9 @@ def plain_broker_errors(url: str) -> Iterator[None]:
         with plain_errors():
             yield
     except OperationalError as error:
+        if isinstance(error.__cause__, OutOfMemoryError):
+            with plain_errors():
+                raise error.__cause__ from error
         raise ServerUnavailableError(
             f"no answer from the broker {masked(url)}: {error}",
             "is the server up, and the URL right?",

@@ -1,0 +1,402 @@
+"""Batches from submission to their end, on a real server with a real worker."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+import pytest
+
+from support.cases import (
+    assert_counts_agree,
+    assert_graded_right,
+    hazard_case,
+    results_by_id,
+    true_false_cases,
+    write_cases,
+)
+from support.servers import TcpServer
+from support.waiting import eventually
+from weighbridge.errors import (
+    BatchLostError,
+    ChunkConflictError,
+    NoSuchResultError,
+    ServerFullError,
+    UnknownGraderError,
+    WeighbridgeError,
+)
+from weighbridge.jobs.chunk import ChunkId
+from weighbridge.jobs.model import BatchStatus
+from weighbridge.settings import MIB, Settings
+from weighbridge_producer import Client
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from support.cases import Case
+    from support.workers import StartWorker, WorkerProcess
+    from weighbridge.embedded import EmbeddedServer
+
+
+class TestLookingUp:
+    def test_one_result_is_found_by_its_custom_id(
+        self, client: Client, worker: WorkerProcess
+    ) -> None:
+        batch = client.submit(true_false_cases(3000))
+        batch.wait(30)
+        for number in (0, 1, 63, 64, 1500, 2999):
+            (result,) = batch.result(f"c{number}")
+            assert (result["custom_id"], result["line"]) == (f"c{number}", number + 1)
+
+    def test_an_unknown_id_has_no_result(self, client: Client, worker: WorkerProcess) -> None:
+        batch = client.submit(true_false_cases(3))
+        batch.wait(30)
+        with pytest.raises(NoSuchResultError, match="has no case 'c3'"):
+            batch.result("c3")
+
+    def test_an_id_that_is_not_finished_says_so(self, own_server: EmbeddedServer) -> None:
+        with Client(own_server.url) as client:
+            batch = client.submit(true_false_cases(3))
+            with pytest.raises(NoSuchResultError, match="is not finished"):
+                batch.result("c2")
+
+    def test_a_case_of_several_graders_has_a_result_of_each(
+        self, client: Client, worker: WorkerProcess
+    ) -> None:
+        case = hazard_case("both", "")
+        del case["grader"]
+        case["graders"] = [{"grader": "true-false"}, {"grader": "string-match", "label": "exact"}]
+        batch = client.submit([case])
+        batch.wait(30)
+        assert sorted(result["label"] for result in batch.result("both")) == ["exact", "true-false"]
+
+    def test_results_of_a_chunk_that_was_cut_are_found_on_both_sides(
+        self, own_server: EmbeddedServer, start_worker: StartWorker
+    ) -> None:
+        start_worker(own_server.url, 1, chunk_budget_seconds=0.1)
+        with Client(own_server.url) as client:
+            batch = client.submit(hazard_case(f"s{n}", "sleeps", expected=0.03) for n in range(20))
+            batch.wait(30)
+            assert len(list(client.store.records(batch.id))) > 2
+            for number in range(20):
+                assert batch.result(f"s{number}")[0]["line"] == number + 1
+
+
+class TestDuplicates:
+    """`a` stands for itself; the digit tells different lines of one id apart."""
+
+    @pytest.mark.parametrize("chunk_limit_jobs", [1, 2, 3, 1000])
+    def test_the_same_line_is_one_job_and_another_is_a_conflict_whatever_the_chunks(
+        self, server: EmbeddedServer, worker: WorkerProcess, chunk_limit_jobs: int
+    ) -> None:
+        order = "a1 b1 a1 a2 c1 a1 b2 b2 a2 a3 c1 d1 b1 b2"
+        settings = Settings(chunk_limit_jobs=chunk_limit_jobs)
+        with Client(server.url, settings=settings) as client:
+            batch = client.submit(map(self.case, order.split()))
+            batch.wait(30)
+            results = sorted(batch.results(follow=False), key=lambda result: result["line"])
+            state = batch.status()
+        assert_counts_agree(state, results)
+        graded = [(r["custom_id"], r["line"]) for r in results if r["status"] == "graded"]
+        assert graded == [("a", 1), ("b", 2), ("c", 5), ("d", 12)]
+        conflicts = [(r["custom_id"], r["line"]) for r in results if r["status"] == "errored"]
+        assert {r["error"]["code"] for r in results if r["error"]} == {"ID_CONFLICT"}
+        assert conflicts == [
+            *[("a", 4), ("b", 7), ("b", 8), ("a", 9), ("a", 10), ("b", 14)],
+        ]
+        assert state.duplicates == 4
+        assert state.lines == 14
+
+    @staticmethod
+    def case(name: str) -> Case:
+        return {
+            "custom_id": name[0],
+            "grader": "true-false",
+            "inputs": {"agent_response": name[1], "expected_output": "true"},
+        }
+
+
+class TestCursors:
+    def test_a_cursor_from_the_middle_gives_exactly_the_rest(
+        self, client: Client, worker: WorkerProcess
+    ) -> None:
+        batch = client.submit(true_false_cases(3000))
+        batch.wait(30)
+        pages = list(batch.pages(follow=False))
+        assert len(pages) > 3
+        for at, page in enumerate(pages):
+            rest = list(batch.pages(str(page.cursor), follow=False))
+            assert [p.lines for p in rest] == [p.lines for p in pages[at + 1 :]]
+
+    @pytest.mark.parametrize("cursor", ["nonsense", "0/1-1/0", "7//", "0/x/y"])
+    def test_a_cursor_of_another_place_is_refused(
+        self, client: Client, worker: WorkerProcess, cursor: str
+    ) -> None:
+        batch = client.submit(true_false_cases(3))
+        batch.wait(30)
+        if cursor == "7//":
+            assert len(list(batch.results(cursor, follow=False))) == 3  # the start is the start
+            return
+        with pytest.raises(WeighbridgeError) as raised:
+            list(batch.results(cursor, follow=False))
+        assert raised.value.code in {"STALE_CURSOR", "REDIS_ERROR"}
+
+    def test_results_are_streamed_while_they_come(
+        self, client: Client, worker: WorkerProcess
+    ) -> None:
+        batch = client.submit(true_false_cases(20_000))
+        seen = [result["custom_id"] for result in batch.results()]
+        assert batch.status().status == BatchStatus.COMPLETED
+        assert sorted(seen) == sorted(f"c{number}" for number in range(20_000))
+
+
+class TestEnding:
+    def test_a_batch_cancelled_midway_keeps_what_was_graded(
+        self, own_server: EmbeddedServer, start_worker: StartWorker
+    ) -> None:
+        start_worker(own_server.url)
+        with Client(own_server.url) as client:
+            slow = (hazard_case(f"s{n}", "sleeps", expected=0.01) for n in range(400))
+            batch = client.submit(slow)
+            eventually(lambda: batch.status().counts.graded, 30)
+            state = batch.cancel()
+            batch.wait(30)
+            assert state.status in {BatchStatus.CANCELLED, BatchStatus.CANCELLING}
+            state = batch.status()
+            assert state.status == BatchStatus.CANCELLED
+            assert state.counts.graded > 0
+            assert state.counts.cancelled > 0
+            assert state.counts.total == 400
+            results = results_by_id(batch)
+            assert len(results) == 400
+            assert {r["error"]["code"] for r in results.values() if r["error"]} == {"CANCELLED"}
+            assert batch.cancel() == batch.status()
+            # What is cancelled can be taken up again.
+            assert batch.retry() >= state.counts.cancelled
+            batch.wait(60)
+            results = results_by_id(batch)
+            assert len(results) == 400
+            assert batch.status().counts.graded == 400
+
+    def test_a_batch_out_of_time_expires_with_what_was_graded(
+        self, own_server: EmbeddedServer, start_worker: StartWorker
+    ) -> None:
+        start_worker(own_server.url, sweep_seconds=0.2)
+        settings = Settings(batch_expiry_seconds=3)
+        with Client(own_server.url, settings=settings) as client:
+            batch = client.submit(
+                [
+                    *true_false_cases(100),
+                    *(hazard_case(f"s{n}", "sleeps", expected=0.2) for n in range(100)),
+                ]
+            )
+            state = batch.wait(30)
+            assert state.status == BatchStatus.EXPIRED
+            results = results_by_id(batch)
+            assert len(results) == 200
+            assert state.counts.graded > 0
+            assert state.counts.expired > 0
+            assert {r["error"]["code"] for r in results.values() if r["error"]} == {"EXPIRED"}
+
+    def test_a_batch_whose_producer_never_finished_expires_and_says_so(
+        self, own_server: EmbeddedServer, start_worker: StartWorker
+    ) -> None:
+        start_worker(own_server.url, sweep_seconds=0.2)
+        with Client(own_server.url, settings=Settings(batch_expiry_seconds=1)) as client:
+            batch = client.open("cases", ())
+            state = batch.wait(30)
+            assert state.status == BatchStatus.EXPIRED
+            assert state.reason == "its producer never finished submitting it"
+
+    def test_a_retry_grades_what_erred_again_and_nothing_twice(
+        self, own_server: EmbeddedServer, start_worker: StartWorker
+    ) -> None:
+        start_worker(own_server.url, job_deadline_seconds=0.3, chunk_budget_seconds=0.1)
+        with Client(own_server.url) as client:
+            batch = client.submit(
+                [
+                    *true_false_cases(10),
+                    hazard_case("endless", "loops"),
+                    *true_false_cases(10, first=10),
+                    hazard_case("deadly", "kills-itself"),
+                    *true_false_cases(10, first=20),
+                    hazard_case("raises", "raises"),
+                    hazard_case("unknown", "no-such-grader"),
+                    hazard_case("wrong", "true-false") | {"config": {"no_such": 1}},
+                ]
+            )
+            batch.wait(60)
+            before = results_by_id(batch)
+            assert batch.retry() == 4  # but not what no retry can mend
+            batch.wait(60)
+            after = results_by_id(batch)
+            assert len(after) == 35
+            assert_graded_right(after, 30)
+            codes = {name: r["error"]["code"] for name, r in after.items() if r["error"]}
+            assert codes == {name: r["error"]["code"] for name, r in before.items() if r["error"]}
+            assert codes == {
+                "endless": "TIMEOUT",
+                "deadly": "WORKER_KILLED",
+                "raises": "GRADER_CRASHED",
+                "unknown": "UNKNOWN_GRADER",
+                "wrong": "INVALID_CONFIG",
+            }
+            assert batch.status().epoch == 1
+
+    def test_a_retry_mends_what_another_worker_can_do(
+        self, own_server: EmbeddedServer, start_worker: StartWorker
+    ) -> None:
+        hasty = start_worker(own_server.url, job_deadline_seconds=0.2)
+        with Client(own_server.url) as client:
+            batch = client.submit(
+                [*true_false_cases(50), hazard_case("slow", "sleeps", expected=0.5)]
+            )
+            batch.wait(30)
+            assert results_by_id(batch)["slow"]["error"]["code"] == "TIMEOUT"
+            hasty.ask_to_stop()
+            hasty.await_end()
+            start_worker(own_server.url)
+            assert batch.retry() == 1
+            batch.wait(30)
+            assert results_by_id(batch)["slow"]["status"] == "graded"
+            assert batch.retry() == 0
+
+
+class TestResuming:
+    def test_a_changed_input_is_refused(self, own_server: EmbeddedServer, tmp_path: Path) -> None:
+        stop_after_one = Settings(chunk_limit_jobs=10)
+        cases = list(true_false_cases(100))
+        with Client(own_server.url, settings=stop_after_one) as client:
+            batch = client.open("cases", ())
+            with pytest.raises(RuntimeError):
+                client.submit(broken_after(cases[:50]), resume=batch.id)
+            # Given up, because an iterator cannot be read again; a file could be.
+            assert batch.status().status == BatchStatus.FAILED
+            batch = client.open("cases", ())
+            feed_some(client, batch.id, write_cases(tmp_path / "a.jsonl", cases), chunks=3)
+            changed = [hazard_case("c0", "true-false"), *cases[1:]]
+            with pytest.raises(ChunkConflictError, match="is not what batch"):
+                client.submit(write_cases(tmp_path / "b.jsonl", changed), resume=batch.id)
+            with pytest.raises(ChunkConflictError):
+                client.submit(write_cases(tmp_path / "c.jsonl", cases[:5]), resume=batch.id)
+            client.submit(tmp_path / "a.jsonl", resume=batch.id)
+            assert batch.status().counts.total == 100
+
+
+def broken_after(cases: list[Case]):
+    yield from cases
+    raise RuntimeError("the source broke")
+
+
+def feed_some(client: Client, batch: str, path: Path, chunks: int) -> None:
+    """Submit some chunks of a file and stop, as Ctrl-C does."""
+    from weighbridge_producer.reading import Source
+
+    feeder = client.batch(batch).feeder(
+        Source(path, client.settings),
+        should_stop=lambda: client.store.position(batch).chunks >= chunks,
+    )
+    feeder.feed()
+    assert client.store.position(batch).chunks == chunks
+
+
+class TestServers:
+    def test_an_emptied_server_is_a_lost_batch_and_never_a_silent_zero(
+        self, own_server: EmbeddedServer
+    ) -> None:
+        with Client(own_server.url) as client:
+            batch = client.submit(true_false_cases(10))
+            client.store.redis.flushall()
+            for ask in (batch.status, batch.wait, batch.cancel, lambda: list(batch.results())):
+                with pytest.raises(BatchLostError):
+                    ask()
+            with pytest.raises(BatchLostError):
+                batch.result("c1")
+
+    def test_a_full_server_makes_the_producer_wait_until_there_is_room(
+        self, tmp_path_factory: pytest.TempPathFactory
+    ) -> None:
+        waits = threading.Event()
+        with TcpServer(tmp_path_factory.mktemp("full"), maxmemory=str(8 * MIB)) as server:
+            settings = Settings(memory_high_water=5.0, full_server_patience_seconds=60)
+            with Client(server.url, settings=settings) as client:
+                batch = client.open("cases", ())
+                fill(client)
+
+                def feed() -> None:
+                    from weighbridge_producer.reading import Source
+
+                    source = Source(true_false_cases(1000), settings)
+                    with Client(server.url, settings=settings) as other:
+                        other.batch(batch.id).feeder(source, on_wait=lambda _: waits.set()).feed()
+
+                feeding = threading.Thread(target=feed, daemon=True)
+                feeding.start()
+                assert waits.wait(20)
+                assert feeding.is_alive()
+                empty(client)
+                feeding.join(20)
+                assert not feeding.is_alive()
+                assert batch.status().counts.total == 1000
+
+    def test_a_full_server_still_lets_work_be_claimed_recorded_cancelled_and_sealed(
+        self, tmp_path_factory: pytest.TempPathFactory
+    ) -> None:
+        with (
+            TcpServer(tmp_path_factory.mktemp("full"), maxmemory=str(8 * MIB)) as server,
+            Client(server.url) as client,
+        ):
+            from weighbridge.jobs.grading import LineGrader, Tally
+
+            batch = client.submit(true_false_cases(300))
+            unsealed = client.open("cases", ())
+            fill(client)
+            store, chunk = client.store, ChunkId(0)
+            with pytest.raises(ServerFullError) as raised:
+                client.open("cases", ())
+            assert raised.value.code == "REDIS_FULL"
+            with pytest.raises(ServerFullError):
+                client.publisher.publish(batch.id, chunk)
+            store.seal(unsealed.id, 0)
+            assert store.claim(batch.id, chunk, "w/1", 60) == "work"
+            assert store.renew(batch.id, "0", "w/1", 60)
+            tally = Tally()
+            lines = store.chunk(batch.id, 0).lines(chunk)
+            results = b"".join(LineGrader().grade(line, tally) for line in lines)
+            assert store.record(batch.id, chunk, results, tally) == "new"
+            assert store.sweep(batch.id, [], 0)
+            state = batch.cancel()
+            assert state.status == BatchStatus.CANCELLED
+            assert state.counts.graded == tally.jobs
+            assert_counts_agree(batch.status(), batch.results(follow=False))
+
+
+def fill(client: Client) -> None:
+    """Leave the server no room at all."""
+    from redis.exceptions import OutOfMemoryError
+
+    size, number = MIB, 0
+    while size > 64:
+        try:
+            client.store.redis.set(f"ballast:{number}", b"x" * size)
+            number += 1
+        except OutOfMemoryError:
+            size //= 2
+
+
+def empty(client: Client) -> None:
+    """Give the room back."""
+    client.store.redis.delete(*client.store.redis.keys("ballast:*"))
+
+
+def test_a_grader_that_no_worker_has_is_refused_at_submission(
+    client: Client, worker: WorkerProcess
+) -> None:
+    with pytest.raises(UnknownGraderError, match="did you mean 'true-false'"):
+        client.submit(true_false_cases(1), graders=["tru-false"])
+    # What only the workers have is accepted here.
+    batch = client.submit(
+        [{"custom_id": "a", "inputs": {"agent_response": "stay", "expected_output": ""}}],
+        graders=["sleeps"],
+    )
+    assert batch.wait(30).counts.passed == 1
