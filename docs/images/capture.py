@@ -1,0 +1,98 @@
+"""Draw `run.svg`: what `weighbridge run examples/support_answers.jsonl` leaves on a terminal, and nothing else.
+
+    python docs/images/capture.py
+
+The command runs in a fresh folder on a pseudo-terminal; every character in the picture came out of it.
+tests/acceptance/test_readme.py compares the picture with a fresh run, times and rates aside.
+"""
+# ruff: noqa: INP001 - a script for people; its one command is its own
+
+from __future__ import annotations
+
+import os
+import pty
+import shutil
+import subprocess
+import sys
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+HERE = Path(__file__).resolve().parent
+EXAMPLES = HERE.parents[1] / "examples"
+COLUMNS = 92
+COMMAND = ("weighbridge", "run", "examples/support_answers.jsonl")
+#: rich's own frame, without the font that it would fetch from elsewhere.
+FRAME = """\
+<svg class="rich-terminal" viewBox="0 0 {width} {height}" xmlns="http://www.w3.org/2000/svg">
+<style>
+.{unique_id}-matrix {{ font-family: Menlo, Consolas, "DejaVu Sans Mono", monospace; font-size: {char_height}px;
+line-height: {line_height}px; }}
+.{unique_id}-title {{ font-size: 18px; font-weight: bold; font-family: sans-serif; }}
+{styles}
+</style>
+<defs>
+<clipPath id="{unique_id}-clip-terminal"><rect x="0" y="0" width="{terminal_width}" height="{terminal_height}" /></clipPath>
+{lines}
+</defs>
+{chrome}
+<g transform="translate({terminal_x}, {terminal_y})" clip-path="url(#{unique_id}-clip-terminal)">
+{backgrounds}
+<g class="{unique_id}-matrix">
+{matrix}
+</g>
+</g>
+</svg>
+"""
+
+
+def capture() -> str:
+    """Return what the command leaves on a terminal, escape sequences and all."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        shutil.copytree(EXAMPLES, folder / "examples")
+        kept = {k: v for k, v in os.environ.items() if not k.startswith("WEIGHBRIDGE_")}
+        tools = Path(sys.executable).parent
+        kept |= {
+            "XDG_STATE_HOME": name,
+            "PATH": f"{tools}:{kept['PATH']}",
+            "TERM": "xterm-256color",
+        }
+        kept |= {"COLUMNS": str(COLUMNS), "LINES": "24"}
+        ours, theirs = pty.openpty()
+        # The progress bar goes to standard error, and is gone from a terminal at the end.
+        with subprocess.Popen(
+            COMMAND, cwd=folder, env=kept, stdout=theirs, stderr=subprocess.PIPE
+        ) as process:
+            os.close(theirs)
+            output = b"".join(iter(lambda: _read(ours), b""))
+            complaints = process.stderr.read() if process.stderr else b""
+        os.close(ours)
+        if process.returncode != 100 or complaints:
+            sys.exit(f"the run ended with {process.returncode}: {complaints.decode()}")
+        return output.decode().replace("\r\n", "\n")
+
+
+def _read(terminal: int) -> bytes:
+    # When the other end is closed Linux says so with an error, macOS with nothing.
+    with suppress(OSError):
+        return os.read(terminal, 65536)
+    return b""
+
+
+def draw(output: str) -> str:
+    """Return the picture of a command and its output."""
+    with Path(os.devnull).open("w") as nowhere:
+        console = Console(
+            record=True, width=COLUMNS, file=nowhere, color_system="truecolor", force_terminal=True
+        )
+        console.print(Text(f"$ {' '.join(COMMAND)}", style="bold"))
+        console.print(Text.from_ansi(output), soft_wrap=True)
+        return console.export_svg(title="weighbridge", code_format=FRAME, unique_id="run")
+
+
+if __name__ == "__main__":
+    (HERE / "run.svg").write_text(draw(capture()), encoding="utf-8")

@@ -1,0 +1,200 @@
+"""The README and the Python guide do what they say: every command and program in them runs, and prints what they show."""
+
+from __future__ import annotations
+
+import html
+import importlib.util
+import itertools
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from support.workers import environment
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from support.servers import TcpServer
+    from support.workers import WorkerProcess
+    from weighbridge.embedded import EmbeddedServer
+
+ROOT = Path(__file__).resolve().parents[2]
+BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+#: Blocks marked `sh` are not run here: CI runs make, and there is no container engine at hand.
+NOT_RUN = re.compile(r"(make|docker compose|pip install|export|source|#) ?.*")
+SERVER_IN_TEXT = "redis://localhost:6379/0"
+STEP = "\x1e"
+VOLATILE = [
+    (r"wb_[0-9a-f]+_[0-9a-f]+_[0-9a-f]{20}", "BATCH"),
+    (r"in [\d.,]+ s \([\d,]+/s\)", "in SECONDS (RATE)"),
+    (r"a private [\w-]+ [\d.]+", "a private SERVER"),
+    (r"cursor: \S+", "cursor: CURSOR"),
+    (r"[\w.-]+:\d+:[0-9a-f]{6}", "WORKER"),
+    (r"\d{4}-\d\d-\d\d \d\d:\d\d", "TIME"),
+    (r"\d+ min", "MINUTES"),
+    (r" +", " "),
+    (r" $", ""),
+]
+
+
+@dataclass(frozen=True)
+class Example:
+    """A command or a program, and what it is said to print."""
+
+    source: str
+    output: str
+
+
+def blocks(page: str) -> list[tuple[str, str]]:
+    """Return the fenced blocks of a page, each with its language."""
+    return BLOCK.findall((ROOT / page).read_text(encoding="utf-8"))
+
+
+def commands(page: str) -> list[Example]:
+    """Return the commands of the page's `console` blocks: after `$`, gone on with after `>`."""
+    found = []
+    for language, text in blocks(page):
+        if language == "console":
+            for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
+                command, *rest = part.splitlines()
+                while rest and rest[0].startswith("> "):
+                    command += "\n" + rest.pop(0)[2:]
+                found.append(Example(command, "\n".join(rest)))
+    return found
+
+
+def programs(page: str) -> list[Example]:
+    """Return the page's Python blocks, each with the `text` block right after it."""
+    listed = [*blocks(page), ("", "")]
+    return [
+        Example(text, following[1] if following[0] == "text" else "")
+        for (language, text), following in itertools.pairwise(listed)
+        if language == "python"
+    ]
+
+
+def masked(output: str) -> str:
+    """Return an output without what differs from run to run."""
+    for pattern, name in VOLATILE:
+        output = re.sub(pattern, name, output, flags=re.MULTILINE)
+    return output.strip()
+
+
+def run_commands(examples: list[Example], folder: Path, server: str) -> list[str]:
+    """Run commands one after the other in one shell and return what each printed, errors too."""
+    script = "".join(
+        f"printf '{STEP}'\n{example.source.replace(SERVER_IN_TEXT, server)}\n"
+        for example in examples
+    )
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("WEIGHBRIDGE")}
+    kept |= {
+        "HOME": str(folder),
+        "XDG_STATE_HOME": str(folder / "state"),
+        "PATH": f"{Path(sys.executable).parent}:{kept['PATH']}",
+    }
+    printed = folder / "printed"
+    with printed.open("wb") as output:
+        shell = subprocess.Popen(
+            ["bash", "-c", script],
+            cwd=folder,
+            env=kept,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        try:
+            shell.wait(100)
+        finally:
+            # What the commands left in the background ends with them.
+            with suppress(ProcessLookupError):
+                os.killpg(shell.pid, signal.SIGKILL)
+            shell.wait()
+    return printed.read_text().replace(server, SERVER_IN_TEXT).split(STEP)[1:]
+
+
+def run_programs(examples: list[Example], folder: Path, server: str) -> list[str]:
+    """Run Python blocks one after the other in one process and return what each printed."""
+    program = f"\nprint({STEP!r}, end='', flush=True)\n".join(
+        example.source.replace(SERVER_IN_TEXT, server) for example in examples
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=folder,
+        env=environment(server),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=100,
+    )
+    assert ended.returncode == 0, ended.stderr
+    return ended.stdout.split(STEP)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Iterator[Path]:
+    """Return a folder with what a clone has that the examples use."""
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    return tmp_path
+
+
+@pytest.mark.slow
+def test_every_command_in_the_readme_prints_what_it_shows(
+    folder: Path, tcp_server: TcpServer
+) -> None:
+    examples = commands("README.md")
+    assert len(examples) > 10
+    printed = run_commands(examples, folder, tcp_server.url)
+    assert [(e.source, masked(e.output)) for e in examples] == [
+        (e.source, masked(output)) for e, output in zip(examples, printed, strict=True)
+    ]
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/python.md"])
+def test_every_program_on_the_page_prints_what_it_shows(
+    page: str, folder: Path, server: EmbeddedServer, worker: WorkerProcess
+) -> None:
+    examples = programs(page)
+    assert examples
+    printed = run_programs(examples, folder, server.url)
+    assert [masked(e.output) for e in examples] == list(map(masked, printed))
+
+
+def test_the_picture_in_the_readme_shows_what_the_command_prints() -> None:
+    spec = importlib.util.spec_from_file_location("capture", ROOT / "docs/images/capture.py")
+    assert spec
+    assert spec.loader
+    capture = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(capture)
+    picture = ROOT / "docs/images/run.svg"
+    assert picture.stat().st_size < 60_000
+    assert words_in(picture.read_text()) == words_in(capture.draw(capture.capture()))
+
+
+def words_in(picture: str) -> str:
+    """Return the text of a picture without what differs from run to run."""
+    texts = re.findall(r"<text[^>]*>([^<]*)</text>", picture)
+    return masked(html.unescape("\n".join(texts)).replace("\xa0", " "))
+
+
+def test_the_blocks_that_are_not_run_hold_nothing_else_than_make_and_installation() -> None:
+    lines = [
+        line
+        for language, text in blocks("README.md")
+        if language == "sh"
+        for line in text.splitlines()
+    ]
+    assert lines
+    assert [line for line in lines if not NOT_RUN.fullmatch(line)] == []
+    assert {language for language, _ in blocks("README.md")} <= {
+        *("sh", "console", "python", "text", "json", "toml", "yaml"),
+    }
