@@ -37,6 +37,8 @@ class LocalWorker:
         environment = os.environ | {
             "WEIGHBRIDGE_REDIS_URL": self._url,
             "WEIGHBRIDGE_LIFELINE_FD": str(lifeline),
+            # What a worker that is killed leaves goes with the folder of its log.
+            "TMPDIR": str(self._log_path.parent.absolute()),
         }
         if self._broker_url:
             environment["WEIGHBRIDGE_BROKER_URL"] = self._broker_url

@@ -1,0 +1,21 @@
+"""The real command line for every acceptance test."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from support.cli import Cli
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@pytest.fixture
+def cli(tmp_path: Path) -> Iterator[Cli]:
+    """The command line in this test's own folder, with its own state; nothing of it outlives the test."""
+    cli = Cli(tmp_path)
+    yield cli
+    cli.clean_up()

@@ -1,0 +1,386 @@
+"""`weighbridge run`: one command, one machine, every line accounted for."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import os
+import pty
+import re
+import signal
+import subprocess
+from xml.etree import ElementTree as ET
+
+import orjson
+import psutil
+import pytest
+import zstandard
+
+from support.cases import true_false_cases, write_cases
+from support.servers import TcpServer, free_port
+from support.waiting import eventually
+from weighbridge.jobs.grading import grade_lines
+from weighbridge.jobs.store import Store
+
+MANY = 60_000
+
+PASS = {"agent_response": "yes", "expected_output": "true"}
+FAIL = {"agent_response": "no", "expected_output": "true"}
+UNGRADABLE = {"agent_response": "yes", "expected_output": "perhaps"}
+
+
+def case(custom_id, inputs, **more):
+    return {"custom_id": custom_id, "inputs": inputs, "grader": "true-false"} | more
+
+
+def graded_here(path, graders=()):
+    """Return the results that the library gives, sorted."""
+    with path.open("rb") as lines:
+        results = b"".join(grade_lines(lines, graders)).splitlines(keepends=True)
+    return sorted(results)
+
+
+def sorted_lines(path):
+    return sorted(path.read_bytes().splitlines(keepends=True))
+
+
+@pytest.fixture
+def many(tmp_path):
+    """A file of so many cases that a run can be met in the middle."""
+    return write_cases(tmp_path / "many.jsonl", true_false_cases(MANY))
+
+
+def begun(cli, *arguments, **options):
+    """Start a run and return it in the middle of its work."""
+    run = cli.start("run", *arguments, **options)
+    eventually(lambda: run.poll() is not None or cli.partial(), 30, "the first results")
+    assert run.poll() is None, run.stderr.read()
+    return run
+
+
+# How it ends.
+
+
+@pytest.mark.parametrize(
+    ("lines", "flags", "status"),
+    [
+        ([PASS, PASS], [], 0),
+        ([PASS, FAIL], [], 100),
+        ([PASS, FAIL], ["--min-pass-rate", "0.5"], 0),
+        ([PASS, UNGRADABLE], [], 1),
+        ([PASS, {}], [], 1),
+        ([PASS, {}], ["--min-gradable", "0.5"], 0),
+    ],
+)
+def test_the_exit_status_says_whether_all_passed_some_failed_or_it_could_not_be_said(
+    cli, tmp_path, lines, flags, status
+):
+    cases = [case(f"c{number}", inputs) for number, inputs in enumerate(lines)]
+    write_cases(tmp_path / "cases.jsonl", cases)
+    assert cli("run", "cases.jsonl", *flags).status == status
+    assert len((tmp_path / "cases.results.jsonl").read_bytes().splitlines()) == len(lines)
+
+
+def test_an_empty_file_is_trouble_and_says_so(cli, tmp_path):
+    (tmp_path / "cases.jsonl").touch()
+    ended = cli("run", "cases.jsonl")
+    assert ended.status == 1
+    assert "NO_CASES" in ended.out
+
+
+# What it writes.
+
+
+def test_every_kind_of_output_holds_the_same_results(cli, tmp_path):
+    hostile = '=HYPERLINK("http://x","y")'
+    inputs = [PASS, FAIL, UNGRADABLE, FAIL | {"agent_response": "\x1b[31m<no>&\x00 ]]>"}]
+    lines = [case(f"{hostile}{n}", inputs) for n, inputs in enumerate(inputs)]
+    path = write_cases(tmp_path / "cases.jsonl", [*lines, {"custom_id": "@bad"}])
+    names = ["a.jsonl", "b.jsonl", "a.jsonl.gz", "a.jsonl.zst", "a.csv", "a.xml"]
+    ended = cli("run", "cases.jsonl", "--sort", *(f"-o{name}" for name in names))
+
+    expected = b"".join(graded_here(path))
+    plain = (tmp_path / "a.jsonl").read_bytes()
+    assert b"".join(sorted(plain.splitlines(keepends=True))) == expected
+    assert [orjson.loads(row)["line"] for row in plain.splitlines()] == [1, 2, 3, 4, 5]
+    assert (tmp_path / "b.jsonl").read_bytes() == plain
+    assert gzip.decompress((tmp_path / "a.jsonl.gz").read_bytes()) == plain
+    packed = (tmp_path / "a.jsonl.zst").read_bytes()
+    assert zstandard.ZstdDecompressor().stream_reader(packed).read() == plain
+
+    with (tmp_path / "a.csv").open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["verdict"] for row in rows] == ["pass", "fail", "ungradable", "fail", ""]
+    assert rows[0]["custom_id"] == f"'{hostile}0"
+    assert rows[4]["custom_id"] == "'@bad"
+    assert [cell for row in rows for cell in row.values() if cell[:1] in {*"=+-@\t\r\n"}] == []
+
+    suites = ET.parse(tmp_path / "a.xml").getroot()
+    counts = {"tests": "5", "failures": "2", "errors": "1", "skipped": "1"}
+    assert suites.attrib == counts
+    kinds = [[child.tag for child in found] for found in suites.iter("testcase")]
+    assert kinds == [[], ["failure"], ["skipped"], ["failure"], ["error"]]
+
+    assert ended.status == 1
+    assert max(map(len, ended.out.splitlines()[:-1])) <= 80
+    assert "\x1b" not in ended.out + ended.err
+    cli.await_silence()
+    assert cli.left_over() == []
+
+
+def test_results_stream_to_a_clean_standard_output_from_a_packed_pipe(cli, tmp_path):
+    path = write_cases(tmp_path / "cases.jsonl", true_false_cases(300))
+    ended = cli("run", "-", "-o", "-", stdin=gzip.compress(path.read_bytes()))
+    assert sorted(ended.out.encode().splitlines(keepends=True)) == graded_here(path)
+    assert "200/300" in ended.err
+    assert ended.status == 100
+    cli.await_silence()
+    assert cli.left_over() == []
+
+
+def test_json_for_machines_is_all_of_standard_output(cli, tmp_path):
+    write_cases(tmp_path / "cases.jsonl", true_false_cases(30))
+    ended = cli("run", "cases.jsonl", "--json", "-o", "out.jsonl")
+    report = ended.json
+    assert report["batch"]["counts"]["total"] == 30
+    assert report["batch"]["counts"]["passed"] == 20
+    assert report["graders"][0]["causes"] == {"boolean_match: mismatch": 10}
+    assert report["outputs"] == ["out.jsonl"]
+    assert ended.err == ""
+
+
+def test_results_are_the_same_bytes_whatever_the_workers_chunks_and_hash_seed(cli, tmp_path):
+    cases = [
+        case(f"c{number}", inputs, grader=None)
+        for number, inputs in enumerate([PASS, FAIL, UNGRADABLE, {}] * 300)
+    ]
+    for line in cases:
+        del line["grader"]
+    path = write_cases(tmp_path / "cases.jsonl", cases)
+    flags = ["-g", "true-false", "-g", "loose=string-match", "-c", "loose.case_sensitive=false"]
+    expected = graded_here(
+        path,
+        [
+            "true-false",
+            {"grader": "string-match", "label": "loose", "config": {"case_sensitive": False}},
+        ],
+    )
+    for workers, chunk, seed in ((1, 5000, "0"), (2, 7, "1"), (4, 100, "2")):
+        cli.environment["PYTHONHASHSEED"] = seed
+        out = tmp_path / f"out{workers}.jsonl"
+        cli("run", "cases.jsonl", *flags, "--workers", workers, "-o", out, chunk_limit_jobs=chunk)
+        assert sorted_lines(out) == expected
+        assert cli("verify", out, "cases.jsonl", *flags).status == 0
+
+
+def test_sort_restores_the_order_of_the_input(cli, tmp_path):
+    write_cases(tmp_path / "cases.jsonl", true_false_cases(500))
+    cli("run", "cases.jsonl", "--sort", "-o", "out.jsonl", chunk_limit_jobs=3)
+    rows = (tmp_path / "out.jsonl").read_bytes().splitlines()
+    assert [orjson.loads(row)["line"] for row in rows] == list(range(1, 501))
+
+
+# What it refuses before any work.
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["none.jsonl"], "INPUT_UNREADABLE: the input 'none.jsonl' does not exist"),
+        (["."], "is a directory"),
+        (["cases.jsonl", "-o", "out.html"], "OUTPUT_UNWRITABLE"),
+        (["cases.jsonl", "-o", "none/out.jsonl"], "folder of the output 'none/out.jsonl' does not"),
+        (["cases.jsonl", "-o", "folder.jsonl"], "is a folder"),
+        (["cases.jsonl", "-o", "./cases.jsonl"], "is the input"),
+        (
+            ["cases.jsonl", "-g", "true-fasle"],
+            "UNKNOWN_GRADER: no grader 'true-fasle'; did you mean",
+        ),
+        (["cases.jsonl", "-g", "true-false", "-c", "case_sensitiv=1"], "case_sensitive"),
+        (["cases.jsonl", "-g", "true-false", "-c", "case_sensitive=1"], "INVALID_CONFIG"),
+        (["cases.jsonl", "-c", "case_sensitive=1"], "names no grader"),
+        (["cases.jsonl", "--strict"], "line 2"),
+        (["\x1b[31m\u202e[red].jsonl"], "'\\x1b[31m\\u202e[red].jsonl'"),
+    ],
+)
+def test_what_cannot_work_is_refused_before_anything_is_done(cli, tmp_path, arguments, said):
+    lines = [case("good", PASS), {"custom_id": "bad"}]
+    write_cases(tmp_path / "cases.jsonl", lines)
+    (tmp_path / "folder.jsonl").mkdir()
+    ended = cli("run", *arguments)
+    assert ended.status == 1
+    assert said in ended.err.replace("\n", " ")
+    assert ended.out == ""
+    assert "Traceback" not in ended.err
+    assert not re.search("[\x00-\x09\x0b-\x1f\u202e]", ended.err)
+    assert not cli.state.exists()
+
+
+def test_a_wrong_setting_is_an_error_with_its_variables_name(cli, tmp_path):
+    write_cases(tmp_path / "cases.jsonl", [case("c", PASS)])
+    ended = cli("run", "cases.jsonl", chunk_limit_jobs="many")
+    assert ended.status == 1
+    assert ended.err.startswith("INVALID_SETTING: WEIGHBRIDGE_CHUNK_LIMIT_JOBS")
+
+
+def test_a_server_that_does_not_answer_is_given_up_within_seconds(cli, tmp_path):
+    write_cases(tmp_path / "cases.jsonl", [case("c", PASS)])
+    url = f"redis://:hunter2@127.0.0.1:{free_port()}/0"
+    ended = cli("run", "cases.jsonl", seconds=6, redis_url=url)
+    assert ended.status == 1
+    assert "REDIS_UNAVAILABLE" in ended.err
+    assert "nothing is kept" in ended.err
+    assert "hunter2" not in ended.err
+    cli.await_silence()
+    assert cli.left_over() == []
+
+
+# What a person sees.
+
+
+def test_a_terminal_shows_a_bar_with_rate_and_time_left(cli, many):
+    leader, follower = pty.openpty()
+    run = cli.start("run", many.name, stderr=follower)
+    os.close(follower)
+    screen = b""
+    while block := _read(leader):
+        screen += block
+    os.close(leader)
+    assert run.wait(60) == 100
+    text = re.sub(rb"\x1b\[[0-9;?]*[a-zA-Z]", b"", screen).decode()
+    assert re.search(r"[\d,]+ of (about )?[\d,]+ jobs, [\d,]+/s, \d+:\d\d left", text), text
+    assert b"\x1b" not in run.stdout.read()
+
+
+def _read(terminal):
+    try:
+        return os.read(terminal, 65536)
+    except OSError:  # how Linux says that nobody has it open any more
+        return b""
+
+
+def test_a_name_that_is_no_utf_8_is_no_obstacle(cli, tmp_path):
+    name = os.fsdecode(b"\xff.jsonl")
+    write_cases(tmp_path / name, [case("c", PASS)])
+    ended = cli("run", name)
+    assert ended.status == 0
+    assert "\\udcff.results.jsonl" in ended.out
+    assert (tmp_path / os.fsdecode(b"\xff.results.jsonl")).exists()
+
+
+def test_the_users_own_server_is_used_named_without_its_password_and_left_as_it_was(cli, tmp_path):
+    write_cases(tmp_path / "cases.jsonl", true_false_cases(30))
+    folder = tmp_path / "server"
+    folder.mkdir()
+    with TcpServer(folder, requirepass="hunter2") as server:
+        url = server.url.replace("redis://", "redis://:hunter2@")
+        ended = cli("run", "cases.jsonl", redis_url=url)
+        store = Store(url)
+        assert store.batches() == []
+        store.close()
+    assert ended.status == 100
+    assert f"redis://:***@127.0.0.1:{server.port}/0" in ended.out
+    assert "hunter2" not in ended.out + ended.err
+    cli.await_silence()
+    assert cli.left_over() == []
+
+
+# What becomes of it when it is interrupted.
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_an_interrupted_run_leaves_no_process_and_the_same_command_finishes_it(cli, many, how):
+    run = begun(cli, many.name, "-o", "out.jsonl")
+    run.send_signal(how)
+    _, said = run.communicate(timeout=20)
+    cli.await_silence()
+    kept = list(cli.state.iterdir())
+    assert len(kept) == 1
+    assert not (cli.folder / "out.jsonl").exists()
+    if how != signal.SIGKILL:
+        assert run.returncode == 1
+        assert f"interrupted; what is done is kept in {kept[0]}" in said.decode()
+    assert list(cli.temporary.iterdir()) == []
+
+    ended = cli("run", many.name, "-o", "out.jsonl", "--workers", "1")
+    assert "going on with the interrupted run" in ended.err
+    assert "resumed" in ended.out
+    assert ended.status == 100
+    assert sorted_lines(cli.folder / "out.jsonl") == graded_here(many)
+    cli.await_silence()
+    assert cli.left_over() == []
+
+
+def test_another_command_mentions_an_interrupted_run_and_clean_removes_it(cli, many):
+    run = begun(cli, many.name)
+    run.kill()
+    run.communicate(timeout=20)
+    write_cases(cli.folder / "few.jsonl", true_false_cases(3))
+    ended = cli("run", "few.jsonl")
+    assert "another, interrupted run is kept in" in ended.err
+    assert "resumed" not in ended.out
+    assert len(cli.left_over()) > 1
+    assert "1 interrupted runs removed" in cli("run", "--clean").out
+    assert cli.left_over() == []
+
+
+def test_a_run_whose_partial_results_are_gone_begins_anew(cli, many):
+    run = begun(cli, many.name, "-o", "out.jsonl")
+    run.kill()
+    run.communicate(timeout=20)
+    for partial in cli.folder.glob(".weighbridge-*"):
+        partial.unlink()
+    cli("run", many.name, "-o", "out.jsonl")
+    assert sorted_lines(cli.folder / "out.jsonl") == graded_here(many)
+    assert cli.left_over() == []
+
+
+def test_an_interrupted_pipe_leaves_nothing(cli, many):
+    source, sink = os.pipe()
+    run = cli.start("run", "-", "-o", "out.jsonl", stdin=source)
+    os.close(source)
+    with os.fdopen(sink, "wb") as pipe:
+        pipe.write(many.read_bytes())
+        pipe.flush()
+        eventually(cli.partial, 30, "the first results")
+        run.send_signal(signal.SIGINT)  # while it waits for more
+        _, said = run.communicate(timeout=10)
+    assert run.returncode == 1
+    assert "the input cannot be read a second time" in said.decode()
+    cli.await_silence()
+    assert cli.left_over() == []
+
+
+def test_a_reader_that_leaves_early_ends_the_run_and_leaves_it_to_be_resumed(cli, many):
+    run = cli.start("run", many.name, "-o", "-")
+    run.stdout.readline()
+    run.stdout.close()
+    said = run.stderr.read().decode()
+    assert run.wait(20) == 1
+    assert "what is done is kept in" in said
+    assert "Traceback" not in said
+    assert "Exception" not in said
+    cli.await_silence()
+
+
+def test_a_run_goes_on_when_its_worker_is_killed(cli, many):
+    run = begun(cli, many.name, "-o", "out.jsonl")
+    worker = cli.worker()
+    assert isinstance(worker, psutil.Process)
+    worker.kill()
+    run.communicate(timeout=60)
+    assert run.returncode == 100
+    assert sorted_lines(cli.folder / "out.jsonl") == graded_here(many)
+    cli.await_silence()
+    assert cli.left_over() == []
+
+
+def test_two_runs_of_one_command_at_once_do_not_disturb_each_other(cli, tmp_path):
+    write_cases(tmp_path / "cases.jsonl", true_false_cases(100))
+    runs = [cli.start("run", "cases.jsonl", stdin=subprocess.DEVNULL) for _ in range(2)]
+    for run in runs:
+        _, said = run.communicate(timeout=60)
+        assert run.returncode == 100, said
+    assert sorted_lines(tmp_path / "cases.results.jsonl") == graded_here(tmp_path / "cases.jsonl")
+    cli.await_silence()
+    assert cli.left_over() == []

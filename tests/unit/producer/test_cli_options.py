@@ -1,0 +1,54 @@
+import pytest
+
+from weighbridge.errors import ConfigError
+from weighbridge.jobs.model import GraderSpec
+from weighbridge_producer.cli.options import InvalidSettingError, settings, specs
+
+
+@pytest.mark.parametrize(
+    ("graders", "configs", "expected"),
+    [
+        (["true-false"], [], [GraderSpec("true-false")]),
+        (["tf=true-false"], [], [GraderSpec("true-false", None, "tf")]),
+        (["a=b=true-false"], [], [GraderSpec("true-false", None, "a=b")]),
+        (["g"], ["k=true"], [GraderSpec("g", {"k": True})]),
+        (["g"], ["k=yes"], [GraderSpec("g", {"k": "yes"})]),
+        (["g"], ["k=a=b"], [GraderSpec("g", {"k": "a=b"})]),
+        (["g"], ['{"k": 1, "l": [2]}'], [GraderSpec("g", {"k": 1, "l": [2]})]),
+        (["g"], ['g={"k": 1}'], [GraderSpec("g", {"k": 1})]),
+        (["g"], ["k=1", "k=2", "l=3"], [GraderSpec("g", {"k": 2, "l": 3})]),
+        (["a=g", "b=g"], ["b.k=1"], [GraderSpec("g", None, "a"), GraderSpec("g", {"k": 1}, "b")]),
+        ([], [], []),
+    ],
+)
+def test_graders_and_their_settings_are_named_together(graders, configs, expected):
+    assert list(specs(graders, configs)) == expected
+
+
+@pytest.mark.parametrize(
+    ("graders", "config", "complaint"),
+    [
+        (["g"], "k", "has no value"),
+        (["g"], "{", "not JSON"),
+        (["g"], "g=[1]", "not a JSON object"),
+        (["a=g", "b=g"], "k=1", "names no grader of this command (a, b)"),
+        ([], "k=1", "names no grader of this command (none)"),
+    ],
+)
+def test_a_setting_that_cannot_be_placed_is_refused(graders, config, complaint):
+    with pytest.raises(ConfigError) as refusal:
+        specs(graders, [config])
+    assert complaint in refusal.value.message
+
+
+def test_one_label_for_two_graders_is_refused():
+    with pytest.raises(ConfigError, match="two graders are labelled 'x'"):
+        specs(["x=true-false", "x=string-match"], [])
+
+
+def test_a_wrong_environment_variable_is_named_without_its_value(monkeypatch):
+    monkeypatch.setenv("WEIGHBRIDGE_CHUNK_LIMIT_JOBS", "hunter2")
+    with pytest.raises(InvalidSettingError) as refusal:
+        settings()
+    assert "WEIGHBRIDGE_CHUNK_LIMIT_JOBS" in str(refusal.value)
+    assert "hunter2" not in str(refusal.value)

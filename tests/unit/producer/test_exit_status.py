@@ -1,0 +1,69 @@
+import pytest
+
+from weighbridge.jobs.model import BatchState, BatchStatus, Counts
+from weighbridge_producer.cli.show import exit_status
+
+
+def ended(status=BatchStatus.COMPLETED, **counts):
+    total = sum(counts.values())
+    return BatchState(
+        *("wb_0_0_0", status, Counts(total=total, **counts), 0.0, 0.0, 1.0, True),
+        *(1, total, 100, 0, 0, 0.0, 0, None),
+    )
+
+
+@pytest.mark.parametrize(
+    ("counts", "status"),
+    [
+        ({"passed": 3}, 0),
+        ({"passed": 2, "failed": 1}, 100),
+        ({"failed": 3}, 100),
+        ({}, 1),
+        ({"ungradable": 3}, 1),
+        ({"errored": 3}, 1),
+        ({"passed": 2, "ungradable": 1}, 1),
+        ({"passed": 2, "errored": 1}, 1),
+        ({"failed": 2, "errored": 1}, 1),
+        ({"failed": 2, "ungradable": 1}, 100),
+    ],
+)
+def test_all_passed_is_0_some_failed_is_100_and_what_could_not_be_judged_is_1(counts, status):
+    assert exit_status(ended(**counts)) == status
+
+
+@pytest.mark.parametrize(
+    ("counts", "rate", "status"),
+    [
+        ({"passed": 9, "failed": 1}, 0.9, 0),
+        ({"passed": 9, "failed": 1}, 0.91, 100),
+        ({"failed": 1}, 0.0, 0),
+        ({"passed": 9, "failed": 1, "errored": 1}, 0.5, 1),
+        ({"passed": 9, "failed": 1, "ungradable": 1}, 0.5, 1),
+        ({"ungradable": 1}, 0.0, 1),
+    ],
+)
+def test_a_pass_rate_forgives_failures_and_nothing_else(counts, rate, status):
+    assert exit_status(ended(**counts), min_pass_rate=rate) == status
+
+
+@pytest.mark.parametrize(
+    ("counts", "share", "status"),
+    [
+        ({"passed": 9, "errored": 1}, 0.9, 0),
+        ({"passed": 9, "ungradable": 1}, 0.9, 0),
+        ({"passed": 8, "errored": 1, "ungradable": 1}, 0.9, 1),
+        ({"passed": 8, "failed": 1, "errored": 1}, 0.9, 100),
+    ],
+)
+def test_a_gradable_share_forgives_what_could_not_be_judged_and_no_failure(counts, share, status):
+    assert exit_status(ended(**counts), min_gradable=share) == status
+
+
+def test_both_thresholds_forgive_both():
+    state = ended(passed=8, failed=1, errored=1)
+    assert exit_status(state, min_pass_rate=0.8, min_gradable=0.9) == 0
+
+
+@pytest.mark.parametrize("status", [BatchStatus.CANCELLED, BatchStatus.EXPIRED, BatchStatus.FAILED])
+def test_a_batch_that_did_not_complete_is_trouble_even_when_all_of_it_passed(status):
+    assert exit_status(ended(status, passed=3)) == 1

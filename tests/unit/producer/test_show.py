@@ -1,0 +1,68 @@
+import io
+
+import pytest
+from rich.console import Console
+
+from weighbridge.jobs.model import Counts, GraderSummary
+from weighbridge_producer.cli.show import print_summary, printable, shown
+
+MANY = 10_000_000
+
+
+def summary_of(*rows):
+    console = Console(file=io.StringIO(), width=1000, emoji=False, soft_wrap=True)
+    print_summary(rows, Counts(), console)
+    return console.file.getvalue()
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        GraderSummary("true-false", "true-false", 259, 39, 2, causes=(("a: b", 39),)),
+        GraderSummary("x" * 256, "string-match", MANY, MANY, MANY, MANY, causes=(("c" * 120, 9),)),
+        GraderSummary("名" * 256, "g" * 256, cancelled=MANY, expired=MANY),
+        GraderSummary("", "", errored=MANY, causes=tuple((f"CODE_{n}", n) for n in range(9))),
+    ],
+)
+def test_a_summary_fits_80_columns_whatever_the_labels_and_numbers(row):
+    lines = summary_of(row).splitlines()
+    assert [line for line in lines if Console().measure(line.rstrip()).maximum > 80] == []
+
+
+def test_a_summary_gives_every_count_its_denominator():
+    row = GraderSummary("true-false", "true-false", 259, 39, 2, 1)
+    text = " ".join(summary_of(row).split())
+    assert "true-false 259/298 86.9% 39/298 2/300 1/301" in text
+
+
+def test_only_all_is_shown_as_100_percent_and_only_none_as_0():
+    nearly, hardly = GraderSummary("a", "a", 999_999, 1), GraderSummary("b", "b", 1, 999_999)
+    text = summary_of(nearly, hardly)
+    assert "99.9%" in text
+    assert "100.0%" not in text
+    assert "0.1%" in text
+    assert " 0.0%" not in text
+
+
+def test_long_labels_that_differ_at_their_end_stay_apart():
+    text = summary_of(*(GraderSummary("l" * 200 + end, "g", 1) for end in "ab"))
+    assert len({line.split()[0] for line in text.splitlines()[1:]}) == 2
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    ["\x1b[31mred", "a\rb", "\x07", "\x9b2J", "a\nb", "\u202eevil", "\udcff", "\u2028", "\x00"],
+)
+def test_what_would_move_a_terminal_is_shown_as_text(hostile):
+    assert printable(hostile).isprintable()
+
+
+def test_ordinary_text_of_any_script_is_shown_as_it_is():
+    text = "naïve 名前 مرحبا 👍 e\u0301"
+    assert printable(text) == text
+
+
+def test_markup_in_a_strangers_text_is_literal():
+    row = GraderSummary("[red]x[/red] :smile:", "g", 1)
+    assert "[red]x[/red] :smile:" in summary_of(row)
+    assert shown("[/]") == "\\[/]"
