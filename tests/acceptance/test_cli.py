@@ -1,0 +1,323 @@
+"""The commands for batches and workers on a shared server, with a real worker."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+
+import orjson
+import pytest
+
+from support.cases import true_false_cases, write_cases
+from support.servers import free_port
+from support.waiting import eventually
+from weighbridge.jobs.grading import grade_lines
+from weighbridge_producer import Client
+
+UNKNOWN_BATCH = "wb_67000000_1_00000000000000000000"
+
+
+@pytest.fixture
+def shared(cli, server, worker):
+    """The command line, on everybody's server."""
+    cli.environment["WEIGHBRIDGE_REDIS_URL"] = server.url
+    return cli
+
+
+@pytest.fixture
+def cases(tmp_path):
+    """Twelve cases in a file: eight pass, four fail."""
+    return write_cases(tmp_path / "cases.jsonl", true_false_cases(12))
+
+
+def submitted(shared, *arguments, **settings):
+    """Submit a file, wait for its end, and return the batch's id."""
+    ended = shared("submit", *arguments, **settings)
+    assert ended.status == 0, ended.err
+    batch = ended.out.strip()
+    shared("watch", batch)
+    return batch
+
+
+def ids_of(text):
+    return [orjson.loads(row)["custom_id"] for row in text.splitlines()]
+
+
+def test_a_batch_is_submitted_watched_shown_listed_and_collected(shared, cases):
+    batch = shared("submit", cases.name).out.strip()
+    watched = shared("watch", batch)
+    assert watched.status == 100
+    assert "8/12" in watched.out
+    assert shared("watch", batch, "--min-pass-rate", "0.6").status == 0
+
+    status = shared("status", batch)
+    assert f"{batch}  completed" in status.out
+    assert "12/12 (100.0%) finished" in status.out
+    state = shared("status", batch, "--json").json
+    assert state["counts"]["passed"] == 8
+    assert state["graders"][0]["label"] == "true-false"
+
+    listed = shared("batches", "--most", "100", "--json").json
+    assert [b["source"] for b in listed if b["batch_id"] == batch] == [cases.name]
+    assert batch in shared("batches", "--most", "100").out
+
+    results = shared("results", batch)
+    with cases.open("rb") as lines:
+        assert sorted(results.out.encode().splitlines(True)) == sorted(grade_lines(lines))
+
+
+def test_results_are_picked_by_id_verdict_error_and_label(shared, tmp_path):
+    lines = [line | {"grader": None} for line in true_false_cases(6)]
+    for line in lines:
+        del line["grader"]
+    write_cases(tmp_path / "cases.jsonl", [*lines, {"custom_id": "bad"}])
+    batch = submitted(shared, "cases.jsonl", "-g", "true-false", "-g", "same=string-match")
+
+    failed = shared("results", batch, "--failed", "--label", "true-false")
+    assert sorted(ids_of(failed.out)) == ["c0", "c3"]
+    assert ids_of(shared("results", batch, "--errored").out) == ["bad"]
+    assert len(ids_of(shared("results", batch, "--failed", "--errored").out)) == 9
+    found = [orjson.loads(row) for row in shared("results", batch, "--id", "c1").out.splitlines()]
+    assert sorted(row["label"] for row in found) == ["same", "true-false"]
+    missing = shared("results", batch, "--id", "c99")
+    assert (missing.status, missing.out) == (1, "")
+    assert "NO_SUCH_RESULT" in missing.err
+
+
+def test_results_sorted_into_a_file_are_in_the_order_of_the_input(shared, tmp_path):
+    write_cases(tmp_path / "cases.jsonl", true_false_cases(200))
+    batch = submitted(shared, "cases.jsonl", chunk_limit_jobs=3)
+    assert shared("results", batch, "--sort", "-o", "out.jsonl").out == ""
+    assert ids_of((tmp_path / "out.jsonl").read_text()) == [f"c{n}" for n in range(200)]
+    refused = shared("results", batch, "-o", "none/out.jsonl")
+    assert (refused.status, refused.err.partition(":")[0]) == (1, "OUTPUT_UNWRITABLE")
+
+
+def test_a_cursor_goes_on_where_the_last_collection_ended(shared, cases, client):
+    first, second = cases.read_bytes().splitlines(True)[:5], cases.read_bytes().splitlines(True)[5:]
+    source, sink = os.pipe()
+    submit = shared.start("submit", "-", "--json", stdin=source, settings={"chunk_limit_jobs": 5})
+    os.close(source)
+    with os.fdopen(sink, "wb") as pipe:
+        pipe.write(b"".join(first) + second[0])
+        pipe.flush()
+        # The chunk is full, so it is graded while more may come.
+        batch = eventually(lambda: _newest_with(client, 5), what="the first five results").batch_id
+        part = shared("results", batch)
+        pipe.write(b"".join(second[1:]))
+    assert orjson.loads(submit.communicate(timeout=30)[0])["sealed"]
+    cursor = part.err.strip().removeprefix("cursor: ")
+    rest = shared("results", batch, "--follow", "--cursor", cursor)
+    assert sorted(ids_of(part.out)) == [f"c{n}" for n in range(5)]
+    assert sorted(ids_of(part.out) + ids_of(rest.out)) == sorted(f"c{n}" for n in range(12))
+    refused = shared("results", batch, "--cursor", "nonsense")
+    assert (refused.status, refused.err.partition(":")[0]) == (1, "STALE_CURSOR")
+
+
+def _newest_with(client, finished):
+    found = [
+        state
+        for state in client.batches(20)
+        if state.counts.finished == finished and not state.sealed
+    ]
+    return found[0] if found else None
+
+
+def test_an_interrupted_submission_says_how_to_go_on_and_that_works(cli, own_server, tmp_path):
+    cli.environment["WEIGHBRIDGE_REDIS_URL"] = own_server.url
+    write_cases(tmp_path / "many.jsonl", true_false_cases(100_000))
+    submit = cli.start("submit", "many.jsonl", settings={"chunk_limit_jobs": 20})
+    with Client(own_server.url) as client:
+        eventually(lambda: any(state.lines for state in client.batches()), 30, "a chunk")
+    submit.send_signal(signal.SIGINT)
+    out, said = submit.communicate(timeout=20)
+    assert (submit.returncode, out) == (1, b"")
+    assert b"no worker lives on" in said
+    batch, *_ = cli("batches", "--json").json
+    assert 0 < batch["lines"] < 100_000
+    resume = f"weighbridge submit many.jsonl --resume {batch['batch_id']}"
+    assert resume in said.decode()
+    assert f"weighbridge cancel {batch['batch_id']}" in said.decode()
+
+    assert cli(*resume.split()[1:]).status == 0
+    state = cli("status", batch["batch_id"], "--json").json
+    assert (state["sealed"], state["counts"]["total"]) == (True, 100_000)
+
+
+def test_cancel_retry_and_delete(cli, own_server, start_worker, tmp_path):
+    cli.environment["WEIGHBRIDGE_REDIS_URL"] = own_server.url
+    write_cases(tmp_path / "cases.jsonl", true_false_cases(12))
+    submit = cli("submit", "cases.jsonl")
+    assert "no worker lives on" in submit.err
+    batch = submit.out.strip()
+
+    cancelled = cli("cancel", batch)
+    assert "12 cancelled" in cancelled.out
+    assert cli("watch", batch).status == 1
+    assert "12/12" in cli("status", batch).out
+
+    start_worker(own_server.url)
+    assert cli("retry", batch).out == "12 jobs are graded again\n"
+    assert cli("watch", batch).status == 100
+    assert cli("status", batch, "--json").json["counts"]["passed"] == 8
+
+    assert cli("delete", batch).status == 0
+    gone = cli("status", batch)
+    assert (gone.status, gone.err.partition(":")[0]) == (1, "BATCH_NOT_FOUND")
+    assert cli("batches", "--json").json == []
+
+
+def test_a_worker_is_started_listed_and_drained(cli, own_server):
+    cli.environment["WEIGHBRIDGE_REDIS_URL"] = own_server.url
+    assert cli("workers", "--json").json == []
+    worker = cli.start("worker", "--concurrency", "1", "--log-format", "json")
+    [info] = eventually(lambda: cli("workers", "--json").json, 30, "the worker")
+    assert (info["pid"], info["concurrency"]) == (worker.pid, 1)
+    assert info["graders"] == {"string-match": 1, "true-false": 1}
+    assert info["name"] in cli("workers").out
+
+    refused = cli("drain", "nobody")
+    assert (refused.status, refused.err.partition(":")[0]) == (1, "NO_SUCH_WORKER")
+    assert cli("drain", "all").out == f"{info['name']} finishes and leaves\n"
+    _, log = worker.communicate(timeout=40)
+    assert worker.returncode == 0
+    assert all(orjson.loads(line)["message"] for line in log.splitlines())
+    cli.await_silence()
+
+
+# Proving results.
+
+
+@pytest.fixture
+def results(tmp_path, cases):
+    """The results of `cases`, as the library gives them."""
+    path = tmp_path / "results.jsonl"
+    with cases.open("rb") as lines:
+        path.write_bytes(b"".join(grade_lines(lines)))
+    return path
+
+
+def test_untouched_results_are_proven(cli, results, cases):
+    ended = cli("verify", results.name, cases.name, "--json")
+    assert ended.status == 0
+    assert ended.json["proven"] == 12
+
+
+@pytest.mark.parametrize(
+    ("tamper", "found"),
+    [
+        (lambda rows: [rows[0].replace(b'"fail"', b'"pass"'), *rows[1:]], "changed"),
+        (lambda rows: [re.sub(rb'"receipt":"..', b'"receipt":"zz', rows[0]), *rows[1:]], "changed"),
+        (lambda rows: rows[1:], "missing"),
+        (lambda rows: [*rows, rows[0]], "surplus"),
+        (lambda rows: [*rows, rows[0].replace(b'"line":1,', b'"line":99,')], "surplus"),
+        (lambda rows: [*rows, b"no result\n"], "surplus"),
+        (lambda rows: [*rows, b'{"line": 1, "error": "x"}\n'], "surplus"),
+    ],
+)
+def test_tampered_results_are_found(cli, results, cases, tamper, found):
+    results.write_bytes(b"".join(tamper(results.read_bytes().splitlines(True))))
+    ended = cli("verify", results.name, cases.name, "--json")
+    assert ended.status == 1
+    counts = {name: ended.json[name] for name in ("changed", "missing", "surplus")}
+    assert counts == {"changed": 0, "missing": 0, "surplus": 0} | {found: 1}
+
+
+def test_a_repeated_line_has_no_result_and_misses_none(shared, cases):
+    text = cases.read_bytes()
+    cases.write_bytes(text + b"\n" + text.splitlines(True)[3])
+    batch = submitted(shared, cases.name)
+    assert "1 repeated lines were left out" in shared("status", batch).out
+    shared("results", batch, "-o", "out.jsonl")
+    verified = shared("verify", "out.jsonl", cases.name, "--json").json
+    assert (verified["ok"], verified["proven"], verified["missing"]) == (True, 12, 0)
+
+
+# Graders.
+
+
+def test_graders_are_listed_and_shown(cli):
+    listed = cli("graders")
+    assert "string-match" in listed.out
+    assert [g["id"] for g in cli("graders", "--json").json["graders"]] == [
+        "string-match",
+        "true-false",
+    ]
+    shown = cli("graders", "show", "true-false")
+    assert '"case_sensitive"' in shown.out
+    assert '"verdict": "pass"' in shown.out
+    facts = cli("graders", "show", "string-match", "--json").json
+    assert facts["config_schema"]["properties"]["case_sensitive"]
+    assert facts["example"]["result"]["verdict"] in {"pass", "fail"}
+    unknown = cli("graders", "show", "true-flase")
+    assert unknown.status == 1
+    assert "did you mean 'true-false'" in unknown.err
+
+
+# What goes wrong.
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["status", UNKNOWN_BATCH],
+        ["watch", "nonsense"],
+        ["results", UNKNOWN_BATCH],
+        ["results", UNKNOWN_BATCH, "--id", "c1"],
+        ["cancel", UNKNOWN_BATCH],
+        ["retry", "\x1b[31mred"],
+        ["delete", UNKNOWN_BATCH],
+        ["submit", "none.jsonl"],
+        ["submit", "cases.jsonl", "-g", "true-fasle"],
+        ["submit", "cases.jsonl", "--resume", UNKNOWN_BATCH],
+        ["submit", "bad.jsonl", "--strict"],
+        ["verify", "none.jsonl", "cases.jsonl"],
+        ["verify", "cases.jsonl", "none.jsonl"],
+    ],
+)
+def test_an_error_has_a_code_a_message_and_a_hint_on_standard_error(shared, cases, command):
+    (cases.parent / "bad.jsonl").write_text("[]\n")
+    ended = shared(*command)
+    assert (ended.status, ended.out) == (1, "")
+    assert re.match(r"[A-Z_]+: \S", ended.err), ended.err
+    assert "Traceback" not in ended.err
+    assert "\x1b" not in ended.err
+    assert len(ended.err.splitlines()) >= 2 or "did you mean" in ended.err
+
+
+@pytest.mark.parametrize("command", ["status", "submit", "batches"])
+def test_a_server_that_refuses_is_an_error_within_seconds(cli, cases, command):
+    arguments = {"status": [UNKNOWN_BATCH], "submit": [cases.name]}.get(command, [])
+    url = f"redis://user:hunter2@127.0.0.1:{free_port()}/0"
+    ended = cli(command, *arguments, seconds=6, redis_url=url)
+    assert ended.status == 1
+    assert ended.err.startswith("REDIS_UNAVAILABLE: redis://user:***@127.0.0.1")
+    assert "hunter2" not in ended.err
+
+
+def test_no_server_at_all_is_an_error_that_names_the_variable(cli):
+    ended = cli("batches")
+    assert ended.status == 1
+    assert "WEIGHBRIDGE_REDIS_URL" in ended.err
+
+
+def test_what_strangers_named_reaches_the_terminal_as_text(shared, tmp_path):
+    name = "\x1b[31m\u202e[bold]x :bomb:.jsonl"
+    lines = [
+        {
+            "custom_id": f"c{n}",
+            "inputs": {"agent_response": response, "expected_output": "true"},
+            "graders": [{"grader": "true-false", "label": "\u202e[red]label[/red] :bomb:"}],
+        }
+        for n, response in enumerate(["yes", "\x1b]0;owned\x07"])
+    ]
+    write_cases(tmp_path / name, lines)
+    batch = submitted(shared, name)
+    everything = ""
+    for command in (["status", batch], ["batches", "--most", "100"], ["watch", batch]):
+        ended = shared(*command)
+        everything += ended.out + ended.err
+    assert "\\u202e[red]label[/red] :bomb:" in everything
+    assert "\\x1b[31m\\u202e[bold]x :bomb:.jsonl" in everything
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]", everything)
