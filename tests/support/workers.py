@@ -48,14 +48,14 @@ class WorkerProcess:
         self.url = url
         self._log = log
         self._lifeline_end, self._lifeline = os.pipe()
-        with log.open("wb") as output:
+        with log.open("wb") as records, log.with_suffix(".out").open("wb") as output:
             self._process = subprocess.Popen(
                 list(command),
                 env=env | {"WEIGHBRIDGE_LIFELINE_FD": str(self._lifeline_end)},
                 pass_fds=[self._lifeline_end],
                 stdin=subprocess.DEVNULL,
                 stdout=output,
-                stderr=output,
+                stderr=records,
                 start_new_session=True,
             )
         self.pid = self._process.pid
@@ -63,8 +63,13 @@ class WorkerProcess:
 
     @property
     def log(self) -> str:
-        """What it has written so far."""
+        """What it has logged so far."""
         return self._log.read_text()
+
+    @property
+    def output(self) -> str:
+        """What it has written to standard output so far."""
+        return self._log.with_suffix(".out").read_text()
 
     def await_heartbeat(self, seconds: float = 30.0) -> WorkerInfo:
         """Wait for its first heartbeat and return it."""

@@ -7,6 +7,7 @@ import sys
 import time
 
 import orjson
+from billiard.util import get_logger
 
 
 class JsonFormatter(logging.Formatter):
@@ -36,5 +37,16 @@ def configure_logging(level: int, *, as_json: bool) -> None:
     root.handlers[:] = [handler]
     root.setLevel(level)
     logging.captureWarnings(capture=True)
-    # Celery reports each lost child with a traceback of its own; the supervisor says the same in one line.
-    logging.getLogger("celery.worker.strategy").setLevel(max(level, logging.WARNING))
+    # Billiard's own logger keeps its records from the root.
+    pool_log = get_logger()
+    pool_log.propagate = True
+    pool_log.setLevel(max(level, logging.WARNING))
+    # Celery has a line for every message received and done, which says nothing that the counts do not.
+    for chatty in ("celery.worker.strategy", "celery.app.trace"):
+        logging.getLogger(chatty).setLevel(max(level, logging.WARNING))
+    # It reports each lost child with a traceback of its own; the supervisor says the same in one line.
+    logging.getLogger("celery.worker.request").addFilter(_is_no_lost_child)
+
+
+def _is_no_lost_child(record: logging.LogRecord) -> bool:
+    return "WorkerLostError" not in record.getMessage()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from ssl import SSLCertVerificationError
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from redis import Redis
 from redis.backoff import ExponentialWithJitterBackoff
@@ -23,16 +24,42 @@ from weighbridge.errors import ServerError, ServerFullError, ServerUnavailableEr
 from weighbridge.settings import masked
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+
+T = TypeVar("T")
 
 CONNECT_SECONDS = 5.0
 ANSWER_SECONDS = 30.0
 PATIENCE_TRIES = 25  #: with a growing pause of at most 1 s: a restart of the server is waited out
 
 
+class _Patience(Retry):
+    """Waits for a server that may come back; one that refuses us will not change its mind."""
+
+    def call_with_retry(
+        self,
+        do: Callable[[], T],
+        fail: Callable[[Exception], Any] | Callable[[Exception, int], Any],
+        is_retryable: Callable[[Exception], bool] | None = None,
+        with_failure_count: bool = False,
+    ) -> T:
+        """Do something, again and again while it fails for what may pass."""
+
+        def may_pass(error: Exception) -> bool:
+            return not _is_refusal(error) and (is_retryable is None or is_retryable(error))
+
+        return super().call_with_retry(do, fail, may_pass, with_failure_count)
+
+
+def _is_refusal(error: Exception) -> bool:
+    reasons = (error, error.__cause__, error.__context__)
+    refusals = (AuthenticationError, AuthorizationError, SSLCertVerificationError)
+    return any(isinstance(reason, refusals) for reason in reasons)
+
+
 def connect(url: str, *, patient: bool = True) -> Redis:
     """Return a client whose every command may be sent twice: ours are idempotent, and a dropped reply is no failure."""
-    retry = Retry(
+    retry = _Patience(
         ExponentialWithJitterBackoff(cap=1.0, base=0.02), PATIENCE_TRIES if patient else 1
     )
     try:

@@ -1,0 +1,186 @@
+"""Where the servers are: logins, TLS, two servers; and what is shown of their addresses."""
+
+from __future__ import annotations
+
+import shutil
+import socket
+import ssl
+import threading
+from contextlib import closing, contextmanager, suppress
+from typing import TYPE_CHECKING
+
+import pytest
+import redis
+import trustme
+
+from support.cases import assert_graded_right, results_by_id, true_false_cases
+from support.servers import TcpServer
+from weighbridge.errors import ServerError, ServerUnavailableError
+from weighbridge.settings import Settings
+from weighbridge_producer import Client
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from support.workers import StartWorker
+    from weighbridge.embedded import EmbeddedServer
+
+SECRET = "s3cret-Pa55"
+WRONG = "wr0ng-Pa55"
+
+
+def grades(client: Client, count: int = 500) -> None:
+    """Make sure that what is submitted is graded and can be collected."""
+    batch = client.submit(true_false_cases(count))
+    batch.wait(30)
+    results = results_by_id(batch)
+    assert len(results) == count
+    assert_graded_right(results, count)
+
+
+def test_broker_and_store_may_be_two_servers(
+    own_server: EmbeddedServer, tcp_server: TcpServer, start_worker: StartWorker
+) -> None:
+    start_worker(own_server.url, broker_url=tcp_server.url)
+    settings = Settings(broker_url=tcp_server.url)  # type: ignore[arg-type]
+    with Client(own_server.url, settings=settings) as client:
+        grades(client)
+        with redis.Redis(port=tcp_server.port) as broker:
+            assert broker.keys("wb:*") == []
+            assert broker.keys("_kombu*") != []
+        assert client.store.redis.keys("_kombu*") == []
+
+
+@pytest.mark.parametrize("user", ["", "grader"])
+def test_a_user_name_and_a_password_in_the_url_work_and_are_never_shown(
+    tmp_path: Path, start_worker: StartWorker, user: str
+) -> None:
+    options = (
+        {"user": f"grader on >{SECRET} ~* &* +@all", "requirepass": "other"}
+        if user
+        else {"requirepass": SECRET}
+    )
+    with TcpServer(tmp_path, **options) as server:
+        address = f"redis://{user}:{SECRET}@127.0.0.1:{server.port}/0"
+        worker = start_worker(address, log_level="debug")
+        with Client(address) as client:
+            grades(client)
+        server.kill()
+        # Now it says that it cannot connect, again and without the password.
+        from support.waiting import eventually
+
+        eventually(lambda: "annot connect" in worker.log or "no answer" in worker.log, 20)
+        server.start()
+        with Client(address) as client:
+            grades(client)
+        assert SECRET not in worker.log
+        assert SECRET not in worker.output
+        with pytest.raises(ServerError) as raised:
+            Client(address.replace(SECRET, WRONG)).submit(true_false_cases(1))
+        assert raised.value.code == "REDIS_ERROR"
+        assert WRONG not in all_said(raised.value)
+
+
+def all_said(error: BaseException) -> str:
+    """Return an error's text as a traceback would show it, causes too."""
+    import traceback
+
+    return "".join(traceback.format_exception(error))
+
+
+def test_an_address_that_nobody_answers_at_is_shown_without_its_password() -> None:
+    from support.servers import free_port
+    from weighbridge.jobs.broker import Publisher
+    from weighbridge.jobs.chunk import ChunkId
+    from weighbridge.jobs.store import Store
+
+    address = f"redis://someone:{SECRET}@127.0.0.1:{free_port()}/0"
+    with pytest.raises(ServerUnavailableError) as raised:
+        Store(address, patient=False).batches()
+    assert SECRET not in all_said(raised.value)
+    publisher = Publisher(Settings(), address)
+    publisher.app.conf.broker_connection_timeout = 1
+    with pytest.raises(ServerUnavailableError, match=r"redis://someone:\*\*\*@127") as raised:
+        publisher.queue_length()
+    assert SECRET not in str(raised.value)
+    with pytest.raises(ServerUnavailableError) as raised:
+        publisher.publish("batch", ChunkId(0))
+    assert SECRET not in str(raised.value)
+
+
+@pytest.mark.parametrize("address", ["nonsense", "http://localhost", f"redis://:{SECRET}@h:port/0"])
+def test_what_is_no_address_is_refused_in_plain_words(address: str) -> None:
+    with pytest.raises(ServerError) as raised:
+        Client(address).batches()
+    assert raised.value.code == "REDIS_ERROR"
+    assert raised.value.hint
+    assert SECRET not in str(raised.value)
+
+
+@contextmanager
+def tls_proxy(port: int, folder: Path) -> Iterator[tuple[int, Path]]:
+    """Take TLS off connections to a server; give the port to connect to, and the authority's certificate."""
+    authority = trustme.CA()
+    authority.cert_pem.write_to_path(folder / "ca.pem")
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("127.0.0.1", "localhost").configure_cert(context)
+    listener = socket.create_server(("127.0.0.1", 0))
+
+    def accept() -> None:
+        with suppress(OSError):
+            while True:
+                plain, _ = listener.accept()
+                threading.Thread(target=serve, args=(plain,), daemon=True).start()
+
+    def serve(plain: socket.socket) -> None:
+        with (
+            suppress(OSError),
+            context.wrap_socket(plain, server_side=True) as outer,
+            socket.create_connection(("127.0.0.1", port)) as inner,
+        ):
+            back = threading.Thread(target=pump, args=(inner, outer), daemon=True)
+            back.start()
+            pump(outer, inner)
+            back.join(5)
+
+    def pump(source: socket.socket, sink: socket.socket) -> None:
+        with suppress(OSError, ValueError):
+            while data := source.recv(65536):
+                sink.sendall(data)
+        with suppress(OSError):
+            sink.shutdown(socket.SHUT_RDWR)
+
+    threading.Thread(target=accept, daemon=True).start()
+    with closing(listener):
+        yield listener.getsockname()[1], folder / "ca.pem"
+
+
+def test_tls_addresses_work_for_store_and_broker_and_check_the_certificate(
+    tcp_server: TcpServer, start_worker: StartWorker, tmp_path: Path
+) -> None:
+    with tls_proxy(tcp_server.port, tmp_path) as (port, authority):
+        address = f"rediss://localhost:{port}/0?ssl_ca_certs={authority}"
+        start_worker(address)
+        with Client(address) as client:
+            grades(client)
+        # Without the authority, nobody vouches for the server.
+        with pytest.raises(ServerError):
+            Client(f"rediss://localhost:{port}/0", settings=Settings()).batches()
+        stranger = shutil.copy(authority, tmp_path / "stranger.pem")
+        trustme.CA().cert_pem.write_to_path(stranger)
+        from weighbridge.jobs.broker import Publisher
+
+        publisher = Publisher(Settings(), f"rediss://localhost:{port}/0?ssl_ca_certs={stranger}")
+        with pytest.raises(ServerError):
+            publisher.queue_length()
+
+
+def test_tls_without_a_check_is_had_by_asking_for_it(
+    tcp_server: TcpServer, start_worker: StartWorker, tmp_path: Path
+) -> None:
+    with tls_proxy(tcp_server.port, tmp_path) as (port, _):
+        address = f"rediss://127.0.0.1:{port}/0?ssl_cert_reqs=none"
+        start_worker(address)
+        with Client(address) as client:
+            grades(client)

@@ -1,0 +1,199 @@
+"""The worker process: what it says of itself, how it stops, and how else it can be started."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import orjson
+import pytest
+
+from support.cases import assert_graded_right, hazard_case, results_by_id, true_false_cases
+from support.waiting import eventually
+from support.workers import BY_CELERY, BY_MODULE, environment
+from weighbridge.jobs.store import Store
+from weighbridge_producer import Client
+
+if TYPE_CHECKING:
+    from support.cases import Case
+    from support.workers import StartWorker
+    from weighbridge.embedded import EmbeddedServer
+
+WAYS = {"python -m weighbridge_worker": BY_MODULE, "celery -A weighbridge_worker": BY_CELERY}
+
+
+def slow_cases(count: int, seconds: float = 0.02) -> list[Case]:
+    return [hazard_case(f"slow-{n}", "sleeps", expected=seconds) for n in range(count)]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_worker_can_be_started_either_way(
+    own_server: EmbeddedServer, start_worker: StartWorker, way: str
+) -> None:
+    worker = start_worker(own_server.url, command=WAYS[way])
+    with Client(own_server.url) as client:
+        batch = client.submit(true_false_cases(5000))
+        batch.wait(30)
+        results = results_by_id(batch)
+        assert len(results) == 5000
+        assert_graded_right(results, 5000)
+    assert len(worker.children()) == 2
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_worker_asked_to_stop_finishes_what_it_has_and_leaves(
+    own_server: EmbeddedServer, start_worker: StartWorker, way: str
+) -> None:
+    worker = start_worker(own_server.url, command=WAYS[way], chunk_budget_seconds=0.3)
+    with Client(own_server.url) as client:
+        batch = client.submit([*slow_cases(400), *true_false_cases(1000)])
+        eventually(lambda: batch.status().counts.finished, 30)
+        children = worker.children()
+        asked_at = time.monotonic()
+        worker.ask_to_stop()
+        assert worker.await_end() == 0
+        print(f"stopped after {time.monotonic() - asked_at:.1f} s")
+        assert not any(child.is_running() for child in children)
+        assert client.workers() == []
+        state = batch.status()
+        assert 0 < state.counts.finished < 1400
+        # Nothing is leased to anybody, and no attempt is counted.
+        key = f"wb:{{{batch.id}}}:"
+        assert client.store.redis.hlen(key + "claims") == 0
+        assert client.store.redis.exists(key + "strikes") == 0
+        start_worker(own_server.url, 4, sweep_seconds=0.3)
+        batch.wait(60)
+        results = results_by_id(batch)
+        assert len(results) == 1400
+        assert_graded_right(results, 1000)
+        assert batch.status().counts.errored == 0
+
+
+def test_a_worker_drains_when_a_client_asks(
+    own_server: EmbeddedServer, start_worker: StartWorker
+) -> None:
+    leaving = start_worker(own_server.url, 1, heartbeat_seconds=0.2)
+    staying = start_worker(own_server.url, 1, heartbeat_seconds=0.2)
+    with Client(own_server.url) as client:
+        batch = client.submit(slow_cases(100))
+        info = leaving.info()
+        assert info
+        client.drain(info.name)
+        assert leaving.await_end() == 0
+        assert "asked to drain: finishing and leaving" in leaving.log
+        assert [worker.pid for worker in client.workers()] == [staying.pid]
+        batch.wait(30)
+        assert len(results_by_id(batch)) == 100
+        # A new worker of the same name would not be drained by an old wish.
+        assert client.store.redis.keys("wb:drain:*") == []
+
+
+def test_the_heartbeat_says_who_lives_and_what_it_can(
+    own_server: EmbeddedServer, start_worker: StartWorker
+) -> None:
+    worker = start_worker(own_server.url, 3, heartbeat_seconds=0.2, heartbeat_ttl_seconds=2)
+    with Client(own_server.url) as client:
+        client.submit(true_false_cases(500)).wait(30)
+        eventually(lambda: (info := worker.info()) and info.jobs == 500, 10)
+        (info,) = client.workers()
+        assert info.name.startswith(f"{socket.gethostname()}:{worker.pid}:")
+        assert (info.host, info.pid) == (socket.gethostname(), worker.pid)
+        assert (info.concurrency, info.queue, info.schema_version) == (3, "weighbridge", 1)
+        assert info.graders["true-false"] == info.graders["string-match"] == 1
+        assert info.graders["kills-itself"] == 1
+        assert list(info.broken_plug_ins) == ["broken"]
+        assert "ModuleNotFoundError" in info.broken_plug_ins["broken"]
+        assert info.chunks >= 1
+        assert time.time() - 60 < info.started_at < time.time()
+        assert not info.draining
+        assert 0 < client.store.redis.pttl(f"wb:worker:{info.name}") <= 2000
+        worker.kill()
+        eventually(lambda: client.workers() == [], 10)
+
+
+def test_every_record_of_a_json_log_is_json(
+    own_server: EmbeddedServer, start_worker: StartWorker
+) -> None:
+    worker = start_worker(own_server.url, log_format="json", sweep_seconds=0.2)
+    with Client(own_server.url) as client:
+        batch = client.submit([*true_false_cases(100), hazard_case("deadly", "kills-itself")])
+        batch.wait(30)
+    worker.ask_to_stop()
+    worker.await_end()
+    records = [orjson.loads(line) for line in worker.log.splitlines()]
+    for record in records:
+        assert {"time", "level", "logger", "message", "pid"} <= record.keys()
+    messages = [record["message"] for record in records if record["logger"] == "weighbridge.worker"]
+    assert any("is ready: graders string-match, true-false" in message for message in messages)
+    assert any("a child died by signal 9 (SIGKILL)" in message for message in messages)
+    assert {record["level"] for record in records} <= {"info", "warning", "error"}
+
+
+@pytest.mark.slow
+def test_children_that_are_replaced_cost_no_job_and_no_slot(
+    own_server: EmbeddedServer, start_worker: StartWorker
+) -> None:
+    command = [*BY_CELERY[:-1], "--max-tasks-per-child=3", BY_CELERY[-1]]
+    worker = start_worker(own_server.url, command=command, sweep_seconds=0.5)
+    first = {child.pid for child in worker.await_children(2)}
+    from weighbridge.settings import Settings
+
+    with Client(own_server.url, settings=Settings(chunk_limit_jobs=20)) as client:
+        batch = client.submit(true_false_cases(400))
+        batch.wait(90)
+        results = results_by_id(batch)
+        assert len(results) == 400
+        assert_graded_right(results, 400)
+    assert "a child died" not in worker.log
+    assert first.isdisjoint(child.pid for child in worker.children())
+    eventually(lambda: (info := worker.info()) and info.jobs == 400, 20)
+
+
+def test_the_health_command_finds_the_workers_of_this_host(
+    own_server: EmbeddedServer, start_worker: StartWorker
+) -> None:
+    command = [sys.executable, "-m", "weighbridge_worker", "health"]
+
+    def health() -> subprocess.CompletedProcess[str]:
+        env = environment(own_server.url)
+        return subprocess.run(
+            command, env=env, capture_output=True, text=True, timeout=30, check=False
+        )
+
+    nobody = health()
+    assert (nobody.returncode, nobody.stdout) == (1, "no worker lives on this host\n")
+    worker = start_worker(own_server.url, 1)
+    found = health()
+    assert found.returncode == 0
+    assert f":{worker.pid}:" in found.stdout
+
+
+def test_a_worker_without_a_server_waits_for_one_and_says_so(tmp_path: os.PathLike[str]) -> None:
+    from support.servers import TcpServer
+    from support.workers import WorkerProcess
+
+    server = TcpServer(tmp_path)  # type: ignore[arg-type]
+    log = tmp_path / "worker.log"  # type: ignore[operator]
+    worker = WorkerProcess(server.url, [*BY_MODULE, "1"], environment(server.url), log)
+    try:
+        eventually(lambda: "Cannot connect" in worker.log, 30)
+        with server, Client(server.url) as client:
+            worker.await_heartbeat()
+            client.submit(true_false_cases(10)).wait(60)
+    finally:
+        worker.clean_up()
+
+
+def test_no_child_outlives_a_killed_worker(
+    own_server: EmbeddedServer, start_worker: StartWorker
+) -> None:
+    worker = start_worker(own_server.url)
+    children = worker.await_children(2)
+    worker.kill()
+    eventually(lambda: not any(child.is_running() for child in children), 10)
+    store = Store(own_server.url)
+    store.close()
