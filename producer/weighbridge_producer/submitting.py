@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
-from weighbridge.errors import BatchLostError, ChunkConflictError, ServerFullError
+from weighbridge.errors import (
+    BatchClosedError,
+    BatchLostError,
+    ChunkConflictError,
+    ServerFullError,
+)
 from weighbridge.jobs.chunk import Chunk, ChunkId
 from weighbridge.jobs.codec import JSON_SPACE, peek_custom_id
 from weighbridge.jobs.model import ErrorCode, JobError
@@ -183,6 +189,11 @@ class Feeder:
 
     def _feed_from(self, position: Position) -> None:
         if position.sealed:
+            if ending := self._store.state(self._batch).closing:
+                raise BatchClosedError(
+                    f"batch {self._batch} is {ending} and takes no more jobs",
+                    "`retry` takes up what it has; submit the rest as a new batch",
+                )
             self._position = position
             return
         self._position = Position()
@@ -271,7 +282,9 @@ class Feeder:
                 draft.take_back(*claims[taken.position], same_line=taken.same_line)
         if answer.jobs:
             self._pace = answer
-        self._publisher.publish(self._batch, ChunkId(number))
+        # The chunk is stored: a message that a full broker refuses is sent by the sweeper, once there is room.
+        with suppress(ServerFullError):
+            self._publisher.publish(self._batch, ChunkId(number))
 
     def _patiently(self, chunk: Submission) -> Pace | list[Taken]:
         deadline = time.monotonic() + self._settings.full_server_patience_seconds

@@ -18,6 +18,7 @@ from support.cases import (
 from support.servers import TcpServer
 from support.waiting import eventually
 from weighbridge.errors import (
+    BatchClosedError,
     BatchLostError,
     ChunkConflictError,
     NoSuchResultError,
@@ -263,6 +264,13 @@ class TestEnding:
 
 
 class TestResuming:
+    def test_a_batch_that_was_cancelled_takes_no_more(self, own_server: EmbeddedServer) -> None:
+        with Client(own_server.url) as client:
+            batch = client.open("cases", ())
+            batch.cancel()
+            with pytest.raises(BatchClosedError, match="is cancelled and takes no more"):
+                client.submit(true_false_cases(3), resume=batch.id)
+
     def test_a_changed_input_is_refused(self, own_server: EmbeddedServer, tmp_path: Path) -> None:
         stop_after_one = Settings(chunk_limit_jobs=10)
         cases = list(true_false_cases(100))
@@ -369,6 +377,29 @@ class TestServers:
             assert state.status == BatchStatus.CANCELLED
             assert state.counts.graded == tally.jobs
             assert_counts_agree(batch.status(), batch.results(follow=False))
+
+
+def test_jobs_whose_messages_a_full_broker_refuses_are_sent_once_there_is_room(
+    own_server: EmbeddedServer,
+    start_worker: StartWorker,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    folder = tmp_path_factory.mktemp("full-broker")
+    with TcpServer(folder, maxmemory=str(8 * MIB)) as broker:
+        start_worker(own_server.url, broker_url=broker.url, sweep_seconds=0.3)
+        settings = Settings(broker_url=broker.url)  # type: ignore[arg-type]
+        with (
+            Client(own_server.url, settings=settings) as client,
+            Client(broker.url) as ballast,
+        ):
+            fill(ballast)
+            batch = client.submit(true_false_cases(500))
+            assert batch.status().counts.total == 500
+            empty(ballast)
+            batch.wait(60)
+            results = results_by_id(batch)
+            assert len(results) == 500
+            assert_graded_right(results, 500)
 
 
 def fill(client: Client) -> None:
