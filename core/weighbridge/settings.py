@@ -29,7 +29,7 @@ class Settings(BaseSettings):
     line_limit_bytes: Positive = 32 * MIB
     batch_limit_lines: Positive = 10_000_000
     batch_limit_bytes: Positive = 64 * GIB
-    expansion_limit: Positive = 200  #: decompressed over compressed bytes, judged past 64 MiB
+    expansion_limit: Positive = 200  #: decompressed over compressed bytes, judged past 8 MiB
 
     chunk_limit_bytes: Positive = MIB
     chunk_limit_jobs: Positive = 5_000

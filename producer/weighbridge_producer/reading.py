@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Cases = str | Path | BinaryIO | Iterable[Mapping[str, Any] | bytes | str]
 
 _BLOCK = 256 * 1024
-_EXPANSION_JUDGED_AFTER = 64 * MIB
+_EXPANSION_JUDGED_AFTER = 8 * MIB  #: little enough to pass in seconds, whatever the lines are
 
 
 class _BombError(Exception):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import orjson
 
-from weighbridge.errors import LineError, WeighbridgeError, nearest
+from weighbridge.errors import LineError, UnknownGraderError, WeighbridgeError, nearest
 from weighbridge.graders.registry import default_registry
 from weighbridge.jobs.case import Case, parse_case
 from weighbridge.jobs.chunk import Line
@@ -182,7 +182,9 @@ class LineGrader:
             return self._job_errored(line, case, spec, ready.version, tally, _OUT_OF_MEMORY)
         except Exception as error:  # noqa: BLE001 - a plug-in may return anything
             crash = JobError(
-                ErrorCode.GRADER_CRASHED, f"the grader returned no valid result: {_brief(error)}"
+                ErrorCode.GRADER_CRASHED,
+                f"the grader returned no valid result: {_brief(error)}",
+                "graders return a GraderResult of plain JSON types",
             )
             return self._job_errored(line, case, spec, ready.version, tally, crash)
         tally.count(spec.label, spec.grader, outcome, cause)
@@ -245,12 +247,14 @@ class LineGrader:
         try:
             grader = self._registry.create(grader_id, orjson.loads(config) if config else None)
         except WeighbridgeError as error:
-            return JobError(error.code, error.message, error.hint)
+            return JobError(error.code, error.message, error.hint or _hint(error, grader_id))
         except MemoryError:
             raise  # another time there may be enough: nothing to remember
         except Exception as error:  # noqa: BLE001 - a plug-in may raise anything
             return JobError(
-                ErrorCode.INVALID_CONFIG, f"grader {grader_id!r} cannot be built: {_brief(error)}"
+                ErrorCode.INVALID_CONFIG,
+                f"grader {grader_id!r} cannot be built: {_brief(error)}",
+                _hint(error, grader_id),
             )
         required, known = _parameters(type(grader))
         version = type(grader).version
@@ -314,15 +318,23 @@ def _check_inputs(ready: _Ready, inputs: dict[str, Any]) -> JobError | None:
 _OUTCOMES = {"pass": "passed", "fail": "failed", "ungradable": "ungradable"}
 _CLOSED = {
     JobStatus.CANCELLED: JobError(
-        ErrorCode.CANCELLED, "the batch was cancelled before this job was graded"
+        ErrorCode.CANCELLED,
+        "the batch was cancelled before this job was graded",
+        "`weighbridge retry` grades it after all",
     ),
-    JobStatus.EXPIRED: JobError(ErrorCode.EXPIRED, "the batch expired before this job was graded"),
+    JobStatus.EXPIRED: JobError(
+        ErrorCode.EXPIRED,
+        "the batch expired before this job was graded",
+        "`weighbridge retry` grades it after all; WEIGHBRIDGE_BATCH_EXPIRY_SECONDS gives more time",
+    ),
 }
 
 
 _GRADED = str(JobStatus.GRADED)
 _OUT_OF_MEMORY = JobError(
-    ErrorCode.OUT_OF_MEMORY, "the grader wanted more memory than a worker child may have"
+    ErrorCode.OUT_OF_MEMORY,
+    "the grader wanted more memory than a worker child may have",
+    "split the case, or raise WEIGHBRIDGE_CHILD_MEMORY_LIMIT_BYTES",
 )
 
 
@@ -347,6 +359,12 @@ def _cause(result: GraderResult) -> str:
     status = result["details"].get("match_status")
     named = f"{check}: {status}" if isinstance(status, str) and status != check else check
     return named[:CAUSE_LIMIT]
+
+
+def _hint(error: Exception, grader_id: str) -> str:
+    if isinstance(error, UnknownGraderError):
+        return "a grader that is not built in is a plug-in, to be installed where the workers run"
+    return f"`weighbridge graders show {grader_id}` lists what its config can say"
 
 
 def _brief(error: BaseException) -> str:

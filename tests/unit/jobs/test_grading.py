@@ -276,6 +276,7 @@ def test_whatever_a_plug_in_does_its_job_alone_is_errored(
     assert [row["status"] for row in rows] == ["errored", "graded"]
     assert rows[0]["error"]["code"] == code
     assert message in rows[0]["error"]["message"]
+    assert rows[0]["error"]["hint"]
     assert (rows[0]["result"], rows[0]["receipt"]) == (None, None)
     assert tally.counts == {"errored": 1, "passed": 1}
 
@@ -389,6 +390,7 @@ def test_a_line_that_is_closed_has_a_result_for_each_job(status: JobStatus) -> N
     ]
     assert {row["status"] for row in rows} == {status}
     assert {row["error"]["code"] for row in rows} == {status.name}
+    assert all(row["error"]["hint"] for row in rows)
     assert all(list(row) == KEYS for row in rows)
     assert tally.counts == {status: 3}
     assert sum(grader.jobs_of(Line(0, 1, raw)) for raw in lines) == 3
