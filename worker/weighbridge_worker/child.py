@@ -54,8 +54,6 @@ class Child:
         self, batch: str, chunk: ChunkId, version: int, publish: Callable[[str, ChunkId], None]
     ) -> str:
         """Grade a chunk, unless it is done or somebody else's, and return what became of it."""
-        # Billiard's handler would raise SystemExit into the job, which is then thought to have raised it.
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
         token = f"{self._worker}/{secrets.token_hex(8)}"
         claim = self._store.claim(batch, chunk, token, self.settings.lease_seconds)
         if claim != "work":
@@ -70,8 +68,8 @@ class Child:
             results, tally, rest = self._grade_lines(batch, chunk, stored)
             recorded = self._store.record(batch, chunk, results, tally, rest)
             jobs = tally.jobs
-        except WeighbridgeError:
-            # No job's fault: whoever is next may do better.
+        except (WeighbridgeError, SystemExit):
+            # No job's fault (billiard ends a child by SystemExit): whoever is next may do better.
             self._store.release(batch, str(chunk), token)
             raise
         except BaseException as error:  # noqa: BLE001 - a grader may raise anything
@@ -148,11 +146,14 @@ class _Deadline:
     def watching(self) -> Iterator[None]:
         """Let the timer tick."""
         interval = min(0.25, self._seconds / 4)
+        # Billiard's handler would raise SystemExit into the job, which is then thought to have raised it.
+        usual = signal.signal(signal.SIGTERM, signal.SIG_DFL)
         signal.setitimer(signal.ITIMER_REAL, interval, interval)
         try:
             yield
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGTERM, usual)
 
     def _tick(self, _signal: int, _frame: Any) -> None:
         slot, now = self._slot, time.monotonic()
