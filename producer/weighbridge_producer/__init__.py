@@ -1,16 +1,20 @@
 """The producer: submits cases, follows batches, collects results; the command line stands on it."""
 
-from weighbridge.jobs.model import (
-    BatchState,
-    BatchStatus,
-    Counts,
-    GraderSpec,
-    GraderSummary,
-    JobStatus,
-)
-from weighbridge_producer.async_client import AsyncBatch, AsyncClient
-from weighbridge_producer.batch import Batch
-from weighbridge_producer.client import Client
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from weighbridge.jobs.model import (
+        BatchState,
+        BatchStatus,
+        Counts,
+        GraderSpec,
+        GraderSummary,
+        JobStatus,
+    )
+    from weighbridge_producer.async_client import AsyncBatch, AsyncClient
+    from weighbridge_producer.batch import Batch
+    from weighbridge_producer.client import Client
 
 __all__ = [
     "AsyncBatch",
@@ -24,3 +28,17 @@ __all__ = [
     "GraderSummary",
     "JobStatus",
 ]
+
+_HOMES = {
+    "AsyncBatch": "weighbridge_producer.async_client",
+    "AsyncClient": "weighbridge_producer.async_client",
+    "Batch": "weighbridge_producer.batch",
+    "Client": "weighbridge_producer.client",
+}
+
+
+def __getattr__(name: str) -> Any:
+    # Loaded when asked for: the command line begins here too, and must answer Ctrl-C before half a second has passed.
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOMES.get(name, "weighbridge.jobs.model")), name)

@@ -7,7 +7,6 @@ from typing import Annotated
 import orjson
 import typer
 
-from weighbridge.graders.registry import default_registry
 from weighbridge_producer.cli import options as opt
 from weighbridge_producer.cli.show import err, out, print_json, shown, table
 
@@ -26,6 +25,8 @@ def listed(context: typer.Context, as_json: opt.AsJson = False) -> None:
     """List the graders installed here."""
     if context.invoked_subcommand:
         return
+    from weighbridge.graders.registry import default_registry
+
     registry = default_registry()
     if as_json:
         print_json({"graders": registry.catalogue()})
@@ -44,6 +45,8 @@ def show(
     as_json: opt.AsJson = False,
 ) -> None:
     """Show a grader's configuration and an example of its verdict."""
+    from weighbridge.graders.registry import default_registry
+
     registry = default_registry()
     registry.get(grader)
     facts = next(entry for entry in registry.catalogue() if entry["id"] == grader)

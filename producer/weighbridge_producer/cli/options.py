@@ -10,14 +10,13 @@ import typer
 from pydantic import ValidationError
 
 from weighbridge.errors import ConfigError, WeighbridgeError
-from weighbridge.graders.registry import default_registry
 from weighbridge.jobs.model import GraderSpec, parse_specs
 from weighbridge.settings import Settings
-from weighbridge_producer.client import Client
-from weighbridge_producer.contact import make_contact
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
+
+    from weighbridge_producer.client import Client
 
 RedisUrl = Annotated[
     str | None,
@@ -83,6 +82,9 @@ def settings() -> Settings:
 
 def client(url: str | None) -> Client:
     """Return a client for the server that the command line or the environment names, once it has answered."""
+    from weighbridge_producer.client import Client
+    from weighbridge_producer.contact import make_contact
+
     made = Client(url, settings=settings())
     make_contact(made.url)
     return made
@@ -107,6 +109,8 @@ def specs(graders: list[str] | None, configs: list[str] | None) -> tuple[GraderS
 
 def check_here(graders: tuple[GraderSpec, ...]) -> None:
     """Refuse graders that are not installed here, and configurations that they refuse."""
+    from weighbridge.graders.registry import default_registry
+
     for spec in graders:
         default_registry().create(spec.grader, None if spec.config is None else dict(spec.config))
 

@@ -24,13 +24,12 @@ from weighbridge_producer.cli.show import (
     printable,
     shown,
 )
-from weighbridge_producer.local_run import LocalRun, RunOptions, default_output
 from weighbridge_producer.outputs import STDOUT, OutputError, check_outputs
 from weighbridge_producer.run_state import RunState
 
 if TYPE_CHECKING:
     from weighbridge.settings import Settings
-    from weighbridge_producer.local_run import Progress, RunReport
+    from weighbridge_producer.local_run import LocalRun, Progress, RunOptions, RunReport
 
 
 def add_to(app: typer.Typer) -> None:
@@ -76,6 +75,8 @@ def run(
         return
     if not cases:
         raise typer.BadParameter("name a file of cases, or - for a pipe", param_hint="CASES")
+    from weighbridge_producer.local_run import RunOptions, default_output
+
     settings = opt.settings()
     specs = opt.specs(grader, config)
     opt.check_here(specs)
@@ -97,6 +98,8 @@ def run(
 
 
 def _go(options: RunOptions, settings: Settings, *, quiet: bool) -> RunReport:
+    from weighbridge_producer.local_run import LocalRun
+
     stdout = sys.stdout.buffer if STDOUT in options.outputs else None
     with Bar(quiet=quiet) as bar:
 

@@ -10,7 +10,6 @@ import typer
 from weighbridge.errors import InputError
 from weighbridge_producer.cli import options as opt
 from weighbridge_producer.cli.show import EXIT_TROUBLE, err, out, print_json, shown
-from weighbridge_producer.verifying import verify as verify_results
 
 
 def add_to(app: typer.Typer) -> None:
@@ -30,6 +29,8 @@ def verify(
         raise InputError(
             f"the results {str(results)!r} do not exist", "give the .jsonl file that `run` wrote"
         )
+    from weighbridge_producer.verifying import verify as verify_results
+
     specs = opt.specs(grader, config)
     opt.check_here(specs)
     outcome = verify_results(results, cases, specs, opt.settings())

@@ -1,0 +1,47 @@
+"""Every command, put together."""
+
+from __future__ import annotations
+
+import sys
+from typing import NoReturn
+
+import typer
+
+from weighbridge.errors import WeighbridgeError
+from weighbridge_producer.cli import batches, fleet, graders, run, verify
+from weighbridge_producer.cli.show import EXIT_TROUBLE, complain, hush
+
+_INTERRUPTED = 130  #: typer's own answer to Ctrl-C; ours is 1, as for whatever else went wrong
+
+app = typer.Typer(
+    name="weighbridge",
+    help="Grade AI-agent outputs in bulk, with evidence for every verdict.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for module in (run, batches, verify, graders, fleet):
+    module.add_to(app)
+
+
+class FileError(WeighbridgeError, OSError):
+    """The system refuses a file or folder."""
+
+    code = "FILE_ERROR"
+
+
+def obey(arguments: list[str] | None) -> NoReturn:
+    """Run the command that the arguments name, and exit; what goes wrong is told in words."""
+    try:
+        app(arguments, standalone_mode=True)
+    except SystemExit as ending:
+        if ending.code != _INTERRUPTED:
+            raise
+    except WeighbridgeError as error:
+        complain(error)
+    except BrokenPipeError:
+        hush()
+    except OSError as error:
+        complain(FileError(f"{error.strerror or error}: {error.filename or 'a file'}"))
+    sys.exit(EXIT_TROUBLE)
