@@ -290,7 +290,7 @@ def test_an_error_has_a_code_a_message_and_a_hint_on_standard_error(shared, case
 def test_a_server_that_refuses_is_an_error_within_seconds(cli, cases, command):
     arguments = {"status": [UNKNOWN_BATCH], "submit": [cases.name]}.get(command, [])
     url = f"redis://user:hunter2@127.0.0.1:{free_port()}/0"
-    ended = cli(command, *arguments, seconds=6, redis_url=url)
+    ended = cli(command, *arguments, seconds=15, redis_url=url)
     assert ended.status == 1
     assert ended.err.startswith("REDIS_UNAVAILABLE: redis://user:***@127.0.0.1")
     assert "hunter2" not in ended.err

@@ -226,7 +226,7 @@ def test_a_wrong_setting_is_an_error_with_its_variables_name(cli, tmp_path):
 def test_a_server_that_does_not_answer_is_given_up_within_seconds(cli, tmp_path):
     write_cases(tmp_path / "cases.jsonl", [case("c", PASS)])
     url = f"redis://:hunter2@127.0.0.1:{free_port()}/0"
-    ended = cli("run", "cases.jsonl", seconds=6, redis_url=url)
+    ended = cli("run", "cases.jsonl", seconds=15, redis_url=url)
     assert ended.status == 1
     assert "REDIS_UNAVAILABLE" in ended.err
     assert "nothing is kept" in ended.err
