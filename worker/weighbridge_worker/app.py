@@ -79,17 +79,24 @@ class ChunkRequest(Request):
         return outcome
 
 
-class QuickReports(bootsteps.StartStopStep):
-    """Lets Celery look for dead children often; left alone it takes up to five seconds."""
+class PoolCare(bootsteps.StartStopStep):
+    """Keeps Celery's pool from being slow about dead children and from waiting for ever when it stops."""
 
     requires = (Pool,)
 
     def register_with_event_loop(self, worker: Any, hub: Any) -> None:
-        """Add a timer to the loop."""
+        """Look for dead children often; left alone, Celery takes up to five seconds."""
         hub.call_repeatedly(_REPORT_SECONDS, worker.pool.maintain_pool)
 
+    def stop(self, worker: Any) -> None:
+        """Let go of the messages that no child has begun: nobody writes them to a child any more.
 
-app.steps["worker"].add(QuickReports)
+        The pool would wait for them without end; unacknowledged as they are, others get them.
+        """
+        worker.pool.flush()
+
+
+app.steps["worker"].add(PoolCare)
 
 
 class ChunkTask(Task):  # type: ignore[type-arg]
