@@ -86,6 +86,11 @@ class Slot:
         return self._words[_SEQUENCE]
 
     @property
+    def line(self) -> int:
+        """The index of the line of the job that began last."""
+        return self._words[_LINE]
+
+    @property
     def running(self) -> bool:
         """Whether a job runs at this moment."""
         return bool(self._words[_RUNNING])

@@ -46,7 +46,9 @@ class Child:
         self.slot = slot
         self._worker = worker
         self._store = Store(url)
-        self._deadline = _Deadline(slot, settings.job_deadline_seconds)
+        self._deadline = _Deadline(
+            slot, settings.job_deadline_seconds, settings.chunk_soft_limit_seconds / 2
+        )
         self._grader_for = lru_cache(maxsize=64)(self._make_grader)
         limit_memory(settings.child_memory_limit_bytes)
 
@@ -133,19 +135,25 @@ def _rest_of(
 
 
 class _Deadline:
-    """Interrupts a job that runs too long, from a timer that ticks only while a chunk is graded."""
+    """Interrupts jobs that run too long, from a timer that ticks only while a chunk is graded.
 
-    def __init__(self, slot: Slot, seconds: float) -> None:
+    A line's jobs have a limit together as well: a chunk is cut only between lines, and Celery's own limits would
+    blame, and in the end condemn, whichever job they met.
+    """
+
+    def __init__(self, slot: Slot, job_seconds: float, line_seconds: float) -> None:
         self._slot = slot
-        self._seconds = seconds
-        self._sequence = -1
-        self._since = 0.0
+        self._job_seconds = job_seconds
+        self._line_seconds = max(job_seconds, line_seconds)
+        self._job = self._line = -1
+        self._job_since = self._line_since = 0.0
         signal.signal(signal.SIGALRM, self._tick)
 
     @contextmanager
     def watching(self) -> Iterator[None]:
         """Let the timer tick."""
-        interval = min(0.25, self._seconds / 4)
+        interval = min(0.25, self._job_seconds / 4)
+        self._line = -1
         # Billiard's handler would raise SystemExit into the job, which is then thought to have raised it.
         usual = signal.signal(signal.SIGTERM, signal.SIG_DFL)
         signal.setitimer(signal.ITIMER_REAL, interval, interval)
@@ -157,12 +165,18 @@ class _Deadline:
 
     def _tick(self, _signal: int, _frame: Any) -> None:
         slot, now = self._slot, time.monotonic()
-        if not slot.running or slot.sequence != self._sequence:
-            self._sequence, self._since = slot.sequence, now
-        elif now - self._since >= self._seconds:
+        if slot.line != self._line:
+            self._line, self._line_since = slot.line, now
+        if not slot.running or slot.sequence != self._job:
+            self._job, self._job_since = slot.sequence, now
+        elif now - self._job_since >= self._job_seconds:
             # A job that swallows it meets another one, or its end by the parent.
-            self._since = now
-            raise JobDeadlineError(f"the job did not end within {self._seconds:g} s")
+            self._job_since = now
+            raise JobDeadlineError(f"the job did not end within {self._job_seconds:g} s")
+        elif now - self._line_since >= self._line_seconds:
+            raise JobDeadlineError(
+                f"the case's graders together did not end within {self._line_seconds:g} s"
+            )
 
 
 def limit_memory(bytes_beyond: int) -> None:

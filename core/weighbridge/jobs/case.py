@@ -9,7 +9,7 @@ from typing_extensions import TypedDict
 
 from weighbridge.errors import LineError, nearest
 from weighbridge.jobs.codec import decode_line, describe_name_fault
-from weighbridge.jobs.model import NAME_LIMIT, ErrorCode, GraderSpec
+from weighbridge.jobs.model import GRADERS_LIMIT, NAME_LIMIT, ErrorCode, GraderSpec
 
 # \Z rather than $, which would let a final newline pass.
 Name = Annotated[
@@ -89,7 +89,7 @@ def _graders(shape: CaseShape, defaults: tuple[GraderSpec, ...]) -> tuple[Grader
     if "graders" not in shape:
         if not defaults:
             raise LineError(
-                ErrorCode.MISSING_FIELD,
+                ErrorCode.NO_GRADER,
                 "no grader is named",
                 "give the case a 'grader', or the batch one: --grader ID",
             )
@@ -104,6 +104,12 @@ def _graders(shape: CaseShape, defaults: tuple[GraderSpec, ...]) -> tuple[Grader
             ErrorCode.INVALID_FIELD,
             "'graders' is empty",
             "name at least one grader, or leave it out",
+        )
+    if len(specs) > GRADERS_LIMIT:
+        raise LineError(
+            ErrorCode.INVALID_FIELD,
+            f"the case has {len(specs):,} graders, at most {GRADERS_LIMIT} are allowed",
+            "make several cases of it",
         )
     if len(labels) < len(specs):
         raise LineError(

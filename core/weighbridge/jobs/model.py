@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION = 1  #: of the Celery message and of a stored chunk
 NAME_LIMIT = 256
+GRADERS_LIMIT = 64  #: on one case
 VALID_NAME = re.compile(r"[^\x00-\x1f\x7f-\x9f]{1,256}")
 
 
@@ -64,6 +65,7 @@ class ErrorCode(StrEnum):
     LINE_TOO_LONG = "LINE_TOO_LONG"  #: over the line limit
     NOT_AN_OBJECT = "NOT_AN_OBJECT"  #: JSON, but no object
     MISSING_FIELD = "MISSING_FIELD"  #: the case or its inputs lack a field
+    NO_GRADER = "NO_GRADER"  #: neither the case nor its batch names one
     UNKNOWN_FIELD = "UNKNOWN_FIELD"  #: the case or its inputs have a field that nothing reads
     INVALID_FIELD = "INVALID_FIELD"  #: a field has the wrong type or value
     INVALID_CUSTOM_ID = (

@@ -64,7 +64,7 @@ def test_a_missing_field_is_named(missing: str) -> None:
 
 def test_without_any_grader_a_case_cannot_be_graded() -> None:
     error = fault({"custom_id": "a", "inputs": INPUTS}, defaults=())
-    assert error.line_code == ErrorCode.MISSING_FIELD
+    assert error.line_code == ErrorCode.NO_GRADER
     assert error.message == "no grader is named"
     assert "--grader" in error.hint
 
@@ -175,3 +175,10 @@ def test_a_grader_without_an_id_is_missing_it() -> None:
 def test_a_long_name_is_cut_in_the_message() -> None:
     error = fault({"custom_id": "a", "inputs": INPUTS, "n" * 10_000: 1})
     assert len(error.message) < 200
+
+
+def test_a_case_with_too_many_graders_is_refused() -> None:
+    graders = [{"grader": "true-false", "label": f"label-{place}"} for place in range(65)]
+    error = fault({"custom_id": "a", "inputs": INPUTS, "graders": graders})
+    assert error.line_code == ErrorCode.INVALID_FIELD
+    assert error.message == "the case has 65 graders, at most 64 are allowed"
