@@ -165,6 +165,12 @@ def _ready(**_: Any) -> None:
     _log.info("worker %s is ready: graders %s", station.name, ", ".join(default_registry().ids()))
 
 
+@signals.worker_shutting_down.connect
+def _expect_end(**_: Any) -> None:
+    if station.supervisor:
+        station.supervisor.expect_end()
+
+
 @signals.worker_shutdown.connect
 def _stop(**_: Any) -> None:
     if station.supervisor:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 _TICK_SECONDS = 0.2
 _GRACE_SECONDS = 2.0  #: past the deadline, at most, for the child to interrupt its job itself
 _UNSEEN_SECONDS = 5.0  #: how long Celery has to report a death before the board's word is taken
+_IDLE_SECONDS = 6.0  #: how long a worker that was asked to end may do nothing; it takes 3 s to end
 _log = logging.getLogger("weighbridge.worker")
 
 
@@ -60,6 +61,7 @@ class Supervisor:
         )
         self._watched: dict[int, _Watched] = {}
         self._reported: queue.SimpleQueue[tuple[int, str, bool]] = queue.SimpleQueue()
+        self._is_ending, self._busy_at = False, 0.0
         self._retired_jobs = self._retired_chunks = 0
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="supervisor", daemon=True)
@@ -74,6 +76,14 @@ class Supervisor:
         """Give back what children still hold, and say good-bye."""
         self._stop.set()
         self._thread.join(5)
+        self._leave()
+
+    def expect_end(self) -> None:
+        """See to it that the worker ends, now that it was asked to; called from a signal handler."""
+        self._busy_at = time.monotonic()
+        self._is_ending = True
+
+    def _leave(self) -> None:
         try:
             for slot in self._board.taken():
                 if work := slot.read().work:
@@ -92,6 +102,7 @@ class Supervisor:
             now = time.monotonic()
             try:
                 self._note_reports()
+                self._end_if_idle(now)
                 for slot in self._board.taken():
                     self._look_at(slot, now)
                 if now >= next_beat:
@@ -105,6 +116,15 @@ class Supervisor:
                 _log.warning("the watch goes on after: %s", error)
             except Exception:  # noqa: BLE001 - without the watch nothing would be recovered
                 _log.exception("the watch goes on after an unexpected error")
+
+    def _end_if_idle(self, now: float) -> None:
+        if not self._is_ending or any(slot.read().work for slot in self._board.taken()):
+            self._busy_at = now
+        elif now - self._busy_at > _IDLE_SECONDS:
+            # Seen once in dozens of stops: the pool waits for a message that it has lost track of.
+            _log.warning("nothing is being graded, but the pool does not end: leaving without it")
+            self._leave()
+            os._exit(0)  # the children are tied to this process, and end with it
 
     def _beat(self) -> None:
         done = [slot.done for slot in self._board.taken()]
