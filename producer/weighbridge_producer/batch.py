@@ -147,7 +147,8 @@ class Batch:
 
     def _end(self, status: BatchStatus, reason: str = "") -> BatchState:
         if self._store.close_batch(self.id, status, reason):
-            close_open_chunks(self._store, self.id, status)
+            while close_open_chunks(self._store, self.id, status):
+                continue
         return self.status()
 
     def retry(self) -> int:

@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from weighbridge.embedded import EmbeddedServer
 from weighbridge.errors import (
-    BatchExpiredError,
-    BatchLostError,
-    BatchNotFoundError,
+    BatchError,
     ServerError,
     WeighbridgeError,
 )
@@ -36,6 +34,8 @@ if TYPE_CHECKING:
 
 _READY_SECONDS = 60.0
 _LOOK_SECONDS = 0.2
+#: A private server carries the messages too, whatever broker is set for shared ones, and nobody waits for its memory.
+_PRIVATE = {"broker_url": None, "batch_expiry_seconds": 30 * 24 * 3600}
 _LEAVE_SECONDS = 5.0  #: for the threads to notice the end; one that waits for a pipe does not
 
 
@@ -118,11 +118,8 @@ class LocalRun:
             if self._options.url:
                 make_contact(self._options.url)
             url = self._options.url or stack.enter_context(self._private_server()).url
-            # A private server carries the messages too, whatever broker is set for shared ones.
             settings = (
-                self._settings
-                if self._options.url
-                else self._settings.model_copy(update={"broker_url": None})
+                self._settings if self._options.url else self._settings.model_copy(update=_PRIVATE)
             )
             broker = settings.broker_url.get_secret_value() if settings.broker_url else None
             worker = LocalWorker(
@@ -147,11 +144,9 @@ class LocalRun:
     def _batch(self, client: Client) -> tuple[Batch, bool]:
         if self.state.batch:
             batch = client.batch(self.state.batch)
-            with suppress(BatchNotFoundError, BatchExpiredError, BatchLostError):
-                batch.status()
-                if self._has_what_was_written():
-                    return batch, True
-                batch.delete()
+            if self._can_go_on(batch):
+                return batch, True
+            batch.delete()
             self.state.cursor, self.state.written_bytes = "", 0
         # A file's name may be no UTF-8, and the store's JSON must be.
         name = self._source.name.encode(errors="backslashreplace").decode()
@@ -160,9 +155,16 @@ class LocalRun:
         self.state.save()
         return batch, False
 
-    def _has_what_was_written(self) -> bool:
+    def _can_go_on(self, batch: Batch) -> bool:
+        """Whether server and disk have all that was saved, and the batch was not ended by others or by time."""
         path = Path(self.state.results)
-        return (path.stat().st_size if path.is_file() else 0) >= self.state.written_bytes
+        if (path.stat().st_size if path.is_file() else 0) < self.state.written_bytes:
+            return False
+        try:
+            batch.pages(self.state.cursor or None)
+            return batch.status().closing is None
+        except BatchError:
+            return False
 
     def _await_workers(self, client: Client, worker: LocalWorker) -> None:
         deadline = time.monotonic() + _READY_SECONDS

@@ -6,10 +6,10 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from weighbridge.errors import (
-    BatchClosedError,
     BatchLostError,
     ChunkConflictError,
     ServerFullError,
@@ -188,33 +188,30 @@ class Feeder:
             return
 
     def _feed_from(self, position: Position) -> None:
-        if position.sealed:
-            if ending := self._store.state(self._batch).closing:
-                raise BatchClosedError(
-                    f"batch {self._batch} is {ending} and takes no more jobs",
-                    "`retry` takes up what it has; submit the rest as a new batch",
-                )
-            self._position = position
-            return
-        self._position = Position()
         self._prefix = blake2b(digest_size=16)
-        lines = iter(self._source)
+        lines = self._limited()
         self._skip_to(position, lines)
         for draft in self._drafts(lines):
             if self._should_stop():
                 return
             self._submit(draft)
 
+    def _limited(self) -> Iterator[SourceLine]:
+        """Yield the source's lines up to the batch's limits, the last one saying that there were more."""
+        settings, total = self._settings, 0
+        for count, line in enumerate(self._source, start=1):
+            total += line.size
+            if count > settings.batch_limit_lines or total > settings.batch_limit_bytes:
+                yield SourceLine(b"\n", too_large(settings), line.size)
+                return
+            yield line
+
     def _skip_to(self, position: Position, lines: Iterator[SourceLine]) -> None:
-        """Pass over what the server has, making sure that it is the same."""
-        size = 0
-        for _ in range(position.lines):
-            line = next(lines, None)
-            if line is None:
-                break
+        """Pass over what the server has, making sure that it is the same, and all of it if it is said to be."""
+        for line in islice(lines, position.lines):
             self._prefix.update(line.raw)
-            size += line.size
-        if position.lines and self._prefix.hexdigest() != position.prefix:
+        same = not position.lines or self._prefix.hexdigest() == position.prefix
+        if not same or (position.sealed and next(lines, None)):
             raise ChunkConflictError(
                 f"{self._source.name} is not what batch {self._batch} was begun with",
                 "submit it as a new batch, or give the unchanged input to resume",
@@ -222,31 +219,20 @@ class Feeder:
         self._position = position
 
     def _drafts(self, lines: Iterator[SourceLine]) -> Iterator[Draft]:
-        settings, first = self._settings, self._position.lines + 1
-        draft = Draft(Chunk(first), self._batch)
-        goal, total, count = self._lines_goal(), self._position.offset, self._position.lines
-        size = 0
+        """Gather lines into chunks."""
+        offset = self._position.offset
+        draft, goal = Draft(Chunk(self._position.lines + 1), self._batch), self._lines_goal()
         for line in lines:
-            count += 1
-            size += line.size
-            if count > settings.batch_limit_lines or total + size > settings.batch_limit_bytes:
-                line.raw, line.fault = b"\n", too_large(settings)
             draft.add(line)
-            over = line.fault is not None and line.fault.code == ErrorCode.INPUT_TOO_LARGE
-            if (
-                over
-                or draft.cases + draft.faults >= goal
-                or draft.size >= settings.chunk_limit_bytes
-            ):
-                total += size
-                yield self._placed(draft, total)
-                size = 0
-                draft = Draft(Chunk(count + 1), self._batch)
-                goal = self._lines_goal()
-            if over:
-                return
+            offset += line.size
+            if draft.cases + draft.faults >= goal or draft.size >= self._settings.chunk_limit_bytes:
+                yield self._placed(draft, offset)
+                draft, goal = (
+                    Draft(Chunk(self._position.lines + 1), self._batch),
+                    self._lines_goal(),
+                )
         if draft.lines:
-            yield self._placed(draft, total + size)
+            yield self._placed(draft, offset)
 
     def _placed(self, draft: Draft, offset: int) -> Draft:
         draft.chunk.raw = b"".join(draft.lines)

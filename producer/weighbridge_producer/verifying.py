@@ -84,7 +84,9 @@ def verify(
             repeats.note(number, raw)
             found = index.rows(number)
             if found or not repeats.may_be(raw):
-                expected = grader.grade(Line(number - 1, number, line.raw.rstrip(b"\n"), line.fault), tally)
+                expected = grader.grade(
+                    Line(number - 1, number, line.raw.rstrip(b"\n"), line.fault), tally
+                )
                 _compare(expected, found, number, outcome)
             else:
                 repeats.suspect(number, grader.jobs_of(Line(number - 1, number, line.raw)))

@@ -268,7 +268,7 @@ class TestResuming:
         with Client(own_server.url) as client:
             batch = client.open("cases", ())
             batch.cancel()
-            with pytest.raises(BatchClosedError, match="is cancelled and takes no more"):
+            with pytest.raises(BatchClosedError, match="was ended and takes no more"):
                 client.submit(true_false_cases(3), resume=batch.id)
 
     def test_a_changed_input_is_refused(self, own_server: EmbeddedServer, tmp_path: Path) -> None:
@@ -369,7 +369,7 @@ class TestServers:
             assert store.claim(batch.id, chunk, "w/1", 60) == "work"
             assert store.renew(batch.id, "0", "w/1", 60)
             tally = Tally()
-            lines = store.chunk(batch.id, 0).lines(chunk)
+            lines = store.chunk(batch.id, chunk).lines(chunk)
             results = b"".join(LineGrader().grade(line, tally) for line in lines)
             assert store.record(batch.id, chunk, results, tally) == "new"
             assert store.sweep(batch.id, [], 0)

@@ -24,6 +24,7 @@ from weighbridge.jobs.grading import LineGrader, Tally, digest_of
 from weighbridge.jobs.model import BatchStatus
 from weighbridge.jobs.store import (
     BatchOptions,
+    Charge,
     GapError,
     Pace,
     Position,
@@ -72,7 +73,7 @@ def a_chunk(batch: str, number: int, lines: Sequence[bytes], first: int = 1) -> 
 def graded(store: Store, batch: str, chunk: ChunkId) -> tuple[bytes, Tally]:
     """Grade a chunk as a worker does."""
     tally, grader = Tally(), LineGrader()
-    lines = store.chunk(batch, chunk.number).lines(chunk)
+    lines = store.chunk(batch, chunk).lines(chunk)
     results = b"".join(grader.grade(line, tally) for line in lines)
     tally.digest = digest_of(results)
     return results, tally
@@ -274,8 +275,10 @@ class TestRecording:
         assert store.record(batch, FIRST, results, tally) == "late"
         assert not store.release(batch, "0", "w/1")
         assert not store.renew(batch, "0", "w/1", 60)
-        assert not store.split(batch, FIRST, "w/1", [(FIRST.part(0, 1), 1)], "0:0-1", 0)
-        assert store.strike(batch, FIRST, "w/1", 0, 3, "verdict") == 0
+        assert not store.split(
+            batch, FIRST, "w/1", [(FIRST.part(0, 1), 1)], "0:0-1", Charge(0, 3, "verdict")
+        )
+        assert store.strike(batch, FIRST, "w/1", Charge(0, 3, "verdict")) == 0
         assert keys_of(store, batch) == {f"wb:{{{batch}}}:deleted"}
 
     def test_a_part_recorded_in_time_leaves_the_rest_open(self, store: Store, batch: str) -> None:
@@ -323,9 +326,9 @@ class TestPoison:
         submitted(store, batch, "abcde")
         store.claim(batch, FIRST, "w/1", 60)
         parts = [(FIRST.part(0, 2), 2), (FIRST.part(2, 3), 1), (FIRST.part(3, 5), 2)]
-        assert not store.split(batch, FIRST, "w/other", parts, "0:2-3", 0)
-        assert store.split(batch, FIRST, "w/1", parts, "0:2-3", 0)
-        assert not store.split(batch, FIRST, "w/1", parts, "0:2-3", 0)
+        assert not store.split(batch, FIRST, "w/other", parts, "0:2-3", Charge(0, 3, "verdict"))
+        assert store.split(batch, FIRST, "w/1", parts, "0:2-3", Charge(0, 3, "verdict"))
+        assert not store.split(batch, FIRST, "w/1", parts, "0:2-3", Charge(0, 3, "verdict"))
         assert sorted(map(str, store.open_chunks(batch))) == ["0:0-2", "0:2-3", "0:3-5"]
         assert store.state(batch).counts.total == 5
         # The whole is a duplicate now, wherever it still comes from.
@@ -341,19 +344,19 @@ class TestPoison:
             assert store.condemned(batch, FIRST) == {}
             token = f"w/{death}"
             assert store.claim(batch, FIRST, token, 60) == "work"
-            assert store.strike(batch, FIRST, token, 0, 3, "verdict") == death
-            assert store.strike(batch, FIRST, token, 0, 3, "verdict") == 0
+            assert store.strike(batch, FIRST, token, Charge(0, 3, "verdict")) == death
+            assert store.strike(batch, FIRST, token, Charge(0, 3, "verdict")) == 0
         assert store.condemned(batch, FIRST) == {0: "verdict"}
 
     def test_a_retry_forgives_what_was_condemned(self, store: Store, batch: str) -> None:
         submitted(store, batch, "a")
         store.claim(batch, FIRST, "w/1", 60)
-        store.strike(batch, FIRST, "w/1", 0, 1, "verdict")
+        store.strike(batch, FIRST, "w/1", Charge(0, 1, "verdict"))
         store.record(batch, FIRST, *graded(store, batch, FIRST))
         store.reopen(batch, FIRST, 1, DAY)
         assert store.condemned(batch, FIRST) == {}
         store.claim(batch, FIRST, "w/2", 60)
-        assert store.strike(batch, FIRST, "w/2", 0, 3, "verdict") == 1
+        assert store.strike(batch, FIRST, "w/2", Charge(0, 3, "verdict")) == 1
 
 
 class TestMissing:
@@ -415,7 +418,7 @@ def test_every_key_of_a_batch_dies_when_the_batch_does(store: Store, batch: str)
         store.claim(batch, ChunkId(number), f"w/{number}", 60)
     store.record(batch, FIRST, *graded(store, batch, FIRST))
     parts = [(ChunkId(1, 0, 2), 2), (ChunkId(1, 2, 3), 1), (ChunkId(1, 3, 5), 2)]
-    store.split(batch, ChunkId(1), "w/1", parts, "1:2-3", 0)
+    store.split(batch, ChunkId(1), "w/1", parts, "1:2-3", Charge(0, 3, "verdict"))
     store.record(batch, parts[0][0], *graded(store, batch, parts[0][0]))
     store.claim(batch, parts[2][0], "w/9", 60)
     named = {name.rpartition(":")[2] for name in keys_of(store, batch) if "chunk" not in name}

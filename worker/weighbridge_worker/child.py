@@ -64,7 +64,7 @@ class Child:
         self.slot.enter(work)
         jobs = 0
         try:
-            stored = self._store.chunk(batch, chunk.number)
+            stored = self._store.chunk(batch, chunk)
             if version != SCHEMA_VERSION:
                 stored.refuse(unknown_version(version))
             results, tally, rest = self._grade_lines(batch, chunk, stored)

@@ -11,6 +11,7 @@ from weighbridge.errors import BatchError
 from weighbridge.jobs.chunk import ChunkId
 from weighbridge.jobs.grading import WHOLE_LINE, LineGrader
 from weighbridge.jobs.model import ErrorCode, JobError
+from weighbridge.jobs.store import Charge
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,48 +49,35 @@ class Death:
             self.cause, message, "grade this case on its own to see why; `retry` tries it again"
         )
 
+    def charge(self, job: int, limit: int) -> Charge:
+        """Return what the death counts towards."""
+        verdict = self.verdict(limit)
+        words = (verdict.code, verdict.message, verdict.hint)
+        return Charge(job, limit, "\n".join(" ".join(text.split()) for text in words))
+
 
 def handle(death: Death, store: Store, publish: Callable[[str, ChunkId], None], limit: int) -> None:
     """Send a dead child's chunk out again, in such parts that a poison job ends up alone."""
-    work, chunk = death.work, ChunkId.parse(death.work.chunk)
+    batch, chunk = death.work.batch, ChunkId.parse(death.work.chunk)
     try:
-        stored = store.chunk(work.batch, chunk.number)
-        lines = list(stored.lines(chunk))
-        if len(lines) <= 1:
-            verdict = death.verdict(limit)
-            packed = "\n".join(
-                " ".join(text.split()) for text in (verdict.code, verdict.message, verdict.hint)
-            )
-            job = WHOLE_LINE if death.line is None else death.job
-            count = store.strike(work.batch, chunk, work.token, job, limit, packed)
-            _log.warning(
-                "a child died by %s at %s/%s: death %d of %d",
-                death.how,
-                work.batch,
-                chunk,
-                count,
-                limit,
-            )
-            out = [chunk] if count else []
+        stored = store.chunk(batch, chunk)
+        if len(list(stored.lines(chunk))) > 1:
+            out = _split(death, store, stored, chunk, limit)
         else:
-            out = _split(death, store, stored, chunk)
-            _log.warning(
-                "a child died by %s at %s/%s: now %s",
-                death.how,
-                work.batch,
-                chunk,
-                ", ".join(map(str, out)),
-            )
+            job = WHOLE_LINE if death.line is None else death.job
+            deaths = store.strike(batch, chunk, death.work.token, death.charge(job, limit))
+            out = [chunk] if deaths else []
     except BatchError as error:
         _log.info("the batch of a dead child's chunk is gone: %s", error)
         return
+    sent = ", ".join(map(str, out)) or "nothing, for it is somebody else's by now"
+    _log.warning("a child died by %s at %s/%s; sent out again: %s", death.how, batch, chunk, sent)
     for part in out:
-        publish(work.batch, part)
+        publish(batch, part)
 
 
-def _split(death: Death, store: Store, stored: Chunk, chunk: ChunkId) -> list[ChunkId]:
-    batch = death.work.batch
-    end = stored.end_of(chunk)
+def _split(death: Death, store: Store, stored: Chunk, chunk: ChunkId, limit: int) -> list[ChunkId]:
+    batch, end = death.work.batch, stored.end_of(chunk)
     if death.line is not None and chunk.start <= death.line < end:
         cuts = [chunk.start, death.line, death.line + 1, end]
         suspect = str(chunk.part(death.line, death.line + 1))
@@ -100,6 +88,6 @@ def _split(death: Death, store: Store, stored: Chunk, chunk: ChunkId) -> list[Ch
     parts = [chunk.part(a, b) for a, b in pairwise(cuts) if a < b]
     sized = [(part, sum(map(grader.jobs_of, stored.lines(part)))) for part in parts]
     sized = [(part, jobs) for part, jobs in sized if jobs]
-    if not store.split(batch, chunk, death.work.token, sized, suspect, death.job):
-        return []
-    return [part for part, _ in sized]
+    charge = death.charge(death.job, limit)
+    done = store.split(batch, chunk, death.work.token, sized, suspect, charge)
+    return [part for part, _ in sized] if done else []

@@ -15,7 +15,10 @@ if TYPE_CHECKING:
     from weighbridge.jobs.fleet import Fleet
     from weighbridge.jobs.store import Store
 
-WAITING_SECONDS = 5.0  #: how long a chunk waits before its message may be thought lost
+WAITING_SECONDS = (
+    5.0  #: how long a chunk waits, the queue being empty, until its message is thought lost
+)
+LONG_WAITING_SECONDS = 600.0  #: and whatever the queue holds
 _log = logging.getLogger("weighbridge.worker")
 
 
@@ -57,7 +60,7 @@ def _sweep_batch(
     if state.closing:
         close_open_chunks(store, batch, state.closing)
         return 0
-    due = store.sweep(batch, workers, WAITING_SECONDS if idle else None)
+    due = store.sweep(batch, workers, WAITING_SECONDS if idle else LONG_WAITING_SECONDS)
     for chunk in due:
         publisher.publish(batch, chunk)
     if due:

@@ -11,11 +11,14 @@ import zstandard
 
 from weighbridge.jobs.codec import JSON_SPACE
 from weighbridge.jobs.model import SCHEMA_VERSION, ErrorCode, JobError
+from weighbridge.settings import MIB
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 COMPRESSION_LEVEL = 1
+UNPACKED_LIMIT_BYTES = 256 * MIB  #: far over any chunk, far under a worker's memory
+UNREADABLE = (zstandard.ZstdError, ValueError, TypeError, KeyError, AttributeError)
 
 
 @cache
@@ -70,7 +73,7 @@ class Line:
     """One line of a chunk: its place, its bytes, and why it cannot be graded where that is known."""
 
     index: int  #: from 0, within the whole chunk
-    number: int  #: from 1, within the input
+    number: int  #: from 1, within the input; 0 where it is not known any more
     raw: bytes
     fault: JobError | None = None
 
@@ -95,7 +98,8 @@ class Chunk:
             fault = self.faults.get(index)
             raw = rows[index] if index < len(rows) else b""
             if index not in self.repeats and (fault or raw.strip(JSON_SPACE)):
-                yield Line(index, self.first_line + index, raw, fault)
+                number = self.first_line + index if self.first_line else 0
+                yield Line(index, number, raw, fault)
 
     def refuse(self, error: JobError) -> None:
         """Let every line be errored, because this worker does not know how to grade the chunk."""
@@ -122,8 +126,23 @@ class Chunk:
         return compress(header + b"\n" + self.raw)
 
     @classmethod
+    def lost(cls, part: ChunkId, jobs: int) -> Chunk:
+        """Return what stands for a chunk, or part of one, that cannot be read any more."""
+        chunk = cls(0, line_count=jobs if part.end is None else part.end)
+        chunk.refuse(
+            JobError(
+                ErrorCode.INPUT_LOST,
+                "the server has lost the line, or cannot read it any more",
+                "submit the case again",
+            )
+        )
+        return chunk
+
+    @classmethod
     def unpack(cls, blob: bytes) -> Chunk:
-        """Undo `pack`."""
+        """Undo `pack`; raises one of UNREADABLE for anything else."""
+        if zstandard.frame_content_size(blob) > UNPACKED_LIMIT_BYTES:
+            raise ValueError("no chunk is as large as that")
         head, _, raw = decompress(blob).partition(b"\n")
         header = orjson.loads(head)
         if header["v"] != SCHEMA_VERSION:

@@ -11,13 +11,24 @@ if TYPE_CHECKING:
     from weighbridge.jobs.store import Store
 
 
-def close_open_chunks(store: Store, batch: str, ending: BatchStatus) -> None:
-    """Record every open chunk of a closed batch as cancelled or expired; any number of callers may do so at once."""
+CHUNKS_AT_ONCE = 16
+
+
+def close_open_chunks(store: Store, batch: str, ending: BatchStatus) -> bool:
+    """Record some open chunks of a closed batch as cancelled or expired; return whether there may be more.
+
+    A chunk that a retry has opened gets its results of before the retry back. Any number of callers may close a
+    batch at once.
+    """
     status = JobStatus.EXPIRED if ending is BatchStatus.EXPIRED else JobStatus.CANCELLED
     grader = LineGrader(store.options(batch).graders)
-    for chunk in store.open_chunks(batch):
+    chunks = store.open_chunks(batch, CHUNKS_AT_ONCE)
+    for chunk in chunks:
+        if store.restore(batch, chunk):
+            continue
         tally = Tally()
-        lines = store.chunk(batch, chunk.number).lines(chunk)
+        lines = store.chunk(batch, chunk).lines(chunk)
         results = b"".join(grader.close(line, tally, status) for line in lines)
         tally.digest = digest_of(results)
         store.record(batch, chunk, results, tally)
+    return bool(chunks)

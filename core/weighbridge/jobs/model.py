@@ -76,6 +76,7 @@ class ErrorCode(StrEnum):
     INPUT_TOO_LARGE = (
         "INPUT_TOO_LARGE"  #: the batch limit ends here, or the input expands like a bomb
     )
+    INPUT_LOST = "INPUT_LOST"  #: the server no longer has the line, or it is damaged there
     UNKNOWN_GRADER = "UNKNOWN_GRADER"  #: this worker has no grader with that id
     INVALID_CONFIG = "INVALID_CONFIG"  #: the grader refuses the configuration
     GRADER_CRASHED = "GRADER_CRASHED"  #: the grader raised, which graders must not

@@ -15,16 +15,18 @@ parts     hash    chunk number -> the parts that have results, where it was spli
 strikes   hash    deaths of worker children by chunk and job, and the jobs condemned for them
 chunk:N   string  the chunk itself
 result:C  string  the result lines of a chunk or part, compressed
+prior:C   string  those of before a retry, until there are new ones
 """
 
 from __future__ import annotations
 
 import secrets
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 import orjson
 
@@ -35,7 +37,7 @@ from weighbridge.errors import (
     BatchNotFoundError,
     ChunkConflictError,
 )
-from weighbridge.jobs.chunk import Chunk, ChunkId, compress, decompress
+from weighbridge.jobs.chunk import UNREADABLE, Chunk, ChunkId, compress, decompress
 from weighbridge.jobs.connection import connect, plain_errors
 from weighbridge.jobs.model import (
     BatchState,
@@ -136,6 +138,14 @@ class Pace:
     jobs: int = 0
 
 
+class Charge(NamedTuple):
+    """What a death at a job counts towards."""
+
+    job: int  #: its place on its line
+    limit: int  #: deaths at which it is condemned
+    verdict: str  #: then; code, message and hint, a line each
+
+
 class GapError(Exception):
     """The server lacks chunks before the one submitted; `expected` is the first of them."""
 
@@ -178,10 +188,8 @@ class Store:
         # A read that waits for news must not hold the connection that others need.
         return connect(self.url, patient=self._patient)
 
-    def _run(self, script: str, batch: str, *args: Any, key: str | None = None) -> Any:
-        keys = [_key(batch, name) for name in _KEYS]
-        if key:
-            keys.append(_key(batch, key))
+    def _run(self, script: str, batch: str, *args: Any, more_keys: Sequence[str] = ()) -> Any:
+        keys = [_key(batch, name) for name in (*_KEYS, *more_keys)]
         with plain_errors():
             return self._scripts[script](keys=keys, args=args)
 
@@ -219,7 +227,7 @@ class Store:
         answer = self._run(
             *("submit_chunk", batch, chunk.number, chunk.digest, chunk.jobs),
             *(after.offset, after.lines, after.prefix, chunk.payload, chunk.duplicates, chunk.ids),
-            key=f"chunk:{chunk.number}",
+            more_keys=[f"chunk:{chunk.number}"],
         )
         match [_text(answer[0]), *answer[1:]]:
             case ["new", us, jobs]:
@@ -239,9 +247,7 @@ class Store:
                     "another producer fills this batch, or the input has changed: submit it as a new batch",
                 )
             case ["closed", *_]:
-                raise BatchClosedError(
-                    f"batch {batch} takes no more jobs", "submit them as a new batch"
-                )
+                raise _closed(batch)
             case _:
                 raise self.missing(batch)
 
@@ -250,6 +256,8 @@ class Store:
         match self._run("seal", batch, chunks):
             case [b"gap", expected]:
                 raise GapError(int(expected))
+            case [b"closed"]:
+                raise _closed(batch)
             case [b"lost"]:
                 raise self.missing(batch)
 
@@ -288,13 +296,17 @@ class Store:
         """Give a lease back unused; False when it was no longer ours."""
         return bool(self._run("release", batch, chunk, token))
 
-    def chunk(self, batch: str, number: int) -> Chunk:
-        """Return a chunk as submitted."""
+    def chunk(self, batch: str, chunk: ChunkId) -> Chunk:
+        """Return a chunk as submitted; if it cannot be read any more, one whose lines say so."""
         with plain_errors():
-            blob = self.redis.get(_key(batch, f"chunk:{number}"))
-        if blob is None:
-            raise self.missing(batch)
-        return Chunk.unpack(blob)
+            blob = self.redis.get(_key(batch, f"chunk:{chunk.number}"))
+            if blob is not None:
+                with suppress(*UNREADABLE):
+                    return Chunk.unpack(blob)
+            jobs = self.redis.hget(_key(batch, "sizes"), str(chunk))
+            if jobs is None or not self.redis.exists(_key(batch, "meta")):
+                raise self.missing(batch)
+        return Chunk.lost(chunk, int(jobs))
 
     def options(self, batch: str) -> BatchOptions:
         """Return what a batch was submitted with."""
@@ -323,12 +335,36 @@ class Store:
         With a rest the results are those of a part: what came before the rest.
         `new`: kept. `recorded`: these very results were there. `late`: others were, or the chunk was cancelled.
         """
-        open_parts = orjson.dumps([[str(part), jobs] for part, jobs in rest])
         done = chunk.part(chunk.start, rest[0][0].start) if rest else chunk
+        return self._record(
+            batch, chunk, done, tally.versions, tally.digest, compress(results), tally.pack(), rest
+        )
+
+    def restore(self, batch: str, chunk: ChunkId) -> bool:
+        """Give an open chunk back the results that it had before a retry; False when it had none."""
+        with plain_errors():
+            held = self.redis.hget(_key(batch, "records"), f"prior {chunk}")
+            blob = self.redis.get(_key(batch, f"prior:{chunk}"))
+        if held is None or blob is None:
+            return False
+        prior = orjson.loads(held)
+        self._record(batch, chunk, chunk, prior["versions"], prior["digest"], blob, prior["tally"])
+        return True
+
+    def _record(
+        self,
+        batch: str,
+        chunk: ChunkId,
+        done: ChunkId,
+        versions: str,
+        digest: str,
+        blob: bytes,
+        tally: bytes | str,
+        rest: Sequence[tuple[ChunkId, int]] = (),
+    ) -> Recorded:
         answer = self._run(
-            *("record", batch, str(chunk), tally.versions, tally.digest),
-            *(compress(results), tally.pack(), open_parts, str(done)),
-            key=f"result:{done}",
+            *("record", batch, str(chunk), versions, digest, blob, tally, _packed(rest), str(done)),
+            more_keys=[f"result:{done}", f"prior:{done}"],
         )
         return cast("Recorded", _text(answer))
 
@@ -339,17 +375,14 @@ class Store:
         token: str,
         parts: Sequence[tuple[ChunkId, int]],
         suspect: str,
-        job: int,
+        charge: Charge,
     ) -> bool:
         """Replace a chunk that a child died on by its parts; False when the lease was no longer this execution's."""
-        packed = orjson.dumps([[str(part), jobs] for part, jobs in parts])
-        return bool(self._run("split", batch, str(chunk), token, packed, suspect, job))
+        return bool(self._run("split", batch, str(chunk), token, _packed(parts), suspect, *charge))
 
-    def strike(
-        self, batch: str, chunk: ChunkId, token: str, job: int, limit: int, verdict: str
-    ) -> int:
+    def strike(self, batch: str, chunk: ChunkId, token: str, charge: Charge) -> int:
         """Count a death on a chunk of one line and return the deaths so far; 0 when the lease was gone."""
-        return int(self._run("strike", batch, str(chunk), token, job, limit, verdict))
+        return int(self._run("strike", batch, str(chunk), token, *charge))
 
     # Watching over batches.
 
@@ -370,12 +403,12 @@ class Store:
             raise self.missing(batch)
         return answer != "ended"
 
-    def open_chunks(self, batch: str) -> list[ChunkId]:
-        """Return the chunks that have no results yet."""
+    def open_chunks(self, batch: str, most: int = 0) -> list[ChunkId]:
+        """Return the chunks that have no results yet, at `most` so many; 0: all."""
         with plain_errors():
             return [
                 ChunkId.parse(_text(chunk))
-                for chunk in self.redis.zrange(_key(batch, "open"), 0, -1)
+                for chunk in self.redis.zrange(_key(batch, "open"), 0, most - 1)
             ]
 
     def active_batches(self) -> list[str]:
@@ -387,20 +420,33 @@ class Store:
         """Take an ended batch off the list of active ones."""
         with plain_errors():
             self.redis.zrem(_ACTIVE, batch)
+            # Last, so that a retry in between is seen by one of the two.
+            if self.redis.hget(_key(batch, "meta"), "ended_ms") == b"":
+                self.redis.zadd(_ACTIVE, {batch: int(time.time())})
 
     def records(self, batch: str) -> Iterator[tuple[ChunkId, dict[str, Any]]]:
         """Yield each finished chunk with its tally."""
         with plain_errors():
-            for chunk, record in self.redis.hscan_iter(_key(batch, "records"), count=500):
-                yield ChunkId.parse(_text(chunk)), orjson.loads(orjson.loads(record)["tally"])
+            for name, record in self.redis.hscan_iter(_key(batch, "records"), count=500):
+                if not name.startswith(b"prior "):
+                    yield ChunkId.parse(_text(name)), orjson.loads(orjson.loads(record)["tally"])
 
     def reopen(self, batch: str, chunk: ChunkId, epoch: int, expiry_seconds: int) -> bool:
-        """Take a finished chunk's results back, to grade it again."""
+        """Open a finished chunk to grade it again; False when its lines are gone.
+
+        Raises BatchClosedError when the batch was cancelled since the retry began.
+        """
         expires = int((time.time() + expiry_seconds) * 1000)
-        done = bool(self._run("reopen", batch, str(chunk), epoch, expires, key=f"result:{chunk}"))
-        with plain_errors():
-            self.redis.zadd(_ACTIVE, {batch: int(time.time())})
-        return done
+        answer = self._run(
+            *("reopen", batch, str(chunk), epoch, expires),
+            more_keys=[f"result:{chunk}", f"prior:{chunk}", f"chunk:{chunk.number}"],
+        )
+        if answer < 0:
+            raise BatchClosedError(f"batch {batch} was cancelled while it was retried")
+        if answer:
+            with plain_errors():
+                self.redis.zadd(_ACTIVE, {batch: int(time.time())})
+        return bool(answer)
 
     # Reading.
 
@@ -509,20 +555,27 @@ class Store:
     def delete(self, batch: str) -> bool:
         """Drop everything of a batch; False when there was nothing."""
         with plain_errors():
-            count = int(_text(self.redis.hget(_key(batch, "meta"), "chunks") or "0"))
-            there = bool(self.redis.exists(_key(batch, "meta")))
-            self.redis.unlink(_key(batch, "meta"))
-            for chunk, _ in self.redis.hscan_iter(_key(batch, "records"), count=500):
-                self.redis.unlink(_key(batch, f"result:{_text(chunk)}"))
-            for first in range(0, count, 500):
-                numbers = range(first, min(first + 500, count))
+            count = self.redis.hget(_key(batch, "meta"), "chunks")
+            if count is None:
+                return False
+            left = dies_at(batch) - time.time()
+            if left > 1:
+                self.redis.set(_key(batch, "deleted"), 1, ex=int(left))
+            self._run(
+                "close", batch, str(BatchStatus.CANCELLED), "deleted"
+            )  # nobody begins more of it
+            for name, _ in self.redis.hscan_iter(_key(batch, "records"), count=500):
+                self.redis.unlink(_key(batch, "result:" + _text(name)))
+                self.redis.unlink(_key(batch, "prior:" + _text(name).removeprefix("prior ")))
+            for first in range(0, int(count), 500):
+                numbers = range(first, min(first + 500, int(count)))
                 self.redis.unlink(*(_key(batch, f"chunk:{number}") for number in numbers))
-            self.redis.unlink(*(_key(batch, name) for name in _KEYS))
+            # What the rest is found by goes last, so that an interrupted deletion can be finished.
+            self.redis.unlink(*(_key(batch, name) for name in _KEYS[1:]))
+            self.redis.unlink(_key(batch, "meta"))
             self.redis.zrem(_BATCHES, batch)
             self.redis.zrem(_ACTIVE, batch)
-            if there and (left := dies_at(batch) - time.time()) > 1:
-                self.redis.set(_key(batch, "deleted"), 1, ex=int(left))
-        return there
+        return True
 
     def missing(self, batch: str) -> BatchNotFoundError | BatchExpiredError | BatchLostError:
         """Say why a batch is not there."""
@@ -569,6 +622,17 @@ def dies_at(batch: str) -> float:
     if prefix != "wb":
         raise ValueError(batch)
     return int(created, 16) + int(lives, 16)
+
+
+def _closed(batch: str) -> BatchClosedError:
+    return BatchClosedError(
+        f"batch {batch} was ended and takes no more jobs",
+        "submit them as a new batch, or `retry` it first to go on with it",
+    )
+
+
+def _packed(parts: Sequence[tuple[ChunkId, int]]) -> bytes:
+    return orjson.dumps([[str(part), jobs] for part, jobs in parts])
 
 
 def _key(batch: str, name: str) -> str:

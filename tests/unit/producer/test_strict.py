@@ -129,7 +129,7 @@ def test_an_input_beyond_the_batch_limit_is_refused_without_reading_on() -> None
 
 def test_without_a_grader_anywhere_a_case_is_refused() -> None:
     error = refusal(io.BytesIO(lines(case("a"))), ())
-    assert [fault.code for fault in error.faults] == ["MISSING_FIELD"]
+    assert [fault.code for fault in error.faults] == ["NO_GRADER"]
 
 
 def test_a_large_input_is_checked_at_constant_memory() -> None:

@@ -12,10 +12,11 @@ local function keep(...)
   for _, key in ipairs({...}) do redis.call('PEXPIREAT', key, dies) end
 end
 
--- The one completion check: everything has arrived and nothing is open.
+-- The one completion check: everything has arrived, or nothing more may, and nothing is open.
 local function finish_if_done()
   local state = redis.call('HMGET', meta, 'sealed', 'ended_ms', 'closing')
-  if state[1] ~= '1' or state[2] ~= '' or redis.call('ZCARD', open) > 0 then return end
+  local settled = state[1] == '1' or state[3] ~= ''
+  if not settled or state[2] ~= '' or redis.call('ZCARD', open) > 0 then return end
   redis.call('HSET', meta, 'ended_ms', now_ms(), 'status', state[3] ~= '' and state[3] or 'completed')
   redis.call('XADD', log, '*', 'end', '1')
   keep(log)
@@ -26,4 +27,29 @@ local function go_on_when_full() redis.call('HDEL', claims, '') end
 
 -- A waiting chunk's score is minus the time it was last published; a leased one's is its lease's end.
 local function wait_in_open(chunk) redis.call('ZADD', open, -now_ms(), chunk) end
+
+-- Put chunks in the place of one that was open: JSON [[chunk, jobs]...]. Returns how many jobs more they are.
+local function replace_in_open(chunk, parts)
+  local more = -(tonumber(redis.call('HGET', sizes, chunk)) or 0)
+  redis.call('HDEL', sizes, chunk)
+  for _, part in ipairs(cjson.decode(parts)) do
+    wait_in_open(part[1])
+    redis.call('HSET', sizes, part[1], part[2])
+    more = more + part[2]
+  end
+  return more
+end
+
+-- Count a death at a job of a chunk of one line; at the limit the job is condemned.
+local function strike(chunk, job, limit, verdict)
+  local count = redis.call('HINCRBY', strikes, chunk .. ' ' .. job, 1)
+  if count >= tonumber(limit) then
+    local held = redis.call('HGET', strikes, 'condemned ' .. chunk)
+    local jobs = held and cjson.decode(held) or {}
+    jobs[job] = verdict
+    redis.call('HSET', strikes, 'condemned ' .. chunk, cjson.encode(jobs))
+  end
+  keep(strikes)
+  return count
+end
 

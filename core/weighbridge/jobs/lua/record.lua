@@ -1,25 +1,28 @@
 -- Keep a chunk's first results and count them; whatever comes later changes no count.
--- KEYS[12]: the results. ARGV: chunk, versions, digest, results, tally, rest (JSON [[chunk, jobs]...] still to do),
+-- KEYS[12]: the results; KEYS[13]: those of before a retry. ARGV: chunk, versions, digest, results, tally, rest (JSON [[chunk, jobs]...] still to do),
 -- done (the chunk, or where there is a rest, the part of it that these results are of)
 -- ZREM comes before all else that writes: a script that has written may go on writing on a full server.
 if redis.call('EXISTS', meta) == 0 then return 'late' end
 local done = ARGV[7]
+
+local function all_graded(tally)
+  local counts = cjson.decode(tally).counts
+  return not (counts.errored or counts.cancelled or counts.expired)
+end
+
 if redis.call('ZREM', open, ARGV[1]) == 0 then
   local first = redis.call('HGET', records, done)
   if not first then return 'late' end
   first = cjson.decode(first)
   if first.versions == ARGV[2] and first.digest == ARGV[3] then return 'recorded' end
-  if first.versions == ARGV[2] then redis.call('HINCRBY', meta, 'nondeterministic', 1) end
+  -- Only what graders said must be the same again; a time-out or a cancellation need not come twice.
+  if first.versions == ARGV[2] and all_graded(first.tally) and all_graded(ARGV[5]) then
+    redis.call('HINCRBY', meta, 'nondeterministic', 1)
+  end
   return 'late'
 end
 redis.call('HDEL', claims, ARGV[1])
-local tally, delta = cjson.decode(ARGV[5]), -(tonumber(redis.call('HGET', sizes, ARGV[1])) or 0)
-redis.call('HDEL', sizes, ARGV[1])
-for _, child in ipairs(cjson.decode(ARGV[6])) do
-  wait_in_open(child[1])
-  redis.call('HSET', sizes, child[1], child[2])
-  delta = delta + child[2]
-end
+local tally, delta = cjson.decode(ARGV[5]), replace_in_open(ARGV[1], ARGV[6])
 for name, count in pairs(tally.counts) do
   redis.call('HINCRBY', meta, name, count)
   delta = delta + count
@@ -34,6 +37,8 @@ for _, entry in ipairs(tally.summary) do
   if crowded and redis.call('HEXISTS', summary, field) == 0 then field = entry[3] end
   redis.call('HINCRBY', summary, field, entry[2])
 end
+redis.call('DEL', KEYS[13])
+redis.call('HDEL', records, 'prior ' .. done)
 redis.call('SET', KEYS[12], ARGV[4])
 redis.call('HSET', records, done, cjson.encode({versions = ARGV[2], digest = ARGV[3], tally = ARGV[5]}))
 local number, part = done:match('^(%d+):(.+)$')

@@ -1,0 +1,186 @@
+"""Retrying: errors get another try, and nothing that was finished is lost to whatever comes between."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from support.cases import assert_counts_agree, write_cases
+from weighbridge.errors import BatchClosedError, ChunkConflictError
+from weighbridge.jobs.chunk import ChunkId
+from weighbridge.jobs.closing import close_open_chunks
+from weighbridge.jobs.grading import LineGrader, Tally, digest_of
+from weighbridge.jobs.model import BatchStatus
+from weighbridge.settings import Settings
+from weighbridge_producer import Client
+from weighbridge_producer.reading import Source
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from weighbridge.embedded import EmbeddedServer
+    from weighbridge.jobs.store import Store
+    from weighbridge_producer import Batch
+
+DAY = 24 * 3600
+
+
+@pytest.fixture
+def lone_client(own_server: EmbeddedServer) -> Iterator[Client]:
+    """A client on a server without workers, so that a test decides what happens next."""
+    with Client(own_server.url, settings=Settings(chunk_limit_jobs=10)) as client:
+        yield client
+
+
+def case(number: int, grader: str = "true-false") -> dict[str, object]:
+    inputs = {"agent_response": "yes", "expected_output": "true"}
+    return {"custom_id": f"c{number}", "grader": grader, "inputs": inputs}
+
+
+def nine_good_and_one_unknown() -> list[dict[str, object]]:
+    return [*(case(number) for number in range(9)), case(9, "not-installed")]
+
+
+def grade_all(store: Store, batch: Batch) -> None:
+    """Do a worker's work in this process."""
+    grader = LineGrader(store.options(batch.id).graders)
+    for chunk in store.open_chunks(batch.id):
+        store.claim(batch.id, chunk, "here/1", 60)
+        tally = Tally()
+        lines = store.chunk(batch.id, chunk).lines(chunk)
+        results = b"".join(grader.grade(line, tally) for line in lines)
+        tally.digest = digest_of(results)
+        store.record(batch.id, chunk, results, tally)
+
+
+def outcome(batch: Batch) -> tuple[int, int, int]:
+    """Return passed, errored and cancelled, after comparing the counts with the results."""
+    state = batch.status()
+    assert_counts_agree(state, batch.results(follow=False))
+    return state.counts.passed, state.counts.errored, state.counts.cancelled
+
+
+def test_a_retry_that_is_cancelled_gives_finished_work_back(lone_client: Client) -> None:
+    batch = lone_client.submit(nine_good_and_one_unknown())
+    grade_all(lone_client.store, batch)
+    assert outcome(batch) == (9, 1, 0)
+    before = list(batch.results(follow=False))
+    assert batch.retry() == 1
+    assert batch.status().counts.pending == 10
+    assert batch.cancel().status == BatchStatus.CANCELLED
+    assert outcome(batch) == (9, 1, 0)
+    assert list(batch.results(follow=False)) == before
+
+
+def test_a_retry_that_succeeds_replaces_what_was_there(lone_client: Client) -> None:
+    batch = lone_client.submit(nine_good_and_one_unknown())
+    batch.cancel()
+    assert outcome(batch) == (0, 0, 10)
+    assert batch.retry() == 10
+    grade_all(lone_client.store, batch)
+    assert batch.status().status == BatchStatus.COMPLETED
+    assert outcome(batch) == (9, 1, 0)
+    assert not lone_client.store.redis.keys("*prior*")
+
+
+def test_a_cancel_in_the_middle_of_a_retry_stands(lone_client: Client) -> None:
+    store = lone_client.store
+    batch = lone_client.submit(case(number) for number in range(20))
+    assert batch.status().chunks == 2
+    batch.cancel()
+    assert store.reopen(batch.id, ChunkId(0), 1, DAY)
+    store.close_batch(batch.id, BatchStatus.CANCELLED)
+    with pytest.raises(BatchClosedError, match="while it was retried"):
+        store.reopen(batch.id, ChunkId(1), 1, DAY)
+    while close_open_chunks(store, batch.id, BatchStatus.CANCELLED):
+        continue
+    assert batch.status().status == BatchStatus.CANCELLED
+    assert outcome(batch) == (0, 0, 20)
+
+
+def test_a_chunk_whose_lines_are_freed_is_not_retried(lone_client: Client) -> None:
+    batch = lone_client.submit(nine_good_and_one_unknown())
+    grade_all(lone_client.store, batch)
+    batch.free(["0"])
+    assert batch.retry() == 0
+    assert batch.status().status == BatchStatus.COMPLETED
+
+
+def test_a_deleted_batch_is_not_retried_back_into_being(lone_client: Client) -> None:
+    batch = lone_client.submit(nine_good_and_one_unknown())
+    grade_all(lone_client.store, batch)
+    batch.delete()
+    assert not lone_client.store.reopen(batch.id, ChunkId(0), 1, DAY)
+    left = lone_client.store.redis.keys(f"wb:{{{batch.id}}}:*")
+    assert [key for key in left if not key.endswith(b":deleted")] == []
+    assert batch.id not in lone_client.store.active_batches()
+
+
+def test_a_retried_batch_is_swept_although_it_was_just_retired(lone_client: Client) -> None:
+    store = lone_client.store
+    batch = lone_client.submit(nine_good_and_one_unknown())
+    grade_all(store, batch)
+    batch.retry()
+    store.retire(batch.id)
+    assert batch.id in store.active_batches()
+
+
+@pytest.mark.parametrize("payload", [None, b"rubbish"])
+def test_lines_that_the_server_lost_are_errored_and_hold_nothing_up(
+    lone_client: Client, payload: bytes | None
+) -> None:
+    store = lone_client.store
+    batch = lone_client.submit(case(number) for number in range(20))
+    key = f"wb:{{{batch.id}}}:chunk:0"
+    if payload is None:
+        store.redis.delete(key)
+    else:
+        store.redis.set(key, payload)
+    grade_all(store, batch)
+    assert outcome(batch) == (10, 10, 0)
+    codes = {(row["error"] or {}).get("code") for row in batch.results(follow=False)}
+    assert codes == {None, "INPUT_LOST"}
+
+
+def test_a_batch_whose_lines_are_lost_can_be_cancelled(lone_client: Client) -> None:
+    batch = lone_client.submit(case(number) for number in range(20))
+    lone_client.store.redis.delete(f"wb:{{{batch.id}}}:chunk:1")
+    assert batch.cancel().status == BatchStatus.CANCELLED
+    assert outcome(batch) == (0, 0, 20)
+
+
+class TestResumingWhatWasCancelled:
+    """A batch that was cancelled before all of its input had arrived."""
+
+    @pytest.fixture
+    def half(self, lone_client: Client, tmp_path: Path) -> Batch:
+        """Return a batch that has 20 of 100 lines, cancelled and retried."""
+        write_cases(tmp_path / "cases.jsonl", (case(number) for number in range(100)))
+        batch = lone_client.open("cases", ())
+        source = Source(tmp_path / "cases.jsonl", lone_client.settings)
+        batch.feeder(source, should_stop=lambda: batch.status().chunks == 2).feed()
+        batch.cancel()
+        assert batch.retry() == 20
+        return batch
+
+    def test_it_waits_for_the_rest(self, lone_client: Client, half: Batch, tmp_path: Path) -> None:
+        grade_all(lone_client.store, half)
+        assert half.status().status == BatchStatus.IN_PROGRESS
+        lone_client.submit(tmp_path / "cases.jsonl", resume=half.id)
+        grade_all(lone_client.store, half)
+        assert half.status().status == BatchStatus.COMPLETED
+        assert outcome(half) == (100, 0, 0)
+
+    def test_another_input_is_refused_even_when_all_had_arrived(
+        self, lone_client: Client, half: Batch, tmp_path: Path
+    ) -> None:
+        lone_client.submit(tmp_path / "cases.jsonl", resume=half.id)
+        write_cases(tmp_path / "longer.jsonl", (case(number) for number in range(101)))
+        write_cases(tmp_path / "other.jsonl", (case(number) for number in range(1, 101)))
+        for name in ("longer.jsonl", "other.jsonl"):
+            with pytest.raises(ChunkConflictError, match="is not what batch"):
+                lone_client.submit(tmp_path / name, resume=half.id)
+        lone_client.submit(tmp_path / "cases.jsonl", resume=half.id)
+        assert half.status().counts.total == 100
