@@ -16,6 +16,7 @@ from support.cases import assert_graded_right, hazard_case, results_by_id, true_
 from support.waiting import eventually
 from support.workers import BY_CELERY, BY_MODULE, environment
 from weighbridge.jobs.store import Store
+from weighbridge.settings import Settings
 from weighbridge_producer import Client
 
 if TYPE_CHECKING:
@@ -140,8 +141,6 @@ def test_children_that_are_replaced_cost_no_job_and_no_slot(
     command = [*BY_CELERY[:-1], "--max-tasks-per-child=3", BY_CELERY[-1]]
     worker = start_worker(own_server.url, command=command, sweep_seconds=0.5)
     first = {child.pid for child in worker.await_children(2)}
-    from weighbridge.settings import Settings
-
     with Client(own_server.url, settings=Settings(chunk_limit_jobs=20)) as client:
         batch = client.submit(true_false_cases(400))
         batch.wait(90)
@@ -197,3 +196,22 @@ def test_no_child_outlives_a_killed_worker(
     eventually(lambda: not any(child.is_running() for child in children), 10)
     store = Store(own_server.url)
     store.close()
+
+
+@pytest.mark.slow
+def test_a_worker_that_hears_of_no_message_although_some_wait_connects_again(
+    own_server: EmbeddedServer, start_worker: StartWorker
+) -> None:
+    worker = start_worker(own_server.url, 1)
+    (child,) = worker.await_children(1)
+    with Client(own_server.url, settings=Settings(chunk_limit_jobs=50)) as client:
+        # A stopped child looks from outside as a lost connection does: messages wait, nothing happens.
+        child.suspend()
+        batch = client.submit(true_false_cases(500))
+        eventually(lambda: "connecting to the broker again" in worker.log, 40)
+        child.resume()
+        batch.wait(30)
+        results = results_by_id(batch)
+        assert len(results) == 500
+        assert_graded_right(results, 500)
+        client.submit(true_false_cases(10)).wait(30)

@@ -48,6 +48,16 @@ class _Station:
         self.name = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(3)}"
         self.supervisor: Supervisor | None = None
         self.child: Child | None = None
+        self.hub: Any = None
+
+    def reconnect(self) -> None:
+        """Let Celery's loop, which runs in another thread, see its connection lost."""
+        if self.hub:
+            self.hub.call_soon(_lose_connection)
+
+
+def _lose_connection() -> None:
+    raise ConnectionResetError("the broker is not heard any more")
 
 
 station = _Station()
@@ -87,6 +97,7 @@ class PoolCare(bootsteps.StartStopStep):
     def register_with_event_loop(self, worker: Any, hub: Any) -> None:
         """Look for dead children often; left alone, Celery takes up to five seconds."""
         hub.call_repeatedly(_REPORT_SECONDS, worker.pool.maintain_pool)
+        station.hub = hub
 
     def stop(self, worker: Any) -> None:
         """Let go of the messages that no child has begun: nobody writes them to a child any more.
@@ -148,7 +159,7 @@ def _start(sender: Any = None, **_: Any) -> None:
         broken_plug_ins=registry.failures,
         started_at=time.time(),
     )
-    station.supervisor = Supervisor(settings, store_url, info, station.board)
+    station.supervisor = Supervisor(settings, store_url, info, station.board, station.reconnect)
     station.supervisor.start()
 
 

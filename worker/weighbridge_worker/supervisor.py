@@ -23,12 +23,17 @@ from weighbridge_worker.deaths import Death, handle
 from weighbridge_worker.sweeper import sweep
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from weighbridge.settings import Settings
     from weighbridge_worker.board import Board, Sighting, Slot
 
 _TICK_SECONDS = 0.2
 _GRACE_SECONDS = 2.0  #: past the deadline, at most, for the child to interrupt its job itself
 _UNSEEN_SECONDS = 5.0  #: how long Celery has to report a death before the board's word is taken
+_DEAF_SECONDS = (
+    8.0  #: how long messages may wait while no child has work; kombu can miss a lost connection
+)
 _IDLE_SECONDS = 6.0  #: how long a worker that was asked to end may do nothing; it takes 3 s to end
 _log = logging.getLogger("weighbridge.worker")
 
@@ -50,7 +55,14 @@ class _Watched:
 class Supervisor:
     """A thread beside Celery's own loop; everything it does may be done twice or by another worker."""
 
-    def __init__(self, settings: Settings, url: str, info: WorkerInfo, board: Board) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        url: str,
+        info: WorkerInfo,
+        board: Board,
+        reconnect: Callable[[], None],
+    ) -> None:
         self._settings = settings
         self._board = board
         self._info = info
@@ -61,6 +73,8 @@ class Supervisor:
         )
         self._watched: dict[int, _Watched] = {}
         self._reported: queue.SimpleQueue[tuple[int, str, bool]] = queue.SimpleQueue()
+        self._reconnect = reconnect
+        self._heard_at, self._heard = time.monotonic(), 0
         self._is_ending, self._busy_at = False, 0.0
         self._retired_jobs = self._retired_chunks = 0
         self._stop = threading.Event()
@@ -112,6 +126,7 @@ class Supervisor:
                     # Spread out, so that many workers do not sweep at the same moment.
                     next_sweep = now + self._settings.sweep_seconds * random.uniform(0.75, 1.25)  # noqa: S311
                     sweep(self._store, self._fleet, self._publisher)
+                    self._listen(now)
             except WeighbridgeError as error:
                 _log.warning("the watch goes on after: %s", error)
             except Exception:  # noqa: BLE001 - without the watch nothing would be recovered
@@ -125,6 +140,18 @@ class Supervisor:
             _log.warning("nothing is being graded, but the pool does not end: leaving without it")
             self._leave()
             os._exit(0)  # the children are tied to this process, and end with it
+
+    def _listen(self, now: float) -> None:
+        """Have Celery connect again when it hears nothing of the messages that wait."""
+        slots = self._board.taken()
+        heard = self._retired_chunks + sum(slot.done[1] for slot in slots)
+        busy = heard != self._heard or any(slot.read().work for slot in slots)
+        if busy or self._is_ending or not self._publisher.queue_length():
+            self._heard_at, self._heard = now, heard
+        elif now - self._heard_at > _DEAF_SECONDS:
+            _log.warning("messages wait, and none arrives: connecting to the broker again")
+            self._heard_at = now
+            self._reconnect()
 
     def _beat(self) -> None:
         done = [slot.done for slot in self._board.taken()]
