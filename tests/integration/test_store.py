@@ -398,7 +398,15 @@ class TestMissing:
             store.state(batch)
 
     @pytest.mark.parametrize(
-        "name", ["", "wb", "x_1_2_3", "wb_zz_1_2", "wb_1_2", "wb_1_2_3_4", "☃"]
+        "name",
+        [
+            *("", "wb", "x_1_2_3", "wb_zz_1_2", "wb_1_2", "wb_1_2_3_4", "☃"),
+            *(
+                "wb_ffffffffffffffff_1_x",
+                f"wb_6b000000_1_{'0' * 21}",
+                f"wb_6b000000_1_{'0' * 20}\n",
+            ),
+        ],
     )
     def test_what_is_no_batch_id_is_not_found(self, store: Store, name: str) -> None:
         with pytest.raises(BatchNotFoundError, match="is no batch id"):

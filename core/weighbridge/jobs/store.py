@@ -20,6 +20,7 @@ prior:C   string  those of before a retry, until there are new ones
 
 from __future__ import annotations
 
+import re
 import secrets
 import time
 from contextlib import suppress
@@ -36,6 +37,7 @@ from weighbridge.errors import (
     BatchLostError,
     BatchNotFoundError,
     ChunkConflictError,
+    ServerError,
 )
 from weighbridge.jobs.chunk import UNREADABLE, Chunk, ChunkId, compress, decompress
 from weighbridge.jobs.connection import connect, plain_errors
@@ -71,6 +73,7 @@ _KEYS = (
 _BATCHES, _ACTIVE = "wb:batches", "wb:active"
 _LISTED_SECONDS = 366 * 24 * 3600  #: the longest that a list of batches looks back
 _LUA = files("weighbridge.jobs") / "lua"
+_BATCH_ID = re.compile(r"wb_([0-9a-f]{8})_([0-9a-f]{1,8})_[0-9a-f]{20}")
 
 Claim = Literal["work", "done", "leased", "stop", "lost"]
 Recorded = Literal["new", "recorded", "late"]
@@ -521,11 +524,15 @@ class Store:
             rows = self.redis.xrange(_key(batch, "log"), entry.position, entry.position)
         return bool(rows) and rows[0][1].get(b"chunk") == (entry.chunk or "").encode()
 
-    def results(self, batch: str, chunks: Sequence[str]) -> list[bytes | None]:
-        """Return the result lines of finished chunks; None for one that has none, or no longer."""
+    def results(self, batch: str, chunks: Sequence[str]) -> Iterator[bytes | None]:
+        """Yield the result lines of finished chunks; None for one that has none, or no longer."""
         with plain_errors():
             blobs = self.redis.mget([_key(batch, f"result:{chunk}") for chunk in chunks])
-        return [None if blob is None else decompress(blob) for blob in blobs]
+        for chunk, blob in zip(chunks, blobs, strict=True):
+            try:
+                yield None if blob is None else decompress(blob)
+            except UNREADABLE as error:
+                raise ServerError(f"the results of chunk {chunk} of {batch} are damaged") from error
 
     def free(self, batch: str, chunks: Sequence[str]) -> None:
         """Drop chunks' results, and their lines where the chunk is whole: they are written elsewhere now."""
@@ -618,10 +625,10 @@ def new_batch_id(created: int, lives_seconds: int) -> str:
 
 def dies_at(batch: str) -> float:
     """Return when a batch's keys die, in seconds since the epoch; ValueError when it is no batch id."""
-    prefix, created, lives, _ = batch.split("_")
-    if prefix != "wb":
+    found = _BATCH_ID.fullmatch(batch)
+    if not found:
         raise ValueError(batch)
-    return int(created, 16) + int(lives, 16)
+    return int(found[1], 16) + int(found[2], 16)
 
 
 def _closed(batch: str) -> BatchClosedError:
