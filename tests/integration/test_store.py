@@ -249,7 +249,7 @@ class TestRecording:
         assert store.record(batch, FIRST, results, newer) == "late"
         assert store.state(batch).nondeterministic == 1
         assert store.state(batch).counts == counts
-        assert store.results(batch, ["0"]) == [results]
+        assert list(store.results(batch, ["0"])) == [results]
 
     def test_results_that_come_after_the_cancellation_are_late(
         self, store: Store, batch: str

@@ -12,7 +12,7 @@ from kombu.exceptions import OperationalError
 from redis.exceptions import OutOfMemoryError
 
 from weighbridge.errors import ServerError, ServerUnavailableError
-from weighbridge.jobs.connection import plain_errors
+from weighbridge.jobs.connection import not_a_url, plain_errors
 from weighbridge.jobs.model import SCHEMA_VERSION
 from weighbridge.settings import masked
 
@@ -34,8 +34,12 @@ _CERTIFICATES = {
 
 
 def broker_url(url: str) -> str:
-    """Return a redis-py URL as kombu writes it; `unix://` is the one that differs."""
-    parts = urlsplit(url)
+    """Return a redis-py URL as kombu writes it; `unix://` is the one that differs. Raises ServerError."""
+    try:
+        parts = urlsplit(url)
+        _ = parts.port  # raises where a bare / ? or # in the password has cut it short
+    except ValueError:
+        raise not_a_url(url) from None
     if parts.scheme != "unix":
         return url
     query = parse_qs(parts.query)
@@ -157,5 +161,8 @@ def plain_broker_errors(url: str) -> Iterator[None]:
             f"no answer from the broker {masked(url)}: {error}",
             "is the server up, and the URL right?",
         ) from error
-    except (OSError, ValueError) as error:
+    except OSError as error:
         raise ServerError(f"the broker {masked(url)} cannot be used: {error}") from error
+    except ValueError:
+        # Why is left out, for it may quote a password.
+        raise ServerError(f"the broker {masked(url)} cannot be used") from None

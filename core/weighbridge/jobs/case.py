@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, NamedTuple, NotRequired
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, NotRequired
 
+import orjson
 from pydantic import ConfigDict, StringConstraints, TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict
 
 from weighbridge.errors import LineError, nearest
 from weighbridge.jobs.codec import decode_line, describe_name_fault
-from weighbridge.jobs.model import GRADERS_LIMIT, NAME_LIMIT, ErrorCode, GraderSpec
+from weighbridge.jobs.model import (
+    GRADERS_LIMIT,
+    METADATA_LIMIT_BYTES,
+    NAME_LIMIT,
+    ErrorCode,
+    GraderSpec,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 # \Z rather than $, which would let a final newline pass.
 Name = Annotated[
@@ -62,12 +72,54 @@ class Case(NamedTuple):
 def parse_case(raw: bytes, defaults: tuple[GraderSpec, ...]) -> Case:
     """Return the case on a line; LineError says what is wrong with it."""
     value = decode_line(raw)
+    _check_bounds(value, len(raw))
     try:
         shape: CaseShape = _validate(value)
     except ValidationError as error:
         raise _explain(error, value) from None
     return Case(
         shape["custom_id"], shape["inputs"], _graders(shape, defaults), shape.get("metadata")
+    )
+
+
+def _check_bounds(value: dict[str, Any], size: int) -> None:
+    """Refuse what pydantic would take much memory to complain of: it keeps every single fault."""
+    _check_keys(value, CaseShape, "")
+    graders = value.get("graders")
+    if type(graders) is list:
+        if len(graders) > GRADERS_LIMIT:
+            raise LineError(
+                ErrorCode.INVALID_FIELD,
+                f"the case has {len(graders):,} graders, at most {GRADERS_LIMIT} are allowed",
+                "make several cases of it",
+            )
+        for place, spec in enumerate(graders):
+            if type(spec) is dict:
+                _check_keys(spec, _SpecShape, f"graders.{place}.")
+    # Metadata stands in every result of the case.
+    if size > METADATA_LIMIT_BYTES and (metadata := value.get("metadata")):
+        length = len(orjson.dumps(metadata))
+        if length > METADATA_LIMIT_BYTES:
+            raise LineError(
+                ErrorCode.INVALID_FIELD,
+                f"the metadata has {length:,} bytes, at most {METADATA_LIMIT_BYTES:,} are allowed",
+                "keep what is large elsewhere, and name it here",
+            )
+
+
+def _check_keys(value: dict[str, Any], shape: type, place: str) -> None:
+    known = shape.__annotations__
+    if len(value) > len(known):
+        raise _unknown_field(place, next(name for name in value if name not in known), known)
+
+
+def _unknown_field(place: str, name: str, known: Iterable[str]) -> LineError:
+    guess = nearest(name, known)
+    meant = f"did you mean {guess!r}? " if guess else ""
+    return LineError(
+        ErrorCode.UNKNOWN_FIELD,
+        f"nothing reads the field {(place + name)[:80]!r}",
+        f"{meant}Known: {', '.join(known)}; what is your own goes into 'metadata'",
     )
 
 
@@ -105,12 +157,6 @@ def _graders(shape: CaseShape, defaults: tuple[GraderSpec, ...]) -> tuple[Grader
             "'graders' is empty",
             "name at least one grader, or leave it out",
         )
-    if len(specs) > GRADERS_LIMIT:
-        raise LineError(
-            ErrorCode.INVALID_FIELD,
-            f"the case has {len(specs):,} graders, at most {GRADERS_LIMIT} are allowed",
-            "make several cases of it",
-        )
     if len(labels) < len(specs):
         raise LineError(
             ErrorCode.INVALID_FIELD,
@@ -134,17 +180,8 @@ def _explain(error: ValidationError, value: dict[str, Any]) -> LineError:
                 'it needs "custom_id" and "inputs"',
             )
         case "extra_forbidden":
-            known = (
-                _SpecShape.__annotations__
-                if "graders" in first["loc"]
-                else CaseShape.__annotations__
-            )
-            guess = nearest(name, known)
-            meant = f"did you mean {guess!r}? " if guess else ""
-            hint = f"{meant}Known: {', '.join(known)}; what is your own goes into 'metadata'"
-            return LineError(
-                ErrorCode.UNKNOWN_FIELD, f"nothing reads the field {place[:80]!r}", hint
-            )
+            shape = _SpecShape if "graders" in first["loc"] else CaseShape
+            return _unknown_field(place.removesuffix(name), name, shape.__annotations__)
         case _ if first["loc"] == ("custom_id",):
             fault = describe_name_fault(value["custom_id"])
             hint = f"use 1 to {NAME_LIMIT} characters, none of them control characters"

@@ -72,11 +72,17 @@ def connect(url: str, *, patient: bool = True) -> Redis:
             health_check_interval=25,
             protocol=2,
         )
-    except ValueError as error:
-        raise ServerError(
-            f"not a Redis URL: {masked(url)!r}: {error}",
-            "write redis://[[user]:password@]host[:port][/db], rediss:// for TLS, or unix:///path/to.sock?db=0",
-        ) from None
+    except ValueError:
+        raise not_a_url(url) from None
+
+
+def not_a_url(url: str) -> ServerError:
+    """Return the error for what cannot be read as a URL; why not is left out, for it may quote a password."""
+    return ServerError(
+        f"not a Redis URL: {masked(url)!r}",
+        "write redis://[[user]:password@]host[:port][/db], rediss:// for TLS, or unix:///path/to.sock?db=0;"
+        " in a password write / ? # and @ as %2F %3F %23 and %40",
+    )
 
 
 @contextmanager

@@ -15,7 +15,14 @@ from weighbridge.graders.registry import default_registry
 from weighbridge.jobs.case import Case, parse_case
 from weighbridge.jobs.chunk import Line
 from weighbridge.jobs.codec import encode_result, peek_custom_id, receipt, receipt_subject
-from weighbridge.jobs.model import ErrorCode, GraderSpec, JobError, JobStatus, parse_specs
+from weighbridge.jobs.model import (
+    CONFIG_LIMIT_BYTES,
+    ErrorCode,
+    GraderSpec,
+    JobError,
+    JobStatus,
+    parse_specs,
+)
 from weighbridge.jobs.tally import VACUOUS, Tally
 from weighbridge.settings import KIB
 
@@ -92,7 +99,7 @@ class LineGrader:
         `condemned` are jobs, by their place on the line or WHOLE_LINE, that must not be tried again, and why.
         """
         # What kills may be the reading of the line itself.
-        case = (condemned and condemned.get(WHOLE_LINE)) or self._case(line)
+        case = (condemned and condemned.get(WHOLE_LINE)) or self._read(line, watch)
         if isinstance(case, JobError):
             return self._errored(line, tally, case)
         specs = case.graders
@@ -131,6 +138,19 @@ class LineGrader:
             if fault:
                 return fault
         return None
+
+    def _read(self, line: Line, watch: Watch) -> Case | JobError:
+        """Return a line's case, under watch like a job: a line may be made to be slow or large to read."""
+        try:
+            try:
+                watch.begin(line.index, WHOLE_LINE)
+                return self._case(line)
+            finally:
+                watch.end()
+        except JobDeadlineError as error:
+            return JobError(ErrorCode.TIMEOUT, str(error), "make the line smaller")
+        except MemoryError:
+            return _OUT_OF_MEMORY
 
     def jobs_of(self, line: Line) -> int:
         """Return how many jobs a line is."""
@@ -239,6 +259,12 @@ class LineGrader:
         if spec.config is None:
             return self._build(spec.grader, b"")
         config = orjson.dumps(spec.config, option=orjson.OPT_SORT_KEYS)
+        if len(config) > CONFIG_LIMIT_BYTES:
+            return JobError(
+                ErrorCode.INVALID_CONFIG,
+                f"the config has {len(config):,} bytes, at most {CONFIG_LIMIT_BYTES:,} are allowed",
+                "a config says how to judge; what to judge belongs to the inputs",
+            )
         # A stranger's lines may each have a large config of their own: keeping them all would fill the memory.
         build = self._build if len(config) <= _KEPT_CONFIG_BYTES else self._build_uncached
         return build(spec.grader, config)

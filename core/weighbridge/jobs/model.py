@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = 1  #: of the Celery message and of a stored chunk
 NAME_LIMIT = 256
 GRADERS_LIMIT = 64  #: on one case
+METADATA_LIMIT_BYTES = 64 * 1024  #: of a case
+CONFIG_LIMIT_BYTES = 256 * 1024  #: of a grader, in a case
 VALID_NAME = re.compile(r"[^\x00-\x1f\x7f-\x9f]{1,256}")
 
 

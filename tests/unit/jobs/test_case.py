@@ -182,3 +182,19 @@ def test_a_case_with_too_many_graders_is_refused() -> None:
     error = fault({"custom_id": "a", "inputs": INPUTS, "graders": graders})
     assert error.line_code == ErrorCode.INVALID_FIELD
     assert error.message == "the case has 65 graders, at most 64 are allowed"
+
+
+def test_a_flood_of_faults_is_answered_with_the_first() -> None:
+    flood = {f"k{number}": 0 for number in range(100_000)}
+    error = fault({"custom_id": "a", "inputs": INPUTS, **flood})
+    assert (error.line_code, error.message) == ("UNKNOWN_FIELD", "nothing reads the field 'k0'")
+    error = fault({"custom_id": "a", "inputs": INPUTS, "graders": [0] * 100_000})
+    assert error.message == "the case has 100,000 graders, at most 64 are allowed"
+    error = fault({"custom_id": "a", "inputs": INPUTS, "graders": [{"grader": "x", **flood}]})
+    assert error.message == "nothing reads the field 'graders.0.k0'"
+
+
+def test_metadata_that_would_swell_every_result_is_refused() -> None:
+    error = fault({"custom_id": "a", "inputs": INPUTS, "metadata": {"note": "x" * 70_000}})
+    assert error.line_code == ErrorCode.INVALID_FIELD
+    assert error.message == "the metadata has 70,011 bytes, at most 65,536 are allowed"

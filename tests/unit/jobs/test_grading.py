@@ -11,7 +11,7 @@ from weighbridge.graders.base import GraderResult, OutputGrader, Verdict, graded
 from weighbridge.graders.registry import BUILT_IN, Registry
 from weighbridge.jobs.chunk import Line
 from weighbridge.jobs.codec import receipt, receipt_subject
-from weighbridge.jobs.grading import JobDeadlineError, LineGrader, grade_lines
+from weighbridge.jobs.grading import WHOLE_LINE, JobDeadlineError, LineGrader, grade_lines
 from weighbridge.jobs.model import ErrorCode, GraderSpec, JobError, JobStatus
 from weighbridge.jobs.tally import Tally
 
@@ -300,11 +300,13 @@ class Record:
         self.told.append("end")
 
 
-def test_the_watch_is_told_of_each_job_by_its_place_and_of_its_end_even_when_it_crashes() -> None:
+def test_the_watch_is_told_of_the_line_and_each_job_by_its_place_and_of_its_end_even_when_it_crashes() -> (
+    None
+):
     watch = Record()
     graders = [{"grader": "acting"}, {"grader": "true-false"}]
     grade(case(graders=graders), acts("acting", raises(ValueError())), watch=watch)
-    assert watch.told == [(4, 0), "end", (4, 1), "end"]
+    assert watch.told == [(4, WHOLE_LINE), "end", (4, 0), "end", (4, 1), "end"]
 
 
 def test_a_condemned_job_is_not_tried() -> None:
