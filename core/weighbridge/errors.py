@@ -10,13 +10,18 @@ WeighbridgeError
 │   ├── BatchExpiredError                 its time to live has passed
 │   ├── BatchLostError                    it should be there, and the server has lost it
 │   ├── ChunkConflictError                two producers, or a changed input, fill one batch
-│   └── BatchClosedError                  it takes no more work
+│   ├── BatchClosedError                  it takes no more work
+│   └── StaleCursorError                  a cursor of before a retry, or of before the server lost its last writes
 ├── InputError                            the input as a whole cannot be read
 │   └── InvalidInputError                 some of its lines cannot be graded, and all had to be gradable
+├── OutputError                           an output cannot be written
+├── FileError (OSError)                   the system refuses a file or folder
+├── InvalidSettingError (ValueError)      an environment variable has a value that its setting cannot take
 ├── ServerError                           Redis is absent, refuses, or misbehaves
 │   ├── ServerUnavailableError            nothing answers at the address
 │   └── ServerFullError                   Redis has no memory left
-└── NoSuchResultError (LookupError)       the batch has no job under that id
+├── NoSuchResultError (LookupError)       the batch has no job under that id
+└── NoSuchWorkerError (LookupError)       no living worker has that name
 """
 
 from __future__ import annotations
@@ -121,6 +126,12 @@ class BatchClosedError(BatchError):
     code = "BATCH_CLOSED"
 
 
+class StaleCursorError(BatchError):
+    """A cursor of before a retry, or of before the server lost its last writes."""
+
+    code = "STALE_CURSOR"
+
+
 class InputError(WeighbridgeError):
     """The input as a whole cannot be read."""
 
@@ -156,6 +167,24 @@ class InvalidInputError(InputError):
         self.total = total  #: how many lines cannot be graded
 
 
+class OutputError(WeighbridgeError):
+    """An output cannot be written."""
+
+    code = "OUTPUT_UNWRITABLE"
+
+
+class FileError(WeighbridgeError, OSError):
+    """The system refuses a file or folder."""
+
+    code = "FILE_ERROR"
+
+
+class InvalidSettingError(WeighbridgeError, ValueError):
+    """An environment variable has a value that its setting cannot take."""
+
+    code = "INVALID_SETTING"
+
+
 class ServerError(WeighbridgeError):
     """Redis is absent, refuses, or misbehaves."""
 
@@ -178,3 +207,9 @@ class NoSuchResultError(WeighbridgeError, LookupError):
     """The batch has no job under that id, or it is not finished yet."""
 
     code = "NO_SUCH_RESULT"
+
+
+class NoSuchWorkerError(WeighbridgeError, LookupError):
+    """No living worker has that name."""
+
+    code = "NO_SUCH_WORKER"

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Annotated
 from urllib.parse import unquote, urlsplit
 
-from annotated_types import Gt
-from pydantic import SecretStr
+from annotated_types import Gt, Le
+from pydantic import SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from weighbridge.errors import InvalidSettingError
 
 KIB = 1024
 MIB = 1024 * KIB
@@ -26,7 +28,7 @@ class Settings(BaseSettings):
     broker_url: SecretStr | None = None  #: Celery's own server, where it is not the store's
     queue: str = "weighbridge"
 
-    line_limit_bytes: Positive = 32 * MIB
+    line_limit_bytes: Annotated[int, Gt(0), Le(256 * MIB)] = 32 * MIB
     batch_limit_lines: Positive = 10_000_000
     batch_limit_bytes: Positive = 64 * GIB
     expansion_limit: Positive = 200  #: decompressed over compressed bytes, judged past 8 MiB
@@ -62,6 +64,19 @@ class Settings(BaseSettings):
     def broker_address(self) -> str | None:
         """Celery's URL in the clear: its own where given, else the store's."""
         return self.broker_url.get_secret_value() if self.broker_url else self.store_address
+
+
+def read_settings() -> Settings:
+    """Read the settings from the environment; raises InvalidSettingError."""
+    try:
+        return Settings()
+    except ValidationError as error:
+        # Never the value: it may hold a password.
+        faults = [
+            f"WEIGHBRIDGE_{'_'.join(map(str, fault['loc'])).upper()}: {fault['msg']}"
+            for fault in error.errors(include_url=False, include_input=False)
+        ]
+        raise InvalidSettingError("; ".join(faults), "mend or unset the variable") from None
 
 
 def masked(url: str) -> str:

@@ -17,7 +17,7 @@ from weighbridge.jobs.broker import Publisher
 from weighbridge.jobs.fleet import Fleet, WorkerInfo
 from weighbridge.jobs.model import BatchState, GraderSpec, parse_specs
 from weighbridge.jobs.store import BatchOptions, Store
-from weighbridge.settings import Settings
+from weighbridge.settings import read_settings
 from weighbridge_producer.batch import Batch
 from weighbridge_producer.reading import Source
 from weighbridge_producer.strict import checked
@@ -25,6 +25,7 @@ from weighbridge_producer.strict import checked
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from weighbridge.settings import Settings
     from weighbridge_producer.reading import Cases
 
     Graders = Sequence[str | Mapping[str, Any] | GraderSpec]
@@ -37,7 +38,7 @@ class Client:
     """
 
     def __init__(self, url: str | None = None, *, settings: Settings | None = None) -> None:
-        self.settings = settings or Settings()
+        self.settings = settings or read_settings()
         address = url or self.settings.store_address
         if not address:
             raise ServerError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from weighbridge.errors import BatchError
+from weighbridge.errors import StaleCursorError
 from weighbridge.jobs.store import LogEntry
 
 if TYPE_CHECKING:
@@ -13,14 +13,8 @@ if TYPE_CHECKING:
 
     from weighbridge.jobs.store import Store
 
-_BLOBS_AT_ONCE = 8
+_BLOBS_AT_ONCE = 2  #: few, because a chunk's results may be large
 _WAIT_SECONDS = 1.0  #: how long one blocking read lasts; news end it at once
-
-
-class StaleCursorError(BatchError):
-    """A cursor of before a retry, or of before the server lost its last writes."""
-
-    code = "STALE_CURSOR"
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +106,7 @@ class Collector:
         blobs = (
             self._store.results(self._batch, [entry.chunk or "" for entry in fresh])
             if fresh
-            else []
+            else ()
         )
         for entry, blob in zip(fresh, blobs, strict=True):
             # Without a blob the chunk was opened again, and will be in the log once more.

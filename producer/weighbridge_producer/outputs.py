@@ -14,7 +14,7 @@ import msgspec
 import orjson
 import zstandard
 
-from weighbridge.errors import WeighbridgeError
+from weighbridge.errors import OutputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -102,12 +102,6 @@ def _copy(source: BinaryIO, target: BinaryIO, size: int) -> None:
         block = source.read(min(size, _COPY_BYTES))
         target.write(block)
         size -= len(block)
-
-
-class OutputError(WeighbridgeError):
-    """An output cannot be written."""
-
-    code = "OUTPUT_UNWRITABLE"
 
 
 def check_outputs(outputs: Iterable[str], cases: str) -> None:

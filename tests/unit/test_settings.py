@@ -2,7 +2,8 @@
 
 import pytest
 
-from weighbridge.settings import Settings, masked
+from weighbridge.errors import InvalidSettingError
+from weighbridge.settings import Settings, masked, read_settings
 
 
 @pytest.mark.parametrize(
@@ -67,3 +68,13 @@ def test_the_broker_can_be_another_server(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setenv("WEIGHBRIDGE_BROKER_URL", "redis://broker")
     assert Settings().broker_address == "redis://broker"
     assert Settings().store_address == "redis://store"
+
+
+def test_a_wrong_environment_variable_is_named_without_its_value(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("WEIGHBRIDGE_CHUNK_LIMIT_JOBS", "hunter2")
+    with pytest.raises(InvalidSettingError) as refusal:
+        read_settings()
+    assert "WEIGHBRIDGE_CHUNK_LIMIT_JOBS" in str(refusal.value)
+    assert "hunter2" not in str(refusal.value)

@@ -9,6 +9,7 @@ import socket
 import sys
 from typing import NoReturn
 
+from weighbridge.errors import WeighbridgeError
 from weighbridge.process import tie_to_parent
 
 
@@ -20,7 +21,11 @@ def main(arguments: list[str] | None = None) -> int:
     os.environ["WEIGHBRIDGE_LOG_FORMAT"] = options.log_format
     if lifeline := os.environ.pop("WEIGHBRIDGE_LIFELINE_FD", None):
         tie_to_parent(lifeline_fd=int(lifeline))
-    return _health() if options.command == "health" else _work(options)
+    try:
+        return _health() if options.command == "health" else _work(options)
+    except WeighbridgeError as error:
+        print(f"{error.code}: {error}", file=sys.stderr)
+        return 1
 
 
 def _work(options: argparse.Namespace) -> NoReturn:
@@ -80,21 +85,14 @@ def _hostname() -> str:
 
 
 def _health() -> int:
-    from weighbridge.errors import WeighbridgeError
     from weighbridge.jobs.fleet import Fleet
     from weighbridge.jobs.store import Store
-    from weighbridge.settings import Settings
+    from weighbridge.settings import read_settings
 
-    try:
-        store = Store(Settings().store_address or "redis://localhost:6379/0", patient=False)
-        here = [
-            worker.name
-            for worker in Fleet(store.redis).alive()
-            if worker.host == socket.gethostname()
-        ]
-    except WeighbridgeError as error:
-        print(error, file=sys.stderr)
-        return 1
+    store = Store(read_settings().store_address or "redis://localhost:6379/0", patient=False)
+    here = [
+        worker.name for worker in Fleet(store.redis).alive() if worker.host == socket.gethostname()
+    ]
     print("\n".join(here) or "no worker lives on this host")
     return 0 if here else 1
 

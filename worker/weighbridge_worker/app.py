@@ -21,7 +21,7 @@ from weighbridge.jobs.chunk import ChunkId
 from weighbridge.jobs.fleet import WorkerInfo
 from weighbridge.jobs.model import SCHEMA_VERSION
 from weighbridge.process import tie_to_parent
-from weighbridge.settings import Settings
+from weighbridge.settings import read_settings
 from weighbridge_worker.board import Board
 from weighbridge_worker.child import Child
 from weighbridge_worker.logs import configure_logging
@@ -34,7 +34,7 @@ _REPORT_SECONDS = 0.25
 DEFAULT_URL = "redis://localhost:6379/0"
 _log = logging.getLogger("weighbridge.worker")
 
-settings = Settings()
+settings = read_settings()
 store_url = settings.store_address or DEFAULT_URL
 app: Celery = make_celery(settings, settings.broker_address or DEFAULT_URL)
 app.set_current()

@@ -13,7 +13,7 @@ import orjson
 import typer
 
 from weighbridge.errors import ServerError, WeighbridgeError
-from weighbridge.settings import masked
+from weighbridge.settings import masked, read_settings
 from weighbridge_producer.cli import options as opt
 from weighbridge_producer.cli.show import (
     EXIT_TROUBLE,
@@ -60,7 +60,7 @@ def submit(
     as_json: opt.AsJson = False,
 ) -> None:
     """Submit CASES as one batch, and print its id."""
-    specs, settings = opt.specs(grader, config), opt.settings()
+    specs, settings = opt.specs(grader, config), read_settings()
     with (
         opt.readable(cases, specs, settings, strict=strict) as checked_cases,
         opt.client(redis_url) as client,

@@ -7,7 +7,7 @@ from typing import NoReturn
 
 import typer
 
-from weighbridge.errors import WeighbridgeError
+from weighbridge.errors import FileError, WeighbridgeError
 from weighbridge_producer.cli import batches, fleet, graders, run, verify
 from weighbridge_producer.cli.show import EXIT_TROUBLE, complain, hush
 
@@ -23,12 +23,6 @@ app = typer.Typer(
 )
 for module in (run, batches, verify, graders, fleet):
     module.add_to(app)
-
-
-class FileError(WeighbridgeError, OSError):
-    """The system refuses a file or folder."""
-
-    code = "FILE_ERROR"
 
 
 def obey(arguments: list[str] | None) -> NoReturn:

@@ -10,15 +10,9 @@ from typing import Annotated
 
 import typer
 
-from weighbridge.errors import WeighbridgeError
+from weighbridge.errors import NoSuchWorkerError
 from weighbridge_producer.cli import options as opt
 from weighbridge_producer.cli.show import EXIT_TROUBLE, complain, out, print_json, shown, table
-
-
-class NoSuchWorkerError(WeighbridgeError, LookupError):
-    """No living worker has that name."""
-
-    code = "NO_SUCH_WORKER"
 
 
 def add_to(app: typer.Typer) -> None:

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import orjson
 import typer
-from pydantic import ValidationError
 
-from weighbridge.errors import ConfigError, WeighbridgeError
+from weighbridge.errors import ConfigError
 from weighbridge.jobs.model import GraderSpec, parse_specs
-from weighbridge.settings import Settings
+from weighbridge.settings import Settings, read_settings
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -61,31 +60,12 @@ MinGradable = Annotated[
 ]
 
 
-class InvalidSettingError(WeighbridgeError, ValueError):
-    """An environment variable has a value that its setting cannot take."""
-
-    code = "INVALID_SETTING"
-
-
-def settings() -> Settings:
-    """Read the settings from the environment; raises InvalidSettingError."""
-    try:
-        return Settings()
-    except ValidationError as error:
-        # Never the value: it may hold a password.
-        faults = [
-            f"WEIGHBRIDGE_{'_'.join(map(str, fault['loc'])).upper()}: {fault['msg']}"
-            for fault in error.errors(include_url=False, include_input=False)
-        ]
-        raise InvalidSettingError("; ".join(faults), "mend or unset the variable") from None
-
-
 def client(url: str | None) -> Client:
     """Return a client for the server that the command line or the environment names, once it has answered."""
     from weighbridge_producer.client import Client
     from weighbridge_producer.contact import make_contact
 
-    made = Client(url, settings=settings())
+    made = Client(url, settings=read_settings())
     make_contact(made.url)
     return made
 

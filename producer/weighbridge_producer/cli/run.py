@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from weighbridge.errors import WeighbridgeError
+from weighbridge.errors import OutputError, WeighbridgeError
+from weighbridge.settings import read_settings
 from weighbridge_producer.cli import options as opt
 from weighbridge_producer.cli.show import (
     EXIT_TROUBLE,
@@ -24,7 +25,7 @@ from weighbridge_producer.cli.show import (
     printable,
     shown,
 )
-from weighbridge_producer.outputs import STDOUT, OutputError, check_outputs
+from weighbridge_producer.outputs import STDOUT, check_outputs
 from weighbridge_producer.run_state import RunState
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def run(
         raise typer.BadParameter("name a file of cases, or - for a pipe", param_hint="CASES")
     from weighbridge_producer.local_run import RunOptions, default_output
 
-    settings = opt.settings()
+    settings = read_settings()
     specs = opt.specs(grader, config)
     opt.check_here(specs)
     outputs = tuple(output or [default_output(cases)])

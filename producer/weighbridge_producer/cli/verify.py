@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from weighbridge.errors import InputError
+from weighbridge.settings import read_settings
 from weighbridge_producer.cli import options as opt
 from weighbridge_producer.cli.show import EXIT_TROUBLE, err, out, print_json, shown
 
@@ -22,9 +23,21 @@ def verify(
     cases: Annotated[str, typer.Argument(metavar="CASES", help="The cases they came from.")],
     grader: opt.Graders = None,
     config: opt.Configs = None,
+    allow_unproven: Annotated[
+        bool,
+        typer.Option(
+            "--allow-unproven",
+            help="Accept results that say a job was cancelled, expired, or errored for a reason that may be gone.",
+        ),
+    ] = False,
     as_json: opt.AsJson = False,
 ) -> None:
-    """Grade CASES again, with the same --grader and --config, and prove RESULTS unchanged and complete."""
+    """Grade CASES again, with the same --grader and --config, and prove RESULTS unchanged and complete.
+
+    Exits with 1 when a result is changed, missing or surplus, and when one cannot be proven: grading again does not
+    tell whether a job really ran out of time, say, and a failure could hide behind such a result. --allow-unproven
+    accepts these.
+    """
     if not results.is_file():
         raise InputError(
             f"the results {str(results)!r} do not exist", "give the .jsonl file that `run` wrote"
@@ -33,7 +46,7 @@ def verify(
 
     specs = opt.specs(grader, config)
     opt.check_here(specs)
-    outcome = verify_results(results, cases, specs, opt.settings())
+    outcome = verify_results(results, cases, specs, read_settings())
     if as_json:
         print_json(outcome.as_dict())
     else:
@@ -43,4 +56,9 @@ def verify(
             f"{outcome.proven:,} proven, {outcome.changed:,} changed, {outcome.missing:,} missing,"
             f" {outcome.surplus:,} surplus, {outcome.unproven:,} that grading again cannot prove"
         )
+        if outcome.unproven and not allow_unproven:
+            err.print(
+                "Grading again cannot tell what kept a job from being graded: `weighbridge retry` grades such jobs"
+                " after all, and --allow-unproven accepts them as they are."
+            )
     raise typer.Exit(0 if outcome.ok else EXIT_TROUBLE)

@@ -2,7 +2,7 @@ import pytest
 
 from weighbridge.errors import ConfigError
 from weighbridge.jobs.model import GraderSpec
-from weighbridge_producer.cli.options import InvalidSettingError, settings, specs
+from weighbridge_producer.cli.options import specs
 
 
 @pytest.mark.parametrize(
@@ -44,11 +44,3 @@ def test_a_setting_that_cannot_be_placed_is_refused(graders, config, complaint):
 def test_one_label_for_two_graders_is_refused():
     with pytest.raises(ConfigError, match="two graders are labelled 'x'"):
         specs(["x=true-false", "x=string-match"], [])
-
-
-def test_a_wrong_environment_variable_is_named_without_its_value(monkeypatch):
-    monkeypatch.setenv("WEIGHBRIDGE_CHUNK_LIMIT_JOBS", "hunter2")
-    with pytest.raises(InvalidSettingError) as refusal:
-        settings()
-    assert "WEIGHBRIDGE_CHUNK_LIMIT_JOBS" in str(refusal.value)
-    assert "hunter2" not in str(refusal.value)

@@ -1,0 +1,65 @@
+"""A setting that cannot be used is named, in a line and without its value: it may hold a password."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from support.workers import environment
+from weighbridge.errors import InvalidSettingError, ServerError
+from weighbridge.jobs.broker import Publisher, plain_broker_errors
+from weighbridge.jobs.connection import connect
+from weighbridge.settings import Settings
+from weighbridge_producer import Client
+
+CUT_SHORT = "redis://:s3cr/t@localhost:6/0"
+
+
+@pytest.mark.parametrize("command", ["run", "health"])
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"sweep_seconds": "s3cr"}, "INVALID_SETTING: WEIGHBRIDGE_SWEEP_SECONDS"),
+        ({"redis_url": CUT_SHORT}, "REDIS_ERROR: not a Redis URL: 'redis://***@localhost:6/0'"),
+    ],
+)
+def test_a_worker_says_which_setting_is_wrong_and_exits_1(
+    command: str, settings: dict[str, str], said: str
+) -> None:
+    ended = subprocess.run(
+        [sys.executable, "-m", "weighbridge_worker", command],
+        env=environment("redis://localhost:6379/0", **settings),
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+    assert ended.returncode == 1
+    assert ended.stderr.startswith(said)
+    assert "Traceback" not in ended.stderr
+    assert "s3cr" not in ended.stdout + ended.stderr
+
+
+def test_a_client_names_a_wrong_setting_without_its_value(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WEIGHBRIDGE_LEASE_SECONDS", "s3cr")
+    with pytest.raises(InvalidSettingError, match="WEIGHBRIDGE_LEASE_SECONDS") as raised:
+        Client()
+    assert "s3cr" not in str(raised.value)
+
+
+@pytest.mark.parametrize("use", [connect, lambda url: Publisher(Settings(), url)])
+def test_a_password_that_cuts_its_url_short_is_not_shown_in_part(use: object) -> None:
+    assert callable(use)
+    with pytest.raises(ServerError) as raised:
+        use(CUT_SHORT)
+    assert "s3cr" not in str(raised.value)
+    assert raised.value.__cause__ is None
+
+
+def test_what_a_transport_says_of_a_wrong_url_is_not_repeated() -> None:
+    with pytest.raises(ServerError) as raised, plain_broker_errors(CUT_SHORT):
+        int("s3cr")
+    assert "s3cr" not in str(raised.value)
+    assert raised.value.__cause__ is None
