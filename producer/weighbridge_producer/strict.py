@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import sqlite3
 import tempfile
 from contextlib import closing, contextmanager
-from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 from weighbridge.errors import InputFault, InvalidInputError
 from weighbridge.jobs.chunk import Line
 from weighbridge.jobs.codec import JSON_SPACE, peek_custom_id
 from weighbridge.jobs.grading import LineGrader
+from weighbridge_producer.owners import Claim, Owners
 from weighbridge_producer.reading import Source
 from weighbridge_producer.submitting import ID_CONFLICT, too_large
 
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from weighbridge_producer.reading import Cases
 
 FAULTS_SHOWN = 20
-_CACHE_KIB = 32 * 1024
 
 
 @contextmanager
@@ -61,7 +59,7 @@ def check(
     faults: list[InputFault] = []
     total = size = 0
     grader = LineGrader(graders)
-    with closing(_Owners()) as owners:
+    with closing(Owners()) as owners:
         for number, line in enumerate(source, 1):
             size += line.size
             is_over = number > settings.batch_limit_lines or size > settings.batch_limit_bytes
@@ -78,43 +76,12 @@ def check(
         raise InvalidInputError(source.name, faults, total)
 
 
-def _fault(number: int, line: SourceLine, grader: LineGrader, owners: _Owners) -> JobError | None:
+def _fault(number: int, line: SourceLine, grader: LineGrader, owners: Owners) -> JobError | None:
     content = line.raw.strip(JSON_SPACE)
     if not line.fault and not content:
         return None
     fault = grader.fault_of(Line(number - 1, number, line.raw, line.fault))
     custom_id = None if fault else peek_custom_id(content)
-    return fault if custom_id is None else owners.claim(custom_id, content)
-
-
-class _Owners:
-    """Which line has which custom_id, on disk: there may be millions."""
-
-    def __init__(self) -> None:
-        # With no name, SQLite keeps a private file that is gone when the connection is.
-        self._base = sqlite3.connect("", isolation_level=None)
-        for command in (
-            "PRAGMA journal_mode = OFF",
-            "PRAGMA synchronous = OFF",
-            f"PRAGMA cache_size = -{_CACHE_KIB}",
-            "CREATE TABLE owners (id BLOB PRIMARY KEY, line BLOB) WITHOUT ROWID",
-            "BEGIN",
-        ):
-            self._base.execute(command)
-
-    def claim(self, custom_id: str, line: bytes) -> JobError | None:
-        """Note a line's id; return a fault when an earlier, different line has it."""
-        key, digest = _digest(custom_id.encode()), _digest(line)
-        claimed = self._base.execute("INSERT OR IGNORE INTO owners VALUES (?, ?)", (key, digest))
-        if claimed.rowcount:
-            return None
-        [owner] = self._base.execute("SELECT line FROM owners WHERE id = ?", (key,)).fetchone()
-        return None if owner == digest else ID_CONFLICT
-
-    def close(self) -> None:
-        """Forget everything."""
-        self._base.close()
-
-
-def _digest(data: bytes) -> bytes:
-    return blake2b(data, digest_size=16).digest()
+    if custom_id is None:
+        return fault
+    return ID_CONFLICT if owners.claim(custom_id, content) is Claim.CONFLICT else None
