@@ -3,53 +3,85 @@
 from __future__ import annotations
 
 from array import array
-from collections import Counter
+from contextlib import closing
 from dataclasses import dataclass, field
-from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 import orjson
 
 from weighbridge.jobs.chunk import Line
-from weighbridge.jobs.codec import JSON_SPACE, peek_custom_id
+from weighbridge.jobs.codec import JSON_SPACE, encode_result, peek_custom_id
 from weighbridge.jobs.grading import LineGrader, Tally
-from weighbridge.jobs.model import RETRYABLE, JobStatus
+from weighbridge.jobs.model import RETRYABLE, ErrorCode, JobStatus
+from weighbridge_producer.owners import Claim, Owners
 from weighbridge_producer.reading import Source
+from weighbridge_producer.scratch import scratch_database
+from weighbridge_producer.submitting import ID_CONFLICT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
     from typing import BinaryIO
 
     from weighbridge.jobs.model import GraderSpec
     from weighbridge.settings import Settings
+    from weighbridge_producer.encoding import SourceLine
 
 _SHOWN = 20
+_LABEL_SHOWN = 80
+_LAST_LINE = 2**63 - 1  #: the largest number that the index holds
+_CODES: dict[str, frozenset[str]] = {
+    JobStatus.ERRORED: RETRYABLE - {ErrorCode.CANCELLED, ErrorCode.EXPIRED},
+    JobStatus.CANCELLED: frozenset({ErrorCode.CANCELLED}),
+    JobStatus.EXPIRED: frozenset({ErrorCode.EXPIRED}),
+}  #: that a job may have by what happened to it, which nobody can tell afterwards
 
 
 class _Place(msgspec.Struct):
     line: int
 
 
+class _Error(msgspec.Struct):
+    code: str
+    message: str
+    hint: str
+
+
+class _Row(msgspec.Struct):
+    custom_id: str | None
+    line: int
+    label: str | None
+    grader: str | None
+    grader_version: int | None
+    status: str
+    result: dict[str, Any] | None
+    error: _Error | None
+    metadata: dict[str, Any] | None
+    receipt: str | None
+
+
 _place = msgspec.json.Decoder(_Place)
+_UNDECODABLE = (msgspec.MsgspecError, ValueError, TypeError, RecursionError)
 
 
 @dataclass(slots=True)
 class Verification:
     """What came of verifying a file of results."""
 
+    allow_unproven: bool = False  #: whether the unproven speak against the results
     proven: int = 0  #: graded again to the same bytes
     changed: int = 0  #: the result is another than the cases give
-    unproven: int = 0  #: errored by what happened then, which grading now cannot tell
+    unproven: int = 0  #: not graded for what happened then, which grading now cannot tell
     missing: int = 0  #: jobs of the cases without a result
-    surplus: int = 0  #: results without a job, or twice
+    surplus: int = 0  #: results without a job, or twice, or no results at all
     complaints: list[str] = field(default_factory=list)  #: the first few
 
     @property
     def ok(self) -> bool:
         """Whether nothing speaks against the results."""
-        return not (self.changed or self.missing or self.surplus)
+        doubted = self.unproven and not self.allow_unproven
+        return not (self.changed or self.missing or self.surplus or doubted)
 
     def complain(self, what: str) -> None:
         """Note a complaint, unless there are many already."""
@@ -70,111 +102,140 @@ class Verification:
 
 
 def verify(
-    results: Path, cases: str, graders: Sequence[GraderSpec], settings: Settings
+    results: Path,
+    cases: str,
+    graders: Sequence[GraderSpec],
+    settings: Settings,
+    *,
+    allow_unproven: bool = False,
 ) -> Verification:
-    """Grade every case again and compare; memory grows by 16 bytes a result and 8 a case."""
-    outcome, repeats = Verification(), _Repeats()
-    grader, tally = LineGrader(graders), Tally()
-    with results.open("rb") as file:
-        index = _Index(file, outcome)
+    """Grade every case again and compare.
+
+    Memory does not grow with the cases or the results, but for the results of one line. On disk, in temporary files,
+    there are some 15 bytes a result, to find it by, and some 50 a custom_id, to tell repeats and conflicts by.
+    """
+    outcome = Verification(allow_unproven)
+    grader = LineGrader(graders)
+    with (
+        results.open("rb") as file,
+        closing(_Index(file, outcome)) as index,
+        closing(Owners()) as owners,
+    ):
         for number, line in enumerate(Source(cases, settings), start=1):
-            raw = line.raw.strip(JSON_SPACE)
-            if not raw and not line.fault:
-                continue
-            repeats.note(number, raw)
-            found = index.rows(number)
-            if found or not repeats.may_be(raw):
-                expected = grader.grade(
-                    Line(number - 1, number, line.raw.rstrip(b"\n"), line.fault), tally
-                )
-                _compare(expected, found, number, outcome)
-            else:
-                repeats.suspect(number, grader.jobs_of(Line(number - 1, number, line.raw)))
-        outcome.surplus += index.left()
-    repeats.judge(outcome)
+            expected = _expected(number, line, grader, owners)
+            _Comparison(number, expected, index, outcome).settle()
+        index.settle_rest(outcome)
     return outcome
 
 
-class _Repeats:
-    """Which lines without results are repeats of an earlier line, and rightly have none."""
-
-    def __init__(self) -> None:
-        self._lines, self._digests = array("Q"), array("Q")
-        self._suspects: dict[int, int] = {}
-
-    def note(self, number: int, raw: bytes) -> None:
-        """Take note of a line of input."""
-        self._lines.append(number)
-        self._digests.append(int.from_bytes(blake2b(raw, digest_size=8).digest()))
-
-    @staticmethod
-    def may_be(raw: bytes) -> bool:
-        """Whether a line could be left out as a repeat; one without an id never is."""
-        return peek_custom_id(raw) is not None
-
-    def suspect(self, number: int, jobs: int) -> None:
-        """Remember the line noted last: it has no results."""
-        self._suspects[number] = jobs
-
-    def judge(self, outcome: Verification) -> None:
-        """Count as missing the results of lines that repeat no earlier one."""
-        wanted = {
-            digest
-            for number, digest in zip(self._lines, self._digests, strict=True)
-            if number in self._suspects
-        }
-        first: dict[int, int] = {}
-        for number, digest in zip(self._lines, self._digests, strict=True):
-            if digest in wanted:
-                first.setdefault(digest, number)
-        originals = set(first.values())
-        for number, jobs in self._suspects.items():
-            if number in originals:
-                outcome.missing += jobs
-                outcome.complain(f"line {number}: no result")
+def _expected(number: int, line: SourceLine, grader: LineGrader, owners: Owners) -> list[bytes]:
+    """Return the results that a batch has of a line: none of a blank one or a repeat."""
+    content, fault = line.raw.strip(JSON_SPACE), line.fault
+    if not fault:
+        if not content:
+            return []
+        custom_id = peek_custom_id(content)
+        claim = Claim.FIRST if custom_id is None else owners.claim(custom_id, content)
+        if claim is Claim.REPEAT:
+            return []
+        fault = ID_CONFLICT if claim is Claim.CONFLICT else None
+    # A tally of its own: one for all would grow with every label that a stranger thinks of.
+    graded = grader.grade(Line(number - 1, number, line.raw.rstrip(b"\n"), fault), Tally())
+    return graded.splitlines()
 
 
-def _compare(expected: bytes, found: list[bytes], number: int, outcome: Verification) -> None:
-    wanted = Counter(expected.splitlines())
-    given = Counter(found)
-    same = wanted & given
-    outcome.proven += same.total()
-    missing, extra = list((wanted - same).elements()), list((given - same).elements())
-    by_label = {_label(row): row for row in missing}
-    for row in extra:
-        kind = _judge(row)
-        if kind == "repeat" or (kind == "unproven" and by_label.pop(_label(row), None) is not None):
-            outcome.unproven += 1
-            by_label.clear() if kind == "repeat" else None
-        elif by_label.pop(_label(row), None) is not None:
-            outcome.changed += 1
-            outcome.complain(
-                f"line {number}, label {_label(row)!r}: the result is not what the case gives"
-            )
+class _Comparison:
+    """The results that one line should have, beside those that it has."""
+
+    def __init__(
+        self, number: int, expected: list[bytes], index: _Index, outcome: Verification
+    ) -> None:
+        self._number = number
+        self._index = index
+        self._outcome = outcome
+        self._wanted = dict.fromkeys(expected)
+        self._open: dict[str | None, dict[str, Any]] = {}  #: by label: results not found as such
+        self._whole = False  #: whether none of the line's jobs is settled yet
+
+    def settle(self) -> None:
+        """Count every result, and every one that is not there."""
+        jobs, rest = len(self._wanted), array("Q")
+        for offset, row in self._index.rows(self._number):
+            if row in self._wanted:
+                del self._wanted[row]
+            else:
+                rest.append(offset)
+        self._outcome.proven += jobs - len(self._wanted)
+        self._whole = jobs == len(self._wanted)
+        for row in self._wanted:
+            value = orjson.loads(row)
+            self._open[value["label"]] = value
+        for row in self._index.read(rest):
+            self._judge(row)
+        self._outcome.missing += len(self._open)
+        for label in self._open:
+            self._complain("no result", label)
+
+    def _judge(self, row: bytes) -> None:
+        """Count a result that is not what grading gives."""
+        found = _decoded(row)
+        if found is None:
+            self._outcome.surplus += 1
+            self._complain("a row that is no result")
+        elif found.label in self._open:
+            self._whole = False
+            if _could_have_happened(row, found, self._open.pop(found.label)):
+                self._outcome.unproven += 1
+            else:
+                self._outcome.changed += 1
+                self._complain("the result is not what the case gives", found.label)
+        elif self._whole and self._stands_for_all(row, found):
+            self._open.clear()
+            self._outcome.unproven += 1
         else:
-            outcome.surplus += 1
-            outcome.complain(f"line {number}, label {_label(row)!r}: there is no such job")
-    outcome.missing += len(by_label)
-    for label in by_label:
-        outcome.complain(f"line {number}, label {label!r}: no result")
+            self._outcome.surplus += 1
+            self._complain("there is no such job", found.label)
+
+    def _stands_for_all(self, row: bytes, found: _Row) -> bool:
+        """Whether a row is the one result of a line that could not even be read, for what happened then."""
+        if found.label is not None or found.status != JobStatus.ERRORED:
+            return False
+        nothing = dict.fromkeys(("label", "grader", "grader_version", "metadata"))
+        return any(_could_have_happened(row, found, job | nothing) for job in self._open.values())
+
+    def _complain(self, what: str, label: str | None = None) -> None:
+        named = "" if label is None else f", label {label[:_LABEL_SHOWN]!r}"
+        self._outcome.complain(f"line {self._number}{named}: {what}")
 
 
-def _label(row: bytes) -> str | None:
-    label: str | None = orjson.loads(row).get("label")
-    return label
+def _decoded(row: bytes) -> _Row | None:
+    try:
+        return msgspec.convert(orjson.loads(row), _Row)
+    except _UNDECODABLE:
+        return None
 
 
-def _judge(row: bytes) -> str:
-    value = orjson.loads(row)
-    error = value.get("error")
-    code = error.get("code") if isinstance(error, dict) else None
-    if code == "ID_CONFLICT":
-        return "repeat"
-    return (
-        "unproven"
-        if code in RETRYABLE or value.get("status") in {JobStatus.CANCELLED, JobStatus.EXPIRED}
-        else ""
-    )
+def _could_have_happened(row: bytes, found: _Row, job: dict[str, Any]) -> bool:
+    """Whether a row is, byte for byte, a job's result when it is cancelled, expires or is errored on the way.
+
+    Only what the error says in words is free, and whether the grader was built by then.
+    """
+    error, codes = found.error, _CODES.get(found.status)
+    if error is None or codes is None or error.code not in codes:
+        return False
+    is_errored = found.status == JobStatus.ERRORED
+    version = job["grader_version"] if is_errored and found.grader_version is not None else None
+    # A worker that does not know a chunk's schema cannot read the ids in it.
+    is_unread = error.code == ErrorCode.SCHEMA_VERSION and found.custom_id is None
+    changes = {
+        "custom_id": None if is_unread and job["label"] is None else job["custom_id"],
+        "grader_version": version,
+        "status": found.status,
+        "result": None,
+        "error": msgspec.structs.asdict(error),
+        "receipt": None,
+    }
+    return encode_result(job | changes) == row + b"\n"
 
 
 class _Index:
@@ -182,35 +243,47 @@ class _Index:
 
     def __init__(self, file: BinaryIO, outcome: Verification) -> None:
         self._file = file
-        lines, offsets = array("Q"), array("Q")
+        self._base = scratch_database("places (line INTEGER, at INTEGER, PRIMARY KEY (line, at))")
+        self._base.executemany("INSERT INTO places VALUES (?, ?)", self._places(outcome))
+        self._found = self._base.execute("SELECT line, at FROM places ORDER BY line, at")
+        self._next: tuple[int, int] | None = self._found.fetchone()
+
+    def _places(self, outcome: Verification) -> Iterator[tuple[int, int]]:
         offset = 0
-        for at, row in enumerate(file, start=1):
+        for at, row in enumerate(self._file, start=1):
             try:
-                lines.append(_place.decode(row).line)
-                offsets.append(offset)
-            except (msgspec.MsgspecError, OverflowError):
+                line = _place.decode(row).line
+            except _UNDECODABLE:
+                line = 0
+            if 0 < line <= _LAST_LINE:
+                yield line, offset
+            else:
                 outcome.surplus += 1
                 outcome.complain(f"line {at} of the results is no result")
             offset += len(row)
-        order = sorted(range(len(lines)), key=lines.__getitem__)
-        self._lines = array("Q", (lines[i] for i in order))
-        self._offsets = array("Q", (offsets[i] for i in order))
-        self._next = 0
-        self._passed = 0
 
-    def rows(self, number: int) -> list[bytes]:
-        """Return the results of a line; to be asked in ascending order."""
-        return list(self._take(number))
+    def rows(self, number: int) -> Iterator[tuple[int, bytes]]:
+        """Yield the results of a line, and where each is; to be asked for every line in turn."""
+        while self._next and self._next[0] == number:
+            offset = self._next[1]
+            yield offset, self._at(offset)
+            self._next = self._found.fetchone()
 
-    def _take(self, number: int) -> Iterator[bytes]:
-        while self._next < len(self._lines) and self._lines[self._next] <= number:
-            if self._lines[self._next] == number:
-                self._file.seek(self._offsets[self._next])
-                yield self._file.readline().rstrip(b"\n")
-            else:
-                self._passed += 1
-            self._next += 1
+    def read(self, offsets: Iterable[int]) -> Iterator[bytes]:
+        """Yield the results at some places."""
+        return map(self._at, offsets)
 
-    def left(self) -> int:
-        """Return how many results belong to no line."""
-        return self._passed + len(self._lines) - self._next
+    def settle_rest(self, outcome: Verification) -> None:
+        """Count the results of lines that the cases do not have."""
+        while self._next:
+            outcome.surplus += 1
+            outcome.complain(f"line {self._next[0]}: the cases have no such line")
+            self._next = self._found.fetchone()
+
+    def _at(self, offset: int) -> bytes:
+        self._file.seek(offset)
+        return self._file.readline().removesuffix(b"\n")
+
+    def close(self) -> None:
+        """Forget every place."""
+        self._base.close()

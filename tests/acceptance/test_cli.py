@@ -224,6 +224,25 @@ def test_tampered_results_are_found(cli, results, cases, tamper, found):
     assert counts == {"changed": 0, "missing": 0, "surplus": 0} | {found: 1}
 
 
+def test_what_cannot_be_proven_fails_unless_it_is_allowed(cli, results, cases):
+    row, *rest = results.read_bytes().splitlines(True)
+    cut_short = {
+        "status": "errored",
+        "result": None,
+        "error": {"code": "TIMEOUT", "message": "it did not end", "hint": ""},
+        "receipt": None,
+    }
+    row = orjson.dumps(orjson.loads(row) | cut_short) + b"\n"
+    results.write_bytes(b"".join([row, *rest]))
+    refused = cli("verify", results.name, cases.name)
+    assert refused.status == 1
+    assert "11 proven, 0 changed, 0 missing, 0 surplus, 1 that grading" in refused.out
+    assert "--allow-unproven accepts them" in refused.err
+    assert cli("verify", results.name, cases.name, "--json").json["ok"] is False
+    accepted = cli("verify", results.name, cases.name, "--allow-unproven")
+    assert (accepted.status, accepted.err) == (0, "")
+
+
 def test_a_repeated_line_has_no_result_and_misses_none(shared, cases):
     text = cases.read_bytes()
     cases.write_bytes(text + b"\n" + text.splitlines(True)[3])

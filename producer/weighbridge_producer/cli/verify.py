@@ -46,7 +46,7 @@ def verify(
 
     specs = opt.specs(grader, config)
     opt.check_here(specs)
-    outcome = verify_results(results, cases, specs, read_settings())
+    outcome = verify_results(results, cases, specs, read_settings(), allow_unproven=allow_unproven)
     if as_json:
         print_json(outcome.as_dict())
     else:
