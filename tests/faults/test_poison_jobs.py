@@ -86,6 +86,25 @@ def test_jobs_that_never_end_are_errored_alone_with_timeout(
     assert "a child died" not in worker.log
 
 
+def test_graders_that_are_slow_together_are_ended_without_blaming_the_line_or_its_worker(
+    own_server: EmbeddedServer, start_worker: StartWorker
+) -> None:
+    from weighbridge_producer import Client
+
+    worker = start_worker(own_server.url, job_deadline_seconds=1, chunk_soft_limit_seconds=3)
+    slow = hazard_case("slow", "sleeps", expected=0.6)
+    grader = slow.pop("grader")
+    slow["graders"] = [{"grader": grader, "label": f"slow-{place}"} for place in range(6)]
+    with Client(own_server.url) as client:
+        results = list(client.submit([slow]).results())
+    # Half of the soft limit, 1.5 s, is what a line may take.
+    assert [row["status"] for row in results[:2]] == ["graded", "graded"]
+    messages = {row["error"]["message"] for row in results if row["error"]}
+    assert messages == {"the case's graders together did not end within 1.5 s"}
+    assert {row["status"] for row in results} == {"graded", "errored"}
+    assert "a child died" not in worker.log
+
+
 @pytest.mark.slow
 def test_jobs_that_cannot_be_interrupted_are_killed_and_errored_alone_with_timeout(
     own_server: EmbeddedServer, start_worker: StartWorker

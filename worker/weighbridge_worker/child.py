@@ -167,13 +167,15 @@ class _Deadline:
         slot, now = self._slot, time.monotonic()
         if slot.line != self._line:
             self._line, self._line_since = slot.line, now
-        if not slot.running or slot.sequence != self._job:
+        if slot.sequence != self._job:
             self._job, self._job_since = slot.sequence, now
-        elif now - self._job_since >= self._job_seconds:
+        if not slot.running:
+            return
+        if now - self._job_since >= self._job_seconds:
             # A job that swallows it meets another one, or its end by the parent.
             self._job_since = now
             raise JobDeadlineError(f"the job did not end within {self._job_seconds:g} s")
-        elif now - self._line_since >= self._line_seconds:
+        if now - self._line_since >= self._line_seconds:
             raise JobDeadlineError(
                 f"the case's graders together did not end within {self._line_seconds:g} s"
             )
