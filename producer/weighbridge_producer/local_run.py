@@ -22,7 +22,7 @@ from weighbridge_producer.client import Client
 from weighbridge_producer.contact import make_contact
 from weighbridge_producer.outputs import STDOUT, GrowingFile, copy_out, deliver, sort_by_line
 from weighbridge_producer.reading import Source
-from weighbridge_producer.run_state import RunState
+from weighbridge_producer.run_state import RunState, partial_name
 from weighbridge_producer.workers import LocalWorker
 
 if TYPE_CHECKING:
@@ -280,8 +280,7 @@ class LocalRun:
         # Beside the output, so that it need only be renamed.
         for output in sorted(self._options.outputs):
             if output != STDOUT and output.endswith(".jsonl"):
-                name = f".weighbridge-{self.state.folder.name}.partial"
-                return Path(output).absolute().with_name(name)
+                return Path(output).absolute().with_name(partial_name(self.state.folder))
         return self.state.folder / "results.jsonl"
 
 

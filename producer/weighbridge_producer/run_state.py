@@ -5,8 +5,10 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import re
 import secrets
 import shutil
+import stat
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _STALE_SECONDS = 7 * 24 * 3600
+_NAME = re.compile(r"\d{8}-\d{6}-[0-9a-f]{6}")
 _SAVED = ("key", "batch", "cursor", "written_bytes", "results", "resumable")
 
 
@@ -70,6 +73,8 @@ class RunState:
         """Yield the states, locked, of runs that ended without tidying up; stale or useless ones are cleaned away."""
         root = state_root()
         for folder in sorted(root.iterdir()) if root.is_dir() else ():
+            if not _is_a_runs(folder):
+                continue
             with _alone_in(root):
                 state = cls._load(folder)
             if state is None:
@@ -90,13 +95,26 @@ class RunState:
         try:
             saved = json.loads((folder / "run.json").read_bytes())
             state = cls(folder, **{name: saved[name] for name in _SAVED})
+            sound = isinstance(saved["written_bytes"], int) and state._has_own_results()
         except (OSError, ValueError, KeyError, TypeError):
+            sound = False
+        if not sound:
             state = cls(folder, {}, resumable=False)
         return state if state._take() else None
 
+    def _has_own_results(self) -> bool:
+        """Whether the results, which are written to and removed, are where a run of this folder puts them."""
+        results = Path(self.results)
+        return (
+            not self.results
+            or results.name == partial_name(self.folder)
+            or results.parent.resolve() == self.folder.resolve()
+        )
+
     def _take(self) -> bool:
         try:
-            self._lock = os.open(self.folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+            self._lock = os.open(self.folder / "lock", flags, 0o600)
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             os.close(self._lock)
@@ -122,6 +140,25 @@ class RunState:
             Path(self.results).unlink(missing_ok=True)
         shutil.rmtree(self.folder, ignore_errors=True)
         os.close(self._lock)
+
+
+def partial_name(folder: Path) -> str:
+    """Return the name of a run's results file where it grows beside the output."""
+    return f".weighbridge-{folder.name}.partial"
+
+
+def _is_a_runs(folder: Path) -> bool:
+    """Whether a run of ours has made this folder; whatever else lies there is not touched, nor are links followed."""
+    try:
+        status = folder.lstat()
+    except OSError:
+        return False
+    return (
+        _NAME.fullmatch(folder.name) is not None
+        and stat.S_ISDIR(status.st_mode)
+        and status.st_uid == os.geteuid()
+        and any(os.path.lexists(folder / name) for name in ("run.json", "lock"))
+    )
 
 
 @contextmanager
