@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import os
+import re
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -42,7 +43,9 @@ class _Place(msgspec.Struct):
 
 
 _place = msgspec.json.Decoder(_Place)
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+# A spreadsheet runs a cell that begins so as a formula; where `;` parts cells, one may begin within ours.
+_SIGNS = "=+@\uff1d\uff0b\uff0d\uff20-"
+_FORMULA = re.compile(rf"\A(?=[\t\r\n{_SIGNS}])|(?<=[;\t\r\n])(?=[{_SIGNS}])")
 
 
 class GrowingFile:
@@ -50,7 +53,9 @@ class GrowingFile:
 
     def __init__(self, path: Path, *, keep_bytes: int = 0) -> None:
         self.path = path
-        self._file = path.open("r+b" if keep_bytes and path.exists() else "wb")
+        # Not through a link, which somebody else may have put there.
+        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+        self._file = os.fdopen(os.open(path, flags, 0o666), "r+b")
         self._file.truncate(keep_bytes)
         self._file.seek(0, os.SEEK_END)
 
@@ -172,7 +177,7 @@ def _write_zstd(results: Path, output: Path) -> None:
 
 def _write_csv(results: Path, output: Path) -> None:
     with output.open("w", newline="", encoding="utf-8") as file:
-        table = csv.writer(file)
+        table = csv.writer(file, quoting=csv.QUOTE_ALL)
         table.writerow(_COLUMNS)
         for row in _rows(results):
             judged, error = row["result"] or {}, row["error"] or {}
@@ -193,8 +198,7 @@ def _write_csv(results: Path, output: Path) -> None:
 
 
 def _inert(value: Any) -> Any:
-    # A spreadsheet runs a cell that begins so as a formula.
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+    return _FORMULA.sub("'", value) if isinstance(value, str) else value
 
 
 def _write_junit(results: Path, output: Path) -> None:

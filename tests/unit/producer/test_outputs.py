@@ -1,0 +1,60 @@
+"""What is made of results: tables that no spreadsheet runs, and a file that grows where it should."""
+
+import csv
+
+import orjson
+import pytest
+
+from weighbridge_producer.outputs import GrowingFile, deliver
+
+ROW = {
+    "custom_id": "c",
+    "line": 1,
+    "label": "l",
+    "grader": "g",
+    "grader_version": 1,
+    "status": "errored",
+    "result": None,
+    "receipt": "00",
+    "error": {"code": "C", "message": "m"},
+}
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+@pytest.mark.parametrize(
+    "hostile", ["=1+1", "x;=1+1", 'x;=1+1;"', "x\t@A1", "x\n+1", "\t=1", ";-1", "a\r\n=1;=2"]
+)
+def test_no_cell_of_a_table_begins_as_a_formula_wherever_cells_are_parted(
+    tmp_path, delimiter, hostile
+):
+    results = tmp_path / "results"
+    results.write_bytes(orjson.dumps(ROW | {"custom_id": hostile}) + b"\n")
+    deliver(results, [str(tmp_path / "table.csv")])
+    with (tmp_path / "table.csv").open(newline="", encoding="utf-8") as file:
+        cells = [cell for row in csv.reader(file, delimiter=delimiter) for cell in row]
+    assert [cell for cell in cells if cell.startswith(("=", "+", "-", "@", "\t"))] == []
+
+
+def test_every_cell_of_a_table_is_quoted(tmp_path):
+    results = tmp_path / "results"
+    results.write_bytes(orjson.dumps(ROW) + b"\n")
+    deliver(results, [str(tmp_path / "table.csv")])
+    _, row = (tmp_path / "table.csv").read_text().splitlines()
+    assert row == '"c","1","l","g","1","errored","","","C: m","C","m","00"'
+
+
+def test_growing_results_are_cut_back_to_what_is_known_to_be_whole(tmp_path):
+    path = tmp_path / "results"
+    path.write_bytes(b"whole\nhal")
+    file = GrowingFile(path, keep_bytes=6)
+    assert file.append(b"next\n") == 11
+    file.close()
+    assert path.read_bytes() == b"whole\nnext\n"
+
+
+def test_results_do_not_grow_through_a_link(tmp_path):
+    (tmp_path / "precious").write_text("kept")
+    (tmp_path / "results").symlink_to(tmp_path / "precious")
+    with pytest.raises(OSError, match="symbolic links"):
+        GrowingFile(tmp_path / "results")
+    assert (tmp_path / "precious").read_text() == "kept"
