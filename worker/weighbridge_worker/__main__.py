@@ -36,7 +36,7 @@ def _work(options: argparse.Namespace) -> NoReturn:
     as_json = options.log_format == "json"
     configure_logging(logging.getLevelName(options.log_level.upper()), as_json=as_json)
     # The application reads its settings when it is imported, so only now.
-    from weighbridge_worker.app import app
+    from weighbridge_worker.app import app, station
 
     app.worker_main(
         [
@@ -46,6 +46,7 @@ def _work(options: argparse.Namespace) -> NoReturn:
             *("--without-gossip", "--without-mingle", "--without-heartbeat"),
         ]
     )
+    sys.exit(station.exit_status)  # `worker_main` keeps it to itself
 
 
 def _parse(arguments: list[str] | None) -> argparse.Namespace:

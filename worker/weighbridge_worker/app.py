@@ -22,6 +22,7 @@ from weighbridge.jobs.fleet import WorkerInfo
 from weighbridge.jobs.model import SCHEMA_VERSION
 from weighbridge.process import tie_to_parent
 from weighbridge.settings import read_settings
+from weighbridge_worker import messages
 from weighbridge_worker.board import Board
 from weighbridge_worker.child import Child
 from weighbridge_worker.logs import configure_logging
@@ -36,6 +37,7 @@ _log = logging.getLogger("weighbridge.worker")
 
 settings = read_settings()
 store_url = settings.store_address or DEFAULT_URL
+messages.install()
 app: Celery = make_celery(settings, settings.broker_address or DEFAULT_URL)
 app.set_current()
 
@@ -49,6 +51,7 @@ class _Station:
         self.supervisor: Supervisor | None = None
         self.child: Child | None = None
         self.hub: Any = None
+        self.exit_status = 0
 
     def reconnect(self) -> None:
         """Let Celery's loop, which runs in another thread, see its connection lost."""
@@ -183,6 +186,7 @@ def _expect_end(**_: Any) -> None:
 
 
 @signals.worker_shutdown.connect
-def _stop(**_: Any) -> None:
+def _stop(sender: Any = None, **_: Any) -> None:
+    station.exit_status = int(getattr(sender, "exitcode", 0) or 0)
     if station.supervisor:
         station.supervisor.stop()

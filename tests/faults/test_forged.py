@@ -1,0 +1,154 @@
+"""What anybody who can reach the server may write there: it harms itself at most."""
+
+from __future__ import annotations
+
+import base64
+import subprocess
+from typing import TYPE_CHECKING, Any
+
+import orjson
+import pytest
+
+from support.cases import assert_graded_right, results_by_id, true_false_cases
+from support.waiting import eventually
+from support.workers import BY_CELERY, BY_MODULE, environment
+from weighbridge.jobs.broker import GRADE_TASK
+from weighbridge_producer import Client
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from support.servers import TcpServer
+    from support.workers import StartWorker, WorkerProcess
+    from weighbridge.embedded import EmbeddedServer
+
+IDS = {"schema_version": 1, "batch": "wb_none", "chunk": "0"}
+
+
+def message(payload: object = ([], IDS, {}), *, body: bytes | None = None, **parts: Any) -> bytes:
+    """Return a message like ours, but for the parts given."""
+    body = orjson.dumps(payload) if body is None else body
+    headers = {"lang": "py", "task": GRADE_TASK, "id": "an-id", "root_id": "an-id"}
+    properties = {
+        "correlation_id": "an-id",
+        "delivery_info": {"exchange": "", "routing_key": "weighbridge"},
+        "delivery_tag": "a-tag",
+        "priority": 0,
+        "body_encoding": "base64",
+    }
+    whole = {
+        "body": base64.b64encode(body).decode(),
+        "content-type": "application/json",
+        "content-encoding": "utf-8",
+        "headers": headers | parts.pop("headers", {}),
+        "properties": properties | parts.pop("properties", {}),
+    }
+    return orjson.dumps(whole | parts)
+
+
+#: none of these is a message of ours
+STRANGERS = {
+    "text": b"hello",
+    "nothing": b"",
+    "no text": b"\xff\xfe",
+    "a number": b"5",
+    "a list": b"[1, 2]",
+    "depth": b"[" * 10_000,
+    "size": b'"' + b"x" * 1_000_000 + b'"',
+    "an empty object": b"{}",
+    "headers only": orjson.dumps({"body": "x", "headers": {}}),
+    "no headers": orjson.dumps({"body": "", "headers": None, "properties": {"delivery_tag": "q"}}),
+    "another task": message(headers={"task": "os.system"}),
+    "an id that is none": message(headers={"id": ["a"]}),
+    "a body without encoding": message(properties={"body_encoding": "rot13"}),
+    "a body that is no base64": message().replace(b'"body":"', b'"body":"\xc3\xa4'),
+    "a body that is no JSON": message(body=b"not json"),
+    "a body that is a number": message(5),
+    "a body of three numbers": message([5, 6, 7]),
+    "a body of text": message(["args"]),
+    "arguments by position": message([[1, "b", "c"], {}, {}]),
+    "no ids": message([[], {}, {}]),
+    "ids of other types": message([[], {"schema_version": [], "batch": {}, "chunk": 7}, {}]),
+}
+
+#: and these are, with something that Celery would choke on
+ODDITIES = {
+    "limits of time": {"headers": {"timelimit": ["a", "b"]}},
+    "a time to begin": {"headers": {"eta": "2099-01-01T00:00:00"}},
+    "a time to begin that is none": {"headers": {"eta": {"a": 1}}},
+    "a time to end": {"headers": {"expires": "2000-01-01T00:00:00"}},
+    "retries": {"headers": {"retries": "x"}},
+    "compression": {"headers": {"compression": "evil"}},
+    "stamps": {"headers": {"stamped_headers": 5, "stamps": 5}},
+    "a content type": {"content-type": "application/x-python-serialize"},
+    "a content encoding": {"content-encoding": "evil"},
+    "no delivery tag": {"properties": {"delivery_tag": None}},
+    "another queue": {"properties": {"delivery_info": {"exchange": 5, "routing_key": []}}},
+}
+
+
+@pytest.mark.parametrize("command", [BY_MODULE, BY_CELERY], ids=["module", "celery"])
+def test_what_is_no_message_is_dropped_and_named_in_the_log(
+    own_server: EmbeddedServer, start_worker: StartWorker, command: Sequence[str]
+) -> None:
+    worker = start_worker(own_server.url, 1, command=command)
+    with Client(own_server.url) as client:
+        for stranger in STRANGERS.values():
+            client.store.redis.lpush(client.settings.queue, stranger)
+        grades(client)
+        assert client.publisher.queue_length() == 0
+        assert client.store.redis.hlen("unacked") == 0
+    eventually(lambda: worker.log.count("none of ours") == len(STRANGERS), 10, "a word on each")
+    assert stops(worker) == 0
+
+
+def test_what_is_no_message_is_dropped_by_a_server_reached_over_tcp(
+    tcp_server: TcpServer, start_worker: StartWorker
+) -> None:
+    worker = start_worker(tcp_server.url, 1)
+    with Client(tcp_server.url) as client:
+        client.store.redis.lpush(client.settings.queue, *STRANGERS.values())
+        grades(client)
+    assert stops(worker) == 0
+
+
+def test_what_a_message_says_beside_its_ids_is_not_listened_to(
+    own_server: EmbeddedServer, start_worker: StartWorker
+) -> None:
+    with Client(own_server.url) as client:
+        batches = [client.submit(true_false_cases(20)) for _ in ODDITIES]
+        client.store.redis.delete(client.settings.queue)
+        for batch, oddity in zip(batches, ODDITIES.values(), strict=True):
+            ids = IDS | {"batch": batch.id}
+            client.store.redis.lpush(client.settings.queue, message([[], ids, {}], **oddity))
+        # Nobody else sends their chunks out.
+        worker = start_worker(own_server.url, 1, sweep_seconds=600)
+        for batch in batches:
+            batch.wait(30)
+            assert_graded_right(results_by_id(batch), 20)
+        eventually(lambda: client.store.redis.hlen("unacked") == 0, 10, "acknowledgement")
+    assert stops(worker) == 0
+
+
+def test_a_worker_that_cannot_go_on_says_so_with_its_exit_status(
+    own_server: EmbeddedServer,
+) -> None:
+    env = environment(own_server.url, broker_url="redis://localhost/no-number")
+    ended = subprocess.run(
+        [*BY_MODULE, "1"], env=env, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert "Unrecoverable error" in ended.stderr
+    assert ended.returncode == 1
+
+
+def grades(client: Client) -> None:
+    """Make sure that a worker still grades."""
+    batch = client.submit(true_false_cases(10))
+    batch.wait(30)
+    assert_graded_right(results_by_id(batch), 10)
+
+
+def stops(worker: WorkerProcess) -> int:
+    """Ask a worker to stop, and return its exit status."""
+    worker.ask_to_stop()
+    return worker.await_end()
