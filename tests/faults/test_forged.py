@@ -141,6 +141,49 @@ def test_a_worker_that_cannot_go_on_says_so_with_its_exit_status(
     assert ended.returncode == 1
 
 
+@pytest.mark.parametrize(
+    "beat",
+    [
+        {"name": "newer", "pid": 1, "queue": "q", "schema_version": 1, "concurrency": 0},
+        {"name": "other", "new_field": 1},
+        [1],
+        "text",
+    ],
+)
+def test_a_heartbeat_of_another_release_stops_neither_sweepers_nor_producers(
+    own_server: EmbeddedServer, start_worker: StartWorker, beat: object
+) -> None:
+    with Client(own_server.url) as client:
+        server = client.store.redis
+        server.zadd("wb:workers", {b"stranger": 2e9, b"\xff\xfe": 2e9})
+        server.set("wb:worker:stranger", orjson.dumps(beat))
+        worker = start_worker(own_server.url, 1, sweep_seconds=0.2)
+        assert [info.pid for info in client.fleet.alive()] == [worker.pid]
+        sweeps_a_lost_batch(client)
+    health = [*BY_MODULE[:-2], "health"]
+    subprocess.run(health, env=environment(own_server.url), check=True, timeout=60)
+
+
+def test_a_newer_worker_is_known_by_what_is_known_of_it(own_server: EmbeddedServer) -> None:
+    with Client(own_server.url) as client:
+        known = {"host": "h", "pid": 1, "concurrency": 3, "queue": "q", "schema_version": 2}
+        beat = {"name": "newer", **known, "graders": {"true-false": 2}, "new_field": 1}
+        client.store.redis.zadd("wb:workers", {"newer": 2e9})
+        client.store.redis.set("wb:worker:newer", orjson.dumps(beat))
+        (info,) = client.fleet.alive()
+        assert (info.name, info.concurrency, info.graders) == ("newer", 3, {"true-false": 2})
+
+
+def sweeps_a_lost_batch(client: Client) -> None:
+    """Make sure that a batch whose message is lost is graded all the same."""
+    batch = client.submit(true_false_cases(10))
+    client.store.redis.delete(client.settings.queue)
+    for chunk in client.store.open_chunks(batch.id):  # as if it had waited since 1970
+        client.store.redis.zadd(f"wb:{{{batch.id}}}:open", {str(chunk): -1}, xx=True)
+    batch.wait(30)
+    assert_graded_right(results_by_id(batch), 10)
+
+
 def grades(client: Client) -> None:
     """Make sure that a worker still grades."""
     batch = client.submit(true_false_cases(10))

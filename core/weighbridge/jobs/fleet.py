@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
+from pydantic import TypeAdapter, ValidationError
 
 from weighbridge.jobs.connection import plain_errors
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _WORKERS = "wb:workers"
 
@@ -36,6 +36,9 @@ class WorkerInfo:
     draining: bool = False
 
 
+_beat: TypeAdapter[WorkerInfo] = TypeAdapter(WorkerInfo)
+
+
 class Fleet:
     """The workers on one store's server."""
 
@@ -58,23 +61,28 @@ class Fleet:
             self._redis.zrem(_WORKERS, name)
 
     def alive(self) -> list[WorkerInfo]:
-        """Return the living workers, by name."""
+        """Return the living workers, by name; whose heartbeat cannot be read is none of ours."""
         with plain_errors():
-            names = [name.decode() for name in self._redis.zrange(_WORKERS, 0, -1)]
+            names = [name.decode(errors="replace") for name in self._redis.zrange(_WORKERS, 0, -1)]
             beats = self._redis.mget([_worker(name) for name in names]) if names else []
             gone = [name for name, beat in zip(names, beats, strict=True) if beat is None]
             if gone:
                 # Only those silent for a minute: another worker's first beat may be on its way.
                 self._redis.zremrangebyscore(_WORKERS, "-inf", time.time() - 60)
-        return sorted(
-            (WorkerInfo(**orjson.loads(beat)) for beat in beats if beat),
-            key=lambda worker: worker.name,
-        )
+        return sorted(_read(beats), key=lambda worker: worker.name)
 
     def drain(self, name: str) -> None:
         """Ask a worker to finish what it has and leave."""
         with plain_errors():
             self._redis.set(_drain(name), 1, ex=3600)
+
+
+def _read(beats: list[bytes | None]) -> Iterator[WorkerInfo]:
+    for beat in beats:
+        # A newer release may say more of itself: what is not known here is left out.
+        with suppress(ValidationError):
+            if beat:
+                yield _beat.validate_json(beat)
 
 
 def _worker(name: str) -> str:
