@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import base64
+import signal
 import subprocess
 from typing import TYPE_CHECKING, Any
 
 import orjson
 import pytest
 
-from support.cases import assert_graded_right, results_by_id, true_false_cases
+from support.cases import assert_graded_right, hazard_case, results_by_id, true_false_cases
 from support.waiting import eventually
 from support.workers import BY_CELERY, BY_MODULE, environment
 from weighbridge.jobs.broker import GRADE_TASK
@@ -172,6 +173,35 @@ def test_a_newer_worker_is_known_by_what_is_known_of_it(own_server: EmbeddedServ
         client.store.redis.set("wb:worker:newer", orjson.dumps(beat))
         (info,) = client.fleet.alive()
         assert (info.name, info.concurrency, info.graders) == ("newer", 3, {"true-false": 2})
+
+
+def test_a_batch_that_cannot_be_swept_is_named_once_and_keeps_no_other_waiting(
+    own_server: EmbeddedServer, start_worker: StartWorker
+) -> None:
+    with Client(own_server.url) as client:
+        client.store.redis.zadd("wb:active", {b"evil": 1, b"\xff\xfe": 1})
+        client.store.redis.set("wb:{evil}:meta", "x")
+        worker = start_worker(own_server.url, 1, sweep_seconds=0.2)
+        for _ in range(3):
+            sweeps_a_lost_batch(client)
+    assert worker.log.count("batch 'evil' cannot be swept") == 1
+
+
+def test_a_death_that_cannot_be_handled_stops_neither_the_heartbeat_nor_other_work(
+    own_server: EmbeddedServer, start_worker: StartWorker
+) -> None:
+    worker = start_worker(own_server.url, 2, sweep_seconds=0.2, heartbeat_seconds=0.2)
+    with Client(own_server.url) as client:
+        batch = client.submit([hazard_case("slow", "sleeps", expected=60)])
+        eventually(lambda: client.store.redis.exists(f"wb:{{{batch.id}}}:claims"), 20, "a claim")
+        for key in client.store.redis.scan_iter(f"wb:{{{batch.id}}}:*"):
+            client.store.redis.set(key, "x")
+        for child in worker.await_children(2):
+            child.send_signal(signal.SIGKILL)
+        eventually(lambda: "failed, and the watch goes on" in worker.log, 20, "the failure")
+        before = eventually(worker.info)
+        sweeps_a_lost_batch(client)
+        eventually(lambda: (info := worker.info()) and info.jobs > before.jobs, 10, "a heartbeat")
 
 
 def sweeps_a_lost_batch(client: Client) -> None:

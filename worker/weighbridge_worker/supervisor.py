@@ -12,6 +12,7 @@ import threading
 import time
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from weighbridge.errors import WeighbridgeError
@@ -20,7 +21,7 @@ from weighbridge.jobs.fleet import Fleet, WorkerInfo
 from weighbridge.jobs.model import ErrorCode
 from weighbridge.jobs.store import Store
 from weighbridge_worker.deaths import Death, handle
-from weighbridge_worker.sweeper import sweep
+from weighbridge_worker.sweeper import Sweeper
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,6 +36,7 @@ _DEAF_SECONDS = (
     8.0  #: how long messages may wait while no child has work; kombu can miss a lost connection
 )
 _IDLE_SECONDS = 6.0  #: how long a worker that was asked to end may do nothing; it takes 3 s to end
+_JOIN_SECONDS = 4.0  #: how long each thread has to end
 _log = logging.getLogger("weighbridge.worker")
 
 
@@ -53,7 +55,10 @@ class _Watched:
 
 
 class Supervisor:
-    """A thread beside Celery's own loop; everything it does may be done twice or by another worker."""
+    """Two threads beside Celery's own loop; everything they do may be done twice or by another worker.
+
+    The sweep has the second, so that a large batch's end does not delay the heartbeat.
+    """
 
     def __init__(
         self,
@@ -71,25 +76,32 @@ class Supervisor:
         self._publisher = Publisher(
             settings, url if not settings.broker_address else settings.broker_address
         )
+        self._sweeper = Sweeper(self._store, self._fleet, self._publisher)
         self._watched: dict[int, _Watched] = {}
         self._reported: queue.SimpleQueue[tuple[int, str, bool]] = queue.SimpleQueue()
         self._reconnect = reconnect
         self._heard_at, self._heard = time.monotonic(), 0
         self._is_ending, self._busy_at = False, 0.0
         self._retired_jobs = self._retired_chunks = 0
+        self._failing: dict[str, str] = {}  #: duty -> the error that is in the log already
         self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._watch, name="supervisor", daemon=True)
+        self._threads = [
+            threading.Thread(target=self._watch, name="supervisor", daemon=True),
+            threading.Thread(target=self._sweep, name="sweeper", daemon=True),
+        ]
 
     def start(self) -> None:
         """Say hello, before the first chunk can be claimed, and begin to watch."""
         with suppress(WeighbridgeError):
             self._beat()
-        self._thread.start()
+        for thread in self._threads:
+            thread.start()
 
     def stop(self) -> None:
         """Give back what children still hold, and say good-bye."""
         self._stop.set()
-        self._thread.join(5)
+        for thread in self._threads:
+            thread.join(_JOIN_SECONDS)
         self._leave()
 
     def expect_end(self) -> None:
@@ -111,26 +123,39 @@ class Supervisor:
         self._reported.put((pid, how, timed_out))
 
     def _watch(self) -> None:
-        next_beat = next_sweep = 0.0
+        next_beat = 0.0
         while not self._stop.wait(_TICK_SECONDS):
             now = time.monotonic()
-            try:
-                self._note_reports()
-                self._end_if_idle(now)
-                for slot in self._board.taken():
-                    self._look_at(slot, now)
-                if now >= next_beat:
-                    next_beat = now + self._settings.heartbeat_seconds
-                    self._beat()
-                if now >= next_sweep:
-                    # Spread out, so that many workers do not sweep at the same moment.
-                    next_sweep = now + self._settings.sweep_seconds * random.uniform(0.75, 1.25)  # noqa: S311
-                    sweep(self._store, self._fleet, self._publisher)
-                    self._listen(now)
-            except WeighbridgeError as error:
-                _log.warning("the watch goes on after: %s", error)
-            except Exception:  # noqa: BLE001 - without the watch nothing would be recovered
-                _log.exception("the watch goes on after an unexpected error")
+            if now >= next_beat:
+                next_beat = now + self._settings.heartbeat_seconds
+                self._attend("the heartbeat", self._beat)
+            self._attend("reports of deaths", self._note_reports)
+            self._attend("the end", partial(self._end_if_idle, now))
+            for slot in self._board.taken():
+                self._attend(f"child {slot.pid}", partial(self._look_at, slot, now))
+
+    def _sweep(self) -> None:
+        wait = _TICK_SECONDS
+        while not self._stop.wait(wait):
+            self._attend("the sweep", self._sweeper.sweep)
+            self._attend("listening", partial(self._listen, time.monotonic()))
+            # Spread out, so that many workers do not sweep at the same moment.
+            wait = self._settings.sweep_seconds * random.uniform(0.75, 1.25)  # noqa: S311
+
+    def _attend(self, duty: str, do: Callable[[], object]) -> None:
+        """Do one duty. Failing, it keeps no other from being done, and says so once until it succeeds."""
+        try:
+            do()
+        except Exception as error:  # noqa: BLE001 - without the watch nothing would be recovered
+            reason = f"{type(error).__name__}: {error}"
+            if self._failing.get(duty) != reason:
+                self._failing[duty] = reason
+                is_ours = isinstance(error, WeighbridgeError)
+                _log.warning(
+                    "%s failed, and the watch goes on: %s", duty, reason, exc_info=not is_ours
+                )
+        else:
+            self._failing.pop(duty, None)
 
     def _end_if_idle(self, now: float) -> None:
         if not self._is_ending or any(slot.read().work for slot in self._board.taken()):

@@ -6,7 +6,13 @@ import logging
 import time
 from typing import TYPE_CHECKING
 
-from weighbridge.errors import BatchExpiredError, BatchLostError, BatchNotFoundError, ServerError
+from weighbridge.errors import (
+    BatchExpiredError,
+    BatchLostError,
+    BatchNotFoundError,
+    ServerFullError,
+    ServerUnavailableError,
+)
 from weighbridge.jobs.closing import close_open_chunks
 from weighbridge.jobs.model import BatchStatus
 
@@ -22,24 +28,39 @@ LONG_WAITING_SECONDS = 600.0  #: and whatever the queue holds
 _log = logging.getLogger("weighbridge.worker")
 
 
-def sweep(store: Store, fleet: Fleet, publisher: Publisher) -> int:
-    """Look through every active batch once; return how many chunks were sent out again."""
-    batches = store.active_batches()
-    if not batches:
-        return 0
-    workers = fleet.alive()
-    # Waiting chunks go out again only when the queue is nearly empty: otherwise they are in it.
-    idle = publisher.queue_length() <= sum(worker.concurrency for worker in workers)
-    names = [worker.name for worker in workers]
-    sent = 0
-    for batch in batches:
+class Sweeper:
+    """Looks after the active batches of one store."""
+
+    def __init__(self, store: Store, fleet: Fleet, publisher: Publisher) -> None:
+        self._store = store
+        self._fleet = fleet
+        self._publisher = publisher
+        self._failing: set[str] = set()  #: batches whose failure is in the log already
+
+    def sweep(self) -> int:
+        """Look through every active batch once; return how many chunks were sent out again."""
+        batches = self._store.active_batches()
+        self._failing.intersection_update(batches)
+        if not batches:
+            return 0
+        workers = self._fleet.alive()
+        # Waiting chunks go out again only when the queue is nearly empty: otherwise they are in it.
+        idle = self._publisher.queue_length() <= sum(worker.concurrency for worker in workers)
+        names = [worker.name for worker in workers]
+        return sum(self._sweep_one(batch, names, idle=idle) for batch in batches)
+
+    def _sweep_one(self, batch: str, workers: list[str], *, idle: bool) -> int:
         try:
-            sent += _sweep_batch(store, publisher, batch, names, idle=idle)
-        except ServerError:
-            raise
+            sent = _sweep_batch(self._store, self._publisher, batch, workers, idle=idle)
+        except (ServerUnavailableError, ServerFullError):
+            raise  # no other batch would fare better
         except Exception:  # noqa: BLE001 - one batch that cannot be swept must not keep the others waiting
-            _log.exception("sweeping batch %s", batch)
-    return sent
+            if batch not in self._failing:
+                self._failing.add(batch)
+                _log.exception("batch %r cannot be swept; the others are", batch)
+            return 0
+        self._failing.discard(batch)
+        return sent
 
 
 def _sweep_batch(

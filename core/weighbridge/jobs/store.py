@@ -417,7 +417,7 @@ class Store:
     def active_batches(self) -> list[str]:
         """Return the batches that may still have something to do."""
         with plain_errors():
-            return [_text(batch) for batch in self.redis.zrange(_ACTIVE, 0, -1)]
+            return [batch.decode(errors="replace") for batch in self.redis.zrange(_ACTIVE, 0, -1)]
 
     def retire(self, batch: str) -> None:
         """Take an ended batch off the list of active ones."""
