@@ -6,9 +6,7 @@ from contextlib import nullcontext, suppress
 from typing import TYPE_CHECKING, Any, Self
 
 from weighbridge.errors import (
-    BatchExpiredError,
-    BatchLostError,
-    BatchNotFoundError,
+    BatchError,
     ServerError,
     UnknownGraderError,
 )
@@ -127,10 +125,10 @@ class Client:
         return Batch(self.store, self.publisher, self.settings, batch_id)
 
     def batches(self, most: int = 100) -> list[BatchState]:
-        """Return the newest batches, newest first."""
+        """Return the newest batches, newest first; those that cannot be read, gone ones say, are left out."""
         states = []
         for batch in self.store.batches(most):
-            with suppress(BatchNotFoundError, BatchExpiredError, BatchLostError):
+            with suppress(BatchError):
                 states.append(self.store.state(batch))
         return states
 

@@ -154,8 +154,11 @@ def test_cancel_retry_and_delete(cli, own_server, start_worker, tmp_path):
 
     cancelled = cli("cancel", batch)
     assert "12 cancelled" in cancelled.out
-    assert cli("watch", batch).status == 1
+    watched = cli("watch", batch)
+    assert (watched.status, watched.err) == (1, "exit status 1: the batch is cancelled\n")
     assert "12/12" in cli("status", batch).out
+    again = cli("cancel", batch)
+    assert again.err == "nothing is cancelled: the batch had ended already, as cancelled\n"
 
     start_worker(own_server.url)
     assert cli("retry", batch).out == "12 jobs are graded again\n"
@@ -340,3 +343,69 @@ def test_what_strangers_named_reaches_the_terminal_as_text(shared, tmp_path):
     assert "\\u202e[red]label[/red] :bomb:" in everything
     assert "\\x1b[31m\\u202e[bold]x :bomb:.jsonl" in everything
     assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]", everything)
+
+
+def test_one_job_alone_is_graded_again(cli, own_server, tmp_path):
+    cli.environment["WEIGHBRIDGE_REDIS_URL"] = own_server.url
+    write_cases(tmp_path / "cases.jsonl", true_false_cases(1))
+    batch = cli("submit", "cases.jsonl").out.strip()
+    cli("cancel", batch)
+    assert cli("retry", batch).out == "1 job is graded again\n"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["status", "\udcff"],
+        ["results", UNKNOWN_BATCH, "--id", "c\udcff"],
+        ["results", UNKNOWN_BATCH, "--cursor", "0/\udcff/1"],
+        ["submit", "cases.jsonl", "-g", "\udcff=true-false"],
+        ["submit", "cases.jsonl", "-g", "true-false", "-c", "x=\udcff"],
+        ["submit", "cases.jsonl", "--resume", "\udcff"],
+        ["batches", "--redis-url", "redis://\udcff/0"],
+    ],
+)
+def test_an_argument_that_is_no_utf_8_is_refused_as_a_wrong_command_line(shared, cases, command):
+    ended = shared(*command)
+    assert (ended.status, ended.out) == (2, "")
+    assert "it is not UTF-8" in ended.err
+    assert "Traceback" not in ended.err
+
+
+@pytest.mark.parametrize("name", ["wb_ffffffffffffffff_1_x", "wb_6b000000_1_\x1b[31mred"])
+def test_what_only_looks_like_a_batch_id_is_not_found(shared, name):
+    ended = shared("status", name)
+    assert (ended.status, ended.err.partition(":")[0]) == (1, "BATCH_NOT_FOUND")
+    assert "\x1b" not in ended.err
+
+
+def test_batches_that_strangers_forged_neither_move_the_terminal_nor_hide_the_others(
+    cli, own_server, tmp_path
+):
+    cli.environment["WEIGHBRIDGE_REDIS_URL"] = own_server.url
+    write_cases(tmp_path / "cases.jsonl", true_false_cases(3))
+    good, strange = (cli("submit", "cases.jsonl").out.strip() for _ in range(2))
+    forged = "wb_\x1b[31mred"
+    with Client(own_server.url) as client:
+        redis = client.store.redis
+        redis.copy(f"wb:{{{good}}}:meta", f"wb:{{{forged}}}:meta")
+        redis.zadd("wb:batches", {forged: 1})
+        redis.hset(f"wb:{{{strange}}}:meta", "status", "pondering")
+    listed = cli("batches")
+    assert listed.status == 0
+    assert good in listed.out
+    assert "wb_\\x1b[31mred" in listed.out
+    shown = cli("status", forged)
+    assert "wb_\\x1b[31mred  " in shown.out
+    assert "\x1b" not in listed.out + listed.err + shown.out + shown.err
+    refused = cli("status", strange)
+    assert (refused.status, refused.err.partition(":")[0]) == (1, "BATCH_ERROR")
+    assert "'pondering'" in refused.err
+
+
+@pytest.mark.parametrize("command", [["batches"], ["run", "cases.jsonl"]])
+def test_a_password_that_cuts_its_address_short_is_not_shown_in_part(cli, cases, command):
+    ended = cli(*command, redis_url="redis://:s3cr/t@localhost:6/0")
+    assert ended.status == 1
+    assert "REDIS_ERROR: not a Redis URL: 'redis://***@localhost:6/0'" in ended.err
+    assert "s3cr" not in ended.out + ended.err

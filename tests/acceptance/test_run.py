@@ -77,7 +77,9 @@ def test_the_exit_status_says_whether_all_passed_some_failed_or_it_could_not_be_
 ):
     cases = [case(f"c{number}", inputs) for number, inputs in enumerate(lines)]
     write_cases(tmp_path / "cases.jsonl", cases)
-    assert cli("run", "cases.jsonl", *flags).status == status
+    ended = cli("run", "cases.jsonl", *flags)
+    assert ended.status == status
+    assert ("exit status 1: " in ended.err) == (status == 1)
     assert len((tmp_path / "cases.results.jsonl").read_bytes().splitlines()) == len(lines)
 
 
@@ -320,7 +322,7 @@ def test_another_command_mentions_an_interrupted_run_and_clean_removes_it(cli, m
     assert "another, interrupted run is kept in" in ended.err
     assert "resumed" not in ended.out
     assert len(cli.left_over()) > 1
-    assert "1 interrupted runs removed" in cli("run", "--clean").out
+    assert "1 interrupted run removed" in cli("run", "--clean").out
     assert cli.left_over() == []
 
 

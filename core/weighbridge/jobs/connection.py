@@ -63,6 +63,7 @@ def connect(url: str, *, patient: bool = True) -> Redis:
         ExponentialWithJitterBackoff(cap=1.0, base=0.02), PATIENCE_TRIES if patient else 1
     )
     try:
+        url.encode()  # raises where an environment variable was no UTF-8
         return Redis.from_url(
             url,
             retry=retry,

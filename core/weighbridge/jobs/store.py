@@ -33,6 +33,7 @@ import orjson
 
 from weighbridge.errors import (
     BatchClosedError,
+    BatchError,
     BatchExpiredError,
     BatchLostError,
     BatchNotFoundError,
@@ -463,7 +464,7 @@ class Store:
         number = {name: int(meta.get(name) or 0) for name in _COUNTED}
         return BatchState(
             batch_id=batch,
-            status=BatchStatus(meta["status"]),
+            status=_status(batch, meta["status"]),
             counts=Counts(**{name: number[name] for name in Counts.__dataclass_fields__}),
             created_at=int(meta["created_ms"]) / 1000,
             expires_at=int(meta["expires_ms"]) / 1000,
@@ -476,7 +477,7 @@ class Store:
             nondeterministic=number["nondeterministic"],
             grading_seconds=number["grade_us"] / 1e6,
             epoch=number["epoch"],
-            closing=BatchStatus(meta["closing"]) if meta["closing"] else None,
+            closing=_status(batch, meta["closing"]) if meta["closing"] else None,
             reason=meta.get("reason", ""),
         )
 
@@ -629,6 +630,16 @@ def dies_at(batch: str) -> float:
     if not found:
         raise ValueError(batch)
     return int(found[1], 16) + int(found[2], 16)
+
+
+def _status(batch: str, name: str) -> BatchStatus:
+    try:
+        return BatchStatus(name)
+    except ValueError:
+        raise BatchError(
+            f"batch {batch} has a status that is not known here: {name[:40]!r}",
+            "is it of a newer release?",
+        ) from None
 
 
 def _closed(batch: str) -> BatchClosedError:

@@ -13,14 +13,16 @@ import orjson
 import typer
 
 from weighbridge.errors import ServerError, WeighbridgeError
+from weighbridge.jobs.model import BatchStatus
 from weighbridge.settings import masked, read_settings
 from weighbridge_producer.cli import options as opt
 from weighbridge_producer.cli.show import (
     EXIT_TROUBLE,
     Bar,
     complain,
+    counted,
+    end_with,
     err,
-    exit_status,
     out,
     print_json,
     print_state,
@@ -53,7 +55,10 @@ def submit(
     grader: opt.Graders = None,
     config: opt.Configs = None,
     resume: Annotated[
-        str | None, typer.Option(metavar="BATCH", help="Go on with a batch that was interrupted.")
+        str | None,
+        typer.Option(
+            metavar="BATCH", help="Go on with a batch that was interrupted.", callback=opt.utf8
+        ),
     ] = None,
     strict: opt.Strict = False,
     redis_url: opt.RedisUrl = None,
@@ -84,7 +89,7 @@ def submit(
         if as_json:
             print_json(batch.status().as_dict())
         else:
-            out.print(batch.id)
+            out.print(shown(batch.id))
 
 
 class _Once:
@@ -102,8 +107,10 @@ class _Once:
 def _say_how_to_go_on(batch: Batch, cases: str | None) -> None:
     err.print(f"interrupted; batch {shown(batch.id)} keeps what was submitted")
     if cases is not None:
-        err.print(f"  go on:  weighbridge submit {shown(shlex.quote(cases))} --resume {batch.id}")
-    err.print(f"  or end: weighbridge cancel {batch.id}")
+        err.print(
+            f"  go on:  weighbridge submit {shown(shlex.quote(cases))} --resume {shown(batch.id)}"
+        )
+    err.print(f"  or end: weighbridge cancel {shown(batch.id)}")
 
 
 def status(batch: opt.BatchId, redis_url: opt.RedisUrl = None, as_json: opt.AsJson = False) -> None:
@@ -140,13 +147,16 @@ def watch(
         print_state(state)
         with opt.client(redis_url) as client:
             print_summary(client.batch(batch).summary(), state.counts)
-    raise typer.Exit(exit_status(state, min_pass_rate, min_gradable))
+    end_with(state, min_pass_rate, min_gradable)
 
 
 def results(
     batch: opt.BatchId,
     custom_id: Annotated[
-        str | None, typer.Option("--id", metavar="CUSTOM_ID", help="Only this case's results.")
+        str | None,
+        typer.Option(
+            "--id", metavar="CUSTOM_ID", help="Only this case's results.", callback=opt.utf8
+        ),
     ] = None,
     failed: Annotated[bool, typer.Option("--failed", help="Only jobs that failed.")] = False,
     errored: Annotated[bool, typer.Option("--errored", help="Only jobs that errored.")] = False,
@@ -158,7 +168,10 @@ def results(
         bool, typer.Option("--follow", "-f", help="Go on until the batch has ended.")
     ] = False,
     cursor: Annotated[
-        str | None, typer.Option(help="Go on after this place; each call says where it ended.")
+        str | None,
+        typer.Option(
+            help="Go on after this place; each call says where it ended.", callback=opt.utf8
+        ),
     ] = None,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="A file instead of standard output.")
@@ -236,7 +249,11 @@ def _write_sorted(output: Path | None, blobs: Iterator[bytes]) -> None:
 def cancel(batch: opt.BatchId, redis_url: opt.RedisUrl = None, as_json: opt.AsJson = False) -> None:
     """Cancel what is not graded yet; what is stays."""
     with opt.client(redis_url) as client:
-        state = client.batch(batch).cancel()
+        handle = client.batch(batch)
+        had_ended = handle.status().status.final
+        state = handle.cancel()
+    if had_ended or state.status is BatchStatus.COMPLETED:
+        err.print(f"nothing is cancelled: the batch had ended already, as {state.status}")
     print_json(state.as_dict()) if as_json else print_state(state)
 
 
@@ -244,7 +261,7 @@ def retry(batch: opt.BatchId, redis_url: opt.RedisUrl = None) -> None:
     """Grade again what errored for a reason that may be gone, or was cancelled or expired."""
     with opt.client(redis_url) as client:
         jobs = client.batch(batch).retry()
-    out.print(f"{jobs:,} jobs are graded again")
+    out.print(f"{counted(jobs, 'job')} {'is' if jobs == 1 else 'are'} graded again")
 
 
 def delete(batch: opt.BatchId, redis_url: opt.RedisUrl = None) -> None:
@@ -272,7 +289,7 @@ def batches(
     for state in states:
         counts = state.counts
         rows.add_row(
-            state.batch_id,
+            shown(state.batch_id),
             time.strftime("%Y-%m-%d %H:%M", time.gmtime(state.created_at)),
             str(state.status),
             share(counts.finished, counts.total),

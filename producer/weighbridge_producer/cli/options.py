@@ -17,15 +17,33 @@ if TYPE_CHECKING:
 
     from weighbridge_producer.client import Client
 
+
+def utf8(text: str | None) -> str | None:
+    """Refuse what no server and no result could hold: bytes that are not UTF-8."""
+    try:
+        (text or "").encode()
+    except UnicodeEncodeError:
+        raise typer.BadParameter("it is not UTF-8") from None
+    return text
+
+
+def all_utf8(texts: list[str] | None) -> list[str] | None:
+    """Refuse the same in an option that is given many times."""
+    for text in texts or []:
+        utf8(text)
+    return texts
+
+
 RedisUrl = Annotated[
     str | None,
     typer.Option(
         "--redis-url",
         help="The shared Redis; better given as WEIGHBRIDGE_REDIS_URL, which `ps` does not show.",
+        callback=utf8,
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Write JSON for machines.")]
-BatchId = Annotated[str, typer.Argument(metavar="BATCH", help="A batch id.")]
+BatchId = Annotated[str, typer.Argument(metavar="BATCH", help="A batch id.", callback=utf8)]
 Graders = Annotated[
     list[str] | None,
     typer.Option(
@@ -33,6 +51,7 @@ Graders = Annotated[
         "-g",
         metavar="[LABEL=]ID",
         help="A grader for cases that name none; repeatable.",
+        callback=all_utf8,
     ),
 ]
 Configs = Annotated[
@@ -42,6 +61,7 @@ Configs = Annotated[
         "-c",
         metavar="[LABEL.]KEY=VALUE",
         help="A grader's setting, the value as JSON or plain text; or a whole config as a JSON object. Repeatable.",
+        callback=all_utf8,
     ),
 ]
 Strict = Annotated[

@@ -16,8 +16,9 @@ from weighbridge_producer.cli.show import (
     EXIT_TROUBLE,
     Bar,
     complain,
+    counted,
+    end_with,
     err,
-    exit_status,
     hush,
     out,
     print_json,
@@ -95,7 +96,7 @@ def run(
         print_json(_as_dict(report, outputs))
     else:
         _print_report(report, outputs)
-    raise typer.Exit(exit_status(report.state, min_pass_rate, min_gradable))
+    end_with(report.state, min_pass_rate, min_gradable)
 
 
 def _go(options: RunOptions, settings: Settings, *, quiet: bool) -> RunReport:
@@ -157,7 +158,7 @@ def _clean() -> None:
         out.print(f"removed {shown(str(state.folder))}")
         state.remove()
         count += 1
-    out.print(f"{count} interrupted runs removed")
+    out.print(f"{counted(count, 'interrupted run')} removed")
 
 
 def _print_report(report: RunReport, outputs: tuple[str, ...]) -> None:

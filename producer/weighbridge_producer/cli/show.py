@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import re
 import sys
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 import orjson
+import typer
 from rich.cells import cell_len
 from rich.console import Console
 from rich.markup import escape
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from weighbridge.jobs.model import BatchState, Counts, GraderSummary
 
 EXIT_PASSED, EXIT_TROUBLE, EXIT_FAILED = 0, 1, 100
+_ROWS_SHOWN = 50
 _CAUSES_SHOWN = 5
 _NAME_WIDTH = 30
 _PIPE_WIDTH = 1000  #: nothing is folded on its way into a file or a program
@@ -91,22 +93,52 @@ def exit_status(
     `min_gradable` allows), or there was nothing to grade. Else 100 when jobs failed (more than `min_pass_rate`
     allows), else 0. Rates are of jobs: gradable = (passed + failed) / total, pass rate = passed / (passed + failed).
     """
+    if trouble(state, min_pass_rate, min_gradable):
+        return EXIT_TROUBLE
+    return EXIT_FAILED if _too_many_failed(state.counts, min_pass_rate) else EXIT_PASSED
+
+
+def trouble(
+    state: BatchState, min_pass_rate: float | None = None, min_gradable: float | None = None
+) -> str:
+    """Return why a batch's exit status is 1; nothing when it is not."""
     counts = state.counts
     judged = counts.passed + counts.failed
-    if state.status is not BatchStatus.COMPLETED or not counts.total:
-        return EXIT_TROUBLE
-    if min_gradable is not None:
-        if judged < min_gradable * counts.total:
-            return EXIT_TROUBLE
-    elif counts.errored:
-        return EXIT_TROUBLE
-    if min_pass_rate is not None:
-        enough = judged > 0 and counts.passed >= min_pass_rate * judged
-    else:
-        enough = counts.failed == 0
-    if not enough:
-        return EXIT_FAILED if judged else EXIT_TROUBLE
-    return EXIT_TROUBLE if min_gradable is None and counts.ungradable else EXIT_PASSED
+    if state.status is not BatchStatus.COMPLETED:
+        return f"the batch is {state.status}"
+    if not counts.total:
+        return "there was nothing to grade"
+    if min_gradable is None and counts.errored:
+        also = f", {counts.ungradable:,} ungradable" if counts.ungradable else ""
+        return f"{counted(counts.errored, 'job')} errored{also}; --min-gradable allows some"
+    if min_gradable is not None and judged / counts.total < min_gradable:
+        return f"of {counted(counts.total, 'job')}, {judged:,} could be judged; --min-gradable wants a share of {min_gradable:.4g}"
+    if min_pass_rate is not None and not judged:
+        return "no job was judged, so there is no pass rate"
+    if min_gradable is None and counts.ungradable and not _too_many_failed(counts, min_pass_rate):
+        return f"{counted(counts.ungradable, 'job')} {'was' if counts.ungradable == 1 else 'were'} ungradable; --min-gradable allows some"
+    return ""
+
+
+def _too_many_failed(counts: Counts, min_pass_rate: float | None) -> bool:
+    if min_pass_rate is None:
+        return counts.failed > 0
+    # Divided, not multiplied: 0.55 is not exactly 0.55, but 55 / 100 is rounded to the same number.
+    return counts.passed / (counts.passed + counts.failed) < min_pass_rate
+
+
+def end_with(
+    state: BatchState, min_pass_rate: float | None, min_gradable: float | None
+) -> NoReturn:
+    """Leave with a batch's exit status, and say on standard error why it is 1 when it is."""
+    if why := trouble(state, min_pass_rate, min_gradable):
+        err.print(f"exit status {EXIT_TROUBLE}: {why}")
+    raise typer.Exit(exit_status(state, min_pass_rate, min_gradable))
+
+
+def counted(count: int, noun: str) -> str:
+    """Return a count with its noun: "1 job", "2 jobs"."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def share(part: int, whole: int) -> str:
@@ -125,12 +157,15 @@ def table(*columns: str, right: Iterable[str] = ()) -> Table:
 
 def print_summary(summary: Iterable[GraderSummary], counts: Counts, console: Console = out) -> None:
     """Show a table of what each grader's jobs came to, and another of why they did not pass."""
-    rows = list(summary)
+    everything = list(summary)
+    rows = everything[:_ROWS_SHOWN]
     outcomes = _outcomes(rows, closed=bool(counts.cancelled or counts.expired))
     if console.measure(outcomes).maximum <= (console.width if console.is_terminal else 80):
         console.print(outcomes)
     else:
         _print_blocks(outcomes, console)
+    if more := len(everything) - len(rows):
+        console.print(f"... and {counted(more, 'more label')}")
     for row in rows:
         if row.vacuous:
             console.print(f"{_name(row)}: {share(row.vacuous, row.passed)} passes rest on no facts")
@@ -207,7 +242,7 @@ def print_state(state: BatchState) -> None:
     """Show a batch's state in a few lines."""
     counts = state.counts
     out.print(
-        f"[bold]{state.batch_id}[/]  {state.status}"
+        f"[bold]{shown(state.batch_id)}[/]  {state.status}"
         + (f": {shown(state.reason)}" if state.reason else "")
     )
     out.print(f"  {share(counts.finished, counts.total)} finished, {counts.pending:,} pending")

@@ -1,7 +1,7 @@
 import pytest
 
 from weighbridge.jobs.model import BatchState, BatchStatus, Counts
-from weighbridge_producer.cli.show import exit_status
+from weighbridge_producer.cli.show import exit_status, trouble
 
 
 def ended(status=BatchStatus.COMPLETED, **counts):
@@ -36,6 +36,8 @@ def test_all_passed_is_0_some_failed_is_100_and_what_could_not_be_judged_is_1(co
     [
         ({"passed": 9, "failed": 1}, 0.9, 0),
         ({"passed": 9, "failed": 1}, 0.91, 100),
+        ({"passed": 55, "failed": 45}, 0.55, 0),
+        ({"passed": 7, "failed": 93}, 0.07, 0),
         ({"failed": 1}, 0.0, 0),
         ({"passed": 9, "failed": 1, "errored": 1}, 0.5, 1),
         ({"passed": 9, "failed": 1, "ungradable": 1}, 0.5, 1),
@@ -51,6 +53,7 @@ def test_a_pass_rate_forgives_failures_and_nothing_else(counts, rate, status):
     [
         ({"passed": 9, "errored": 1}, 0.9, 0),
         ({"passed": 9, "ungradable": 1}, 0.9, 0),
+        ({"passed": 55, "errored": 45}, 0.55, 0),
         ({"passed": 8, "errored": 1, "ungradable": 1}, 0.9, 1),
         ({"passed": 8, "failed": 1, "errored": 1}, 0.9, 100),
     ],
@@ -67,3 +70,35 @@ def test_both_thresholds_forgive_both():
 @pytest.mark.parametrize("status", [BatchStatus.CANCELLED, BatchStatus.EXPIRED, BatchStatus.FAILED])
 def test_a_batch_that_did_not_complete_is_trouble_even_when_all_of_it_passed(status):
     assert exit_status(ended(status, passed=3)) == 1
+
+
+@pytest.mark.parametrize(
+    ("state", "rates", "why"),
+    [
+        (ended(passed=2, ungradable=1), {}, "1 job was ungradable; --min-gradable allows some"),
+        (ended(passed=2, ungradable=2), {}, "2 jobs were ungradable; --min-gradable allows some"),
+        (ended(passed=2, errored=3), {}, "3 jobs errored; --min-gradable allows some"),
+        (
+            ended(errored=3, ungradable=1),
+            {},
+            "3 jobs errored, 1 ungradable; --min-gradable allows some",
+        ),
+        (
+            ended(passed=8, errored=2),
+            {"min_gradable": 0.9},
+            "of 10 jobs, 8 could be judged; --min-gradable wants a share of 0.9",
+        ),
+        (ended(), {}, "there was nothing to grade"),
+        (ended(BatchStatus.CANCELLED, passed=1), {}, "the batch is cancelled"),
+        (
+            ended(ungradable=1),
+            {"min_pass_rate": 0.5},
+            "no job was judged, so there is no pass rate",
+        ),
+        (ended(passed=1, failed=1), {}, ""),
+        (ended(passed=1), {}, ""),
+    ],
+)
+def test_what_makes_the_exit_status_1_is_told(state, rates, why):
+    assert trouble(state, **rates) == why
+    assert (exit_status(state, **rates) == 1) == bool(why)

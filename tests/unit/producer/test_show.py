@@ -66,3 +66,11 @@ def test_markup_in_a_strangers_text_is_literal():
     row = GraderSummary("[red]x[/red] :smile:", "g", 1)
     assert "[red]x[/red] :smile:" in summary_of(row)
     assert shown("[/]") == "\\[/]"
+
+
+def test_a_summary_shows_at_most_50_labels_and_says_how_many_more_there_are():
+    rows = [GraderSummary(f"label-{n:03}", "g", 1, 1, causes=(("why", 1),)) for n in range(62)]
+    lines = summary_of(*rows).splitlines()
+    assert sum(line.startswith("label-") for line in lines) == 100
+    assert "... and 12 more labels" in lines
+    assert "more label" not in summary_of(*rows[:50])
