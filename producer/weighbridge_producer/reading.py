@@ -56,7 +56,10 @@ class Source:
         return self.size is not None
 
     def __iter__(self) -> Iterator[SourceLine]:
-        """Yield every line; what cannot be read becomes a fault in its place, and the last one says if it ended early."""
+        """Yield every line; what cannot be read becomes a fault in its place.
+
+        The last line says if there were more than can be read, or than a batch may have.
+        """
         self.consumed = 0
         if isinstance(self._cases, (str, Path)):
             with self._opened() as stream:
@@ -64,8 +67,15 @@ class Source:
         elif hasattr(self._cases, "readline") and not isinstance(self._cases, io.TextIOBase):
             yield from self._lines(cast("BinaryIO", self._cases))
         else:
-            for case in self._cases:
-                yield self._encoded(case)
+            total = 0
+            for count, case in enumerate(self._cases, start=1):
+                line = self._encoded(case)
+                total += line.size
+                settings = self._settings
+                if count > settings.batch_limit_lines or total > settings.batch_limit_bytes:
+                    yield self._too_large(line.size)
+                    return
+                yield line
 
     @contextmanager
     def _opened(self) -> Iterator[BinaryIO]:
@@ -95,10 +105,12 @@ class Source:
 
     def _split(self, plain: io.BufferedReader, *, packed: bool) -> Iterator[SourceLine]:
         limit = self._settings.line_limit_bytes
+        most_lines, most_bytes = self._settings.batch_limit_lines, self._settings.batch_limit_bytes
         readline, most = plain.readline, limit + 2
-        total = 0
+        total = count = 0
         while line := readline(most):
             size = len(line)
+            count += 1
             if size > limit and not (size == limit + 1 and line.endswith(b"\n")):
                 source_line = self._skip_rest(plain, line, total, packed=packed)
                 size = source_line.size
@@ -107,7 +119,20 @@ class Source:
             total += size
             if packed:
                 self._judge_expansion(total)
+            if count > most_lines or total > most_bytes:
+                yield self._too_large(size)
+                return
             yield source_line
+
+    def _too_large(self, size: int) -> SourceLine:
+        settings = self._settings
+        fault = JobError(
+            ErrorCode.INPUT_TOO_LARGE,
+            f"the batch ends here: at most {settings.batch_limit_lines:,} lines"
+            f" and {settings.batch_limit_bytes:,} bytes",
+            "submit the rest as another batch",
+        )
+        return SourceLine(b"\n", fault, size)
 
     def _decompressed(self, counted: _Counted) -> tuple[io.BufferedReader, bool]:
         plain = unpacked(counted, counted.peek())

@@ -12,7 +12,7 @@ from weighbridge.jobs.codec import JSON_SPACE, peek_custom_id
 from weighbridge.jobs.grading import LineGrader
 from weighbridge_producer.owners import Claim, Owners
 from weighbridge_producer.reading import Source
-from weighbridge_producer.submitting import ID_CONFLICT, too_large
+from weighbridge_producer.submitting import ID_CONFLICT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -37,11 +37,11 @@ def checked(cases: Cases, graders: Sequence[GraderSpec], settings: Settings) -> 
     """
     source = Source(cases, settings)
     if source.rereadable:
-        check(source, graders, settings)
+        check(source, graders)
         yield str(cases)
         return
     with tempfile.NamedTemporaryFile(prefix="weighbridge-", suffix=".jsonl") as spool:
-        check(source, graders, settings, spool)
+        check(source, graders, spool)
         spool.flush()
         yield spool.name
 
@@ -49,7 +49,6 @@ def checked(cases: Cases, graders: Sequence[GraderSpec], settings: Settings) -> 
 def check(
     source: Source,
     graders: Sequence[GraderSpec],
-    settings: Settings,
     spool: IO[bytes] | None = None,
 ) -> None:
     """Read the whole input at constant memory, and write it to `spool` where there is one.
@@ -57,19 +56,15 @@ def check(
     Raises InvalidInputError when any line could not be graded.
     """
     faults: list[InputFault] = []
-    total = size = 0
+    total = 0
     grader = LineGrader(graders)
     with closing(Owners()) as owners:
         for number, line in enumerate(source, 1):
-            size += line.size
-            is_over = number > settings.batch_limit_lines or size > settings.batch_limit_bytes
-            fault = too_large(settings) if is_over else _fault(number, line, grader, owners)
+            fault = _fault(number, line, grader, owners)
             if fault:
                 total += 1
                 faults.append(InputFault(number, fault.code, fault.message, fault.hint))
                 del faults[FAULTS_SHOWN:]
-            if is_over:
-                break
             if spool:
                 spool.write(line.raw)
     if faults:

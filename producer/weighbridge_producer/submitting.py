@@ -189,22 +189,12 @@ class Feeder:
 
     def _feed_from(self, position: Position) -> None:
         self._prefix = blake2b(digest_size=16)
-        lines = self._limited()
+        lines = iter(self._source)
         self._skip_to(position, lines)
         for draft in self._drafts(lines):
             if self._should_stop():
                 return
             self._submit(draft)
-
-    def _limited(self) -> Iterator[SourceLine]:
-        """Yield the source's lines up to the batch's limits, the last one saying that there were more."""
-        settings, total = self._settings, 0
-        for count, line in enumerate(self._source, start=1):
-            total += line.size
-            if count > settings.batch_limit_lines or total > settings.batch_limit_bytes:
-                yield SourceLine(b"\n", too_large(settings), line.size)
-                return
-            yield line
 
     def _skip_to(self, position: Position, lines: Iterator[SourceLine]) -> None:
         """Pass over what the server has, making sure that it is the same, and all of it if it is said to be."""
@@ -312,12 +302,3 @@ class Feeder:
             goal = min(goal, int(fitting)) if self._pace.jobs >= _FIRST_JOBS // 4 else goal
         self._last_jobs = min(max(goal, 1), settings.chunk_limit_jobs)
         return max(1, self._last_jobs // self._jobs_a_line)
-
-
-def too_large(settings: Settings) -> JobError:
-    """Return the fault of the first line beyond what one batch may have."""
-    return JobError(
-        ErrorCode.INPUT_TOO_LARGE,
-        f"the batch ends here: at most {settings.batch_limit_lines:,} lines and {settings.batch_limit_bytes:,} bytes",
-        "submit the rest as another batch",
-    )

@@ -102,6 +102,17 @@ class LineGrader:
         case = (condemned and condemned.get(WHOLE_LINE)) or self._read(line, watch)
         if isinstance(case, JobError):
             return self._errored(line, tally, case)
+        return self.grade_case(line, case, tally, watch, condemned)
+
+    def grade_case(
+        self,
+        line: Line,
+        case: Case,
+        tally: Tally,
+        watch: Watch = _NO_WATCH,
+        condemned: Mapping[int, JobError] | None = None,
+    ) -> bytes:
+        """Return the result lines of a line that was read already, and count them."""
         specs = case.graders
         if len(specs) == 1:
             return self._job(line, case, specs[0], 0, tally, watch, condemned)
