@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Self
 from urllib.parse import unquote, urlsplit
 
 from annotated_types import Gt, Le
-from pydantic import SecretStr, ValidationError
+from pydantic import SecretStr, ValidationError, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from weighbridge.errors import InvalidSettingError
@@ -14,6 +14,8 @@ from weighbridge.errors import InvalidSettingError
 KIB = 1024
 MIB = 1024 * KIB
 GIB = 1024 * MIB
+#: How long Celery's broker waits for an acknowledgement: over every time limit, for the sweeper recovers work, not it.
+VISIBILITY_SECONDS = 900
 
 Positive = Annotated[int, Gt(0)]
 PositiveFloat = Annotated[float, Gt(0)]
@@ -55,6 +57,24 @@ class Settings(BaseSettings):
     memory_high_water: Annotated[float, Gt(0)] = 0.7
     full_server_patience_seconds: PositiveFloat = 300.0
 
+    @model_validator(mode="after")
+    def _refuse_what_would_break_promises(self) -> Self:
+        orders = (
+            ("heartbeat_seconds", "heartbeat_ttl_seconds"),
+            ("job_deadline_seconds", "chunk_soft_limit_seconds"),
+            ("chunk_soft_limit_seconds", "chunk_hard_limit_seconds"),
+        )
+        for smaller, larger in orders:
+            if getattr(self, smaller) >= getattr(self, larger):
+                raise ValueError(
+                    f"WEIGHBRIDGE_{smaller.upper()} must be under WEIGHBRIDGE_{larger.upper()}"
+                )
+        if self.chunk_hard_limit_seconds >= VISIBILITY_SECONDS:
+            raise ValueError(
+                f"WEIGHBRIDGE_CHUNK_HARD_LIMIT_SECONDS must be under {VISIBILITY_SECONDS}"
+            )
+        return self
+
     @property
     def store_address(self) -> str | None:
         """The store's URL in the clear, for clients only; show `masked(...)` to people."""
@@ -74,6 +94,8 @@ def read_settings() -> Settings:
         # Never the value: it may hold a password.
         faults = [
             f"WEIGHBRIDGE_{'_'.join(map(str, fault['loc'])).upper()}: {fault['msg']}"
+            if fault["loc"]
+            else fault["msg"].removeprefix("Value error, ")
             for fault in error.errors(include_url=False, include_input=False)
         ]
         raise InvalidSettingError("; ".join(faults), "mend or unset the variable") from None

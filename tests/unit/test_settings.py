@@ -78,3 +78,20 @@ def test_a_wrong_environment_variable_is_named_without_its_value(
         read_settings()
     assert "WEIGHBRIDGE_CHUNK_LIMIT_JOBS" in str(refusal.value)
     assert "hunter2" not in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "other"),
+    [
+        ("HEARTBEAT_SECONDS", "9", "WEIGHBRIDGE_HEARTBEAT_TTL_SECONDS"),
+        ("JOB_DEADLINE_SECONDS", "60", "WEIGHBRIDGE_CHUNK_SOFT_LIMIT_SECONDS"),
+        ("CHUNK_SOFT_LIMIT_SECONDS", "90", "WEIGHBRIDGE_CHUNK_HARD_LIMIT_SECONDS"),
+        ("CHUNK_HARD_LIMIT_SECONDS", "900", "900"),
+    ],
+)
+def test_settings_that_would_break_a_promise_together_are_refused(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str, other: str
+) -> None:
+    monkeypatch.setenv(f"WEIGHBRIDGE_{name}", value)
+    with pytest.raises(InvalidSettingError, match=f"WEIGHBRIDGE_{name} must be under {other}"):
+        read_settings()

@@ -14,7 +14,7 @@ from redis.exceptions import OutOfMemoryError
 from weighbridge.errors import ServerError, ServerUnavailableError
 from weighbridge.jobs.connection import not_a_url, plain_errors
 from weighbridge.jobs.model import SCHEMA_VERSION
-from weighbridge.settings import masked
+from weighbridge.settings import VISIBILITY_SECONDS, masked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from weighbridge.settings import Settings
 
 GRADE_TASK = "weighbridge.grade_chunk"
-VISIBILITY_SECONDS = (
-    900  #: over every time limit; the sweeper, not redelivery, is what recovers work
-)
 _CERTIFICATES = {
     "required": ssl.CERT_REQUIRED,
     "optional": ssl.CERT_OPTIONAL,

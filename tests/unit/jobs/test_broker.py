@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from weighbridge.jobs.broker import VISIBILITY_SECONDS, broker_url, make_celery
-from weighbridge.settings import Settings, masked
+from weighbridge.jobs.broker import broker_url, make_celery
+from weighbridge.settings import VISIBILITY_SECONDS, Settings, masked
 
 
 def test_celery_is_set_as_promised() -> None:
