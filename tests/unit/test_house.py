@@ -26,7 +26,7 @@ PIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*==[0-9][A-Za-z0-9.+!-]*")
 MACHINE_TRACES = {
     "a root user's folder": r"/root/\.?\w",
     "a person's folder": r"/(?:home|Users)/(?!weighbridge\b)[a-z]\w*/",
-    "a workplace's folder": r"/work/\w|\.library\b",
+    "a workplace's folder": r"/[w]ork/\w|\.[l]ibrary\b",
     "a package registry": r"index-url|find-links|pythonhosted\.org|pypi\.org/simple",
     "an issue's number": r"\bissue #?\d",
 }
