@@ -18,12 +18,13 @@ from weighbridge.jobs.chunk import Chunk, ChunkId
 from weighbridge.jobs.codec import JSON_SPACE, peek_custom_id
 from weighbridge.jobs.model import ErrorCode, JobError
 from weighbridge.jobs.store import GapError, Pace, Position, Submission
+from weighbridge_producer.seen import SeenIds
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from weighbridge.jobs.broker import Publisher
-    from weighbridge.jobs.store import Store, Taken
+    from weighbridge.jobs.store import Store
     from weighbridge.settings import Settings
     from weighbridge_producer.encoding import SourceLine
     from weighbridge_producer.reading import Source
@@ -48,7 +49,8 @@ def _key(batch: str) -> bytes:
     return batch.encode()[-64:]
 
 
-_Claim = tuple[int, bytes]  #: a line with an id: its index, and its content
+_Line = tuple[int, bytes]  #: its index in the chunk, and its content
+IdClaim = tuple[str, int, bytes]  #: an id, and the line that claims it
 
 
 @dataclass(slots=True)
@@ -56,16 +58,12 @@ class Draft:
     """A chunk being filled."""
 
     chunk: Chunk
-    batch: str
     lines: list[bytes] = field(default_factory=list)
     size: int = 0  #: in bytes
     cases: int = 0  #: lines that are jobs
     faults: int = 0
-    _claims: dict[str, _Claim] = field(default_factory=dict)  #: the first with each custom_id
-    _later: dict[str, list[_Claim]] = field(default_factory=dict)  #: the others with it
-    _doubted: dict[int, tuple[str, _Claim]] = field(
-        default_factory=dict
-    )  #: by index; see `take_back`
+    _claims: dict[str, _Line] = field(default_factory=dict)  #: the first with each custom_id
+    _later: dict[str, list[_Line]] = field(default_factory=dict)  #: the others with it
 
     def add(self, line: SourceLine) -> None:
         """Take a line in, and note what an id or a fault makes of it."""
@@ -91,27 +89,27 @@ class Draft:
             self._later.setdefault(custom_id, []).append(claim)
             self._leave_out(index, same_line=first[1] == content)
 
-    def claims(self) -> list[tuple[str, _Claim]]:
-        """Return what to ask the server about: the ids that the chunk's lines claim, each with its line."""
-        return [*self._claims.items(), *self._doubted.values()]
+    def claims(self) -> list[IdClaim]:
+        """Return the ids that the chunk's lines claim, each with its line."""
+        return [(custom_id, *line) for custom_id, line in self._claims.items()]
 
-    def take_back(self, custom_id: str, claim: _Claim, *, same_line: bool) -> None:
+    def take_back(self, claim: IdClaim, *, same_line: bool) -> list[IdClaim]:
         """Give up an id that an earlier chunk has: the line is a repeat of that one, or in conflict with it.
 
-        In conflict, the lines after it in this chunk were compared with the wrong one, and are in doubt until the
-        server is asked about them too.
+        In conflict, the lines after it in this chunk were compared with the wrong one. They are returned, and stand
+        as cases of their own until the server was asked about them too.
         """
-        if self._claims.get(custom_id) is claim:
+        custom_id, index, _ = claim
+        later: list[_Line] = []
+        if self._claims.get(custom_id, (-1,))[0] == index:
             del self._claims[custom_id]
-            later = self._later.pop(custom_id, ())
-        else:
-            del self._doubted[claim[0]]
-            later = ()
-        self._leave_out(claim[0], same_line=same_line)
-        if not same_line:
-            for other in later:
-                self._take_in(other[0])
-                self._doubted[other[0]] = custom_id, other
+            later = self._later.pop(custom_id, later)
+        self._leave_out(index, same_line=same_line)
+        if same_line:
+            return []
+        for other, _ in later:
+            self._take_in(other)
+        return [(custom_id, *line) for line in later]
 
     def _leave_out(self, index: int, *, same_line: bool) -> None:
         self.cases -= 1
@@ -129,18 +127,19 @@ class Draft:
             del self.chunk.faults[index]
             self.faults -= 1
 
-    def packed_ids(self) -> bytes:
-        """Return the claimed ids as the index takes them: 8 bytes for each id, and 4 for its line."""
-        # To copy a keyed hash is half the work of making one.
-        of_id = blake2b(digest_size=_ID_BYTES, key=_key(self.batch))
-        of_line = blake2b(digest_size=_LINE_BYTES, key=_key(self.batch))
-        digests = []
-        for custom_id, (_, line) in self.claims():
-            for keyed, data in ((of_id, custom_id.encode()), (of_line, line)):
-                digest = keyed.copy()
-                digest.update(data)
-                digests.append(digest.digest())
-        return b"".join(digests)
+
+def pack_ids(batch: str, claims: Iterable[IdClaim]) -> bytes:
+    """Return claimed ids as the store takes them: 8 bytes for each id, and 4 for its line."""
+    # To copy a keyed hash is half the work of making one.
+    of_id = blake2b(digest_size=_ID_BYTES, key=_key(batch))
+    of_line = blake2b(digest_size=_LINE_BYTES, key=_key(batch))
+    digests = []
+    for custom_id, _, line in claims:
+        for keyed, data in ((of_id, custom_id.encode()), (of_line, line)):
+            digest = keyed.copy()
+            digest.update(data)
+            digests.append(digest.digest())
+    return b"".join(digests)
 
 
 class Feeder:
@@ -169,6 +168,7 @@ class Feeder:
         self._last_jobs = _FIRST_JOBS // 2
         self._position = Position()
         self._prefix = blake2b(digest_size=16)
+        self._seen = SeenIds()
 
     def feed(self) -> None:
         """Submit what the server does not have yet, and seal the batch."""
@@ -189,6 +189,7 @@ class Feeder:
 
     def _feed_from(self, position: Position) -> None:
         self._prefix = blake2b(digest_size=16)
+        self._seen = SeenIds()
         lines = iter(self._source)
         self._skip_to(position, lines)
         for draft in self._drafts(lines):
@@ -200,6 +201,8 @@ class Feeder:
         """Pass over what the server has, making sure that it is the same, and all of it if it is said to be."""
         for line in islice(lines, position.lines):
             self._prefix.update(line.raw)
+            if not line.fault and (custom_id := peek_custom_id(line.raw)):
+                self._seen.add(custom_id)
         same = not position.lines or self._prefix.hexdigest() == position.prefix
         if not same or (position.sealed and next(lines, None)):
             raise ChunkConflictError(
@@ -211,16 +214,13 @@ class Feeder:
     def _drafts(self, lines: Iterator[SourceLine]) -> Iterator[Draft]:
         """Gather lines into chunks."""
         offset = self._position.offset
-        draft, goal = Draft(Chunk(self._position.lines + 1), self._batch), self._lines_goal()
+        draft, goal = Draft(Chunk(self._position.lines + 1)), self._lines_goal()
         for line in lines:
             draft.add(line)
             offset += line.size
             if draft.cases + draft.faults >= goal or draft.size >= self._settings.chunk_limit_bytes:
                 yield self._placed(draft, offset)
-                draft, goal = (
-                    Draft(Chunk(self._position.lines + 1), self._batch),
-                    self._lines_goal(),
-                )
+                draft, goal = Draft(Chunk(self._position.lines + 1)), self._lines_goal()
         if draft.lines:
             yield self._placed(draft, offset)
 
@@ -239,30 +239,36 @@ class Feeder:
     def _submit(self, draft: Draft) -> None:
         number = self._position.chunks - 1
         self._wait_for_room(number)
-        while True:
-            payload = draft.chunk.pack()
-            chunk = Submission(
+        self._settle_ids(draft)
+        answer = self._patiently(
+            Submission(
                 number=number,
                 digest=self._position.prefix,
                 jobs=draft.cases * self._jobs_a_line + draft.faults,
                 after=self._position,
-                payload=payload,
-                ids=draft.packed_ids(),
+                payload=draft.chunk.pack(),
+                ids=pack_ids(self._batch, draft.claims()),
                 duplicates=len(draft.chunk.repeats),
             )
-            answer = self._patiently(chunk)
-            if isinstance(answer, Pace):
-                break
-            claims = draft.claims()
-            for taken in answer:
-                draft.take_back(*claims[taken.position], same_line=taken.same_line)
+        )
         if answer.jobs:
             self._pace = answer
         # The chunk is stored: a message that a full broker refuses is sent by the sweeper, once there is room.
         with suppress(ServerFullError):
             self._publisher.publish(self._batch, ChunkId(number))
 
-    def _patiently(self, chunk: Submission) -> Pace | list[Taken]:
+    def _settle_ids(self, draft: Draft) -> None:
+        """Take the ids out of a draft that earlier chunks have; the server knows, where the filter does not."""
+        doubted = [claim for claim in draft.claims() if self._seen.add(claim[0])]
+        while doubted:
+            taken = self._store.taken(self._batch, pack_ids(self._batch, doubted))
+            doubted = [
+                later
+                for found in taken
+                for later in draft.take_back(doubted[found.position], same_line=found.same_line)
+            ]
+
+    def _patiently(self, chunk: Submission) -> Pace:
         deadline = time.monotonic() + self._settings.full_server_patience_seconds
         while True:
             try:

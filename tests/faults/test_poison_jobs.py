@@ -131,7 +131,8 @@ def test_a_job_that_wants_all_memory_is_errored_alone_with_out_of_memory(
 ) -> None:
     from weighbridge_producer import Client
 
-    worker = start_worker(own_server.url, **FAST)
+    # Time enough to fill the memory, on a busy machine too.
+    worker = start_worker(own_server.url, **FAST | {"job_deadline_seconds": 20})
     before = {child.pid for child in worker.await_children(2)}
     with Client(own_server.url) as client:
         batch = client.submit(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from dataclasses import dataclass
 from functools import lru_cache
-from hashlib import blake2b
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Protocol
 
 import orjson
@@ -321,7 +321,7 @@ def grade_lines(
 
 def digest_of(results: bytes) -> str:
     """Return the digest by which two gradings of a chunk are compared."""
-    return blake2b(results, digest_size=16).hexdigest()
+    return sha256(results).hexdigest()
 
 
 @lru_cache(maxsize=256)

@@ -9,7 +9,8 @@ sizes     hash    open chunk -> how many jobs it is counted as
 records   hash    finished chunk -> grader versions, digest and tally of its results
 log       stream  finished chunks in the order of their results; `end` once the batch has ended
 summary   hash    ["label", "grader", "count", "cause"] -> jobs
-ids       hash    index of custom_ids, 65,536 buckets of packed digests (see submit_chunk.lua)
+ids       hash    index of custom_ids, 65,536 buckets of packed digests (see taken.lua)
+fresh     hash    chunk number -> packed digests of its custom_ids, not in the index yet
 digests   hash    chunk number -> digest of what was submitted under it
 parts     hash    chunk number -> the parts that have results, where it was split
 strikes   hash    deaths of worker children by chunk and job, and the jobs condemned for them
@@ -67,10 +68,12 @@ _KEYS = (
     "log",
     "summary",
     "ids",
+    "fresh",
     "digests",
     "parts",
     "strikes",
 )
+ID_BYTES = 12  #: that a packed id takes
 _BATCHES, _ACTIVE = "wb:batches", "wb:active"
 _LISTED_SECONDS = 366 * 24 * 3600  #: the longest that a list of batches looks back
 _LUA = files("weighbridge.jobs") / "lua"
@@ -122,7 +125,7 @@ class Submission:
     jobs: int
     after: Position
     payload: bytes
-    ids: bytes  #: 12 bytes each: 8 of the id's digest, 4 of its line's
+    ids: bytes  #: packed: ID_BYTES each, 8 of the id's digest, 4 of its line's
     duplicates: int
 
 
@@ -130,7 +133,7 @@ class Submission:
 class Taken:
     """An id that an earlier chunk has already."""
 
-    position: int  #: among the ids submitted
+    position: int  #: among the ids asked about
     same_line: bool
 
 
@@ -178,7 +181,7 @@ class Store:
         self._scripts: dict[str, Script] = {
             name: self.redis.register_script(prelude + (_LUA / f"{name}.lua").read_text())
             for name in (
-                *("open_batch", "submit_chunk", "seal", "claim", "renew", "release"),
+                *("open_batch", "submit_chunk", "taken", "seal", "claim", "renew", "release"),
                 *("record", "split", "strike", "sweep", "close", "reopen"),
             )
         }
@@ -222,8 +225,8 @@ class Store:
             pipe.execute()
         return batch
 
-    def submit_chunk(self, batch: str, chunk: Submission) -> Pace | list[Taken]:
-        """Store the next chunk; or, storing nothing, name the ids that earlier chunks have already.
+    def submit_chunk(self, batch: str, chunk: Submission) -> Pace:
+        """Store the next chunk, whose ids no earlier one may have (see `taken`), and return the pace so far.
 
         Raises GapError, ChunkConflictError, BatchClosedError, ServerFullError, or that the batch is lost.
         """
@@ -238,11 +241,6 @@ class Store:
                 return Pace(int(us), int(jobs))
             case ["same"]:
                 return Pace()
-            case ["taken", *rest]:
-                return [
-                    Taken(int(at), bool(same))
-                    for at, same in zip(rest[::2], rest[1::2], strict=True)
-                ]
             case ["gap", expected]:
                 raise GapError(int(expected))
             case ["conflict"]:
@@ -254,6 +252,18 @@ class Store:
                 raise _closed(batch)
             case _:
                 raise self.missing(batch)
+
+    def taken(self, batch: str, ids: bytes) -> list[Taken]:
+        """Return which of some packed ids the batch has already.
+
+        Ids are put in the index only when this is asked, a chunk at a time, so that the server stays free for others.
+        """
+        while (answer := self._run("taken", batch, ids))[0] == b"behind":
+            pass
+        if answer[0] == b"lost":
+            raise self.missing(batch)
+        rest = answer[1:]
+        return [Taken(int(at), bool(same)) for at, same in zip(rest[::2], rest[1::2], strict=True)]
 
     def seal(self, batch: str, chunks: int) -> None:
         """Say that all chunks have arrived. Raises GapError when some have not."""
@@ -545,9 +555,16 @@ class Store:
     def chunks_of_id(self, batch: str, digest: bytes) -> list[str]:
         """Return the finished chunks that may hold the result of a custom_id (8 bytes of its digest)."""
         with plain_errors():
+            # In this order: an id that is moved meanwhile is found in the index.
+            numbers = [
+                int(number)
+                for number, packed in self.redis.hscan_iter(_key(batch, "fresh"), count=64)
+                if _has_id(packed, digest)
+            ]
             held = self.redis.hget(_key(batch, "ids"), digest[:2]) or b""
             entries = [held[at : at + 13] for at in range(0, len(held), 13)]
-            numbers = [int.from_bytes(entry[10:]) for entry in entries if entry[:6] == digest[2:]]
+            numbers += [int.from_bytes(entry[10:]) for entry in entries if entry[:6] == digest[2:]]
+            numbers = sorted(set(numbers))
             parts = [self.redis.hget(_key(batch, "parts"), str(number)) for number in numbers]
         return [
             f"{number}:{part}" if part else str(number)
@@ -647,6 +664,13 @@ def _closed(batch: str) -> BatchClosedError:
         f"batch {batch} was ended and takes no more jobs",
         "submit them as a new batch, or `retry` it first to go on with it",
     )
+
+
+def _has_id(packed: bytes, digest: bytes) -> bool:
+    at = packed.find(digest)
+    while at % ID_BYTES and at >= 0:
+        at = packed.find(digest, at + 1)
+    return at >= 0
 
 
 def _packed(parts: Sequence[tuple[ChunkId, int]]) -> bytes:

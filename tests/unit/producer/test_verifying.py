@@ -62,7 +62,7 @@ EVERYTHING = [
 
 def lines_of(path: Path) -> Iterator[Line]:
     """Yield the lines of a file that are jobs, as the producer hands them on."""
-    draft = Draft(Chunk(1), "batch")
+    draft = Draft(Chunk(1))
     for line in Source(path, Settings()):
         draft.add(line)
     draft.chunk.raw = b"".join(draft.lines)

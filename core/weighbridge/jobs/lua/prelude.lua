@@ -1,5 +1,5 @@
 -- Shared by every script; all keys of a batch share a hash tag, so that a script also runs on a cluster.
-local meta, open, claims, sizes, records, log, summary, ids, digests, parts, strikes = unpack(KEYS, 1, 11)
+local meta, open, claims, sizes, records, log, summary, ids, fresh, digests, parts, strikes = unpack(KEYS, 1, 12)
 
 local function now_ms()
   local time = redis.call('TIME')

@@ -1,5 +1,5 @@
 -- Keep a chunk's first results and count them; whatever comes later changes no count.
--- KEYS[12]: the results; KEYS[13]: those of before a retry. ARGV: chunk, versions, digest, results, tally, rest (JSON [[chunk, jobs]...] still to do),
+-- KEYS[13]: the results; KEYS[14]: those of before a retry. ARGV: chunk, versions, digest, results, tally, rest (JSON [[chunk, jobs]...] still to do),
 -- done (the chunk, or where there is a rest, the part of it that these results are of)
 -- ZREM comes before all else that writes: a script that has written may go on writing on a full server.
 if redis.call('EXISTS', meta) == 0 then return 'late' end
@@ -37,9 +37,9 @@ for _, entry in ipairs(tally.summary) do
   if crowded and redis.call('HEXISTS', summary, field) == 0 then field = entry[3] end
   redis.call('HINCRBY', summary, field, entry[2])
 end
-redis.call('DEL', KEYS[13])
+redis.call('DEL', KEYS[14])
 redis.call('HDEL', records, 'prior ' .. done)
-redis.call('SET', KEYS[12], ARGV[4])
+redis.call('SET', KEYS[13], ARGV[4])
 redis.call('HSET', records, done, cjson.encode({versions = ARGV[2], digest = ARGV[3], tally = ARGV[5]}))
 local number, part = done:match('^(%d+):(.+)$')
 if part then
@@ -52,6 +52,6 @@ if part then
   keep(parts)
 end
 redis.call('XADD', log, '*', 'chunk', done)
-keep(KEYS[12], records, log, summary, sizes, open)
+keep(KEYS[13], records, log, summary, sizes, open)
 finish_if_done()
 return 'new'
