@@ -12,6 +12,8 @@ WeighbridgeError
 │   ├── ChunkConflictError                two producers, or a changed input, fill one batch
 │   ├── BatchClosedError                  it takes no more work
 │   └── StaleCursorError                  a cursor of before a retry, or of before the server lost its last writes
+├── TraceError                            a trace cannot be read
+│   └── UnknownTraceFormatError           no format known has its shape
 ├── InputError                            the input as a whole cannot be read
 │   └── InvalidInputError                 some of its lines cannot be graded, and all had to be gradable
 ├── OutputError                           an output cannot be written
@@ -130,6 +132,18 @@ class StaleCursorError(BatchError):
     """A cursor of before a retry, or of before the server lost its last writes."""
 
     code = "STALE_CURSOR"
+
+
+class TraceError(WeighbridgeError):
+    """A trace cannot be read: it is damaged, or not one trace."""
+
+    code = "TRACE_UNREADABLE"
+
+
+class UnknownTraceFormatError(TraceError):
+    """No trace format known has this shape."""
+
+    code = "UNKNOWN_TRACE_FORMAT"
 
 
 class InputError(WeighbridgeError):

@@ -1,0 +1,118 @@
+"""What graders of traces share: reading the trace, and saying what it lacks."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import TYPE_CHECKING, Any
+
+from weighbridge.errors import TraceError
+from weighbridge.graders.base import (
+    Evidence,
+    Grader,
+    GraderResult,
+    Verdict,
+    graded,
+)
+from weighbridge.graders.inputs import EXCERPT_CHARACTERS, printable
+from weighbridge.traces import Trace, read_trace
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from weighbridge.traces import Capability
+
+STEP_IDS_LIMIT = 50  #: that one evidence entry lists; its description tells how many there are
+ENTRIES_LIMIT = 50  #: of evidence in one result
+_MEANING: dict[Capability, str] = {
+    "tool_calls": "tool calls",
+    "token_usage": "token counts",
+    "timing": "times",
+    "cost": "costs",
+    "tool_definitions": "the definitions of its tools",
+}
+
+
+class TraceGrader(Grader):
+    """A grader that judges the trace of an agent's run."""
+
+    def grade(self, trace: object) -> GraderResult:
+        """Judge a trace, as a `Trace` or as JSON in any format known; no side effects, and it never raises."""
+        try:
+            read = trace if type(trace) is Trace else read_trace(trace)
+        except TraceError as error:
+            return graded(Verdict.UNGRADABLE, self.blank_details(), [_unreadable(error)])
+        return self.judge(read)
+
+    @abstractmethod
+    def judge(self, trace: Trace) -> GraderResult:
+        """Judge a trace that was read."""
+
+    @abstractmethod
+    def blank_details(self) -> dict[str, object]:
+        """Return the details of a result when nothing could be measured: all fields, with the thresholds."""
+
+    def lacking(self, trace: Trace, *needed: Capability) -> list[Evidence]:
+        """Return evidence of each capability that the trace's source lacks, with the importer's reason."""
+        return [
+            {
+                "check": f"has_{capability}",
+                "description": f"the trace has no {_MEANING[capability]}: {trace.missing[capability]}",
+                "passed": False,
+                "observed": None,
+                "step_ids": [],
+            }
+            for capability in needed
+            if capability in trace.missing
+        ]
+
+    @classmethod
+    def inputs_schema(cls) -> dict[str, Any]:
+        """Return the JSON Schema of the one input."""
+        return {
+            "type": "object",
+            "properties": {
+                "trace": {
+                    "description": "The trace, in any format that `weighbridge trace formats` lists.",
+                    "type": ["object", "array", "string"],
+                },
+            },
+            "required": ["trace"],
+            "additionalProperties": False,
+        }
+
+
+def first_ids(step_ids: Sequence[str]) -> list[str]:
+    """Return the step ids that an evidence entry lists."""
+    return list(step_ids[:STEP_IDS_LIMIT])
+
+
+def bounded(evidence: list[Evidence], what: str) -> list[Evidence]:
+    """Return the first entries of evidence, failures before passes, and one that tells how many there were."""
+    if len(evidence) <= ENTRIES_LIMIT:
+        return evidence
+    ordered = sorted(evidence, key=lambda entry: entry["passed"])
+    failed = sum(not entry["passed"] for entry in evidence)
+    rest: Evidence = {
+        "check": "more",
+        "description": f"{len(evidence):,} {what} in all, {failed:,} of them failed; "
+        f"the first {ENTRIES_LIMIT - 1} are shown, failures before passes",
+        "passed": failed < ENTRIES_LIMIT,
+        "observed": len(evidence),
+        "step_ids": [],
+    }
+    return [*ordered[: ENTRIES_LIMIT - 1], rest]
+
+
+def excerpt_of(text: str) -> str:
+    """Return the beginning of a text, as evidence quotes it."""
+    return printable(text[:EXCERPT_CHARACTERS])
+
+
+def _unreadable(error: TraceError) -> Evidence:
+    return {
+        "check": "trace_is_readable",
+        "description": printable(f"{error.message} ({error.hint})")[:500],
+        "passed": False,
+        "observed": error.code,
+        "step_ids": [],
+    }

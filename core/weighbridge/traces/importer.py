@@ -1,0 +1,23 @@
+"""What an importer is: one format, how to know it by its shape, and how to read it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from weighbridge.traces.model import Trace
+
+
+@dataclass(frozen=True, slots=True)
+class Importer:
+    """One format of traces."""
+
+    id: str
+    name: str  #: for a person
+    matches: Callable[[Any], bool]  #: whether a JSON value has this shape; never raises
+    read: Callable[[Any], Sequence[Trace]]  #: the traces in a value that matches
+    fields: tuple[tuple[str, str], ...]  #: where the model's fields come from: (ours, the format's)
+    lacks: str = ""  #: what the format cannot carry, in words

@@ -1,0 +1,84 @@
+"""The trace: what one run of an agent did, step by step, whatever format it was written in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+StepType = Literal["llm", "tool", "agent", "user", "system", "other"]
+Capability = Literal["tool_calls", "token_usage", "timing", "cost", "tool_definitions"]
+CAPABILITIES: tuple[Capability, ...] = (
+    "tool_calls",
+    "token_usage",
+    "timing",
+    "cost",
+    "tool_definitions",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens; None for what the source does not tell."""
+
+    input_tokens: int | None = None  #: cached ones included
+    output_tokens: int | None = None
+    total_tokens: int | None = None  #: as told; see `total`
+    cached_tokens: int | None = None  #: the part of the input that came from a cache
+
+    @property
+    def total(self) -> int | None:
+        """The total as told, or else the sum of input and output, where both are known."""
+        if self.total_tokens is not None:
+            return self.total_tokens
+        if self.input_tokens is None or self.output_tokens is None:
+            return None
+        return self.input_tokens + self.output_tokens
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One thing that happened: a model call, a tool call, a message."""
+
+    id: str  #: unique within the trace: the source's own, else `s1`, `s2`, ... by place
+    type: StepType
+    parent_id: str | None = None  #: the step that this one is part of or was caused by
+    name: str | None = None  #: of a tool or an agent
+    input: Any = None  #: JSON; what the step was given
+    output: Any = None  #: JSON; what came of it: an assistant's text, a tool's result
+    arguments: Any = None  #: of a tool call: an object, or the source's text where that is none
+    error: str | None = None  #: why it failed, where the source says that it did
+    model: str | None = None
+    usage: Usage | None = None
+    cost_usd: float | None = None
+    started_at: int | None = None  #: nanoseconds since 1970-01-01 UTC
+    ended_at: int | None = None  #: the same
+
+
+@dataclass(frozen=True, slots=True)
+class ToolDefinition:
+    """A tool that the agent was offered."""
+
+    name: str
+    schema: Any = None  #: JSON Schema of its arguments; None where the source gives none
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """One run of an agent."""
+
+    id: str | None
+    steps: tuple[Step, ...]
+    format: str  #: the id of the importer that read it
+    tools: tuple[ToolDefinition, ...] = ()
+    metadata: dict[str, Any] = field(default_factory=dict)
+    usage: Usage | None = None  #: of the whole run, where the source has only that
+    cost_usd: float | None = None  #: the same
+    started_at: int | None = None  #: the same, in nanoseconds since 1970-01-01 UTC
+    ended_at: int | None = None
+    missing: dict[Capability, str] = field(default_factory=dict)  #: what the source lacks, and why
+    not_carried: tuple[str, ...] = ()  #: what the source has and the model does not, for a person
+
+    def steps_of(self, *types: StepType) -> list[Step]:
+        """Return the steps of some types, in order."""
+        return [step for step in self.steps if step.type in types]
