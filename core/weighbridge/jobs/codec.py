@@ -203,9 +203,16 @@ def _is_plain(node: Any) -> bool:
         kind = type(value)
         if kind is str or kind is bool or value is None or kind is int:
             continue
+        if kind is float and _is_plain_float(value):
+            continue
         if (kind is not dict and kind is not list) or not _is_plain(value):
             return False
     return True
+
+
+def _is_plain_float(number: float) -> bool:
+    """Whether a float is written with digits and a point alone, by both."""
+    return 1e-4 < abs(number) < 1e15 and not number.is_integer()
 
 
 def _has_ascii_keys(node: object) -> bool:
@@ -229,17 +236,18 @@ def _canonical_slowly(value: object) -> bytes:
     return orjson.dumps(value)
 
 
-def receipt(subject: bytes, inputs: object, result: Mapping[str, Any]) -> str:
+def receipt(subject: bytes, inputs: bytes, result: Mapping[str, Any]) -> str:
     """Return the SHA-256 that ties a result to grader, version, config and inputs.
 
     It is taken over the canonical form of `{"config", "grader", "grader_version", "inputs", "result"}`;
-    `subject` is the beginning of that, up to the inputs (see `receipt_subject`).
+    `subject` is the beginning of that, up to the inputs (see `receipt_subject`), and `inputs` are canonical already.
     """
     # The score is the one float of most results; whole, it reads as an integer in RFC 8785.
     score = result["score"]
     judged = {**result, "score": int(score)} if score == 1.0 or score == 0.0 else result  # noqa: PLR1714 - faster
-    rest = canonical_json({"inputs": inputs, "result": judged})
-    return sha256(subject + rest[1:]).hexdigest()
+    return sha256(
+        b'%b"inputs":%b,"result":%b}' % (subject, inputs, canonical_json(judged))
+    ).hexdigest()
 
 
 def receipt_subject(grader: str, version: int, config: dict[str, Any]) -> bytes:

@@ -2,40 +2,33 @@
 
 from __future__ import annotations
 
-import inspect
-from dataclasses import dataclass
-from functools import lru_cache
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Protocol
 
-import orjson
-
-from weighbridge.errors import LineError, UnknownGraderError, WeighbridgeError, nearest
-from weighbridge.graders.registry import default_registry
+from weighbridge.errors import LineError
 from weighbridge.jobs.case import Case, parse_case
 from weighbridge.jobs.chunk import Line
-from weighbridge.jobs.codec import encode_result, peek_custom_id, receipt, receipt_subject
+from weighbridge.jobs.codec import encode_result, peek_custom_id, receipt
+from weighbridge.jobs.inputs import Inputs
 from weighbridge.jobs.model import (
-    CONFIG_LIMIT_BYTES,
     ErrorCode,
     GraderSpec,
     JobError,
     JobStatus,
     parse_specs,
 )
+from weighbridge.jobs.ready import ReadyGrader, ReadyGraders, brief
 from weighbridge.jobs.tally import VACUOUS, Tally
-from weighbridge.settings import KIB
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from weighbridge.graders.base import Grader, GraderResult
+    from weighbridge.graders.base import GraderResult
     from weighbridge.graders.registry import Registry
 
 __all__ = ["JobDeadlineError", "LineGrader", "Tally", "digest_of", "grade_lines"]
 
 MESSAGE_LIMIT = 300
-_KEPT_CONFIG_BYTES = 64 * KIB
 CAUSE_LIMIT = 120
 WHOLE_LINE = -1  #: in the place of a job: every job of its line
 
@@ -65,18 +58,6 @@ class _NoWatch:
 _NO_WATCH = _NoWatch()
 
 
-@dataclass(frozen=True, slots=True)
-class _Ready:
-    """A grader at hand for one config."""
-
-    grade: Callable[..., GraderResult]
-    version: int
-    id_and_version: str
-    subject: bytes  #: the constant part of receipts
-    required: frozenset[str]
-    known: frozenset[str]
-
-
 class LineGrader:
     """Grades lines with the graders they name, or else with a batch's own; keeps the graders it has built."""
 
@@ -84,8 +65,7 @@ class LineGrader:
         self, defaults: Sequence[GraderSpec] = (), registry: Registry | None = None
     ) -> None:
         self._defaults = tuple(defaults)
-        self._registry = registry or default_registry()
-        self._build = lru_cache(maxsize=256)(self._build_uncached)
+        self._ready = ReadyGraders(registry)
 
     def grade(
         self,
@@ -113,11 +93,11 @@ class LineGrader:
         condemned: Mapping[int, JobError] | None = None,
     ) -> bytes:
         """Return the result lines of a line that was read already, and count them."""
-        specs = case.graders
+        specs, inputs = case.graders, Inputs(case.inputs)
         if len(specs) == 1:
-            return self._job(line, case, specs[0], 0, tally, watch, condemned)
+            return self._job(line, case, inputs, specs[0], 0, tally, watch, condemned)
         return b"".join(
-            self._job(line, case, spec, place, tally, watch, condemned)
+            self._job(line, case, inputs, spec, place, tally, watch, condemned)
             for place, spec in enumerate(specs)
         )
 
@@ -144,8 +124,8 @@ class LineGrader:
         if isinstance(case, JobError):
             return case
         for spec in case.graders:
-            ready = self._ready(spec)
-            fault = ready if isinstance(ready, JobError) else _check_inputs(ready, case.inputs)
+            ready = self._ready.get(spec)
+            fault = ready if isinstance(ready, JobError) else ready.fault_of(case.inputs)
             if fault:
                 return fault
         return None
@@ -187,6 +167,7 @@ class LineGrader:
         self,
         line: Line,
         case: Case,
+        inputs: Inputs,
         spec: GraderSpec,
         place: int,
         tally: Tally,
@@ -195,7 +176,7 @@ class LineGrader:
     ) -> bytes:
         if condemned and place in condemned:
             return self._job_errored(line, case, spec, None, tally, condemned[place])
-        ready, result = self._judge(spec, case.inputs, line.index, place, watch)
+        ready, result = self._judge(spec, inputs, line.index, place, watch)
         if ready:
             tally.versions_used.add(ready.id_and_version)
         if isinstance(result, JobError):
@@ -207,14 +188,14 @@ class LineGrader:
             out = _result_line(
                 *(line.number, case.custom_id, spec.label, spec.grader, ready.version),
                 *(_GRADED, result, None, case.metadata),
-                receipt(ready.subject, case.inputs, result),
+                receipt(ready.subject, inputs.canonical, result),
             )
         except MemoryError:
             return self._job_errored(line, case, spec, ready.version, tally, _OUT_OF_MEMORY)
         except Exception as error:  # noqa: BLE001 - a plug-in may return anything
             crash = JobError(
                 ErrorCode.GRADER_CRASHED,
-                f"the grader returned no valid result: {_brief(error)}",
+                f"the grader returned no valid result: {brief(error)}",
                 "graders return a GraderResult of plain JSON types",
             )
             return self._job_errored(line, case, spec, ready.version, tally, crash)
@@ -222,20 +203,24 @@ class LineGrader:
         return out
 
     def _judge(
-        self, spec: GraderSpec, inputs: dict[str, Any], line: int, place: int, watch: Watch
-    ) -> tuple[_Ready | None, GraderResult | JobError]:
+        self, spec: GraderSpec, inputs: Inputs, line: int, place: int, watch: Watch
+    ) -> tuple[ReadyGrader | None, GraderResult | JobError]:
         """Build the grader and let it judge; whatever it does instead, an error says so."""
-        ready: _Ready | JobError | None = None
+        ready: ReadyGrader | JobError | None = None
         try:
             # The inner one: an interruption that comes as the job ends belongs to it still.
             try:
                 watch.begin(line, place)
-                ready = self._ready(spec)
+                ready = self._ready.get(spec)
                 if isinstance(ready, JobError):
                     return None, ready
                 # A grader's own parameters are what lines nearly always have.
-                fault = None if inputs.keys() == ready.known else _check_inputs(ready, inputs)
-                return ready, fault or ready.grade(**inputs)
+                same = inputs.given.keys() == ready.known
+                fault = None if same else ready.fault_of(inputs.given)
+                if fault:
+                    return ready, fault
+                named = inputs.with_trace_read if ready.reads_trace else inputs.given
+                return ready, ready.grade(**named)
             finally:
                 watch.end()
         except JobDeadlineError as error:
@@ -246,10 +231,10 @@ class LineGrader:
         except (Exception, SystemExit) as error:  # noqa: BLE001 - a plug-in may raise anything, and the rest goes on
             failure = JobError(
                 ErrorCode.GRADER_CRASHED,
-                f"the grader raised {_brief(error)}",
+                f"the grader raised {brief(error)}",
                 "graders must not raise",
             )
-        return ready if isinstance(ready, _Ready) else None, failure
+        return ready if isinstance(ready, ReadyGrader) else None, failure
 
     def _job_errored(
         self,
@@ -264,44 +249,6 @@ class LineGrader:
         return _result_line(
             *(line.number, case.custom_id, spec.label, spec.grader, version),
             *(JobStatus.ERRORED, None, error, case.metadata),
-        )
-
-    def _ready(self, spec: GraderSpec) -> _Ready | JobError:
-        if spec.config is None:
-            return self._build(spec.grader, b"")
-        config = orjson.dumps(spec.config, option=orjson.OPT_SORT_KEYS)
-        if len(config) > CONFIG_LIMIT_BYTES:
-            return JobError(
-                ErrorCode.INVALID_CONFIG,
-                f"the config has {len(config):,} bytes, at most {CONFIG_LIMIT_BYTES:,} are allowed",
-                "a config says how to judge; what to judge belongs to the inputs",
-            )
-        # A stranger's lines may each have a large config of their own: keeping them all would fill the memory.
-        build = self._build if len(config) <= _KEPT_CONFIG_BYTES else self._build_uncached
-        return build(spec.grader, config)
-
-    def _build_uncached(self, grader_id: str, config: bytes) -> _Ready | JobError:
-        try:
-            grader = self._registry.create(grader_id, orjson.loads(config) if config else None)
-        except WeighbridgeError as error:
-            return JobError(error.code, error.message, error.hint or _hint(error, grader_id))
-        except MemoryError:
-            raise  # another time there may be enough: nothing to remember
-        except Exception as error:  # noqa: BLE001 - a plug-in may raise anything
-            return JobError(
-                ErrorCode.INVALID_CONFIG,
-                f"grader {grader_id!r} cannot be built: {_brief(error)}",
-                _hint(error, grader_id),
-            )
-        required, known = _parameters(type(grader))
-        version = type(grader).version
-        return _Ready(
-            grader.grade,
-            version,
-            f"{grader_id}={version}",
-            receipt_subject(grader_id, version, grader.effective_config()),
-            required,
-            known,
         )
 
 
@@ -322,34 +269,6 @@ def grade_lines(
 def digest_of(results: bytes) -> str:
     """Return the digest by which two gradings of a chunk are compared."""
     return sha256(results).hexdigest()
-
-
-@lru_cache(maxsize=256)
-def _parameters(grader: type[Grader]) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the inputs a grader requires and those it knows: the parameters of its `grade`."""
-    found = [p for name, p in inspect.signature(grader.grade).parameters.items() if name != "self"]
-    required = frozenset(p.name for p in found if p.default is p.empty)
-    return required, frozenset(p.name for p in found)
-
-
-def _check_inputs(ready: _Ready, inputs: dict[str, Any]) -> JobError | None:
-    given = inputs.keys()
-    for name in sorted(ready.required - given):
-        return JobError(
-            ErrorCode.MISSING_FIELD,
-            f"the inputs lack {name!r}",
-            f"needed: {', '.join(sorted(ready.required))}",
-        )
-    for name in sorted(given - ready.known):
-        guess = nearest(name, ready.known)
-        meant = f"did you mean {guess!r}? " if guess else ""
-        known = ", ".join(sorted(ready.known))
-        return JobError(
-            ErrorCode.UNKNOWN_FIELD,
-            f"nothing reads the input {name[:80]!r}",
-            f"{meant}Known: {known}",
-        )
-    return None
 
 
 _OUTCOMES = {"pass": "passed", "fail": "failed", "ungradable": "ungradable"}
@@ -396,16 +315,6 @@ def _cause(result: GraderResult) -> str:
     status = result["details"].get("match_status")
     named = f"{check}: {status}" if isinstance(status, str) and status != check else check
     return named[:CAUSE_LIMIT]
-
-
-def _hint(error: Exception, grader_id: str) -> str:
-    if isinstance(error, UnknownGraderError):
-        return "a grader that is not built in is a plug-in, to be installed where the workers run"
-    return f"`weighbridge graders show {grader_id}` lists what its config can say"
-
-
-def _brief(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}"[:MESSAGE_LIMIT]
 
 
 def _result_line(

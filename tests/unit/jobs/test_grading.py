@@ -10,7 +10,7 @@ import pytest
 from weighbridge.graders.base import GraderResult, OutputGrader, Verdict, graded
 from weighbridge.graders.registry import BUILT_IN, Registry
 from weighbridge.jobs.chunk import Line
-from weighbridge.jobs.codec import receipt, receipt_subject
+from weighbridge.jobs.codec import canonical_json, receipt, receipt_subject
 from weighbridge.jobs.grading import WHOLE_LINE, JobDeadlineError, LineGrader, grade_lines
 from weighbridge.jobs.model import ErrorCode, GraderSpec, JobError, JobStatus
 from weighbridge.jobs.tally import Tally
@@ -76,7 +76,9 @@ def test_a_result_line_has_every_field_in_its_order() -> None:
     [row] = grade(case(metadata={"k": "v"}))
     assert list(row) == KEYS
     expected = receipt(
-        receipt_subject("true-false", 1, _effective("true-false")), INPUTS, row["result"]
+        receipt_subject("true-false", 1, _effective("true-false")),
+        canonical_json(INPUTS),
+        row["result"],
     )
     assert row | {"result": None} == {
         "custom_id": "a",
@@ -421,14 +423,14 @@ def test_configs_that_say_the_same_share_a_grader_and_large_ones_are_not_kept() 
     grader = LineGrader()
     for config in ({"case_sensitive": True, "aliases": None}, {"case_sensitive": True}):
         grader.grade(Line(0, 1, orjson.dumps(case(grader="true-false", config=config))), Tally())
-    kept = grader._build.cache_info().currsize
+    kept = grader._ready._build.cache_info().currsize
     turned = dict(reversed({"case_sensitive": True, "aliases": None}.items()))
     grader.grade(Line(0, 1, orjson.dumps(case(grader="true-false", config=turned))), Tally())
-    assert grader._build.cache_info().currsize == kept
+    assert grader._ready._build.cache_info().currsize == kept
     large = {"aliases": {"true": ["y" * 100_000], "false": ["n"]}}
     out = grader.grade(Line(0, 1, orjson.dumps(case(grader="true-false", config=large))), Tally())
     assert orjson.loads(out)["status"] == "graded"
-    assert grader._build.cache_info().currsize == kept
+    assert grader._ready._build.cache_info().currsize == kept
 
 
 def test_lines_graded_directly_keep_their_numbers_past_blank_ones() -> None:
