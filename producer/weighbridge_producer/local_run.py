@@ -7,6 +7,7 @@ import threading
 import time
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
+from glob import has_magic
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -98,10 +99,8 @@ class LocalRun:
         self._started = 0.0
 
     def _key(self) -> dict[str, Any]:
-        options, facts = self._options, None
-        if self._rereadable:
-            status = Path(options.cases).stat()
-            facts = [str(Path(options.cases).absolute()), status.st_size, status.st_mtime_ns]
+        options = self._options
+        facts = self._source.fingerprint() if self._rereadable else None
         graders = [spec.as_dict() for spec in options.graders]
         outputs = [str(Path(output).absolute()) for output in options.outputs]
         return {
@@ -286,7 +285,7 @@ class LocalRun:
 
 def default_output(cases: str) -> str:
     """Return the results file of a run that names none."""
-    name = "weighbridge" if cases == "-" else Path(cases).name
-    for suffix in (".gz", ".zst", ".jsonl", ".json"):
+    name = "weighbridge" if cases == "-" or has_magic(cases) else Path(cases).absolute().name
+    for suffix in (".gz", ".zst", ".jsonl", ".ndjson", ".json", ".traj"):
         name = name.removesuffix(suffix)
     return f"{name}.results.jsonl"

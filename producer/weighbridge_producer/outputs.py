@@ -18,7 +18,7 @@ import zstandard
 from weighbridge.errors import OutputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 STDOUT = "-"
 _COPY_BYTES = 1024 * 1024
@@ -109,14 +109,14 @@ def _copy(source: BinaryIO, target: BinaryIO, size: int) -> None:
         size -= len(block)
 
 
-def check_outputs(outputs: Iterable[str], cases: str) -> None:
+def check_outputs(outputs: Iterable[str], inputs: Sequence[Path]) -> None:
     """Refuse an output of unknown form, that cannot be written, or that is the input; raises OutputError."""
     for output in outputs:
         if output == STDOUT:
             continue
         _writer(output)
         check_folder(output)
-        if Path(output).exists() and Path(cases).exists() and Path(output).samefile(cases):
+        if Path(output).exists() and any(map(Path(output).samefile, filter(Path.exists, inputs))):
             raise OutputError(f"the output {output!r} is the input", "name another file")
 
 

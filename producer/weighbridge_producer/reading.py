@@ -1,7 +1,8 @@
-"""Input: lines from files, pipes, archives or Python objects, at constant memory whatever they hold."""
+"""Input: lines from files, folders, pipes, archives or Python objects, at constant memory whatever they hold."""
 
 from __future__ import annotations
 
+import glob
 import io
 import stat
 import sys
@@ -11,36 +12,41 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from weighbridge.errors import InputError
-from weighbridge.jobs.codec import BYTE_ORDER_MARK
 from weighbridge.jobs.model import ErrorCode, JobError
-from weighbridge.settings import MIB
 from weighbridge_producer.encoding import SourceLine, encode_case
-from weighbridge_producer.unpacking import DAMAGE, HEAD_BYTES, unpacked
+from weighbridge_producer.lines import BLOCK_BYTES, StreamLines, length_fault
+from weighbridge_producer.trace_cases import as_cases
 
 if TYPE_CHECKING:
     from weighbridge.settings import Settings
 
 Cases = str | Path | BinaryIO | Iterable[Mapping[str, Any] | bytes | str]
 
-_BLOCK = 256 * 1024
-_EXPANSION_JUDGED_AFTER = 8 * MIB  #: little enough to pass in seconds, whatever the lines are
-
-
-class _BombError(Exception):
-    """Compressed input that expands beyond reason."""
+_HINT = (
+    "give a JSONL file, plain, .gz or .zst, a folder or a pattern of such files, or - for a pipe"
+)
+_READ_IN_FOLDERS = (".jsonl", ".ndjson", ".json", ".traj")
+_PACKED = (".gz", ".zst")
+_OURS = ".results.jsonl"  #: what `run` writes beside its input
 
 
 class Source:
-    """Where cases come from; iterating yields its lines, from the first each time if it can be read again."""
+    """Where cases come from; iterating yields its lines, from the first each time if it can be read again.
+
+    Files, folders and patterns of files may hold cases or bare traces; each trace becomes a case.
+    """
 
     def __init__(self, cases: Cases, settings: Settings) -> None:
         self._cases = cases
         self._settings = settings
         self.byte_order_mark = False  #: whether one was skipped at the start
-        self.consumed = 0  #: bytes read of the file as it lies there, compressed or not
+        self.consumed = 0  #: bytes read of the files as they lie there, compressed or not
         self.size: int | None = None  #: of the same, where it is known
+        self.files: tuple[Path, ...] = ()  #: what is read, in order
         if isinstance(cases, (str, Path)) and str(cases) != "-":
-            self.size = _size_of(Path(cases))
+            self.files = _files_of(Path(cases))
+            sizes = [_size_of(file) for file in self.files]
+            self.size = None if None in sizes else sum(map(int, filter(None, sizes)))
 
     @property
     def name(self) -> str:
@@ -55,74 +61,64 @@ class Source:
         # A named pipe has no size.
         return self.size is not None
 
+    def fingerprint(self) -> list[list[str | int]]:
+        """Return what tells whether the files are those of before: their paths, sizes and times."""
+        found = [(file.absolute(), file.stat()) for file in self.files]
+        return [[str(path), status.st_size, status.st_mtime_ns] for path, status in found]
+
     def __iter__(self) -> Iterator[SourceLine]:
         """Yield every line; what cannot be read becomes a fault in its place.
 
         The last line says if there were more than can be read, or than a batch may have.
         """
+        settings = self._settings
+        total = 0
+        for count, line in enumerate(self._every_line(), start=1):
+            total += line.size
+            if count > settings.batch_limit_lines or total > settings.batch_limit_bytes:
+                yield self._too_large(line.size)
+                return
+            yield line
+
+    def _every_line(self) -> Iterator[SourceLine]:
         self.consumed = 0
-        if isinstance(self._cases, (str, Path)):
-            with self._opened() as stream:
-                yield from self._lines(stream)
+        if self.files:
+            for file in self.files:
+                with self._opened(file) as stream:
+                    yield from self._lines(stream, self._short_name(file))
+        elif isinstance(self._cases, (str, Path)):
+            yield from self._lines(sys.stdin.buffer, "-")
         elif hasattr(self._cases, "readline") and not isinstance(self._cases, io.TextIOBase):
-            yield from self._lines(cast("BinaryIO", self._cases))
+            yield from self._lines(cast("BinaryIO", self._cases), self.name)
         else:
-            total = 0
-            for count, case in enumerate(self._cases, start=1):
-                line = self._encoded(case)
-                total += line.size
-                settings = self._settings
-                if count > settings.batch_limit_lines or total > settings.batch_limit_bytes:
-                    yield self._too_large(line.size)
-                    return
-                yield line
+            yield from map(self._encoded, self._cases)
 
     @contextmanager
-    def _opened(self) -> Iterator[BinaryIO]:
-        if str(self._cases) == "-":
-            yield sys.stdin.buffer
-            return
+    def _opened(self, file: Path) -> Iterator[BinaryIO]:
         try:
-            stream = Path(self.name).open("rb", buffering=_BLOCK)  # noqa: SIM115 - closed below
+            stream = file.open("rb", buffering=BLOCK_BYTES)
         except OSError as error:
-            raise InputError(f"the input {self.name!r} cannot be read: {error.strerror}") from None
+            raise InputError(f"the input {str(file)!r} cannot be read: {error.strerror}") from None
         with stream:
             yield stream
 
-    def _lines(self, stream: BinaryIO) -> Iterator[SourceLine]:
-        try:
-            plain, packed = self._decompressed(_Counted(stream, self))
-            self.byte_order_mark = plain.peek(len(BYTE_ORDER_MARK)).startswith(BYTE_ORDER_MARK)
-            if self.byte_order_mark:
-                plain.read(len(BYTE_ORDER_MARK))
-            yield from self._split(plain, packed=packed)
-        except _BombError:
-            yield SourceLine(b"\n", _bomb_fault(self._settings.expansion_limit))
-        except DAMAGE as error:
-            yield SourceLine(b"\n", _damage_fault(error))
-        except OSError as error:
-            raise InputError(f"reading {self.name!r} failed: {error.strerror or error}") from None
+    def _short_name(self, file: Path) -> str:
+        """Return what the ids of a file's traces are made of."""
+        folder = Path(str(self._cases))
+        return (
+            file.relative_to(folder).as_posix()
+            if file.is_relative_to(folder) and file != folder
+            else file.name
+        )
 
-    def _split(self, plain: io.BufferedReader, *, packed: bool) -> Iterator[SourceLine]:
-        limit = self._settings.line_limit_bytes
-        most_lines, most_bytes = self._settings.batch_limit_lines, self._settings.batch_limit_bytes
-        readline, most = plain.readline, limit + 2
-        total = count = 0
-        while line := readline(most):
-            size = len(line)
-            count += 1
-            if size > limit and not (size == limit + 1 and line.endswith(b"\n")):
-                source_line = self._skip_rest(plain, line, total, packed=packed)
-                size = source_line.size
-            else:
-                source_line = SourceLine(line, None, size)
-            total += size
-            if packed:
-                self._judge_expansion(total)
-            if count > most_lines or total > most_bytes:
-                yield self._too_large(size)
-                return
-            yield source_line
+    def _lines(self, stream: BinaryIO, name: str) -> Iterator[SourceLine]:
+        lines = StreamLines(stream, self.name, self._settings, self._count)
+        for line in as_cases(iter(lines), name):
+            self.byte_order_mark |= lines.byte_order_mark
+            yield line
+
+    def _count(self, size: int) -> None:
+        self.consumed += size
 
     def _too_large(self, size: int) -> SourceLine:
         settings = self._settings
@@ -134,102 +130,62 @@ class Source:
         )
         return SourceLine(b"\n", fault, size)
 
-    def _decompressed(self, counted: _Counted) -> tuple[io.BufferedReader, bool]:
-        plain = unpacked(counted, counted.peek())
-        return io.BufferedReader(plain or counted, _BLOCK), plain is not None
-
-    def _skip_rest(
-        self, plain: io.BufferedReader, line: bytes, before: int, *, packed: bool
-    ) -> SourceLine:
-        size = len(line)
-        while line and not line.endswith(b"\n"):
-            line = plain.readline(_BLOCK)
-            size += len(line)
-            if packed:
-                self._judge_expansion(before + size)
-        return SourceLine(b"\n", _length_fault(size, self._settings.line_limit_bytes), size)
-
     def _encoded(self, case: Mapping[str, Any] | bytes | str) -> SourceLine:
         line = encode_case(case)
         if line.size > self._settings.line_limit_bytes + 1:
-            fault = _length_fault(line.size - 1, self._settings.line_limit_bytes)
+            fault = length_fault(line.size - 1, self._settings.line_limit_bytes)
             return SourceLine(b"\n", fault, line.size)
         return line
 
-    def _judge_expansion(self, plain_bytes: int) -> None:
-        if (
-            plain_bytes > _EXPANSION_JUDGED_AFTER
-            and plain_bytes > self._settings.expansion_limit * self.consumed
-        ):
-            raise _BombError
+
+def _files_of(path: Path) -> tuple[Path, ...]:
+    """Return the files that a path means: itself, a folder's, or those that a pattern matches; sorted."""
+    if _is_folder(path):
+        found = [file for file in sorted(path.rglob("*")) if _is_read(file) and file.is_file()]
+        if not found:
+            raise InputError(
+                f"the folder {str(path)!r} has no file to read",
+                f"files are read that end in {', '.join(_READ_IN_FOLDERS)}, also with .gz or .zst",
+            )
+        return tuple(found)
+    text = str(path)
+    if glob.has_magic(text) and not _exists(path):
+        found = [Path(name) for name in sorted(glob.glob(text, recursive=True))]  # noqa: PTH207 - absolute ones too
+        files = tuple(file for file in found if file.is_file())
+        if not files:
+            raise InputError(f"no file matches the pattern {text!r}", _HINT)
+        return files
+    return (path,)
 
 
-class _Counted(io.RawIOBase):
-    """Counts what is read of a stream, and lets its head be seen first."""
-
-    def __init__(self, stream: BinaryIO, source: Source) -> None:
-        self._stream = stream
-        self._source = source
-        self._head = b""
-
-    def peek(self) -> bytes:
-        while len(self._head) < HEAD_BYTES and (
-            more := self._stream.read(HEAD_BYTES - len(self._head))
-        ):
-            self._head += more
-        return self._head
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        data = self._head or _read_some(self._stream, len(buffer))
-        data, self._head = data[: len(buffer)], data[len(buffer) :]
-        buffer[: len(data)] = data
-        self._source.consumed += len(data)
-        return len(data)
+def _is_read(file: Path) -> bool:
+    name = file.name
+    for suffix in _PACKED:
+        name = name.removesuffix(suffix)
+    return name.endswith(_READ_IN_FOLDERS) and not name.startswith(".") and not name.endswith(_OURS)
 
 
-def _read_some(stream: BinaryIO, size: int) -> bytes:
-    # A pipe gives what it has: waiting for a full buffer would hold lines back.
-    read1 = getattr(stream, "read1", None)
-    return cast("bytes", read1(size) if read1 else stream.read(size))
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):
+        return False
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False
 
 
 def _size_of(path: Path) -> int | None:
     """Return a file's size, None for a pipe or a device; raise InputError for what cannot be read."""
-    hint = "give a JSONL file, plain, .gz or .zst, or - for a pipe"
     try:
         status = path.stat()
     except (FileNotFoundError, NotADirectoryError):
-        raise InputError(f"the input {str(path)!r} does not exist", hint) from None
+        raise InputError(f"the input {str(path)!r} does not exist", _HINT) from None
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or error
-        raise InputError(f"the input {str(path)!r} cannot be read: {why}", hint) from None
-    if stat.S_ISDIR(status.st_mode):
-        raise InputError(f"the input {str(path)!r} is a directory", hint)
+        raise InputError(f"the input {str(path)!r} cannot be read: {why}", _HINT) from None
     return status.st_size if stat.S_ISREG(status.st_mode) else None
-
-
-def _length_fault(size: int, limit: int) -> JobError:
-    return JobError(
-        ErrorCode.LINE_TOO_LONG,
-        f"the line has {size:,} bytes, at most {limit:,} are allowed",
-        "split the case, or raise WEIGHBRIDGE_LINE_LIMIT_BYTES",
-    )
-
-
-def _bomb_fault(limit: int) -> JobError:
-    return JobError(
-        ErrorCode.INPUT_TOO_LARGE,
-        f"the compressed input expands more than {limit}-fold: it is not read beyond this line",
-        "decompress it yourself if it is what it should be, or raise WEIGHBRIDGE_EXPANSION_LIMIT",
-    )
-
-
-def _damage_fault(error: Exception) -> JobError:
-    return JobError(
-        ErrorCode.INPUT_TRUNCATED,
-        f"the compressed input ends early or is damaged here: {error}",
-        "what came before is graded; make the archive again for the rest",
-    )

@@ -49,9 +49,7 @@ def add_to(app: typer.Typer) -> None:
 
 
 def submit(
-    cases: Annotated[
-        str, typer.Argument(metavar="CASES", help="A JSONL file, plain, .gz or .zst; - for a pipe.")
-    ],
+    cases: Annotated[str, typer.Argument(metavar="CASES", help=opt.CASES_HELP)],
     grader: opt.Graders = None,
     config: opt.Configs = None,
     resume: Annotated[

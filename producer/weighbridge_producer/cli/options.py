@@ -34,6 +34,10 @@ def all_utf8(texts: list[str] | None) -> list[str] | None:
     return texts
 
 
+CASES_HELP = (
+    "Cases or bare traces: a file (JSONL, or one JSON document; plain, .gz or .zst), a folder, a quoted pattern, "
+    "or - for a pipe."
+)
 RedisUrl = Annotated[
     str | None,
     typer.Option(

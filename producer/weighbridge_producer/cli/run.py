@@ -27,6 +27,7 @@ from weighbridge_producer.cli.show import (
     shown,
 )
 from weighbridge_producer.outputs import STDOUT, check_outputs
+from weighbridge_producer.reading import Source
 from weighbridge_producer.run_state import RunState
 
 if TYPE_CHECKING:
@@ -40,9 +41,7 @@ def add_to(app: typer.Typer) -> None:
 
 
 def run(
-    cases: Annotated[
-        str, typer.Argument(metavar="CASES", help="A JSONL file, plain, .gz or .zst; - for a pipe.")
-    ] = "",
+    cases: Annotated[str, typer.Argument(metavar="CASES", help=opt.CASES_HELP)] = "",
     grader: opt.Graders = None,
     config: opt.Configs = None,
     output: Annotated[
@@ -83,7 +82,7 @@ def run(
     specs = opt.specs(grader, config)
     opt.check_here(specs)
     outputs = tuple(output or [default_output(cases)])
-    check_outputs(outputs, cases)
+    check_outputs(outputs, Source(cases, settings).files)
     if as_json and STDOUT in outputs:
         raise typer.BadParameter("both --json and -o - want standard output", param_hint="--json")
     url = redis_url or settings.store_address

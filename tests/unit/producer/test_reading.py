@@ -286,7 +286,6 @@ def test_the_expansion_limit_can_be_raised() -> None:
     ("make", "why"),
     [
         (lambda path: None, "does not exist"),
-        (lambda path: path.mkdir(), "is a directory"),
         (lambda path: path.symlink_to(path), "cannot be read"),
     ],
 )
@@ -300,6 +299,34 @@ def test_an_input_that_is_no_file_is_refused_at_once(
     assert f"{str(path)!r} {why}" in caught.value.message
     assert "JSONL" in caught.value.hint
     assert caught.value.code == "INPUT_UNREADABLE"
+
+
+def test_a_folder_is_read_in_the_order_of_its_names_and_what_is_no_input_left_out(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b" / "2.jsonl.gz").write_bytes(gzip.compress(b'{"custom_id": "2"}'))
+    (tmp_path / "1.json").write_bytes(b'{"custom_id": "1"}\n')
+    for other in (".hidden.jsonl", "notes.txt", "1.results.jsonl", "1.results.jsonl.gz"):
+        (tmp_path / other).write_bytes(b'{"custom_id": "no"}\n')
+    assert raws(read(tmp_path)) == [b'{"custom_id": "1"}\n', b'{"custom_id": "2"}']
+    assert raws(read(str(tmp_path / "*.json"))) == [b'{"custom_id": "1"}\n']
+    source = Source(tmp_path, Settings())
+    assert source.rereadable
+    assert [name for name, _, _ in source.fingerprint()] == [str(file) for file in source.files]
+    assert sum(1 for _ in source) == 2
+    assert source.consumed == source.size
+
+
+@pytest.mark.parametrize(
+    ("cases", "complaint"), [("", "has no file to read"), ("*.jsonl", "no file matches")]
+)
+def test_a_folder_or_pattern_without_input_is_refused_at_once(
+    cases: str, complaint: str, tmp_path: Path
+) -> None:
+    (tmp_path / "notes.txt").write_bytes(b"{}")
+    with pytest.raises(InputError, match=complaint):
+        Source(tmp_path / cases, Settings())
 
 
 @pytest.mark.parametrize("path", ["a\0b", "x" * 5000, "/dev/null/cases.jsonl"])

@@ -1,0 +1,174 @@
+"""Bare traces as cases: a file of traces is input as it is.
+
+A file may have a trace on each line, or be one JSON document: a trace, a list of traces, or an export that holds
+several. A trace's case is named after the trace's own id, or else after its file and line.
+"""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import orjson
+
+from weighbridge.jobs.codec import JSON_SPACE
+from weighbridge.jobs.model import NAME_LIMIT
+from weighbridge.settings import MIB
+from weighbridge.traces.splitting import single_traces, spans_lines
+from weighbridge_producer.encoding import SourceLine
+from weighbridge_producer.owners import Claim, Owners
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_DOCUMENT_LIMIT_BYTES = 128 * MIB
+_OPENING = b"{[,"  #: what the first line of a document over several lines ends with
+_CASE_KEYS = frozenset({"custom_id", "inputs"})
+_ID_KEYS = ("id", "trace_id", "traceId", "session_id")
+
+
+class _Named(msgspec.Struct):
+    custom_id: Any = msgspec.UNSET
+    inputs: msgspec.Raw = msgspec.Raw()
+    id: Any = None
+    trace_id: Any = None
+    traceId: Any = None  # noqa: N815 - as it is written
+    session_id: Any = None
+
+
+_named = msgspec.json.Decoder(_Named | list[msgspec.Raw])
+
+
+def as_cases(lines: Iterator[SourceLine], name: str) -> Iterator[SourceLine]:
+    """Yield lines of cases as they are; where the first shows that they are traces, a case for each trace."""
+    blank = 0
+    for head in lines:
+        if head.fault or head.raw.strip(JSON_SPACE):
+            break
+        blank += 1
+        yield head
+    else:
+        return
+    kind = "cases" if head.fault else _kind(head.raw)
+    every = chain([head], lines)
+    if kind == "cases":
+        yield from every
+    elif kind == "traces":
+        yield from _Wrapper(name).lines(every, blank + 1)
+    else:
+        yield from _document(every, name)
+
+
+def _kind(raw: bytes) -> str:
+    """Say what the first line begins: `cases`, `traces`, one on each line, or a `document` over all lines."""
+    try:
+        value = orjson.loads(raw)
+    except ValueError:
+        return "document" if raw.strip(JSON_SPACE)[-1:] in _OPENING else "cases"
+    if _is_case(value):
+        return "cases"
+    if spans_lines(value) or _are_cases(value):
+        return "document"
+    found = single_traces(value)
+    return "cases" if not found else "traces" if len(found) == 1 else "document"
+
+
+def _document(lines: Iterator[SourceLine], name: str) -> Iterator[SourceLine]:
+    """Yield the traces (or cases) of a document; if it is none, the lines as they are."""
+    read: list[SourceLine] = []
+    size = 0
+    for line in lines:
+        read.append(line)
+        size += line.size
+        if line.fault or size > _DOCUMENT_LIMIT_BYTES:
+            yield from read
+            yield from lines
+            return
+    values = _values(b"".join(line.raw for line in read))
+    if values is None:
+        yield from read
+        return
+    wrapper = _Wrapper(name)
+    for place, (trace_id, value) in enumerate(values, start=1):
+        own_size = size if place == 1 else 0
+        if _is_case(value):
+            yield SourceLine(orjson.dumps(value, option=orjson.OPT_APPEND_NEWLINE), None, own_size)
+        else:
+            raw = orjson.dumps(value)
+            where = name if len(values) == 1 else f"{name}:{place}"
+            yield SourceLine(wrapper.case(raw, trace_id or _own_id(raw), where), None, own_size)
+
+
+def _values(document: bytes) -> list[tuple[str | None, Any]] | None:
+    """Return what a document holds, each with its id where it stands outside; None where it holds no traces."""
+    try:
+        value = orjson.loads(document)
+    except ValueError:
+        try:
+            value = [orjson.loads(row) for row in document.splitlines() if row.strip(JSON_SPACE)]
+        except ValueError:
+            return None
+        if not spans_lines(value):
+            return None
+    if _are_cases(value):
+        return [(None, item) for item in value]
+    return single_traces(value)
+
+
+def _is_case(value: Any) -> bool:
+    return type(value) is dict and bool(value.keys() & _CASE_KEYS)
+
+
+def _are_cases(value: Any) -> bool:
+    return type(value) is list and bool(value) and all(map(_is_case, value))
+
+
+class _Wrapper:
+    """Makes cases of traces, each with an id of its own."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._owners = Owners()
+
+    def lines(self, lines: Iterator[SourceLine], first: int) -> Iterator[SourceLine]:
+        """Yield each line's trace as a case; lines that hold none as they are, to be told what is wrong with them."""
+        for number, line in enumerate(lines, start=first):
+            raw = line.raw.strip(JSON_SPACE)
+            if line.fault or not raw or not _wants_wrapping(raw):
+                yield line
+            else:
+                wrapped = self.case(raw, _own_id(raw), f"{self._name}:{number}")
+                yield SourceLine(wrapped, None, line.size)
+
+    def case(self, trace: bytes, own_id: str | None, place: str) -> bytes:
+        """Return the line of a trace's case."""
+        custom_id = own_id or _fitting(place)
+        # Two traces may bear one id; a trace that stands there twice is one job.
+        if own_id and self._owners.claim(own_id, trace) is Claim.CONFLICT:
+            custom_id = _fitting(f"{own_id} ({place})")
+        return b'{"custom_id":%b,"inputs":{"trace":%b}}\n' % (orjson.dumps(custom_id), trace)
+
+
+def _wants_wrapping(raw: bytes) -> bool:
+    try:
+        found = _named.decode(raw)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return False
+    return isinstance(found, list) or (found.custom_id is msgspec.UNSET and not found.inputs)
+
+
+def _own_id(raw: bytes) -> str | None:
+    """Return the id that a trace gives itself, where it can be a custom_id."""
+    found = _named.decode(raw)
+    ids = () if isinstance(found, list) else (getattr(found, key) for key in _ID_KEYS)
+    return next((own for own in ids if type(own) is str and _is_name(own)), None)
+
+
+def _is_name(text: str) -> bool:
+    return 0 < len(text) <= NAME_LIMIT and text.isprintable()
+
+
+def _fitting(name: str) -> str:
+    """Return a name as a custom_id can be: its end, where it is too long."""
+    return "".join(c if c.isprintable() else "?" for c in name)[-NAME_LIMIT:]
