@@ -59,12 +59,14 @@ class ConfigError(WeighbridgeError, ValueError):
     """A grader's configuration has an unknown key or a wrong value."""
 
     code = "INVALID_CONFIG"
+    path: tuple[str | int, ...] = ()  #: where in the configuration, as far as that is known
 
 
 class ConfigTypeError(WeighbridgeError, TypeError):
     """A grader's configuration has a value of the wrong type."""
 
     code = "INVALID_CONFIG"
+    path: tuple[str | int, ...] = ()  #: where in the configuration, as far as that is known
 
 
 class UnknownGraderError(WeighbridgeError, LookupError):

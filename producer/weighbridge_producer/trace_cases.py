@@ -71,7 +71,9 @@ def _kind(raw: bytes) -> str:
     if spans_lines(value) or _are_cases(value):
         return "document"
     found = single_traces(value)
-    return "cases" if not found else "traces" if len(found) == 1 else "document"
+    if not found:
+        return "cases"
+    return "traces" if found[0][1] is value else "document"
 
 
 def _document(lines: Iterator[SourceLine], name: str) -> Iterator[SourceLine]:

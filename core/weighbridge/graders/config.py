@@ -49,7 +49,9 @@ class GraderConfig(BaseModel):
         for key in given if isinstance(given, dict) else ():
             if key not in cls.model_fields:
                 raise PydanticCustomError(
-                    _UNKNOWN_KEY, "{text}", {"text": _unknown_key(key, list(cls.model_fields))}
+                    _UNKNOWN_KEY,
+                    "{text}",
+                    {"text": _unknown_key(key, list(cls.model_fields)), "key": str(key)},
                 )
         return given
 
@@ -77,7 +79,11 @@ def parse_config(model: type[ConfigT], config: object, grader_id: str) -> Config
         first, *others = invalid.errors(include_url=False)
         error_class = ConfigTypeError if _is_wrong_type(first) else ConfigError
         more = f" (and {len(others)} more)" if others else ""
-        raise error_class(printable(f"grader {grader_id!r}: {_explain(first)}{more}")) from None
+        error = error_class(printable(f"grader {grader_id!r}: {_explain(first)}{more}"))
+        error.path = (
+            (*first["loc"], first["ctx"]["key"]) if first["type"] == _UNKNOWN_KEY else first["loc"]
+        )
+        raise error from None
     return parsed
 
 

@@ -52,6 +52,7 @@ def submit(
     cases: Annotated[str, typer.Argument(metavar="CASES", help=opt.CASES_HELP)],
     grader: opt.Graders = None,
     config: opt.Configs = None,
+    graders: opt.GradersFile = None,
     resume: Annotated[
         str | None,
         typer.Option(
@@ -63,7 +64,7 @@ def submit(
     as_json: opt.AsJson = False,
 ) -> None:
     """Submit CASES as one batch, and print its id."""
-    specs, settings = opt.specs(grader, config), read_settings()
+    specs, settings = opt.specs(grader, config, graders), read_settings()
     with (
         opt.readable(cases, specs, settings, strict=strict) as checked_cases,
         opt.client(redis_url) as client,

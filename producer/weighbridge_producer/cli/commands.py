@@ -8,20 +8,20 @@ from typing import NoReturn
 import typer
 
 from weighbridge.errors import FileError, WeighbridgeError
-from weighbridge_producer.cli import batches, fleet, graders, run, verify
+from weighbridge_producer.cli import batches, fleet, graders, run, traces, verify
 from weighbridge_producer.cli.show import EXIT_TROUBLE, complain, hush
 
 _INTERRUPTED = 130  #: typer's own answer to Ctrl-C; ours is 1, as for whatever else went wrong
 
 app = typer.Typer(
     name="weighbridge",
-    help="Grade AI-agent outputs in bulk, with evidence for every verdict.",
+    help="Grade AI-agent outputs and traces in bulk, with evidence for every verdict.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for module in (run, batches, verify, graders, fleet):
+for module in (run, batches, verify, graders, traces, fleet):
     module.add_to(app)
 
 

@@ -68,6 +68,15 @@ Configs = Annotated[
         callback=all_utf8,
     ),
 ]
+GradersFile = Annotated[
+    str | None,
+    typer.Option(
+        "--graders",
+        metavar="FILE",
+        help="A YAML or JSON file of graders, with their configs and labels.",
+        callback=utf8,
+    ),
+]
 Strict = Annotated[
     bool,
     typer.Option("--strict", help="Check every line first, and refuse the input if one is bad."),
@@ -94,9 +103,15 @@ def client(url: str | None) -> Client:
     return made
 
 
-def specs(graders: list[str] | None, configs: list[str] | None) -> tuple[GraderSpec, ...]:
-    """Read `--grader` and `--config` together."""
+def specs(
+    graders: list[str] | None, configs: list[str] | None, file: str | None = None
+) -> tuple[GraderSpec, ...]:
+    """Read `--graders`, `--grader` and `--config` together; the last settle what the file leaves open or says."""
     found: dict[str, tuple[str, dict[str, Any]]] = {}
+    if file:
+        from weighbridge_producer.graders_file import read_graders
+
+        found = {spec.label: (spec.grader, dict(spec.config or {})) for spec in read_graders(file)}
     for name in graders or []:
         label, _, grader = name.rpartition("=")
         if found.setdefault(label or grader, (grader, {}))[0] != grader:

@@ -44,6 +44,7 @@ def run(
     cases: Annotated[str, typer.Argument(metavar="CASES", help=opt.CASES_HELP)] = "",
     grader: opt.Graders = None,
     config: opt.Configs = None,
+    graders: opt.GradersFile = None,
     output: Annotated[
         list[str] | None,
         typer.Option(
@@ -79,7 +80,7 @@ def run(
     from weighbridge_producer.local_run import RunOptions, default_output
 
     settings = read_settings()
-    specs = opt.specs(grader, config)
+    specs = opt.specs(grader, config, graders)
     opt.check_here(specs)
     outputs = tuple(output or [default_output(cases)])
     check_outputs(outputs, Source(cases, settings).files)

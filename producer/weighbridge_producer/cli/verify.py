@@ -23,6 +23,7 @@ def verify(
     cases: Annotated[str, typer.Argument(metavar="CASES", help="The cases they came from.")],
     grader: opt.Graders = None,
     config: opt.Configs = None,
+    graders: opt.GradersFile = None,
     allow_unproven: Annotated[
         bool,
         typer.Option(
@@ -44,7 +45,7 @@ def verify(
         )
     from weighbridge_producer.verifying import verify as verify_results
 
-    specs = opt.specs(grader, config)
+    specs = opt.specs(grader, config, graders)
     opt.check_here(specs)
     outcome = verify_results(results, cases, specs, read_settings(), allow_unproven=allow_unproven)
     if as_json:

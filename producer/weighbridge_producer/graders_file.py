@@ -1,0 +1,184 @@
+"""A file of graders: YAML (or JSON) that names graders, their configurations and labels.
+
+graders:
+- tool-schema
+- grader: budget
+label: cheap
+config:
+max_tokens: 5000
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.comments import CommentedMap, CommentedSeq
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+
+from weighbridge.errors import ConfigError, ConfigTypeError, UnknownGraderError, nearest
+from weighbridge.graders.registry import default_registry
+from weighbridge.jobs.model import GraderSpec, parse_specs
+from weighbridge.settings import MIB
+
+_LIMIT_BYTES = MIB
+_NODES_LIMIT = 100_000  #: more than any honest file has; an alias can stand for millions
+_KEYS = ("grader", "config", "label")
+_HINT = "write a list of grader ids, or of {grader, config, label}, under `graders:`"
+
+
+def read_graders(path: str | Path) -> tuple[GraderSpec, ...]:
+    """Return the graders that a file names.
+
+    Raises ConfigError, with the file's line, for anything in it that is wrong. A grader that is not installed here is
+    left to whoever grades.
+    """
+    return _Reader(str(path)).read()
+
+
+class _Reader:
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def read(self) -> tuple[GraderSpec, ...]:
+        root = self._parsed()
+        listed = root
+        if isinstance(root, CommentedMap):
+            for key in root:
+                if key != "graders":
+                    self._fail(f"unknown key {str(key)[:80]!r}", root, key)
+            listed = root.get("graders")
+        if not isinstance(listed, CommentedSeq) or not listed:
+            self._fail("there is no list of graders", root)
+        specs = [self._spec(listed, place) for place in range(len(listed))]
+        labels: dict[str, int] = {}
+        for place, spec in enumerate(specs):
+            if spec.label in labels:
+                self._fail(
+                    f"two graders are labelled {spec.label!r}; give one another label",
+                    listed,
+                    place,
+                )
+            labels[spec.label] = place
+        return parse_specs(specs)
+
+    def _parsed(self) -> Any:
+        try:
+            data = Path(self._name).read_bytes()
+        except (OSError, ValueError) as error:
+            raise ConfigError(
+                f"the graders file {self._name!r} cannot be read: {getattr(error, 'strerror', None) or error}"
+            ) from None
+        if len(data) > _LIMIT_BYTES:
+            raise ConfigError(
+                f"the graders file {self._name!r} has more than {_LIMIT_BYTES:,} bytes"
+            )
+        try:
+            # The round-trip loader knows lines, and makes nothing but plain values.
+            return YAML(typ="rt", pure=True).load(data.decode("utf-8-sig"))
+        except MarkedYAMLError as error:
+            mark = error.problem_mark or error.context_mark
+            line = mark.line + 1 if mark else 1
+            self._fail_at(line, f"not YAML: {error.problem or error.context}")
+        except (YAMLError, UnicodeDecodeError, RecursionError, ValueError) as error:
+            self._fail_at(1, f"not YAML: {' '.join(str(error).split())[:200]}")
+
+    def _spec(self, listed: CommentedSeq, place: int) -> GraderSpec:
+        entry = listed[place]
+        if isinstance(entry, str):
+            entry_map: Mapping[str, Any] = {"grader": entry}
+        elif isinstance(entry, CommentedMap):
+            entry_map = entry
+        else:
+            self._fail(
+                "a grader is an id, or an object with 'grader', 'config' and 'label'", listed, place
+            )
+        for key in entry_map:
+            if key not in _KEYS:
+                guess = nearest(str(key), _KEYS)
+                meant = f"; did you mean {guess!r}?" if guess else ""
+                self._fail(f"unknown key {str(key)[:80]!r}{meant}", entry, key)
+        grader, config, label = (_plain(entry_map.get(key)) for key in _KEYS)
+        for key, value in (("grader", grader), ("label", label)):
+            if not (isinstance(value, str) and value) and not (key == "label" and value is None):
+                self._fail(
+                    f"{key!r} must be a text",
+                    entry if isinstance(entry, CommentedMap) else listed,
+                    key,
+                )
+        if config is not None and not isinstance(config, dict):
+            self._fail("'config' must be an object", entry, "config")
+        try:
+            spec = parse_specs([GraderSpec(str(grader), config, label or "")])[0]
+            default_registry().create(spec.grader, config)
+        except UnknownGraderError:
+            return spec
+        except (ConfigError, ConfigTypeError) as error:
+            where = entry.get("config") if isinstance(entry, CommentedMap) else None
+            self._fail_at(_line_of(where, error.path) or _line_in(listed, place), error.message)
+        return spec
+
+    def _fail(self, message: str, node: Any, key: Any = None) -> Any:
+        self._fail_at(_line_in(node, key), message)
+
+    def _fail_at(self, line: int, message: str) -> Any:
+        raise ConfigError(f"{self._name}, line {line}: {message}", _HINT)
+
+
+def _line_in(node: Any, key: Any = None) -> int:
+    """Return the line of a key or an item, from 1; of the whole, where that is not known."""
+    if not isinstance(node, (CommentedMap, CommentedSeq)):
+        return 1
+    try:
+        place = node.lc.key(key) if isinstance(node, CommentedMap) else node.lc.item(key)
+    except (KeyError, TypeError, AttributeError):
+        return int(node.lc.line or 0) + 1
+    return int(place[0]) + 1
+
+
+def _line_of(node: Any, path: Sequence[str | int]) -> int | None:
+    """Return the line of what a path leads to, or of the last place on it that is there."""
+    line = None
+    for key in path:
+        if not isinstance(node, (CommentedMap, CommentedSeq)):
+            break
+        try:
+            inner = node[key]
+        except (KeyError, IndexError, TypeError):
+            break
+        line, node = _line_in(node, key), inner
+    return line
+
+
+def _plain(value: Any) -> Any:
+    """Return plain Python data, of bounded size: an alias may stand for very much."""
+    count = 0
+
+    def copy(node: Any) -> Any:
+        nonlocal count
+        count += 1
+        if count > _NODES_LIMIT:
+            raise ConfigError(
+                "the graders file holds too much, or an alias in it stands for too much"
+            )
+        if isinstance(node, Mapping):
+            return {str(key): copy(item) for key, item in node.items()}
+        if isinstance(node, (list, tuple)):
+            return [copy(item) for item in node]
+        return _scalar(node)
+
+    try:
+        return copy(value)
+    except RecursionError:
+        raise ConfigError(
+            "the graders file is nested too deeply, or an alias in it holds itself"
+        ) from None
+
+
+def _scalar(node: Any) -> Any:
+    for kind in (bool, str, int, float):
+        if isinstance(node, kind):
+            return kind(node)
+    return None if node is None else str(node)
