@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from msgspec import Struct
+
 StepType = Literal["llm", "tool", "agent", "user", "system", "other"]
 Capability = Literal["tool_calls", "token_usage", "timing", "cost", "tool_definitions"]
 CAPABILITIES: tuple[Capability, ...] = (
@@ -16,8 +18,7 @@ CAPABILITIES: tuple[Capability, ...] = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Usage:
+class Usage(Struct, frozen=True):
     """Tokens; None for what the source does not tell."""
 
     input_tokens: int | None = None  #: cached ones included
@@ -35,8 +36,8 @@ class Usage:
         return self.input_tokens + self.output_tokens
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+# A trace has thousands of steps: a Struct is made in a tenth of the time that a frozen dataclass takes.
+class Step(Struct, frozen=True):
     """One thing that happened: a model call, a tool call, a message."""
 
     id: str  #: unique within the trace: the source's own, else `s1`, `s2`, ... by place
@@ -54,8 +55,7 @@ class Step:
     ended_at: int | None = None  #: the same
 
 
-@dataclass(frozen=True, slots=True)
-class ToolDefinition:
+class ToolDefinition(Struct, frozen=True):
     """A tool that the agent was offered."""
 
     name: str
@@ -72,7 +72,7 @@ class Trace:
     format: str  #: the id of the importer that read it
     tools: tuple[ToolDefinition, ...] = ()
     metadata: dict[str, Any] = field(default_factory=dict)
-    usage: Usage | None = None  #: of the whole run, where the source has only that
+    usage: Usage | None = None  #: of the whole run, where the source tells it
     cost_usd: float | None = None  #: the same
     started_at: int | None = None  #: the same, in nanoseconds since 1970-01-01 UTC
     ended_at: int | None = None

@@ -1,9 +1,13 @@
-"""Weighbridge's own form of a trace: the model's fields by their own names."""
+"""Weighbridge's own form of a trace: the model's fields by their own names.
+
+People write it by hand, so what is wrong in it is an error that says where, not a fact that is quietly absent.
+"""
 
 from __future__ import annotations
 
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
+from weighbridge.errors import TraceError
 from weighbridge.traces.importer import Importer
 from weighbridge.traces.model import (
     CAPABILITIES,
@@ -15,9 +19,11 @@ from weighbridge.traces.model import (
     Usage,
 )
 from weighbridge.traces.reading import (
+    Notes,
     StepIds,
     cost_of,
     iso_time,
+    missing_of,
     parse_arguments,
     string_of,
     time_of,
@@ -25,58 +31,135 @@ from weighbridge.traces.reading import (
     usage_of,
 )
 
-_TYPES = frozenset(get_args(StepType))
-_USAGE = ("input_tokens", "output_tokens", "total_tokens", "cached_tokens")
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_Read = TypeVar("_Read")
+
+FORMAT = "weighbridge"  #: what the field `format` says, where it is given
+_TYPES: tuple[Any, ...] = get_args(StepType)
+_USAGE = Usage.__struct_fields__
+_STEP_FIELDS = frozenset(Step.__struct_fields__)
+_TRACE_FIELDS = frozenset(
+    {
+        *("format", "id", "steps", "tools", "metadata", "usage", "cost_usd"),
+        *("started_at", "ended_at", "missing"),
+    }
+)
+_REASONS: dict[Capability, str] = {
+    "token_usage": "no model call of the trace tells its tokens",
+    "timing": "no step of the trace tells its time",
+    "cost": "no step of the trace tells its cost or its tokens",
+    "tool_definitions": "the trace does not list the tools that were offered",
+}
 
 
 def _matches(value: Any) -> bool:
     if type(value) is not dict or type(value.get("steps")) is not list:
         return False
-    if value.get("format") == "weighbridge":
+    if value.get("format") == FORMAT:
         return True
-    return all(type(step) is dict and step.get("type") in _TYPES for step in value["steps"][:20])
+    if not value["steps"]:
+        return _TRACE_FIELDS.issuperset(value)
+    first = value["steps"][0]
+    return type(first) is dict and first.get("type") in _TYPES
 
 
 def _read(value: dict[str, Any]) -> list[Trace]:
-    ids = StepIds()
-    steps = tuple(_step(step, ids, place) for place, step in enumerate(value["steps"], 1))
-    unknown = sorted({key for step in value["steps"] for key in step} - _STEP_KEYS)
+    notes, ids = Notes(), StepIds()
+    notes.add_fields(value, _TRACE_FIELDS, "trace")
+    steps = tuple(_step(step, ids, place, notes) for place, step in enumerate(value["steps"], 1))
+    tools = tools_of(value.get("tools"))
+    usage = _usage(value, "the trace", notes)
+    cost_usd = _optional(value, "cost_usd", cost_of, "the trace", "an amount of money")
+    started_at, ended_at = _times(value, "the trace")
+    missing = _told_missing(value)
+    if missing is None:
+        missing = missing_of(
+            steps, _REASONS, tools=tools, usage=usage, cost_usd=cost_usd, started_at=started_at
+        )
+        if type(value.get("tools")) is list:
+            missing.pop("tool_definitions", None)
     trace = Trace(
-        id=string_of(value.get("id")),
+        id=_id(value.get("id")),
         steps=steps,
         format="native",
-        tools=tools_of(value.get("tools")),
-        metadata=value["metadata"] if type(value.get("metadata")) is dict else {},
-        usage=_usage(value.get("usage")),
-        cost_usd=cost_of(value.get("cost_usd")),
-        started_at=time_of(value.get("started_at")),
-        ended_at=time_of(value.get("ended_at")),
-        missing=_missing(value),
-        not_carried=tuple(f"step field {key!r}" for key in unknown),
+        tools=tools,
+        metadata=_optional(value, "metadata", _object, "the trace", "an object") or {},
+        usage=usage,
+        cost_usd=cost_usd,
+        started_at=started_at,
+        ended_at=ended_at,
+        missing=missing,
+        not_carried=notes.told(),
     )
     return [trace]
 
 
-def _step(value: dict[str, Any], ids: StepIds, place: int) -> Step:
+def _step(value: Any, ids: StepIds, place: int, notes: Notes) -> Step:
+    if type(value) is not dict:
+        raise _fault(f"step {place}", "the step", value, "an object")
+    where = f"step {place}"
     kind: Any = value.get("type")
     if kind not in _TYPES:
-        raise ValueError(f"step {place} has the type {kind!r}; known: {', '.join(sorted(_TYPES))}")
-    get = value.get
+        raise _fault(where, "type", kind, f"one of {', '.join(_TYPES)}")
+    notes.add_fields(value, _STEP_FIELDS, "step")
+    started_at, ended_at = _times(value, where)
     return Step(
-        id=ids.take(get("id"), place),
+        id=ids.take(_id(value.get("id")), place),
         type=kind,
-        parent_id=string_of(get("parent_id")),
-        name=string_of(get("name")),
-        input=get("input"),
-        output=get("output"),
-        arguments=parse_arguments(get("arguments")),
-        error=_error(get("error")),
-        model=string_of(get("model")),
-        usage=_usage(get("usage")),
-        cost_usd=cost_of(get("cost_usd")),
-        started_at=time_of(get("started_at")),
-        ended_at=time_of(get("ended_at")),
+        parent_id=_id(value.get("parent_id")),
+        name=string_of(value.get("name")),
+        input=value.get("input"),
+        output=value.get("output"),
+        arguments=parse_arguments(value.get("arguments")),
+        error=_optional(value, "error", _error, where, "a text, or true"),
+        model=string_of(value.get("model")),
+        usage=_usage(value, where, notes),
+        cost_usd=_optional(value, "cost_usd", cost_of, where, "an amount of money"),
+        started_at=started_at,
+        ended_at=ended_at,
     )
+
+
+def _id(value: Any) -> str | None:
+    return str(value) if type(value) is int else string_of(value)
+
+
+def _optional(
+    value: dict[str, Any], key: str, read: Callable[[Any], _Read | None], where: str, wanted: str
+) -> _Read | None:
+    """Return a field as `read` understands it, None where it is absent; raise TraceError where it cannot be read."""
+    given = value.get(key)
+    if given is None or (given is False and key == "error"):
+        return None
+    read_value = read(given)
+    if read_value is None:
+        raise _fault(where, key, given, wanted)
+    return read_value
+
+
+def _times(value: dict[str, Any], where: str) -> tuple[int | None, int | None]:
+    wanted = "a time: ISO 8601, or seconds since 1970"
+    return (
+        _optional(value, "started_at", time_of, where, wanted),
+        _optional(value, "ended_at", time_of, where, wanted),
+    )
+
+
+def _usage(value: dict[str, Any], where: str, notes: Notes) -> Usage | None:
+    given = _optional(value, "usage", _object, where, "an object")
+    if not given:
+        return None
+    notes.add_fields(given, frozenset(_USAGE), "usage")
+    for name in _USAGE:
+        if given.get(name) is not None and usage_of(given[name]) is None:
+            raise _fault(where, f"usage.{name}", given[name], "a count of tokens")
+    return usage_of(*map(given.get, _USAGE))
+
+
+def _object(value: Any) -> dict[str, Any] | None:
+    return value if type(value) is dict else None
 
 
 def _error(value: Any) -> str | None:
@@ -85,30 +168,44 @@ def _error(value: Any) -> str | None:
     return value if type(value) is str else None
 
 
-def _usage(value: Any) -> Usage | None:
-    return usage_of(*map(value.get, _USAGE)) if type(value) is dict else None
+def _told_missing(value: dict[str, Any]) -> dict[Capability, str] | None:
+    """Return what the trace says that its source lacked; None where it does not say."""
+    told = _optional(value, "missing", _object, "the trace", "an object")
+    if told is None:
+        return None
+    for name in told:
+        if name not in CAPABILITIES:
+            raise _fault("the trace", "missing", name, f"about {', '.join(CAPABILITIES)}")
+    return {
+        name: string_of(told[name]) or "the source does not tell"
+        for name in CAPABILITIES
+        if name in told
+    }
 
 
-def _missing(value: dict[str, Any]) -> dict[Capability, str]:
-    """Return what the trace says of itself that its source lacked; a trace that says nothing lacks nothing."""
-    told = value.get("missing")
-    if type(told) is not dict:
-        return {}
-    return {key: str(told[key]) for key in CAPABILITIES if key in told}
+def _fault(where: str, field: str, given: Any, wanted: str) -> TraceError:
+    shown = (
+        repr(given) if type(given) in {str, int, float, bool, type(None)} else type(given).__name__
+    )
+    return TraceError(
+        f"{where}: {field} must be {wanted}, not {shown[:60]}",
+        "`weighbridge trace formats` describes the native form",
+    )
 
 
 def to_native(trace: Trace) -> dict[str, Any]:
     """Return a trace as JSON data in the native form; fields that are not known are left out."""
-    data: dict[str, Any] = {"format": "weighbridge", "id": trace.id}
-    data["steps"] = [_step_data(step) for step in trace.steps]
-    data |= {
+    data: dict[str, Any] = {
+        "format": FORMAT,
+        "id": trace.id,
+        "steps": [_step_data(step) for step in trace.steps],
         "tools": [_tool_data(tool) for tool in trace.tools] or None,
         "metadata": trace.metadata or None,
         "usage": _usage_data(trace.usage),
         "cost_usd": trace.cost_usd,
         "started_at": _time_data(trace.started_at),
         "ended_at": _time_data(trace.ended_at),
-        "missing": trace.missing or None,
+        "missing": trace.missing,
     }
     return _known(data)
 
@@ -151,11 +248,10 @@ def _known(data: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in data.items() if value is not None}
 
 
-_STEP_KEYS = frozenset(Step.__dataclass_fields__)
 IMPORTER = Importer(
     id="native",
     name="Weighbridge's native form",
     matches=_matches,
     read=_read,
-    fields=tuple((field, field) for field in Step.__dataclass_fields__),
+    fields=tuple((field, field) for field in Step.__struct_fields__),
 )

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import math
+import re
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal
 
 import orjson
 
-from weighbridge.traces.model import ToolDefinition, Usage
+from weighbridge.traces.model import CAPABILITIES, Capability, Step, ToolDefinition, Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping, Sequence
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _TOKENS_LIMIT = 10**15  #: more tokens than anything can have used
 _NANOSECONDS_LIMIT = 2**63  #: the year 2262
+_NANOSECONDS = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
+_SECONDS_LIMIT = 10**11  #: the year 5138; a larger number counts something shorter than seconds
+_BELOW_MICROSECONDS = re.compile(r"[.,]\d{6}(\d{1,3})")
+_NOTES_LIMIT = 50  #: kinds of things that one trace says it could not carry
+_NAME_CHARACTERS = 40  #: of a field's name that a note shows
 
 
 def parse_arguments(value: Any) -> Any:
@@ -75,21 +81,55 @@ def string_of(value: Any) -> str | None:
     return value if type(value) is str and value else None
 
 
+def counted(usage: Usage | None) -> Usage | None:
+    """Return token counts, or None where all of them are 0: no model answers for nothing, so nobody counted."""
+    if usage is None or usage.input_tokens or usage.output_tokens or usage.total_tokens:
+        return usage
+    return None
+
+
+def added(usages: Iterable[Usage | None]) -> Usage | None:
+    """Return the sum of token counts; None where one of them, or every kind of count, is not known."""
+    listed = list(usages)
+    known = [usage for usage in listed if usage is not None]
+    if not known or len(known) < len(listed):
+        return None
+    return usage_of(
+        _sum(usage.input_tokens for usage in known),
+        _sum(usage.output_tokens for usage in known),
+        _sum(usage.total for usage in known),
+        _sum(usage.cached_tokens for usage in known),
+    )
+
+
+def _sum(counts: Iterable[int | None]) -> int | None:
+    total = 0
+    for count in counts:
+        if count is None:
+            return None
+        total += count
+    return total
+
+
 def time_of(value: Any, unit: Literal["s", "ms", "us", "ns"] = "s") -> int | None:
     """Return a time as nanoseconds since 1970 UTC: ISO 8601, or a number (or its digits) in that unit.
 
-    A time without a zone is taken as UTC. None for anything that is no time.
+    A time without a zone is taken as UTC; a number too large for seconds as milli-, micro- or nanoseconds, by its
+    size. None for anything that is no time.
     """
     if type(value) is str:
-        if value.isdecimal() and len(value) <= 20:
-            value = int(value)
-        else:
+        if not (value.isdecimal() and len(value) <= 20):
             return _iso_time(value)
+        value = int(value)
     if type(value) is float and not math.isfinite(value):
         return None
     if type(value) is not int and type(value) is not float:
         return None
-    nanoseconds = int(value * {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}[unit])
+    if unit == "s" and value >= _SECONDS_LIMIT:
+        unit = "ms" if value < _SECONDS_LIMIT * 10**3 else "us" if value < 10**17 else "ns"
+    if not 0 < value < _NANOSECONDS_LIMIT:
+        return None
+    nanoseconds = int(value * _NANOSECONDS[unit])
     return nanoseconds if 0 < nanoseconds < _NANOSECONDS_LIMIT else None
 
 
@@ -99,16 +139,22 @@ def _iso_time(text: str) -> int | None:
         since = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - _EPOCH
     except (ValueError, OverflowError):
         return None
-    nanoseconds = since // _MICROSECOND * 1000
+    # `datetime` stops at microseconds.
+    rest = _BELOW_MICROSECONDS.search(text)
+    nanoseconds = since // _MICROSECOND * 1000 + (int(rest[1].ljust(3, "0")) if rest else 0)
     return nanoseconds if 0 < nanoseconds < _NANOSECONDS_LIMIT else None
 
 
 def iso_time(nanoseconds: int) -> str:
     """Write a time as ISO 8601, in as many digits as it has."""
-    seconds, rest = divmod(nanoseconds, 10**9)
-    whole = (_EPOCH + timedelta(seconds=seconds)).strftime("%Y-%m-%dT%H:%M:%S")
-    digits = f".{rest:09d}".rstrip("0").rstrip(".")
+    whole = moment_of(nanoseconds).strftime("%Y-%m-%dT%H:%M:%S")
+    digits = f".{nanoseconds % 10**9:09d}".rstrip("0").rstrip(".")
     return f"{whole}{digits}Z"
+
+
+def moment_of(nanoseconds: int) -> datetime:
+    """Return the second in which a time lies."""
+    return _EPOCH + timedelta(seconds=nanoseconds // 10**9)
 
 
 def tools_of(listed: Any) -> tuple[ToolDefinition, ...]:
@@ -137,6 +183,59 @@ def _tools(listed: Iterable[Any]) -> Iterable[ToolDefinition]:
             yield ToolDefinition(name, schema, string_of(facts.get("description")) or "")
 
 
+def missing_of(
+    steps: Sequence[Step],
+    reasons: Mapping[Capability, str],
+    *,
+    tools: Sequence[ToolDefinition] = (),
+    usage: Usage | None = None,
+    cost_usd: float | None = None,
+    started_at: int | None = None,
+) -> dict[Capability, str]:
+    """Return which capabilities neither a trace's steps nor its run totals have, each with the format's reason.
+
+    Cost follows from tokens and the model's price, so that it is missing only where both are.
+    """
+    has_usage = usage is not None or any(step.type == "llm" and step.usage for step in steps)
+    has_cost = has_usage or cost_usd is not None
+    has = {
+        "tool_calls": True,
+        "token_usage": has_usage,
+        "timing": started_at is not None or any(step.started_at or step.ended_at for step in steps),
+        "cost": has_cost or any(step.cost_usd is not None for step in steps),
+        "tool_definitions": bool(tools),
+    }
+    return {name: reasons[name] for name in CAPABILITIES if not has[name]}
+
+
+class Notes:
+    """Counts what a trace has that the model does not carry."""
+
+    def __init__(self) -> None:
+        self._counts: dict[str, int] = {}
+
+    def add(self, what: str, count: int = 1) -> None:
+        """Note something, in the plural, that was left behind."""
+        self._counts[what] = self._counts.get(what, 0) + count
+
+    def add_fields(self, value: Mapping[str, Any], carried: frozenset[str], of: str) -> None:
+        """Note the fields of an object that are not among those carried and that hold anything."""
+        if not carried.issuperset(value):
+            for key, item in value.items():
+                if key not in carried and item not in (None, "", False, [], {}):
+                    self.add(f"{of} field {str(key)[:_NAME_CHARACTERS]!r}")
+
+    def told(self) -> tuple[str, ...]:
+        """Return what was noted, each with its count, in alphabetical order; the first kinds of very many."""
+        told = [f"{what} ({count:,})" for what, count in sorted(self._counts.items())]
+        more = len(told) - _NOTES_LIMIT
+        return (
+            (*told[:_NOTES_LIMIT], f"and {more:,} other kinds of fields")
+            if more > 0
+            else tuple(told)
+        )
+
+
 class StepIds:
     """Gives each step an id of its own: the source's, marked where it comes again, or its place."""
 
@@ -145,9 +244,10 @@ class StepIds:
 
     def take(self, wanted: Any, place: int) -> str:
         """Return the id of the step at a place, from 1; `wanted` is the source's id, if it has one."""
+        used = self._used
         name = wanted if type(wanted) is str and wanted else f"s{place}"
-        while (count := self._used.get(name, 0) + 1) > 1:
-            self._used[name] = count
-            name = f"{name}#{count}"
-        self._used[name] = 1
+        while name in used:
+            used[name] += 1
+            name = f"{name}#{used[name]}"
+        used[name] = 1
         return name
