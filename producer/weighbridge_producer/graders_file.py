@@ -142,13 +142,15 @@ def _line_of(node: Any, path: Sequence[str | int]) -> int | None:
     """Return the line of what a path leads to, or of the last place on it that is there."""
     line = None
     for key in path:
-        if not isinstance(node, (CommentedMap, CommentedSeq)):
+        if isinstance(node, CommentedMap):
+            written = next((name for name in node if _key(name) == str(key)), None)
+        elif isinstance(node, CommentedSeq) and isinstance(key, int) and key < len(node):
+            written = key
+        else:
             break
-        try:
-            inner = node[key]
-        except (KeyError, IndexError, TypeError):
+        if written is None:
             break
-        line, node = _line_in(node, key), inner
+        line, node = _line_in(node, written), node[written]
     return line
 
 
@@ -164,7 +166,7 @@ def _plain(value: Any) -> Any:
                 "the graders file holds too much, or an alias in it stands for too much"
             )
         if isinstance(node, Mapping):
-            return {str(key): copy(item) for key, item in node.items()}
+            return {_key(key): copy(item) for key, item in node.items()}
         if isinstance(node, (list, tuple)):
             return [copy(item) for item in node]
         return _scalar(node)
@@ -175,6 +177,11 @@ def _plain(value: Any) -> Any:
         raise ConfigError(
             "the graders file is nested too deeply, or an alias in it holds itself"
         ) from None
+
+
+def _key(key: Any) -> str:
+    # YAML reads `true:` as a boolean; in JSON it is a text.
+    return str(key).lower() if isinstance(key, bool) else str(key)
 
 
 def _scalar(node: Any) -> Any:
