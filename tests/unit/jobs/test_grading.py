@@ -2,18 +2,20 @@
 
 import json
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import orjson
 import pytest
 
-from weighbridge.graders.base import GraderResult, OutputGrader, Verdict, graded
+from weighbridge.graders.base import Evidence, Grader, GraderResult, OutputGrader, Verdict, graded
 from weighbridge.graders.registry import BUILT_IN, Registry
+from weighbridge.graders.trace_grader import TraceGrader
 from weighbridge.jobs.chunk import Line
 from weighbridge.jobs.codec import canonical_json, receipt, receipt_subject
 from weighbridge.jobs.grading import WHOLE_LINE, JobDeadlineError, LineGrader, grade_lines
 from weighbridge.jobs.model import ErrorCode, GraderSpec, JobError, JobStatus
 from weighbridge.jobs.tally import Tally
+from weighbridge.traces import Trace
 
 INPUTS = {"agent_response": "yes", "expected_output": "true"}
 KEYS = [
@@ -57,7 +59,7 @@ def outcome(**changes: Any) -> Callable[[object], object]:
 
 def grade(
     line: dict[str, Any] | bytes,
-    *plug_ins: type[OutputGrader],
+    *plug_ins: type[Grader],
     defaults: tuple[GraderSpec, ...] = (GraderSpec("true-false"),),
     tally: Tally | None = None,
     **options: Any,
@@ -441,3 +443,51 @@ def test_lines_graded_directly_keep_their_numbers_past_blank_ones() -> None:
     ]
     assert [row["line"] for row in found] == [1, 4]
     assert len({row["receipt"] for row in found}) == 1
+
+
+class SeesTrace(TraceGrader):
+    """Notes the trace that it is given."""
+
+    id, name, description, version = "sees-trace", "Sees", "Notes the trace", 1
+    seen: ClassVar[list[Trace]] = []
+
+    @classmethod
+    def example(cls) -> dict[str, Any]:
+        return {"config": {}, "inputs": {"trace": {"steps": []}}}
+
+    def judge(self, trace: Trace) -> GraderResult:
+        self.seen.append(trace)
+        evidence: Evidence = {
+            "check": "steps",
+            "description": "seen",
+            "passed": True,
+            "observed": len(trace.steps),
+            "step_ids": [],
+        }
+        return graded(Verdict.PASS, {}, [evidence])
+
+    def blank_details(self) -> dict[str, object]:
+        return {}
+
+
+def test_a_trace_is_read_once_for_all_the_graders_of_a_line() -> None:
+    SeesTrace.seen.clear()
+    traced = {"trace": {"steps": [{"type": "user", "output": "hi"}]}}
+    graders = [{"grader": "sees-trace", "label": label} for label in "abc"]
+    rows = grade(case(inputs=traced, graders=graders), SeesTrace)
+    assert [row["result"]["evidence"][0]["observed"] for row in rows] == [1, 1, 1]
+    first, *others = SeesTrace.seen
+    assert all(other is first for other in others)
+    alone = grade(case(inputs=traced, grader="sees-trace"), SeesTrace)
+    assert {row["receipt"] for row in rows} == {alone[0]["receipt"]}
+
+
+def test_a_trace_that_cannot_be_read_is_ungradable_for_each_of_its_graders() -> None:
+    graders = [{"grader": "sees-trace", "label": label} for label in "ab"]
+    rows = grade(case(inputs={"trace": {"what": "this"}}, graders=graders), SeesTrace)
+    for row in rows:
+        assert row["result"]["verdict"] == "ungradable"
+        assert row["result"]["evidence"][0]["observed"] == "UNKNOWN_TRACE_FORMAT"
+        assert "an object with what" in row["result"]["evidence"][0]["description"]
+    [row] = grade(case(inputs={"trac": {}}, grader="sees-trace"), SeesTrace)
+    assert row["error"]["code"] == "MISSING_FIELD"
