@@ -37,7 +37,8 @@ class _Named(msgspec.Struct):
     session_id: Any = None
 
 
-_named = msgspec.json.Decoder(_Named | list[msgspec.Raw])
+_Bare = _Named | list[msgspec.Raw]
+_named = msgspec.json.Decoder(_Bare)
 
 
 def as_cases(lines: Iterator[SourceLine], name: str) -> Iterator[SourceLine]:
@@ -99,7 +100,9 @@ def _document(lines: Iterator[SourceLine], name: str) -> Iterator[SourceLine]:
         else:
             raw = orjson.dumps(value)
             where = name if len(values) == 1 else f"{name}:{place}"
-            yield SourceLine(wrapper.case(raw, trace_id or _own_id(raw), where), None, own_size)
+            yield SourceLine(
+                wrapper.case(raw, trace_id or _own_id(_named.decode(raw)), where), None, own_size
+            )
 
 
 def _values(document: bytes) -> list[tuple[str | None, Any]] | None:
@@ -137,14 +140,16 @@ class _Wrapper:
         """Yield each line's trace as a case; lines that hold none as they are, to be told what is wrong with them."""
         for number, line in enumerate(lines, start=first):
             raw = line.raw.strip(JSON_SPACE)
-            if line.fault or not raw or not _wants_wrapping(raw):
+            bare = _bare(raw) if raw and not line.fault else None
+            if bare is None:
                 yield line
             else:
-                wrapped = self.case(raw, _own_id(raw), f"{self._name}:{number}")
+                wrapped = self.case(raw, _own_id(bare), f"{self._name}:{number}")
                 yield SourceLine(wrapped, None, line.size)
 
     def case(self, trace: bytes, own_id: str | None, place: str) -> bytes:
         """Return the line of a trace's case."""
+        own_id = own_id if own_id and _is_name(own_id) else None
         custom_id = own_id or _fitting(place)
         # Two traces may bear one id; a trace that stands there twice is one job.
         if own_id and self._owners.claim(own_id, trace) is Claim.CONFLICT:
@@ -152,19 +157,20 @@ class _Wrapper:
         return b'{"custom_id":%b,"inputs":{"trace":%b}}\n' % (orjson.dumps(custom_id), trace)
 
 
-def _wants_wrapping(raw: bytes) -> bool:
+def _bare(raw: bytes) -> _Bare | None:
+    """Return what a line's trace says of itself; None for a line that is a case, or no object or array."""
     try:
         found = _named.decode(raw)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return False
-    return isinstance(found, list) or (found.custom_id is msgspec.UNSET and not found.inputs)
+        return None
+    is_case = isinstance(found, _Named) and (found.custom_id is not msgspec.UNSET or found.inputs)
+    return None if is_case else found
 
 
-def _own_id(raw: bytes) -> str | None:
-    """Return the id that a trace gives itself, where it can be a custom_id."""
-    found = _named.decode(raw)
-    ids = () if isinstance(found, list) else (getattr(found, key) for key in _ID_KEYS)
-    return next((own for own in ids if type(own) is str and _is_name(own)), None)
+def _own_id(bare: _Bare) -> str | None:
+    """Return the id that a trace gives itself."""
+    ids = () if isinstance(bare, list) else (getattr(bare, key) for key in _ID_KEYS)
+    return next((own for own in ids if type(own) is str and own), None)
 
 
 def _is_name(text: str) -> bool:
