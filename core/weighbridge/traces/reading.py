@@ -17,6 +17,11 @@ if TYPE_CHECKING:
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _TOKENS_LIMIT = 10**15  #: more tokens than anything can have used
+_OPENAI_USAGE = (
+    ("prompt_tokens", "input_tokens"),
+    ("completion_tokens", "output_tokens"),
+    ("total_tokens",),
+)
 _NANOSECONDS_LIMIT = 2**63  #: the year 2262
 _NANOSECONDS = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
 _SECONDS_LIMIT = 10**11  #: the year 5138; a larger number counts something shorter than seconds
@@ -76,9 +81,37 @@ def usage_of(
     return None if known == (None, None, None) else usage
 
 
+def object_of(value: Any) -> dict[str, Any]:
+    """Return an object, and an empty one for anything else."""
+    return value if type(value) is dict else {}
+
+
+def objects_of(value: Any) -> list[dict[str, Any]]:
+    """Return the objects of a list, and none for anything else."""
+    return [item for item in value if type(item) is dict] if type(value) is list else []
+
+
+def scalars(**values: Any) -> dict[str, Any]:
+    """Return the values that are texts, numbers or booleans, by their names."""
+    return {name: item for name, item in values.items() if type(item) in {str, int, float, bool}}
+
+
 def string_of(value: Any) -> str | None:
     """Return a string that is not empty; None for anything else."""
     return value if type(value) is str and value else None
+
+
+def read_usage(value: Any) -> Usage | None:
+    """Return the token counts of an OpenAI `usage` object, of either API."""
+    if type(value) is not dict:
+        return None
+    sent, received, total = (
+        next((value[key] for key in keys if value.get(key) is not None), None)
+        for keys in _OPENAI_USAGE
+    )
+    details = value.get("prompt_tokens_details") or value.get("input_tokens_details")
+    cached = details.get("cached_tokens") if type(details) is dict else None
+    return usage_of(sent, received, total, cached)
 
 
 def counted(usage: Usage | None) -> Usage | None:

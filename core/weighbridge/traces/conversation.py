@@ -1,0 +1,338 @@
+"""Chat messages as steps, and what may stand beside them: shared by every format that holds a chat."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from weighbridge.traces.model import Capability, Step, StepType, Trace, Usage
+from weighbridge.traces.reading import (
+    Notes,
+    StepIds,
+    cost_of,
+    missing_of,
+    parse_arguments,
+    read_usage,
+    string_of,
+    text_of,
+    time_of,
+    tools_of,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
+_SYSTEM = frozenset({"system", "developer"})
+_RESULT = frozenset({"tool", "function"})
+_ANTHROPIC_PARTS = frozenset({"tool_use", "tool_result", "server_tool_use"})
+_ROLES_LOOKED_AT = 20  #: messages whose role decides whether a list is one of messages
+_PLAIN_FIELDS = frozenset(
+    {"role", "content", "tool_calls", "tool_call_id", "name", "function_call"}
+)
+MESSAGE_FIELDS = _PLAIN_FIELDS | {
+    *("id", "type", "model", "usage", "cost", "timestamp", "created_at", "refusal"),
+    *("error", "is_error", "requestor", "turn_idx"),
+}
+
+#: Where the fields come from, for every format that holds chat messages.
+CHAT_FIELDS = (
+    ("id of a tool call", "tool_calls[].id"),
+    ("type", "role: assistant is llm; each of its calls is tool; a user's own calls are other"),
+    ("name, arguments", "tool_calls[].function, or tool_calls[] itself"),
+    ("output", "content; of a tool call, the content of its tool message"),
+)
+
+
+class Facts(Struct, frozen=True):
+    """What is known of one message, or of one tool call, beside its content."""
+
+    model: str | None = None
+    usage: Usage | None = None
+    cost_usd: float | None = None
+    error: Any = None  #: a text, or true where the content says what went wrong
+    started_at: int | None = None
+    ended_at: int | None = None
+
+
+NO_FACTS = Facts()
+
+
+@dataclass(slots=True)
+class Run:
+    """What stands beside the messages of a run."""
+
+    id: str | None = None
+    tools: Any = None  #: as some provider writes a list of tools
+    model: str | None = None  #: of the messages that do not name their own
+    usage: Usage | None = None
+    cost_usd: float | None = None
+    started_at: int | None = None
+    ended_at: int | None = None
+    metadata: dict[str, Any] = field(default_factory=dict)
+    of_message: Mapping[int, Facts] = field(default_factory=dict)  #: by its place, from 0
+    of_call: Mapping[int, Facts] = field(default_factory=dict)  #: by its place among all calls
+    fields: frozenset[str] = MESSAGE_FIELDS  #: of messages, that are carried; the others are noted
+    notes: Notes = field(default_factory=Notes)
+
+
+class Call(Struct, frozen=True):
+    """A tool call as a message asks for it."""
+
+    id: str | None
+    name: str | None
+    arguments: Any
+
+
+def are_messages(value: Any) -> bool:
+    """Whether a value is a list of chat messages."""
+    if type(value) is not list or not value:
+        return False
+    for message in value[:_ROLES_LOOKED_AT]:
+        role = message.get("role") if type(message) is dict else None
+        if type(role) is not str or role not in ROLES:
+            return False
+    return not any(type(message) is dict and _is_anthropic(message) for message in value)
+
+
+def are_messages_or_none(value: Any) -> bool:
+    """Whether a value is a list of chat messages, or empty: what a run leaves that broke off before it began."""
+    return value == [] or are_messages(value)
+
+
+def _is_anthropic(message: dict[str, Any]) -> bool:
+    content = message.get("content")
+    return type(content) is list and any(_part_type(part) in _ANTHROPIC_PARTS for part in content)
+
+
+def _part_type(part: Any) -> str:
+    kind = part.get("type") if type(part) is dict else None
+    return kind if type(kind) is str else "unknown"
+
+
+def calls_of(message: dict[str, Any]) -> Iterator[Call]:
+    """Yield the tool calls of a message, in order; a call that is no object has no name."""
+    listed = message.get("tool_calls")
+    for call in listed if type(listed) is list else ():
+        asked = call if type(call) is dict else {}
+        # A custom tool's input is text; some write the function's fields straight into the call.
+        for key in ("function", "custom"):
+            if type(asked.get(key)) is dict:
+                yield _call(string_of(asked.get("id")), asked[key])
+                break
+        else:
+            yield _call(string_of(asked.get("id")), asked)
+    old = message.get("function_call")
+    if type(old) is dict:
+        yield _call(None, old)
+
+
+def _call(call_id: str | None, asked: dict[str, Any]) -> Call:
+    given = next((asked[key] for key in ("arguments", "input", "args") if key in asked), None)
+    return Call(call_id, string_of(asked.get("name")), parse_arguments(given))
+
+
+def read_messages(
+    messages: Sequence[Any], format_id: str, run: Run, reasons: Mapping[Capability, str]
+) -> Trace:
+    """Return chat messages as a trace: a step for each message, and for each tool call with its result.
+
+    `reasons` tell why this format lacks a capability that the messages and the run turn out to lack.
+    """
+    steps = tuple(_Reader(run).read(messages))
+    tools = tools_of(run.tools)
+    return Trace(
+        id=run.id,
+        steps=steps,
+        format=format_id,
+        tools=tools,
+        metadata=run.metadata,
+        usage=run.usage,
+        cost_usd=run.cost_usd,
+        started_at=run.started_at,
+        ended_at=run.ended_at,
+        missing=missing_of(
+            steps,
+            reasons,
+            tools=tools,
+            usage=run.usage,
+            cost_usd=run.cost_usd,
+            started_at=run.started_at,
+        ),
+        not_carried=run.notes.told(),
+    )
+
+
+class _Pending(Struct, eq=False):
+    """A tool call that was asked for, and the message that answers it once that has come."""
+
+    call: Call
+    step_id: str
+    step_place: int
+    parent_id: str
+    message_place: int
+    by_user: bool
+    result: dict[str, Any] | None = None
+    facts: Facts = NO_FACTS  #: of the result
+
+
+class _Reader:
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._ids = StepIds()
+        self._steps: list[Step | None] = []  #: None where a call's step will stand
+        self._calls: list[_Pending] = []
+        self._waiting: dict[str, deque[_Pending]] = {}  #: by call id, for their results
+        self._first_waiting = 0  #: among the calls: those before it have their results
+
+    def read(self, messages: Sequence[Any]) -> list[Step]:
+        of_message = self._run.of_message
+        for place, message in enumerate(messages):
+            role = message.get("role") if type(message) is dict else None
+            if type(role) is not str:
+                raise TypeError(f"message {place + 1} is no object with a role")
+            facts = of_message.get(place, NO_FACTS)
+            if not _PLAIN_FIELDS.issuperset(message):
+                facts = self._facts(message, role, facts)
+            if role in _RESULT:
+                self._result(message, facts)
+            else:
+                self._message(place, message, role, facts)
+        for number, pending in enumerate(self._calls):
+            self._steps[pending.step_place] = self._tool(pending, number)
+        return [step for step in self._steps if step is not None]
+
+    def _facts(self, message: dict[str, Any], role: str, beside: Facts) -> Facts:
+        """Return what a message tells of itself, where nothing beside it tells better."""
+        notes = self._run.notes
+        notes.add_fields(message, self._run.fields, "message")
+        usage, cost_usd = read_usage(message.get("usage")), cost_of(message.get("cost"))
+        if role != "assistant" and (usage or cost_usd):
+            notes.add("tokens and cost of messages that are not the agent's")
+            usage = cost_usd = None
+        time = time_of(message.get("timestamp") or message.get("created_at"))
+        # An answer and a result are written down when they are there.
+        is_end = role == "assistant" or role in _RESULT
+        return Facts(
+            model=string_of(message.get("model")) or beside.model,
+            usage=beside.usage or usage,
+            cost_usd=cost_usd if beside.cost_usd is None else beside.cost_usd,
+            error=beside.error or message.get("error") or message.get("is_error"),
+            started_at=beside.started_at or (None if is_end else time),
+            ended_at=beside.ended_at or (time if is_end else None),
+        )
+
+    def _message(self, place: int, message: dict[str, Any], role: str, facts: Facts) -> None:
+        step_id = self._ids.take(message.get("id"), len(self._steps) + 1)
+        content = message.get("content")
+        if type(content) is list:
+            content = self._text(content)
+        by_agent = role == "assistant"
+        self._steps.append(
+            Step(
+                id=step_id,
+                type="llm" if by_agent else _type_of(role),
+                name=string_of(message.get("name")),
+                output=content or string_of(message.get("refusal")) or content,
+                model=(facts.model or self._run.model) if by_agent else None,
+                usage=facts.usage,
+                cost_usd=facts.cost_usd,
+                started_at=facts.started_at,
+                ended_at=facts.ended_at,
+            )
+        )
+        if message.get("tool_calls") or message.get("function_call"):
+            self._ask(message, step_id, place, by_user=not by_agent)
+
+    def _text(self, content: list[Any]) -> Any:
+        """Return the text of a list of parts, or the list itself where it has none."""
+        text = text_of(content)
+        if text is None:
+            return content
+        for part in content:
+            if type(part) is dict and type(part.get("text")) is not str:
+                self._run.notes.add(f"content parts of type {_part_type(part)[:40]!r}")
+        return text
+
+    def _ask(self, message: dict[str, Any], parent_id: str, place: int, *, by_user: bool) -> None:
+        for call in calls_of(message):
+            step_place = len(self._steps)
+            step_id = self._ids.take(call.id, step_place + 1)
+            pending = _Pending(call, step_id, step_place, parent_id, place, by_user)
+            self._steps.append(None)
+            self._calls.append(pending)
+            if call.id is not None:
+                waiting = self._waiting.get(call.id)
+                if waiting and waiting[0].message_place == place:
+                    waiting.append(pending)
+                else:  # Some use an id again: a later result answers the later call.
+                    self._waiting[call.id] = deque((pending,))
+
+    def _result(self, message: dict[str, Any], facts: Facts) -> None:
+        pending = self._answered(_call_id(message))
+        if pending is not None:
+            pending.result, pending.facts = message, facts
+            return
+        self._run.notes.add("tool results of no call")
+        content = message.get("content")
+        self._steps.append(
+            Step(
+                id=self._ids.take(None, len(self._steps) + 1),
+                type="other",
+                name=string_of(message.get("name")),
+                output=self._text(content) if type(content) is list else content,
+                error=_error(facts.error, content),
+                ended_at=facts.ended_at,
+            )
+        )
+
+    def _answered(self, call_id: str | None) -> _Pending | None:
+        """Return the call that a result answers: the first under its id, or, where one has no id, the first of all."""
+        waiting = self._waiting.get(call_id) if call_id is not None else None
+        while waiting:
+            pending = waiting.popleft()
+            if pending.result is None:
+                return pending
+        calls = self._calls
+        while self._first_waiting < len(calls) and calls[self._first_waiting].result is not None:
+            self._first_waiting += 1
+        if self._first_waiting == len(calls):
+            return None
+        pending = calls[self._first_waiting]
+        return pending if call_id is None or pending.call.id is None else None
+
+    def _tool(self, pending: _Pending, number: int) -> Step:
+        beside = self._run.of_call.get(number, NO_FACTS)
+        call, result, facts = pending.call, pending.result or {}, pending.facts
+        content = result.get("content")
+        return Step(
+            id=pending.step_id,
+            # What a simulated user does with tools of its own is not the agent's doing.
+            type="other" if pending.by_user else "tool",
+            parent_id=pending.parent_id,
+            name=call.name or string_of(result.get("name")),
+            output=self._text(content) if type(content) is list else content,
+            arguments=call.arguments,
+            error=_error(beside.error or facts.error, content),
+            started_at=beside.started_at,
+            ended_at=beside.ended_at or facts.ended_at,
+        )
+
+
+def _type_of(role: str) -> StepType:
+    if role in _SYSTEM:
+        return "system"
+    return "user" if role == "user" else "other"
+
+
+def _call_id(result: dict[str, Any]) -> str | None:
+    return string_of(result.get("tool_call_id")) or string_of(result.get("id"))
+
+
+def _error(failed: Any, content: Any) -> str | None:
+    if failed is True:
+        return content if type(content) is str and content else "error"
+    return string_of(failed)
