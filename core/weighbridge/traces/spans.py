@@ -1,0 +1,139 @@
+"""Spans, whatever system wrote them: what the importers of telemetry share, and the tree that spans form."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from heapq import heapify, heappop, heappush
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+#: Where the model's fields come from, for the table of the documentation.
+FIELDS = (
+    ("id", "the span's id; of a call that only the model's answer shows, the call's id"),
+    ("parent_id", "the nearest step around the span; of a tool call, the model call that asked"),
+    (
+        "type",
+        "openinference.span.kind, gen_ai.operation.name, traceloop.span.kind, or what else it tells",
+    ),
+    ("name", "gen_ai.tool.name, tool.name, gen_ai.agent.name; else the span's name"),
+    (
+        "arguments",
+        "gen_ai.tool.call.arguments, input.value, traceloop.entity.input; else the model's answer",
+    ),
+    (
+        "output of a model call",
+        "gen_ai.output.messages, gen_ai.choice, gen_ai.completion.*, llm.output_messages.*",
+    ),
+    (
+        "output of a tool call",
+        "gen_ai.tool.call.result, output.value; else what the model was told of it",
+    ),
+    (
+        "user and system steps",
+        "gen_ai.input.messages, gen_ai.user.message, gen_ai.prompt.*, llm.input_messages.*",
+    ),
+    ("error", "the status ERROR with its message, an exception, error.type, gen_ai.tool.status"),
+    ("model", "gen_ai.response.model, gen_ai.request.model, llm.model_name"),
+    (
+        "usage",
+        "gen_ai.usage.input_tokens or prompt_tokens and so on, llm.token_count.*, llm.usage.total_tokens",
+    ),
+    ("cost_usd", "llm.cost.total, gen_ai.usage.cost"),
+    ("started_at, ended_at", "the span's own"),
+    ("tools", "gen_ai.tool.definitions, llm.request.functions.*, llm.tools.*"),
+)
+LACKS = "the content of messages, arguments and results, unless the instrumentation records it"
+
+Parents = list[int | None]
+"""For each span, the place of another among them; None where there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that happened during a span; a log record that names the span is one too."""
+
+    name: str
+    attributes: dict[str, Any]
+    body: Any = None  #: of a log record
+
+
+@dataclass(slots=True)
+class Span:
+    """One operation, with its attributes by their names."""
+
+    trace_id: str
+    id: str  #: empty where the source gives none
+    parent_id: str | None
+    name: str
+    started_at: int | None  #: nanoseconds since 1970-01-01 UTC
+    ended_at: int | None  #: the same
+    attributes: dict[str, Any]
+    events: list[Event] = field(default_factory=list)
+    status: Literal["unset", "ok", "error"] = "unset"
+    status_message: str | None = None
+    scope: str = ""  #: the library that wrote it
+    service: str = ""
+
+
+def parents_of(spans: Sequence[Span]) -> Parents:
+    """Return each span's parent, if it is among them; of spans in a ring, one has none."""
+    places = {span.id: place for place, span in reversed(list(enumerate(spans))) if span.id}
+    parents: Parents = [places.get(span.parent_id) if span.parent_id else None for span in spans]
+    walks = [0] * len(spans)  # which walk came by first
+    for start in range(len(spans)):
+        place: int | None = start
+        while place is not None and not walks[place]:
+            walks[place] = start + 1
+            parent = parents[place]
+            if parent is not None and walks[parent] == start + 1:
+                parents[place] = parent = None
+            place = parent
+    return parents
+
+
+def nearest(parents: Parents, wanted: Sequence[bool]) -> Parents:
+    """Return for each span its nearest ancestor that is wanted."""
+    found: Parents = [None] * len(parents)
+    known = [False] * len(parents)
+    for start in range(len(parents)):
+        path: list[int] = []
+        place: int | None = start
+        ancestor: int | None = None
+        while place is not None:
+            if known[place]:
+                ancestor = found[place]
+                break
+            path.append(place)
+            place = parents[place]
+            if place is not None and wanted[place]:
+                ancestor = place
+                break
+        # Below the last of the path nobody is wanted, so the answer is the same for all of it.
+        for passed in path:
+            found[passed] = ancestor
+            known[passed] = True
+    return found
+
+
+def in_order(parents: Parents, starts: Sequence[int | None]) -> list[int]:
+    """Return the places by their start, but for each parent before its children.
+
+    One without a start comes with its parent; a root without one comes first.
+    """
+    children: list[list[int]] = [[] for _ in parents]
+    ready: list[tuple[int, int]] = []
+    for place, parent in enumerate(parents):
+        if parent is None:
+            ready.append((starts[place] or 0, place))
+        else:
+            children[parent].append(place)
+    heapify(ready)
+    order = []
+    while ready:
+        time, place = heappop(ready)
+        order.append(place)
+        for child in children[place]:
+            heappush(ready, (starts[child] or time, child))
+    return order
