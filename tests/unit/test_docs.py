@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from weighbridge.jobs import store
+from weighbridge.jobs.store import keys
 from weighbridge.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -57,7 +57,7 @@ def test_the_protocol_names_every_key_and_every_script() -> None:
     scripts = {path.stem for path in (ROOT / "core/weighbridge/jobs/lua").glob("*.lua")} - {
         "prelude"
     }
-    assert [name for name in sorted({*store._KEYS, *scripts}) if f"`{name}`" not in text] == []
+    assert [name for name in sorted({*keys.KEYS, *scripts}) if f"`{name}`" not in text] == []
 
 
 def test_the_diagram_of_the_protocol_is_in_line() -> None:

@@ -1,0 +1,48 @@
+"""Names: of a batch, and of its keys, which share a hash tag and so lie together on a cluster."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from typing import Any
+
+KEYS = (
+    "meta",
+    "open",
+    "claims",
+    "sizes",
+    "records",
+    "log",
+    "summary",
+    "ids",
+    "fresh",
+    "digests",
+    "parts",
+    "strikes",
+)
+BATCHES, ACTIVE = "wb:batches", "wb:active"
+LISTED_SECONDS = 366 * 24 * 3600  #: the longest that a list of batches looks back
+_BATCH_ID = re.compile(r"wb_([0-9a-f]{8})_([0-9a-f]{1,8})_[0-9a-f]{20}")
+
+
+def new_batch_id(created: int, lives_seconds: int) -> str:
+    """Return a fresh batch id: when it was made, how long it lives, both in hexadecimal seconds, and 80 random bits."""
+    return f"wb_{created:08x}_{lives_seconds:x}_{secrets.token_hex(10)}"
+
+
+def dies_at(batch: str) -> float:
+    """Return when a batch's keys die, in seconds since the epoch; ValueError when it is no batch id."""
+    found = _BATCH_ID.fullmatch(batch)
+    if not found:
+        raise ValueError(batch)
+    return int(found[1], 16) + int(found[2], 16)
+
+
+def key(batch: str, name: str) -> str:
+    """Return the key of that name of a batch."""
+    return f"wb:{{{batch}}}:{name}"
+
+
+def text(value: Any) -> str:
+    """Return a server's answer as text."""
+    return value.decode() if isinstance(value, bytes) else str(value)

@@ -1,0 +1,162 @@
+"""Reading: how a batch stands, its results, and where they are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from weighbridge.errors import BatchError, ServerError
+from weighbridge.jobs.chunk import UNREADABLE, decompress
+from weighbridge.jobs.connection import plain_errors
+from weighbridge.jobs.model import BatchState, BatchStatus, Counts, GraderSummary
+from weighbridge.jobs.store.base import StoreBase
+from weighbridge.jobs.store.keys import BATCHES, key, text
+from weighbridge.jobs.store.shapes import ID_BYTES, LogEntry
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+_COUNTED = (
+    *Counts.__dataclass_fields__,
+    "chunks",
+    "lines",
+    "offset",
+    "duplicates",
+    "nondeterministic",
+    "grade_us",
+    "epoch",
+)
+
+
+class Reading(StoreBase):
+    """What is read of a batch."""
+
+    def state(self, batch: str) -> BatchState:
+        """Return a batch's state at this moment."""
+        with plain_errors():
+            raw = self.redis.hgetall(key(batch, "meta"))
+        if not raw:
+            raise self.missing(batch)
+        meta = {text(name): text(value) for name, value in raw.items()}
+        number = {name: int(meta.get(name) or 0) for name in _COUNTED}
+        return BatchState(
+            batch_id=batch,
+            status=_status(batch, meta["status"]),
+            counts=Counts(**{name: number[name] for name in Counts.__dataclass_fields__}),
+            created_at=int(meta["created_ms"]) / 1000,
+            expires_at=int(meta["expires_ms"]) / 1000,
+            ended_at=int(meta["ended_ms"]) / 1000 if meta["ended_ms"] else None,
+            sealed=meta["sealed"] == "1",
+            chunks=number["chunks"],
+            lines=number["lines"],
+            input_bytes=number["offset"],
+            duplicates=number["duplicates"],
+            nondeterministic=number["nondeterministic"],
+            grading_seconds=number["grade_us"] / 1e6,
+            epoch=number["epoch"],
+            closing=_status(batch, meta["closing"]) if meta["closing"] else None,
+            reason=meta.get("reason", ""),
+        )
+
+    def summary(self, batch: str) -> list[GraderSummary]:
+        """Return what each label's jobs came to, labels in order."""
+        with plain_errors():
+            raw = self.redis.hgetall(key(batch, "summary"))
+        groups: dict[tuple[str, str], dict[str, Any]] = {}
+        for field, count in raw.items():
+            label, grader, name, cause = orjson.loads(field)
+            group = groups.setdefault((label or "", grader or ""), {"causes": {}})
+            if cause:
+                group["causes"][cause] = group["causes"].get(cause, 0) + int(count)
+            else:
+                group[name] = group.get(name, 0) + int(count)
+        return [
+            GraderSummary(
+                label,
+                grader,
+                causes=tuple(sorted(causes.items(), key=lambda c: (-c[1], c[0]))),
+                **group,
+            )
+            for (label, grader), group in sorted(groups.items())
+            for causes in [group.pop("causes")]
+        ]
+
+    def read_log(
+        self, batch: str, after: str, wait_seconds: float, most: int = 64
+    ) -> list[LogEntry]:
+        """Return what was recorded after a place in the log, waiting for it up to `wait_seconds` (0: not at all)."""
+        block = max(1, int(wait_seconds * 1000)) if wait_seconds else None
+        with plain_errors():
+            answer = self._blocking.xread(
+                {key(batch, "log"): after or "0"}, count=most, block=block
+            )
+        rows = answer[0][1] if answer else []
+        return [
+            LogEntry(text(at), text(row[b"chunk"]) if b"chunk" in row else None) for at, row in rows
+        ]
+
+    def log_has(self, batch: str, entry: LogEntry) -> bool:
+        """Whether the log still holds an entry read before."""
+        with plain_errors():
+            rows = self.redis.xrange(key(batch, "log"), entry.position, entry.position)
+        return bool(rows) and rows[0][1].get(b"chunk") == (entry.chunk or "").encode()
+
+    def results(self, batch: str, chunks: Sequence[str]) -> Iterator[bytes | None]:
+        """Yield the result lines of finished chunks; None for one that has none, or no longer."""
+        with plain_errors():
+            blobs = self.redis.mget([key(batch, f"result:{chunk}") for chunk in chunks])
+        for chunk, blob in zip(chunks, blobs, strict=True):
+            try:
+                yield None if blob is None else decompress(blob)
+            except UNREADABLE as error:
+                raise ServerError(f"the results of chunk {chunk} of {batch} are damaged") from error
+
+    def free(self, batch: str, chunks: Sequence[str]) -> None:
+        """Drop chunks' results, and their lines where the chunk is whole: they are written elsewhere now."""
+        keys = [key(batch, f"result:{chunk}") for chunk in chunks]
+        keys += [key(batch, f"chunk:{chunk}") for chunk in chunks if ":" not in chunk]
+        with plain_errors():
+            self.redis.unlink(*keys)
+
+    def chunks_of_id(self, batch: str, digest: bytes) -> list[str]:
+        """Return the finished chunks that may hold the result of a custom_id (8 bytes of its digest)."""
+        with plain_errors():
+            # In this order: an id that is moved meanwhile is found in the index.
+            numbers = [
+                int(number)
+                for number, packed in self.redis.hscan_iter(key(batch, "fresh"), count=64)
+                if _has_id(packed, digest)
+            ]
+            held = self.redis.hget(key(batch, "ids"), digest[:2]) or b""
+            entries = [held[at : at + 13] for at in range(0, len(held), 13)]
+            numbers += [int.from_bytes(entry[10:]) for entry in entries if entry[:6] == digest[2:]]
+            numbers = sorted(set(numbers))
+            parts = [self.redis.hget(key(batch, "parts"), str(number)) for number in numbers]
+        return [
+            f"{number}:{part}" if part else str(number)
+            for number, listed in zip(numbers, parts, strict=True)
+            for part in (text(listed).split() if listed else [""])
+        ]
+
+    def batches(self, most: int = 100) -> list[str]:
+        """Return the ids of the newest batches, newest first."""
+        with plain_errors():
+            return [text(batch) for batch in self.redis.zrevrange(BATCHES, 0, most - 1)]
+
+
+def _status(batch: str, name: str) -> BatchStatus:
+    try:
+        return BatchStatus(name)
+    except ValueError:
+        raise BatchError(
+            f"batch {batch} has a status that is not known here: {name[:40]!r}",
+            "is it of a newer release?",
+        ) from None
+
+
+def _has_id(packed: bytes, digest: bytes) -> bool:
+    at = packed.find(digest)
+    while at % ID_BYTES and at >= 0:
+        at = packed.find(digest, at + 1)
+    return at >= 0

@@ -1,0 +1,100 @@
+"""What goes into the store and comes out of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import orjson
+
+from weighbridge.jobs.model import GraderSpec, parse_specs
+
+Claim = Literal["work", "done", "leased", "stop", "lost"]
+Recorded = Literal["new", "recorded", "late"]
+ID_BYTES = 12  #: that a packed id takes
+
+
+@dataclass(frozen=True, slots=True)
+class BatchOptions:
+    """What a batch was submitted with."""
+
+    graders: tuple[GraderSpec, ...] = ()
+    source: str = ""  #: what the input was called
+    metadata: dict[str, str] | None = None
+
+    def pack(self) -> bytes:
+        """Return the options as the store keeps them."""
+        graders = [spec.as_dict() for spec in self.graders]
+        return orjson.dumps(
+            {"graders": graders, "source": self.source, "metadata": self.metadata or {}}
+        )
+
+    @classmethod
+    def unpack(cls, data: bytes) -> BatchOptions:
+        """Undo `pack`."""
+        value = orjson.loads(data)
+        return cls(parse_specs(value["graders"]), value["source"], value["metadata"])
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """How far a batch's producer has come."""
+
+    chunks: int = 0
+    offset: int = 0  #: bytes of input, decompressed
+    lines: int = 0
+    prefix: str = ""  #: digest of the input up to the offset
+    sealed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """One chunk on its way in, and where the producer stands after it."""
+
+    number: int
+    digest: str
+    jobs: int
+    after: Position
+    payload: bytes
+    ids: bytes  #: packed: ID_BYTES each, 8 of the id's digest, 4 of its line's
+    duplicates: int
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """An id that an earlier chunk has already."""
+
+    position: int  #: among the ids asked about
+    same_line: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """What grading took so far."""
+
+    grade_us: int = 0
+    jobs: int = 0
+
+
+class Charge(NamedTuple):
+    """What a death at a job counts towards."""
+
+    job: int  #: its place on its line
+    limit: int  #: deaths at which it is condemned
+    verdict: str  #: then; code, message and hint, a line each
+
+
+class GapError(Exception):
+    """The server lacks chunks before the one submitted; `expected` is the first of them."""
+
+    def __init__(self, expected: int) -> None:
+        super().__init__(f"the server expects chunk {expected}")
+        self.expected = expected
+
+
+@dataclass(frozen=True, slots=True)
+class LogEntry:
+    """A chunk that got its results, or, with no chunk, the end of the batch."""
+
+    position: str
+    chunk: str | None
