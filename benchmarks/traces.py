@@ -1,0 +1,281 @@
+"""Traces: what import and the three graders cost, against reading the same bytes with `json.loads`.
+
+    python benchmarks/traces.py [--rounds 7]
+
+and, with a folder of trace files, `weighbridge run` over all of them with all three graders, against a process pool
+of as many workers that grades the same lines with no queue:
+
+    python benchmarks/traces.py --data FOLDER [--workers 2] [--rounds 5]
+
+What counts is the ratio; the ways take turns, and medians are compared.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import os
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from weighbridge.graders import BudgetGrader, LoopGrader, ToolSchemaGrader
+from weighbridge.jobs.chunk import Line
+from weighbridge.jobs.grading import LineGrader, Tally
+from weighbridge.jobs.model import parse_specs
+from weighbridge.settings import read_settings
+from weighbridge.traces import read_trace
+from weighbridge_producer.reading import Source
+
+LIMITS = {"max_tokens": 5_000_000, "max_tool_calls": 2_000, "max_steps": 5_000}
+GRADERS = ({"grader": "budget", "config": LIMITS}, "loop", "tool-schema")
+TOOLS = [
+    {
+        "type": "function",
+        "function": {
+            "name": name,
+            "parameters": {
+                "type": "object",
+                "properties": {"query": {"type": "string"}, "page": {"type": "integer"}},
+                "required": ["query"],
+            },
+        },
+    }
+    for name in ("search", "fetch", "edit", "run")
+]
+WORDS = [
+    f"{a}{b}"
+    for a in ("re", "un", "fore", "in", "pre")
+    for b in ("port", "form", "cast", "view", "act", "turn")
+]
+
+
+def text_of(chance: random.Random, characters: int) -> str:
+    """Return some words."""
+    return " ".join(chance.choices(WORDS, k=characters // 7))
+
+
+def ordinary(steps: int) -> bytes:
+    """Return a chat of about that many steps, 500 bytes each, in which every call is another."""
+    chance = random.Random(steps)
+    messages: list[dict[str, Any]] = [{"role": "user", "content": text_of(chance, 300)}]
+    for number in range(steps // 2):
+        call_id = f"call_{number}"
+        arguments = json.dumps({"query": text_of(chance, 80), "page": number})
+        function = {
+            "name": chance.choice(("search", "fetch", "edit", "run")),
+            "arguments": arguments,
+        }
+        usage = {
+            "prompt_tokens": 1000 + number,
+            "completion_tokens": 50,
+            "total_tokens": 1050 + number,
+        }
+        messages += [
+            {"role": "assistant", "content": text_of(chance, 120), "usage": usage,
+             "tool_calls": [{"id": call_id, "type": "function", "function": function}]},
+            {"role": "tool", "tool_call_id": call_id, "content": text_of(chance, 400)},
+        ]  # fmt: skip
+    return json.dumps({"messages": messages, "tools": TOOLS}).encode()
+
+
+def failing(steps: int) -> bytes:
+    """Return a chat of calls that all fail alike, each with other, long arguments: the worst case for finding loops."""
+    chance = random.Random(steps)
+    messages: list[dict[str, Any]] = [{"role": "user", "content": "go"}]
+    for number in range(steps // 2):
+        call_id = f"call_{number}"
+        function = {"name": "run", "arguments": json.dumps({"query": text_of(chance, 300)})}
+        messages += [
+            {"role": "assistant", "content": None, "tool_calls": [{"id": call_id, "type": "function", "function": function}]},
+            {"role": "tool", "tool_call_id": call_id, "content": "Error: the command failed with exit code 1"},
+        ]  # fmt: skip
+    return json.dumps({"messages": messages, "tools": TOOLS}).encode()
+
+
+def giant(characters: int) -> bytes:
+    """Return calls with arguments of a million characters."""
+    messages: list[dict[str, Any]] = [{"role": "user", "content": "go"}]
+    for number in range(8):
+        function = {
+            "name": "run",
+            "arguments": json.dumps({"query": f"{number % 2}" + "x" * characters}),
+        }
+        messages.append(
+            {
+                "role": "assistant",
+                "tool_calls": [{"id": f"c{number}", "type": "function", "function": function}],
+            }
+        )
+        messages.append({"role": "tool", "tool_call_id": f"c{number}", "content": "y" * characters})
+    return json.dumps(messages).encode()
+
+
+def grade_all(data: bytes) -> None:
+    """Import a trace from its bytes and let all three graders judge it."""
+    trace = read_trace(orjson.loads(data))
+    for grader in (BUDGET, LOOP, TOOL_SCHEMA):
+        grader.grade(trace)
+
+
+BUDGET, LOOP, TOOL_SCHEMA = BudgetGrader(config=LIMITS), LoopGrader(), ToolSchemaGrader()
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """Return how long something takes."""
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def in_turns(ways: dict[str, Callable[[], object]], rounds: int) -> dict[str, list[float]]:
+    """Let the ways take turns, and return the seconds of each."""
+    times: dict[str, list[float]] = {way: [] for way in ways}
+    for _ in range(rounds):
+        for way, work in ways.items():
+            times[way].append(seconds(work))
+    return times
+
+
+def against_json(rounds: int) -> None:
+    """Print what each kind of trace costs, as multiples of json.loads of the same bytes."""
+    kinds = {
+        "1,000 steps": ordinary(1_000),
+        "10,000 steps": ordinary(10_000),
+        "1,000 all-different failing calls": failing(2_000),
+        "100,000 steps": ordinary(100_000),
+        "arguments of 1,000,000 characters": giant(1_000_000),
+    }
+    took: dict[str, float] = {}
+    for kind, data in kinds.items():
+        few = rounds if len(data) < 10_000_000 else 3
+        trace = read_trace(orjson.loads(data))
+        times = in_turns(
+            {
+                "json": lambda data=data: json.loads(data),
+                "all": lambda data=data: grade_all(data),
+                "import": lambda data=data: read_trace(orjson.loads(data)),
+                **{
+                    grader.id: lambda grader=grader, trace=trace: grader.grade(trace)
+                    for grader in (BUDGET, LOOP, TOOL_SCHEMA)
+                },
+            },
+            few,
+        )
+        ratio = statistics.median(a / b for a, b in zip(times["all"], times["json"], strict=True))
+        took[kind] = statistics.median(times["all"])
+        parts = ", ".join(
+            f"{way} {statistics.median(times[way]) * 1000:.1f}"
+            for way in ("json", "import", "budget", "loop", "tool-schema")
+        )
+        print(
+            f"{kind} ({len(data) / 1e6:.1f} MB): {took[kind] * 1000:,.1f} ms, {ratio:.1f} x json.loads  (ms: {parts})"
+        )
+    ordinary_ms = took["1,000 steps"]
+    print(
+        f"10,000 steps / 1,000 steps: {took['10,000 steps'] / ordinary_ms:.1f}   (aim: 12 or less)"
+    )
+    worst = took["1,000 all-different failing calls"] / ordinary_ms
+    print(f"1,000 failing calls / 1,000 steps: {worst:.1f}   (aim: 4 or less)")
+
+
+SPECS = parse_specs(list(GRADERS))
+_grader = LineGrader(SPECS)
+
+
+def grade_lines(job: tuple[int, list[bytes]]) -> bytes:
+    """Grade some lines in a pool's process."""
+    first, lines = job
+    tally = Tally()
+    return b"".join(
+        _grader.grade(Line(n - 1, n, raw), tally) for n, raw in enumerate(lines, start=first)
+    )
+
+
+def run_pool(data: str, out: Path, pool: Any) -> None:
+    """Grade every trace of the input with a process pool, and no queue."""
+
+    def slices():  # type: ignore[no-untyped-def]
+        number, held, size = 1, [], 0
+        for line in Source(data, read_settings()):
+            held.append(line.raw)
+            size += len(line.raw)
+            if size > 256 * 1024:
+                yield number, held
+                number, held, size = number + len(held), [], 0
+        if held:
+            yield number, held
+
+    with out.open("wb") as target:
+        for results in pool.imap_unordered(grade_lines, slices()):
+            target.write(results)
+
+
+def run_weighbridge(data: str, out: Path, graders: Path, workers: int) -> float:
+    """Return the seconds that `weighbridge run` says it took, from the first line read to the last result written."""
+    command = [
+        sys.executable,
+        "-c",
+        "from weighbridge_producer.cli import main; main()",
+        "run",
+        data,
+    ]
+    flags = ["--graders", str(graders), "--workers", str(workers), "-o", str(out), "--json"]
+    answer = subprocess.run([*command, *flags], capture_output=True, check=False)
+    if answer.returncode not in {0, 1, 100}:
+        sys.exit(answer.stderr.decode())
+    return float(json.loads(answer.stdout)["seconds"])
+
+
+def against_no_queue(data: str, workers: int, rounds: int) -> None:
+    """Print the rate of `weighbridge run` over a folder of traces beside that of a process pool."""
+    ours, theirs = [], []
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        os.environ["WEIGHBRIDGE_STATE_DIR"] = str(folder / "state")
+        graders = folder / "graders.json"
+        graders.write_bytes(orjson.dumps({"graders": list(GRADERS)}))
+        pool = multiprocessing.Pool(workers)
+        for _ in range(rounds):
+            ours.append(run_weighbridge(data, folder / "ours.jsonl", graders, workers))
+            theirs.append(seconds(lambda: run_pool(data, folder / "theirs.jsonl", pool)))
+            mine, other = (
+                sorted((folder / n).read_bytes().splitlines())
+                for n in ("ours.jsonl", "theirs.jsonl")
+            )
+            if mine != other:
+                sys.exit("weighbridge and the pool wrote different results")
+        pool.terminate()
+    ratio = statistics.median(b / a for a, b in zip(ours, theirs, strict=True))
+    print(
+        f"weighbridge {statistics.median(ours):.2f} s, no queue {statistics.median(theirs):.2f} s ({len(mine):,} results)"
+    )
+    print(f"weighbridge / no queue: {ratio:.2f}   (aim: 0.8 or more)")
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--data", help="a folder or file of traces")
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--rounds", type=int, default=7)
+    options = parser.parse_args()
+    if options.data:
+        against_no_queue(options.data, options.workers, options.rounds)
+    else:
+        against_json(options.rounds)
+
+
+if __name__ == "__main__":
+    main()
