@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
+from weighbridge.traces.importer import damaged
 from weighbridge.traces.model import Capability, Step, StepType, Trace, Usage
 from weighbridge.traces.reading import (
     Notes,
     StepIds,
+    content_of,
     cost_of,
     missing_of,
     parse_arguments,
     read_usage,
     string_of,
-    text_of,
     time_of,
     tools_of,
 )
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
 _SYSTEM = frozenset({"system", "developer"})
 _RESULT = frozenset({"tool", "function"})
-_ANTHROPIC_PARTS = frozenset({"tool_use", "tool_result", "server_tool_use"})
+_ANTHROPIC_PARTS = ("tool_use", "tool_result", "server_tool_use")
 _ROLES_LOOKED_AT = 20  #: messages whose role decides whether a list is one of messages
 _PLAIN_FIELDS = frozenset(
     {"role", "content", "tool_calls", "tool_call_id", "name", "function_call"}
@@ -100,17 +101,14 @@ def are_messages(value: Any) -> bool:
 
 def are_messages_or_none(value: Any) -> bool:
     """Whether a value is a list of chat messages, or empty: what a run leaves that broke off before it began."""
-    return value == [] or are_messages(value)
+    return (type(value) is list and not value) or are_messages(value)
 
 
 def _is_anthropic(message: dict[str, Any]) -> bool:
     content = message.get("content")
-    return type(content) is list and any(_part_type(part) in _ANTHROPIC_PARTS for part in content)
-
-
-def _part_type(part: Any) -> str:
-    kind = part.get("type") if type(part) is dict else None
-    return kind if type(kind) is str else "unknown"
+    return type(content) is list and any(
+        part.get("type") in _ANTHROPIC_PARTS for part in content if type(part) is dict
+    )
 
 
 def calls_of(message: dict[str, Any]) -> Iterator[Call]:
@@ -193,7 +191,7 @@ class _Reader:
         for place, message in enumerate(messages):
             role = message.get("role") if type(message) is dict else None
             if type(role) is not str:
-                raise TypeError(f"message {place + 1} is no object with a role")
+                raise damaged(f"message {place + 1} is no object with a role")
             facts = of_message.get(place, NO_FACTS)
             if not _PLAIN_FIELDS.issuperset(message):
                 facts = self._facts(message, role, facts)
@@ -227,9 +225,7 @@ class _Reader:
 
     def _message(self, place: int, message: dict[str, Any], role: str, facts: Facts) -> None:
         step_id = self._ids.take(message.get("id"), len(self._steps) + 1)
-        content = message.get("content")
-        if type(content) is list:
-            content = self._text(content)
+        content = content_of(message.get("content"), self._run.notes)
         by_agent = role == "assistant"
         self._steps.append(
             Step(
@@ -246,16 +242,6 @@ class _Reader:
         )
         if message.get("tool_calls") or message.get("function_call"):
             self._ask(message, step_id, place, by_user=not by_agent)
-
-    def _text(self, content: list[Any]) -> Any:
-        """Return the text of a list of parts, or the list itself where it has none."""
-        text = text_of(content)
-        if text is None:
-            return content
-        for part in content:
-            if type(part) is dict and type(part.get("text")) is not str:
-                self._run.notes.add(f"content parts of type {_part_type(part)[:40]!r}")
-        return text
 
     def _ask(self, message: dict[str, Any], parent_id: str, place: int, *, by_user: bool) -> None:
         for call in calls_of(message):
@@ -277,13 +263,13 @@ class _Reader:
             pending.result, pending.facts = message, facts
             return
         self._run.notes.add("tool results of no call")
-        content = message.get("content")
+        content = content_of(message.get("content"), self._run.notes)
         self._steps.append(
             Step(
                 id=self._ids.take(None, len(self._steps) + 1),
                 type="other",
                 name=string_of(message.get("name")),
-                output=self._text(content) if type(content) is list else content,
+                output=content,
                 error=_error(facts.error, content),
                 ended_at=facts.ended_at,
             )
@@ -307,14 +293,14 @@ class _Reader:
     def _tool(self, pending: _Pending, number: int) -> Step:
         beside = self._run.of_call.get(number, NO_FACTS)
         call, result, facts = pending.call, pending.result or {}, pending.facts
-        content = result.get("content")
+        content = content_of(result.get("content"), self._run.notes)
         return Step(
             id=pending.step_id,
             # What a simulated user does with tools of its own is not the agent's doing.
             type="other" if pending.by_user else "tool",
             parent_id=pending.parent_id,
             name=call.name or string_of(result.get("name")),
-            output=self._text(content) if type(content) is list else content,
+            output=content,
             arguments=call.arguments,
             error=_error(beside.error or facts.error, content),
             started_at=beside.started_at,

@@ -19,6 +19,7 @@ from weighbridge.traces import (
     otel,
     swe_agent,
 )
+from weighbridge.traces.importer import damaged
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,30 +39,24 @@ FORMATS: tuple[Importer, ...] = (
     anthropic.IMPORTER,
     openai_chat.IMPORTER,
 )
-_WRAPPERS = ("record", "trace", "trajectory")  #: keys that people put a trace under
+_WRAPPERS = ("record", "trace", "trajectory", "conversation")  #: keys that people put a trace under
+_WRAPPINGS_LIMIT = 3
 _SHOWN_KEYS = 12
+_SHOWN_CHARACTERS = 200  #: of an error that an importer ran into
 
 
 def read_traces(value: Any) -> Sequence[Trace]:
-    """Return the traces in a JSON value, decoded or as text; at least one.
+    """Return the traces in a JSON value, or in a list of them, decoded or as text; at least one.
 
     Raises UnknownTraceFormatError when no format has its shape, and TraceError when it is damaged.
     """
     decoded = _decoded(value) if isinstance(value, (str, bytes, bytearray)) else value
-    importer, found, trace_id = _find(decoded)
     try:
-        traces = importer.read(found)
-    except (TypeError, ValueError, LookupError, AttributeError, RecursionError) as error:
-        reason = f"{type(error).__name__}: {error}"[:200]
-        raise TraceError(
-            f"this looks like {importer.name}, but cannot be read: {reason}",
-            "is the file whole, and written by the tool itself?",
-        ) from error
-    if not traces:
-        raise TraceError(f"this {importer.name} holds no trace", "is the file whole?")
-    if trace_id and len(traces) == 1 and traces[0].id is None:
-        return (replace(traces[0], id=trace_id),)
-    return traces
+        return _read(*find_format(decoded))
+    except UnknownTraceFormatError:
+        if type(decoded) is not list or not decoded or not _is_known(decoded[0]):
+            raise
+    return [trace for place, item in enumerate(decoded, 1) for trace in _read_item(item, place)]
 
 
 def read_trace(value: Any) -> Trace:
@@ -75,28 +70,60 @@ def read_trace(value: Any) -> Trace:
     return first
 
 
+def _read(importer: Importer, value: Any, trace_id: str | None) -> Sequence[Trace]:
+    try:
+        traces = importer.read(value)
+    except TraceError:
+        raise
+    except Exception as error:
+        # The importers trust no more than what they looked at; whatever else is wrong ends here.
+        reason = f"{type(error).__name__}: {error}"[:_SHOWN_CHARACTERS]
+        raise damaged(f"this looks like {importer.name}, but cannot be read: {reason}") from error
+    if not traces:
+        raise damaged(f"this looks like {importer.name}, but holds no trace")
+    if trace_id and len(traces) == 1 and traces[0].id is None:
+        return (replace(traces[0], id=trace_id),)
+    return traces
+
+
+def _read_item(item: Any, place: int) -> Sequence[Trace]:
+    try:
+        return _read(*find_format(item))
+    except TraceError as error:
+        raise TraceError(f"trace {place} of the list: {error.message}", error.hint) from None
+
+
+def _is_known(value: Any) -> bool:
+    try:
+        find_format(value)
+    except UnknownTraceFormatError:
+        return False
+    return True
+
+
 def _decoded(text: str | bytes | bytearray) -> Any:
     try:
         return orjson.loads(text)
     except (ValueError, RecursionError) as error:
-        lines = [line for line in text.splitlines() if line.strip()]
-        try:
-            return [orjson.loads(line) for line in lines] if len(lines) > 1 else _raise(error)
-        except (ValueError, RecursionError):
-            raise TraceError(
-                f"the trace is not JSON: {error}", "give JSON, or JSON Lines of one format"
-            ) from None
+        whole_error = error
+    # No `splitlines`: JSON's strings may hold the other characters that it splits at.
+    lines = text.split("\n") if isinstance(text, str) else text.split(b"\n")
+    filled = [line for line in lines if line.strip()]
+    try:
+        if len(filled) > 1:
+            return [orjson.loads(line) for line in filled]
+    except (ValueError, RecursionError):
+        pass  # The error of the whole says more than that of a line.
+    raise TraceError(
+        f"the trace is not JSON: {whole_error}", "give JSON, or JSON Lines of one format"
+    )
 
 
-def _raise(error: Exception) -> Any:
-    raise error
-
-
-def _find(value: Any) -> tuple[Importer, Any, str | None]:
+def find_format(value: Any) -> tuple[Importer, Any, str | None]:
     """Return the importer of a value, what to give it, and the id that stands beside a wrapped trace."""
     trace_id = None
     inner = value
-    for _ in range(3):
+    for _ in range(_WRAPPINGS_LIMIT):
         for importer in FORMATS:
             if importer.matches(inner):
                 return importer, inner, trace_id
@@ -104,28 +131,37 @@ def _find(value: Any) -> tuple[Importer, Any, str | None]:
             break
         beside = inner.get("id")
         trace_id = trace_id or (beside if type(beside) is str and beside else None)
-        inner = next(
-            (inner[key] for key in _WRAPPERS if type(inner.get(key)) in {dict, list}), None
-        )
+        inner = _wrapped(inner)
     known = ", ".join(importer.name for importer in FORMATS)
     raise UnknownTraceFormatError(
         f"no trace format has this shape: {_described(value)}", f"known formats: {known}"
     )
 
 
+def _wrapped(value: dict[str, Any]) -> Any:
+    """Return what an object holds under a key that people put a trace under, as JSON or as its text."""
+    for key in _WRAPPERS:
+        inner = value.get(key)
+        if type(inner) is str:
+            try:
+                inner = orjson.loads(inner)
+            except (ValueError, RecursionError):
+                continue
+        if type(inner) is dict or type(inner) is list:
+            return inner
+    return None
+
+
 def _described(value: Any) -> str:
     """Say what was seen, by its keys alone."""
     if type(value) is dict:
-        keys = [str(key)[:40] for key in value]
+        keys = [key[:40] if type(key) is str else "?" for key in value]
         more = f" and {len(keys) - _SHOWN_KEYS} more" if len(keys) > _SHOWN_KEYS else ""
         return (
             f"an object with {', '.join(keys[:_SHOWN_KEYS])}{more}" if keys else "an empty object"
         )
     if type(value) is list:
-        first = f", the first of them {_described(value[0])}" if value else ""
-        return (
-            f"an array of {len(value):,}{first}"
-            if type(value[0] if value else 0) is dict
-            else f"an array of {len(value):,}"
-        )
+        first = value[0] if value else None
+        more = f", the first of them {_described(first)}" if type(first) is dict else ""
+        return f"an array of {len(value):,}{more}"
     return "no object or array"

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from weighbridge.errors import TraceError
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -21,3 +23,8 @@ class Importer:
     read: Callable[[Any], Sequence[Trace]]  #: the traces in a value that matches
     fields: tuple[tuple[str, str], ...]  #: where the model's fields come from: (ours, the format's)
     lacks: str = ""  #: what the format cannot carry, in words
+
+
+def damaged(what: str) -> TraceError:
+    """Return the error for a trace that is not as its format wants it."""
+    return TraceError(what, "is the file whole, and written by the tool itself?")

@@ -127,6 +127,8 @@ def added(usages: Iterable[Usage | None]) -> Usage | None:
     known = [usage for usage in listed if usage is not None]
     if not known or len(known) < len(listed):
         return None
+    if len(known) == 1:
+        return known[0]
     return usage_of(
         _sum(usage.input_tokens for usage in known),
         _sum(usage.output_tokens for usage in known),
@@ -256,7 +258,8 @@ class Notes:
         if not carried.issuperset(value):
             for key, item in value.items():
                 if key not in carried and item not in (None, "", False, [], {}):
-                    self.add(f"{of} field {str(key)[:_NAME_CHARACTERS]!r}")
+                    name = key[:_NAME_CHARACTERS] if type(key) is str else "?"
+                    self.add(f"{of} field {name!r}")
 
     def told(self) -> tuple[str, ...]:
         """Return what was noted, each with its count, in alphabetical order; the first kinds of very many."""
@@ -267,6 +270,19 @@ class Notes:
             if more > 0
             else tuple(told)
         )
+
+
+def content_of(content: Any, notes: Notes) -> Any:
+    """Return a message's content: the text of a list of parts, noting the others; what has no text, as it is."""
+    if type(content) is not list:
+        return content
+    text = text_of(content)
+    if text is None:
+        return content
+    for part in content:
+        if type(part) is dict and type(part.get("text")) is not str:
+            notes.add(f"content parts of type {str(part.get('type'))[:_NAME_CHARACTERS]!r}")
+    return text
 
 
 class StepIds:

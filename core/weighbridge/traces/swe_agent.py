@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 from msgspec import Struct
 
-from weighbridge.traces.importer import Importer
+from weighbridge.traces.importer import Importer, damaged
 from weighbridge.traces.model import Step, Trace
 from weighbridge.traces.reading import (
     Notes,
@@ -121,7 +121,7 @@ def _turns(entries: list[Any], notes: Notes) -> Iterator[_Turn]:
     for place, entry in enumerate(entries, 1):
         action = object_of(entry).get("action")
         if type(entry) is not dict or type(action) not in {str, type(None)}:
-            raise TypeError(f"entry {place} of the trajectory has no text as its action")
+            raise damaged(f"entry {place} of the trajectory has no text as its action")
         notes.add_fields(entry, _TURN_FIELDS, "turn")
         response = string_of(entry.get("response")) or string_of(entry.get("thought"))
         yield _Turn(response or "", (action or "").strip(), entry.get("observation"))
