@@ -97,7 +97,7 @@ class Client:
     ) -> Batch:
         """Register an empty batch; its feeder fills it."""
         self.check_graders(specs)
-        options = BatchOptions(specs, name, metadata)
+        options = BatchOptions(specs, name, metadata, self.settings.queue)
         batch = self.store.open_batch(
             options,
             expiry_seconds=self.settings.batch_expiry_seconds,

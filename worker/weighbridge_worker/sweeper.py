@@ -81,6 +81,8 @@ def _sweep_batch(
     if state.closing:
         close_open_chunks(store, batch, state.closing)
         return 0
+    if store.options(batch).queue != publisher.queue:
+        return 0  # the workers of that queue send its chunks out again
     due = store.sweep(batch, workers, WAITING_SECONDS if idle else LONG_WAITING_SECONDS)
     for chunk in due:
         publisher.publish(batch, chunk)

@@ -115,7 +115,7 @@ class Publisher:
     def __init__(self, settings: Settings, url: str) -> None:
         self.app = make_celery(settings, url)
         self._url = url
-        self._queue = settings.queue
+        self.queue = settings.queue
 
     def publish(self, batch: str, chunk: ChunkId) -> None:
         """Hint at a chunk; losing or doubling the hint is harmless."""
@@ -137,7 +137,7 @@ class Publisher:
         """Return how many messages wait for a worker."""
         with plain_broker_errors(self._url), self.app.connection_for_read() as connection:
             client: Any = connection.default_channel
-            return int(client.client.llen(self._queue))
+            return int(client.client.llen(self.queue))
 
     def close(self) -> None:
         """Drop the connections."""

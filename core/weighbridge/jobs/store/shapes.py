@@ -21,19 +21,27 @@ class BatchOptions:
     graders: tuple[GraderSpec, ...] = ()
     source: str = ""  #: what the input was called
     metadata: dict[str, str] | None = None
+    queue: str = ""  #: of the broker, whose workers grade it
 
     def pack(self) -> bytes:
         """Return the options as the store keeps them."""
         graders = [spec.as_dict() for spec in self.graders]
         return orjson.dumps(
-            {"graders": graders, "source": self.source, "metadata": self.metadata or {}}
+            {
+                "graders": graders,
+                "source": self.source,
+                "metadata": self.metadata or {},
+                "queue": self.queue,
+            }
         )
 
     @classmethod
     def unpack(cls, data: bytes) -> BatchOptions:
         """Undo `pack`."""
         value = orjson.loads(data)
-        return cls(parse_specs(value["graders"]), value["source"], value["metadata"])
+        return cls(
+            parse_specs(value["graders"]), value["source"], value["metadata"], value["queue"]
+        )
 
 
 @dataclass(frozen=True, slots=True)
