@@ -1,0 +1,174 @@
+"""Claude Code's lines: the transcript of a session, or what it prints with `--output-format stream-json`.
+
+One answer of the model may take several lines, one for each of its blocks, each with the answer's id and usage.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from msgspec import structs
+
+from weighbridge.traces.anthropic_blocks import Blocks, read_usage
+from weighbridge.traces.conversation import Run, read_messages
+from weighbridge.traces.model import Capability, Usage
+from weighbridge.traces.reading import cost_of, counted, scalars, string_of, time_of
+
+if TYPE_CHECKING:
+    from weighbridge.traces.model import Step, Trace
+
+_SPEAKERS = frozenset({"user", "assistant"})
+_REASONS: dict[Capability, str] = {
+    "token_usage": "no line tells an answer's usage",
+    "timing": "these lines carry no times",
+    "cost": "these lines carry no cost, and no usage to compute it from",
+    "tool_definitions": "these lines do not tell which tools were offered",
+}
+
+
+def are_lines(value: list[Any]) -> bool:
+    """Whether a list holds Claude Code's lines: those of messages have the message inside."""
+    return any(type(line) is dict and _is_message(line) for line in value)
+
+
+def _is_message(line: dict[str, Any]) -> bool:
+    message = line.get("message")
+    kind = line.get("type")
+    return (
+        type(kind) is str
+        and kind in _SPEAKERS
+        and type(message) is dict
+        and message.get("role") == kind
+        and "role" not in line
+    )
+
+
+def read_lines(lines: list[Any]) -> Trace:
+    """Return a session as a trace; a sub-agent's answers are part of the tool call that started it."""
+    session = _Session()
+    for line in lines:
+        if type(line) is dict:
+            session.read(line)
+    return session.trace()
+
+
+@dataclass(slots=True)
+class _Said:
+    """A message, the last line that it is from, and its content out of all of them."""
+
+    message: dict[str, Any]
+    line: dict[str, Any]
+    content: Any
+
+
+class _Session:
+    def __init__(self) -> None:
+        self._blocks = Blocks()
+        self._notes = self._blocks.notes
+        self._first: dict[str, Any] = {}  #: the line that opens a run
+        self._last: dict[str, Any] = {}  #: the line that closes it
+        self._id: str | None = None
+        self._said: list[_Said] = []
+        self._answers: dict[str, int] = {}  #: by an answer's id, its place among what was said
+        self._seen: set[str] = set()
+        self._started_by: dict[str, str] = {}  #: by an answer's id, the call that it is part of
+
+    def read(self, line: dict[str, Any]) -> None:
+        """Take in a line."""
+        kind = line.get("type")
+        name = string_of(line.get("sessionId")) or string_of(line.get("session_id"))
+        self._id = self._id or name
+        if _is_message(line):
+            self._message(line)
+        elif kind == "system" and line.get("subtype") == "init":
+            self._first = line
+        elif kind == "result":
+            self._last = line
+        else:
+            self._notes.add(f"lines of type {str(kind)[:40]!r}")
+
+    def _message(self, line: dict[str, Any]) -> None:
+        uuid = string_of(line.get("uuid"))
+        if uuid in self._seen:  # a resumed session begins with what it resumes
+            self._notes.add("lines that came twice")
+            return
+        if uuid:
+            self._seen.add(uuid)
+        message = line["message"]
+        if line.get("isMeta") is True:
+            self._notes.add("notices of the program to the model")
+        elif line.get("isApiErrorMessage") is True:
+            self._said.append(_Said({**message, "role": "api error"}, line, message.get("content")))
+        elif line["type"] == "user" and _is_inner(line) and not _has_results(message):
+            self._notes.add("prompts to sub-agents")
+        else:
+            self._keep(message, line)
+
+    def _keep(self, message: dict[str, Any], line: dict[str, Any]) -> None:
+        answer = string_of(message.get("id")) if line["type"] == "assistant" else None
+        caller = string_of(line.get("parent_tool_use_id"))
+        if answer and caller:
+            self._started_by[answer] = caller
+        place = self._answers.setdefault(answer, len(self._said)) if answer else len(self._said)
+        if place == len(self._said):
+            content = message.get("content")
+            self._said.append(_Said(message, line, content if answer is None else _listed(content)))
+            return
+        said = self._said[place]
+        said.message, said.line = message, line
+        said.content += _listed(message.get("content"))
+
+    def trace(self) -> Trace:
+        """Return the trace of all lines taken in."""
+        run_usage = counted(read_usage(self._last.get("usage")))
+        for said in self._said:
+            message, line = {**said.message, "content": said.content}, said.line
+            self._blocks.add(message, time_of(line.get("timestamp")), cost_of(line.get("costUSD")))
+        blocks = self._blocks
+        if run_usage:
+            blocks.of_message = {
+                place: structs.replace(facts, usage=_settled(facts.usage))
+                for place, facts in blocks.of_message.items()
+            }
+        names = self._first.get("tools")
+        run = Run(
+            id=self._id,
+            tools=[{"name": name} for name in names] if type(names) is list else None,
+            model=string_of(self._first.get("model")),
+            usage=run_usage,
+            cost_usd=cost_of(self._last.get("total_cost_usd")),
+            metadata=scalars(outcome=self._last.get("subtype"), turns=self._last.get("num_turns")),
+            of_message=blocks.of_message,
+            of_call=blocks.of_call,
+            notes=blocks.notes,
+        )
+        trace = read_messages(blocks.messages, "anthropic", run, _REASONS)
+        return replace(trace, steps=tuple(map(self._linked, trace.steps)))
+
+    def _linked(self, step: Step) -> Step:
+        caller = self._started_by.get(step.id) if step.type == "llm" else None
+        return structs.replace(step, parent_id=caller) if caller else step
+
+
+def _settled(usage: Usage | None) -> Usage | None:
+    """Return an answer's usage without its output tokens, which a stream tells before all of them are there."""
+    return None if usage is None else structs.replace(usage, output_tokens=None)
+
+
+def _is_inner(line: dict[str, Any]) -> bool:
+    return line.get("isSidechain") is True or bool(line.get("parent_tool_use_id"))
+
+
+def _has_results(message: dict[str, Any]) -> bool:
+    return any(
+        type(block) is dict and block.get("type") == "tool_result"
+        for block in _listed(message.get("content"))
+    )
+
+
+def _listed(content: Any) -> list[Any]:
+    """Return a message's blocks, in a list of their own."""
+    if type(content) is str:
+        return [{"type": "text", "text": content}]
+    return list(content) if type(content) is list else []
