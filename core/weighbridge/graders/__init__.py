@@ -14,6 +14,7 @@ from weighbridge.graders.base import (
 )
 from weighbridge.graders.registry import Registry, default_registry
 from weighbridge.graders.string_match import StringMatchGrader
+from weighbridge.graders.trace_grader import TraceGrader
 from weighbridge.graders.true_false import TrueFalseGrader
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "Registry",
     "StringMatchGrader",
     "Strings",
+    "TraceGrader",
     "TrueFalseGrader",
     "Verdict",
     "default_registry",

@@ -70,6 +70,7 @@ class Registry:
                 "version": grader.version,
                 "config_schema": grader.config_schema(),
                 "inputs_schema": grader.inputs_schema(),
+                "requirements": _requirements(grader, grader.example()["config"]),
                 "example": grader.example(),
             }
             for grader in self._classes.values()
@@ -126,6 +127,14 @@ def _problem(grader: object) -> str:
         if describe() is None:
             return f"{describe.__name__} returns nothing"
     return ""
+
+
+def _requirements(grader: type[Grader], config: dict[str, Any] | None) -> dict[str, list[str]]:
+    needed = grader.requirements(config)
+    return {
+        "step_types": list(needed.step_types),
+        "capabilities": list(needed.capabilities),
+    }
 
 
 def _text(error: BaseException) -> str:
