@@ -164,7 +164,11 @@ def time_of(value: Any, unit: Literal["s", "ms", "us", "ns"] = "s") -> int | Non
         unit = "ms" if value < _SECONDS_LIMIT * 10**3 else "us" if value < 10**17 else "ns"
     if not 0 < value < _NANOSECONDS_LIMIT:
         return None
-    nanoseconds = int(value * _NANOSECONDS[unit])
+    if type(value) is float:
+        # Today's seconds in a float tell microseconds; what stands below them is the rounding of the float.
+        nanoseconds = round(value * (_NANOSECONDS[unit] / 1000)) * 1000
+    else:
+        nanoseconds = int(value) * _NANOSECONDS[unit]
     return nanoseconds if 0 < nanoseconds < _NANOSECONDS_LIMIT else None
 
 
