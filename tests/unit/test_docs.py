@@ -9,6 +9,8 @@ import pytest
 
 from weighbridge.jobs.store import keys
 from weighbridge.settings import Settings
+from weighbridge.traces import FORMATS
+from weighbridge.traces.importer import Importer
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted(
@@ -84,3 +86,11 @@ def test_every_link_on_the_page_leads_somewhere(page: str) -> None:
 def anchors(file: Path) -> set[str]:
     headings = re.findall(r"^#+ (.+)$", file.read_text(encoding="utf-8"), re.MULTILINE)
     return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("known", FORMATS, ids=lambda known: known.id)
+def test_the_page_of_traces_has_each_format_with_the_fields_that_it_carries(known: Importer) -> None:
+    section = read("docs/traces.md").partition(f"### {known.name}\n")[2].partition("\n### ")[0]
+    fields = [f"| `{ours}` | {theirs} |" for ours, theirs in known.fields]
+    assert [line for line in section.splitlines() if line.startswith("| `")] == fields
+    assert known.lacks in section

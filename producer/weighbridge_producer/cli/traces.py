@@ -184,14 +184,10 @@ def _print_step(step: Step, start: int | None, width: int) -> None:
     moment = f"{(step.started_at - start) / 1e9:+9.2f}s " if step.started_at and start else ""
     kind = f"[{_STYLES.get(step.type, 'white')}]{step.type:6}[/]"
     ident = shown(step.id, width)
-    said = "" if step.type == "tool" else _brief(step.output)
-    what = (
-        f"[bold]{shown(step.name or '', 40)}[/] {_brief(step.arguments)}"
-        if step.type == "tool"
-        else said
-    )
+    name = f"[bold]{shown(step.name, 40)}[/] " if step.name else ""
+    what = name + _brief(step.arguments if step.type == "tool" else step.output)
     usage = f" [dim]{step.usage.total:,} tokens[/]" if step.usage and step.usage.total else ""
-    out.print(f"{moment}{ident:{width}}  {kind} {what}{usage}")
+    out.print(f"{moment}{ident:{width}}  {kind} {what}{usage}".rstrip())
     indent = " " * (len(moment.strip()) + 1 + width + 9 if moment else width + 9)
     if step.error:
         out.print(f"{indent}[red]✗ {_brief(step.error)}[/]")

@@ -112,16 +112,13 @@ def test_spans_of_one_run_are_one_case_on_whichever_lines_they_stand(*, in_lines
 
 
 def test_a_jaeger_export_is_a_case_for_each_of_its_traces() -> None:
-    data = {
-        "data": [
-            {"traceID": "x", "spans": [], "processes": {}},
-            {"traceID": "y", "spans": [], "processes": {}},
-        ]
-    }
+    spans = [{"traceID": "x", "spanID": "1", "operationName": "chat", "startTime": 1, "tags": []}]
+    data = {"data": [{"traceID": name, "spans": spans, "processes": {}} for name in "xy"]}
     found = cases_of(orjson.dumps(data))
-    assert [(case["custom_id"], len(case["inputs"]["trace"]["data"])) for case in found] == [
-        ("x", 1),
-        ("y", 1),
+    assert [case["custom_id"] for case in found] == ["x", "y"]
+    assert [[part["traceID"] for part in case["inputs"]["trace"]["data"]] for case in found] == [
+        ["x"],
+        ["y"],
     ]
 
 
