@@ -148,11 +148,12 @@ def folder(tmp_path: Path) -> Iterator[Path]:
 
 
 @pytest.mark.slow
-def test_every_command_in_the_readme_prints_what_it_shows(
-    folder: Path, tcp_server: TcpServer
+@pytest.mark.parametrize("page", ["README.md", "docs/traces.md"])
+def test_every_command_on_the_page_prints_what_it_shows(
+    page: str, folder: Path, tcp_server: TcpServer
 ) -> None:
-    examples = commands("README.md")
-    assert len(examples) > 10
+    examples = commands(page)
+    assert len(examples) > (10 if page == "README.md" else 0)
     printed = run_commands(examples, folder, tcp_server.url)
     assert [(e.source, masked(e.output)) for e in examples] == [
         (e.source, masked(output)) for e, output in zip(examples, printed, strict=True)
