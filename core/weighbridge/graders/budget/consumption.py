@@ -1,0 +1,242 @@
+"""What a run consumed, as far as its trace tells, with nothing counted twice and nothing guessed.
+
+Model calls (steps of type `llm`) tell what they used. A step around others, such as an agent's, may tell the sum of
+what the calls inside it used, and the trace may tell that of the whole run: such a sum is never added to its parts,
+and stands in for them only where they do not tell everything themselves.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from decimal import Decimal
+from itertools import islice
+from typing import TYPE_CHECKING, TypeAlias
+
+from weighbridge.graders.trace_grader import STEP_IDS_LIMIT
+from weighbridge.traces import Step, Trace, Usage
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterator, Mapping, Sequence
+
+Amount = int | Decimal
+
+_TOKENS_LIMIT = 10**15  #: more than anything can have used; a figure beyond it is none
+
+
+@dataclass(frozen=True, slots=True)
+class AtLeast:
+    """A figure that is not all of what was used."""
+
+    amount: Amount
+
+
+Told = Amount | AtLeast | None  #: what a step, or the run, tells of what it used; None for nothing
+_NOT_TOLD = AtLeast(0)
+
+
+@dataclass(frozen=True, slots=True)
+class Total:
+    """What the steps of a run add up to."""
+
+    known: Amount  #: all of it if `is_whole`, else the least that it can be
+    is_whole: bool
+    is_told: bool  #: whether any step, or the run, tells anything at all
+    missing: Sequence[Step]  #: the steps that do not tell all, where nothing stands in for them
+    tellers: Sequence[Step]
+    parts: Mapping[int, Amount]  #: what `known` is made of, by the teller's place, in trace order
+
+    @property
+    def steps(self) -> Sequence[Step]:
+        """The first steps that the total is made of, as many as evidence lists."""
+        return [self.tellers[at] for at in islice(self.parts, STEP_IDS_LIMIT)]
+
+    def crossing(self, limit: Amount) -> tuple[Step, Amount] | None:
+        """Return the step at which the running total first exceeds a limit, and the running total there.
+
+        None where only the run as a whole tells that the limit is exceeded.
+        """
+        running: Amount = 0
+        for at, amount in self.parts.items():
+            running += amount
+            if running > limit:
+                return self.tellers[at], running
+        return None
+
+
+class Tellers:
+    """The steps of a trace that tell, or should tell, what they used, and which of them stand around others."""
+
+    def __init__(self, trace: Trace) -> None:
+        told = [
+            (place, step)
+            for place, step in enumerate(trace.steps)
+            if step.type == "llm" or step.usage is not None or step.cost_usd is not None
+        ]
+        self.steps = [
+            step for _, step in told
+        ]  #: in trace order; `total` wants what each of them tells
+        others = {place: at for at, (place, step) in enumerate(told) if step.type != "llm"}
+        around = _enclosing(trace.steps, others) if others else [None] * len(trace.steps)
+        #: the place in `steps` of the step that each is inside of, for calls and for those around others
+        outer = [None if (place := around[own]) is None else others[place] for own, _ in told]
+        self._outer = {at: outer[at] for at in others.values()}
+        self._inner_first = _inner_first(self._outer)
+        self._calls_in: dict[int | None, list[int]] = defaultdict(list)
+        for at, step in enumerate(self.steps):
+            if step.type == "llm":
+                self._calls_in[outer[at]].append(at)
+
+    def total(self, told: Sequence[Told], by_run: Told = None) -> Total:
+        """Add up what each of the steps tells; `by_run` is what the run tells of itself."""
+        parts: dict[int, Amount] = {}
+        sums = {at: _Sum() for at in (None, *self._inner_first)}
+        for outer, calls in self._calls_in.items():
+            sums[outer].add_calls(calls, told, parts)
+        for at in self._inner_first:
+            excess = sums[at].stand_in(told[at], at)
+            if excess:
+                parts[at] = excess
+            sums[self._outer[at]].include(sums[at])
+        run = sums[None]
+        run.stand_in(by_run)
+        return Total(
+            known=run.known,
+            is_whole=run.is_whole and not run.missing,
+            is_told=run.is_told,
+            missing=[self.steps[at] for at in sorted(_flat(run.missing))],
+            tellers=self.steps,
+            parts=dict(sorted(parts.items())) if self._inner_first else parts,
+        )
+
+
+Places: TypeAlias = "list[int | Places]"
+"""Places of steps; lists in lists, so that taking in an inner list costs nothing."""
+
+
+@dataclass(slots=True)
+class _Sum:
+    """What the calls inside one step, or the run, add up to."""
+
+    known: Amount = 0
+    calls: int = 0
+    is_told: bool = False
+    is_whole: bool = True
+    missing: Places = field(default_factory=list)
+
+    def add_calls(
+        self, calls: Sequence[int], told: Sequence[Told], parts: dict[int, Amount]
+    ) -> None:
+        for at in calls:
+            amount = told[at]
+            if amount is None or isinstance(amount, AtLeast):
+                self.missing.append(at)
+                amount = 0 if amount is None else amount.amount
+            if amount:
+                self.known += amount
+                parts[at] = amount
+        self.calls += len(calls)
+        self.is_told = bool(self.known) or len(self.missing) < len(calls)
+
+    def include(self, inner: _Sum) -> None:
+        self.known += inner.known
+        self.calls += inner.calls
+        self.is_told = self.is_told or inner.is_told
+        if inner.missing:
+            self.missing.append(inner.missing)
+
+    def stand_in(self, told: Told, at: int | None = None) -> Amount:
+        """Let the sum that a step or the run tells stand in for its calls, unless they tell everything.
+
+        Returns by how much it exceeds what they tell. Where it is less, what they tell is what is known.
+        """
+        if told is None or (self.calls and not self.missing):
+            return 0
+        is_all = not isinstance(told, AtLeast)
+        amount = told.amount if isinstance(told, AtLeast) else told
+        excess = amount - self.known
+        self.known = max(self.known, amount)
+        self.is_told = self.is_told or is_all or bool(amount)
+        if is_all:
+            self.missing = []
+        elif not self.missing and at is not None:
+            self.missing.append(at)
+        elif not self.missing:
+            self.is_whole = False
+        return max(excess, 0)
+
+
+def _inner_first(outer: Mapping[int, int | None]) -> list[int]:
+    """Return steps around others so that each comes after those inside it; `outer` says what each is inside of."""
+    inside = dict.fromkeys(outer, 0)
+    for around in outer.values():
+        if around is not None:
+            inside[around] += 1
+    ready = [at for at, count in inside.items() if not count]
+    for at in ready:
+        around = outer[at]
+        if around is not None:
+            inside[around] -= 1
+            if not inside[around]:
+                ready.append(around)
+    return ready
+
+
+def _flat(missing: Places) -> Iterator[int]:
+    pending: Places = [missing]
+    while pending:
+        found = pending.pop()
+        if isinstance(found, list):
+            pending += found
+        else:
+            yield found
+
+
+def _enclosing(steps: Sequence[Step], wanted: Container[int]) -> list[int | None]:
+    """Return for the step at each place the place of the nearest of the wanted steps that it is inside of.
+
+    A parent that is nowhere counts as none, and a ring of parents is cut at one place.
+    """
+    places = {step.id: place for place, step in enumerate(steps)}
+    parents = [None if step.parent_id is None else places.get(step.parent_id) for step in steps]
+    nearest: list[int | None] = [None] * len(steps)
+    is_known = [False] * len(steps)
+    for place in range(len(steps)):
+        path: list[int] = []
+        at: int | None = place
+        while at is not None and not is_known[at]:
+            is_known[at] = True
+            path.append(at)
+            at = parents[at]
+        if at is not None and path and at in set(path):
+            parents[path[-1]] = None
+        for inner in reversed(path):
+            outer = parents[inner]
+            if outer is not None:
+                nearest[inner] = outer if outer in wanted else nearest[outer]
+    return nearest
+
+
+def count_told(tokens: object) -> int | None:
+    """Return a count of tokens; None for anything that is none."""
+    return tokens if type(tokens) is int and 0 <= tokens <= _TOKENS_LIMIT else None
+
+
+def tokens_told(usage: Usage | None) -> Sequence[Told]:
+    """Return the input, output, total and cached tokens that a usage tells; None each for no usage.
+
+    The total is the one told, or else the sum of input and output; that sum also where it is more.
+    """
+    if usage is None:
+        return None, None, None, None
+    sent, received = count_told(usage.input_tokens), count_told(usage.output_tokens)
+    total, cached = count_told(usage.total_tokens), count_told(usage.cached_tokens)
+    parts = (sent or 0) + (received or 0)
+    all_told = parts if total is None or total < parts else total
+    is_all = total is not None or (sent is not None and received is not None)
+    return (
+        _NOT_TOLD if sent is None else sent,
+        _NOT_TOLD if received is None else received,
+        all_told if is_all else AtLeast(all_told),
+        _NOT_TOLD if cached is None else cached,
+    )

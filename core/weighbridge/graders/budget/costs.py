@@ -1,0 +1,124 @@
+"""What a run cost: by the trace's own figures where it has them, else by a table of prices."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from weighbridge.graders.budget.consumption import AtLeast, Tellers, Told, Total, count_told
+from weighbridge.graders.budget.prices import PricedModel, Unpriced, find_model
+from weighbridge.graders.budget.run_times import times_told
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from weighbridge.traces import Step, Trace, Usage
+
+MODELS_LIMIT = 100  #: different models that are looked up for one trace
+_COST_LIMIT = 10**15  #: more than anything can have cost; a figure beyond it is none
+_NOT_TOLD = AtLeast(0)
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What a run cost in USD, and who says so."""
+
+    total: Total
+    is_own: bool  #: whether the trace tells any of it
+    #: the trace's models, as the table names them
+    priced_as: dict[str, str] = field(default_factory=dict)
+    #: steps that tell their tokens and have no price, by the reason
+    unpriced: dict[str, list[Step]] = field(default_factory=dict)
+
+
+def own_cost(trace: Trace, tellers: Tellers) -> Cost:
+    """Return what the trace itself says that the run cost."""
+    total = tellers.total([_told(step) for step in tellers.steps], _amount_told(trace.cost_usd))
+    return Cost(total, total.is_told)
+
+
+def cost(trace: Trace, tellers: Tellers) -> Cost:
+    """Return what the trace says that the run cost, with the price of each step of which it does not."""
+    own = own_cost(trace, tellers)
+    if own.total.is_whole and own.total.is_told:
+        return own
+    pricing = _Pricing(trace, own.total.missing)
+    total = tellers.total([pricing.told(step) for step in tellers.steps])
+    if not total.is_told and trace.usage is not None:
+        total = pricing.run_total(total, trace.usage)
+    return Cost(total, own.is_own, pricing.priced_as, pricing.unpriced)
+
+
+class _Pricing:
+    """Puts a price on the steps of one trace that do not tell their cost."""
+
+    def __init__(self, trace: Trace, untold: Sequence[Step]) -> None:
+        self._trace = trace
+        (self._run_started,) = times_told((trace.started_at,))
+        self._untold = {step.id for step in untold}
+        self._models: dict[str | None, PricedModel | Unpriced] = {}
+        self.unpriced: dict[str, list[Step]] = {}
+
+    @property
+    def priced_as(self) -> dict[str, str]:
+        """The trace's models that are in the table, as it names them."""
+        return {
+            name: model.name
+            for name, model in self._models.items()
+            if name and isinstance(model, PricedModel)
+        }
+
+    def told(self, step: Step) -> Told:
+        """Return what a step tells that it cost, or else its price."""
+        usage = step.usage
+        if usage is None or step.id not in self._untold:
+            return _told(step)
+        if count_told(usage.input_tokens) is None or count_told(usage.output_tokens) is None:
+            return _NOT_TOLD
+        started, ended = times_told((step.started_at, step.ended_at))
+        usd = self._usd(
+            step.model, usage, started or ended or self._run_started, is_one_call=step.type == "llm"
+        )
+        if isinstance(usd, Unpriced):
+            self.unpriced.setdefault(usd.reason, []).append(step)
+            return _NOT_TOLD
+        return usd
+
+    def run_total(self, total: Total, usage: Usage) -> Total:
+        """Return the price of what the run as a whole used, by the one model that it names."""
+        if count_told(usage.input_tokens) is None or count_told(usage.output_tokens) is None:
+            return replace(total, is_whole=False)
+        calls = [step for step in self._trace.steps if step.type == "llm"]
+        models = {step.model for step in self._trace.steps if step.model}
+        model = models.pop() if len(models) == 1 else None
+        usd = self._usd(model, usage, self._run_started, is_one_call=len(calls) == 1)
+        if isinstance(usd, Unpriced):
+            self.unpriced.setdefault(usd.reason, [])
+            return replace(total, is_whole=False)
+        return replace(total, known=usd, is_whole=True, is_told=True, missing=())
+
+    def _usd(
+        self, name: str | None, usage: Usage, at: int | None, *, is_one_call: bool
+    ) -> Decimal | Unpriced:
+        model = self._models.get(name)
+        if model is None:
+            if len(self._models) == MODELS_LIMIT:
+                return Unpriced(f"more than {MODELS_LIMIT} models are named")
+            model = self._models[name] = find_model(name)
+        return (
+            model if isinstance(model, Unpriced) else model.usd(usage, at, is_one_call=is_one_call)
+        )
+
+
+def _told(step: Step) -> Told:
+    told = _amount_told(step.cost_usd)
+    # What used tokens cost something, whether it is a model call or stands around calls that are not in the trace.
+    return _NOT_TOLD if told is None and step.usage is not None else told
+
+
+def _amount_told(usd: object) -> Decimal | None:
+    if (type(usd) is not float and type(usd) is not int) or not 0 <= usd <= _COST_LIMIT:
+        return None
+    # By its digits: ten times 0.1 are 1.
+    return Decimal(repr(usd))

@@ -1,0 +1,201 @@
+"""Whether a run stayed within limits on what it consumed: tokens, calls, steps, time and money."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from decimal import Context, Decimal, localcontext
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import Field, model_validator
+
+from weighbridge.graders.base import (
+    Evidence,
+    GraderConfig,
+    GraderRequirements,
+    GraderResult,
+    Verdict,
+    graded,
+)
+from weighbridge.graders.budget.limits import Finding, judge
+from weighbridge.graders.budget.measurements import FIELDS, Measurements, as_number
+from weighbridge.graders.budget.readings import Readings
+from weighbridge.graders.config import parse_config
+from weighbridge.graders.trace_grader import TraceGrader, bounded
+
+if TYPE_CHECKING:
+    from weighbridge.graders.budget.consumption import Amount
+    from weighbridge.traces import Capability, StepType, Trace
+
+_Count = Annotated[int, Field(ge=0, le=2**63 - 1)]
+_REASON_CHARACTERS = 300  #: of what a trace says that it lacks
+_Quantity = Annotated[float, Field(ge=0)]
+_PER_TOOL = "max_tool_calls_per_tool"
+
+#: What each limit needs of a trace: the steps that it counts or adds up, and the capabilities.
+_NEEDS: dict[str, tuple[tuple[StepType, ...], tuple[Capability, ...]]] = {
+    "max_tokens": (("llm",), ("token_usage",)),
+    "max_input_tokens": (("llm",), ("token_usage",)),
+    "max_output_tokens": (("llm",), ("token_usage",)),
+    "max_tool_calls": (("tool",), ("tool_calls",)),
+    _PER_TOOL: (("tool",), ("tool_calls",)),
+    "max_llm_calls": (("llm",), ()),
+    "max_steps": ((), ()),
+    "max_duration_ms": ((), ("timing",)),
+    "max_step_latency_ms": (("llm", "tool"), ("timing",)),
+    "max_cost_usd": (("llm",), ("cost",)),
+}
+#: Exact for any sum of what a trace can tell, and the same whatever context the caller works in.
+_ARITHMETIC = Context(prec=100, traps=[])
+
+
+class BudgetConfig(GraderConfig):
+    """The limits, of which at least one must be set; what equals a limit keeps it."""
+
+    max_tokens: _Count | None = None
+    max_input_tokens: _Count | None = None
+    max_output_tokens: _Count | None = None
+    max_tool_calls: _Count | None = None
+    max_tool_calls_per_tool: Annotated[dict[str, _Count], Field(min_length=1)] | None = None
+    max_llm_calls: _Count | None = None
+    max_steps: _Count | None = None
+    max_duration_ms: _Quantity | None = None
+    max_step_latency_ms: _Quantity | None = None
+    max_cost_usd: _Quantity | None = None
+    missing_usage: Literal["ungradable", "ignore"] = "ungradable"
+
+    @model_validator(mode="after")
+    def _want_a_limit(self) -> BudgetConfig:
+        if not self.limits():
+            raise ValueError(f"at least one limit is needed: {', '.join(_NEEDS)}")
+        return self
+
+    def limits(self) -> dict[str, Any]:
+        """Return the limits that are set."""
+        given = ((name, getattr(self, name)) for name in _NEEDS)
+        return {name: limit for name, limit in given if limit is not None}
+
+
+class BudgetGrader(TraceGrader):
+    """Passes when a run kept every limit."""
+
+    id = "budget"
+    name = "Budget"
+    description = "Limits on the tokens, calls, steps, time and money that a run consumed"
+    version = 1
+    Config = BudgetConfig
+    settings: BudgetConfig
+
+    def prepare(self) -> None:
+        """Write the limits as exact numbers, with those of single tools each on its own."""
+        limits = self.settings.limits()
+        self._per_tool = tuple(limits.pop(_PER_TOOL, {}).items())
+        self._limits = tuple((check, _exact(limit)) for check, limit in limits.items())
+        self._with_prices = self.settings.max_cost_usd is not None
+        self._ignores_missing = self.settings.missing_usage == "ignore"
+
+    @classmethod
+    def requirements(cls, config: dict[str, Any] | None = None) -> GraderRequirements:
+        """Return what the limits of a configuration need; for None, what all of them need.
+
+        Raises ConfigError or ConfigTypeError.
+        """
+        limits = _NEEDS if config is None else parse_config(cls.Config, config, cls.id).limits()
+        types = dict.fromkeys(kind for limit in limits for kind in _NEEDS[limit][0])
+        needed = dict.fromkeys(name for limit in limits for name in _NEEDS[limit][1])
+        return GraderRequirements(tuple(types), tuple(needed))
+
+    @classmethod
+    def example(cls) -> dict[str, Any]:
+        """Return a run of two model calls and a tool call that kept its limits."""
+        return {
+            "config": {"max_tokens": 5000, "max_tool_calls": 10},
+            "inputs": {"trace": deepcopy(_EXAMPLE)},
+        }
+
+    def judge(self, trace: Trace) -> GraderResult:
+        """Hold what a run consumed against every limit: fail beats ungradable beats pass."""
+        with localcontext(_ARITHMETIC):
+            measured = Measurements(trace, with_prices=self._with_prices)
+            findings = self._findings(measured)
+            details = measured.details()
+        found = {finding.verdict for finding in findings}
+        verdict = next(kind for kind in _BY_WEIGHT if kind in found)
+        findings.sort(key=lambda finding: _BY_WEIGHT.index(finding.verdict))
+        evidence = [finding.evidence for finding in findings]
+        if verdict is Verdict.PASS and not any(finding.is_told for finding in findings):
+            evidence.append(_vacuous())
+        return graded(
+            verdict,
+            {**details, "limits": self._limits_shown()},
+            bounded(evidence, "checks"),
+            min(finding.score for finding in findings if finding.verdict is verdict),
+        )
+
+    def blank_details(self) -> dict[str, object]:
+        """Return the details of a trace that cannot be read: its limits alone."""
+        return {**dict.fromkeys(FIELDS), "limits": self._limits_shown()}
+
+    def _limits_shown(self) -> dict[str, object]:
+        shown: dict[str, object] = {check: as_number(limit) for check, limit in self._limits}
+        return shown | ({_PER_TOOL: dict(self._per_tool)} if self._per_tool else {})
+
+    def _findings(self, measured: Measurements) -> list[Finding]:
+        def lacking(capability: Capability) -> str:
+            (entry,) = self.lacking(measured.trace, capability)
+            return f"{entry['description'][:_REASON_CHARACTERS]} ({capability})"
+
+        readings = Readings(measured, lacking, ignores_missing=self._ignores_missing)
+        findings = [judge(check, limit, readings.of(check)) for check, limit in self._limits]
+        if self._per_tool:
+            of_tools = readings.of_tools([tool for tool, _ in self._per_tool])
+            findings += [
+                judge(f"{_PER_TOOL}.{tool}", limit, reading)
+                for (tool, limit), reading in zip(self._per_tool, of_tools, strict=True)
+            ]
+        return findings
+
+
+_BY_WEIGHT = (Verdict.FAIL, Verdict.UNGRADABLE, Verdict.PASS)
+
+
+def _exact(limit: float) -> Amount:
+    return limit if isinstance(limit, int) else Decimal(repr(limit))
+
+
+def _vacuous() -> Evidence:
+    return {
+        "check": "vacuous",
+        "description": "no limit rests on any fact: the trace tells nothing of what they limit",
+        "passed": True,
+        "step_ids": [],
+    }
+
+
+_EXAMPLE: dict[str, Any] = {
+    "format": "weighbridge",
+    "id": "weather",
+    "steps": [
+        {"id": "s1", "type": "user", "output": "Will it rain in Oslo tomorrow?"},
+        {
+            "id": "s2",
+            "type": "llm",
+            "model": "gpt-4o",
+            "usage": {"input_tokens": 1200, "output_tokens": 100},
+        },
+        {
+            "id": "s3",
+            "parent_id": "s2",
+            "type": "tool",
+            "name": "forecast",
+            "arguments": {"city": "Oslo", "day": "tomorrow"},
+            "output": "rain from 14:00",
+        },
+        {
+            "id": "s4",
+            "type": "llm",
+            "model": "gpt-4o",
+            "output": "Yes, from two in the afternoon.",
+            "usage": {"input_tokens": 1600, "output_tokens": 100},
+        },
+    ],
+}

@@ -1,0 +1,157 @@
+"""One measurement against one limit: kept, exceeded, or not known; and the evidence of it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from weighbridge.graders.base import Evidence, Verdict
+from weighbridge.graders.budget.measurements import as_number
+from weighbridge.graders.inputs import printable
+from weighbridge.graders.trace_grader import STEP_IDS_LIMIT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from weighbridge.graders.budget.consumption import Amount
+    from weighbridge.traces import Step
+
+_NAMED_STEPS = 3  #: that a description names; the entry lists more
+_NAME_CHARACTERS = 40
+_HIGHEST_PERCENT = 1_000_000
+_BELOW_ONE = math.nextafter(1.0, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Breach:
+    """Where a limit was exceeded."""
+
+    text: str
+    steps: Sequence[Step] = ()
+    excerpt: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One measurement of a run, as a limit looks at it."""
+
+    unit: str  #: after the number: "tokens", "ms"
+    known: Amount  #: all of it if `is_whole`, else the least that it can be
+    is_whole: bool
+    is_told: bool  #: whether it rests on any fact of the trace
+    breach: Callable[[Amount], Breach]  #: where that limit was exceeded
+    steps: Sequence[Step] = ()  #: those it rests on
+    untold: str = ""  #: why it is not whole
+    untold_steps: Sequence[Step] = ()
+    remark: str = ""  #: what else a person should know
+    is_count: bool = False  #: whether it counts steps
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What became of one limit."""
+
+    verdict: Verdict
+    evidence: Evidence
+    score: float  #: limit/observed of one that was exceeded
+    is_told: bool
+
+
+def judge(check: str, limit: Amount, reading: Reading) -> Finding:
+    """Hold a measurement against a limit; the least that is known may exceed it, and only all of it keep it."""
+    if reading.known > limit:
+        return _exceeded(check, limit, reading)
+    if not reading.is_whole:
+        return _unknown(check, limit, reading)
+    left = shown(limit - reading.known)
+    description = f"{utilisation(reading.known, limit, reading.unit)}; {left} left{reading.remark}"
+    evidence = _evidence(check, description, limit, reading.known, reading.steps)
+    evidence["passed"] = True
+    return Finding(Verdict.PASS, evidence, 1.0, reading.is_told)
+
+
+def _exceeded(check: str, limit: Amount, reading: Reading) -> Finding:
+    breach = reading.breach(limit)
+    how = "" if reading.is_whole else "at least "
+    used = utilisation(reading.known, limit, reading.unit, how)
+    if reading.is_count:
+        # One of a unit in the plural: "1 tool call", "1 call of 'search'".
+        unit = reading.unit
+        if reading.known == 1:
+            unit = unit.replace("calls", "call", 1).replace("steps", "step", 1)
+        counted = f"{how}{shown(reading.known)} {unit}, limit {shown(limit)}"
+        description = f"{counted}: {breach.text}; {used}"
+    else:
+        over = shown(reading.known - limit)
+        description = f"{used}: {over} over the limit; {breach.text}{reading.remark}"
+    evidence = _evidence(check, description, limit, reading.known, breach.steps)
+    if breach.excerpt:
+        evidence["excerpt"] = breach.excerpt
+    score = min(float(limit / reading.known), _BELOW_ONE)
+    return Finding(Verdict.FAIL, evidence, score, reading.is_told)
+
+
+def _unknown(check: str, limit: Amount, reading: Reading) -> Finding:
+    if reading.is_told:
+        used = utilisation(reading.known, limit, reading.unit, "at least ")
+        description = f"{used}, but the rest is not known: {reading.untold}"
+    else:
+        description = (
+            f"limit {shown(limit)} {reading.unit}, but what was used is not known: {reading.untold}"
+        )
+    observed = reading.known if reading.is_told else None
+    evidence = _evidence(check, description, limit, observed, reading.untold_steps)
+    return Finding(Verdict.UNGRADABLE, evidence, 0.0, reading.is_told)
+
+
+def _evidence(
+    check: str, description: str, limit: Amount, observed: Amount | None, steps: Sequence[Step]
+) -> Evidence:
+    return {
+        "check": check,
+        "description": printable(description),
+        "passed": False,
+        "limit": as_number(limit),
+        "observed": None if observed is None else as_number(observed),
+        "step_ids": [printable(step.id) for step in steps[:STEP_IDS_LIMIT]],
+    }
+
+
+def utilisation(observed: Amount, limit: Amount, unit: str, how: str = "") -> str:
+    """Write how much of a limit was used: `used 3000/5000 tokens = 60%`."""
+    share = f" = {percent(observed, limit)}" if limit else ""
+    return f"used {how}{shown(observed)}/{shown(limit)} {unit}{share}"
+
+
+def percent(observed: Amount, limit: Amount) -> str:
+    """Write a share with at most two decimals; only what equals the limit is 100%, and only nothing is 0%."""
+    if observed > limit * (_HIGHEST_PERCENT // 100):
+        return f">{_HIGHEST_PERCENT}%"
+    hundredths = int((observed * 20_000 + limit) // (2 * limit))
+    if not hundredths and observed:
+        return "<0.01%"
+    if observed < limit:
+        hundredths = min(hundredths, 9_999)
+    elif observed > limit:
+        hundredths = max(hundredths, 10_001)
+    return f"{hundredths // 100}.{hundredths % 100:02}".rstrip("0").rstrip(".") + "%"
+
+
+def shown(amount: Amount) -> str:
+    """Write an amount in all its digits, without those that say nothing."""
+    if isinstance(amount, int):
+        return str(amount)
+    is_readable = not amount or -12 <= amount.adjusted() < 18
+    digits = f"{amount:f}" if is_readable else str(amount.normalize())
+    return digits.rstrip("0").rstrip(".") if is_readable and "." in digits else digits
+
+
+def named(steps: Sequence[Step]) -> str:
+    """Name the first steps of some: `step s3`, `steps s3, s5, s9 and 4 more`."""
+    ids = [step.id[:_NAME_CHARACTERS] for step in steps[:_NAMED_STEPS]]
+    if len(steps) == 1:
+        return f"step {ids[0]}"
+    if len(steps) <= _NAMED_STEPS:
+        return f"steps {', '.join(ids[:-1])} and {ids[-1]}"
+    return f"steps {', '.join(ids)} and {len(steps) - _NAMED_STEPS} more"

@@ -1,0 +1,126 @@
+"""Everything that is measured of one run, whatever its limits are."""
+
+from __future__ import annotations
+
+from collections import Counter
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from weighbridge.graders.budget.consumption import Tellers, tokens_told
+from weighbridge.graders.budget.costs import cost, own_cost
+from weighbridge.graders.budget.prices import table_name
+from weighbridge.graders.budget.run_times import RunTimes
+from weighbridge.graders.inputs import EXCERPT_CHARACTERS, printable
+
+if TYPE_CHECKING:
+    from weighbridge.graders.budget.consumption import Amount, Total
+    from weighbridge.traces import Capability, Trace
+
+TOOLS_LIMIT = 50  #: of which the details tell the number of calls
+_INTEGER_LIMIT = 2**63  #: results hold no larger integers
+FIELDS = (
+    "input_tokens",
+    "output_tokens",
+    "total_tokens",
+    "cached_tokens",
+    "llm_steps_without_usage",
+    "llm_calls",
+    "tool_calls",
+    "tools_called",
+    "tool_calls_by_tool",
+    "steps",
+    "duration_ms",
+    "max_step_latency_ms",
+    "cost_usd",
+    "cost_source",
+    "at_least",
+)
+
+
+class Measurements:
+    """What a run consumed; steps that do not tell their cost are priced only where that is wanted."""
+
+    def __init__(self, trace: Trace, *, with_prices: bool) -> None:
+        tellers = Tellers(trace)
+        rows = [tokens_told(step.usage) for step in tellers.steps]
+        columns = zip(*rows, strict=True) if rows else [(), (), (), ()]
+        self.trace = trace
+        self.llm_steps = trace.steps_of("llm")
+        self.tool_steps = trace.steps_of("tool")
+        self.input, self.output, self.tokens, self.cached = (
+            tellers.total(told, by_run)
+            for told, by_run in zip(columns, tokens_told(trace.usage), strict=True)
+        )
+        self.times = RunTimes(trace)
+        self.duration = self.times.duration()
+        self.latencies = self.times.latencies()
+        self.cost = (cost if with_prices else own_cost)(trace, tellers)
+
+    def is_whole(self, total: Total, capability: Capability) -> bool:
+        """Whether a total is all of it: a source that cannot tell is not taken to tell that there was none."""
+        return total.is_whole and (total.is_told or capability not in self.trace.missing)
+
+    def details(self) -> dict[str, object]:
+        """Return every measurement: null for what the trace does not tell, and the names of those told in part."""
+        totals: dict[str, tuple[Total, Capability]] = {
+            "input_tokens": (self.input, "token_usage"),
+            "output_tokens": (self.output, "token_usage"),
+            "total_tokens": (self.tokens, "token_usage"),
+            "cost_usd": (self.cost.total, "cost"),
+        }
+        told: dict[str, object] = {
+            name: as_number(total.known) if total.is_told or self.is_whole(total, needed) else None
+            for name, (total, needed) in totals.items()
+        }
+        whole = {name: self.is_whole(*facts) for name, facts in totals.items()}
+        whole |= {
+            "tool_calls": "tool_calls" not in self.trace.missing,
+            "duration_ms": self.duration.is_whole,
+            "max_step_latency_ms": not self.latencies.untimed,
+        }
+        told |= self._calls() | self._times()
+        told["cached_tokens"] = as_number(self.cached.known) if self.cached.is_told else None
+        told["cost_source"] = self._cost_source()
+        told["at_least"] = [
+            name for name, is_all in whole.items() if not is_all and told[name] is not None
+        ]
+        return {name: told[name] for name in FIELDS}
+
+    def _calls(self) -> dict[str, object]:
+        calls: Counter[str] = Counter()
+        for tool, count in Counter([step.name for step in self.tool_steps]).items():
+            calls[printable((tool or "")[:EXCERPT_CHARACTERS])] += count
+        most = sorted(calls.items(), key=lambda item: (-item[1], item[0]))
+        return {
+            "llm_steps_without_usage": sum(step.usage is None for step in self.llm_steps),
+            "llm_calls": len(self.llm_steps),
+            "tool_calls": len(self.tool_steps),
+            "tools_called": len(calls),
+            "tool_calls_by_tool": dict(most[:TOOLS_LIMIT]),
+            "steps": len(self.trace.steps),
+        }
+
+    def _times(self) -> dict[str, object]:
+        took, slowest = self.duration, self.latencies.slowest
+        return {
+            "duration_ms": as_number(milliseconds(took.nanoseconds)) if took.is_told else None,
+            "max_step_latency_ms": as_number(milliseconds(slowest[1])) if slowest else None,
+        }
+
+    def _cost_source(self) -> str | None:
+        """Say who tells the cost: the trace, the table of prices, or one for some steps and one for others."""
+        sources = ["trace"] if self.cost.is_own else []
+        if self.cost.priced_as:
+            sources.append(table_name())
+        return " and ".join(sources) or None
+
+
+def milliseconds(nanoseconds: int) -> Decimal:
+    """Return nanoseconds as milliseconds, exactly."""
+    return Decimal(nanoseconds).scaleb(-6)
+
+
+def as_number(amount: Amount | float) -> int | float:
+    """Return an amount as JSON has it: an integer if it is whole, and within 64 bits."""
+    is_small = -_INTEGER_LIMIT < amount < _INTEGER_LIMIT
+    return int(amount) if is_small and amount == int(amount) else float(amount)

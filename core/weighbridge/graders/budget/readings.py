@@ -1,0 +1,247 @@
+"""What each limit looks at: the measurement, the steps it rests on, and why it may not be known in full."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from weighbridge.graders.budget.limits import Breach, Reading, named, shown
+from weighbridge.graders.budget.measurements import milliseconds
+from weighbridge.graders.budget.prices import table_name
+from weighbridge.graders.inputs import as_json
+from weighbridge.graders.trace_grader import STEP_IDS_LIMIT, excerpt_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from weighbridge.graders.budget.consumption import Amount, Total
+    from weighbridge.graders.budget.measurements import Measurements
+    from weighbridge.traces import Capability, Step
+
+_TOLD_THINGS = 3  #: reasons or models that a description names
+_NAME_CHARACTERS = 80
+
+
+class Readings:
+    """The measurements of one run as its limits look at them."""
+
+    def __init__(
+        self,
+        measured: Measurements,
+        lacking: Callable[[Capability], str],
+        *,
+        ignores_missing: bool,
+    ) -> None:
+        self._measured = measured
+        self._lacking = lacking
+        self._ignores_missing = ignores_missing
+
+    def of(self, limit: str) -> Reading:
+        """Return what the limit of that name looks at."""
+        measured = self._measured
+        match limit:
+            case "max_tokens":
+                return self._tokens("tokens", measured.tokens)
+            case "max_input_tokens":
+                return self._tokens("input tokens", measured.input)
+            case "max_output_tokens":
+                return self._tokens("output tokens", measured.output)
+            case "max_tool_calls":
+                return self._calls("tool calls", "call", measured.tool_steps, "tool_calls")
+            case "max_llm_calls":
+                return self._calls("LLM calls", "call", measured.llm_steps)
+            case "max_steps":
+                return self._calls("steps", "step", measured.trace.steps)
+            case "max_duration_ms":
+                return self._duration()
+            case "max_step_latency_ms":
+                return self._latency()
+            case _:
+                return self._cost()
+
+    def of_tools(self, names: Sequence[str]) -> list[Reading]:
+        """Return what the limits of single tools look at."""
+        calls: dict[str | None, list[Step]] = defaultdict(list)
+        for step in self._measured.tool_steps:
+            calls[step.name].append(step)
+        return [
+            self._calls(
+                f"calls of {name[:_NAME_CHARACTERS]!r}", "call", calls.get(name, ()), "tool_calls"
+            )
+            for name in names
+        ]
+
+    def _tokens(self, unit: str, total: Total) -> Reading:
+        measured = self._measured
+        is_whole = measured.is_whole(total, "token_usage")
+        untold = "" if is_whole else self._untold("token_usage", total, f"no {unit} are told")
+        return Reading(
+            unit=unit,
+            known=total.known,
+            is_whole=is_whole or self._ignores_missing,
+            is_told=total.is_told,
+            breach=lambda limit: _crossing(total, limit),
+            steps=total.steps,
+            untold=untold,
+            untold_steps=total.missing,
+            remark=f"; ignored: {untold}" if untold and self._ignores_missing else "",
+        )
+
+    def _untold(self, capability: Capability, total: Total, what: str) -> str:
+        """Say why a total is not known in full."""
+        if not total.is_told and capability in self._measured.trace.missing:
+            return self._lacking(capability)
+        if not total.missing:
+            return f"{what} by the run and its steps"
+        share = _share(total.missing, self._measured.llm_steps)
+        return f"{what} by {share} ({named(total.missing)})"
+
+    def _calls(
+        self,
+        unit: str,
+        noun: str,
+        steps: Sequence[Step],
+        capability: Capability | None = None,
+    ) -> Reading:
+        trace = self._measured.trace
+        is_whole = capability not in trace.missing
+        return Reading(
+            unit=unit,
+            known=len(steps),
+            is_whole=is_whole,
+            is_told=bool(trace.steps) if is_whole else bool(steps),
+            breach=lambda limit: _beyond(steps[int(limit) :], int(limit), noun),
+            steps=steps,
+            untold="" if is_whole or capability is None else self._lacking(capability),
+            is_count=True,
+        )
+
+    def _duration(self) -> Reading:
+        measured = self._measured
+        took = measured.duration
+        untold = ""
+        if not took.is_whole:
+            untold = "it is not told when the run began, or when it ended"
+            if "timing" in measured.trace.missing and not took.is_told:
+                untold = self._lacking("timing")
+        return Reading(
+            unit="ms",
+            known=milliseconds(took.nanoseconds),
+            is_whole=took.is_whole,
+            is_told=took.is_told,
+            breach=self._moment_beyond,
+            steps=took.edges,
+            untold=untold,
+        )
+
+    def _moment_beyond(self, limit: Amount) -> Breach:
+        first = self._measured.duration.first
+        found = self._measured.times.first_after(first + int(limit * 10**6))
+        if found is None:
+            return Breach("only the run as a whole tells so")
+        step, time = found
+        after = shown(milliseconds(time - first))
+        return Breach(f"first exceeded at {named([step])}, {after} ms after the start", [step])
+
+    def _latency(self) -> Reading:
+        measured = self._measured
+        timed, untimed, slowest = (
+            measured.latencies.timed,
+            measured.latencies.untimed,
+            measured.latencies.slowest,
+        )
+        untold = ""
+        if untimed:
+            calls = len(measured.llm_steps) + len(measured.tool_steps)
+            untold = (
+                f"start or end is not told of {len(untimed)} of {calls} calls ({named(untimed)})"
+            )
+        if not timed and "timing" in measured.trace.missing:
+            untold = self._lacking("timing")
+        return Reading(
+            unit="ms",
+            known=milliseconds(slowest[1]) if slowest else 0,
+            is_whole=not untold,
+            is_told=bool(timed),
+            breach=self._slow_steps,
+            steps=[slowest[0]] if slowest else [],
+            untold=untold,
+            untold_steps=untimed,
+            remark=f"; the slowest is {named([slowest[0]])}" if slowest else "",
+        )
+
+    def _slow_steps(self, limit: Amount) -> Breach:
+        slow = [step for step, took in self._measured.latencies.timed if milliseconds(took) > limit]
+        return Breach(f"exceeded by {named(slow)}", slow)
+
+    def _cost(self) -> Reading:
+        measured = self._measured
+        cost, total = measured.cost, measured.cost.total
+        is_whole = measured.is_whole(total, "cost")
+        untold = "" if is_whole else self._unpriced()
+        # That a price is not known is no missing usage: a model without a price is never free.
+        is_ignored = self._ignores_missing and not cost.unpriced
+        remark = f"; ignored: {untold}" if untold and is_ignored else ""
+        if cost.priced_as:
+            models = [
+                f"{model[:_NAME_CHARACTERS]} as {price}" for model, price in cost.priced_as.items()
+            ]
+            remark += f"; priced by {table_name()}: {_some(models)}"
+        return Reading(
+            unit="USD",
+            known=total.known,
+            is_whole=is_whole or is_ignored,
+            is_told=total.is_told,
+            breach=lambda limit: _crossing(total, limit),
+            steps=total.steps,
+            untold=untold,
+            untold_steps=total.missing,
+            remark=remark,
+        )
+
+    def _unpriced(self) -> str:
+        cost = self._measured.cost
+        if not cost.unpriced:
+            return self._untold("cost", cost.total, "neither cost nor tokens to price are told")
+        return _some(
+            [
+                f"{reason} ({named(steps)})" if steps else reason
+                for reason, steps in cost.unpriced.items()
+            ]
+        )
+
+
+def _crossing(total: Total, limit: Amount) -> Breach:
+    found = total.crossing(limit)
+    if found is None:
+        return Breach("only the run as a whole tells so, not its steps")
+    step, running = found
+    return Breach(
+        f"first crossed at {named([step])}, where the running total was {shown(running)}", [step]
+    )
+
+
+def _beyond(steps: Sequence[Step], limit: int, noun: str) -> Breach:
+    first, last = limit + 1, limit + len(steps)
+    if first == last:
+        which = f"{noun} {first} exceeds it"
+    elif last - first == 1:
+        which = f"{noun}s {first} and {last} exceed it"
+    else:
+        which = f"{noun}s {first} to {last} exceed it"
+    if len(steps) > STEP_IDS_LIMIT:
+        which += f" (the first {STEP_IDS_LIMIT} are listed)"
+    step = steps[0]
+    excerpt = f"{step.name or ''} {as_json(step.arguments)}" if step.type == "tool" else ""
+    return Breach(which, steps, excerpt_of(excerpt))
+
+
+def _share(steps: Sequence[Step], of: Sequence[Step]) -> str:
+    if all(step.type == "llm" for step in steps):
+        return f"{len(steps)} of {len(of)} LLM steps"
+    return f"{len(steps)} steps that used a model"
+
+
+def _some(things: Sequence[str]) -> str:
+    told = ", ".join(things[:_TOLD_THINGS])
+    return told if len(things) <= _TOLD_THINGS else f"{told} and {len(things) - _TOLD_THINGS} more"

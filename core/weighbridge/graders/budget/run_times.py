@@ -1,0 +1,118 @@
+"""How long a run and its steps took, in nanoseconds, as far as its trace tells."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from weighbridge.traces import Step, Trace
+
+_NANOSECONDS_LIMIT = 2**63  #: the year 2262; a time beyond it is none
+_CALLS = frozenset({"llm", "tool"})
+
+
+@dataclass(frozen=True, slots=True)
+class Duration:
+    """From the first time that a trace tells to the last."""
+
+    nanoseconds: int  #: all of it if `is_whole`, else the least that it can be
+    is_whole: bool
+    is_told: bool  #: whether there are two times at all
+    first: int  #: the first time
+    edges: tuple[
+        Step, ...
+    ]  #: the steps that tell the first and the last time, where the run does not
+
+
+@dataclass(frozen=True, slots=True)
+class Latencies:
+    """How long single steps took."""
+
+    timed: tuple[tuple[Step, int], ...]  #: in trace order
+    untimed: tuple[Step, ...]  #: calls of models and tools that do not tell both their times
+    slowest: tuple[Step, int] | None
+
+
+class RunTimes:
+    """The times of one trace."""
+
+    def __init__(self, trace: Trace) -> None:
+        self._steps = trace.steps
+        self._run_started, self._run_ended = times_told((trace.started_at, trace.ended_at))
+        self._started = times_told(step.started_at for step in trace.steps)
+        self._ended = times_told(step.ended_at for step in trace.steps)
+
+    def duration(self) -> Duration:
+        """Return the wall clock of the run: from its first start to its last end, whoever tells them.
+
+        Between the two, a step may tell nothing. The start is known if the run tells it, or its first call of a model
+        or tool, or a step before that; the end if the run tells it, or its last call tells any time, or a step after.
+        """
+        by_run = [time for time in (self._run_started, self._run_ended) if time is not None]
+        by_steps = [time for time in (*self._started, *self._ended) if time is not None]
+        if len(by_run) + len(by_steps) < 2:
+            return Duration(0, is_whole=False, is_told=False, first=0, edges=())
+        first, last = min(by_run + by_steps), max(by_run + by_steps)
+        edges = {self._place_of(time) for time in (first, last) if time not in by_run}
+        return Duration(
+            last - first,
+            is_whole=self._tells_start() and self._tells_end(),
+            is_told=True,
+            first=first,
+            edges=tuple(self._steps[at] for at in sorted(edges)),
+        )
+
+    def first_after(self, time: int) -> tuple[Step, int] | None:
+        """Return the first step that tells a later time, and that time; None where only the run tells one."""
+        for step, *told in zip(self._steps, self._started, self._ended, strict=True):
+            latest = max((moment for moment in told if moment is not None), default=0)
+            if latest > time:
+                return step, latest
+        return None
+
+    def latencies(self) -> Latencies:
+        """Return how long each call of a model or tool took, and each other step that none is part of.
+
+        A step around others, such as an agent's, lasts as long as they do together; it is not one of them.
+        """
+        around = {step.parent_id for step in self._steps}
+        timed: list[tuple[Step, int]] = []
+        untimed: list[Step] = []
+        for step, started, ended in zip(self._steps, self._started, self._ended, strict=True):
+            is_call = step.type in _CALLS
+            # A step that ends before it starts tells nothing of how long it took.
+            if started is not None and ended is not None and ended >= started:
+                if is_call or step.id not in around:
+                    timed.append((step, ended - started))
+            elif is_call:
+                untimed.append(step)
+        slowest = max(timed, key=lambda found: found[1], default=None)
+        return Latencies(tuple(timed), tuple(untimed), slowest)
+
+    def _place_of(self, time: int) -> int:
+        return min(times.index(time) for times in (self._started, self._ended) if time in times)
+
+    def _tells_start(self) -> bool:
+        if self._run_started is not None:
+            return True
+        for step, started in zip(self._steps, self._started, strict=True):
+            if started is not None or step.type in _CALLS:
+                return started is not None
+        return False
+
+    def _tells_end(self) -> bool:
+        if self._run_ended is not None:
+            return True
+        for at in reversed(range(len(self._steps))):
+            is_told = self._started[at] is not None or self._ended[at] is not None
+            if is_told or self._steps[at].type in _CALLS:
+                return is_told
+        return False
+
+
+def times_told(times: Iterable[object]) -> list[int | None]:
+    """Return times in nanoseconds since 1970, with None for anything that is none."""
+    return [time if type(time) is int and 0 < time < _NANOSECONDS_LIMIT else None for time in times]
