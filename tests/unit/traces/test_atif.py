@@ -1,0 +1,359 @@
+"""ATIF trajectories of each version: steps, calls and results, metrics, and sub-agents in the same file."""
+
+from __future__ import annotations
+
+import pytest
+
+from weighbridge.errors import TraceError
+from weighbridge.traces import Step, Usage, read_trace
+
+SECOND = 10**9
+NOON = 1_735_732_800 * SECOND  #: 2025-01-01T12:00:00Z
+
+
+def call(call_id, name="search", **arguments):
+    return {"tool_call_id": call_id, "function_name": name, "arguments": arguments}
+
+
+def result(call_id, content="found", **fields):
+    return {"source_call_id": call_id, "content": content, **fields}
+
+
+def agent_step(step_id, *calls, results=(), message="", **fields):
+    step = {"step_id": step_id, "source": "agent", "message": message, **fields}
+    if calls:
+        step["tool_calls"] = list(calls)
+    if results:
+        step["observation"] = {"results": list(results)}
+    return step
+
+
+def user_step(step_id, message="Find x.", **fields):
+    return {"step_id": step_id, "source": "user", "message": message, **fields}
+
+
+def trajectory(*steps, version="ATIF-v1.8", **fields):
+    return {
+        "schema_version": version,
+        "session_id": "session-1",
+        "agent": {"name": "a", "version": "1.0", "model_name": "m-1"},
+        "steps": list(steps),
+        **fields,
+    }
+
+
+@pytest.mark.parametrize("minor", range(9))
+def test_every_version_1_is_read(minor):
+    trace = read_trace(trajectory(user_step(1), version=f"ATIF-v1.{minor}"))
+    assert (trace.format, trace.id) == ("atif", "session-1")
+    assert trace.metadata == {
+        "schema_version": f"ATIF-v1.{minor}",
+        "session_id": "session-1",
+        "agent": "a",
+        "agent_version": "1.0",
+    }
+
+
+def test_another_version_is_refused():
+    with pytest.raises(TraceError, match=r"this is ATIF-v2\.0"):
+        read_trace(trajectory(user_step(1), version="ATIF-v2.0"))
+
+
+def test_a_trajectorys_own_id_goes_before_its_sessions():
+    assert read_trace(trajectory(user_step(1), trajectory_id="t-1")).id == "t-1"
+
+
+def test_a_step_is_a_message_or_a_model_call_with_its_tool_calls():
+    trace = read_trace(
+        trajectory(
+            {"step_id": 1, "source": "system", "message": "Be brief."},
+            user_step(2, timestamp="2025-01-01T12:00:00Z"),
+            agent_step(
+                3,
+                call("c", q="x"),
+                message="Looking.",
+                results=[result("c")],
+                timestamp="2025-01-01T12:00:02Z",
+                metrics={
+                    "prompt_tokens": 500,
+                    "completion_tokens": 80,
+                    "cached_tokens": 200,
+                    "cost_usd": 0.25,
+                },
+            ),
+            agent_step(4, message="Here.", model_name="m-2"),
+        )
+    )
+    assert trace.steps == (
+        Step(id="1", type="system", output="Be brief."),
+        Step(id="2", type="user", output="Find x.", started_at=NOON),
+        Step(
+            id="3",
+            type="llm",
+            output="Looking.",
+            model="m-1",
+            usage=Usage(500, 80, None, 200),
+            cost_usd=0.25,
+            started_at=NOON + 2 * SECOND,
+        ),
+        Step(
+            id="c",
+            type="tool",
+            parent_id="3",
+            name="search",
+            arguments={"q": "x"},
+            output="found",
+        ),
+        Step(id="4", type="llm", output="Here.", model="m-2"),
+    )
+
+
+def outputs(*steps):
+    return [(step.id, step.output) for step in read_trace(trajectory(*steps)).steps_of("tool")]
+
+
+def test_parallel_calls_get_their_results_by_id_in_any_order():
+    step = agent_step(1, call("a"), call("b"), results=[result("b", "of b"), result("a", "of a")])
+    assert outputs(step) == [("a", "of a"), ("b", "of b")]
+
+
+def test_results_without_an_id_that_are_as_many_as_the_calls_answer_them_in_order():
+    step = agent_step(1, call("a"), call("b"), results=[{"content": "of a"}, {"content": "of b"}])
+    assert outputs(step) == [("a", "of a"), ("b", "of b")]
+
+
+def test_a_result_in_a_later_step_answers_the_earlier_call():
+    late = {"step_id": 2, "source": "system", "message": "", "observation": {"results": []}}
+    late["observation"]["results"] = [result("a", "late")]
+    assert outputs(agent_step(1, call("a")), late) == [("a", "late")]
+
+
+def test_the_same_ids_in_another_step_are_other_calls():
+    steps = [agent_step(n, call("a"), results=[result("a", f"of {n}")]) for n in (1, 2)]
+    assert outputs(*steps) == [("a", "of 1"), ("a#2", "of 2")]
+
+
+def test_a_result_of_no_call_is_a_step_of_its_own():
+    trace = read_trace(trajectory(agent_step(1, message="ls", results=[{"content": "a.py"}])))
+    assert trace.steps[1] == Step(id="s2", type="other", parent_id="1", output="a.py")
+
+
+def test_further_results_of_a_call_stand_for_themselves():
+    trace = read_trace(
+        trajectory(agent_step(1, call("a"), results=[result("a", "1"), result("a", "2")]))
+    )
+    assert [(step.type, step.output) for step in trace.steps[1:]] == [("tool", "1"), ("other", "2")]
+
+
+def test_a_result_that_an_extra_calls_an_error_is_one():
+    step = agent_step(1, call("a"), results=[result("a", "boom", extra={"is_error": True})])
+    assert read_trace(trajectory(step)).steps[1].error == "boom"
+
+
+def test_content_parts_are_joined_and_media_noted():
+    parts = [
+        {"type": "text", "text": "What is this?"},
+        {"type": "image", "source": {"media_type": "image/png", "path": "images/1.png"}},
+        {"type": "audio", "source": {"media_type": "audio/wav", "path": "audio/1.wav"}},
+    ]
+    trace = read_trace(
+        trajectory(user_step(1, parts), agent_step(2, call("a"), results=[result("a", parts)]))
+    )
+    assert trace.steps[0].output == trace.steps[2].output == "What is this?"
+    assert trace.not_carried == (
+        "content parts of type 'audio' (2)",
+        "content parts of type 'image' (2)",
+    )
+
+
+def test_steps_copied_from_an_earlier_trajectory_do_not_count_again():
+    trace = read_trace(
+        trajectory(
+            agent_step(1, call("a"), is_copied_context=True, metrics={"prompt_tokens": 9}),
+            agent_step(2, message="On.", is_copied_context=False),
+            continued_trajectory_ref="next.json",
+        )
+    )
+    assert [step.id for step in trace.steps] == ["2"]
+    assert trace.not_carried == (
+        "steps copied from an earlier trajectory (1)",
+        "trajectory field 'continued_trajectory_ref' (1)",
+    )
+
+
+def test_a_dispatch_without_a_model_is_no_model_call():
+    trace = read_trace(trajectory(agent_step(1, call("a"), llm_call_count=0)))
+    assert [step.type for step in trace.steps] == ["other", "tool"]
+    assert trace.steps[0].model is None
+
+
+def test_model_calls_that_share_a_step_are_noted():
+    trace = read_trace(trajectory(agent_step(1, llm_call_count=3)))
+    assert trace.not_carried == ("model calls that stand together in one step with others (2)",)
+
+
+def test_final_metrics_are_the_runs_totals():
+    trace = read_trace(
+        trajectory(
+            agent_step(1),
+            final_metrics={
+                "total_prompt_tokens": 900,
+                "total_completion_tokens": 90,
+                "total_cached_tokens": 100,
+                "total_cost_usd": 0.5,
+                "total_steps": 1,
+            },
+        )
+    )
+    assert (trace.usage, trace.cost_usd) == (Usage(900, 90, None, 100), 0.5)
+    assert set(trace.missing) == {"timing", "tool_definitions"}
+
+
+def test_metrics_of_nothing_but_zeros_were_not_counted():
+    trace = read_trace(
+        trajectory(
+            agent_step(1, metrics={"prompt_tokens": 0, "completion_tokens": 0}),
+            final_metrics={"total_prompt_tokens": 0, "total_cost_usd": 0.0},
+        )
+    )
+    assert (trace.steps[0].usage, trace.usage, trace.cost_usd) == (None, None, None)
+    assert set(trace.missing) == {"token_usage", "timing", "cost", "tool_definitions"}
+
+
+def test_tool_definitions_are_those_of_the_agent():
+    agent = {"name": "a", "tool_definitions": [{"type": "function", "function": {"name": "f"}}]}
+    trace = read_trace(trajectory(user_step(1), agent=agent))
+    assert [tool.name for tool in trace.tools] == ["f"]
+
+
+def sub_agent(name, *steps, **fields):
+    inner = {
+        "trajectory_id": name,
+        "agent": {"name": f"agent {name}", "model_name": "m-sub"},
+        **fields,
+    }
+    return {**trajectory(*steps), **inner}
+
+
+def test_a_sub_agents_steps_are_nested_under_the_call_that_started_it():
+    child = sub_agent(
+        "child",
+        user_step(1, "Search."),
+        agent_step(2, call("inner"), metrics={"prompt_tokens": 5, "completion_tokens": 1}),
+    )
+    refers = result("c", "Done.", subagent_trajectory_ref=[{"trajectory_id": "child"}])
+    trace = read_trace(
+        trajectory(
+            agent_step(1, call("c", "delegate"), results=[refers]),
+            agent_step(2, message="Thanks."),
+            subagent_trajectories=[child],
+        )
+    )
+    assert [(step.id, step.type, step.parent_id, step.name) for step in trace.steps] == [
+        ("1", "llm", None, None),
+        ("c", "tool", "1", "delegate"),
+        ("child", "agent", "c", "agent child"),
+        ("child/1", "user", "child", None),
+        ("child/2", "llm", "child", None),
+        ("inner", "tool", "child/2", "search"),
+        ("2", "llm", None, None),
+    ]
+    assert (trace.steps[4].model, trace.steps[4].usage) == ("m-sub", Usage(5, 1))
+    assert trace.not_carried == ()
+
+
+def test_sub_agents_nest_in_sub_agents():
+    def refers(name):
+        return [result(None, None, subagent_trajectory_ref=[{"trajectory_id": name}])]
+
+    grandchild = sub_agent("grandchild", agent_step(1, call("deep")))
+    child = sub_agent(
+        "child", agent_step(1, results=refers("grandchild")), subagent_trajectories=[grandchild]
+    )
+    trace = read_trace(
+        trajectory(agent_step(1, results=refers("child")), subagent_trajectories=[child])
+    )
+    assert [(step.id, step.parent_id) for step in trace.steps] == [
+        ("1", None),
+        ("child", "1"),
+        ("child/1", "child"),
+        ("grandchild", "child/1"),
+        ("grandchild/1", "grandchild"),
+        ("deep", "grandchild/1"),
+    ]
+
+
+def test_sub_agents_nested_without_end_are_an_error():
+    inner = sub_agent("0", user_step(1))
+    for depth in range(1, 60):
+        inner = sub_agent(str(depth), user_step(1), subagent_trajectories=[inner])
+    with pytest.raises(TraceError, match="sub-agents are nested deeper than 50"):
+        read_trace(inner)
+
+
+def test_sub_agents_may_be_named_by_their_session():
+    children = [
+        sub_agent(None, user_step(1, text), session_id="shared") for text in ("first", "second")
+    ]
+    refers = {"session_id": "shared"}
+    trace = read_trace(
+        trajectory(
+            agent_step(
+                1,
+                call("a"),
+                call("b"),
+                results=[
+                    result("a", subagent_trajectory_ref=[refers]),
+                    result("b", subagent_trajectory_ref=refers),
+                ],
+            ),
+            subagent_trajectories=children,
+        )
+    )
+    parents = {step.id: step.parent_id for step in trace.steps}
+    said = [(step.output, parents[step.parent_id]) for step in trace.steps_of("user")]
+    assert said == [("first", "a"), ("second", "b")]
+
+
+def test_a_sub_agent_that_nothing_refers_to_comes_last():
+    trace = read_trace(
+        trajectory(user_step(1), subagent_trajectories=[sub_agent("lost", user_step(1))])
+    )
+    assert [(step.id, step.parent_id) for step in trace.steps] == [
+        ("1", None),
+        ("lost", None),
+        ("lost/1", "lost"),
+    ]
+
+
+def test_sub_agents_in_other_files_and_those_told_before_are_noted():
+    refers = [{"trajectory_path": "s3://x/y.json"}, {"trajectory_id": "c"}, {"trajectory_id": "c"}]
+    trace = read_trace(
+        trajectory(
+            agent_step(1, results=[result(None, None, subagent_trajectory_ref=refers)]),
+            subagent_trajectories=[sub_agent("c", user_step(1))],
+        )
+    )
+    assert [step.id for step in trace.steps] == ["1", "c", "c/1"]
+    assert trace.not_carried == ("references to sub-agents in other files, or told before (2)",)
+
+
+def test_the_runs_totals_are_known_only_with_those_of_every_sub_agent():
+    def totals(sent, cost):
+        return {"total_prompt_tokens": sent, "total_completion_tokens": 1, "total_cost_usd": cost}
+
+    child = sub_agent("c", user_step(1), final_metrics=totals(20, 0.25))
+    trace = read_trace(
+        trajectory(user_step(1), final_metrics=totals(10, 0.5), subagent_trajectories=[child])
+    )
+    assert (trace.usage, trace.cost_usd) == (Usage(30, 2, 32), 0.75)
+    silent = sub_agent("c", user_step(1), final_metrics=None)
+    trace = read_trace(
+        trajectory(user_step(1), final_metrics=totals(10, 0.5), subagent_trajectories=[silent])
+    )
+    assert (trace.usage, trace.cost_usd) == (None, None)
+
+
+def test_a_step_that_is_no_object_is_an_error_that_says_which():
+    with pytest.raises(TraceError, match="step 2 is no object"):
+        read_trace(trajectory(user_step(1), "x"))

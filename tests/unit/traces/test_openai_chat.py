@@ -1,0 +1,351 @@
+"""OpenAI chat messages: each form of calls and results, and what else people put into messages."""
+
+from __future__ import annotations
+
+import orjson
+import pytest
+
+from weighbridge.errors import TraceError
+from weighbridge.traces import Step, Usage, read_trace
+
+SECOND = 10**9
+NOON = 1_735_732_800  #: 2025-01-01T12:00:00Z
+
+
+def call(call_id, name="search", arguments='{"q": "x"}'):
+    return {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
+
+
+def asks(*calls, content=None):
+    return {"role": "assistant", "content": content, "tool_calls": list(calls)}
+
+
+def result(call_id, content="found"):
+    return {"role": "tool", "tool_call_id": call_id, "content": content}
+
+
+def outputs(messages):
+    return [(step.id, step.output) for step in read_trace(messages).steps_of("tool")]
+
+
+def test_each_message_is_a_step_and_each_call_one_under_its_message():
+    trace = read_trace(
+        [
+            {"role": "system", "content": "Be brief."},
+            {"role": "user", "content": "Find x."},
+            asks(call("call_1"), content="Looking."),
+            result("call_1"),
+            {"role": "assistant", "content": "Here."},
+        ]
+    )
+    assert trace.format == "openai-chat"
+    assert trace.steps == (
+        Step(id="s1", type="system", output="Be brief."),
+        Step(id="s2", type="user", output="Find x."),
+        Step(id="s3", type="llm", output="Looking."),
+        Step(
+            id="call_1",
+            type="tool",
+            parent_id="s3",
+            name="search",
+            arguments={"q": "x"},
+            output="found",
+        ),
+        Step(id="s5", type="llm", output="Here."),
+    )
+
+
+def test_a_chat_without_calls_has_the_capability_and_no_calls():
+    trace = read_trace([{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hi"}])
+    assert trace.steps_of("tool") == []
+    assert set(trace.missing) == {"token_usage", "timing", "cost", "tool_definitions"}
+
+
+def test_a_developers_message_is_a_system_step():
+    assert read_trace([{"role": "developer", "content": "Be brief."}]).steps[0].type == "system"
+
+
+def test_parallel_calls_get_their_results_by_id_in_any_order():
+    messages = [asks(call("a"), call("b")), result("b", "of b"), result("a", "of a")]
+    assert outputs(messages) == [("a", "of a"), ("b", "of b")]
+
+
+def test_an_id_used_again_in_a_later_message_names_the_later_call():
+    messages = [asks(call("a")), asks(call("a")), result("a", "of the second")]
+    assert outputs(messages) == [("a", None), ("a#2", "of the second")]
+
+
+def test_an_id_used_twice_in_one_message_gets_its_results_in_order():
+    messages = [asks(call("a"), call("a")), result("a", "first"), result("a", "second")]
+    assert outputs(messages) == [("a", "first"), ("a#2", "second")]
+
+
+def test_a_result_without_an_id_answers_the_first_call_that_waits():
+    messages = [asks(call("a"), call("b")), result("a", "of a"), result(None, "of b")]
+    assert outputs(messages) == [("a", "of a"), ("b", "of b")]
+
+
+def test_a_call_without_an_id_is_answered_by_whatever_id_comes():
+    assert outputs([asks(call(None)), result("call_9", "of it")]) == [("s2", "of it")]
+
+
+def test_a_result_that_waited_without_an_id_is_not_answered_again_by_its_id():
+    messages = [asks(call("a")), result(None, "first"), result("a", "late")]
+    trace = read_trace(messages)
+    assert outputs(messages) == [("a", "first")]
+    assert trace.steps[-1] == Step(id="s3", type="other", output="late")
+    assert trace.not_carried == ("tool results of no call (1)",)
+
+
+def test_a_result_before_its_call_is_none_of_it():
+    messages = [result("a", "early"), asks(call("a"))]
+    assert outputs(messages) == [("a", None)]
+    assert read_trace(messages).steps[0].output == "early"
+
+
+def test_the_older_function_call_is_answered_by_the_function_message():
+    messages = [
+        {"role": "assistant", "content": None, "function_call": {"name": "f", "arguments": "{}"}},
+        {"role": "function", "name": "f", "content": "1"},
+        {"role": "assistant", "content": None, "function_call": {"name": "g", "arguments": "{}"}},
+        {"role": "function", "name": "g", "content": "2"},
+    ]
+    trace = read_trace(messages)
+    assert [(step.name, step.arguments, step.output) for step in trace.steps_of("tool")] == [
+        ("f", {}, "1"),
+        ("g", {}, "2"),
+    ]
+
+
+def test_a_custom_tools_input_is_text():
+    custom = {"id": "c", "type": "custom", "custom": {"name": "shell", "input": "ls -F"}}
+    (step,) = read_trace([asks(custom)]).steps_of("tool")
+    assert (step.name, step.arguments) == ("shell", "ls -F")
+
+
+@pytest.mark.parametrize("key", ["arguments", "input", "args"])
+def test_a_calls_fields_may_stand_in_the_call_itself(key):
+    (step,) = read_trace([asks({"id": "c", "name": "f", key: {"a": 1}})]).steps_of("tool")
+    assert (step.name, step.arguments) == ("f", {"a": 1})
+
+
+@pytest.mark.parametrize("written", ["", "{", "[1]", "null", '"x"'])
+def test_arguments_that_are_no_object_stay_as_they_were_written(written):
+    (step,) = read_trace([asks(call("c", arguments=written))]).steps_of("tool")
+    assert step.arguments == written
+
+
+@pytest.mark.parametrize("nothing", [None, []])
+def test_tool_calls_that_are_null_or_empty_are_none(nothing):
+    trace = read_trace([{"role": "assistant", "content": "hi", "tool_calls": nothing}])
+    assert [step.type for step in trace.steps] == ["llm"]
+
+
+def test_a_call_that_is_no_object_is_still_a_call():
+    (step,) = read_trace([asks("search")]).steps_of("tool")
+    assert (step.name, step.arguments) == (None, None)
+
+
+def test_a_users_own_calls_are_not_the_agents():
+    trace = read_trace(
+        [{"role": "user", "content": "On.", "tool_calls": [call("u", "toggle")]}, result("u", "ok")]
+    )
+    assert trace.steps == (
+        Step(id="s1", type="user", output="On."),
+        Step(
+            id="u",
+            type="other",
+            parent_id="s1",
+            name="toggle",
+            arguments={"q": "x"},
+            output="ok",
+        ),
+    )
+
+
+def test_content_parts_are_joined_and_parts_without_text_noted():
+    image = {"type": "image_url", "image_url": {"url": "https://x.example/a.png"}}
+    parts = [{"type": "text", "text": "a"}, image, {"type": "text", "text": "b"}]
+    trace = read_trace([{"role": "user", "content": parts}, {"role": "user", "content": [image]}])
+    assert [step.output for step in trace.steps] == ["a\nb", [image]]
+    assert trace.not_carried == ("content parts of type 'image_url' (1)",)
+
+
+def test_a_refusal_is_what_the_model_said():
+    trace = read_trace([{"role": "assistant", "content": None, "refusal": "No."}])
+    assert trace.steps[0].output == "No."
+
+
+def test_reasoning_and_other_fields_are_noted_unless_empty():
+    trace = read_trace(
+        [
+            {"role": "assistant", "content": "a", "reasoning_content": "hm", "annotations": []},
+            {"role": "assistant", "content": "b", "reasoning_content": "hm", "audio": None},
+        ]
+    )
+    assert trace.not_carried == ("message field 'reasoning_content' (2)",)
+
+
+def test_a_tool_message_that_says_it_failed_is_an_error():
+    def error_of(**fields):
+        (step,) = read_trace([asks(call("a")), {**result("a", "boom"), **fields}]).steps_of("tool")
+        return step.error
+
+    assert error_of(error=True) == "boom"
+    assert error_of(is_error=True) == "boom"
+    assert error_of(error="no such file") == "no such file"
+    assert error_of(error=True, content=None) == "error"
+    assert error_of(error=False) is None
+    assert error_of() is None
+
+
+def test_tokens_cost_model_and_time_of_a_message_are_carried():
+    trace = read_trace(
+        [
+            {"role": "user", "content": "hi", "timestamp": "2025-01-01T12:00:00Z"},
+            {
+                "role": "assistant",
+                "content": "hello",
+                "model": "m-1",
+                "usage": {"prompt_tokens": 9, "completion_tokens": 3, "total_tokens": 12},
+                "cost": 0.25,
+                "timestamp": NOON + 2,
+            },
+        ]
+    )
+    asked, answered = trace.steps
+    assert asked.started_at == NOON * SECOND
+    assert answered == Step(
+        id="s2",
+        type="llm",
+        output="hello",
+        model="m-1",
+        usage=Usage(9, 3, 12),
+        cost_usd=0.25,
+        ended_at=(NOON + 2) * SECOND,
+    )
+    assert set(trace.missing) == {"tool_definitions"}
+
+
+def test_tokens_of_a_users_message_are_not_the_agents():
+    usage = {"prompt_tokens": 9, "completion_tokens": 3}
+    trace = read_trace([{"role": "user", "content": "hi", "usage": usage, "cost": 1.0}])
+    assert trace.steps == (Step(id="s1", type="user", output="hi"),)
+    assert trace.not_carried == ("tokens and cost of messages that are not the agent's (1)",)
+    assert "token_usage" in trace.missing
+
+
+def test_a_messages_own_id_is_its_steps():
+    trace = read_trace([{"role": "user", "id": "msg-7", "content": "hi"}])
+    assert trace.steps[0].id == "msg-7"
+
+
+COMPLETION = {
+    "id": "chatcmpl-1",
+    "object": "chat.completion",
+    "created": NOON,
+    "model": "m-1",
+    "choices": [{"index": 0, "message": asks(call("a")), "finish_reason": "tool_calls"}],
+    "usage": {
+        "prompt_tokens": 9,
+        "completion_tokens": 3,
+        "total_tokens": 12,
+        "prompt_tokens_details": {"cached_tokens": 4},
+    },
+}
+REQUEST = {
+    "model": "m-1",
+    "messages": [{"role": "user", "content": "hi"}],
+    "tools": [{"type": "function", "function": {"name": "search", "parameters": {}}}],
+}
+
+
+def test_a_completion_is_a_model_call_with_its_tokens_and_start():
+    trace = read_trace(COMPLETION)
+    assert trace.id == "chatcmpl-1"
+    assert trace.steps[0] == Step(
+        id="s1",
+        type="llm",
+        model="m-1",
+        usage=Usage(9, 3, 12, 4),
+        started_at=NOON * SECOND,
+    )
+    assert trace.steps[1].name == "search"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {**REQUEST, **COMPLETION},
+        {"request": REQUEST, "response": COMPLETION},
+        {"request": {"body": REQUEST}, "response": {"status_code": 200, "body": COMPLETION}},
+    ],
+    ids=["in one object", "side by side", "with bodies"],
+)
+def test_a_request_with_its_completion_is_one_trace(value):
+    trace = read_trace(value)
+    assert [step.type for step in trace.steps] == ["user", "llm", "tool"]
+    assert trace.steps[1].usage == Usage(9, 3, 12, 4)
+    assert [tool.name for tool in trace.tools] == ["search"]
+
+
+def test_other_choices_are_noted():
+    choices = [*COMPLETION["choices"], {"index": 1, "message": asks(call("b"))}]
+    trace = read_trace({**COMPLETION, "choices": choices})
+    assert trace.not_carried == ("other choices of the completion (1)",)
+
+
+def test_what_stands_beside_messages_is_of_the_run():
+    trace = read_trace(
+        {
+            "id": "run-1",
+            "messages": [{"role": "assistant", "content": "hi"}],
+            "usage": {"prompt_tokens": 5, "completion_tokens": 1},
+            "cost": 0.5,
+            "start_time": NOON,
+            "end_time": NOON + 3,
+            "metadata": {"suite": "a"},
+            "temperature": 0.5,
+        }
+    )
+    assert (trace.id, trace.usage, trace.cost_usd) == ("run-1", Usage(5, 1), 0.5)
+    assert (trace.started_at, trace.ended_at) == (NOON * SECOND, (NOON + 3) * SECOND)
+    assert trace.metadata == {"suite": "a"}
+    assert trace.not_carried == ("run field 'temperature' (1)",)
+
+
+@pytest.mark.parametrize(
+    "tools",
+    [
+        [{"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}],
+        [{"type": "function", "name": "f", "parameters": {"type": "object"}}],
+        [{"name": "f", "input_schema": {"type": "object"}}],
+        [{"name": "f", "inputSchema": {"type": "object"}}],
+        {"tools": [{"name": "f", "inputSchema": {"type": "object"}}]},
+        {"jsonrpc": "2.0", "result": {"tools": [{"name": "f", "inputSchema": {"type": "object"}}]}},
+    ],
+    ids=["OpenAI", "OpenAI flat", "Anthropic", "MCP", "MCP list", "MCP answer"],
+)
+def test_tools_are_read_however_they_are_written(tools):
+    trace = read_trace({"messages": [{"role": "user", "content": "hi"}], "tools": tools})
+    assert [(tool.name, tool.schema) for tool in trace.tools] == [("f", {"type": "object"})]
+    assert "tool_definitions" not in trace.missing
+
+
+def test_a_message_that_is_none_after_many_that_are_is_an_error_that_says_which():
+    messages = [{"role": "user", "content": "hi"}] * 30
+    with pytest.raises(TraceError, match="message 31 is no object with a role"):
+        read_trace([*messages, "hi"])
+
+
+def test_a_role_of_its_own_after_many_known_ones_is_another_step():
+    messages = [{"role": "user", "content": "hi"}] * 30
+    assert read_trace([*messages, {"role": "critic", "content": "no"}]).steps[30] == Step(
+        id="s31", type="other", output="no"
+    )
+
+
+def test_a_chat_is_read_from_text_too():
+    messages = [{"role": "user", "content": "hi"}]
+    for text in (orjson.dumps(messages), orjson.dumps({"messages": messages}).decode()):
+        assert read_trace(text).steps == read_trace(messages).steps
