@@ -50,7 +50,7 @@ def read_traces(value: Any) -> Sequence[Trace]:
 
     Raises UnknownTraceFormatError when no format has its shape, and TraceError when it is damaged.
     """
-    decoded = _decoded(value) if isinstance(value, (str, bytes, bytearray)) else value
+    decoded = _decoded(value) if type(value) in {str, bytes, bytearray} else value
     try:
         return _read(*find_format(decoded))
     except UnknownTraceFormatError:
