@@ -572,6 +572,11 @@ def test_the_costs_that_steps_tell_add_up_exactly():
     assert "first crossed at step s2, where the running total was 0.3" in entry["description"]
 
 
+def test_the_rounding_of_a_sum_that_the_source_made_in_floats_breaks_no_limit():
+    assert only(grade(llm(5), run={"cost_usd": 0.1 + 0.2}, max_cost_usd=0.3))["observed"] == 0.3
+    assert grade(llm(5), run={"cost_usd": 0.30000000001}, max_cost_usd=0.3)["verdict"] == "fail"
+
+
 def test_the_cost_of_the_run_counts_where_its_steps_tell_none_and_their_sum_where_they_tell_all():
     run = {"cost_usd": 0.5}
     assert only(grade(llm(5, model="gpt-4o"), run=run, max_cost_usd=1))["observed"] == 0.5

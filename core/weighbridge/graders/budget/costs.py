@@ -120,5 +120,5 @@ def _told(step: Step) -> Told:
 def _amount_told(usd: object) -> Decimal | None:
     if (type(usd) is not float and type(usd) is not int) or not 0 <= usd <= _COST_LIMIT:
         return None
-    # By its digits: ten times 0.1 are 1.
-    return Decimal(repr(usd))
+    # By its digits, so that ten times 0.1 are 1; those beyond twelve are the rounding of the source's own sum.
+    return Decimal(f"{usd:.12g}")
