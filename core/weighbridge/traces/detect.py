@@ -27,19 +27,21 @@ if TYPE_CHECKING:
     from weighbridge.traces.importer import Importer
     from weighbridge.traces.model import Trace
 
-#: Every format, those with the most particular shapes first.
+#: Every format. Of formats that share a shape the more particular comes first; spans share theirs with none of the
+#: others, and come last because they are looked for in the whole of a value.
 FORMATS: tuple[Importer, ...] = (
     native.IMPORTER,
     atif.IMPORTER,
     swe_agent.IMPORTER,
-    otel.IMPORTER,
-    jaeger.IMPORTER,
     *benchmarks.IMPORTERS,
     openai_responses.IMPORTER,
     anthropic.IMPORTER,
     openai_chat.IMPORTER,
+    otel.IMPORTER,
+    jaeger.IMPORTER,
 )
-_WRAPPERS = ("record", "trace", "trajectory", "conversation")  #: keys that people put a trace under
+#: Keys that people put a trace under, as JSON or as its text.
+_WRAPPERS = ("record", "trace", "trajectory", "conversation", "messages")
 _WRAPPINGS_LIMIT = 3
 _SHOWN_KEYS = 12
 _SHOWN_CHARACTERS = 200  #: of an error that an importer ran into
