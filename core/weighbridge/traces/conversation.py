@@ -129,7 +129,9 @@ def calls_of(message: dict[str, Any]) -> Iterator[Call]:
 
 
 def _call(call_id: str | None, asked: dict[str, Any]) -> Call:
-    given = next((asked[key] for key in ("arguments", "input", "args") if key in asked), None)
+    given = asked.get("arguments")
+    if given is None:
+        given = asked.get("input", asked.get("args"))
     return Call(call_id, string_of(asked.get("name")), parse_arguments(given))
 
 

@@ -235,13 +235,16 @@ def missing_of(
 
     Cost follows from tokens and the model's price, so that it is missing only where both are.
     """
-    has_usage = usage is not None or any(step.type == "llm" and step.usage for step in steps)
-    has_cost = has_usage or cost_usd is not None
+    has_usage, has_cost, has_times = usage is not None, cost_usd is not None, started_at is not None
+    for step in steps:
+        has_usage = has_usage or (step.usage is not None and step.type == "llm")
+        has_cost = has_cost or step.cost_usd is not None
+        has_times = has_times or bool(step.started_at or step.ended_at)
     has = {
         "tool_calls": True,
         "token_usage": has_usage,
-        "timing": started_at is not None or any(step.started_at or step.ended_at for step in steps),
-        "cost": has_cost or any(step.cost_usd is not None for step in steps),
+        "timing": has_times,
+        "cost": has_cost or has_usage,
         "tool_definitions": bool(tools),
     }
     return {name: reasons[name] for name in CAPABILITIES if not has[name]}
