@@ -6,6 +6,7 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import orjson
 from msgspec import Struct
 
 from weighbridge.traces.importer import damaged
@@ -114,18 +115,27 @@ def _is_anthropic(message: dict[str, Any]) -> bool:
 def calls_of(message: dict[str, Any]) -> Iterator[Call]:
     """Yield the tool calls of a message, in order; a call that is no object has no name."""
     listed = message.get("tool_calls")
-    for call in listed if type(listed) is list else ():
-        asked = call if type(call) is dict else {}
-        # A custom tool's input is text; some write the function's fields straight into the call.
-        for key in ("function", "custom"):
-            if type(asked.get(key)) is dict:
-                yield _call(string_of(asked.get("id")), asked[key])
-                break
-        else:
-            yield _call(string_of(asked.get("id")), asked)
+    if listed:
+        for call in _listed(listed):
+            asked = call if type(call) is dict else {}
+            function = asked.get("function")
+            # A custom tool's input is text; some write the function's fields straight into the call.
+            if type(function) is not dict:
+                function = asked["custom"] if type(asked.get("custom")) is dict else asked
+            yield _call(string_of(asked.get("id")), function)
     old = message.get("function_call")
     if type(old) is dict:
         yield _call(None, old)
+
+
+def _listed(calls: Any) -> list[Any]:
+    """Return calls as a list; tables keep them as JSON in a string, and some write a single one alone."""
+    if type(calls) is str:
+        try:
+            calls = orjson.loads(calls)
+        except ValueError:
+            return [calls]
+    return calls if type(calls) is list else [calls]
 
 
 def _call(call_id: str | None, asked: dict[str, Any]) -> Call:

@@ -198,6 +198,11 @@ def moment_of(nanoseconds: int) -> datetime:
 
 def tools_of(listed: Any) -> tuple[ToolDefinition, ...]:
     """Return the tools of a list as OpenAI (with or without the `function` wrapper), Anthropic or MCP write it."""
+    if type(listed) is str:  # as tables keep them
+        try:
+            listed = orjson.loads(listed)
+        except ValueError:
+            return ()
     if type(listed) is dict:  # a whole answer to MCP's `tools/list`
         result = listed.get("result")
         listed = listed.get("tools") or (result.get("tools") if type(result) is dict else None)

@@ -59,6 +59,8 @@ class _Turn(Struct, frozen=True):
 
 
 def _matches(value: Any) -> bool:
+    if type(value) is list:
+        value = {"trajectory": value}
     if type(value) is not dict:
         return False
     entries = value.get("trajectory")
@@ -68,7 +70,9 @@ def _matches(value: Any) -> bool:
     return not entries and any("action" in item for item in objects_of(value.get("history")))
 
 
-def _read(value: dict[str, Any]) -> list[Trace]:
+def _read(value: Any) -> list[Trace]:
+    if type(value) is list:
+        value = {"trajectory": value}
     notes = Notes()
     notes.add_fields(value, _FILE_FIELDS, "file")
     history, info = objects_of(value.get("history")), object_of(value.get("info"))

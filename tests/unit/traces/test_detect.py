@@ -130,6 +130,11 @@ def test_a_list_of_traces_or_lines_of_them_are_several(format_id):
         read_trace(lines)
 
 
+def test_messages_may_be_the_text_of_a_tables_cell():
+    row = {"id": "row-1", "messages": orjson.dumps(CHAT).decode()}
+    assert read_trace(row).steps == read_trace(CHAT).steps
+
+
 def test_a_list_of_one_trace_is_that_trace():
     assert read_trace([EXAMPLES["atif"]]) == read_trace(EXAMPLES["atif"])
 

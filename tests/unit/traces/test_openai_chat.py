@@ -141,8 +141,18 @@ def test_tool_calls_that_are_null_or_empty_are_none(nothing):
     assert [step.type for step in trace.steps] == ["llm"]
 
 
-def test_a_call_that_is_no_object_is_still_a_call():
-    (step,) = read_trace([asks("search")]).steps_of("tool")
+@pytest.mark.parametrize(
+    "written", [orjson.dumps([call("a")]).decode(), call("a")], ids=["as text", "one alone"]
+)
+def test_calls_are_read_as_tables_keep_them_and_without_their_list(written):
+    messages = [{"role": "assistant", "content": None, "tool_calls": written}, result("a")]
+    assert outputs(messages) == [("a", "found")]
+
+
+@pytest.mark.parametrize("written", [["search"], "search", 5])
+def test_a_call_that_is_no_object_is_still_a_call(written):
+    message = {"role": "assistant", "content": None, "tool_calls": written}
+    (step,) = read_trace([message]).steps_of("tool")
     assert (step.name, step.arguments) == (None, None)
 
 
@@ -323,8 +333,9 @@ def test_what_stands_beside_messages_is_of_the_run():
         [{"name": "f", "inputSchema": {"type": "object"}}],
         {"tools": [{"name": "f", "inputSchema": {"type": "object"}}]},
         {"jsonrpc": "2.0", "result": {"tools": [{"name": "f", "inputSchema": {"type": "object"}}]}},
+        '[{"name": "f", "parameters": {"type": "object"}}]',
     ],
-    ids=["OpenAI", "OpenAI flat", "Anthropic", "MCP", "MCP list", "MCP answer"],
+    ids=["OpenAI", "OpenAI flat", "Anthropic", "MCP", "MCP list", "MCP answer", "text"],
 )
 def test_tools_are_read_however_they_are_written(tools):
     trace = read_trace({"messages": [{"role": "user", "content": "hi"}], "tools": tools})

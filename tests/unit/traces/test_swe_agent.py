@@ -38,6 +38,10 @@ def test_a_turn_is_a_model_call_and_the_call_that_it_made():
     )
 
 
+def test_the_turns_may_stand_alone():
+    assert read_trace([turn("ls")]).steps == read_trace(traj(turn("ls"))).steps
+
+
 @pytest.mark.parametrize(
     ("action", "name", "arguments"),
     [
