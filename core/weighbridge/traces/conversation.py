@@ -49,7 +49,7 @@ CHAT_FIELDS = (
 )
 
 
-class Facts(Struct, frozen=True):
+class Facts(Struct, frozen=True, gc=False):
     """What is known of one message, or of one tool call, beside its content."""
 
     model: str | None = None
@@ -81,7 +81,7 @@ class Run:
     notes: Notes = field(default_factory=Notes)
 
 
-class Call(Struct, frozen=True):
+class Call(Struct, frozen=True, gc=False):
     """A tool call as a message asks for it."""
 
     id: str | None
@@ -176,7 +176,7 @@ def read_messages(
     )
 
 
-class _Pending(Struct, eq=False):
+class _Pending(Struct, eq=False, gc=False):
     """A tool call that was asked for, and the message that answers it once that has come."""
 
     call: Call
