@@ -189,7 +189,7 @@ def test_sort_restores_the_order_of_the_input(cli, tmp_path):
     ("arguments", "said"),
     [
         (["none.jsonl"], "INPUT_UNREADABLE: the input 'none.jsonl' does not exist"),
-        (["."], "is a directory"),
+        (["folder.jsonl"], "has no file to read"),
         (["cases.jsonl", "-o", "out.html"], "OUTPUT_UNWRITABLE"),
         (["cases.jsonl", "-o", "none/out.jsonl"], "folder of the output 'none/out.jsonl' does not"),
         (["cases.jsonl", "-o", "folder.jsonl"], "is a folder"),
