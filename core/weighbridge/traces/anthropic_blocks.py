@@ -11,7 +11,6 @@ from weighbridge.traces.reading import Notes, count_of, string_of, usage_of
 _CALLS = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})
 _RESULT_SUFFIX = "tool_result"  #: tool_result, mcp_tool_result, web_search_tool_result, ...
 _REASONING = frozenset({"thinking", "redacted_thinking"})
-_TYPE_CHARACTERS = 40  #: of an unknown block's type, in a note
 
 
 class Blocks:
@@ -45,10 +44,10 @@ class Blocks:
         """Return the calls, the results, and what is said, out of a message's blocks."""
         calls, results, said = [], [], []
         for block in content:
-            kind = block.get("type") if type(block) is dict else None
+            kind = (string_of(block.get("type")) if type(block) is dict else None) or ""
             if kind in _CALLS:
                 calls.append(block)
-            elif type(kind) is str and kind.endswith(_RESULT_SUFFIX):
+            elif kind.endswith(_RESULT_SUFFIX):
                 results.append(block)
             elif kind in _REASONING:
                 self.notes.add("thinking blocks")

@@ -117,9 +117,20 @@ _FINISH = (
 )
 
 
+#: Without any of these a span is no step.
+_TELLING = frozenset(
+    {
+        *(*_KIND_NAMES, *_CALL_MODELS, *_AGENT_NAMES[:2], *_INPUT, *_OUTPUT, *_TOTAL),
+        *("gen_ai.tool.name", *_CALL_IDS[:2], "gcp.vertex.agent.llm_request"),
+    }
+)
+
+
 def kind_of(span: Span) -> Kind:
     """Return what a span is: what it says itself, else what its attributes show."""
     attributes = span.attributes
+    if _TELLING.isdisjoint(attributes):
+        return "none"
     told: Kind = "none"
     for name in _KIND_NAMES:
         value = attributes.get(name)

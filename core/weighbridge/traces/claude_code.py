@@ -16,6 +16,8 @@ from weighbridge.traces.model import Capability, Usage
 from weighbridge.traces.reading import cost_of, counted, scalars, string_of, time_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from weighbridge.traces.model import Step, Trace
 
 _SPEAKERS = frozenset({"user", "assistant"})
@@ -144,11 +146,16 @@ class _Session:
             notes=blocks.notes,
         )
         trace = read_messages(blocks.messages, "anthropic", run, _REASONS)
-        return replace(trace, steps=tuple(map(self._linked, trace.steps)))
+        return replace(trace, steps=tuple(self._linked(trace.steps)))
 
-    def _linked(self, step: Step) -> Step:
-        caller = self._started_by.get(step.id) if step.type == "llm" else None
-        return structs.replace(step, parent_id=caller) if caller else step
+    def _linked(self, steps: Sequence[Step]) -> Iterator[Step]:
+        """Yield the steps, with a sub-agent's answers as parts of the call before them that started it."""
+        calls: set[str] = set()
+        for step in steps:
+            caller = self._started_by.get(step.id) if step.type == "llm" else None
+            if step.type == "tool":
+                calls.add(step.id)
+            yield structs.replace(step, parent_id=caller) if caller in calls else step
 
 
 def _settled(usage: Usage | None) -> Usage | None:

@@ -11,6 +11,7 @@ from weighbridge.traces.attributes import (
     cost_of_span,
     ended_for_tools,
     error_of,
+    kind_of,
     model_of,
     result_of_span,
     tool_name_of,
@@ -252,8 +253,9 @@ class _Run:
         for told in (tools_of_span, gemini_tools_of_span):
             tools: dict[str, ToolDefinition] = {}
             for span in self._spans:
-                for tool in told(span):
-                    tools.setdefault(tool.name, tool)
+                if kind_of(span) != "none":
+                    for tool in told(span):
+                        tools.setdefault(tool.name, tool)
             if tools:
                 return tuple(tools.values())
         return ()

@@ -58,7 +58,7 @@ def _objects(value: Any) -> dict[str, Any]:
 def _span(value: dict[str, Any], trace: dict[str, Any], processes: dict[str, Any]) -> Span:
     attributes = _tags(value.get("tags"))
     trace_id = string_of(value.get("traceID")) or string_of(trace.get("traceID")) or ""
-    process = processes.get(value.get("processID") or "", value.get("process"))
+    process = processes.get(string_of(value.get("processID")) or "", value.get("process"))
     started_at = time_of(value.get("startTime"), "us")
     return Span(
         trace_id=trace_id,
@@ -128,7 +128,7 @@ def _value(value: Any, kind: Any) -> Any:
         return value
     if kind == "bool":
         return value == "true"
-    return _number(value) if kind in {"int64", "float64"} else value
+    return _number(value) if kind in ("int64", "float64") else value
 
 
 def _number(text: str) -> Any:

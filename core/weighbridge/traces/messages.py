@@ -40,6 +40,9 @@ _RESULTS = frozenset(
     | {"server_tool_call_response", "mcp_tool_result", "web_search_tool_result"}
 )
 _REASONING = frozenset({"reasoning", "thinking", "redacted_thinking"})
+_CALLS_AND_RESULTS = _CALLS | _RESULTS
+_ITEMS = _CALLS_AND_RESULTS | _REASONING
+_PARTS = _ITEMS | {"text", "output_text"}
 _CALL_IDS = ("tool_call_id", "tool_use_id", "toolUseId", "toolCallId", "call_id", "id")
 _NAMES = ("name", "toolName", "tool_name")
 _ARGUMENTS = ("arguments", "args", "input", "server_tool_call")
@@ -95,7 +98,11 @@ def json_of(value: Any) -> Any:
 
 def first_of(data: dict[str, Any], names: Iterable[str]) -> Any:
     """Return the value of the first of these names that has one."""
-    return next((data[name] for name in names if data.get(name) is not None), None)
+    for name in names:
+        value = data.get(name)
+        if value is not None:
+            return value
+    return None
 
 
 def messages_in(value: Any, role: str) -> list[Message]:
@@ -136,7 +143,7 @@ def read_message(value: dict[str, Any], role: str) -> Message:
     if type(content) is dict and type(content.get("parts")) is list:  # a Gemini candidate
         message.role = _role(content, message.role)
         content = content["parts"]
-    if value.get("type") in _CALLS | _RESULTS | _REASONING:  # an item rather than a message
+    if _type(value) in _ITEMS:  # an item rather than a message
         _read_part(message, value)
         return message
     if message.role == "tool" and not _holds_results(content):
@@ -150,6 +157,10 @@ def read_message(value: dict[str, Any], role: str) -> Message:
     if type(value.get("function_call")) is dict:
         message.calls.append(_call(value["function_call"]))
     return message
+
+
+def _type(value: dict[str, Any]) -> str:
+    return string_of(value.get("type")) or ""
 
 
 def _role(value: dict[str, Any], default: str) -> str:
@@ -168,7 +179,7 @@ def _is_content(value: list[Any]) -> bool:
         and "message" not in part
         and (
             not _HOLDERS.keys().isdisjoint(part)
-            or part.get("type") in {"text", "output_text", *_CALLS, *_RESULTS, *_REASONING}
+            or _type(part) in _PARTS
             or part.keys() == {"text"}
         )
         for part in value
@@ -188,7 +199,7 @@ def _holds_results(content: Any) -> bool:
     held = json_of(content)
     return type(held) is list and any(
         type(part) is dict
-        and (part.get("type") in _RESULTS | _CALLS or any(_HOLDERS.get(key) for key in part))
+        and (_type(part) in _CALLS_AND_RESULTS or any(_HOLDERS.get(key) for key in part))
         for part in held
     )
 
@@ -202,7 +213,7 @@ def _read_part(message: Message, part: Any, kind: str | None = None) -> None:
         if type(part.get(holder)) is dict:
             part, kind = part[holder], held_kind
             break
-    kind = kind or string_of(part.get("type"))
+    kind = kind or _type(part)
     if kind in _CALLS:
         message.calls.append(_call(part))
     elif kind in _RESULTS:

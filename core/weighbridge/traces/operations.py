@@ -36,7 +36,11 @@ class Operation:
 
     def first(self, fact: Callable[[Span], T | None]) -> T | None:
         """Return a fact from the first span that tells it."""
-        return next((found for span in self.spans if (found := fact(span)) is not None), None)
+        for span in self.spans:
+            found = fact(span)
+            if found is not None:
+                return found
+        return None
 
     @property
     def started_at(self) -> int | None:

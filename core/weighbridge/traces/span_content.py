@@ -155,9 +155,10 @@ def tools_of_span(span: Span) -> tuple[ToolDefinition, ...]:
     if told is None:
         told = json_of(attributes.get("ai.prompt.tools"))
         told = [json_of(tool) for tool in told] if type(told) is list else told
+    if told is not None:
+        return tools_of(told)
     return (
-        tools_of(told)
-        or tools_of([_spread_tool(row) for row in _rows(attributes, "llm.request.functions")])
+        tools_of([_spread_tool(row) for row in _rows(attributes, "llm.request.functions")])
         or tools_of([_spread_tool(row) for row in _rows(attributes, "llm.tools")])
         or tools_of(_held(attributes, "llm.invocation_parameters", "tools"))
         or tools_of(
@@ -235,7 +236,7 @@ def _rows(attributes: dict[str, Any], prefix: str) -> list[Any]:
                 node = inner
             else:
                 node.setdefault(last, value)
-    rows = _listed(tree)
+    rows = _listed(tree) if tree else None
     return rows if type(rows) is list else []
 
 

@@ -1,0 +1,63 @@
+"""Spans built by hand, and the trace that they are read as."""
+
+from __future__ import annotations
+
+import json
+from itertools import count
+
+from weighbridge.traces import Step
+from weighbridge.traces.gen_ai import traces_of
+from weighbridge.traces.span_content import include_details
+from weighbridge.traces.spans import Span
+
+_numbers = count(1)
+CHAT = {"gen_ai.operation.name": "chat", "gen_ai.request.model": "m"}
+SECOND = 10**9
+OPENAI_CALL = {"id": "c1", "function": {"name": "search", "arguments": '{"q": "x"}'}}
+
+
+def span(attributes, *, span_id=None, parent=None, name="span", at=0, lasts=1, **facts):
+    """Return a span that starts `at` that second and lasts so many."""
+    start = (1_700_000_000 + at) * SECOND
+    return Span(
+        trace_id="t",
+        id=span_id or f"span{next(_numbers)}",
+        parent_id=parent,
+        name=name,
+        started_at=start,
+        ended_at=start + lasts * SECOND,
+        attributes=dict(attributes),
+        **facts,
+    )
+
+
+def read(*spans):
+    for each in spans:
+        include_details(each)
+    [trace] = traces_of(spans, "otel")
+    return trace
+
+
+def step(attributes, **facts) -> Step:
+    """Return the last step that a single span becomes: its own."""
+    return read(span(attributes, **facts)).steps[-1]
+
+
+def tool_facts(*spans):
+    return [(tool.name, tool.arguments, tool.output) for tool in read(*spans).steps_of("tool")]
+
+
+def asks(*calls, **attributes):
+    """Return the attributes of a model call that asks for tool calls."""
+    parts = [
+        {"type": "tool_call", "id": call_id, "name": name, "arguments": arguments}
+        for call_id, name, arguments in calls
+    ]
+    answer = [{"role": "assistant", "parts": parts}]
+    return CHAT | {"gen_ai.output.messages": json.dumps(answer)} | attributes
+
+
+def runs(name="search", **facts):
+    """Return the attributes of a tool call; `id`, `arguments` and `result` where it tells them."""
+    told = {f"gen_ai.tool.call.{key}": value for key, value in facts.items()}
+    return {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": name} | told
