@@ -1,0 +1,157 @@
+"""Every tool call of a trace, judged by the rule of its tool."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import orjson
+
+from weighbridge.graders.inputs import as_json
+from weighbridge.graders.tool_schema.json_data import JsonData, NotJsonError, json_data
+from weighbridge.graders.tool_schema.problems import Problem, problem
+from weighbridge.graders.tool_schema.rules import VIOLATIONS
+from weighbridge.graders.tool_schema.schema import Undecided
+from weighbridge.graders.trace_grader import STEP_IDS_LIMIT
+from weighbridge.traces.reading import parse_arguments
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from weighbridge.graders.tool_schema.rules import Check, Rule, Rules
+    from weighbridge.graders.tool_schema.work import Allowance
+    from weighbridge.traces import Step
+
+
+@dataclass(slots=True)
+class Tool:
+    """The calls of one tool, those told of one by one left out of the steps."""
+
+    name: str
+    rule: Rule
+    calls: int = 0
+    alike: int = 0  #: calls that all passed, or were all refused by the rule
+    steps: list[str] = field(default_factory=list)  #: of these, the first
+
+
+class Fault(NamedTuple):
+    """A call whose arguments are wrong, or cannot be judged."""
+
+    tool: Tool
+    step: str
+    check: Check
+    arguments: JsonData | str  #: a text where they are no JSON object
+    found: Problem | Undecided | None = None  #: None where the schema tells
+
+
+class Calls:
+    """What came of all calls."""
+
+    def __init__(self) -> None:
+        self.tools: dict[str, Tool] = {}  #: by name, in the order of their first calls
+        self.faults: list[Fault] = []  #: in trace order, those of arguments that are wrong
+        self.undecided: list[Fault] = []  #: and those of arguments that could not be judged
+        self.total = self.valid = self.invalid = self.ungradable = 0
+        self.failed: Counter[Check] = (
+            Counter()
+        )  #: invalid calls by the check that they did not pass
+
+    def add(self, fault: Fault) -> None:
+        """Add a call with a fault of its own."""
+        if fault.check in VIOLATIONS:
+            self.failed[fault.check] += 1
+            self.faults.append(fault)
+        else:
+            self.undecided.append(fault)
+
+    def count(self) -> None:
+        """Count the calls, once all are there."""
+        for tool in self.tools.values():
+            self.total += tool.calls
+            refusal = tool.rule.refusal
+            if refusal is None:
+                self.valid += tool.alike
+            elif refusal.is_gradable:
+                self.failed[refusal.check] += tool.alike
+            else:
+                self.ungradable += tool.alike
+        self.ungradable += len(self.undecided)
+        self.invalid = self.total - self.valid - self.ungradable
+
+
+def judge_calls(steps: Iterable[Step], rules: Rules, allowance: Allowance) -> Calls:
+    """Judge every call, as far as the allowance lets."""
+    calls = Calls()
+    tools = calls.tools
+    for step in steps:
+        name = step.name if type(step.name) is str else ""
+        tool = tools.get(name)
+        if tool is None:
+            tool = tools[name] = Tool(name, rules.of(name))
+        tool.calls += 1
+        fault = None if tool.rule.refusal else _fault(step, tool, allowance)
+        if fault:
+            calls.add(fault)
+            continue
+        tool.alike += 1
+        if tool.alike <= STEP_IDS_LIMIT:
+            tool.steps.append(step.id)
+    calls.count()
+    return calls
+
+
+def _fault(step: Step, tool: Tool, allowance: Allowance) -> Fault | None:
+    """Judge one call by its arguments."""
+    given = step.arguments
+    if type(given) is not dict:
+        given = {} if given is None else parse_arguments(given)  # None: the source gives none
+    if type(given) is not dict:
+        text = given if type(given) is str else as_json(given)
+        return Fault(tool, step.id, "arguments_are_object", text, _no_object(given))
+    schema = tool.rule.schema
+    if schema is None:
+        return None
+    try:
+        arguments = json_data(given)
+    except NotJsonError as error:
+        why = Undecided(f"the arguments are no JSON: {error}")
+        return Fault(tool, step.id, "arguments_are_judged", as_json(given), why)
+    outcome = schema.judge(arguments, allowance)
+    if outcome is True:
+        return None
+    if outcome is False:
+        return Fault(tool, step.id, "arguments_match_schema", arguments)
+    return Fault(tool, step.id, "arguments_are_judged", arguments, outcome)
+
+
+def _no_object(given: Any) -> Problem:
+    """Say why arguments are no JSON object, and where their text stops being JSON."""
+    if type(given) is not str:
+        return problem("", "type", f"the arguments are {_kind(given)}, not a JSON object")
+    if not given.strip():
+        return problem(
+            "", "json", "the arguments are an empty text; a call without arguments says {}"
+        )
+    try:
+        return problem(
+            "", "type", f"the arguments are {_kind(orjson.loads(given))}, not a JSON object"
+        )
+    except orjson.JSONDecodeError as error:
+        where = f"line {error.lineno} column {error.colno} (character {error.pos})"
+        return problem("", "json", f"the arguments are no JSON: {error.msg}, at {where}")
+
+
+_KINDS = {
+    type(None): "null",
+    bool: "a boolean",
+    int: "a number",
+    float: "a number",
+    str: "a text",
+    list: "an array",
+    dict: "an object with keys that are not text",
+}
+
+
+def _kind(value: Any) -> str:
+    return _KINDS.get(type(value), "a value that is not JSON")

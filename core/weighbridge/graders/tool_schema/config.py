@@ -1,0 +1,73 @@
+"""What a tool-schema grader is configured with: who may be called, and with which arguments."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import orjson
+from pydantic import BeforeValidator, Field, WithJsonSchema
+from pydantic_core import PydanticCustomError
+
+from weighbridge.graders.base import GraderConfig, Strings
+from weighbridge.graders.inputs import as_json
+from weighbridge.graders.tool_schema.json_data import NotJsonError, json_data
+from weighbridge.traces.reading import tools_of
+
+_SHOWN_CHARACTERS = 80
+
+
+def _schema(value: Any) -> Any:
+    if type(value) is not dict and type(value) is not bool:
+        raise _wrong_type("a JSON Schema: an object, true or false", value)
+    return _own_copy(value)
+
+
+def _tool_list(value: Any) -> Any:
+    """Check that every entry of a tool list names a tool, so that none is silently left out."""
+    if value is None:
+        return None
+    if type(value) is not list and type(value) is not dict:
+        raise _wrong_type("a list of tools, or an answer to `tools/list`", value)
+    listed: Any = value
+    if type(value) is dict:
+        result = value.get("result")
+        listed = value.get("tools", result.get("tools") if type(result) is dict else None)
+    if type(listed) is not list:
+        raise PydanticCustomError("no_tools", "it has no list `tools`")
+    for place, tool in enumerate(listed):
+        if not tools_of([tool]):
+            shown = as_json(tool)[:_SHOWN_CHARACTERS]
+            raise PydanticCustomError(
+                "no_tool", "entry {place} names no tool: {shown}", {"place": place, "shown": shown}
+            )
+    return _own_copy(value)
+
+
+def _own_copy(value: Any) -> Any:
+    try:
+        return orjson.loads(json_data(value).text)
+    except NotJsonError as error:
+        raise PydanticCustomError("not_json", "{text}", {"text": str(error)}) from None
+
+
+def _wrong_type(wanted: str, value: Any) -> PydanticCustomError:
+    context = {"wanted": wanted, "shown": as_json(value)[:_SHOWN_CHARACTERS]}
+    return PydanticCustomError("schema_type", "it must be {wanted}, not {shown}", context)
+
+
+_Schema = Annotated[Any, BeforeValidator(_schema), WithJsonSchema({"type": ["object", "boolean"]})]
+_ToolList = Annotated[
+    Any, BeforeValidator(_tool_list), WithJsonSchema({"type": ["array", "object", "null"]})
+]
+
+
+class ToolSchemaConfig(GraderConfig):
+    """Lists of names or shell-style globs, definitions of tools, and what must be there."""
+
+    allowlist: Strings | None = None
+    blocklist: Strings = ()
+    schemas: dict[str, _Schema] = Field(default_factory=dict)
+    tools: _ToolList = None
+    use_trace_tools: bool = True
+    require_schema: bool = False
+    require_tool_calls: bool = False

@@ -1,0 +1,145 @@
+"""What came of the calls, as evidence: the calls that pass by tool, those that fail one by one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+from weighbridge.errors import nearest
+from weighbridge.graders.inputs import EXCERPT_CHARACTERS, printable
+from weighbridge.graders.tool_schema.json_data import JsonData
+from weighbridge.graders.tool_schema.problems import Problem
+from weighbridge.graders.tool_schema.rules import shown
+from weighbridge.graders.tool_schema.schema import Undecided
+from weighbridge.graders.trace_grader import ENTRIES_LIMIT, excerpt_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from weighbridge.graders.base import Evidence
+    from weighbridge.graders.tool_schema.calls import Calls, Fault, Tool
+    from weighbridge.graders.tool_schema.work import Allowance
+
+_Item = TypeVar("_Item")
+_SHOWN_NAMES = 20
+_COMPARED_NAMES = 1_000  #: among which the one that was meant is looked for
+_UNJUDGED = "no list and no definition says anything of it"
+_TOO_LARGE = "the arguments do not match the schema, and are too large to tell where"
+
+
+def evidence_of(calls: Calls, lacking: list[Evidence], allowance: Allowance) -> list[Evidence]:
+    """Return an entry for each tool and each fault: what fails, what cannot be judged, what passes."""
+    failed, unusable, passed = _by_outcome(calls)
+    evidence = [
+        *_told(failed, _refusal),
+        *_told(calls.faults, lambda fault: _fault(fault, allowance)),
+        *lacking,
+        *_told(unusable, _refusal),
+        *_told(calls.undecided, lambda fault: _fault(fault, allowance)),
+    ]
+    if not evidence and not any(tool.rule.judged_by for tool in passed):
+        evidence.append(_vacuous(calls))
+    return evidence + _told(passed, _pass)
+
+
+def _by_outcome(calls: Calls) -> tuple[list[Tool], list[Tool], list[Tool]]:
+    """Return the tools whose calls are refused, those that cannot be judged, and those of which some pass."""
+    failed: list[Tool] = []
+    unusable: list[Tool] = []
+    passed: list[Tool] = []
+    for tool in calls.tools.values():
+        if tool.rule.refusal:
+            (failed if tool.rule.refusal.is_gradable else unusable).append(tool)
+        elif tool.alike:
+            passed.append(tool)
+    return failed, unusable, passed
+
+
+def _told(items: Sequence[_Item], tell: Callable[[_Item], Evidence]) -> list[Evidence]:
+    """Return evidence of items; those that cannot be shown any more are only counted, by the last that can."""
+    entries = [tell(item) for item in items[:ENTRIES_LIMIT]]
+    return entries + entries[-1:] * (len(items) - len(entries))
+
+
+def _refusal(tool: Tool) -> Evidence:
+    refusal = tool.rule.refusal
+    assert refusal is not None
+    known = refusal.limit[:_COMPARED_NAMES]
+    guess = nearest(tool.name, known) if refusal.may_be_misspelt else None
+    meant = f"; did you mean {shown(guess)!r}?" if guess else ""
+    observed: dict[str, object] = {"tool": tool.rule.tool, "calls": tool.alike}
+    if refusal.problem:
+        observed["problems"] = [refusal.problem._asdict()]
+    return {
+        "check": refusal.check,
+        "description": f"{_calls(tool)}: {refusal.reason}{meant}",
+        "passed": False,
+        "limit": [shown(name) for name in refusal.limit[:_SHOWN_NAMES]],
+        "observed": observed,
+        "step_ids": [printable(step) for step in tool.steps],
+    }
+
+
+def _fault(fault: Fault, allowance: Allowance) -> Evidence:
+    rule = fault.tool.rule
+    problems, why = _problems(fault, allowance)
+    entry: Evidence = {
+        "check": fault.check,
+        "description": f"{rule.tool!r} at {printable(fault.step)}: {why}",
+        "passed": False,
+        "limit": rule.judged_by,
+        "observed": {"tool": rule.tool, "problems": problems},
+        "step_ids": [printable(fault.step)],
+    }
+    arguments = fault.arguments
+    excerpt = arguments if isinstance(arguments, str) else _beginning(arguments)
+    return entry | {"excerpt": excerpt_of(excerpt)} if excerpt else entry
+
+
+def _problems(fault: Fault, allowance: Allowance) -> tuple[list[dict[str, str]], str]:
+    """Return what is wrong with a call's arguments, and the same for a person."""
+    if type(fault.found) is Undecided:
+        return [], fault.found.reason
+    if type(fault.found) is Problem:
+        return [fault.found._asdict()], fault.found.message
+    schema, arguments = fault.tool.rule.schema, fault.arguments
+    assert schema is not None
+    assert type(arguments) is JsonData
+    found = schema.problems(arguments, allowance)
+    if found is None:
+        return [], _TOO_LARGE
+    more = found.total - len(found.first)
+    texts = [*map(str, found.first), *([f"and {more:,} more"] if more else [])]
+    return [one._asdict() for one in found.first], "; ".join(texts)
+
+
+def _beginning(arguments: JsonData) -> str:
+    return arguments.text[: 4 * EXCERPT_CHARACTERS].decode(errors="ignore")
+
+
+def _pass(tool: Tool) -> Evidence:
+    rule = tool.rule
+    others = f" of {tool.calls:,}" if tool.alike < tool.calls else ""
+    accepted = [*rule.listed, *([f"valid by the schema in {rule.source}"] if rule.schema else [])]
+    return {
+        "check": rule.check,
+        "description": f"{_calls(tool)}{others}: {'; '.join(accepted) or _UNJUDGED}",
+        "passed": True,
+        "limit": rule.judged_by,
+        "observed": {"tool": rule.tool, "calls": tool.alike},
+        "step_ids": [printable(step) for step in tool.steps],
+    }
+
+
+def _calls(tool: Tool) -> str:
+    """Name a tool and the calls of it that are told of together."""
+    return f"{tool.rule.tool!r}, {tool.alike:,} call{'s' if tool.alike != 1 else ''}"
+
+
+def _vacuous(calls: Calls) -> Evidence:
+    return {
+        "check": "vacuous",
+        "description": f"no list and no definition says anything of the {calls.total:,} calls",
+        "passed": True,
+        "observed": calls.total,
+        "step_ids": [],
+    }

@@ -1,0 +1,60 @@
+"""What it costs to compile and to match a regular expression, estimated from its text.
+
+The validator's engine takes time in proportion to the text and to the states of the automaton, so that nothing is
+exponential; but `(0|1|01){5000}` is short and has 30,000 states. Patterns with look-around or back references go to
+an engine that backtracks, up to a limit.
+"""
+
+from __future__ import annotations
+
+import re
+
+_STATES_LIMIT = 10**9
+_UNICODE_CLASS_STATES = 260  #: of `\p{L}`, written out for UTF-8
+_TOKEN = re.compile(
+    r"""
+      (?P<unicode> \\[pP] (?:\{[^}]*\})? )
+    | \\. | (?P<class> \[ \^? \]? (?:\\.|[^\]\\])* \] )
+    | (?P<open> \( ) | (?P<close> \) )
+    | \{ (?P<least>\d{1,9}) (?:,(?P<most>\d{0,9}))? \}
+    | .
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_LOOK_AROUND = re.compile(r"\(\?<?[=!]|\(\?>|\\[1-9k]")
+#: Anchored, without groups, alternatives or open-ended repeats: the automaton is in few states at a time.
+_IN_STEP = re.compile(r"\^[^()|*+?{]*(?:\{\d+(?:,\d+)?\}[^()|*+?{]*)?")
+
+
+def states_of(pattern: str) -> int:
+    """Return about how many states the pattern's automaton has: its parts, times their counted repeats."""
+    groups = [0]
+    last = 0
+    for token in _TOKEN.finditer(pattern):
+        if token["open"]:
+            groups.append(0)
+            continue
+        if token["close"]:
+            last = groups.pop() if len(groups) > 1 else 0
+        elif token["least"]:
+            repeats = max(int(token["most"] or 0), int(token["least"]), 1)
+            groups[-1] = min(groups[-1] - last + last * repeats, _STATES_LIMIT)
+            continue
+        else:
+            last = _UNICODE_CLASS_STATES if _is_unicode_class(token) else 1
+        groups[-1] += last
+    return min(sum(groups), _STATES_LIMIT)
+
+
+def _is_unicode_class(token: re.Match[str]) -> bool:
+    return bool(token["unicode"]) or "\\p" in (token["class"] or "").lower()
+
+
+def matching_states_of(pattern: str) -> int:
+    """Return about how many states are followed for each character of a text."""
+    return 2 if _IN_STEP.fullmatch(pattern) else states_of(pattern)
+
+
+def backtracks(pattern: str) -> bool:
+    """Whether the pattern needs the engine that backtracks."""
+    return _LOOK_AROUND.search(pattern) is not None

@@ -1,0 +1,222 @@
+"""What a tool is judged by: the lists of names, and the definition that counts when several name it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from fnmatch import translate
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from weighbridge.graders.inputs import printable
+from weighbridge.graders.tool_schema.problems import Problem
+from weighbridge.graders.tool_schema.schema import Schema, UnusableSchema, compile_schema
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from weighbridge.graders.tool_schema.work import Allowance
+    from weighbridge.traces import ToolDefinition
+
+_NAME_CHARACTERS = 80
+_TOO_MANY = Problem("", "", "the schemas of the trace are too large, taken together")
+CONFIGURED_SCHEMAS = "the configured schemas"
+CONFIGURED_TOOLS = "the configured tools"
+TRACE_TOOLS = "the trace's tools"
+
+Check = Literal[
+    "tool_not_blocked",
+    "tool_allowed",
+    "tool_known",
+    "tool_has_schema",
+    "schema_is_valid",
+    "arguments_are_object",
+    "arguments_match_schema",
+    "arguments_are_judged",
+]
+#: Those that a call fails; the other two make it ungradable.
+VIOLATIONS: tuple[Check, ...] = (
+    "tool_not_blocked",
+    "tool_allowed",
+    "tool_known",
+    "tool_has_schema",
+    "arguments_are_object",
+    "arguments_match_schema",
+)
+
+
+class Names:
+    """Names of tools, and shell-style globs; case matters."""
+
+    def __init__(self, entries: Iterable[str]) -> None:
+        self.entries = tuple(entries)
+        self._names = frozenset(self.entries)
+        self._globs = [
+            (entry, re.compile(translate(entry)).match)
+            for entry in self.entries
+            if not {"*", "?", "["}.isdisjoint(entry)
+        ]
+
+    def entry_for(self, name: str) -> str | None:
+        """Return the entry that covers a name, the name itself before any glob."""
+        if name in self._names:
+            return name
+        return next((entry for entry, matches in self._globs if matches(name)), None)
+
+
+class Definition(NamedTuple):
+    """What a source says of one tool."""
+
+    source: str
+    schema: Schema | UnusableSchema | None  #: None where it says nothing of the arguments
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What a grader was configured to judge by."""
+
+    allowlist: Names | None
+    blocklist: Names
+    schemas: dict[str, Definition]
+    tools: dict[str, Definition] | None  #: None where the configuration lists none
+    require_schema: bool
+
+
+class Refusal(NamedTuple):
+    """Why no call of a tool can pass."""
+
+    check: Check
+    reason: str
+    limit: tuple[str, ...]  #: the names or the source that it was held against
+    is_gradable: bool = True
+    may_be_misspelt: bool = False  #: for one of the names
+    problem: Problem | None = None  #: of a schema
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What every call of one tool is judged by."""
+
+    tool: str  #: its name, as evidence shows it
+    check: Check  #: the last that a call has to pass
+    listed: tuple[str, ...] = ()  #: what the lists say of it, for a person
+    refusal: Refusal | None = None
+    schema: Schema | None = None
+    source: str = ""  #: of the schema
+
+    @property
+    def judged_by(self) -> list[str]:
+        """The lists and the schema that judge a call."""
+        return [*self.listed, *([f"the schema in {self.source}"] if self.schema else [])]
+
+
+class Rules:
+    """The rules for the tools of one trace."""
+
+    def __init__(
+        self,
+        policy: Policy,
+        trace_tools: Iterable[ToolDefinition],
+        allowance: Allowance,
+        *,
+        lacks_definitions: bool = False,
+    ) -> None:
+        self._policy = policy
+        self.trace_tools = {tool.name: tool for tool in trace_tools}  #: the last of a name counts
+        self._allowance = allowance
+        self._lacks_definitions = lacks_definitions
+
+    def of(self, name: str) -> Rule:
+        """Return the rule for a tool."""
+        policy = self._policy
+        tool = shown(name)
+        blocked = policy.blocklist.entry_for(name)
+        if blocked is not None:
+            reason = f"the blocklist has {_entry(blocked, name)}"
+            return _refused(tool, Refusal("tool_not_blocked", reason, (blocked,)))
+        listed = ["not in the blocklist"] if policy.blocklist.entries else []
+        if policy.allowlist is not None:
+            allowed = policy.allowlist.entry_for(name)
+            if allowed is None:
+                entries = policy.allowlist.entries
+                reason = "it is not in the allowlist"
+                refusal = Refusal("tool_allowed", reason, entries, may_be_misspelt=True)
+                return _refused(tool, refusal)
+            listed.append(f"in the allowlist by {_entry(allowed, name)}")
+        definition = self._definition(name)
+        if definition is None and self._knows_all_tools():
+            return _refused(tool, self._unknown)
+        if definition is None or definition.schema is None:
+            return self._without_schema(tool, definition, listed)
+        source, schema = definition
+        if isinstance(schema, UnusableSchema):
+            return _refused(tool, _unusable(source, schema.problem))
+        return Rule(tool, "arguments_match_schema", tuple(listed), schema=schema, source=source)
+
+    def _without_schema(self, tool: str, definition: Definition | None, listed: list[str]) -> Rule:
+        if self._policy.require_schema:
+            where = f"{definition.source} give none" if definition else "nothing defines the tool"
+            reason = f"a schema is required, and {where}"
+            gradable = not self._lacks_definitions
+            return _refused(tool, Refusal("tool_has_schema", reason, ("require_schema",), gradable))
+        if definition:
+            listed.append(f"in {definition.source}, which give no schema")
+            return Rule(tool, "tool_known", tuple(listed))
+        check: Check = "arguments_are_object"
+        if listed:
+            check = "tool_not_blocked" if self._policy.allowlist is None else "tool_allowed"
+        return Rule(tool, check, tuple(listed))
+
+    def _knows_all_tools(self) -> bool:
+        return self._policy.tools is not None or bool(self.trace_tools)
+
+    def _definition(self, name: str) -> Definition | None:
+        """Return what the first source that has a schema says of a tool, else the first that names it."""
+        found = [
+            definition
+            for source in (self._policy.schemas, self._policy.tools or {})
+            if (definition := source.get(name))
+        ]
+        usable = next((definition for definition in found if definition.schema is not None), None)
+        if usable:
+            return usable
+        tool = self.trace_tools.get(name)
+        if tool is None:
+            return found[0] if found else None
+        if tool.schema is None:
+            return found[0] if found else Definition(TRACE_TOOLS, None)
+        return Definition(TRACE_TOOLS, self._compiled(tool.schema))
+
+    def _compiled(self, schema: Any) -> Schema | UnusableSchema:
+        if not self._allowance.may_compile:
+            return UnusableSchema(_TOO_MANY)
+        compiled = compile_schema(schema)
+        self._allowance.take_compilation(compiled.cost)
+        return compiled
+
+    @cached_property
+    def _unknown(self) -> Refusal:
+        policy = self._policy
+        known = dict.fromkeys([*policy.schemas, *(policy.tools or ()), *self.trace_tools])
+        sources = [CONFIGURED_TOOLS] if policy.tools is not None else []
+        sources += [TRACE_TOOLS] if self.trace_tools else []
+        reason = f"no such tool is in {' or '.join(sources)}"
+        return Refusal("tool_known", reason, tuple(known), may_be_misspelt=True)
+
+
+def shown(name: str) -> str:
+    """Return a name as evidence shows it."""
+    return printable(name if len(name) <= _NAME_CHARACTERS else f"{name[: _NAME_CHARACTERS - 1]}…")
+
+
+def _refused(tool: str, refusal: Refusal) -> Rule:
+    return Rule(tool, refusal.check, refusal=refusal)
+
+
+def _unusable(source: str, problem: Problem) -> Refusal:
+    reason = f"the schema in {source} cannot be used: {problem}"
+    return Refusal("schema_is_valid", reason, (source,), is_gradable=False, problem=problem)
+
+
+def _entry(entry: str, name: str) -> str:
+    return "its name" if entry == name else repr(shown(entry))

@@ -1,0 +1,200 @@
+"""A JSON Schema that arguments are judged by. It is data from strangers, and nothing of it leaves the process.
+
+No reference is fetched, no pattern can hang, and what would take too long or too much stack is not judged at all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import jsonschema_rs
+import orjson
+from referencing.jsonschema import DRAFT4, DRAFT6, DRAFT7, DRAFT201909, DRAFT202012
+
+from weighbridge.graders.inputs import as_json
+from weighbridge.graders.tool_schema.json_data import NotJsonError, json_data, shape_of
+from weighbridge.graders.tool_schema.problems import (
+    Problem,
+    Problems,
+    pointer,
+    problem,
+    problem_of,
+    problems_of,
+)
+from weighbridge.graders.tool_schema.schema_graph import SchemaReferenceError, graph_of
+from weighbridge.graders.tool_schema.work import BACKTRACK_LIMIT, EndlessSchemaError, Work
+
+if TYPE_CHECKING:
+    from weighbridge.graders.tool_schema.json_data import JsonData
+    from weighbridge.graders.tool_schema.work import Allowance
+
+_BYTES_LIMIT = 1024 * 1024  #: of one schema as JSON
+_STATES_LIMIT = 1_000_000  #: of all its patterns; a second to compile
+_CACHED_BYTES = 32 * 1024  #: longer ones are compiled again for every trace
+_CACHED_SCHEMAS = 256
+_COMPARISONS_PER_BYTE = 2  #: in the time that compiling it takes
+_COMPARISONS_PER_STATE = 10
+
+_NEWEST = "https://json-schema.org/draft/2020-12/schema"
+#: Dialects by their URI, and how references work in each.
+_DIALECTS = {
+    "http://json-schema.org/draft-04/schema#": DRAFT4,
+    "http://json-schema.org/draft-06/schema#": DRAFT6,
+    "http://json-schema.org/draft-07/schema#": DRAFT7,
+    "https://json-schema.org/draft/2019-09/schema": DRAFT201909,
+    _NEWEST: DRAFT202012,
+}
+_ENGINE_FAILURES = (
+    jsonschema_rs.ValidationErrorKind.BacktrackLimitExceeded,
+    jsonschema_rs.ValidationErrorKind.RegexEngineFailure,
+)
+_TOO_MUCH_WORK = "to judge the arguments by the schema could take too long"
+_TOO_DEEP = "the arguments are nested too deeply for a schema that applies so often at each level"
+
+
+class Undecided(NamedTuple):
+    """Why arguments could not be judged."""
+
+    reason: str
+
+
+class UnusableSchema(NamedTuple):
+    """Why nothing can be judged by a schema."""
+
+    problem: Problem
+    cost: float = 0.0  #: of finding that out, in comparisons
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """A schema that is valid, and ready to judge by."""
+
+    validator: jsonschema_rs.Validator
+    work: Work
+    cost: float  #: of compiling it, in comparisons
+
+    def judge(self, arguments: JsonData, allowance: Allowance) -> bool | Undecided:
+        """Say whether arguments are valid, as far as the allowance lets."""
+        at_once = self.work.at_once
+        if at_once is None or not allowance.take_at_once(at_once, len(arguments.text)):
+            shape = shape_of(arguments.value)
+            if not self.work.fits_stack(shape):
+                return Undecided(_TOO_DEEP)
+            if not allowance.take(*self.work.of(arguments.value, shape)):
+                return Undecided(_TOO_MUCH_WORK)
+        try:
+            is_valid = self.validator.is_valid(arguments.value)
+        except ValueError as error:
+            return Undecided(f"the arguments cannot be read: {error}"[:200])
+        if is_valid or not self.work.may_backtrack:
+            return is_valid
+        return self._refuse(arguments, allowance)
+
+    def _refuse(self, arguments: JsonData, allowance: Allowance) -> bool | Undecided:
+        """Say that arguments are invalid, unless a pattern had to be given up."""
+        if not self._may_explain(arguments, allowance):
+            return Undecided(_TOO_MUCH_WORK)
+        for error in self.validator.iter_errors(arguments.value):
+            if isinstance(error.kind, _ENGINE_FAILURES):
+                path = pointer(error.instance_path)
+                return Undecided(
+                    f"a pattern takes too many steps to match {path or 'the arguments'}"
+                )
+        return False
+
+    def problems(self, arguments: JsonData, allowance: Allowance) -> Problems | None:
+        """Say what is wrong with invalid arguments; None where finding all places could take too long."""
+        if not self._may_explain(arguments, allowance):
+            return None
+        return problems_of(self.validator.iter_errors(arguments.value))
+
+    def _may_explain(self, arguments: JsonData, allowance: Allowance) -> bool:
+        return allowance.take_errors(self.work.errors(shape_of(arguments.value)))
+
+
+def compile_schema(schema: Any) -> Schema | UnusableSchema:
+    """Return a schema ready to judge by, or why it cannot be used."""
+    try:
+        text = json_data(schema).text
+    except NotJsonError as error:
+        return _unusable("", "json", f"the schema is not JSON: {error}")
+    if len(text) > _BYTES_LIMIT:
+        return _unusable("", "json", f"the schema is longer than {_BYTES_LIMIT:,} bytes")
+    return _cached(text) if len(text) <= _CACHED_BYTES else _compile(text)
+
+
+def _compile(text: bytes) -> Schema | UnusableSchema:
+    schema = orjson.loads(text)
+    cost = len(text) * _COMPARISONS_PER_BYTE
+    try:
+        return _checked(schema, text, cost)
+    except jsonschema_rs.ValidationError as error:
+        return UnusableSchema(problem_of(error), cost)
+    except SchemaReferenceError as error:
+        why = f"{error.reference!r} leads to nothing in the schema, and nothing outside is read"
+        return _unusable("", "$ref", why, cost)
+    except EndlessSchemaError:
+        return _unusable("", "$ref", "the schema refers to itself without end", cost)
+    except (ValueError, TypeError, AttributeError, LookupError) as error:
+        # A reference may lead to a part that the metaschema does not check.
+        return _unusable("", "json", f"the schema cannot be read: {error}", cost)
+
+
+_cached = lru_cache(_CACHED_SCHEMAS)(_compile)
+
+
+def _checked(schema: Any, text: bytes, cost: float) -> Schema | UnusableSchema:
+    """Compile a schema as plain JSON data; raise what is wrong with it."""
+    if type(schema) is bool:
+        return Schema(_validator(schema), Work(graph_of({}, DRAFT202012, b"")), cost)
+    if type(schema) is not dict:
+        return _unusable("", "type", f"a schema is an object or a boolean, not {as_json(schema)}")
+    given = schema.get("$schema", _NEWEST)
+    # The check against the metaschema would fetch one that it does not know.
+    dialect = _DIALECT_OF.get(_bare(given)) if type(given) is str else None
+    if dialect is None:
+        known = ", ".join(_DIALECTS)
+        return _unusable("/$schema", "$schema", f"{as_json(given)} is not known; known: {known}")
+    schema["$schema"] = dialect
+    jsonschema_rs.meta.validate(schema)
+    graph = graph_of(schema, _DIALECTS[dialect], text)
+    if graph.states > _STATES_LIMIT:
+        return _unusable("", "pattern", "the patterns of the schema are too large", cost)
+    work = Work(graph)
+    cost += graph.states * _COMPARISONS_PER_STATE
+    return Schema(_validator(schema), work, cost)
+
+
+def _bare(uri: str) -> str:
+    """Return a dialect's URI without what people write differently: the scheme and the empty fragment."""
+    return uri.partition("://")[2].removesuffix("#")
+
+
+_DIALECT_OF = {_bare(uri): uri for uri in _DIALECTS} | {"json-schema.org/schema": _NEWEST}
+
+
+class _Annotation:
+    """A keyword that asserts nothing."""
+
+    def __init__(self, parent: dict[str, Any], value: Any, path: list[str | int]) -> None:
+        """Take what the validator tells of the keyword's place."""
+
+    def validate(self, instance: Any) -> None:
+        """Accept everything."""
+
+
+def _validator(schema: dict[str, Any] | bool) -> jsonschema_rs.Validator:
+    return jsonschema_rs.validator_for(
+        schema,
+        validate_formats=False,
+        pattern_options=jsonschema_rs.FancyRegexOptions(backtrack_limit=BACKTRACK_LIMIT),
+        offline=True,
+        # Other validators take these two for annotations in every draft.
+        keywords={"contentEncoding": _Annotation, "contentMediaType": _Annotation},
+    )
+
+
+def _unusable(path: str, keyword: str, message: str, cost: float = 0.0) -> UnusableSchema:
+    return UnusableSchema(problem(path, keyword, message), cost)

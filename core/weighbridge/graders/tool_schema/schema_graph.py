@@ -1,0 +1,230 @@
+"""A JSON Schema as a graph: which subschemas a validator applies to a value, and which to what is inside it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import orjson
+import referencing
+from referencing.exceptions import Unresolvable
+
+from weighbridge.graders.tool_schema.patterns import backtracks, matching_states_of, states_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from referencing._core import Resolver
+    from referencing.jsonschema import SchemaResource
+
+    _Resolver = Resolver[Any] | None  #: None in a schema without references
+
+ANY_KEY = ""  #: stands for every key, among those that lead to a text
+_UNEVALUATED_REPEATS = (
+    3  #: how often a validator applies the same subschemas again; 2.7 as measured
+)
+_EXACT_COMPARISON = 25  #: of numbers that may be fractions, in plain comparisons
+_METASCHEMA_COMPARISONS = 10_000  #: that a reference to a metaschema stands for
+_REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
+
+
+class _Way(NamedTuple):
+    """How a keyword applies the subschemas in its value."""
+
+    to: Literal["here", "one", "each"]  #: the value itself; what is inside: one of these, or each
+    key: Literal["same", "own", "any"] = "same"  #: that leads there: the last one, or a new one
+    has_members: bool = False  #: the subschemas are an object's members
+
+
+_WAYS = {
+    **dict.fromkeys(("not", "if", "then", "else", "allOf", "anyOf", "oneOf"), _Way("here")),
+    **dict.fromkeys(("dependentSchemas", "dependencies"), _Way("here", has_members=True)),
+    **dict.fromkeys(("items", "prefixItems", "additionalItems"), _Way("one")),
+    "properties": _Way("one", "own", has_members=True),
+    "additionalProperties": _Way("one", "any"),
+    **dict.fromkeys(("contains", "unevaluatedItems"), _Way("each")),
+    **dict.fromkeys(("unevaluatedProperties", "propertyNames"), _Way("each", "any")),
+    "patternProperties": _Way("each", "any", has_members=True),
+}
+
+
+class SchemaReferenceError(Exception):
+    """A reference of a schema leads nowhere inside it."""
+
+    def __init__(self, reference: str) -> None:
+        super().__init__(reference)
+        self.reference = reference
+
+
+@dataclass(slots=True)
+class Node:
+    """One subschema."""
+
+    errors: float = 0.0  #: that its own keywords may find in a value, the options of `enum` counted
+    comparisons: float = 0.0  #: to judge a value by its own keywords
+    states: float = 0.0  #: that its patterns follow for each character
+    backtracking: float = 0.0  #: patterns of it that may backtrack
+    here_repeats: int = 1  #: how often each of `here` is applied
+    here: list[int] = field(default_factory=list)  #: the subschemas that apply to the same value
+    dynamic: list[int] = field(
+        default_factory=list
+    )  #: those of which one may, by the dynamic scope
+    one: list[int] = field(default_factory=list)  #: those of which one applies to what is inside
+    each: list[int] = field(default_factory=list)  #: those that all may apply to what is inside
+    by_key: list[tuple[str, int]] = field(default_factory=list)
+    """Those of `one` and `each` that only a key leads to."""
+    by_place: list[int] = field(default_factory=list)  #: the others of them
+
+
+@dataclass(slots=True)
+class SchemaGraph:
+    """All subschemas that a schema can apply; the first is its root."""
+
+    nodes: list[Node]
+    repeats: bool  #: whether any of them may be applied to one value more than once
+    states: int  #: of all patterns, to compile
+
+    def keys_to_backtracking(self) -> frozenset[str]:
+        """Return the keys that lead to the texts which a pattern that may backtrack is matched with."""
+        leading: list[set[str]] = [set() for _ in self.nodes]
+        pending = [(0, ANY_KEY)]
+        while pending:
+            place, key = pending.pop()
+            if key not in leading[place]:
+                leading[place].add(key)
+                node = self.nodes[place]
+                pending += ((inner, key) for inner in (*node.here, *node.dynamic, *node.by_place))
+                pending += ((inner, next_key) for next_key, inner in node.by_key)
+        chosen = (keys for node, keys in zip(self.nodes, leading, strict=True) if node.backtracking)
+        return frozenset().union(*chosen)
+
+
+def graph_of(schema: dict[str, Any], specification: Any, text: bytes) -> SchemaGraph:
+    """Return the graph of a schema that its metaschema allows; raise SchemaReferenceError.
+
+    `text` is the schema as JSON.
+    """
+    builder = _Builder(specification)
+    if any(f'"{keyword}"'.encode() in text for keyword in _REFERENCES):
+        return builder.build(schema, specification.create_resource(schema))
+    return builder.build(schema)  # a resolver costs more than all the rest
+
+
+class _Builder:
+    def __init__(self, specification: Any) -> None:
+        self._specification = specification
+        self._nodes: list[Node] = []
+        self._places: dict[int, int] = {}  # by the id of a subschema, which the schema keeps alive
+        self._pending: list[tuple[int, dict[str, Any], _Resolver]] = []
+        self._anchored: dict[str, list[int]] = {}
+        self._dynamic: list[tuple[Node, str]] = []
+        self._repeats = False
+        self._states = 0
+
+    def build(self, schema: dict[str, Any], root: SchemaResource | None = None) -> SchemaGraph:
+        resolver = referencing.Registry().resolver_with_root(root) if root else None
+        self._place(schema, resolver)
+        while self._pending:
+            place, subschema, inner = self._pending.pop()
+            self._read(self._nodes[place], subschema, inner)
+            for anchor in _anchors(subschema):
+                self._anchored.setdefault(anchor, []).append(place)
+        for node, anchor in self._dynamic:
+            node.dynamic = self._anchored.get(anchor, [])
+        return SchemaGraph(self._nodes, self._repeats, self._states)
+
+    def _place(self, schema: dict[str, Any], resolver: _Resolver) -> int:
+        place = self._places.get(id(schema))
+        if place is None:
+            place = self._places[id(schema)] = len(self._nodes)
+            self._nodes.append(Node())
+            self._pending.append((place, schema, resolver))
+        return place
+
+    def _read(self, node: Node, schema: dict[str, Any], resolver: _Resolver) -> None:
+        node.errors = _parts_of(schema)
+        node.comparisons = node.errors + _slow_comparisons(schema)
+        for keyword, value in schema.items():
+            way = _WAYS.get(keyword)
+            if way:
+                for key, subschema in _parts(way, value):
+                    self._add(node, way, key, subschema, resolver)
+            elif keyword in _REFERENCES and resolver:
+                self._follow(node, keyword, value, resolver)
+            elif keyword == "pattern":
+                self._match(node, value)
+        for pattern in schema.get("patternProperties", ()):
+            self._match(node, pattern)
+        if "unevaluatedProperties" in schema or "unevaluatedItems" in schema:
+            node.here_repeats = _UNEVALUATED_REPEATS
+            self._repeats = True
+
+    def _add(self, node: Node, way: _Way, key: str, schema: Any, resolver: _Resolver) -> None:
+        if type(schema) is not dict:  # a boolean, or names in `dependencies`
+            return
+        if resolver and ("$id" in schema or "id" in schema):
+            resolver = resolver.in_subresource(self._specification.create_resource(schema))
+        place = self._place(schema, resolver)
+        if way.to == "here":
+            node.here.append(place)
+            return
+        (node.one if way.to == "one" else node.each).append(place)
+        if way.key == "same":
+            node.by_place.append(place)
+        else:
+            node.by_key.append((key if way.key == "own" else ANY_KEY, place))
+
+    def _follow(self, node: Node, keyword: str, reference: Any, resolver: Resolver[Any]) -> None:
+        self._repeats = True
+        try:
+            found = resolver.lookup(reference)
+        except (Unresolvable, ValueError, LookupError) as error:
+            if not _is_metaschema(reference):
+                raise SchemaReferenceError(reference) from error
+            node.comparisons += _METASCHEMA_COMPARISONS
+            return
+        if type(found.contents) is dict:
+            node.here.append(self._place(found.contents, found.resolver))
+        if keyword != "$ref":
+            self._dynamic.append((node, reference.rpartition("#")[2]))
+
+    def _match(self, node: Node, pattern: str) -> None:
+        node.states += matching_states_of(pattern)
+        node.backtracking += backtracks(pattern)
+        self._states += states_of(pattern)
+
+
+def _parts(way: _Way, value: Any) -> Iterable[tuple[str, Any]]:
+    """Return the subschemas in a keyword's value, each with its key, if it has one."""
+    if type(value) is list:
+        return ((ANY_KEY, item) for item in value)
+    return value.items() if way.has_members else ((ANY_KEY, value),)
+
+
+def _anchors(schema: dict[str, Any]) -> Iterator[str]:
+    if "$dynamicAnchor" in schema:
+        yield schema["$dynamicAnchor"]
+    if schema.get("$recursiveAnchor") is True:
+        yield ""
+
+
+def _parts_of(schema: dict[str, Any]) -> int:
+    """Return how many keywords a subschema has, and members of their lists and objects."""
+    containers = (value for value in schema.values() if type(value) is list or type(value) is dict)
+    return len(schema) + sum(map(len, containers))
+
+
+def _slow_comparisons(schema: dict[str, Any]) -> int:
+    """Return what those keywords cost for one value beyond one comparison for each part."""
+    options = [*schema.get("enum", ()), *([schema["const"]] if "const" in schema else ())]
+    return sum(map(_slowness, options)) + (_EXACT_COMPARISON if "multipleOf" in schema else 0)
+
+
+def _slowness(option: Any) -> int:
+    if type(option) is list or type(option) is dict:
+        return len(orjson.dumps(option))
+    return 0 if type(option) is str else _EXACT_COMPARISON
+
+
+def _is_metaschema(reference: str) -> bool:
+    return reference.startswith(("http://json-schema.org/", "https://json-schema.org/"))
