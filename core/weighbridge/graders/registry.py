@@ -11,8 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from weighbridge.errors import UnknownGraderError
 from weighbridge.graders.base import Grader
+from weighbridge.graders.budget import BudgetGrader
 from weighbridge.graders.config import GraderConfig
+from weighbridge.graders.loop import LoopGrader
 from weighbridge.graders.string_match import StringMatchGrader
+from weighbridge.graders.tool_schema import ToolSchemaGrader
 from weighbridge.graders.true_false import TrueFalseGrader
 
 if TYPE_CHECKING:
@@ -20,7 +23,13 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 ENTRY_POINT_GROUP = "weighbridge.graders"
-BUILT_IN: tuple[type[Grader], ...] = (StringMatchGrader, TrueFalseGrader)
+BUILT_IN: tuple[type[Grader], ...] = (
+    StringMatchGrader,
+    TrueFalseGrader,
+    BudgetGrader,
+    LoopGrader,
+    ToolSchemaGrader,
+)
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _log = logging.getLogger("weighbridge.graders")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from weighbridge.graders import default_registry
+from weighbridge.graders import Registry, default_registry
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
 PAGES = [
@@ -15,6 +15,9 @@ PAGES = [
     "writing-a-grader.md",
     "graders/string-match.md",
     "graders/true-false.md",
+    "graders/budget.md",
+    "graders/loop.md",
+    "graders/tool-schema.md",
 ]
 
 
@@ -27,7 +30,7 @@ def test_every_example_on_the_page_runs(page):
     exec(compile("\n".join(examples), page, "exec"), {"__name__": "example"})
 
 
-@pytest.mark.parametrize("grader_id", ["string-match", "true-false"])
+@pytest.mark.parametrize("grader_id", Registry().ids())
 def test_the_page_of_a_grader_names_every_parameter_and_every_detail(grader_id):
     text = (DOCS / "graders" / f"{grader_id}.md").read_text(encoding="utf-8")
     grader_class = default_registry().get(grader_id)
