@@ -64,6 +64,19 @@ def text_of(chance: random.Random, characters: int) -> str:
     return " ".join(chance.choices(WORDS, k=characters // 7))
 
 
+def result_of(chance: random.Random) -> str:
+    """Return what tools answer: JSON as text, 500 characters or so."""
+    rows = [
+        {
+            "id": chance.randrange(10**6),
+            "name": text_of(chance, 14),
+            "price": chance.randrange(10**4) / 100,
+        }
+        for _ in range(8)
+    ]
+    return json.dumps({"status": "ok", "rows": rows, "note": text_of(chance, 60)})
+
+
 def ordinary(steps: int) -> bytes:
     """Return a chat of about that many steps, 500 bytes each, in which every call is another."""
     chance = random.Random(steps)
@@ -83,7 +96,7 @@ def ordinary(steps: int) -> bytes:
         messages += [
             {"role": "assistant", "content": text_of(chance, 120), "usage": usage,
              "tool_calls": [{"id": call_id, "type": "function", "function": function}]},
-            {"role": "tool", "tool_call_id": call_id, "content": text_of(chance, 400)},
+            {"role": "tool", "tool_call_id": call_id, "content": result_of(chance)},
         ]  # fmt: skip
     return json.dumps({"messages": messages, "tools": TOOLS}).encode()
 
