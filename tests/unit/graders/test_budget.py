@@ -356,6 +356,14 @@ def test_the_sum_that_an_agent_tells_counts_where_the_calls_inside_it_do_not_tel
     assert grade(agent(500), tool(), max_tokens=500)["verdict"] == "pass"
 
 
+def test_what_only_an_agent_tells_crosses_the_limit_at_its_own_place():
+    steps = [agent(500, id="a"), llm(100, parent_id="a", id="b"), llm(parent_id="a")]
+    assert only(grade(*steps, max_tokens=399))["step_ids"] == ["a"]
+    entry = only(grade(*steps, max_tokens=400))
+    assert entry["step_ids"] == ["b"]
+    assert "where the running total was 500" in entry["description"]
+
+
 def test_an_agent_that_tells_less_than_the_calls_inside_it_never_lowers_what_is_known():
     steps = agent(50, id="a"), llm(100, parent_id="a"), llm(parent_id="a")
     assert only(grade(*steps, max_tokens=1000))["observed"] == 100
@@ -424,6 +432,13 @@ def test_calls_that_a_source_cannot_tell_are_not_zero_calls():
         assert result["verdict"] == "ungradable"
         assert "a summary lists no calls (tool_calls)" in only(result)["description"]
     assert grade(tool(), tool(), run=run, max_tool_calls=1)["verdict"] == "fail"
+
+
+def test_tokens_that_a_source_cannot_tell_are_not_zero_tokens():
+    lacking = {"missing": {"token_usage": "a summary tells no tokens"}}
+    for limit in ("max_tokens", "max_input_tokens", "max_output_tokens"):
+        assert grade(tool(), run=lacking, **{limit: 5})["verdict"] == "ungradable"
+        assert grade(tool(), run={"missing": {}}, **{limit: 5})["verdict"] == "pass"
 
 
 def test_what_is_told_counts_even_where_the_source_says_that_it_cannot_tell():

@@ -13,6 +13,7 @@ import genai_prices
 import pytest
 from genai_prices.data import providers
 from genai_prices.data_snapshot import DataSnapshot
+from genai_prices.types import ModelPrice
 
 from weighbridge.graders.budget.prices import (
     UNDATED,
@@ -74,7 +75,7 @@ def test_a_model_is_found_by_the_names_that_agents_write(name, found):
         (None, "no model is named"),
         ("", "no model is named"),
         ("no-such-model-9", "the model 'no-such-model-9' is not in the table of prices"),
-        ("gpt-4o" + "x" * 10**6, "is not in the table of prices"),
+        ("claude-2" + "x" * 10**6, "is not in the table of prices"),
         ("\ud800", "is not in the table of prices"),
     ],
 )
@@ -101,6 +102,22 @@ def test_a_model_with_no_price_at_any_time_is_not_free():
     info = TABLE.find_provider_model("gpt-4o", None, None, None)[1]
     empty = type(info)(id="x", match=info.match, prices=[])
     assert isinstance(PricedModel("p", empty).usd(Usage(1, 1), None), Unpriced)
+
+
+@pytest.mark.parametrize(
+    ("prices", "priced", "unpriced"),
+    [
+        ({"input_mtok": Decimal(1)}, Usage(10**6, 0), Usage(10**6, 1)),
+        ({"output_mtok": Decimal(1)}, Usage(0, 10**6), Usage(1, 10**6)),
+    ],
+)
+def test_a_model_without_a_price_of_some_tokens_has_a_price_only_without_them(
+    prices, priced, unpriced
+):
+    info = TABLE.find_provider_model("gpt-4o", None, None, None)[1]
+    model = PricedModel("p", type(info)(id="x", match=info.match, prices=ModelPrice(**prices)))
+    assert model.usd(priced, None) == 1
+    assert isinstance(model.usd(unpriced, None), Unpriced)
 
 
 def test_tokens_that_contradict_each_other_have_no_price():
