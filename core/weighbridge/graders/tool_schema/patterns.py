@@ -38,7 +38,8 @@ def states_of(pattern: str) -> int:
             last = groups.pop() if len(groups) > 1 else 0
         elif token["least"]:
             repeats = max(int(token["most"] or 0), int(token["least"]), 1)
-            groups[-1] = min(groups[-1] - last + last * repeats, _STATES_LIMIT)
+            groups[-1] = min(groups[-1] + last * (repeats - 1), _STATES_LIMIT)
+            last *= repeats
             continue
         else:
             last = _UNICODE_CLASS_STATES if _is_unicode_class(token) else 1

@@ -148,7 +148,9 @@ _cached = lru_cache(_CACHED_SCHEMAS)(_compile)
 def _checked(schema: Any, text: bytes, cost: float) -> Schema | UnusableSchema:
     """Compile a schema as plain JSON data; raise what is wrong with it."""
     if type(schema) is bool:
-        return Schema(_validator(schema), Work(graph_of({}, DRAFT202012, b"")), cost)
+        return Schema(
+            _validator(schema, may_backtrack=False), Work(graph_of({}, DRAFT202012, b"")), cost
+        )
     if type(schema) is not dict:
         return _unusable("", "type", f"a schema is an object or a boolean, not {as_json(schema)}")
     given = schema.get("$schema", _NEWEST)
@@ -164,7 +166,7 @@ def _checked(schema: Any, text: bytes, cost: float) -> Schema | UnusableSchema:
         return _unusable("", "pattern", "the patterns of the schema are too large", cost)
     work = Work(graph)
     cost += graph.states * _COMPARISONS_PER_STATE
-    return Schema(_validator(schema), work, cost)
+    return Schema(_validator(schema, may_backtrack=work.may_backtrack), work, cost)
 
 
 def _bare(uri: str) -> str:
@@ -185,11 +187,15 @@ class _Annotation:
         """Accept everything."""
 
 
-def _validator(schema: dict[str, Any] | bool) -> jsonschema_rs.Validator:
+def _validator(schema: dict[str, Any] | bool, *, may_backtrack: bool) -> jsonschema_rs.Validator:
+    engine: jsonschema_rs.RegexOptions | jsonschema_rs.FancyRegexOptions
+    engine = jsonschema_rs.RegexOptions()  # in linear time; it refuses what would need more
+    if may_backtrack:
+        engine = jsonschema_rs.FancyRegexOptions(backtrack_limit=BACKTRACK_LIMIT)
     return jsonschema_rs.validator_for(
         schema,
         validate_formats=False,
-        pattern_options=jsonschema_rs.FancyRegexOptions(backtrack_limit=BACKTRACK_LIMIT),
+        pattern_options=engine,
         offline=True,
         # Other validators take these two for annotations in every draft.
         keywords={"contentEncoding": _Annotation, "contentMediaType": _Annotation},

@@ -24,7 +24,6 @@ _UNEVALUATED_REPEATS = (
     3  #: how often a validator applies the same subschemas again; 2.7 as measured
 )
 _EXACT_COMPARISON = 25  #: of numbers that may be fractions, in plain comparisons
-_METASCHEMA_COMPARISONS = 10_000  #: that a reference to a metaschema stands for
 _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 
 
@@ -179,10 +178,7 @@ class _Builder:
         try:
             found = resolver.lookup(reference)
         except (Unresolvable, ValueError, LookupError) as error:
-            if not _is_metaschema(reference):
-                raise SchemaReferenceError(reference) from error
-            node.comparisons += _METASCHEMA_COMPARISONS
-            return
+            raise SchemaReferenceError(reference) from error
         if type(found.contents) is dict:
             node.here.append(self._place(found.contents, found.resolver))
         if keyword != "$ref":
@@ -224,7 +220,3 @@ def _slowness(option: Any) -> int:
     if type(option) is list or type(option) is dict:
         return len(orjson.dumps(option))
     return 0 if type(option) is str else _EXACT_COMPARISON
-
-
-def _is_metaschema(reference: str) -> bool:
-    return reference.startswith(("http://json-schema.org/", "https://json-schema.org/"))
