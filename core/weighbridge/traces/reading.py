@@ -297,6 +297,9 @@ def content_of(content: Any, notes: Notes) -> Any:
     return text
 
 
+_ID_LIMIT = 256  #: characters; evidence quotes ids, and must stay small
+
+
 class StepIds:
     """Gives each step an id of its own: the source's, marked where it comes again, or its place."""
 
@@ -304,9 +307,11 @@ class StepIds:
         self._used: dict[str, int] = {}
 
     def take(self, wanted: Any, place: int) -> str:
-        """Return the id of the step at a place, from 1; `wanted` is the source's id, if it has one."""
+        """Return the id of the step at a place, from 1; `wanted` is the source's id, if it has one that can be quoted."""
         used = self._used
-        name = wanted if type(wanted) is str and wanted else f"s{place}"
+        name = f"s{place}"
+        if type(wanted) is str and 0 < len(wanted) <= _ID_LIMIT and wanted.isprintable():
+            name = wanted
         while name in used:
             used[name] += 1
             name = f"{name}#{used[name]}"

@@ -198,3 +198,14 @@ def test_a_note_shows_a_fields_name_safely_and_in_part():
     notes.add_fields({"\ud800" + "x" * 100: 1}, frozenset(), "message")
     (told,) = notes.told()
     assert told == "message field '\\ud800" + "x" * 39 + "' (1)"
+
+
+def test_an_id_that_evidence_could_not_quote_gives_way_to_the_place() -> None:
+    ids = StepIds()
+    assert [
+        ids.take(name, place) for place, name in enumerate(["x" * 257, "\ud800", "a\nb"], 1)
+    ] == [
+        "s1",
+        "s2",
+        "s3",
+    ]
