@@ -190,7 +190,7 @@ usages = st.builds(Usage, counts, counts, counts, counts).filter(
 )
 steps = st.builds(
     Step,
-    id=st.text(min_size=1, max_size=5),
+    id=st.text(min_size=1, max_size=5).filter(str.isprintable),
     type=st.sampled_from(["llm", "tool", "agent", "user", "system", "other"]),
     parent_id=names,
     name=names,
