@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import orjson
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from weighbridge.errors import ConfigError, ConfigTypeError
 from weighbridge.graders.tool_schema import ToolSchemaGrader
-from weighbridge.traces import Step, Trace
+from weighbridge.traces import Step, ToolDefinition, Trace
 
 SEARCH = {
     "type": "object",
@@ -83,7 +86,7 @@ def test_when_all_tools_are_valid_each_is_told_as_checked():
     search, query = result["evidence"]
     assert (search["check"], search["step_ids"]) == ("arguments_match_schema", ["c1", "c3"])
     assert search["limit"] == [
-        "in the allowlist by its name",
+        "in the allowlist",
         "the schema in the configured schemas",
     ]
     assert search["observed"] == {"tool": "search", "calls": 2}
@@ -96,7 +99,7 @@ def test_a_blocked_tool_loses_even_when_it_is_allowed():
     assert result["verdict"] == "fail"
     refused = entry(result, "tool_not_blocked")
     assert refused["limit"] == ["r?"]
-    assert refused["description"] == "'rm', 1 call: the blocklist has 'r?'"
+    assert refused["description"] == "'rm', 1 call: in the blocklist by 'r?'"
 
 
 def test_a_blocklist_alone_lets_all_others_pass():
@@ -515,3 +518,99 @@ def test_lone_surrogates_from_a_trace_are_shown_as_replaced():
     )
     assert result["verdict"] == "fail"
     str(result).encode()
+
+
+# Whatever comes
+
+any_json = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+keywords = st.sampled_from(
+    [
+        *("$ref", "$id", "$schema", "$defs", "type", "properties", "items", "pattern", "anyOf"),
+        *("enum", "required", "not", "dependencies", "$dynamicRef", "$anchor", "patternProperties"),
+    ]
+)
+odd_schemas = st.recursive(
+    any_json | st.sampled_from(["#", "#/$defs/a", "a", "string", "object", "(", "http://a/b"]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(keywords, inner, max_size=4)
+        | st.dictionaries(st.sampled_from("ab"), inner, max_size=2)
+    ),
+    max_leaves=12,
+)
+
+
+@given(schema=odd_schemas, arguments=any_json, text=st.text(max_size=20))
+@settings(max_examples=300, deadline=None)
+def test_whatever_schema_and_arguments_come_every_call_is_counted_once(schema, arguments, text):
+    whole = Trace(
+        id=None,
+        format="x",
+        steps=tuple(
+            Step(id=f"c{place}", type="tool", name="t", arguments=each)
+            for place, each in enumerate([arguments, text, {"a": arguments}, None])
+        ),
+        tools=(ToolDefinition("t", schema),),
+    )
+    result = ToolSchemaGrader().grade(whole)
+    details = result["details"]
+    kinds = ("valid_calls", "invalid_calls", "ungradable_calls")
+    assert details["calls"] == 4 == sum(details[kind] for kind in kinds)
+    assert details["invalid_calls"] == sum(details["violations"].values())
+    told = [step for each in result["evidence"] for step in each["step_ids"]]
+    assert sorted(told) == ["c0", "c1", "c2", "c3"]
+    assert orjson.loads(orjson.dumps(result)) == result
+    config = {"schemas": {"t": schema}}
+    if ToolSchemaGrader.validate_config(config):
+        ToolSchemaGrader(config=config).grade(whole)
+
+
+class Hostile:
+    """An object whose every hook raises."""
+
+    def _refuse(self, *_):
+        raise RuntimeError("hostile")
+
+    __repr__ = __str__ = __bool__ = __len__ = __iter__ = __eq__ = __hash__ = __index__ = _refuse
+    __getattr__ = __float__ = __int__ = _refuse
+    __class__ = property(_refuse)
+
+
+class Text(str):
+    """A text that is not quite one."""
+
+    __slots__ = ()
+
+
+ODD = {
+    "object": Hostile(),
+    "text": Text("x"),
+    "set": {1, 2},
+    "bytes": b"x",
+    "complex": 1j,
+    "tuple": (1, {2}),
+    "long integer": 10**5_000,
+    "nan": float("nan"),
+    "key": {1: 2},
+    "odd key": {Text("a"): 1},
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+@pytest.mark.parametrize("schema", [True, {"additionalProperties": {"type": "integer"}}])
+def test_what_is_not_json_is_never_judged_as_if_it_were(name, schema):
+    value = ODD[name]
+    for arguments in (value, {"a": value}, {"a": [value]}):
+        step = Step(id="a", type="tool", name="t", arguments=arguments)
+        whole = Trace(id=None, format="x", steps=(step,), tools=(ToolDefinition("t", schema),))
+        result = ToolSchemaGrader().grade(whole)
+        assert result["verdict"] in {"pass", "fail", "ungradable"}
+        orjson.dumps(result)
+    named = Step(id="a", type="tool", name=value, arguments={})
+    assert ToolSchemaGrader().grade(Trace(id=None, format="x", steps=(named,)))["passed"]

@@ -15,6 +15,7 @@ from referencing import Registry
 
 from weighbridge.graders.tool_schema import ToolSchemaGrader
 from weighbridge.graders.tool_schema.json_data import json_data
+from weighbridge.graders.tool_schema.patterns import states_of
 from weighbridge.graders.tool_schema.problems import pointer
 from weighbridge.graders.tool_schema.schema import Undecided, UnusableSchema, compile_schema
 from weighbridge.graders.tool_schema.work import Allowance
@@ -175,7 +176,7 @@ small_values = st.recursive(
 
 
 @given(schema=json_schemas, value=small_values)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_validity_and_places_are_those_that_jsonschema_finds(schema, value):
     errors = list(Draft202012Validator(schema, registry=Registry()).iter_errors(value))
     assert judge(schema, value) is (not errors)
@@ -419,6 +420,45 @@ def test_a_problem_in_something_big_is_found_at_once(schema, value, place):
     begun = perf_counter()
     assert places(schema, value)[0] == place
     assert perf_counter() - begun < SECONDS
+
+
+@pytest.mark.parametrize(
+    ("pattern", "least", "most"),
+    [
+        ("abc", 3, 3),
+        ("^[a-z]{2,5}$", 5, 8),
+        ("^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{12}$", 24, 30),
+        ("(ab){100}", 200, 210),
+        ("((a{10}){10}){10}", 1_000, 1_100),
+        ("(0|1|01|10){5000}", 30_000, 60_000),
+        ("\\p{L}{50}", 10_000, 20_000),
+        ("[\\p{L}x]{50}", 10_000, 20_000),
+        ("\\(a{3}\\)", 5, 6),
+        ("a" + "{999999999}" * 50_000, 10**9, 10**9),
+        ("(" * 50_000, 0, 0),
+        (")" * 50_000, 0, 0),
+    ],
+)
+def test_the_states_of_a_pattern_are_about_its_parts_times_their_counts(pattern, least, most):
+    assert least <= states_of(pattern) <= most
+
+
+def test_many_keys_that_lead_to_one_pattern_take_no_time():
+    links = [{"$ref": f"#/$defs/d{n + 1}"} for n in range(150)]
+    schema = {
+        "properties": {f"p{n}": {"$ref": "#/$defs/d0"} for n in range(5_000)},
+        "$defs": {**{f"d{n}": link for n, link in enumerate(links)}, "d150": {"pattern": "(?=a)"}},
+    }
+    begun = perf_counter()
+    assert judge(schema, {"p1": "a", "p2": "ab"}) is True
+    assert perf_counter() - begun < SECONDS
+
+
+def test_a_config_with_a_schema_as_deep_as_can_be_is_taken():
+    grader = ToolSchemaGrader(config={"schemas": {"t": nested(253, {}, "not")}})
+    assert grader.grade({"steps": [{"type": "tool", "name": "t"}]})["verdict"] == "fail"
+    with pytest.raises(ValueError, match="nested deeper"):
+        ToolSchemaGrader(config={"schemas": {"t": nested(5_000, {}, "not")}})
 
 
 def test_errors_that_would_fill_the_memory_are_not_described():

@@ -13,7 +13,7 @@ from weighbridge.graders.tool_schema.json_data import JsonData, NotJsonError, js
 from weighbridge.graders.tool_schema.problems import Problem, problem
 from weighbridge.graders.tool_schema.rules import VIOLATIONS
 from weighbridge.graders.tool_schema.schema import Undecided
-from weighbridge.graders.trace_grader import STEP_IDS_LIMIT
+from weighbridge.graders.trace_grader import ENTRIES_LIMIT, STEP_IDS_LIMIT
 from weighbridge.traces.reading import parse_arguments
 
 if TYPE_CHECKING:
@@ -45,25 +45,37 @@ class Fault(NamedTuple):
     found: Problem | Undecided | None = None  #: None where the schema tells
 
 
+class Faults:
+    """The first faults, in trace order, and how many there are; each holds its arguments in memory."""
+
+    def __init__(self) -> None:
+        self.first: list[Fault] = []
+        self.total = 0
+
+    def add(self, fault: Fault) -> None:
+        """Add the next one."""
+        self.total += 1
+        if self.total <= ENTRIES_LIMIT:
+            self.first.append(fault)
+
+
 class Calls:
     """What came of all calls."""
 
     def __init__(self) -> None:
         self.tools: dict[str, Tool] = {}  #: by name, in the order of their first calls
-        self.faults: list[Fault] = []  #: in trace order, those of arguments that are wrong
-        self.undecided: list[Fault] = []  #: and those of arguments that could not be judged
+        self.faults = Faults()  #: of arguments that are wrong
+        self.undecided = Faults()  #: of arguments that could not be judged
         self.total = self.valid = self.invalid = self.ungradable = 0
-        self.failed: Counter[Check] = (
-            Counter()
-        )  #: invalid calls by the check that they did not pass
+        self.failed: Counter[Check] = Counter()  #: invalid calls, by the check they did not pass
 
     def add(self, fault: Fault) -> None:
         """Add a call with a fault of its own."""
         if fault.check in VIOLATIONS:
             self.failed[fault.check] += 1
-            self.faults.append(fault)
+            self.faults.add(fault)
         else:
-            self.undecided.append(fault)
+            self.undecided.add(fault)
 
     def count(self) -> None:
         """Count the calls, once all are there."""
@@ -76,7 +88,7 @@ class Calls:
                 self.failed[refusal.check] += tool.alike
             else:
                 self.ungradable += tool.alike
-        self.ungradable += len(self.undecided)
+        self.ungradable += self.undecided.total
         self.invalid = self.total - self.valid - self.ungradable
 
 

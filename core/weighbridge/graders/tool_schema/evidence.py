@@ -30,15 +30,17 @@ def evidence_of(calls: Calls, lacking: list[Evidence], allowance: Allowance) -> 
     """Return an entry for each tool and each fault: what fails, what cannot be judged, what passes."""
     failed, unusable, passed = _by_outcome(calls)
     evidence = [
-        *_told(failed, _refusal),
-        *_told(calls.faults, lambda fault: _fault(fault, allowance)),
+        *_told(failed, len(failed), _refusal),
+        *_told(calls.faults.first, calls.faults.total, lambda fault: _fault(fault, allowance)),
         *lacking,
-        *_told(unusable, _refusal),
-        *_told(calls.undecided, lambda fault: _fault(fault, allowance)),
+        *_told(unusable, len(unusable), _refusal),
+        *_told(
+            calls.undecided.first, calls.undecided.total, lambda fault: _fault(fault, allowance)
+        ),
     ]
     if not evidence and not any(tool.rule.judged_by for tool in passed):
         evidence.append(_vacuous(calls))
-    return evidence + _told(passed, _pass)
+    return evidence + _told(passed, len(passed), _pass)
 
 
 def _by_outcome(calls: Calls) -> tuple[list[Tool], list[Tool], list[Tool]]:
@@ -54,10 +56,10 @@ def _by_outcome(calls: Calls) -> tuple[list[Tool], list[Tool], list[Tool]]:
     return failed, unusable, passed
 
 
-def _told(items: Sequence[_Item], tell: Callable[[_Item], Evidence]) -> list[Evidence]:
-    """Return evidence of items; those that cannot be shown any more are only counted, by the last that can."""
+def _told(items: Sequence[_Item], total: int, tell: Callable[[_Item], Evidence]) -> list[Evidence]:
+    """Return evidence of items; the last entry stands for all that cannot be shown, which are only counted."""
     entries = [tell(item) for item in items[:ENTRIES_LIMIT]]
-    return entries + entries[-1:] * (len(items) - len(entries))
+    return entries + entries[-1:] * (total - len(entries))
 
 
 def _refusal(tool: Tool) -> Evidence:

@@ -14,7 +14,7 @@ _UNICODE_CLASS_STATES = 260  #: of `\p{L}`, written out for UTF-8
 _TOKEN = re.compile(
     r"""
       (?P<unicode> \\[pP] (?:\{[^}]*\})? )
-    | \\. | (?P<class> \[ \^? \]? (?:\\.|[^\]\\])* \] )
+    | \\. | (?P<class> \[ (?:\\.|[^\]\\])* \] )
     | (?P<open> \( ) | (?P<close> \) )
     | \{ (?P<least>\d{1,9}) (?:,(?P<most>\d{0,9}))? \}
     | .
@@ -39,7 +39,7 @@ def states_of(pattern: str) -> int:
         elif token["least"]:
             repeats = max(int(token["most"] or 0), int(token["least"]), 1)
             groups[-1] = min(groups[-1] + last * (repeats - 1), _STATES_LIMIT)
-            last *= repeats
+            last = min(last * repeats, _STATES_LIMIT)
             continue
         else:
             last = _UNICODE_CLASS_STATES if _is_unicode_class(token) else 1

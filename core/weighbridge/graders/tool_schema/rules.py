@@ -132,17 +132,17 @@ class Rules:
         tool = shown(name)
         blocked = policy.blocklist.entry_for(name)
         if blocked is not None:
-            reason = f"the blocklist has {_entry(blocked, name)}"
+            reason = f"in the blocklist{_by(blocked, name)}"
             return _refused(tool, Refusal("tool_not_blocked", reason, (blocked,)))
         listed = ["not in the blocklist"] if policy.blocklist.entries else []
         if policy.allowlist is not None:
             allowed = policy.allowlist.entry_for(name)
             if allowed is None:
                 entries = policy.allowlist.entries
-                reason = "it is not in the allowlist"
+                reason = "not in the allowlist"
                 refusal = Refusal("tool_allowed", reason, entries, may_be_misspelt=True)
                 return _refused(tool, refusal)
-            listed.append(f"in the allowlist by {_entry(allowed, name)}")
+            listed.append(f"in the allowlist{_by(allowed, name)}")
         definition = self._definition(name)
         if definition is None and self._knows_all_tools():
             return _refused(tool, self._unknown)
@@ -218,5 +218,5 @@ def _unusable(source: str, problem: Problem) -> Refusal:
     return Refusal("schema_is_valid", reason, (source,), is_gradable=False, problem=problem)
 
 
-def _entry(entry: str, name: str) -> str:
-    return "its name" if entry == name else repr(shown(entry))
+def _by(entry: str, name: str) -> str:
+    return "" if entry == name else f" by {shown(entry)!r}"

@@ -24,6 +24,7 @@ _UNEVALUATED_REPEATS = (
     3  #: how often a validator applies the same subschemas again; 2.7 as measured
 )
 _EXACT_COMPARISON = 25  #: of numbers that may be fractions, in plain comparisons
+_KEYS_LIMIT = 20  #: that are told apart for one subschema
 _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 
 
@@ -65,9 +66,7 @@ class Node:
     backtracking: float = 0.0  #: patterns of it that may backtrack
     here_repeats: int = 1  #: how often each of `here` is applied
     here: list[int] = field(default_factory=list)  #: the subschemas that apply to the same value
-    dynamic: list[int] = field(
-        default_factory=list
-    )  #: those of which one may, by the dynamic scope
+    dynamic: list[int] = field(default_factory=list)  #: those of which one may, by where it is used
     one: list[int] = field(default_factory=list)  #: those of which one applies to what is inside
     each: list[int] = field(default_factory=list)  #: those that all may apply to what is inside
     by_key: list[tuple[str, int]] = field(default_factory=list)
@@ -89,11 +88,15 @@ class SchemaGraph:
         pending = [(0, ANY_KEY)]
         while pending:
             place, key = pending.pop()
-            if key not in leading[place]:
-                leading[place].add(key)
-                node = self.nodes[place]
-                pending += ((inner, key) for inner in (*node.here, *node.dynamic, *node.by_place))
-                pending += ((inner, next_key) for next_key, inner in node.by_key)
+            known = leading[place]
+            if key in known or ANY_KEY in known:
+                continue
+            if len(known) >= _KEYS_LIMIT:
+                key = ANY_KEY
+            known.add(key)
+            node = self.nodes[place]
+            pending += ((inner, key) for inner in (*node.here, *node.dynamic, *node.by_place))
+            pending += ((inner, next_key) for next_key, inner in node.by_key)
         chosen = (keys for node, keys in zip(self.nodes, leading, strict=True) if node.backtracking)
         return frozenset().union(*chosen)
 
