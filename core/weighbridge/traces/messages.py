@@ -178,9 +178,7 @@ def _is_content(value: list[Any]) -> bool:
         and "role" not in part
         and "message" not in part
         and (
-            not _HOLDERS.keys().isdisjoint(part)
-            or _type(part) in _PARTS
-            or part.keys() == {"text"}
+            not _HOLDERS.keys().isdisjoint(part) or _type(part) in _PARTS or part.keys() == {"text"}
         )
         for part in value
     )

@@ -56,7 +56,7 @@ class Step(Struct, frozen=True, gc=False):
     ended_at: int | None = None  #: the same
 
 
-class ToolDefinition(Struct, frozen=True):
+class ToolDefinition(Struct, frozen=True, gc=False):
     """A tool that the agent was offered."""
 
     name: str

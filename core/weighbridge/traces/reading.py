@@ -17,11 +17,7 @@ if TYPE_CHECKING:
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _TOKENS_LIMIT = 10**15  #: more tokens than anything can have used
-_OPENAI_USAGE = (
-    ("prompt_tokens", "input_tokens"),
-    ("completion_tokens", "output_tokens"),
-    ("total_tokens",),
-)
+_ID_LIMIT = 256  #: characters; evidence quotes ids, and must stay small
 _NANOSECONDS_LIMIT = 2**63  #: the year 2262
 _NANOSECONDS = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
 _SECONDS_LIMIT = 10**11  #: the year 5138; a larger number counts something shorter than seconds
@@ -57,9 +53,9 @@ def text_of(content: Any) -> str | None:
 
 def count_of(value: Any) -> int | None:
     """Return a count of tokens; None for anything that is none."""
-    if type(value) is float and value.is_integer():
-        value = int(value)
-    return value if type(value) is int and 0 <= value <= _TOKENS_LIMIT else None
+    if type(value) is int:
+        return value if 0 <= value <= _TOKENS_LIMIT else None
+    return count_of(int(value)) if type(value) is float and value.is_integer() else None
 
 
 def cost_of(value: Any) -> float | None:
@@ -76,9 +72,10 @@ def usage_of(
     cached_tokens: Any = None,
 ) -> Usage | None:
     """Return counts of tokens, or None where there is none at all."""
-    usage = Usage(*map(count_of, (input_tokens, output_tokens, total_tokens, cached_tokens)))
-    known = usage.input_tokens, usage.output_tokens, usage.total_tokens
-    return None if known == (None, None, None) else usage
+    sent, received, total = count_of(input_tokens), count_of(output_tokens), count_of(total_tokens)
+    if sent is None and received is None and total is None:
+        return None
+    return Usage(sent, received, total, count_of(cached_tokens))
 
 
 def object_of(value: Any) -> dict[str, Any]:
@@ -105,13 +102,15 @@ def read_usage(value: Any) -> Usage | None:
     """Return the token counts of an OpenAI `usage` object, of either API."""
     if type(value) is not dict:
         return None
-    sent, received, total = (
-        next((value[key] for key in keys if value.get(key) is not None), None)
-        for keys in _OPENAI_USAGE
+    get = value.get
+    sent, received = get("prompt_tokens"), get("completion_tokens")
+    details = get("prompt_tokens_details") or get("input_tokens_details")
+    return usage_of(
+        get("input_tokens") if sent is None else sent,
+        get("output_tokens") if received is None else received,
+        get("total_tokens"),
+        details.get("cached_tokens") if type(details) is dict else None,
     )
-    details = value.get("prompt_tokens_details") or value.get("input_tokens_details")
-    cached = details.get("cached_tokens") if type(details) is dict else None
-    return usage_of(sent, received, total, cached)
 
 
 def counted(usage: Usage | None) -> Usage | None:
@@ -295,9 +294,6 @@ def content_of(content: Any, notes: Notes) -> Any:
         if type(part) is dict and type(part.get("text")) is not str:
             notes.add(f"content parts of type {str(part.get('type'))[:_NAME_CHARACTERS]!r}")
     return text
-
-
-_ID_LIMIT = 256  #: characters; evidence quotes ids, and must stay small
 
 
 class StepIds:

@@ -43,7 +43,12 @@ def single_traces(value: Any) -> list[tuple[str | None, Any]] | None:
     """
     if spans_lines(value):
         return _by_trace_id(value if type(value) is list else [value])
-    if type(value) is dict and type(value.get("data")) is list and len(value["data"]) > 1 and is_trace(value):
+    if (
+        type(value) is dict
+        and type(value.get("data")) is list
+        and len(value["data"]) > 1
+        and is_trace(value)
+    ):
         return [(_text(item.get("traceID")), {"data": [item]}) for item in value["data"]]
     if is_trace(value):
         return [(None, value)]
