@@ -1,0 +1,295 @@
+"""Anthropic messages: content blocks, answers kept whole, and Claude Code's lines."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from weighbridge.errors import TraceError
+from weighbridge.traces import Step, ToolDefinition, Usage, read_trace
+
+NOON = 1_735_732_800 * 10**9  #: 2025-01-01T12:00:00Z
+
+
+def text(told):
+    return {"type": "text", "text": told}
+
+
+def calls(call_id="t1", name="search", kind="tool_use", **arguments):
+    return {"type": kind, "id": call_id, "name": name, "input": arguments or {"q": "x"}}
+
+
+def result(call_id="t1", content="found", kind="tool_result", **facts):
+    return {"type": kind, "tool_use_id": call_id, "content": content} | facts
+
+
+def says(*blocks, role="assistant", **facts):
+    return {"role": role, "content": list(blocks)} | facts
+
+
+def answer(*blocks, **facts):
+    """Return an answer as the API gives it."""
+    told = {"id": "msg_1", "type": "message", "model": "claude", "stop_reason": "end_turn"}
+    return says(*blocks) | told | facts
+
+
+def test_blocks_become_steps_with_each_call_under_its_answer():
+    trace = read_trace(
+        [
+            {"role": "user", "content": "Find x."},
+            says(text("Looking."), calls()),
+            says(result(), role="user"),
+            says(text("Here.")),
+        ]
+    )
+    assert trace.format == "anthropic"
+    assert trace.steps == (
+        Step(id="s1", type="user", output="Find x."),
+        Step(id="s2", type="llm", output="Looking."),
+        Step(
+            id="t1",
+            type="tool",
+            parent_id="s2",
+            name="search",
+            arguments={"q": "x"},
+            output="found",
+        ),
+        Step(id="s4", type="llm", output="Here."),
+    )
+    assert trace.not_carried == ()
+    assert trace.missing == {
+        "token_usage": "the messages come without the answers' usage",
+        "timing": "Anthropic messages carry no times",
+        "cost": "Anthropic messages carry no cost, and these no usage to compute it from",
+        "tool_definitions": "the messages come without the tools that were offered",
+    }
+
+
+def test_a_request_brings_its_system_text_its_tools_and_its_model():
+    trace = read_trace(
+        {
+            "id": "run-1",
+            "model": "claude",
+            "system": [text("Be brief.")],
+            "tools": [
+                {"name": "search", "description": "Finds.", "input_schema": {"type": "object"}}
+            ],
+            "messages": [
+                {"role": "user", "content": "Hi."},
+                {"role": "assistant", "content": "Hi."},
+            ],
+        }
+    )
+    assert (trace.id, trace.tools) == (
+        "run-1",
+        (ToolDefinition("search", {"type": "object"}, "Finds."),),
+    )
+    assert [(step.type, step.output) for step in trace.steps] == [
+        ("system", "Be brief."),
+        ("user", "Hi."),
+        ("llm", "Hi."),
+    ]
+    assert trace.steps[2].model == "claude"
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        lambda told: [{"role": "user", "content": "Hi."}, told],
+        lambda told: {"messages": [{"role": "user", "content": "Hi."}], "response": told},
+        lambda told: told,
+    ],
+)
+def test_an_answer_kept_whole_tells_its_id_model_and_usage(wrap):
+    usage = {
+        "input_tokens": 3,
+        "cache_read_input_tokens": 10,
+        "cache_creation_input_tokens": 2,
+        "output_tokens": 4,
+    }
+    step = read_trace(wrap(answer(text("Hi."), usage=usage))).steps[-1]
+    assert (step.id, step.model, step.output) == ("msg_1", "claude", "Hi.")
+    assert step.usage == Usage(15, 4, None, 10)
+
+
+@pytest.mark.parametrize(
+    ("block", "output", "error"),
+    [
+        (result(), "found", None),
+        (result(content=[text("a"), text("b")]), "a\nb", None),
+        (result(content=None), None, None),
+        (result(is_error=True), "found", "found"),
+        (result(content=None, is_error=True), None, "error"),
+        (result(is_error=False), "found", None),
+    ],
+)
+def test_a_result_block_is_the_output_of_its_call_and_tells_its_error(block, output, error):
+    trace = read_trace([says(calls()), says(block, role="user")])
+    [tool] = trace.steps_of("tool")
+    assert (tool.output, tool.error) == (output, error)
+    assert trace.steps_of("user") == []
+
+
+def test_what_a_user_says_beside_results_is_a_step():
+    trace = read_trace([says(calls()), says(result(), text("And y?"), role="user")])
+    assert [(step.type, step.output) for step in trace.steps] == [
+        ("llm", None),
+        ("tool", "found"),
+        ("user", "And y?"),
+    ]
+
+
+def test_tools_that_the_provider_runs_have_their_results_in_the_same_answer():
+    failed = {"type": "web_search_tool_result_error", "error_code": "max_uses_exceeded"}
+    found = [{"type": "web_search_result", "title": "X", "url": "https://x.example"}]
+    trace = read_trace(
+        [
+            says(
+                calls("s1", "web_search", "server_tool_use"),
+                result("s1", found, "web_search_tool_result"),
+                calls("s2", "web_search", "server_tool_use"),
+                result("s2", failed, "web_search_tool_result"),
+                calls("m1", "lookup", "mcp_tool_use", id=1),
+                result("m1", [text("ok")], "mcp_tool_result", is_error=False),
+                text("Here."),
+            )
+        ]
+    )
+    assert [(tool.name, tool.output, tool.error) for tool in trace.steps_of("tool")] == [
+        ("web_search", found, None),
+        ("web_search", failed, "max_uses_exceeded"),
+        ("lookup", "ok", None),
+    ]
+    assert [step.output for step in trace.steps_of("llm")] == ["Here."]
+
+
+def test_thinking_is_not_carried():
+    trace = read_trace([says({"type": "thinking", "thinking": "hm", "signature": ""}, text("Hi."))])
+    assert trace.steps == (Step(id="s1", type="llm", output="Hi."),)
+    assert trace.not_carried == ("thinking blocks (1)",)
+
+
+def test_a_result_of_no_call_is_kept_and_noted():
+    trace = read_trace([says(calls()), says(result("t9", "lost"), role="user")])
+    assert [(step.type, step.output) for step in trace.steps[2:]] == [("other", "lost")]
+    assert trace.not_carried == ("tool results of no call (1)",)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        [{"role": "user", "content": "Hi."}, {"role": "assistant", "content": "Hi."}],
+        {"messages": [{"role": "user", "content": [text("Hi.")]}]},
+        [{"role": "assistant", "content": None, "tool_calls": []}],
+    ],
+)
+def test_messages_that_any_api_could_have_made_are_left_to_the_chat_format(value):
+    assert read_trace(value).format == "openai-chat"
+
+
+def test_a_message_that_is_none_is_damage():
+    with pytest.raises(TraceError, match="looks like Anthropic messages, but cannot be read"):
+        read_trace(
+            {"system": "S", "messages": [says(calls())], "response": answer() | {"content": 7}}
+            | {"messages": 7, "type": "message", "role": "assistant", "content": [], "usage": {}}
+        )
+
+
+# Claude Code
+
+
+def line(kind, *blocks, at=0, **facts):
+    message = {"role": kind, "content": list(blocks)} | facts.pop("message", {})
+    stamp = f"2025-01-01T12:00:{at:02}.000Z"
+    return {"type": kind, "sessionId": "S", "timestamp": stamp, "message": message} | facts
+
+
+def part(*blocks, **facts):
+    """Return a line with a part of the answer `A`."""
+    usage = {"input_tokens": 3, "output_tokens": facts.pop("sent", 9)}
+    return line(
+        "assistant", *blocks, message={"id": "A", "model": "claude", "usage": usage}, **facts
+    )
+
+
+SESSION = [
+    {"type": "summary", "summary": "x", "leafUuid": "u"},
+    line("user", text("Go."), uuid="1", at=0),
+    part(text("Looking."), uuid="2", at=2, sent=1),
+    part(calls("t1"), uuid="3", at=3),
+    line("user", result("t1"), uuid="4", at=4),
+    part(calls("t2"), uuid="5", at=5),
+    line("user", result("t2", is_error=True), uuid="6", at=7),
+]
+
+
+@pytest.mark.parametrize("write", [list, lambda lines: "\n".join(map(json.dumps, lines))])
+def test_the_lines_of_one_answer_are_one_model_call_counted_once(write):
+    trace = read_trace(write(SESSION))
+    assert (trace.format, trace.id) == ("anthropic", "S")
+    [model] = trace.steps_of("llm")
+    assert (model.id, model.output, model.usage) == ("A", "Looking.", Usage(3, 9))
+    assert [(tool.id, tool.parent_id, tool.error) for tool in trace.steps_of("tool")] == [
+        ("t1", "A", None),
+        ("t2", "A", "found"),
+    ]
+    assert trace.not_carried == ("lines of type 'summary' (1)",)
+
+
+def test_times_are_when_a_line_was_written():
+    trace = read_trace(SESSION)
+    assert trace.steps[0].started_at == NOON
+    [model], [_, second] = trace.steps_of("llm"), trace.steps_of("tool")
+    assert (model.started_at, model.ended_at) == (None, NOON + 5 * 10**9)
+    assert second.ended_at == NOON + 7 * 10**9
+
+
+def test_a_stream_tells_the_tools_the_sum_and_the_cost_of_the_run():
+    opened = {
+        "type": "system",
+        "subtype": "init",
+        "session_id": "S",
+        "tools": ["Bash", "Read"],
+        "model": "claude",
+    }
+    closed = {
+        "type": "result",
+        "subtype": "success",
+        "num_turns": 2,
+        "total_cost_usd": 0.5,
+        "usage": {"input_tokens": 3, "cache_read_input_tokens": 7, "output_tokens": 90},
+    }
+    trace = read_trace([opened, *SESSION[1:], closed])
+    assert trace.tools == (ToolDefinition("Bash"), ToolDefinition("Read"))
+    assert (trace.cost_usd, trace.usage) == (0.5, Usage(10, 90, None, 7))
+    assert trace.metadata == {"outcome": "success", "turns": 2}
+    # A stream tells an answer's output tokens before all of them are there.
+    assert trace.steps_of("llm")[0].usage == Usage(3, None)
+
+
+def test_a_sub_agents_answers_are_part_of_the_call_that_started_it():
+    inner = line("assistant", calls("t3", "Bash"), message={"id": "B"}, parent_tool_use_id="t2")
+    prompt = line("user", text("Sub-task"), parent_tool_use_id="t2")
+    told = line("user", result("t3", "done"), parent_tool_use_id="t2")
+    trace = read_trace([*SESSION[:6], prompt, inner, told, SESSION[6]])
+    assert {step.id: step.parent_id for step in trace.steps if step.type != "user"} == {
+        "A": None,
+        "t1": "A",
+        "t2": "A",
+        "B": "t2",
+        "t3": "B",
+    }
+    assert [step.output for step in trace.steps_of("user")] == ["Go."]
+    assert "prompts to sub-agents (1)" in trace.not_carried
+
+
+def test_lines_that_came_twice_and_those_of_the_program_are_no_steps():
+    notice = line("user", text("Caveat"), isMeta=True)
+    failed = line("assistant", text("API Error: 529"), isApiErrorMessage=True)
+    trace = read_trace([*SESSION, SESSION[1], notice, failed])
+    assert len(trace.steps_of("llm")) == 1
+    assert [step.output for step in trace.steps_of("user")] == ["Go."]
+    assert [step.output for step in trace.steps_of("other")] == ["API Error: 529"]
+    assert "lines that came twice (1)" in trace.not_carried
+    assert "notices of the program to the model (1)" in trace.not_carried

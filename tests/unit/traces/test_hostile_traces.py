@@ -1,0 +1,189 @@
+"""Whatever JSON comes in the shape of a format, it is read or refused with a reason, and it is left as it was."""
+
+from __future__ import annotations
+
+import copy
+import json
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from support.trace_forms import (
+    as_anthropic,
+    as_jaeger,
+    as_openai_responses,
+    as_openinference,
+    as_otlp,
+)
+from weighbridge.errors import TraceError
+from weighbridge.traces import Step, ToolDefinition, Trace, Usage, read_traces
+
+RUN = Trace(
+    id="run-1",
+    format="native",
+    tools=(ToolDefinition("search", {"type": "object"}, "Finds."),),
+    steps=(
+        Step(id="s1", type="user", output="Find x."),
+        Step(id="msg_1", type="llm", output="Looking.", model="m", usage=Usage(9, 2), cost_usd=0.1),
+        Step(id="call_1", type="tool", parent_id="msg_1", name="search", arguments={}, output="x"),
+        Step(id="msg_2", type="llm", output="Here.", model="m", started_at=1, ended_at=2),
+    ),
+)
+CLAUDE_CODE = [
+    {"type": "user", "uuid": "1", "message": {"role": "user", "content": "Go."}},
+    {
+        "type": "assistant",
+        "uuid": "2",
+        "parent_tool_use_id": "t1",
+        "message": {
+            "id": "A",
+            "role": "assistant",
+            "content": [{"type": "tool_use", "id": "t1", "name": "Bash", "input": {}}],
+            "usage": {"input_tokens": 1, "output_tokens": 1},
+        },
+    },
+    {
+        "type": "user",
+        "message": {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1"}]},
+    },
+    {"type": "result", "usage": {"input_tokens": 1, "output_tokens": 1}},
+]
+CODEX = [
+    {"type": "turn_context", "payload": {"model": "m"}},
+    {"type": "response_item", "payload": {"type": "function_call", "call_id": "c", "name": "n"}},
+    {"type": "event_msg", "payload": {"type": "token_count", "info": {"last_token_usage": {}}}},
+    {"type": "response_item", "payload": {"type": "function_call_output", "call_id": "c"}},
+]
+FORMS = [
+    as_anthropic(RUN),
+    as_openai_responses(RUN),
+    as_otlp(RUN),
+    as_otlp(RUN, "old"),
+    as_openinference(RUN),
+    as_jaeger(RUN),
+    CLAUDE_CODE,
+    CODEX,
+]
+WORDS = (
+    *("role", "content", "type", "text", "message", "tool_calls", "function", "id", "name"),
+    *("arguments", "input", "output", "parts", "user", "assistant", "tool", "tool_use"),
+    *("tool_result", "function_call", "key", "value", "stringValue", "arrayValue", "kvlistValue"),
+    *("values", "events", "error", "usage", "input_tokens", "gen_ai.operation.name", "chat"),
+    *("gen_ai.input.messages", "gen_ai.prompt.0.content", "llm.tools.0.tool.json_schema"),
+    *("parentSpanId", "spanId", "references", "tags", "logs", "", "{}", "[{", "[[]]", "\ud800"),
+)
+NUMBERS = st.one_of(
+    st.integers(-(2**70), 2**70), st.floats(), st.sampled_from([0, 1, -1, 2**63, 10**15])
+)
+JSON = st.recursive(
+    st.one_of(st.none(), st.booleans(), NUMBERS, st.sampled_from(WORDS), st.text(max_size=5)),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=4),
+        st.dictionaries(st.sampled_from(WORDS), inner, max_size=4),
+        inner.map(json.dumps),
+    ),
+    max_leaves=12,
+)
+
+
+def places(value, path=()):
+    """Yield the path to every value inside a value."""
+    inner = enumerate(value) if isinstance(value, list) else ()
+    for key, item in value.items() if isinstance(value, dict) else inner:
+        yield (*path, key)
+        yield from places(item, (*path, key))
+
+
+@st.composite
+def damaged(draw):
+    """Return a trace in some form with a few values in it replaced, removed or doubled."""
+    value = copy.deepcopy(draw(st.sampled_from(FORMS)))
+    for _ in range(draw(st.integers(1, 4))):
+        paths = list(places(value))
+        if not paths:
+            break
+        *path, last = draw(st.sampled_from(paths))
+        holder = value
+        for key in path:
+            holder = holder[key]
+        change = draw(st.sampled_from(["replace", "remove", "double"]))
+        if change == "replace":
+            holder[last] = draw(JSON)
+        elif change == "remove":
+            del holder[last]
+        elif isinstance(holder, list):
+            holder.append(copy.deepcopy(holder[last]))
+    return value
+
+
+def check(value):
+    before = repr(value)
+    try:
+        traces = read_traces(value)
+    except TraceError:
+        traces = None
+    assert repr(value) == before
+    if traces is None:
+        return
+    assert traces
+    for trace in traces:
+        told = set()
+        for step in trace.steps:
+            assert step.id not in told
+            assert step.parent_id is None or step.parent_id in told
+            told.add(step.id)
+
+
+@settings(max_examples=20000, deadline=None)
+@given(damaged())
+def test_a_damaged_trace_is_read_or_refused(value):
+    check(value)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.dictionaries(st.sampled_from(WORDS), JSON), JSON, JSON)
+def test_a_span_with_any_attributes_and_events_is_read_or_refused(attributes, body, events):
+    told = attributes | {"gen_ai.operation.name": "chat"}
+    span = {"traceId": "a", "spanId": "b", "name": "n", "attributes": told, "events": events}
+    record = {"traceId": "a", "spanId": "b", "eventName": "gen_ai.choice", "body": body}
+    check({"spans": [span], "resourceLogs": [{"scopeLogs": [{"logRecords": [record]}]}]})
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(JSON, min_size=1, max_size=4), st.sampled_from(["tool_use", "function_call"]))
+def test_any_items_among_messages_are_read_or_refused(items, kind):
+    known = {"role": "assistant", "content": [{"type": kind}], "type": "message"}
+    check([known, *items])
+    check([{"type": kind, "call_id": "c"}, *items])
+    check({"messages": [known, *items], "system": "S"})
+    check({"output": [{"type": kind}, *items]})
+
+
+@pytest.mark.parametrize("depth", [100, 900])
+def test_deep_nesting_does_not_overflow_the_stack(depth):
+    deep = "[" * depth + "]" * depth
+    for name in ("gen_ai.output.messages", "gen_ai.tool.call.arguments", "llm.tools.0.tool.name"):
+        told = {"gen_ai.operation.name": "execute_tool", name: deep}
+        check([{"traceId": "a", "spanId": "b", "name": "n", "attributes": told}])
+    nested = [{"type": "tool_use", "id": "t", "name": "n", "input": json.loads(deep)}]
+    check([{"role": "assistant", "content": nested}])
+
+
+def test_spans_of_one_id_are_one_span_whatever_they_hold():
+    spans = [
+        {
+            "traceId": "a",
+            "spanId": "b",
+            "name": str(number),
+            "attributes": {"gen_ai.tool.name": "t"},
+        }
+        for number in range(3)
+    ]
+    [trace] = read_traces(spans)
+    assert [step.id for step in trace.steps] == ["b"]
+    unnamed = [span | {"spanId": ""} for span in spans]
+    [trace] = read_traces(unnamed)
+    assert len(trace.steps) == 3
+    assert all(one.id != other.id for one, other in pairwise(trace.steps))

@@ -1,0 +1,283 @@
+"""OpenAI Responses: items in a list, whole responses, and Codex's lines."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from weighbridge.errors import TraceError
+from weighbridge.traces import Step, ToolDefinition, Usage, read_trace
+
+NOON = 1_735_732_800  #: 2025-01-01T12:00:00Z
+USER = {"role": "user", "content": "Find x."}
+REASONING = {"type": "reasoning", "id": "rs_1", "summary": []}
+
+
+def says(told, kind="output_text"):
+    part = {"type": kind, "refusal" if kind == "refusal" else "text": told}
+    return {"type": "message", "role": "assistant", "content": [part]}
+
+
+def call(call_id="c1", arguments='{"q": "x"}', **facts):
+    item = {"type": "function_call", "id": f"fc_{call_id}", "call_id": call_id, "name": "search"}
+    return item | {"arguments": arguments} | facts
+
+
+def result(call_id="c1", output="found", **facts):
+    return {"type": "function_call_output", "call_id": call_id, "output": output} | facts
+
+
+def response(*output, number=1, **facts):
+    told = {"id": f"resp_{number}", "object": "response", "model": "gpt", "status": "completed"}
+    return told | {"output": list(output)} | facts
+
+
+def shape(value):
+    return [(step.type, step.output) for step in read_trace(value).steps]
+
+
+def test_consecutive_items_of_the_model_are_one_call_of_it():
+    trace = read_trace(
+        [
+            USER,
+            REASONING,
+            says("Looking."),
+            call(),
+            call("c2"),
+            result(),
+            result("c2"),
+            says("Here."),
+        ]
+    )
+    assert trace.format == "openai-responses"
+    assert trace.steps == (
+        Step(id="s1", type="user", output="Find x."),
+        Step(id="s2", type="llm", output="Looking."),
+        Step(
+            id="c1",
+            type="tool",
+            parent_id="s2",
+            name="search",
+            arguments={"q": "x"},
+            output="found",
+        ),
+        Step(
+            id="c2",
+            type="tool",
+            parent_id="s2",
+            name="search",
+            arguments={"q": "x"},
+            output="found",
+        ),
+        Step(id="s5", type="llm", output="Here."),
+    )
+    assert trace.not_carried == ("items of type 'reasoning' (1)",)
+    assert set(trace.missing) == {"token_usage", "timing", "cost", "tool_definitions"}
+
+
+def test_a_user_who_speaks_between_ends_the_models_turn():
+    assert shape([USER, says("a"), says("b"), USER, says("c")]) == [
+        ("user", "Find x."),
+        ("llm", "a\nb"),
+        ("user", "Find x."),
+        ("llm", "c"),
+    ]
+
+
+@pytest.mark.parametrize("key", ["items", "data"])
+def test_the_items_of_a_conversation_are_read(key):
+    assert shape({"object": "list", key: [USER, says("Here.")]}) == [
+        ("user", "Find x."),
+        ("llm", "Here."),
+    ]
+
+
+def test_all_items_of_one_response_are_one_call_with_its_usage_and_times():
+    usage = {
+        "input_tokens": 10,
+        "input_tokens_details": {"cached_tokens": 4},
+        "output_tokens": 2,
+        "total_tokens": 12,
+    }
+    trace = read_trace(
+        response(
+            REASONING,
+            call(),
+            says("Here."),
+            input="Find x.",
+            instructions="Be brief.",
+            created_at=NOON,
+            completed_at=NOON + 2,
+            usage=usage,
+            tools=[{"type": "function", "name": "search", "parameters": {"type": "object"}}],
+            metadata={"run": "7"},
+        )
+    )
+    assert trace.id == "resp_1"
+    assert [step.type for step in trace.steps] == ["system", "user", "llm", "tool"]
+    [model] = trace.steps_of("llm")
+    assert (model.id, model.model, model.output) == ("resp_1", "gpt", "Here.")
+    assert model.usage == Usage(10, 2, 12, 4)
+    assert (model.started_at, model.ended_at) == (NOON * 10**9, (NOON + 2) * 10**9)
+    assert trace.tools == (ToolDefinition("search", {"type": "object"}),)
+    assert trace.metadata == {"run": "7"}
+
+
+def test_responses_one_after_another_do_not_repeat_what_their_input_repeats():
+    first = response(call(), input=[USER], instructions="Be brief.")
+    stateless = [USER, call(), result(), {"role": "user", "content": "And y?"}]
+    second = response(says("Here."), number=2, input=stateless, instructions="Be brief.")
+    expected = [
+        ("system", "Be brief."),
+        ("user", "Find x."),
+        ("llm", None),
+        ("tool", "found"),
+        ("user", "And y?"),
+        ("llm", "Here."),
+    ]
+    assert shape([first, second]) == expected
+    assert shape([first, second | {"input": stateless[2:]}]) == expected
+    asked = {key: second[key] for key in ("input", "instructions")}
+    answered = {key: item for key, item in second.items() if key not in asked}
+    assert shape([first, {"request": asked, "response": answered}]) == expected
+
+
+@pytest.mark.parametrize(
+    ("item", "name", "arguments", "output", "error"),
+    [
+        (
+            {"type": "mcp_call", "name": "lookup", "arguments": '{"a": 1}', "output": "ok"},
+            *("lookup", {"a": 1}, "ok", None),
+        ),
+        (
+            {"type": "mcp_call", "name": "lookup", "arguments": "{}", "error": "refused"},
+            *("lookup", {}, None, "refused"),
+        ),
+        (
+            {"type": "mcp_call", "name": "lookup", "error": {"content": [{"text": "refused"}]}},
+            *("lookup", {}, None, "refused"),
+        ),
+        (
+            {"type": "web_search_call", "status": "completed", "action": {"query": "x"}},
+            *("web_search", {"query": "x"}, None, None),
+        ),
+        (
+            {"type": "web_search_call", "status": "failed", "action": {"query": "x"}},
+            *("web_search", {"query": "x"}, None, "failed"),
+        ),
+        (
+            {"type": "file_search_call", "queries": ["x"], "results": [{"text": "hit"}]},
+            *("file_search", {"queries": ["x"]}, "hit", None),
+        ),
+        (
+            {"type": "code_interpreter_call", "code": "1+1", "outputs": [{"logs": "2"}]},
+            *("code_interpreter", {"code": "1+1"}, [{"logs": "2"}], None),
+        ),
+        (
+            {"type": "image_generation_call", "revised_prompt": "a cat", "result": "iVBOR"},
+            *("image_generation", {"prompt": "a cat"}, "iVBOR", None),
+        ),
+        (
+            {"type": "custom_tool_call", "name": "apply", "input": "*** Begin"},
+            *("apply", "*** Begin", None, None),
+        ),
+        (
+            {"type": "apply_patch_call", "operation": {"path": "a"}},
+            *("apply_patch", {"path": "a"}, None, None),
+        ),
+    ],
+)
+def test_each_kind_of_call_is_a_tool_step(item, name, arguments, output, error):
+    trace = read_trace([USER, {"id": "x1"} | item, says("Here.")])
+    [tool] = trace.steps_of("tool")
+    assert (tool.id, tool.name, tool.arguments) == ("x1", name, arguments)
+    assert (tool.output, tool.error) == (output, error)
+    assert [step.output for step in trace.steps_of("llm")] == ["Here."]
+
+
+@pytest.mark.parametrize(
+    ("called", "answered", "output"),
+    [
+        (
+            {"type": "local_shell_call", "action": {"command": ["ls"]}},
+            {"type": "local_shell_call_output", "output": "a"},
+            "a",
+        ),
+        (
+            {"type": "custom_tool_call", "name": "apply", "input": "x"},
+            {"type": "custom_tool_call_output", "output": [{"type": "input_text", "text": "a"}]},
+            "a",
+        ),
+        (
+            {"type": "computer_call", "action": {"type": "click"}},
+            {"type": "computer_call_output", "output": {"type": "computer_screenshot"}},
+            {"type": "computer_screenshot"},
+        ),
+    ],
+)
+def test_the_output_of_a_call_may_be_an_item_of_its_own(called, answered, output):
+    call_id = {"call_id": "c1"}
+    trace = read_trace([USER, called | call_id, answered | call_id])
+    assert [(tool.id, tool.output) for tool in trace.steps_of("tool")] == [("c1", output)]
+
+
+def test_a_refusal_is_what_the_model_said():
+    assert shape([USER, call(), result(), says("No.", "refusal")])[-1] == ("llm", "No.")
+
+
+def test_arguments_that_are_no_object_stay_as_they_are():
+    [tool] = read_trace([USER, call(arguments='{"q": ')]).steps_of("tool")
+    assert tool.arguments == '{"q": '
+
+
+def test_mcp_servers_tell_tools_too():
+    listed = {"type": "mcp_list_tools", "tools": [{"name": "lookup", "input_schema": {}}]}
+    assert read_trace([USER, listed, says("Here.")]).tools == (ToolDefinition("lookup", {}),)
+
+
+@pytest.mark.parametrize(
+    ("facts", "error"),
+    [
+        ({"status": "failed", "error": {"code": "x", "message": "overloaded"}}, "overloaded"),
+        ({"status": "failed", "error": None}, "failed"),
+        ({"status": "cancelled"}, "cancelled"),
+        ({"status": "incomplete"}, None),
+    ],
+)
+def test_a_response_that_failed_is_a_failed_model_call(facts, error):
+    [step] = read_trace(response(**facts)).steps
+    assert (step.type, step.error) == ("llm", error)
+
+
+def test_items_of_unknown_types_are_noted():
+    trace = read_trace([USER, call(), {"type": "item_reference", "id": "x"}])
+    assert trace.not_carried == ("items of type 'item_reference' (1)",)
+    with pytest.raises(TraceError, match="an item is no object"):
+        read_trace([USER, call(), 7])
+
+
+def test_the_lines_of_a_codex_session_are_read():
+    def line(kind, second, **payload):
+        stamp = f"2025-01-01T12:00:{second:02}.000Z"
+        return {"timestamp": stamp, "type": kind, "payload": payload}
+
+    told = {"input_tokens": 10, "cached_input_tokens": 4, "output_tokens": 2, "total_tokens": 12}
+    lines = [
+        line("session_meta", 0, id="S"),
+        line("turn_context", 0, model="gpt-codex"),
+        line("response_item", 1, type="message", **USER),
+        line("event_msg", 1, type="user_message", message="Find x."),
+        line("response_item", 3, **call()),
+        line("event_msg", 3, type="token_count", info=None),
+        line("event_msg", 3, type="token_count", info={"last_token_usage": told}),
+        line("response_item", 5, **result()),
+        line("compacted", 6),
+    ]
+    trace = read_trace("\n".join(map(json.dumps, lines)))
+    assert (trace.id, trace.not_carried) == ("S", ("lines of type 'compacted' (1)",))
+    user, model, tool = trace.steps
+    assert (user.output, user.started_at) == ("Find x.", (NOON + 1) * 10**9)
+    assert (model.model, model.usage) == ("gpt-codex", Usage(10, 2, 12, 4))
+    assert model.ended_at == tool.started_at == (NOON + 3) * 10**9
+    assert (tool.output, tool.ended_at) == ("found", (NOON + 5) * 10**9)

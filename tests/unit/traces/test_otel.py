@@ -1,0 +1,261 @@
+"""OTLP-JSON and its neighbours: each shape in which spans and log records come."""
+
+from __future__ import annotations
+
+import base64
+import json
+import time
+
+import pytest
+
+from support.spans import CHAT
+from weighbridge.errors import TraceError, UnknownTraceFormatError
+from weighbridge.traces import Usage, read_trace, read_traces
+
+TRACE = "5b8efff798038103d269b633813fc60c"
+NOON = 1_735_732_800 * 10**9  #: 2025-01-01T12:00:00Z
+
+
+def attributes(values):
+    return [{"key": key, "value": {"stringValue": value}} for key, value in values.items()]
+
+
+def otlp_span(span_id="00f067aa0ba902b7", parent="", told=CHAT, trace_id=TRACE, **facts):
+    return {
+        "traceId": trace_id,
+        "spanId": span_id,
+        "parentSpanId": parent,
+        "name": "chat m",
+        "startTimeUnixNano": str(NOON),
+        "endTimeUnixNano": str(NOON + 5),
+        "attributes": attributes(told),
+    } | facts
+
+
+def request(*spans):
+    return {"resourceSpans": [{"scopeSpans": [{"spans": list(spans)}]}]}
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        lambda spans: {"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]},
+        lambda spans: {"resource_spans": [{"scope_spans": [{"spans": spans}]}]},
+        lambda spans: {"resourceSpans": [{"instrumentationLibrarySpans": [{"spans": spans}]}]},
+        lambda spans: {"batches": [{"scopeSpans": [{"spans": spans}]}]},
+        lambda spans: {"batches": [{"instrumentationLibrarySpans": [{"spans": spans}]}]},
+        lambda spans: {"trace": request(*spans)},
+        lambda spans: {"result": request(*spans)},
+        lambda spans: [request(spans[0]), request(*spans[1:])],
+        lambda spans: json.dumps(request(spans[0])) + "\n" + json.dumps(request(*spans[1:])),
+        lambda spans: spans,
+        lambda spans: {"spans": spans},
+    ],
+)
+def test_spans_are_found_in_each_shape_of_a_document(wrap):
+    trace = read_trace(wrap([otlp_span(), otlp_span("00f067aa0ba902b8", "00f067aa0ba902b7")]))
+    assert trace.format == "otel"
+    assert trace.id == TRACE
+    [model] = trace.steps
+    assert (model.id, model.started_at, model.ended_at) == ("00f067aa0ba902b8", NOON, NOON + 5)
+
+
+def test_snake_case_names_and_numbers_for_times_are_read():
+    span = {
+        "trace_id": TRACE,
+        "span_id": "00f067aa0ba902b7",
+        "parent_span_id": "",
+        "name": "chat m",
+        "start_time_unix_nano": NOON,
+        "end_time_unix_nano": NOON + 5,
+        "status": {"code": "STATUS_CODE_ERROR", "message": "late"},
+        "attributes": [
+            {"key": "gen_ai.operation.name", "value": {"string_value": "chat"}},
+            {"key": "gen_ai.usage.input_tokens", "value": {"int_value": "7"}},
+        ],
+    }
+    [step] = read_trace({"resource_spans": [{"scope_spans": [{"spans": [span]}]}]}).steps
+    assert (step.started_at, step.ended_at, step.usage) == (NOON, NOON + 5, Usage(7))
+    assert step.error == "late"
+
+
+def test_ids_that_protobuf_wrote_in_base64_become_hexadecimal():
+    def encoded(text):
+        return base64.b64encode(bytes.fromhex(text)).decode()
+
+    span = otlp_span(
+        encoded("00f067aa0ba902b8"), encoded("00f067aa0ba902b7"), trace_id=encoded(TRACE)
+    )
+    agent = otlp_span(told={"gen_ai.operation.name": "invoke_agent"})
+    trace = read_trace(request(agent, span))
+    assert trace.id == TRACE
+    assert [(step.id, step.parent_id) for step in trace.steps] == [
+        ("00f067aa0ba902b7", None),
+        ("00f067aa0ba902b8", "00f067aa0ba902b7"),
+    ]
+
+
+def test_each_kind_of_attribute_value_is_read():
+    messages = {
+        "arrayValue": {
+            "values": [
+                {
+                    "kvlistValue": {
+                        "values": [
+                            {"key": "role", "value": {"stringValue": "assistant"}},
+                            {"key": "content", "value": {"stringValue": "Here."}},
+                        ]
+                    }
+                }
+            ]
+        }
+    }
+    values = {
+        "gen_ai.operation.name": {"stringValue": "chat"},
+        "gen_ai.usage.input_tokens": {"intValue": "7"},
+        "gen_ai.usage.output_tokens": {"intValue": 2},
+        "llm.cost.total": {"doubleValue": 0.5},
+        "error": {"boolValue": True},
+        "gen_ai.output.messages": messages,
+        "empty": {},
+        "none": None,
+    }
+    told = [{"key": key, "value": value} for key, value in values.items()]
+    [step] = read_trace(request(otlp_span(attributes=told))).steps
+    assert (step.usage, step.cost_usd, step.error) == (Usage(7, 2), 0.5, "error")
+    assert step.output == "Here."
+
+
+def test_spans_as_the_python_sdk_prints_them_are_read():
+    printed = {
+        "name": "chat m",
+        "context": {"trace_id": f"0x{TRACE}", "span_id": "0x00f067aa0ba902b7"},
+        "kind": "SpanKind.CLIENT",
+        "parent_id": None,
+        "start_time": "2025-01-01T12:00:00.000005Z",
+        "end_time": "2025-01-01T12:00:01Z",
+        "status": {"status_code": "ERROR", "description": "late"},
+        "attributes": CHAT | {"gen_ai.usage.input_tokens": 7},
+        "events": [{"name": "gen_ai.choice", "attributes": {"message": "Here."}}],
+        "resource": {"attributes": {"service.name": "helper"}},
+    }
+    trace = read_trace([printed])
+    [step] = trace.steps
+    assert (trace.id, step.id, step.output) == (TRACE, "00f067aa0ba902b7", "Here.")
+    assert (step.started_at, step.ended_at, step.error) == (NOON + 5000, NOON + 10**9, "late")
+    assert trace.metadata == {"services": ["helper"]}
+
+
+def log(name, body, span_id="00f067aa0ba902b7", **facts):
+    return {
+        "traceId": TRACE,
+        "spanId": span_id,
+        "attributes": attributes({"event.name": name}),
+        "body": body,
+    } | facts
+
+
+def logs(*records):
+    return {"resourceLogs": [{"scopeLogs": [{"logRecords": list(records)}]}]}
+
+
+def test_log_records_are_the_messages_of_the_span_that_they_name():
+    said = {"kvlistValue": {"values": attributes({"content": "Find x."})}}
+    records = logs(
+        log("gen_ai.user.message", said),
+        log("", {"stringValue": '{"message": {"content": "Here."}}'}, eventName="gen_ai.choice"),
+        log("gen_ai.user.message", said, span_id="ffffffffffffffff"),
+        log("http.request", said, span_id="ffffffffffffffff"),
+    )
+    for document in (request(otlp_span()) | records, [records, request(otlp_span())]):
+        trace = read_trace(document)
+        assert [(step.type, step.output) for step in trace.steps] == [
+            ("user", "Find x."),
+            ("llm", "Here."),
+        ]
+        assert trace.not_carried == ("log records of no span (1)",)
+
+
+def test_a_log_record_of_the_operations_details_tells_the_messages():
+    details = {"kvlistValue": {"values": attributes({"gen_ai.output.messages": '"Here."'})}}
+    name = "gen_ai.client.inference.operation.details"
+    record = log(name, details, attributes=attributes({"event.name": name}))
+    answer = attributes({"gen_ai.output.messages": '[{"role": "assistant", "content": "Here."}]'})
+    for one in (
+        record | {"attributes": record["attributes"] + answer},
+        log(name, {"kvlistValue": {"values": answer}}),
+    ):
+        assert read_trace(request(otlp_span()) | logs(one)).steps[-1].output == "Here."
+
+
+def test_several_trace_ids_are_several_traces():
+    other = "a" * 32
+    traces = read_traces(request(otlp_span(), otlp_span(trace_id=other)))
+    assert [trace.id for trace in traces] == [TRACE, other]
+
+
+def test_a_document_without_an_agents_spans_is_refused_and_says_what_is_wanted():
+    with pytest.raises(TraceError, match="none of 1 spans tells of a model call"):
+        read_traces(request(otlp_span(told={"http.method": "GET"})))
+    with pytest.raises(TraceError, match="none of 0 spans"):
+        read_traces(logs(log("gen_ai.choice", {})))
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"resourceSpans": []},
+        {"resourceSpans": {}},
+        {"resourceSpans": [1]},
+        {"trace": {"resourceSpans": None}},
+        {"spans": [{"name": "x"}]},
+        [{"traceId": 1, "spanId": 2, "name": "x"}],
+    ],
+)
+def test_what_only_resembles_otlp_is_not_taken_for_it(value):
+    with pytest.raises(UnknownTraceFormatError):
+        read_traces(value)
+
+
+@pytest.mark.parametrize("junk", [None, 7, "x", [], {}, [None], [[]], {"x": 1}, 2**70, "\ud800"])
+@pytest.mark.parametrize("field", sorted(otlp_span() | {"events": [], "status": {}, "kind": 1}))
+def test_a_damaged_field_of_a_span_does_not_lose_the_other_spans(field, junk):
+    broken = otlp_span("00f067aa0ba902b8") | {field: junk}
+    whole = otlp_span(told=CHAT | {"gen_ai.usage.input_tokens": "7"})
+    traces = read_traces(request(whole, broken))
+    assert Usage(7) in [step.usage for trace in traces for step in trace.steps]
+
+
+def test_attributes_nested_beyond_reason_are_left_as_they_are():
+    value = {"stringValue": "deep"}
+    for _ in range(400):
+        value = {"arrayValue": {"values": [value]}}
+    told = [*attributes(CHAT), {"key": "gen_ai.output.messages", "value": value}]
+    assert read_trace(request(otlp_span(attributes=told))).steps[-1].type == "llm"
+
+
+@pytest.mark.slow
+def test_a_hundred_thousand_spans_each_inside_the_one_before_are_read():
+    assert seconds(100_000, lambda place: place - 1) < 60
+
+
+@pytest.mark.parametrize(
+    "parent_of",
+    [lambda place: 0, lambda place: place - 1, lambda place: place + 1],
+    ids=["flat", "deep", "ring"],
+)
+def test_the_time_to_read_spans_grows_with_their_number(parent_of):
+    assert seconds(20_000, parent_of) < 20 * max(seconds(4_000, parent_of), 0.05)
+
+
+def seconds(size, parent_of):
+    """Return how long it takes to read so many spans; `parent_of` returns the place of the one around each."""
+    kinds = [CHAT, {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "t"}, {}]
+    spans = [
+        otlp_span(f"{place + 1:016x}", f"{parent_of(place) % size + 1:016x}", kinds[place % 3])
+        for place in range(size)
+    ]
+    document = request(*spans)
+    start = time.process_time()
+    assert len(read_trace(document).steps) > size / 2
+    return time.process_time() - start
