@@ -273,14 +273,20 @@ def call_id_of(span: Span) -> str | None:
 def arguments_of(span: Span) -> Any:
     """Return a tool call's arguments: an object, else text, else None where the span tells none."""
     told = parse_arguments(first_of(span.attributes, _ARGUMENTS))
-    if type(told) is dict:
-        return _unwrapped_arguments(told)
+    if told is not None:
+        return _unwrapped_arguments(told) if type(told) is dict else told
     for name in _LESS_SURE_ARGUMENTS:
         held = parse_arguments(span.attributes.get(name))
-        # Some keep the schema of the parameters under a name that others use for their values.
-        if type(held) is dict and not (held.get("type") == "object" and "properties" in held):
+        if type(held) is dict and not _is_schema(held):
             return _unwrapped_arguments(held)
-    return told
+    return None
+
+
+def _is_schema(held: dict[str, Any]) -> bool:
+    """Whether an object is the schema of parameters, which some keep under a name that others use for values."""
+    if held.get("type") == "object" and "properties" in held:
+        return True
+    return bool(held) and all(type(item) is dict and "type" in item for item in held.values())
 
 
 def _unwrapped_arguments(held: dict[str, Any]) -> Any:

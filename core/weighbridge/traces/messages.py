@@ -243,8 +243,9 @@ def _result(part: dict[str, Any], content: Any) -> Result:
 def result_of(value: Any) -> tuple[Any, str | None]:
     """Return what a tool answered, and its error if it says so: the text where that is all it is."""
     held = value
-    if type(value) is str and '"content"' in value:
-        held = json_of(value)
+    if type(value) is str:
+        value = _unquoted(value)
+        held = json_of(value) if '"content"' in value else value
     if type(held) is list:
         text = _joined(held)
         return value if text is None else text, None
@@ -257,6 +258,17 @@ def result_of(value: Any) -> tuple[Any, str | None]:
     text = text_of(held["content"])  # MCP's
     failed = held.get("isError", held.get("is_error")) is True
     return value if text is None else text, (text or "error") if failed else None
+
+
+def _unquoted(text: str) -> str:
+    """Return the text in a JSON string, as decorators of functions record what these return; others as they are."""
+    if not (len(text) > 1 and text.startswith('"') and text.endswith('"')):
+        return text
+    try:
+        held = orjson.loads(text)
+    except ValueError:
+        return text
+    return held if type(held) is str else text
 
 
 def _joined(parts: list[Any]) -> str | None:

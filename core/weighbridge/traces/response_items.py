@@ -184,6 +184,8 @@ def _text(content: Any) -> str | None:
 
 
 def _arguments(item: dict[str, Any]) -> Any:
+    if item.get("type") == "custom_tool_call":
+        return {"input": item.get("input")}  # text, as the tool wants it
     told = next((item[key] for key in _ARGUMENTS if item.get(key) is not None), None)
     if told is not None:
         return told

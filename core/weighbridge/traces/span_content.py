@@ -11,10 +11,10 @@ from weighbridge.traces.messages import (
     messages_in,
     read_message,
 )
+from weighbridge.traces.model import ToolDefinition
 from weighbridge.traces.reading import tools_of
 
 if TYPE_CHECKING:
-    from weighbridge.traces.model import ToolDefinition
     from weighbridge.traces.spans import Event, Span
 
 _NAME_PARTS = (
@@ -156,7 +156,7 @@ def tools_of_span(span: Span) -> tuple[ToolDefinition, ...]:
         told = json_of(attributes.get("ai.prompt.tools"))
         told = [json_of(tool) for tool in told] if type(told) is list else told
     if told is not None:
-        return tools_of(told)
+        return tuple(map(_bare, tools_of(told)))
     return (
         tools_of([_spread_tool(row) for row in _rows(attributes, "llm.request.functions")])
         or tools_of([_spread_tool(row) for row in _rows(attributes, "llm.tools")])
@@ -165,6 +165,14 @@ def tools_of_span(span: Span) -> tuple[ToolDefinition, ...]:
             _pydantic_tools(_held(attributes, "model_request_parameters", "function_tools"))
         )
     )
+
+
+def _bare(tool: ToolDefinition) -> ToolDefinition:
+    """Return a tool with its schema out of the holder that Bedrock wants."""
+    schema = tool.schema
+    if type(schema) is dict and schema.keys() == {"json"}:
+        return ToolDefinition(tool.name, schema["json"], tool.description)
+    return tool
 
 
 def gemini_tools_of_span(span: Span) -> tuple[ToolDefinition, ...]:

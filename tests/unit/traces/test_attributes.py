@@ -243,8 +243,13 @@ def test_arguments_are_read_under_each_of_their_names(attributes):
 def test_arguments_that_are_no_object_stay_as_they_are_and_untold_ones_are_none():
     assert step(runs(arguments='{"q": ')).arguments == '{"q": '
     assert step(runs()).arguments is None
-    schema = '{"type": "object", "properties": {}}'
-    assert step({"openinference.span.kind": "TOOL", "tool.parameters": schema}).arguments is None
+    for schema in (
+        '{"type": "object", "properties": {}}',
+        '{"city": {"type": "string"}, "day": {"type": "integer"}}',
+    ):
+        told = {"openinference.span.kind": "TOOL", "tool.parameters": schema}
+        assert step(told).arguments is None
+        assert step(told | {"input.value": "Paris"}).arguments == "Paris"
 
 
 @pytest.mark.parametrize(
@@ -259,7 +264,7 @@ def test_arguments_that_are_no_object_stay_as_they_are_and_untold_ones_are_none(
             "traceloop.span.kind": "tool",
             "traceloop.entity.output": '{"output": "found", "kwargs": {}}',
         },
-        {"ai.operationId": "ai.toolCall", "ai.toolCall.result": "found"},
+        {"ai.operationId": "ai.toolCall", "ai.toolCall.result": '"found"'},
     ],
 )
 def test_results_are_read_under_each_of_their_names(attributes):
@@ -277,6 +282,11 @@ def test_a_structured_result_stays_structured():
         {
             "gen_ai.tool.definitions": json.dumps(
                 [{"type": "function", "name": "search", "parameters": {"type": "object"}}]
+            )
+        },
+        {
+            "gen_ai.tool.definitions": json.dumps(
+                [{"name": "search", "inputSchema": {"json": {"type": "object"}}}]
             )
         },
         {

@@ -180,7 +180,7 @@ def test_responses_one_after_another_do_not_repeat_what_their_input_repeats():
         ),
         (
             {"type": "custom_tool_call", "name": "apply", "input": "*** Begin"},
-            *("apply", "*** Begin", None, None),
+            *("apply", {"input": "*** Begin"}, None, None),
         ),
         (
             {"type": "apply_patch_call", "operation": {"path": "a"}},
