@@ -1,0 +1,166 @@
+"""What an agent did, turn by turn: its calls, in order, and the texts that it wrote."""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from weighbridge.graders.inputs import as_json
+from weighbridge.graders.loop.arguments import Arguments, essential
+from weighbridge.graders.loop.outcomes import Outcome
+from weighbridge.traces.reading import parse_arguments
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from weighbridge.traces import Step, Trace
+
+_REMEMBERED_MESSAGES = 3  #: of the user; one of these said again is no new instruction
+_ACTION_CHARACTERS = 20_000  #: a text longer than this is not searched for an action
+#: Where a text begins to say what is to be done: an agent without tool calls writes its actions down.
+_ACTION = re.compile(
+    r"^[ \t*#]{0,8}(?:action|command|tool(?: call)?|function(?: call)?|execute|invoke)[ \t*]{0,8}(?:input[ \t*]{0,4})?"
+    r"\d{0,3}[ \t]{0,4}[:\[(]|<(?:tool_call|tool_use|function|invoke|execute|action|bash|command)\b|^```",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+_OBSERVATION = re.compile(
+    r"\A\s{0,9}(?:observation|result|output|tool (?:result|response|output))\s{0,9}:\s{0,9}",
+    re.IGNORECASE,
+)
+
+
+@dataclass(slots=True, eq=False)
+class Call:
+    """One call, or one action written down as text, with what came of it."""
+
+    step: Step
+    tool: str
+    arguments: Arguments
+    outcome: Outcome
+    message: str | None = (
+        None  #: the id of the assistant message that it came in, where that is told
+    )
+    exact: int = 0  #: the same for calls with the same arguments
+    action: int = 0  #: the same for calls that are alike
+    pair: int = 0  #: the same for calls that are alike and came to the same
+
+
+@dataclass(slots=True, eq=False)
+class Turn:
+    """One answer of the model: a text, calls, or both."""
+
+    step: Step
+    text: str
+    calls: list[Call] = field(default_factory=list)
+    is_action: bool = False  #: the text is the one call
+
+
+@dataclass(slots=True)
+class History:
+    """Everything in a trace that could repeat itself."""
+
+    calls: list[Call | None] = field(
+        default_factory=list
+    )  #: None where the user said something new
+    turns: list[Turn] = field(default_factory=list)
+
+    def made_calls(self) -> Iterator[Call]:
+        """Yield the calls, without the marks between."""
+        return (call for call in self.calls if call is not None)
+
+
+def history_of(trace: Trace, call_types: frozenset[str], text_types: frozenset[str]) -> History:
+    """Read a trace; the calls that a simulated user makes are none of the agent's."""
+    return _Reader(trace, call_types, text_types).read()
+
+
+class _Reader:
+    def __init__(
+        self, trace: Trace, call_types: frozenset[str], text_types: frozenset[str]
+    ) -> None:
+        self._steps = trace.steps
+        self._call_types = call_types
+        self._text_types = text_types
+        self._history = History()
+        self._models = {step.id for step in self._steps if step.type == "llm"}
+        self._users = {step.id for step in self._steps if step.type == "user"}
+        self._said: deque[str] = deque(maxlen=_REMEMBERED_MESSAGES)
+
+    def read(self) -> History:
+        history, answered = self._history, -1
+        turn: Turn | None = None
+        for place, step in enumerate(self._steps):
+            kind = step.type
+            if kind in self._call_types:
+                if step.parent_id not in self._users:
+                    call = self._call(step)
+                    history.calls.append(call)
+                    if turn is not None:
+                        turn.calls.append(call)
+                continue
+            if kind in self._text_types:
+                turn = self._turn(step, place)
+                if turn.is_action:
+                    answered = place + 1
+            if kind == "user":
+                turn = None
+                if place != answered and self._is_new(step):
+                    history.calls.append(None)
+        return history
+
+    def _call(self, step: Step) -> Call:
+        return Call(
+            step=step,
+            tool=step.name if type(step.name) is str else as_json(step.name),
+            arguments=Arguments(essential(step.arguments)),
+            outcome=Outcome(step.output, step.error),
+            message=step.parent_id if step.parent_id in self._models else None,
+        )
+
+    def _turn(self, step: Step, place: int) -> Turn:
+        text = step.output if type(step.output) is str else ""
+        turn = Turn(step, text)
+        self._history.turns.append(turn)
+        following = self._steps[place + 1] if place + 1 < len(self._steps) else None
+        if step.type == "llm" and (following is None or following.type == "user"):
+            action = action_in(text)
+            if action:
+                call = self._written(step, action, following)
+                turn.calls.append(call)
+                turn.is_action = True
+                self._history.calls.append(call)
+        return turn
+
+    def _written(self, step: Step, action: str, following: Step | None) -> Call:
+        """Return the call that a text asks for; what the user answers came of it."""
+        tool, given = _parsed(action)
+        answer = following.output if following else None
+        if type(answer) is str:
+            answer = _OBSERVATION.sub("", answer, count=1)
+        outcome = Outcome(answer, None)
+        return Call(step, tool, Arguments(essential(given)), outcome)
+
+    def _is_new(self, step: Step) -> bool:
+        text = " ".join(step.output.casefold().split()) if type(step.output) is str else ""
+        is_new = text not in self._said
+        self._said.append(text)
+        return is_new
+
+
+def action_in(text: str) -> str:
+    """Return the action that a text asks for, in its own words; "" for none."""
+    found = _ACTION.search(text) if len(text) <= _ACTION_CHARACTERS else None
+    return " ".join(text[found.start() :].split()) if found else ""
+
+
+def _parsed(action: str) -> tuple[str, Any]:
+    """Return the tool and the arguments of a written action, where these are JSON; else all of it as arguments."""
+    start, end = action.find("{"), action.rfind("}")
+    if 0 <= start < end:
+        given = parse_arguments(action[start : end + 1])
+        if type(given) is dict:
+            return action[:start].strip(), given
+    return "", action

@@ -1,0 +1,111 @@
+"""Repetition in a row of numbers, where equal numbers stand for equal things and negative ones for nothing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import compress, count
+from operator import eq
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+
+class Stretch(NamedTuple):
+    """A part of a row, from `start` up to but without `end`."""
+
+    start: int
+    end: int
+
+    @property
+    def length(self) -> int:
+        """How many places it has."""
+        return self.end - self.start
+
+
+def repeats(row: Sequence[int], period: int) -> Iterator[Stretch]:
+    """Yield the longest stretches in which each number equals the one a period before it."""
+    start = previous = -1
+    for place in _equal_after(row, period):
+        if place != previous + 1 or start < 0:
+            if start >= 0:
+                yield Stretch(start, previous + 1)
+            start = place - period
+        previous = place
+    if start >= 0:
+        yield Stretch(start, previous + 1)
+
+
+def _equal_after(row: Sequence[int], period: int) -> list[int]:
+    return list(compress(count(period), map(eq, row, row[period:])))
+
+
+class Crowding(NamedTuple):
+    """When a window of a row holds too little that is new."""
+
+    window: int  #: places
+    most_different: int  #: numbers
+    least_often: int  #: a number seen so often in the window is repeated
+    least_repeated: int  #: how many places of the window repeated numbers must hold
+
+
+def crowded(row: Sequence[int], limits: Crowding) -> list[Stretch]:
+    """Return the stretches that windows with too little that is new cover."""
+    often = Counter(row)
+    frequent = [
+        place
+        for place, number in enumerate(row)
+        if number >= 0 and often[number] >= limits.least_often
+    ]
+    found: list[Stretch] = []
+    for start, end in _worth_a_look(frequent, limits, len(row)):
+        for window in _windows(row, start, end, limits):
+            if found and window.start <= found[-1].end:
+                found[-1] = Stretch(found[-1].start, window.end)
+            else:
+                found.append(window)
+    return found
+
+
+def _worth_a_look(frequent: list[int], limits: Crowding, length: int) -> Iterator[Stretch]:
+    """Yield the stretches around which enough places hold frequent numbers, none of them twice."""
+    needed, reach = limits.least_repeated, limits.window - 1
+    start = end = -1
+    for first, last in zip(frequent, frequent[needed - 1 :], strict=False):
+        if last - first > reach:
+            continue
+        if start < 0 or last - reach > end:
+            if start >= 0:
+                yield Stretch(start, end)
+            start = max(0, last - reach)
+        end = min(length, first + reach + 1)
+    if start >= 0:
+        yield Stretch(start, end)
+
+
+def _windows(row: Sequence[int], start: int, end: int, limits: Crowding) -> Iterator[Stretch]:
+    seen: Counter[int] = Counter()
+    repeated = 0
+    first = start
+    for place in range(start, end):
+        number = row[place]
+        if number < 0:
+            seen.clear()
+            repeated, first = 0, place + 1
+            continue
+        if place - first >= limits.window:
+            repeated -= _held(seen, row[first], -1, limits.least_often)
+            first += 1
+        repeated += _held(seen, number, 1, limits.least_often)
+        is_full = place - first + 1 == limits.window
+        if is_full and len(seen) <= limits.most_different and repeated >= limits.least_repeated:
+            yield Stretch(first, place + 1)
+
+
+def _held(seen: Counter[int], number: int, step: int, least_often: int) -> int:
+    """Count a number in or out; return by how many the places that repeated numbers hold change."""
+    before = seen[number]
+    after = seen[number] = before + step
+    if not after:
+        del seen[number]
+    return abs((after if after >= least_often else 0) - (before if before >= least_often else 0))

@@ -1,0 +1,134 @@
+"""Passes when no step of a run repeats itself to no use."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field
+
+from weighbridge.graders.base import (
+    GraderConfig,
+    GraderRequirements,
+    GraderResult,
+    Verdict,
+    graded,
+)
+from weighbridge.graders.loop import ticket
+from weighbridge.graders.loop.calls import History, history_of
+from weighbridge.graders.loop.identity import Identities
+from weighbridge.graders.loop.limits import Limits
+from weighbridge.graders.loop.loops import Loop, loop_of
+from weighbridge.graders.loop.repeated_calls import loops_in_calls
+from weighbridge.graders.loop.repeated_texts import loops_in_texts
+from weighbridge.graders.trace_grader import TraceGrader
+from weighbridge.traces import StepType, Trace
+
+CALL_TYPES = frozenset(("tool", "agent"))
+_DEFAULT_TYPES: tuple[StepType, ...] = ("tool", "llm")
+
+
+def _as_tuple(value: object) -> object:
+    return tuple(value) if isinstance(value, list) else value
+
+
+_StepTypes = Annotated[tuple[StepType, ...], BeforeValidator(_as_tuple), Field(min_length=1)]
+
+
+class LoopConfig(GraderConfig):
+    """When repetition is a loop, and which steps are examined."""
+
+    max_repeats: Annotated[int, Field(ge=1, le=1_000)] = 3
+    similarity_threshold: Annotated[float, Field(ge=0.5, le=1.0)] = 0.9
+    max_period: Annotated[int, Field(ge=1, le=50)] = 10
+    step_types: _StepTypes = _DEFAULT_TYPES
+    compare_results: bool = True
+
+
+class LoopGrader(TraceGrader):
+    """Passes when the agent does not do or say the same things again and again."""
+
+    id = "loop"
+    name = "Loop"
+    description = "Repeated similar steps"
+    version = 1
+    Config = LoopConfig
+    settings: LoopConfig
+
+    def prepare(self) -> None:
+        """Sort the step types into calls and texts."""
+        given = self.settings
+        chosen = frozenset(given.step_types)
+        self._call_types = chosen & CALL_TYPES or frozenset(("tool",))
+        self._text_types = chosen - CALL_TYPES or frozenset(("llm",))
+        self._examines_calls = bool(chosen & CALL_TYPES)
+        self._examines_texts = bool(chosen - CALL_TYPES)
+        self._limits = Limits(given.max_repeats, given.similarity_threshold, given.max_period)
+
+    @classmethod
+    def requirements(cls, config: dict[str, Any] | None = None) -> GraderRequirements:
+        """Return the step types examined; calls of tools are needed to examine these."""
+        types = (config or {}).get("step_types", _DEFAULT_TYPES)
+        return GraderRequirements(
+            step_types=tuple(types), capabilities=("tool_calls",) if "tool" in types else ()
+        )
+
+    @classmethod
+    def example(cls) -> dict[str, Any]:
+        """Return a run that polls until its job is done."""
+        polls = [
+            {
+                "type": "tool",
+                "name": "get_status",
+                "arguments": {"job": "j1"},
+                "output": f"{percent} %",
+            }
+            for percent in (20, 60, 100)
+        ]
+        return {
+            "config": {"max_repeats": 3},
+            "inputs": {"trace": {"format": "weighbridge", "steps": polls}},
+        }
+
+    def judge(self, trace: Trace) -> GraderResult:
+        """Look for steps that repeat each other."""
+        given = self.settings
+        history = history_of(trace, self._call_types, self._text_types)
+        Identities(given.similarity_threshold, compare_results=given.compare_results).number(
+            history
+        )
+        sight = ticket.Sight()
+        loops = [
+            *self._loops_in_calls(history, trace, sight),
+            *self._loops_in_texts(history, trace, sight),
+        ]
+        details = ticket.details(given, loops, sight)
+        if loops:
+            evidence = ticket.evidence_of_loops(loops, self._limits)
+            return graded(Verdict.FAIL, details, evidence, ticket.score(loops, sight))
+        lacking = self.lacking(trace, "tool_calls") if "tool" in given.step_types else []
+        if lacking:
+            return graded(Verdict.UNGRADABLE, details, lacking)
+        return graded(Verdict.PASS, details, ticket.evidence_of_none(sight, self._limits))
+
+    def blank_details(self) -> dict[str, object]:
+        """Return the details of a trace that cannot be read."""
+        return ticket.details(self.settings, [], ticket.Sight())
+
+    def _loops_in_calls(self, history: History, trace: Trace, sight: ticket.Sight) -> list[Loop]:
+        if not self._examines_calls:
+            return []
+        row, found = loops_in_calls(history.calls, self._limits)
+        sight.see(row, history.calls, self._limits.max_period)
+        return [loop_of(finding, row, history.calls, trace) for finding in found]
+
+    def _loops_in_texts(self, history: History, trace: Trace, sight: ticket.Sight) -> list[Loop]:
+        if not self._examines_texts:
+            return []
+        with_calls = not self._examines_calls
+        row, found = loops_in_texts(history.turns, self._limits, with_calls=with_calls)
+        spoken = [
+            number if with_calls or not turn.calls else -1
+            for number, turn in zip(row, history.turns, strict=True)
+        ]
+        sight.see(spoken, history.turns, self._limits.max_period)
+        return [loop_of(finding, row, history.turns, trace) for finding in found]

@@ -1,0 +1,125 @@
+"""Which calls are the same call, and which of them came to the same."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from weighbridge.graders.loop.likeness import Least, Recent
+from weighbridge.graders.loop.wording import ANY_SORT
+
+if TYPE_CHECKING:
+    from weighbridge.graders.loop.arguments import Arguments
+    from weighbridge.graders.loop.calls import Call, History
+    from weighbridge.graders.loop.outcomes import Outcome
+
+_Seen = tuple["Call", "_Action"]
+_UNTOLD = 0  #: the result of a call whose result the trace does not tell
+
+
+class _Action:
+    """Calls that are alike, and the results that they came to."""
+
+    __slots__ = ("by_steady", "by_text", "first", "last_result", "number")
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.first: Outcome | None = None
+        self.last_result = _UNTOLD
+        self.by_text: dict[str, int] = {}
+        self.by_steady: dict[str, int] = {}
+
+    def result_of(self, outcome: Outcome) -> int:
+        """Number a result; equal ones, noise aside, get one number. An untold one is taken for the last."""
+        text = outcome.text
+        if text is None:
+            return self.last_result
+        result = self.by_text.get(text)
+        if result is None:
+            result = self.by_text[text] = self._by_noise(outcome)
+        self.last_result = result
+        return result
+
+    def _by_noise(self, outcome: Outcome) -> int:
+        if self.first is None:
+            self.first = outcome
+            return 1
+        if not self.by_steady:
+            self.by_steady[self.first.steady] = 1
+        return self.by_steady.setdefault(outcome.steady, len(self.by_steady) + 1)
+
+
+class Identities:
+    """Numbers calls, so that equal numbers mean equal calls."""
+
+    def __init__(self, threshold: float, *, compare_results: bool) -> None:
+        self._threshold = threshold
+        self._compare_results = compare_results
+        self._first: dict[tuple[str, object], tuple[int, Arguments]] = {}
+        self._actions: dict[tuple[int, str | None], _Action] = {}
+        self._pairs: dict[tuple[int, int], int] = {}
+        #: those that could be alike at all: the only call so far, or the last ones that differ
+        self._recent: dict[object, _Seen | Recent[_Seen]] = {}
+
+    def number(self, history: History) -> None:
+        """Give each call of a history its numbers, and calls with equal arguments the same arguments."""
+        for call in history.made_calls():
+            given = call.arguments
+            first = self._first.setdefault(self._key(call), (len(self._first), given))
+            call.exact, call.arguments = first
+            rough = call.outcome.rough if self._compare_results else ""
+            action = self._actions.get((call.exact, rough))
+            if action is None:
+                action = self._actions[call.exact, rough] = self._action(call, rough)
+            result = action.result_of(call.outcome) if self._compare_results else _UNTOLD
+            call.action = action.number
+            call.pair = self._pairs.setdefault((action.number, result), len(self._pairs))
+
+    def _key(self, call: Call) -> tuple[str, object]:
+        if call.arguments.value is not None:
+            return call.tool, call.arguments.gist
+        # Arguments that are not told may have been the same when a result of some length is.
+        outcome = call.outcome
+        return call.tool, outcome.text if outcome.is_long else len(self._first)
+
+    def _action(self, call: Call, rough: str | None) -> _Action:
+        """Return the action of a call that is alike and came to about the same, or a new one."""
+        alone = _Action(len(self._actions))
+        if call.arguments.value is None:
+            return alone
+        key = call.tool, call.arguments.digits, rough
+        recent = self._recent.get(key)
+        if recent is None:
+            self._recent[key] = call, alone
+            return alone
+        if not isinstance(recent, Recent):
+            first, recent = recent, Recent(self._least(call))
+            recent.add(first, first[0].arguments.described)
+            self._recent[key] = recent
+        described = call.arguments.described
+        for alike in recent.alike(described):
+            other, action = alike.item
+            if not alike.is_fuzzy or self._came_to_the_same(call.outcome, other.outcome):
+                return action
+        recent.add((call, alone), described)
+        return alone
+
+    def _least(self, call: Call) -> Least:
+        """Return how alike calls must be that came to what this one did, to be one call in other words.
+
+        Many calls fail for the same reason: of these only long pieces of work, such as edits, are alike. An answer tells
+        more: questions that bring the same one are the same question, and may be less alike. A receipt tells nothing.
+        """
+        if not self._compare_results or "think" in call.tool.lower():
+            return Least(self._threshold, ANY_SORT)
+        if call.outcome.has_failed:
+            return Least(self._threshold, ANY_SORT - {"phrase"})
+        if call.outcome.is_telling:
+            return Least(max(0.0, 2 * self._threshold - 1), ANY_SORT - {"work"})
+        return Least(1.0, frozenset())
+
+    def _came_to_the_same(self, one: Outcome, other: Outcome) -> bool:
+        if not self._compare_results:
+            return True
+        if one.text is None or other.text is None:
+            return False
+        return one.text == other.text or one.steady == other.steady

@@ -1,0 +1,114 @@
+"""A loop as it is reported: its steps, how alike they are, and what they cost in vain."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from weighbridge.graders.inputs import as_json, printable
+from weighbridge.graders.loop.calls import Call, Turn
+from weighbridge.graders.loop.findings import Finding, rounds
+from weighbridge.graders.loop.wording import ratio
+
+if TYPE_CHECKING:
+    from weighbridge.traces import Step, Trace
+
+_COMPARED_STEPS = 200  #: of one loop, for its smallest similarity
+_NANOSECONDS_IN_MS = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """Steps that repeat each other."""
+
+    kind: str
+    period: int | None  #: steps in one round; None where they come in no order
+    repeats: int  #: full rounds, or how often the most frequent step came
+    step_ids: tuple[str, ...]  #: in trace order
+    min_similarity: float  #: between a step and the one that it repeats
+    wasted_tokens: int | None  #: of all steps but the first of each kind
+    wasted_ms: int | None
+    shown: str  #: the first step, for a person
+
+
+def loop_of(
+    finding: Finding, row: Sequence[int], steps: Sequence[Call | Turn | None], trace: Trace
+) -> Loop:
+    """Return a finding as a loop of steps."""
+    found = [(row[place], step) for place in finding.places if (step := steps[place]) is not None]
+    again = _again(found)
+    return Loop(
+        kind=finding.kind,
+        period=finding.period,
+        repeats=rounds(finding, row),
+        step_ids=tuple(id_of(each.step) for _, each in found),
+        min_similarity=_least_similarity(found),
+        wasted_tokens=_tokens(again, trace),
+        wasted_ms=_milliseconds(again),
+        shown=_shown(found[0][1]),
+    )
+
+
+def id_of(step: Step) -> str:
+    """Return a step's id as text that has a UTF-8 form."""
+    return printable(step.id) if type(step.id) is str else as_json(step.id)
+
+
+def _again(found: list[tuple[int, Call | Turn]]) -> list[Call | Turn]:
+    seen: set[int] = set()
+    again = []
+    for number, step in found:
+        if number in seen:
+            again.append(step)
+        seen.add(number)
+    return again
+
+
+def _least_similarity(found: list[tuple[int, Call | Turn]]) -> float:
+    last: dict[int, Call | Turn] = {}
+    least = 1.0
+    for number, step in islice(found, _COMPARED_STEPS):
+        if number in last:
+            least = min(least, _similarity(last[number], step))
+        last[number] = step
+    return round(least, 4)
+
+
+def _similarity(one: Call | Turn, other: Call | Turn) -> float:
+    """Compare two steps by what was done and by what came of it; the smaller of the two counts."""
+    if isinstance(one, Turn) or isinstance(other, Turn):
+        return ratio(getattr(one, "text", ""), getattr(other, "text", ""))
+    done = 1.0 if one.exact == other.exact else ratio(one.arguments.texts, other.arguments.texts)
+    return min(done, ratio(one.outcome.text or "", other.outcome.text or ""))
+
+
+def _tokens(again: list[Call | Turn], trace: Trace) -> int | None:
+    """Return the tokens of the answers that the steps came in; None unless all of them are known."""
+    answers = {step.id: step for step in trace.steps if step.type == "llm"}
+    total = 0
+    for step_id in dict.fromkeys(each.step.parent_id or each.step.id for each in again):
+        answer = answers.get(step_id)
+        tokens = answer.usage.total if answer and answer.usage else None
+        if tokens is None:
+            return None
+        total += tokens
+    return total
+
+
+def _milliseconds(again: list[Call | Turn]) -> int | None:
+    """Return how long the steps took; None unless all of their times are known."""
+    total = 0
+    for each in again:
+        started, ended = each.step.started_at, each.step.ended_at
+        if started is None or ended is None or ended < started:
+            return None
+        total += ended - started
+    return total // _NANOSECONDS_IN_MS if again else None
+
+
+def _shown(step: Call | Turn) -> str:
+    if isinstance(step, Turn):
+        return step.text
+    return f"{step.tool} {step.arguments.key[:400].decode('utf-8', 'replace')}".strip()

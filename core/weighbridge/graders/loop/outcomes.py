@@ -1,0 +1,213 @@
+"""What came of a call: whether it failed, and whether it is what came of another call, noise aside."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import re2
+
+from weighbridge.graders.inputs import printable
+from weighbridge.graders.loop.arguments import canonical
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+LONG_CHARACTERS = 80  #: a shorter result is a receipt that many calls may get
+_SORTED_CHARACTERS = 100_000  #: the words of a longer result are compared in their order
+_OMITTED_CHARACTERS = 60
+_RECEIPT_CHARACTERS = 150  #: where a receipt says that it is one
+_ANSWER_CHARACTERS = 300  #: a longer result is an answer, even where it says no
+_HEAD_CHARACTERS = 600  #: where a failure says that it is one
+_WORDS_BESIDE_IDS = 4
+_STEADY_WORDS = 10  #: from here on a number that goes up and down is noise beside what stays
+
+
+def _linear(pattern: str) -> re.Pattern[str]:
+    """Compile a pattern that takes linear time on any text; what it returns is used as `re`'s own."""
+    compiled: re.Pattern[str] = re2.compile("(?i)" + pattern.replace("\n", ""))
+    return compiled
+
+
+_FAILURE = _linear(
+    r"""^[\s\[(<*#]{0,5}(?:\w{0,40}(?:error|exception)\b|traceback\b|fail(?:ed|ure)\b|fatal\b|invalid\b|unable to\b
+|cannot\b|could not\b|not found\b|no such\b|denied\b|timed? ?out\b|connection (?:refused|reset)|unauthori[sz]ed
+|forbidden\b|bad request|too many requests|rate limit|(?:http\W{0,4})?[45]\d\d (?:[a-z]|$))
+|"error(?:_message)?"\s?:\s?(?:"[^"]|\{|true|[1-9])|"(?:success|ok)"\s?:\s?false|"is_?error"\s?:\s?true
+|"status"\s?:\s?"(?:error|fail)|exit[_ ](?:code|status)\W{1,4}[1-9]|traceback \(most recent|command not found
+|no such file or directory|permission denied|^.{0,80}\b(?:has )?failed(?: to\b|[:.!]|$)|\bwrong password\b
+|^.{0,80}\b(?:does not exist|doesn't exist|already exists|is (?:required|not allowed|not valid|invalid)|timed out)\b
+|<(?:tool_use_)?error>|\b(?:http|status)\W{0,4}(?:code)?\W{0,4}[45]\d\d\b"""
+)
+#: What is said of work that was done, or of something that was not found: it comes for many different calls.
+_RECEIPT = _linear(
+    r"""\b(?:success\w*|updated|saved|created|written|wrote|edited|applied|sent|added|modified|changed|deleted|removed
+|inserted|replaced|queued|stored|done|completed?|ok)\b"""
+)
+_NOTHING = _linear(r"\b(?:no|not|none|nothing|could ?n[o']t|unable|sorry|empty|0)\b")
+#: A picture that was left out of the trace says nothing of what it showed.
+_OMITTED = re.compile(
+    r"\W{0,5}(?:image|screenshot|picture)(?:[ _](?:omitted|removed|data|url|content))?\W{0,5}",
+    re.IGNORECASE,
+)
+_MONTH = (
+    "(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
+    "|nov(?:ember)?|dec(?:ember)?)"
+)
+_UNIT = r"(?:ns|us|µs|ms|s|secs?|seconds?|mins?|minutes?|h|hours?)"
+_SPAN = rf"\d{{1,9}}(?:\.\d{{1,9}})? ?{_UNIT}"
+_LABEL = (
+    r"(?:(?:\w{0,30}_)?(?:timestamp|time|date|duration|latency|elapsed|uptime|ms|nonce|etag|uuid|guid|token|pid|ts|now"
+    r"|as_of|attempts?|retry|retries|retry_?count|(?:request|trace|span|session|correlation)(?:_?id)?)"
+    r"|\w{1,30}_(?:at|on)|(?-i:[a-z]\w{0,30}(?:At|Time|Date|Ms)))"
+)
+#: A time that is left tells of progress: its number is the first group, or the second.
+_TIME_LEFT = _linear(
+    rf"\beta:? (\d{{1,9}}) ?{_UNIT}\b|\b(\d{{1,9}}) ?{_UNIT} (?:left|remaining|to go)\b"
+)
+#: Names that machines give: they are noise beside a text, and the text itself where there is little else.
+_IDS = _linear(
+    r"""\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b|\b0x[0-9a-f]{1,32}\b
+|\b(?:[0-9]{1,20}[a-f]|[a-f]{1,20}[0-9])[0-9a-f]{5,63}\b
+|\b(?:req|request|trace|span|call|session|msg|run|evt|chatcmpl)[_-][a-z0-9_-]{0,40}\d[a-z0-9_-]{0,40}\b"""
+)
+#: Times and durations, and whatever a label says is one of these, an id or an attempt's number.
+_TIMES = _linear(
+    rf"""\b\d{{4}}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:[.,]\d{{1,9}})?(?:Z|[+-]\d\d:?\d\d)?)?\b
+|\b(?:\d{{1,2}} )?{_MONTH} \d{{1,4}}(?:,? \d{{4}})?\b
+|\b\d{{1,2}}:\d\d(?::\d\d)?(?:[.,]\d{{1,9}})?(?: ?[ap]m)?\b
+|\b1\d{{9}}(?:\d{{3}}){{0,3}}\b
+|\b{_SPAN}\b
+|\b{_LABEL}["']?\s?[:=]\s?(?:"[^"]{{0,80}}"|'[^']{{0,80}}'|[^\s,;}}\]]{{1,80}})"""
+)
+_NUMBER = re.compile(r"(?<![\w.])-?\d{1,15}(?:\.\d{1,15})?")
+_WORD = re.compile(r"\w+")
+_DIGIT = re.compile(r"\d")
+_NAMED = re.compile(r"(?<!\w)\d*+[^\W\d]\w*+")  # words that are no numbers
+_UP_TO_A_NUMBER = re.compile(r"\D{0,200}")
+_COUNTER = re.compile(
+    r"(?:attempts?|tr(?:y|ies)|retr(?:y|ies)|requests?|calls?|pid|port|id|seq)\W{0,4}$",
+    re.IGNORECASE,
+)
+
+
+class Outcome:
+    """What came of one call, in the forms in which it is compared, each made when it is first needed."""
+
+    __slots__ = ("_error", "_failed", "_output", "_steady", "_text", "_words")
+
+    def __init__(self, output: Any, error: Any) -> None:
+        self._output = output
+        self._error = error
+        self._text: str | None = None
+        self._failed: bool | None = None
+        self._steady: str | None = None
+        self._words: tuple[str, ...] | None = None
+
+    @property
+    def text(self) -> str | None:
+        """The result as text; None where the trace does not tell it."""
+        if self._text is None:
+            self._text = _text_of(self._output if self._output is not None else self._error)
+        return self._text
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether it says that the call failed."""
+        if self._failed is None:
+            head = (self.text or "")[:_HEAD_CHARACTERS]
+            self._failed = self._error is not None or _FAILURE.search(head) is not None
+        return self._failed
+
+    @property
+    def rough(self) -> str | None:
+        """Its beginning, up to a number: it is equal for nearly all results that are the same but for noise."""
+        return self.text and _UP_TO_A_NUMBER.match(self.text)[0]  # type: ignore[index]
+
+    @property
+    def steady(self) -> str:
+        """The result without what differs from one time to the next: times, durations, ids, addresses."""
+        if self._steady is None:
+            self._steady = _steady(self.text or "")
+        return self._steady
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The words of the steady part, whatever their order and the numbers between."""
+        if self._words is None:
+            steady = self.steady
+            is_huge = len(steady) > _SORTED_CHARACTERS
+            self._words = (steady,) if is_huge else tuple(sorted(_NAMED.findall(steady)))
+        return self._words
+
+    @property
+    def numbers(self) -> list[tuple[float, int]]:
+        """The numbers of the steady part, and where each begins."""
+        return [(float(found[0]), found.start()) for found in _NUMBER.finditer(self.steady)]
+
+    @property
+    def is_long(self) -> bool:
+        """Whether it is more than a word or two, so that hardly two different calls come to it."""
+        return self.text is not None and len(self.text) >= LONG_CHARACTERS
+
+    @property
+    def is_telling(self) -> bool:
+        """Whether it answers what was asked, rather than to say that something was done, failed or not found."""
+        if not self.is_long or self.has_failed:
+            return False
+        head = (self.text or "")[:_ANSWER_CHARACTERS]
+        if _RECEIPT.search(head[:_RECEIPT_CHARACTERS]):
+            return False
+        return len(head) == _ANSWER_CHARACTERS or not _NOTHING.search(head)
+
+
+def _text_of(output: Any) -> str | None:
+    if output is None:
+        return None
+    text = (
+        printable(output) if type(output) is str else canonical(output).decode("utf-8", "replace")
+    )
+    is_short = len(text) < _OMITTED_CHARACTERS
+    return None if is_short and _OMITTED.fullmatch(text) else text
+
+
+def _steady(text: str) -> str:
+    if not _DIGIT.search(text):
+        return text
+    if _TIME_LEFT.search(text):
+        text = _TIME_LEFT.sub(r"left \1\2 ", text)
+    text = _TIMES.sub("#", text)
+    named = _IDS.sub("#", text)
+    return named if len(_WORD.findall(named[:_HEAD_CHARACTERS])) >= _WORDS_BESIDE_IDS else text
+
+
+def only_noise(outcomes: Sequence[Outcome]) -> bool:
+    """Whether results of one call, all of the same words, differ by nothing that could be progress.
+
+    A number that only rises or only falls is progress, unless it counts attempts; one that goes up and down is noise
+    where enough stays the same beside it.
+    """
+    if all(outcome.has_failed for outcome in outcomes):
+        return True
+    rows = [outcome.numbers for outcome in outcomes]
+    if len({len(row) for row in rows}) > 1:
+        return False
+    if len({tuple(sorted(number for number, _ in row)) for row in rows}) == 1:
+        return True
+    steady = outcomes[0].steady
+    for column in zip(*rows, strict=True):
+        values = [number for number, _ in column]
+        if len(set(values)) == 1:
+            continue
+        place = column[0][1]
+        if _COUNTER.search(steady[max(0, place - 20) : place]):
+            continue
+        if _goes_one_way(values) or len(outcomes[0].words) < _STEADY_WORDS:
+            return False
+    return True
+
+
+def _goes_one_way(values: list[float]) -> bool:
+    steps = [later - earlier for earlier, later in pairwise(values)]
+    return all(step >= 0 for step in steps) or all(step <= 0 for step in steps)

@@ -1,0 +1,161 @@
+"""How alike texts are, and what of their differences matters.
+
+Case, white space, punctuation, word order and small words are no difference. A number, or a name such as a path, makes
+two texts different things, however alike they are.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections import Counter
+from typing import NamedTuple
+
+from rapidfuzz import fuzz
+
+COMPARED_CHARACTERS = 4_000  #: longer texts are the same or not, never nearly the same
+WORK_CHARACTERS = 200  #: from here on a text is a piece of work: an edit, a letter, a script
+ANY_SORT = frozenset(("phrase", "prose", "work"))
+_PROSE_WORDS = 10
+_ITEM_WORDS = 12  #: the most words in which two items of a list differ
+_ITEM_TEXTS = 50  #: of a list, the texts that are looked at
+
+_WORD = re.compile(r"\w+")
+_DIGITS = re.compile(r"\d+")
+_ENDING = re.compile(r"(?<=\w{4})(?:ing|ed|es|s)\b")
+#: What words stand between. Marks within a word, as in a path or an address, make it a name: all of it matters.
+_BETWEEN = re.compile(r"""[\s"'`(){}\[\],;=!?<>|*#]+|[.:]+(?=\s|$)|(?<!\S)-+""")
+_MARKED = re.compile(r"\w[/._:@\\~-]|[/~]\w")
+_QUOTES_AND_STOPS = " \t\r\n\"'`.,;:!?"
+_SMALL_WORDS = frozenset(
+    [
+        "a",
+        "an",
+        "and",
+        "are",
+        "as",
+        "at",
+        "be",
+        "by",
+        "can",
+        "could",
+        "did",
+        "do",
+        "does",
+        "for",
+        "from",
+        "has",
+        "have",
+        "i",
+        "in",
+        "is",
+        "it",
+        "its",
+        "let",
+        "ll",
+        "me",
+        "my",
+        "now",
+        "of",
+        "on",
+        "or",
+        "our",
+        "please",
+        "re",
+        "s",
+        "so",
+        "still",
+        "tell",
+        "that",
+        "the",
+        "then",
+        "there",
+        "these",
+        "this",
+        "those",
+        "to",
+        "us",
+        "ve",
+        "was",
+        "we",
+        "well",
+        "what",
+        "which",
+        "will",
+        "with",
+        "would",
+        "you",
+        "your",
+    ]
+)
+
+
+class Forms(NamedTuple):
+    """The forms in which a text is compared."""
+
+    sort: str  #: `phrase`, `prose`, `work`, or `bulk`, which is too long to compare
+    comparable: str  #: to compare character by character: a piece of work as it is, other words in any order
+    meaning: (
+        object  #: equal for texts of the same meaning: the words that carry it, numbers and names
+    )
+    fixed: object  #: equal for texts that are alike: numbers, and in short texts names
+
+
+class Wording:
+    """A text, and the forms in which it is compared."""
+
+    __slots__ = ("forms", "text")
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.forms = _forms_of(text)
+
+
+def _forms_of(text: str) -> Forms:
+    folded = text.casefold()
+    plain = " ".join(folded.split()).strip(_QUOTES_AND_STOPS)
+    if len(text) > COMPARED_CHARACTERS:
+        return Forms("bulk", "", plain, None)
+    digits = tuple(sorted(_DIGITS.findall(folded)))
+    if len(plain) >= WORK_CHARACTERS:
+        return Forms("work", plain, plain, digits)
+    tokens = [token for token in _BETWEEN.split(folded) if token]
+    tokens.sort()
+    names = tuple([token for token in tokens if not token.isalnum() and _MARKED.search(token)])
+    stems = [word for word in stems_of(folded) if word not in _SMALL_WORDS]
+    stems.sort()
+    meaning: object = (tuple(stems), digits, names) if len(stems) > 1 else plain
+    sort = "phrase" if len(tokens) < _PROSE_WORDS else "prose"
+    return Forms(sort, " ".join(tokens), meaning, (digits, names))
+
+
+def stems_of(folded: str) -> list[str]:
+    """Return the words of a text in lower case without their endings."""
+    return _WORD.findall(_ENDING.sub("", folded))
+
+
+def ratio(one: str, other: str) -> float:
+    """Return how alike two texts are, character by character, from 0 to 1; of long ones their beginnings."""
+    if one == other:
+        return 1.0
+    return fuzz.ratio(one[:COMPARED_CHARACTERS], other[:COMPARED_CHARACTERS]) / 100
+
+
+def lists_items(texts: list[str]) -> bool:
+    """Whether texts are one sentence with another item in it each time: work through a list, not a repeat."""
+    variants = list(dict.fromkeys(texts))
+    if len(variants) < max(3, 0.7 * len(texts)):
+        return False
+    spoken = [_stems(text) for text in variants[:_ITEM_TEXTS]]
+    return all(_has_other_item(one, other) for one, other in itertools.pairwise(spoken))
+
+
+def _stems(text: str) -> Counter[str]:
+    return Counter(stems_of(text[:COMPARED_CHARACTERS].casefold()))
+
+
+def _has_other_item(one: Counter[str], other: Counter[str]) -> bool:
+    return all(
+        0 < item.total() <= _ITEM_WORDS and _SMALL_WORDS.isdisjoint(item)
+        for item in (one - other, other - one)
+    )

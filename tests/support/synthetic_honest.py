@@ -1,0 +1,464 @@
+"""Families of runs that repeat themselves for good reasons, each in many shapes."""
+
+from __future__ import annotations
+
+from random import Random
+
+from support.synthetic_traces import Call, Events, Family, Say, User
+from support.synthetic_vocabulary import (
+    CITIES,
+    CODE,
+    FRUITS,
+    NOUNS,
+    PEOPLE,
+    code,
+    failing_call,
+    one_call,
+    page,
+    path,
+    record,
+    sentence,
+    token,
+    work,
+)
+
+SAVED = (
+    "The file has been updated successfully. The change was written to disk, and the former content was kept "
+    "in the history. Go on with the next step of the plan where there is one."
+)
+
+
+def pages(rng: Random) -> Events:
+    key, query = rng.choice(("page", "offset", "start")), sentence(rng, 3)
+    size = 1 if key == "page" else rng.choice((10, 50))
+    return [
+        Call("search", {"query": query, key: number * size, "limit": size}, page(rng))
+        for number in range(rng.randint(4, 12))
+    ]
+
+
+def cursors(rng: Random) -> Events:
+    made: Events = []
+    cursor = None
+    for _ in range(rng.randint(4, 10)):
+        following = token(rng, 12)
+        arguments = {"folder": "inbox"} | ({"cursor": cursor} if cursor else {})
+        made.append(Call("list_messages", arguments, {"rows": page(rng), "next": following}))
+        cursor = following
+    return made
+
+
+def empty_pages_at_the_end(rng: Random) -> Events:
+    return [
+        Call("list_rows", {"table": "sales", "page": number}, page(rng) if number < 3 else "[]")
+        for number in range(rng.randint(6, 9))
+    ]
+
+
+def lines_of_a_file(rng: Random) -> Events:
+    where, step = path(rng), rng.choice((40, 100))
+    return [
+        Call("run", {"command": f"sed -n '{at + 1},{at + step}p' {where}"}, code(rng, 8))
+        for at in range(0, step * rng.randint(4, 9), step)
+    ]
+
+
+def lookups_of_items(rng: Random) -> Events:
+    items = rng.choice((CITIES, FRUITS, PEOPLE))
+    tool, key = rng.choice((("get_weather", "place"), ("nutrition", "food"), ("find", "name")))
+    return [Call(tool, {key: item, "unit": "metric"}, record(rng)) for item in items]
+
+
+def lookups_by_number(rng: Random) -> Events:
+    first, kind = rng.randint(100, 900), rng.choice(NOUNS)
+    return [
+        Call(f"get_{kind}", {"id": f"{kind[:3].upper()}-{first + at}"}, record(rng))
+        for at in range(rng.randint(5, 12))
+    ]
+
+
+def lookups_that_find_nothing(rng: Random) -> Events:
+    result = rng.choice(("[]", "No results found.", "Error: not found", '{"error": "not found"}'))
+    items = rng.choice((CITIES, FRUITS, PEOPLE))
+    return [Call("find", {"name": item, "limit": 5}, result) for item in items]
+
+
+def lookups_that_find_nothing_by_number(rng: Random) -> Events:
+    return [
+        Call(
+            "search_flight", {"origin": "JFK", "destination": "SFO", "date": f"2024-05-{day}"}, "[]"
+        )
+        for day in range(11, 11 + rng.randint(5, 12))
+    ]
+
+
+def files_in_turn(rng: Random) -> Events:
+    folder = f"data/{token(rng)}/{token(rng)}"
+    names = [f"part_{letter}" for letter in "abcdefghij"[: rng.randint(5, 10)]]
+    return [Call("read_file", {"path": f"{folder}/{name}.csv"}, page(rng)) for name in names]
+
+
+def files_that_fail(rng: Random) -> Events:
+    folder = f"data/{token(rng)}/a/rather/deep/folder/of/files/for/this/task"
+    names = rng.sample(FRUITS, 6)
+    return [
+        Call("read_file", {"path": f"{folder}/{name}.csv"}, "Error: permission denied", error=True)
+        for name in names
+    ]
+
+
+def letters_to_people(rng: Random) -> Events:
+    body = sentence(rng, 60)
+    result = rng.choice(
+        ("sent", "Message was queued for delivery and will be sent within the hour. " * 2)
+    )
+    return [
+        Call("send_mail", {"subject": "Invitation", "body": f"Dear {name}, {body}"}, result)
+        for name in PEOPLE
+    ]
+
+
+def letters_that_fail(rng: Random) -> Events:
+    body = sentence(rng, 60)
+    return [
+        Call("send_mail", {"to": name, "body": f"Dear {name}, {body}"}, "Error: mailbox is full")
+        for name in PEOPLE
+    ]
+
+
+def edit_and_rerun(rng: Random) -> Events:
+    where, made = path(rng), []
+    test = Call("run", {"command": f"pytest tests/test_{token(rng, 4)}.py -x"}, "")
+    failure = f"FAILED {token(rng)} - AssertionError: {sentence(rng, 6)}"
+    done = rng.choice(("Edit applied.", SAVED))
+    for _ in range(rng.randint(4, 8)):
+        edit = {"path": where, "old": rng.choice(CODE), "new": code(rng, rng.randint(1, 4))}
+        made.append(Call("edit_file", edit, done))
+        made.append(Call(test.tool, test.arguments, failure))
+    return made
+
+
+def rewrite_and_rerun(rng: Random) -> Events:
+    where, made = path(rng), []
+    lines = [rng.choice(CODE) for _ in range(20)]
+    failure = "Traceback (most recent call last):\n  File 'main.py', line 3\nValueError: bad total"
+    for _ in range(rng.randint(4, 7)):
+        lines[rng.randrange(20)] = f"{rng.choice(CODE)}  # {token(rng)}"
+        made.append(Call("write_file", {"path": where, "content": "\n".join(lines)}, SAVED))
+        made.append(Call("run", {"command": f"python {where}"}, failure))
+    return made
+
+
+def look_then_edit(rng: Random) -> Events:
+    """Failing edits of one file, each different, with a look at the file between."""
+    where, made = path(rng), []
+    for at in range(rng.randint(4, 7)):
+        made.append(Call("view", {"path": where, "range": [at * 20, at * 20 + 30]}, code(rng, 8)))
+        edit = {"path": where, "old": code(rng, 3), "new": code(rng, 4)}
+        made.append(Call("replace_text", edit, "Error: old text not found."))
+    return made
+
+
+def polling_percent(rng: Random) -> Events:
+    job, at, made = token(rng), 0, []
+    shape = rng.randrange(3)
+    for _ in range(rng.randint(5, 10)):
+        at = min(100, at + rng.randint(3, 18))
+        result = (
+            {"job": job, "status": "running", "progress": at},
+            f"Job {job} is still running: {at}% of the work is done, please wait for it to finish.",
+            {
+                "status": "running",
+                "rows_done": at * 11,
+                "rows": 1100,
+                "queue": "main",
+                "worker": "w1",
+            },
+        )[shape]
+        made.append(Call("get_status", {"job": job}, result))
+    return made
+
+
+def polling_states(rng: Random) -> Events:
+    states = ["queued", "starting", "running", "finishing", "done"]
+    job = token(rng)
+    return [
+        Call(
+            "get_status",
+            {"job": job},
+            {"job": job, "status": state, "owner": "me", "kind": "build"},
+        )
+        for state in states
+        for _ in range(rng.randint(1, 3))
+    ]
+
+
+def polling_with_waits(rng: Random) -> Events:
+    job, made = token(rng), []
+    for at in range(rng.randint(4, 8)):
+        made.append(Call("wait", {"seconds": 5}, "Waited."))
+        made.append(Call("get_status", {"job": job}, f"step {at + 1} of 12: {sentence(rng, 4)}"))
+    return made
+
+
+def growing_log(rng: Random) -> Events:
+    lines, made = [sentence(rng, 6) for _ in range(5)], []
+    for _ in range(rng.randint(4, 8)):
+        lines.append(sentence(rng, rng.randint(3, 9)))
+        made.append(Call("read_log", {"name": "build"}, "\n".join(lines)))
+    return made
+
+
+def moving_log(rng: Random) -> Events:
+    lines, made = [sentence(rng, 6) for _ in range(30)], []
+    for _ in range(rng.randint(4, 8)):
+        lines = [*lines[1:], f"{token(rng)} {sentence(rng, 5)}"]
+        made.append(Call("read_output", {"handle": "h1"}, "\n".join(lines)))
+    return made
+
+
+def countdown(rng: Random) -> Events:
+    left, made = rng.randint(60, 90), []
+    for _ in range(rng.randint(4, 8)):
+        left -= rng.randint(2, 9)
+        made.append(Call("queue_position", {"ticket": "T"}, {"position": left, "state": "waiting"}))
+    return made
+
+
+def other_parameters(rng: Random) -> Events:
+    tool, arguments, result = failing_call(rng)
+    key = rng.choice(("timeout", "depth", "limit", "size"))
+    return [Call(tool, {**arguments, key: 5 * 2**at}, result) for at in range(rng.randint(4, 7))]
+
+
+def other_modes(rng: Random) -> Events:
+    tool, arguments, result = failing_call(rng)
+    modes = rng.sample(
+        ("fast", "safe", "full", "quick", "deep", "lazy", "strict"), rng.randint(4, 7)
+    )
+    return [Call(tool, {**arguments, "mode": mode}, result) for mode in modes]
+
+
+def backing_off(rng: Random) -> Events:
+    tool, arguments, _ = failing_call(rng)
+    made: Events = []
+    for at in range(rng.randint(3, 5)):
+        made.append(Call(tool, arguments, "Error 429: too many requests"))
+        made.append(Call("wait", {"seconds": 2**at}, f"Waited {2**at} s."))
+    return [*made, Call(tool, arguments, page(rng))]
+
+
+def retried_until_it_works(rng: Random) -> Events:
+    tool, arguments, result = failing_call(rng)
+    failures = rng.randint(1, 3)
+    return [*[Call(tool, arguments, result)] * failures, Call(tool, arguments, page(rng))]
+
+
+def coming_back_to_a_file(rng: Random) -> Events:
+    look = Call("read_file", {"path": path(rng)}, code(rng, 10))
+    made: Events = []
+    for _ in range(rng.randint(4, 6)):
+        made += [look, *work(rng, 2, 4)]
+    return made
+
+
+def listing_after_each_write(rng: Random) -> Events:
+    names: list[str] = []
+    made: Events = []
+    for _ in range(rng.randint(4, 8)):
+        names.append(token(rng))
+        made.append(
+            Call("write_file", {"path": f"out/{names[-1]}", "content": code(rng)}, "File written.")
+        )
+        made.append(Call("list_folder", {"path": "out"}, "\n".join(names)))
+    return made
+
+
+def checking_after_each_change(rng: Random) -> Events:
+    """A check that says the same each time, a different change before each."""
+    made: Events = []
+    check = Call("run", {"command": "make lint"}, rng.choice(("", "All checks passed.", "ok")))
+    for _ in range(rng.randint(4, 9)):
+        edit = {"path": path(rng), "old": rng.choice(CODE), "new": code(rng, 2)}
+        made += [Call("edit_file", edit, "Edit applied."), check]
+    return made
+
+
+def folders_in_turn(rng: Random) -> Events:
+    where, made = "src", []
+    for _ in range(rng.randint(5, 9)):
+        made.append(Call("list_folder", {"path": where}, "\n".join(token(rng) for _ in range(4))))
+        where += f"/{token(rng, 3)}"
+    return made
+
+
+def cells_of_a_sheet(rng: Random) -> Events:
+    column = rng.choice("ABCD")
+    return [
+        Call("set_cell", {"cell": f"{column}{row}", "value": rng.choice((0, 1, 1))}, "ok")
+        for row in range(1, rng.randint(6, 14))
+    ]
+
+
+def sums_in_turn(rng: Random) -> Events:
+    made: Events = []
+    for _ in range(rng.randint(4, 9)):
+        one, other = rng.randint(1, 900), rng.randint(1, 900)
+        made.append(Call("calculate", {"expression": f"{one} + {other}"}, str(one + other)))
+    return made
+
+
+def narrowing_a_search(rng: Random) -> Events:
+    words = [token(rng, 7)]
+    made: Events = []
+    empty = rng.random() < 0.5
+    for _ in range(rng.randint(4, 7)):
+        result = "No results found." if empty else page(rng)
+        made.append(Call("search", {"query": " ".join(words)}, result))
+        words.append(token(rng, 6))
+    return made
+
+
+def asked_by_the_user(rng: Random) -> Events:
+    """The same call each time that the user asks for it, always in other words."""
+    call, made = one_call(rng), []
+    for _ in range(rng.randint(4, 6)):
+        made += [User(sentence(rng, 8)), call, Say(sentence(rng, 12))]
+    return made
+
+
+def confirmed_by_the_user(rng: Random) -> Events:
+    made: Events = []
+    for item in rng.sample(FRUITS, rng.randint(4, 7)):
+        made += [
+            Say(f"Shall I order {rng.randint(2, 90)} pieces of {item} for you now?"),
+            User("yes"),
+            Call("order", {"item": item, "pieces": rng.randint(2, 90)}, "ordered"),
+        ]
+    return made
+
+
+def same_closing_words(rng: Random) -> Events:
+    """Different work for the user each time, and the same words after it."""
+    made: Events = []
+    for _ in range(rng.randint(4, 6)):
+        made += [User(sentence(rng, 9)), *work(rng, 1, 2)]
+        made.append(Say("Done. Is there anything else that I can do for you today?"))
+    return made
+
+
+def scrolling(rng: Random) -> Events:
+    tool, arguments = rng.choice(
+        (("scroll", {"direction": "down"}), ("page_down", {}), ("click", {"element": "Load more"}))
+    )
+    return [Call(tool, arguments, page(rng, 6)) for _ in range(rng.randint(4, 9))]
+
+
+def next_button(rng: Random) -> Events:
+    """One button, the page around its rows always the same."""
+    frame = sentence(rng, 150)
+    return [
+        Call("click", {"element": "Next"}, f"{frame}\n{page(rng, 3)}\n{frame}")
+        for _ in range(rng.randint(4, 8))
+    ]
+
+
+def filling_a_form(rng: Random) -> Events:
+    fields = ("first name", "last name", "street", "city", "zip code", "phone", "mail")
+    return [Call("type_text", {"field": name, "text": token(rng)}, "ok") for name in fields]
+
+
+def working_through_a_list(rng: Random) -> Events:
+    """Plans rewritten as work goes on; the answer never changes."""
+    tasks = [sentence(rng, 5) for _ in range(6)]
+    made: Events = []
+    for at in range(6):
+        states = ["done"] * at + ["doing"] + ["open"] * (5 - at)
+        plan = [{"task": task, "state": state} for task, state in zip(tasks, states, strict=True)]
+        made += [Call("write_plan", {"plan": plan}, SAVED), *work(rng, 0, 2)]
+    return made
+
+
+def thinking_ahead(rng: Random) -> Events:
+    return [
+        call
+        for _ in range(rng.randint(4, 7))
+        for call in (Call("think", {"thought": sentence(rng, 25)}, ""), one_call(rng))
+    ]
+
+
+def dice(rng: Random) -> Events:
+    return [Call("roll_dice", {"sides": 20}, str(rng.randint(1, 20))) for _ in range(3)] + [
+        Call("draw_card", {}, f"{rng.choice(FRUITS)} of {token(rng)}") for _ in range(5)
+    ]
+
+
+def walking(rng: Random) -> Events:
+    return [
+        Call(
+            "move",
+            {"direction": rng.choice("NSEW")},
+            f"You are in the {token(rng)}. {sentence(rng, 7)}",
+        )
+        for _ in range(rng.randint(6, 14))
+    ]
+
+
+def queries_that_fail(rng: Random) -> Events:
+    words = rng.sample(FRUITS, 5)
+    return [
+        Call(
+            "query",
+            {"sql": f"SELECT name, price FROM {word} WHERE price > 3 ORDER BY name"},
+            f"Error: no such table: {word}",
+        )
+        for word in words
+    ]
+
+
+def get_and_update(rng: Random) -> Events:
+    made: Events = []
+    for item in rng.sample(NOUNS, 6):
+        made.append(Call("get_item", {"name": item}, record(rng)))
+        made.append(Call("update_item", {"name": item, "state": "closed"}, "updated"))
+    return made
+
+
+def many_at_once(rng: Random) -> Events:
+    calls = [Call("get_weather", {"city": city}, record(rng), together=True) for city in CITIES[:6]]
+    calls[0].together = False
+    return list(calls)
+
+
+def reading_aloud(rng: Random) -> Events:
+    """An agent without tools that goes through a list."""
+    item = rng.choice(("sentence", "chapter", "record"))
+    frame = sentence(rng, 14)
+    return [
+        Say(f"{frame}. Now comes the {item} about {name}. {frame}")
+        for name in rng.sample(FRUITS, rng.randint(4, 8))
+    ]
+
+
+def numbered_reports(rng: Random) -> Events:
+    frame = sentence(rng, 20)
+    return [Say(f"Item {at} of 9 was handled. {frame}") for at in range(1, rng.randint(5, 9))]
+
+
+def answers(rng: Random) -> Events:
+    made: Events = []
+    for _ in range(rng.randint(4, 9)):
+        made += [User(sentence(rng, 10)), Say(sentence(rng, 30))]
+    return made
+
+
+HONEST: dict[str, Family] = {
+    name: family
+    for name, family in list(globals().items())
+    if callable(family) and getattr(family, "__module__", "") == __name__
+}
+
+
+def busy(family: Family, rng: Random) -> Events:
+    """Return a run that does honest work, some of it of the family's kind."""
+    return [*work(rng, 0, 6), *family(rng), *work(rng, 0, 6)]
