@@ -43,6 +43,7 @@ _SETTINGS = frozenset(
         *("include", "stream", "max_tool_calls", "safety_identifier", "prompt_cache_key", "prompt"),
     }
 )
+_TELLING = frozenset({"input", "output", "request", "payload"})  #: all but items have one of these
 _FAILED = frozenset({"failed", "cancelled"})
 _REASONS: dict[Capability, str] = {
     "token_usage": "the items come without the usage of their responses",
@@ -58,7 +59,10 @@ def _matches(value: Any) -> bool:
     if type(value) is not list:
         return False
     return _are_items(value) or any(
-        type(item) is dict and (_is_response(_exchange(item)) or _is_codex(item)) for item in value
+        type(item) is dict
+        and not _TELLING.isdisjoint(item)
+        and (_is_response(_exchange(item)) or _is_codex(item))
+        for item in value
     )
 
 

@@ -34,6 +34,9 @@ _WRAPPERS = ("trace", "traces", "result", "data", "spans")
 _TRACE_IDS = ("traceId", "trace_id")
 _SPAN_IDS = ("spanId", "span_id")
 _PARENT_IDS = ("parentSpanId", "parent_span_id", "parentId", "parent_id")
+_TELLING = frozenset(
+    {*_RESOURCE_SPANS, *_RESOURCE_LOGS, *_WRAPPERS, *_TRACE_IDS, "context"}
+)  #: keys, one of which everything here has
 _INTEGER = re.compile(r"-?[0-9]{1,19}")
 _NO_PARENT = frozenset({"", "0000000000000000"})
 _VALUE_DEPTH = 64  #: of lists and objects in an attribute
@@ -47,10 +50,9 @@ def _matches(value: Any) -> bool:
 def _documents(value: Any, depth: int = 0) -> Iterator[dict[str, Any]]:
     """Yield the requests, log requests and single spans in a value: one, several, or under a wrapper."""
     if type(value) is list:
-        for item in value:
-            if depth < len(_WRAPPERS):
-                yield from _documents(item, depth + 1)
-    elif type(value) is dict:
+        for item in value if depth < len(_WRAPPERS) else ():
+            yield from _documents(item, depth + 1)
+    elif type(value) is dict and not _TELLING.isdisjoint(value):
         if _listed(value, _RESOURCE_SPANS) or _is_span(value):
             yield value
         else:
