@@ -119,9 +119,12 @@ def calls_of(message: dict[str, Any]) -> Iterator[Call]:
         for call in _listed(listed):
             asked = call if type(call) is dict else {}
             function = asked.get("function")
-            # A custom tool's input is text; some write the function's fields straight into the call.
-            if type(function) is not dict:
-                function = asked["custom"] if type(asked.get("custom")) is dict else asked
+            custom = asked.get("custom")
+            if type(function) is not dict and type(custom) is dict:
+                # The input of a custom tool is text.
+                function = {**custom, "arguments": {"input": custom.get("input")}}
+            elif type(function) is not dict:
+                function = asked  # some write its fields straight into the call
             yield _call(string_of(asked.get("id")), function)
     old = message.get("function_call")
     if type(old) is dict:

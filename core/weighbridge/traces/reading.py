@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _TOKENS_LIMIT = 10**15  #: more tokens than anything can have used
+_TOOL_KINDS = ("function", "custom")
 _ID_LIMIT = 256  #: characters; evidence quotes ids, and must stay small
 _NANOSECONDS_LIMIT = 2**63  #: the year 2262
 _NANOSECONDS = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
@@ -212,8 +213,8 @@ def _tools(listed: Iterable[Any]) -> Iterable[ToolDefinition]:
     for tool in listed:
         if type(tool) is not dict:
             continue
-        facts = tool["function"] if type(tool.get("function")) is dict else tool
-        name = string_of(facts.get("name"))
+        facts = next((tool[key] for key in _TOOL_KINDS if type(tool.get(key)) is dict), tool)
+        name = string_of(facts.get("name")) or _hosted_name(tool.get("type"))
         if name:
             schema = next(
                 (
@@ -224,6 +225,14 @@ def _tools(listed: Iterable[Any]) -> Iterable[ToolDefinition]:
                 None,
             )
             yield ToolDefinition(name, schema, string_of(facts.get("description")) or "")
+
+
+def _hosted_name(kind: Any) -> str | None:
+    """Return what calls of a tool are named that its provider runs and names by its type alone."""
+    if type(kind) is not str or kind in _TOOL_KINDS or kind == "mcp":
+        return None
+    base = kind.partition("_preview")[0]
+    return "computer" if base == "computer_use" else base or None
 
 
 def missing_of(

@@ -120,7 +120,7 @@ def test_the_older_function_call_is_answered_by_the_function_message():
 def test_a_custom_tools_input_is_text():
     custom = {"id": "c", "type": "custom", "custom": {"name": "shell", "input": "ls -F"}}
     (step,) = read_trace([asks(custom)]).steps_of("tool")
-    assert (step.name, step.arguments) == ("shell", "ls -F")
+    assert (step.name, step.arguments) == ("shell", {"input": "ls -F"})
 
 
 @pytest.mark.parametrize("key", ["arguments", "input", "args"])

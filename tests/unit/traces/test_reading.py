@@ -209,3 +209,15 @@ def test_an_id_that_evidence_could_not_quote_gives_way_to_the_place() -> None:
         "s2",
         "s3",
     ]
+
+
+def test_tools_that_providers_run_are_named_by_their_type() -> None:
+    listed = [
+        {"type": "web_search_preview_2025_03_11"},
+        {"type": "computer_use_preview"},
+        {"type": "mcp", "server_label": "x"},
+        {"type": "custom", "custom": {"name": "shell"}},
+        {"type": "function"},
+        {"type": 5},
+    ]
+    assert [tool.name for tool in tools_of(listed)] == ["web_search", "computer", "shell"]
