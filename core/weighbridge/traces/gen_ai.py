@@ -125,11 +125,13 @@ class _Run:
                 self._add_unseen(asked)
         thought = (message.reasoning for found in self.operations for message in found.outputs)
         used = sum(len(operation.spans) for operation in self.operations)
+        untold = sum(step.type == "tool" and step.arguments is None for step in self._steps)
         self.note(
             {
                 "spans that are no step, such as HTTP, a database or a chain": len(self._spans)
                 - used,
                 "parts of the model's reasoning": sum(thought),
+                "tool calls whose arguments no span records": untold,
             }
         )
         tools = self._tools()

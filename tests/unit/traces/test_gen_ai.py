@@ -214,6 +214,12 @@ def test_whether_tools_were_called_is_known_from_the_answers_or_how_they_ended(a
     assert ("tool_calls" in missing) is (reason is not None)
 
 
+def test_calls_whose_arguments_no_span_records_are_noted():
+    trace = read(span(CHAT), span(runs(), at=2), span(runs(arguments="{}"), at=4))
+    assert [tool.arguments for tool in trace.steps_of("tool")] == [None, {}]
+    assert trace.not_carried == ("tool calls whose arguments no span records (1)",)
+
+
 def test_a_tool_span_shows_that_tool_calls_are_told():
     ended = CHAT | {"gen_ai.response.finish_reasons": ["tool_calls"]}
     assert "tool_calls" not in read(span(ended), span(runs(), at=2)).missing
