@@ -236,7 +236,7 @@ class _Trajectory:
                 "tool",
                 parent_id=step_id,
                 name=string_of(call.get("function_name")),
-                arguments=parse_arguments(call.get("arguments")),
+                arguments=_arguments(call),
                 output=content_of(result.get("content"), self._notes),
                 error=_error(result),
             )
@@ -321,6 +321,11 @@ def _error(result: dict[str, Any]) -> str | None:
     if object_of(result.get("extra")).get("is_error") is not True:
         return None
     return string_of(result.get("content")) or "error"
+
+
+def _arguments(call: dict[str, Any]) -> Any:
+    told = parse_arguments(call.get("arguments"))
+    return {} if told is None else told
 
 
 IMPORTER = Importer(

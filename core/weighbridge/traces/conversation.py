@@ -145,6 +145,8 @@ def _call(call_id: str | None, asked: dict[str, Any]) -> Call:
     given = asked.get("arguments")
     if given is None:
         given = asked.get("input", asked.get("args"))
+    if given is None:
+        given = {}  # a call without arguments; None would be one whose arguments nobody told
     return Call(call_id, string_of(asked.get("name")), parse_arguments(given))
 
 

@@ -254,7 +254,7 @@ def test_a_schema_that_is_required_and_that_the_source_cannot_give_makes_it_ungr
     assert result["details"]["ungradable_calls"] == 1
     refused = grade(call("ls"), missing=missing, require_schema=True, blocklist=["ls"])
     assert refused["verdict"] == "fail"
-    configured = grade(call("ls"), missing=missing, require_schema=True, schemas={"ls": {}})
+    configured = grade(call("ls", {}), missing=missing, require_schema=True, schemas={"ls": {}})
     assert configured["verdict"] == "pass"
     partly = grade(call("rm"), missing=missing, require_schema=True, schemas={"ls": {}})
     assert partly["verdict"] == "fail"
@@ -302,9 +302,15 @@ def test_arguments_that_are_json_text_of_an_object_are_that_object():
     assert ToolSchemaGrader(config={"schemas": {"": {"required": ["a"]}}}).grade(whole)["passed"]
 
 
-def test_a_call_whose_source_gives_no_arguments_has_none():
-    assert problems(grade(call(), tools=MCP)) == [("", "required")]
-    assert grade(call("ping"), schemas={"ping": {"maxProperties": 0}})["passed"]
+def test_a_call_whose_arguments_the_trace_does_not_tell_is_judged_by_the_lists_alone():
+    result = grade(call(), tools=MCP)
+    assert result["verdict"] == "ungradable"
+    assert "does not tell the arguments" in entry(result, "arguments_are_judged")["description"]
+    assert grade(call(), allowlist=["search"])["passed"]
+    assert grade(call(), tools=MCP, blocklist=["search"])["verdict"] == "fail"
+    chat = [{"role": "assistant", "tool_calls": [{"function": {"name": "search"}}]}]
+    in_chat = ToolSchemaGrader(config={"tools": MCP}).grade(chat)
+    assert problems(in_chat) == [("", "required")]
 
 
 @pytest.mark.parametrize(

@@ -456,7 +456,10 @@ def test_many_keys_that_lead_to_one_pattern_take_no_time():
 
 def test_a_config_with_a_schema_as_deep_as_can_be_is_taken():
     grader = ToolSchemaGrader(config={"schemas": {"t": nested(253, {}, "not")}})
-    assert grader.grade({"steps": [{"type": "tool", "name": "t"}]})["verdict"] == "fail"
+    assert (
+        grader.grade({"steps": [{"type": "tool", "name": "t", "arguments": {}}]})["verdict"]
+        == "fail"
+    )
     with pytest.raises(ValueError, match="nested deeper"):
         ToolSchemaGrader(config={"schemas": {"t": nested(5_000, {}, "not")}})
 

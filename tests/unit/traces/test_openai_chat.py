@@ -153,7 +153,7 @@ def test_calls_are_read_as_tables_keep_them_and_without_their_list(written):
 def test_a_call_that_is_no_object_is_still_a_call(written):
     message = {"role": "assistant", "content": None, "tool_calls": written}
     (step,) = read_trace([message]).steps_of("tool")
-    assert (step.name, step.arguments) == (None, None)
+    assert (step.name, step.arguments) == (None, {})
 
 
 def test_a_users_own_calls_are_not_the_agents():

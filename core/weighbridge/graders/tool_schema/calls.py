@@ -116,8 +116,13 @@ def judge_calls(steps: Iterable[Step], rules: Rules, allowance: Allowance) -> Ca
 def _fault(step: Step, tool: Tool, allowance: Allowance) -> Fault | None:
     """Judge one call by its arguments."""
     given = step.arguments
+    if given is None:
+        if tool.rule.schema is None:
+            return None
+        why = Undecided("the trace does not tell the arguments")
+        return Fault(tool, step.id, "arguments_are_judged", "", why)
     if type(given) is not dict:
-        given = {} if given is None else parse_arguments(given)  # None: the source gives none
+        given = parse_arguments(given)
     if type(given) is not dict:
         text = given if type(given) is str else as_json(given)
         return Fault(tool, step.id, "arguments_are_object", text, _no_object(given))
