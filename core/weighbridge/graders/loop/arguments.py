@@ -11,7 +11,7 @@ from weighbridge.graders.loop.likeness import Described
 from weighbridge.graders.loop.wording import Wording
 
 _PARTS_LIMIT = 500  #: arguments with more parts are the same or not, never nearly the same
-_NODES_LIMIT = 100_000  #: of a value that JSON cannot hold
+_NODES_LIMIT = 10_000  #: of a value that JSON cannot hold
 _DIGITS = re.compile(rb"\d+")
 _TRIFLES = b" \t\r\n.!?;\"'\\"
 _NUMBER = re.compile(r"-?\d{1,15}(?:\.\d{1,15})?")

@@ -17,15 +17,16 @@ if TYPE_CHECKING:
 
     from weighbridge.traces import Step, Trace
 
+_PARENTS = frozenset(("llm", "tool", "agent", "user"))
 _REMEMBERED_MESSAGES = 3  #: of the user; one of these said again is no new instruction
 _ACTION_CHARACTERS = 20_000  #: a text longer than this is not searched for an action
 #: Where a text begins to say what is to be done: an agent without tool calls writes its actions down.
 _ACTION = re.compile(
     r"^[ \t*#]{0,8}(?:action|command|tool(?: call)?|function(?: call)?|execute|invoke)[ \t*]{0,8}(?:input[ \t*]{0,4})?"
-    r"\d{0,3}[ \t]{0,4}[:\[(]|<(?:tool_call|tool_use|function|invoke|execute|action|bash|command)\b|^```",
+    r"\d{0,3}[ \t]{0,4}[:\[(]|<(?:tool_call|tool_use|function|invoke|execute|action|bash|command)\b",
     re.IGNORECASE | re.MULTILINE,
 )
-
+_COMMAND_AT_THE_END = re.compile(r"^```[^`]{1,300}```\s{0,9}\Z", re.MULTILINE)
 _OBSERVATION = re.compile(
     r"\A\s{0,9}(?:observation|result|output|tool (?:result|response|output))\s{0,9}:\s{0,9}",
     re.IGNORECASE,
@@ -40,9 +41,7 @@ class Call:
     tool: str
     arguments: Arguments
     outcome: Outcome
-    message: str | None = (
-        None  #: the id of the assistant message that it came in, where that is told
-    )
+    message: str | None  #: the id of the assistant message that it came in, where that is told
     exact: int = 0  #: the same for calls with the same arguments
     action: int = 0  #: the same for calls that are alike
     pair: int = 0  #: the same for calls that are alike and came to the same
@@ -85,8 +84,9 @@ class _Reader:
         self._call_types = call_types
         self._text_types = text_types
         self._history = History()
-        self._models = {step.id for step in self._steps if step.type == "llm"}
-        self._users = {step.id for step in self._steps if step.type == "user"}
+        self._types = {step.id: step.type for step in self._steps if step.type in _PARENTS}
+        self._calls: dict[str, Call] = {}
+        self._turns: dict[str, Turn] = {}
         self._said: deque[str] = deque(maxlen=_REMEMBERED_MESSAGES)
 
     def read(self) -> History:
@@ -95,15 +95,15 @@ class _Reader:
         for place, step in enumerate(self._steps):
             kind = step.type
             if kind in self._call_types:
-                if step.parent_id not in self._users:
-                    call = self._call(step)
+                call = self._call(step)
+                if call is not None:
                     history.calls.append(call)
                     if turn is not None:
                         turn.calls.append(call)
                 continue
             if kind in self._text_types:
-                turn = self._turn(step, place)
-                if turn.is_action:
+                turn = self._turn(step, place) or turn
+                if turn is not None and turn.is_action:
                     answered = place + 1
             if kind == "user":
                 turn = None
@@ -111,18 +111,30 @@ class _Reader:
                     history.calls.append(None)
         return history
 
-    def _call(self, step: Step) -> Call:
-        return Call(
-            step=step,
-            tool=step.name if type(step.name) is str else as_json(step.name),
-            arguments=Arguments(essential(step.arguments)),
-            outcome=Outcome(step.output, step.error),
-            message=step.parent_id if step.parent_id in self._models else None,
-        )
+    def _call(self, step: Step) -> Call | None:
+        """Return the call of a step; None for a user's own, and for a call seen from within, as spans show it."""
+        parent = step.parent_id
+        kind = self._types.get(parent) if parent is not None else None
+        if kind == "user":
+            return None
+        tool = step.name if type(step.name) is str else as_json(step.name)
+        arguments = Arguments(essential(step.arguments))
+        outer = self._calls.get(parent) if kind in self._call_types and parent is not None else None
+        if outer is not None and outer.tool == tool and outer.arguments.key == arguments.key:
+            return None
+        message = parent if kind == "llm" else None
+        call = Call(step, tool, arguments, Outcome(step.output, step.error), message)
+        self._calls[step.id] = call
+        return call
 
-    def _turn(self, step: Step, place: int) -> Turn:
+    def _turn(self, step: Step, place: int) -> Turn | None:
+        """Return the turn of a step; None for an answer seen from within."""
         text = step.output if type(step.output) is str else ""
-        turn = Turn(step, text)
+        parent = step.parent_id
+        outer = self._turns.get(parent) if parent is not None else None
+        if outer is not None and outer.text == text:
+            return None
+        turn = self._turns[step.id] = Turn(step, text)
         self._history.turns.append(turn)
         following = self._steps[place + 1] if place + 1 < len(self._steps) else None
         if step.type == "llm" and (following is None or following.type == "user"):
@@ -140,19 +152,20 @@ class _Reader:
         answer = following.output if following else None
         if type(answer) is str:
             answer = _OBSERVATION.sub("", answer, count=1)
-        outcome = Outcome(answer, None)
-        return Call(step, tool, Arguments(essential(given)), outcome)
+        return Call(step, tool, Arguments(essential(given)), Outcome(answer, None), None)
 
     def _is_new(self, step: Step) -> bool:
         text = " ".join(step.output.casefold().split()) if type(step.output) is str else ""
-        is_new = text not in self._said
+        is_new = not text or text not in self._said
         self._said.append(text)
         return is_new
 
 
 def action_in(text: str) -> str:
     """Return the action that a text asks for, in its own words; "" for none."""
-    found = _ACTION.search(text) if len(text) <= _ACTION_CHARACTERS else None
+    if len(text) > _ACTION_CHARACTERS:
+        return ""
+    found = _ACTION.search(text) or _COMMAND_AT_THE_END.search(text)
     return " ".join(text[found.start() :].split()) if found else ""
 
 

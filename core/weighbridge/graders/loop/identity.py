@@ -56,6 +56,7 @@ class Identities:
         self._compare_results = compare_results
         self._first: dict[tuple[str, object], tuple[int, Arguments]] = {}
         self._actions: dict[tuple[int, str | None], _Action] = {}
+        self._last: dict[int, str] = {}
         self._pairs: dict[tuple[int, int], int] = {}
         #: those that could be alike at all: the only call so far, or the last ones that differ
         self._recent: dict[object, _Seen | Recent[_Seen]] = {}
@@ -66,13 +67,23 @@ class Identities:
             given = call.arguments
             first = self._first.setdefault(self._key(call), (len(self._first), given))
             call.exact, call.arguments = first
-            rough = call.outcome.rough if self._compare_results else ""
+            rough = self._rough(call)
             action = self._actions.get((call.exact, rough))
             if action is None:
                 action = self._actions[call.exact, rough] = self._action(call, rough)
             result = action.result_of(call.outcome) if self._compare_results else _UNTOLD
             call.action = action.number
             call.pair = self._pairs.setdefault((action.number, result), len(self._pairs))
+
+    def _rough(self, call: Call) -> str | None:
+        """Return roughly what a call came to; a result that is not told is taken for the last one."""
+        if not self._compare_results:
+            return ""
+        rough = call.outcome.rough
+        if rough is None:
+            return self._last.get(call.exact)
+        self._last[call.exact] = rough
+        return rough
 
     def _key(self, call: Call) -> tuple[str, object]:
         if call.arguments.value is not None:

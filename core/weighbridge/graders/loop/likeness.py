@@ -26,7 +26,7 @@ class Described:
         self.shape = shape
         self.texts = texts
         self.meaning = (shape, *[text.forms.meaning for text in texts])
-        self.comparable = _PARTS.join([text.forms.comparable for text in texts])
+        self.comparable = _PARTS.join([text.forms.plain for text in texts])
 
 
 class Least(NamedTuple):
@@ -95,7 +95,8 @@ def _are_alike(one: Described, other: Described, least: Least) -> bool:
 def _are_alike_texts(one: Forms, other: Forms, least: Least) -> bool:
     if one.meaning == other.meaning:
         return True
-    if one.sort != other.sort or one.sort not in least.sorts or one.fixed != other.fixed:
+    if one.sort not in least.sorts or other.sort not in least.sorts or one.digits != other.digits:
         return False
-    cutoff = 100 * least.score
-    return fuzz.ratio(one.comparable, other.comparable, score_cutoff=cutoff) > 0
+    if "work" not in (one.sort, other.sort) and one.names != other.names:
+        return False
+    return fuzz.ratio(one.plain, other.plain, score_cutoff=100 * least.score) > 0

@@ -261,7 +261,8 @@ def _only_moves_on(found: list[Call], period: int, limits: Limits) -> bool:
 def _moves_on(call: Call) -> bool:
     value = call.arguments.value
     kind = value.get("action") if type(value) is dict else None
-    return not value or _MOVE.search(f"{call.tool} {kind}") is not None
+    moves = kind if type(kind) is str else ""
+    return not value or _MOVE.search(f"{call.tool} {moves}") is not None
 
 
 def _works_through_a_list(found: list[Call]) -> bool:

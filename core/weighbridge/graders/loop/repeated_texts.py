@@ -81,9 +81,9 @@ class _Texts:
 
     def _new(self, text: str) -> int:
         described = Described((), (Wording(text),))
-        for alike in self._recent.alike(described):
-            return alike.item
-        number = len(self._known)
+        alike = next(self._recent.alike(described), None)
+        number = alike.item if alike else len(self._known)
+        # Variants are kept too: of two texts that are like a third, each may have words of its own.
         self._recent.add(number, described)
         return number
 

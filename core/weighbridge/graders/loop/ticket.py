@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from weighbridge.graders.loop.loops import Loop
 
 LOOPS_LIMIT = 50  #: that the details list
+DETAILED_IDS_LIMIT = 1_000  #: step ids that the details name, of all loops together
 _WHAT = {
     "identical": "the same step",
     "near_identical": "nearly the same step",
@@ -64,7 +65,7 @@ def _ids(steps: Sequence[Call | Turn | None]) -> tuple[str, ...]:
 def details(given: LoopConfig, loops: Sequence[Loop], sight: Sight) -> dict[str, object]:
     """Return all details: the loops, what was examined, and the thresholds."""
     return {
-        "loops": [_told(loop) for loop in loops[:LOOPS_LIMIT]],
+        "loops": _told(loops[:LOOPS_LIMIT]),
         "loops_found": len(loops),
         "steps_examined": sight.steps,
         "steps_in_loops": len({step_id for loop in loops for step_id in loop.step_ids}),
@@ -84,17 +85,25 @@ def score(loops: Sequence[Loop], sight: Sight) -> float:
     return max(0.0, 1 - inside / max(1, sight.steps))
 
 
-def _told(loop: Loop) -> dict[str, object]:
-    return {
-        "kind": loop.kind,
-        "period": loop.period,
-        "repeats": loop.repeats,
-        "steps": len(loop.step_ids),
-        "step_ids": first_ids(loop.step_ids),
-        "min_similarity": loop.min_similarity,
-        "wasted_tokens": loop.wasted_tokens,
-        "wasted_ms": loop.wasted_ms,
-    }
+def _told(loops: Sequence[Loop]) -> list[dict[str, object]]:
+    left = DETAILED_IDS_LIMIT
+    told: list[dict[str, object]] = []
+    for loop in loops:
+        step_ids = list(loop.step_ids[:left])
+        left -= len(step_ids)
+        told.append(
+            {
+                "kind": loop.kind,
+                "period": loop.period,
+                "repeats": loop.repeats,
+                "steps": len(loop.step_ids),
+                "step_ids": step_ids,
+                "min_similarity": loop.min_similarity,
+                "wasted_tokens": loop.wasted_tokens,
+                "wasted_ms": loop.wasted_ms,
+            }
+        )
+    return told
 
 
 def evidence_of_loops(loops: Sequence[Loop], limits: Limits) -> list[Evidence]:
@@ -111,7 +120,7 @@ def _entry(loop: Loop, limits: Limits) -> Evidence:
     entry: Evidence = {
         "check": "loop",
         "description": f"{what} {loop.repeats:,} {times}, limit {limit:,}: {count:,} steps{shown}, "
-        f"at least {100 * loop.min_similarity:.0f}% alike",
+        f"{_alike(loop.min_similarity)}",
         "passed": False,
         "limit": limit,
         "observed": loop.repeats,
@@ -121,6 +130,11 @@ def _entry(loop: Loop, limits: Limits) -> Evidence:
     if excerpt:
         entry["excerpt"] = excerpt
     return entry
+
+
+def _alike(similarity: float) -> str:
+    percent = int(100 * similarity)
+    return "each equal to the one before" if percent == 100 else f"at least {percent}% alike"
 
 
 def evidence_of_none(sight: Sight, limits: Limits) -> list[Evidence]:

@@ -94,11 +94,14 @@ class Forms(NamedTuple):
     """The forms in which a text is compared."""
 
     sort: str  #: `phrase`, `prose`, `work`, or `bulk`, which is too long to compare
-    comparable: str  #: to compare character by character: a piece of work as it is, other words in any order
+    plain: (
+        str  #: without differences of case and white space, and without quotes and stops around it
+    )
     meaning: (
         object  #: equal for texts of the same meaning: the words that carry it, numbers and names
     )
-    fixed: object  #: equal for texts that are alike: numbers, and in short texts names
+    digits: tuple[str, ...]  #: equal for texts that are alike
+    names: tuple[str, ...]  #: the same, where the text is not a piece of work
 
 
 class Wording:
@@ -115,18 +118,18 @@ def _forms_of(text: str) -> Forms:
     folded = text.casefold()
     plain = " ".join(folded.split()).strip(_QUOTES_AND_STOPS)
     if len(text) > COMPARED_CHARACTERS:
-        return Forms("bulk", "", plain, None)
+        return Forms("bulk", plain, plain, (), ())
     digits = tuple(sorted(_DIGITS.findall(folded)))
     if len(plain) >= WORK_CHARACTERS:
-        return Forms("work", plain, plain, digits)
+        return Forms("work", plain, plain, digits, ())
     tokens = [token for token in _BETWEEN.split(folded) if token]
-    tokens.sort()
-    names = tuple([token for token in tokens if not token.isalnum() and _MARKED.search(token)])
+    names = [token for token in tokens if not token.isalnum() and _MARKED.search(token)]
+    names.sort()
     stems = [word for word in stems_of(folded) if word not in _SMALL_WORDS]
     stems.sort()
-    meaning: object = (tuple(stems), digits, names) if len(stems) > 1 else plain
+    meaning: object = (tuple(stems), digits, tuple(names)) if len(stems) > 1 else plain
     sort = "phrase" if len(tokens) < _PROSE_WORDS else "prose"
-    return Forms(sort, " ".join(tokens), meaning, (digits, names))
+    return Forms(sort, plain, meaning, digits, tuple(names))
 
 
 def stems_of(folded: str) -> list[str]:

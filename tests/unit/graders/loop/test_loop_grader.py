@@ -1,0 +1,749 @@
+"""What the loop grader promises, rule by rule, on small traces."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import random
+
+import orjson
+import pytest
+
+from weighbridge.graders.loop import LoopGrader
+from weighbridge.traces import Step, Trace, Usage
+
+PAGE = "A page of results that is long enough to tell one question from another, and then some more of it."
+
+
+def tool(name="search", arguments=None, output="", **more):
+    return {"type": "tool", "name": name, "arguments": arguments, "output": output, **more}
+
+
+def llm(text=None, **more):
+    return {"type": "llm", "output": text, **more}
+
+
+def user(text):
+    return {"type": "user", "output": text}
+
+
+def times(count, make, *args, **more):
+    return [make(*args, **more) for _ in range(count)]
+
+
+def trace(steps):
+    named = [{"id": f"s{place}", **step} for place, step in enumerate(steps, 1)]
+    return {"format": "weighbridge", "steps": named}
+
+
+def grade(steps, **config):
+    return LoopGrader(config=config).grade(trace(steps))
+
+
+def loops(steps, **config):
+    return grade(steps, **config)["details"]["loops"]
+
+
+def ids(steps, **config):
+    return [loop["step_ids"] for loop in loops(steps, **config)]
+
+
+def numbered(first, last):
+    return [f"s{number}" for number in range(first, last + 1)]
+
+
+# The same step
+
+
+def test_a_step_more_than_max_repeats_times_in_a_row_is_a_loop():
+    assert ids(times(3, tool, "search", {"q": "x"}, "none")) == []
+    assert ids(times(4, tool, "search", {"q": "x"}, "none")) == [numbered(1, 4)]
+    assert ids(times(4, tool, "search", {"q": "x"}, "none"), max_repeats=5) == []
+    assert ids(times(2, tool, "search", {"q": "x"}, "none"), max_repeats=1) == [numbered(1, 2)]
+
+
+def test_only_the_steps_of_the_loop_are_named():
+    honest = [tool("read", {"path": f"{name}.py"}, f"text of {name}") for name in "abcd"]
+    steps = [*honest[:2], *times(5, tool, "search", {"q": "x"}, "none"), *honest[2:]]
+    assert ids(steps) == [numbered(3, 7)]
+
+
+def test_the_order_of_keys_and_missing_nulls_make_no_difference():
+    steps = [
+        tool("find", {"a": 1, "b": "x"}, "none"),
+        tool("find", {"b": "x", "a": 1}, "none"),
+        tool("find", {"b": "x", "a": 1, "c": None}, "none"),
+        tool("find", '{"b": "x", "a": 1}', "none"),
+    ]
+    assert ids(steps) == [numbered(1, 4)]
+
+
+def test_an_attempts_number_and_the_agents_own_remarks_make_no_difference():
+    steps = [
+        tool("find", {"q": "x", "attempt": at, "explanation": f"because of {word}"}, "none")
+        for at, word in enumerate(("this", "that", "luck", "hope"))
+    ]
+    assert ids(steps) == [numbered(1, 4)]
+    commands = [
+        tool("bash", {"command": "make", "description": word}, "no rule")
+        for word in ("build", "try", "again", "hm")
+    ]
+    assert ids(commands) == [numbered(1, 4)]
+
+
+def test_other_arguments_are_another_step():
+    for values in (range(6), ("a", "b", "c", "d", "e", "f"), (1, 2.5, True, None, "x", [])):
+        assert ids([tool("find", {"q": value}, "none") for value in values]) == []
+
+
+def test_another_tool_is_another_step():
+    assert ids([tool(name, {"q": "x"}, "none") for name in "abcdef"]) == []
+
+
+def test_the_same_call_that_comes_to_something_else_is_no_repeat():
+    assert ids([tool("next_item", {}, word) for word in ("ant", "bee", "cat", "dog", "elk")]) == []
+
+
+def test_retrying_until_it_works_is_no_loop():
+    steps = [
+        *times(3, tool, "fetch", {"url": "u"}, "Error: 503"),
+        tool("fetch", {"url": "u"}, PAGE),
+    ]
+    assert ids(steps) == []
+
+
+def test_texts_between_calls_do_not_hide_a_loop():
+    steps = []
+    for word in ("now", "so", "well", "then", "hm"):
+        steps += [llm(f"Let me try {word}."), tool("search", {"q": "x"}, "none")]
+    assert ids(steps) == [["s2", "s4", "s6", "s8", "s10"]]
+
+
+# Cycles
+
+
+@pytest.mark.parametrize("period", range(2, 11))
+def test_a_cycle_is_a_loop_from_three_full_rounds_on(period):
+    round_of_calls = [tool(f"step_{at}", {"at": at}, f"result {at}") for at in range(period)]
+    assert ids(round_of_calls * 3) == [numbered(1, 3 * period)]
+    assert ids((round_of_calls * 3)[:-1]) == []
+    [loop] = loops(round_of_calls * 4)
+    assert (loop["kind"], loop["period"], loop["repeats"]) == ("cycle", period, 4)
+
+
+def test_a_cycle_longer_than_max_period_is_none():
+    calls = [tool(f"step_{at}", {"at": at}, f"result {at}") for at in range(4)]
+    assert ids(calls * 3, max_period=3) == []
+    assert ids(calls * 3, max_period=4) == [numbered(1, 12)]
+
+
+def test_a_cycle_whose_edits_differ_is_editing_and_running_again():
+    steps = []
+    for word in ("one", "two", "three", "four", "five", "six"):
+        steps.append(tool("edit", {"old": word, "new": word[::-1]}, "edited"))
+        steps.append(tool("run_tests", {}, "Error: 1 failed"))
+    assert ids(steps) == []
+
+
+# Nearly the same step
+
+
+def edit(text):
+    return {"path": "a.py", "old": text, "new": "pass"}
+
+
+BLOCK = "\n".join(
+    f"    total = add(total, row.{name})"
+    for name in ("price", "tax", "tip", "fee", "cost", "sum", "gain")
+)
+NOT_FOUND = "Error: old text not found"
+
+
+def test_failing_edits_that_differ_in_a_word_or_in_white_space_are_one_step():
+    variants = [BLOCK, BLOCK.replace("    ", "  "), BLOCK + "\n    # end", BLOCK.upper(), BLOCK]
+    [loop] = loops([tool("edit", edit(text), NOT_FOUND) for text in variants])
+    assert loop["step_ids"] == numbered(1, 5)
+    assert loop["kind"] == "near_identical"
+    assert 0 < loop["min_similarity"] < 1
+
+
+def test_a_stricter_threshold_tells_them_apart():
+    variants = [BLOCK + f"\n    {word} = {word}" for word in ("a", "bb", "ccc", "dddd", "eeeee")]
+    steps = [tool("edit", edit(text), NOT_FOUND) for text in [*variants, *variants]]
+    assert ids(steps) == [numbered(1, 10)]
+    assert ids(steps[:8], similarity_threshold=1.0) == []
+
+
+def test_long_calls_that_differ_in_a_number_are_different():
+    steps = [tool("edit", edit(f"{BLOCK}\n    line {at}"), NOT_FOUND) for at in range(8)]
+    assert ids(steps) == []
+
+
+def test_edits_that_succeed_are_no_repeat_however_alike():
+    done = "The file was edited, and the former content was kept in the history of this work."
+    words = ("ant", "bee", "cat", "dog", "elk", "fox")
+    steps = [tool("edit", edit(f"{BLOCK}\n    # {word}"), done) for word in words]
+    assert ids(steps) == []
+
+
+def test_a_question_in_other_words_that_brings_the_same_answer_is_one_step():
+    questions = (
+        "capital of France",
+        "What is the capital of France?",
+        "the France capital",
+        "capital, France",
+    )
+    assert ids([tool("ask", {"q": text}, PAGE) for text in questions]) == [numbered(1, 4)]
+    assert ids([tool("ask", {"q": text}, "") for text in questions]) == [numbered(1, 4)]
+
+
+def test_other_questions_are_other_steps_even_with_the_same_short_answer():
+    words = ("ant", "bee", "cat", "dog", "elk", "fox")
+    assert ids([tool("ask", {"q": f"price of the {word}"}, "unknown") for word in words]) == []
+
+
+def test_failing_lookups_of_one_item_after_the_other_are_no_loop():
+    letter = " ".join(["we", "kindly", "ask", "you", "to", "answer", "our", "letter"] * 5)
+    names = ("Ann Moor", "Bob Stone", "Cleo Diaz", "Dan Wu", "Eve Koch", "Finn Ray")
+    steps = [
+        tool("send", {"text": f"Dear {name}, {letter}"}, "Error: mailbox is full") for name in names
+    ]
+    assert ids(steps) == []
+
+
+# Noisy results
+
+
+NOISE = {
+    "a time": '{{"status": "pending", "checked_at": "2025-03-1{0}T10:0{0}:00Z"}}',
+    "a request's id": "Error in request 3f2a9c{0}b77, nothing was found in the index",
+    "a duration": "no new mail (took 0.{0}3 s)",
+    "an address": "object <Job at 0x7f3a1c{0}d0> is still the same as before",
+    "a uuid": "trace 0b6a7d9{0}-5c3e-4f1a-9b2d-7e8f9a0b1c2d of the unchanged record",
+    "an attempt's number": "attempt: {0}, connection was not made",
+}
+
+
+@pytest.mark.parametrize("kind", NOISE)
+def test_results_that_differ_by_noise_alone_are_the_same(kind):
+    steps = [tool("get", {"id": 7}, NOISE[kind].format(digit)) for digit in (3, 1, 4, 2, 5)]
+    assert ids(steps) == [numbered(1, 5)]
+
+
+def test_results_in_another_order_are_the_same():
+    words = ["ant", "bee", "cat", "dog"]
+    steps = [
+        tool("search", {"q": "x"}, " ".join(order))
+        for order in itertools.islice(itertools.permutations(words), 5)
+    ]
+    [loop] = loops(steps)
+    assert (loop["kind"], loop["step_ids"]) == ("noisy_results", numbered(1, 5))
+
+
+@pytest.mark.parametrize(
+    "progress",
+    [
+        "{at}0 % done",
+        '{{"status": "running", "rows": {at}, "note": "the job is still at work on the table of orders, please wait"}}',
+        "step {at} of 9",
+        "{left} seconds left until the job is done",
+        "ETA: {left}s for the whole job, which is at work on the table of all the orders",
+        "state {word}, worker w",
+    ],
+)
+def test_polling_that_progresses_is_no_loop(progress):
+    words = ("queued", "starting", "running", "cleaning", "closing", "done")
+    steps = [
+        tool("get_status", {"job": 1}, progress.format(at=at + 1, left=90 - at * 7, word=word))
+        for at, word in enumerate(words)
+    ]
+    assert ids(steps) == []
+
+
+def test_polling_that_gets_stuck_is_a_loop_from_there_on():
+    steps = [tool("get_status", {"job": 1}, f"{percent} %") for percent in (10, 20, 30, 30, 30, 30)]
+    assert ids(steps) == [numbered(3, 6)]
+
+
+def test_one_call_that_fails_in_several_ways_in_a_row_is_a_loop():
+    errors = (
+        "Error: timeout",
+        "HTTP 502 Bad Gateway",
+        "Error: connection reset by peer",
+        "HTTP 503 Unavailable",
+    )
+    assert ids([tool("fetch", {"url": "u"}, error) for error in errors]) == [numbered(1, 4)]
+
+
+def test_results_can_be_left_out_of_the_comparison():
+    steps = [tool("next_item", {"of": "list"}, word) for word in ("ant", "bee", "cat", "dog")]
+    assert ids(steps) == []
+    assert ids(steps, compare_results=False) == [numbered(1, 4)]
+
+
+# In no order
+
+
+def test_failing_calls_in_no_order_are_a_loop():
+    one, other = tool("open", {"path": "a"}, "Error: gone"), tool("book", {"id": 3}, "Error: full")
+    order = [one, one, other, one, other, other, one, other, one, one, other, other]
+    [loop] = loops(order)
+    assert (loop["kind"], loop["period"], loop["step_ids"]) == (
+        "interleaved",
+        None,
+        numbered(1, 12),
+    )
+
+
+def test_a_failing_call_with_nothing_but_looks_between_is_a_loop():
+    steps = []
+    for name in "abcde":
+        steps.append(tool("bash", {"command": "make all"}, "Error: no rule"))
+        steps.append(tool("read_file", {"path": name}, f"text of {name}"))
+    assert ids(steps) == [["s1", "s3", "s5", "s7", "s9"]]
+
+
+def test_a_program_tried_again_after_each_change_is_no_loop():
+    steps = []
+    for name in "abcdef":
+        steps.append(tool("bash", {"command": "make all"}, "Error: no rule"))
+        steps.append(tool("write_file", {"path": name, "content": name}, "written"))
+    assert ids(steps) == []
+
+
+def test_backing_off_is_no_loop():
+    steps = []
+    for seconds in (1, 2, 4, 8, 16):
+        steps.append(tool("fetch", {"url": "u"}, "Error 429: too many requests"))
+        steps.append(tool("wait", {"seconds": seconds}, f"waited {seconds}"))
+    assert ids(steps) == []
+
+
+def test_states_that_only_move_on_are_no_loop():
+    states = ["queued"] * 3 + ["running"] * 3 + ["closing"] * 3 + ["done"] * 3
+    assert ids([tool("get_job", {"id": 1}, {"state": state}) for state in states]) == []
+
+
+def test_the_loop_names_neither_the_looks_between_nor_what_came_long_before():
+    failing = tool("edit", edit(BLOCK), NOT_FOUND)
+    look = tool("view", {"path": "a.py"}, "the text of the file")
+    far = [tool("read", {"path": f"{name}"}, name) for name in "abcdefgh"]
+    steps = [failing, *far, *[failing] * 4, look, *[failing] * 3]
+    assert ids(steps) == [[*numbered(10, 13), *numbered(15, 17)]]
+
+
+# Parallel calls and the user
+
+
+def test_repeats_in_one_message_are_a_kind_of_their_own():
+    steps = [llm(id="a"), *times(4, tool, "get", {"id": 1}, "x", parent_id="a")]
+    [loop] = loops(steps)
+    assert loop["kind"] == "parallel"
+    other = [llm(id="a"), *[tool("get", {"id": at}, "x", parent_id="a") for at in range(6)]]
+    assert ids(other) == []
+
+
+def test_a_new_message_of_the_user_begins_anew_for_calls():
+    call = tool("get_account", {"id": 1}, "account 1")
+    steps = []
+    for text in ("Who am I?", "What is my name?", "And now?", "Tell me more.", "Once more."):
+        steps += [user(text), call]
+    assert ids(steps) == []
+
+
+def test_a_user_who_only_says_go_on_does_not():
+    steps = []
+    for _ in range(5):
+        steps += [user("Go on."), tool("get_account", {"id": 1}, "account 1")]
+    assert ids(steps) == [["s2", "s4", "s6", "s8", "s10"]]
+
+
+def test_calls_of_a_simulated_user_are_not_the_agents():
+    steps = [
+        user("Wait.") | {"id": "u"},
+        *times(6, tool, "check_phone", {}, "no signal", parent_id="u"),
+    ]
+    assert ids(steps) == []
+
+
+def test_a_call_seen_from_within_is_counted_once():
+    steps = []
+    for at in range(3):
+        steps.append(tool("get", {"id": 1}, "x") | {"id": f"outer{at}"})
+        steps.append(tool("get", {"id": 1}, "x", parent_id=f"outer{at}"))
+    assert ids(steps) == []
+
+
+# Texts
+
+
+def test_a_text_that_is_said_again_and_again_is_a_loop_whatever_the_user_says():
+    steps = []
+    for reply in ("No.", "Please do.", "Why?", "Come on!"):
+        steps += [llm("I'm sorry, I cannot help with that request."), user(reply)]
+    [loop] = loops(steps)
+    assert (loop["kind"], loop["step_ids"]) == ("text", ["s1", "s3", "s5", "s7"])
+
+
+def test_nearly_the_same_text_is_the_same_text():
+    text = "It seems there is still an issue with the booking. Shall I look for another date?"
+    said = (text, text + " Thank you.", text.upper(), "Well, " + text, text)
+    assert ids([llm(each) for each in said]) == [numbered(1, 5)]
+
+
+@pytest.mark.parametrize("order", ["ABABAB", "AABABBBA", "ABCABCABC"])
+def test_a_few_texts_in_turn_are_a_loop(order):
+    texts = {
+        "A": "You're welcome! Have a nice day!",
+        "B": "Thank you, goodbye!",
+        "C": "I have to check this first.",
+    }
+    assert ids([llm(texts[each]) for each in order]) == [numbered(1, len(order))]
+
+
+def test_texts_about_other_things_are_no_loop():
+    frame = (
+        "Here comes the next part of the long list that you gave me a while ago, which is about {}"
+    )
+    words = ("ant", "bee", "cat", "dog", "elk", "fox")
+    assert ids([llm(frame.format(word)) for word in words]) == []
+    assert ids([llm(frame.format(at)) for at in range(6)]) == []
+
+
+def test_the_same_words_beside_other_calls_are_no_loop():
+    steps = []
+    for name in "abcdef":
+        steps += [
+            llm("Let me look at the next file."),
+            tool("read", {"path": name}, f"text of {name}"),
+        ]
+    assert ids(steps) == []
+
+
+def test_the_same_closing_words_after_other_work_are_no_loop():
+    steps = []
+    for name in "abcdef":
+        steps += [
+            user(f"Do {name}."),
+            llm(),
+            tool("do", {"what": name}, "ok"),
+            llm("Done. Anything else?"),
+        ]
+    assert ids(steps) == []
+
+
+def test_one_answer_to_other_inputs_is_no_loop():
+    steps = [
+        llm("positive", input=f"Is this good: {word}?")
+        for word in ("ant", "bee", "cat", "dog", "elk")
+    ]
+    assert ids(steps) == []
+    same = [llm("positive", input="Is this good: ant?") for _ in range(5)]
+    assert ids(same) == [numbered(1, 5)]
+
+
+def test_one_answer_in_a_conversation_that_goes_on_is_a_loop():
+    history = []
+    steps = []
+    for _ in range(5):
+        history = [*history, {"role": "user", "content": "again"}]
+        steps.append(llm("I cannot do that, as I told you.", input=history))
+    assert ids(steps) == [numbered(1, 5)]
+
+
+def test_the_same_prompt_is_a_repeat_where_the_answers_are_not_told():
+    assert ids(times(4, llm, input="Sum up the report.")) == [numbered(1, 4)]
+    assert ids(times(6, llm)) == []
+
+
+# Actions written as text
+
+
+def said(action, argument, observation):
+    text = f"Thought: hm {argument}\nAction: {action}\nAction Input: {json.dumps({'q': argument})}"
+    return [llm(text), user(f"Observation: {observation}")]
+
+
+def test_an_action_written_as_text_is_a_call_and_what_follows_its_result():
+    stuck = [step for _ in range(4) for step in said("search", "x", "Error: nothing")]
+    assert ids(stuck) == [["s1", "s3", "s5", "s7"]]
+    working = [
+        step for word in ("a", "b", "c", "d") for step in said("scroll", "down", f"part {word}")
+    ]
+    assert ids(working) == []
+
+
+def test_a_command_at_the_end_of_a_text_is_an_action():
+    steps = []
+    for line in ("one", "two", "three", "four", "five"):
+        steps += [llm("Let me read on.\n```\nscroll_down\n```"), user(f"line {line}")]
+    assert ids(steps) == []
+
+
+# What the trace does not tell
+
+
+def test_without_results_the_arguments_tell():
+    assert ids(times(4, tool, "search", {"q": "x"}, None)) == [numbered(1, 4)]
+
+
+def test_without_results_a_step_that_moves_on_needs_twice_as_many():
+    assert ids(times(6, tool, "scroll", {"direction": "down"}, None)) == []
+    assert ids(times(8, tool, "scroll", {"direction": "down"}, None)) == [numbered(1, 8)]
+
+
+def test_a_last_call_without_a_result_repeats_the_one_before():
+    steps = [*times(3, tool, "search", {"q": "x"}, "none"), tool("search", {"q": "x"}, None)]
+    assert ids(steps) == [numbered(1, 4)]
+
+
+def test_without_arguments_only_a_long_result_tells():
+    assert ids(times(6, tool, "search", None, None)) == []
+    assert ids(times(6, tool, "search", None, "ok")) == []
+    assert ids(times(6, tool, "search", None, PAGE)) == [numbered(1, 6)]
+
+
+def test_pictures_that_were_left_out_tell_nothing():
+    assert ids(times(6, tool, "click", {"x": 1}, "<image>")) == []
+
+
+# Verdict, score, details and evidence
+
+
+def test_a_loop_fails_with_the_share_of_the_steps_outside_it():
+    honest = [tool("read", {"path": name}, f"text of {name}") for name in "abcdef"]
+    result = grade([*honest, *times(4, tool, "search", {"q": "x"}, "none")])
+    assert (result["verdict"], result["score"]) == ("fail", 0.6)
+    assert grade(times(4, tool, "search", {"q": "x"}, "none"))["score"] == 0.0
+
+
+def test_the_evidence_names_steps_limit_and_what_was_done():
+    result = grade(times(5, tool, "search", {"q": "needle"}, "none"))
+    [entry] = result["evidence"]
+    assert entry["check"] == "loop"
+    assert (entry["limit"], entry["observed"], entry["step_ids"]) == (3, 5, numbered(1, 5))
+    assert "needle" in entry["excerpt"]
+    assert "5 times in a row, limit 3" in entry["description"]
+
+
+def test_a_pass_says_what_was_checked_and_how_near_it_came():
+    result = grade([tool("a", {"x": 1}, "r"), *times(3, tool, "b", {"x": 1}, "r")])
+    assert (result["verdict"], result["score"]) == ("pass", 1.0)
+    repeated, cycles = result["evidence"]
+    assert (repeated["limit"], repeated["observed"], repeated["step_ids"]) == (3, 3, numbered(2, 4))
+    assert (cycles["limit"], cycles["observed"], cycles["step_ids"]) == (2, 0, [])
+    assert result["details"]["longest_repeat"] == 3
+
+
+def test_a_trace_with_nothing_to_examine_passes_and_says_so():
+    for steps in ([], [user("hello")], times(9, llm, "the same")[:0]):
+        result = grade(steps)
+        assert result["verdict"] == "pass"
+        assert [entry["check"] for entry in result["evidence"]] == ["vacuous"]
+
+
+def test_a_source_without_tool_calls_is_ungradable_unless_its_texts_loop():
+    without = {"tool_calls": "the log has texts alone"}
+    fine = trace([llm("one"), llm("two")]) | {"missing": without}
+    result = LoopGrader().grade(fine)
+    assert result["verdict"] == "ungradable"
+    assert "the log has texts alone" in result["evidence"][0]["description"]
+    stuck = trace(times(4, llm, "the same text again")) | {"missing": without}
+    assert LoopGrader().grade(stuck)["verdict"] == "fail"
+    assert LoopGrader(config={"step_types": ["llm"]}).grade(fine)["verdict"] == "pass"
+
+
+def test_a_trace_that_cannot_be_read_is_ungradable_with_all_details():
+    unread, read = LoopGrader().grade({"what": "is this"}), grade([])
+    assert unread["verdict"] == "ungradable"
+    assert unread["details"].keys() == read["details"].keys()
+
+
+def test_only_the_chosen_types_are_examined():
+    calls, texts = times(4, tool, "search", {"q": "x"}, "none"), times(4, llm, "the same text")
+    assert ids([*calls, *texts]) == [numbered(1, 4), numbered(5, 8)]
+    assert ids([*calls, *texts], step_types=["tool"]) == [numbered(1, 4)]
+    assert ids([*calls, *texts], step_types=["llm"]) == [numbered(5, 8)]
+
+
+def test_answers_with_the_same_calls_repeat_where_only_answers_are_examined():
+    steps = [step for _ in range(4) for step in (llm("Once more."), tool("get", {"id": 1}, "x"))]
+    assert ids(steps, step_types=["llm"]) == [["s1", "s3", "s5", "s7"]]
+
+
+def test_agents_are_examined_on_demand():
+    steps = [
+        {"type": "agent", "name": "writer", "arguments": {"task": "write"}, "output": "done"}
+    ] * 4
+    assert ids(steps) == []
+    assert ids(steps, step_types=["agent"]) == [numbered(1, 4)]
+
+
+def test_what_was_wasted_is_told_where_it_is_known():
+    steps = []
+    for at in range(4):
+        usage = Usage(100, 10)
+        steps.append(Step(id=f"m{at}", type="llm", usage=usage))
+        call = {"name": "get", "arguments": {"id": 1}, "output": "x", "parent_id": f"m{at}"}
+        steps.append(
+            Step(
+                id=f"t{at}",
+                type="tool",
+                started_at=at * 10**9,
+                ended_at=at * 10**9 + 5_000_000,
+                **call,
+            )
+        )
+    [loop] = LoopGrader().grade(Trace(None, tuple(steps), "test"))["details"]["loops"]
+    assert (loop["wasted_tokens"], loop["wasted_ms"]) == (330, 15)
+    [unknown] = loops(times(4, tool, "search", {"q": "x"}, "none"))
+    assert (unknown["wasted_tokens"], unknown["wasted_ms"]) == (None, None)
+
+
+def test_evidence_and_details_stay_small():
+    result = grade(times(3_000, tool, "search", {"q": "x"}, "none"))
+    [loop], [entry] = result["details"]["loops"], result["evidence"]
+    assert (loop["steps"], len(loop["step_ids"]), len(entry["step_ids"])) == (3_000, 1_000, 50)
+    assert "3,000 steps, the first 50 of them named" in entry["description"]
+    many = []
+    for at in range(80):
+        many += [*times(4, tool, f"tool{at}", {"at": at}, f"result {at}"), user(f"word{at}")]
+    result = grade(many)
+    assert (len(result["details"]["loops"]), result["details"]["loops_found"]) == (50, 80)
+    assert len(result["evidence"]) == 50
+    assert result["evidence"][-1]["check"] == "more"
+
+
+# Configuration
+
+
+@pytest.mark.parametrize(
+    ("config", "error"),
+    [
+        ({"max_repeats": 0}, ValueError),
+        ({"max_repeats": "3"}, TypeError),
+        ({"max_repeats": True}, TypeError),
+        ({"similarity_threshold": 1.5}, ValueError),
+        ({"similarity_threshold": "high"}, TypeError),
+        ({"max_period": 0}, ValueError),
+        ({"step_types": []}, ValueError),
+        ({"step_types": ["tools"]}, ValueError),
+        ({"step_types": "tool"}, TypeError),
+        ({"compare_results": 1}, TypeError),
+        ({"max_repeat": 3}, ValueError),
+    ],
+)
+def test_a_bad_configuration_is_refused(config, error):
+    with pytest.raises(error, match=next(iter(config))):
+        LoopGrader(config=config)
+
+
+def test_the_requirements_follow_the_step_types():
+    assert LoopGrader.requirements().capabilities == ("tool_calls",)
+    assert LoopGrader.requirements({"step_types": ["llm"]}).capabilities == ()
+    assert LoopGrader.requirements({"step_types": ["llm"]}).step_types == ("llm",)
+
+
+# Whatever comes
+
+
+class Hostile:
+    """An object whose every hook raises."""
+
+    def _refuse(self, *_):
+        raise RuntimeError("hostile")
+
+    __repr__ = __str__ = __bool__ = __len__ = __iter__ = __eq__ = __hash__ = __format__ = _refuse
+    __getattr__ = __contains__ = __getitem__ = _refuse
+
+
+def nested(depth):
+    value = []
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+def self_containing():
+    value = {}
+    value["self"] = [value, value]
+    return value
+
+
+ODD = [
+    None,
+    True,
+    10**5_000,
+    1 << 200_000,
+    float("nan"),
+    float("-inf"),
+    b"bytes",
+    {"a", "b"},
+    (1, (2,)),
+    1j,
+    "\ud800lone",
+    "\x00",
+    nested(5_000),
+    {"a": nested(300)},
+    self_containing(),
+    {1: 2, None: 3, ("a",): 4},
+    {"\ud800": 1, "q": "\udfff"},
+    Hostile(),
+    [Hostile(), {"a": Hostile()}],
+    {"command": Hostile(), "action": Hostile()},
+    "a the " * 50_000,
+    [],
+    {},
+    "",
+    {"q": "x" * 5_000},
+    {"thought": None},
+]
+
+
+def odd_steps(arguments, output):
+    made = [("tool", "get"), ("llm", None), ("user", None), ("tool", None), ("agent", "a")]
+    return tuple(
+        Step(id=f"s{at}", type=kind, name=name, arguments=arguments, output=output, input=output)
+        for at, (kind, name) in enumerate(made * 6)
+    )
+
+
+@pytest.mark.parametrize("place", range(len(ODD)))
+def test_steps_of_any_content_get_a_whole_result(place):
+    for other in (place, (place * 7 + 3) % len(ODD)):
+        steps = odd_steps(ODD[place], ODD[other])
+        for types in (["tool", "llm"], ["tool", "llm", "agent", "user", "system", "other"]):
+            grader = LoopGrader(config={"step_types": types})
+            result = grader.grade(Trace(None, steps, "test"))
+            assert result["verdict"] in {"pass", "fail"}
+            assert orjson.loads(orjson.dumps(result)) == result
+            assert orjson.dumps(grader.grade(Trace(None, steps, "test"))) == orjson.dumps(result)
+
+
+def test_random_traces_name_only_steps_of_their_own_in_order():
+    rng = random.Random("traces")
+    for _ in range(150):
+        steps = [
+            rng.choice(
+                [
+                    tool(
+                        rng.choice("ab"),
+                        {"q": rng.choice("xyz")},
+                        rng.choice(("ok", "Error: no", "7 %", None)),
+                    ),
+                    llm(rng.choice((None, "", "one text", "another text", "Action: go"))),
+                    user(rng.choice(("go on", "no", f"{rng.random()}"))),
+                ]
+            )
+            for _ in range(rng.randint(0, 60))
+        ]
+        config = {"max_repeats": rng.randint(1, 5), "max_period": rng.randint(1, 12)}
+        result = grade(steps, **config)
+        places = {f"s{place}": place for place in range(1, len(steps) + 1)}
+        for loop in result["details"]["loops"]:
+            named = [places[step_id] for step_id in loop["step_ids"]]
+            assert named == sorted(set(named))
+            assert 0 <= loop["min_similarity"] <= 1
+            assert loop["repeats"] >= 1
+        assert (result["verdict"] == "fail") is bool(result["details"]["loops"])
+        assert 0 <= result["score"] < 1 or result["verdict"] == "pass"
