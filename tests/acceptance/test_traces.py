@@ -1,0 +1,127 @@
+"""Traces through the real command line: files and folders as they are, graded by real workers, shown and converted."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import orjson
+import pytest
+
+from weighbridge.jobs.grading import grade_lines
+from weighbridge.settings import read_settings
+from weighbridge_producer.graders_file import read_graders
+from weighbridge_producer.reading import Source
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+TRACES, GRADERS = EXAMPLES / "traces", EXAMPLES / "trace_graders.yaml"
+REAL = EXAMPLES.parents[1] / "shared" / "data" / "traces"
+
+
+def rows(path):
+    return [orjson.loads(line) for line in path.read_bytes().splitlines()]
+
+
+def verdicts(path):
+    return {(row["custom_id"], row["label"]): row["result"]["verdict"] for row in rows(path)}
+
+
+def test_a_folder_of_traces_in_several_formats_is_graded_as_it_is(cli, tmp_path):
+    ended = cli("run", str(TRACES), "--graders", str(GRADERS), "-o", "out.jsonl")
+    assert ended.status == 100, ended.err
+    found = verdicts(tmp_path / "out.jsonl")
+    assert len(found) == 39
+    assert {key for key, verdict in found.items() if verdict != "pass"} == {
+        ("shop-stuck-4", "loop"),
+        ("shop-pingpong-5", "loop"),
+        ("shop-misuse-6", "tool-schema"),
+        ("shop-unknown-7", "tool-schema"),
+        ("shop-chatty-8", "budget"),
+    }
+    assert ("5b8aa5a2d2c872e8321cf37308d69df2", "budget") in found  # spread over two lines
+    assert "tool-schema: 1/11 (9.1%) passes rest on no facts" in ended.out
+
+
+def test_graders_are_named_and_configured_on_the_command_line(cli, tmp_path):
+    graders = ("--grader", "budget", "--config", "budget.max_tokens=5000", "--grader", "loop")
+    ended = cli("run", str(TRACES / "shop_agent.jsonl"), *graders, "-g", "tool-schema", "--sort")
+    assert ended.status == 100
+    results = rows(tmp_path / "shop_agent.results.jsonl")
+    assert [row["label"] for row in results[:3]] == ["budget", "loop", "tool-schema"]
+    [breach] = results[0]["result"]["evidence"]
+    assert (breach["limit"], breach["passed"]) == (5000, True)
+    again = cli("verify", "shop_agent.results.jsonl", str(TRACES / "shop_agent.jsonl"), *graders, "-g", "tool-schema")  # fmt: skip
+    assert again.status == 0
+    assert "30 proven" in again.out
+
+
+def test_converted_traces_are_judged_like_those_they_came_from(cli, tmp_path):
+    ended = cli("trace", "convert", str(TRACES), "-o", "native.jsonl")
+    assert ended.status == 0, ended.err
+    assert all("steps" in row for row in rows(tmp_path / "native.jsonl"))
+    for source, out in ((str(TRACES), "one.jsonl"), ("native.jsonl", "two.jsonl")):
+        assert cli("run", source, "--graders", str(GRADERS), "-o", out).status == 100
+    assert verdicts(tmp_path / "one.jsonl") == verdicts(tmp_path / "two.jsonl")
+
+
+def test_a_trace_is_shown_with_its_steps_and_what_its_format_does_not_tell(cli):
+    shown = cli("trace", "show", str(TRACES), "--id", "desk-rebook-11")
+    assert shown.status == 0
+    assert "toolu_11_2  tool   book" in shown.out
+    assert "✗ RJ 49 is full" in shown.out
+    assert "no timing: Anthropic messages carry no times" in shown.out
+    data = cli("trace", "show", str(TRACES), "--id", "desk-rebook-11", "--json").json
+    assert data["steps"][3]["id"] == "toolu_11_1"
+    missing = cli("trace", "show", str(TRACES), "--id", "none")
+    assert (missing.status, missing.out) == (1, "")
+    assert "has no trace 'none'" in missing.err
+
+
+def test_what_is_no_trace_is_told_by_what_it_looks_like(cli, tmp_path):
+    (tmp_path / "odd.jsonl").write_bytes(
+        orjson.dumps({"custom_id": "odd", "inputs": {"trace": {"what": 1, "\x1b[31mthis": 2}}})
+    )
+    for command in ("show", "convert"):
+        ended = cli("trace", command, "odd.jsonl")
+        assert ended.status == 1
+        assert "UNKNOWN_TRACE_FORMAT" in ended.err
+        assert "an object with what" in ended.err
+        assert "\x1b" not in ended.err
+    ran = cli("run", "odd.jsonl", "-g", "loop", "-o", "out.jsonl")
+    assert ran.status == 1
+    [row] = rows(tmp_path / "out.jsonl")
+    assert row["result"]["verdict"] == "ungradable"
+    assert "ATIF" in row["result"]["evidence"][0]["description"]
+
+
+def test_formats_are_listed(cli):
+    assert "OpenTelemetry" in cli("trace", "formats").out
+    listed = cli("trace", "formats", "--json").json["formats"]
+    assert {"native", "openai-chat", "otel"} <= {known["id"] for known in listed}
+
+
+def test_a_mistake_in_a_file_of_graders_is_told_with_its_line_before_anything_runs(cli, tmp_path):
+    (tmp_path / "g.yaml").write_text("graders:\n  - loop\n  - grader: budget\n    config:\n      max_token: 5\n")  # fmt: skip
+    ended = cli("run", str(TRACES), "--graders", "g.yaml")
+    assert (ended.status, ended.out) == (1, "")
+    assert "g.yaml, line 5" in ended.err
+    assert "did you mean 'max_tokens'" in ended.err
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not REAL.exists(), reason="the stored traces are not part of the repository")
+def test_every_stored_trace_is_graded_by_all_three_to_the_same_bytes_as_directly(cli, tmp_path):
+    folder = tmp_path / "traces"
+    folder.mkdir()
+    for file in REAL.glob("*.jsonl.gz"):
+        (folder / file.name).write_bytes(gzip.decompress(file.read_bytes()))
+    found = []
+    for workers in ("1", "2"):
+        ended = cli("run", "traces", "--graders", str(GRADERS), "-o", f"{workers}.jsonl", "--workers", workers)  # fmt: skip
+        assert ended.status == 100, ended.err
+        found.append(sorted((tmp_path / f"{workers}.jsonl").read_bytes().splitlines()))
+    lines = (line.raw for line in Source(folder, read_settings()))
+    directly = sorted(b"".join(grade_lines(lines, read_graders(GRADERS))).splitlines())
+    assert len(directly) == 412 * 3
+    assert found == [directly, directly]
+    assert {orjson.loads(row)["status"] for row in directly} == {"graded"}
