@@ -1,0 +1,103 @@
+"""The loop grader takes time in line with a trace's size, and no shape of it takes much longer."""
+
+from __future__ import annotations
+
+import random
+import string
+import time
+
+import pytest
+
+from weighbridge.graders.loop import LoopGrader
+from weighbridge.traces import Step, Trace
+
+GRADER = LoopGrader()
+
+
+def words(rng, characters):
+    made = []
+    while sum(map(len, made)) + len(made) < characters:
+        made.append("".join(rng.choice(string.ascii_lowercase) for _ in range(rng.randint(3, 9))))
+    return " ".join(made)[:characters]
+
+
+def trace_of(calls):
+    steps = []
+    for place, (name, arguments, output) in enumerate(calls):
+        llm = f"m{place}"
+        steps.append(Step(id=llm, type="llm", output=f"Step {place}."))
+        call = {"arguments": arguments, "output": output, "parent_id": llm}
+        steps.append(Step(id=f"t{place}", type="tool", name=name, **call))
+    return Trace(None, tuple(steps), "test")
+
+
+def ordinary(count):
+    rng = random.Random("ordinary")
+    kinds = [
+        lambda: ("read_file", {"path": f"src/{words(rng, 9)}.py"}, words(rng, 600)),
+        lambda: ("search", {"query": words(rng, 40)}, words(rng, 400)),
+        lambda: ("run", {"command": "pytest"}, f"{rng.random():.3f} s {words(rng, 200)}"),
+        lambda: ("edit", {"path": "a.py", "old": words(rng, 90), "new": words(rng, 90)}, "ok"),
+    ]
+    return trace_of([rng.choice(kinds)() for _ in range(count)])
+
+
+def seconds(trace, rounds=3):
+    """Return the shortest time of a few: a busy machine only ever adds to it."""
+    times = []
+    for _ in range(rounds):
+        started = time.perf_counter()
+        GRADER.grade(trace)
+        times.append(time.perf_counter() - started)
+    return min(times)
+
+
+def test_all_different_failing_calls_take_little_longer_than_ordinary_ones():
+    rng = random.Random("failing")
+    failing = trace_of([("edit", {"text": words(rng, 300)}, "Error: no") for _ in range(1_000)])
+    assert GRADER.grade(failing)["verdict"] == "pass"
+    assert seconds(failing) <= 4 * seconds(ordinary(1_000))
+
+
+def test_ten_times_the_steps_take_about_ten_times_as_long():
+    assert seconds(ordinary(5_000), 2) <= 25 * seconds(ordinary(500))
+
+
+def million(rng):
+    return words(rng, 1_000) * 1_000
+
+
+HUGE = {
+    "arguments of a million characters": lambda rng: [
+        ("write", {"text": million(rng)}, "Error: no") for _ in range(5)
+    ],
+    "results of a million characters": lambda rng: [
+        ("read", {"path": "a"}, million(rng)) for _ in range(5)
+    ],
+    "one word of a million letters": lambda _: [
+        ("write", {"text": "a" * 10**6 + str(at)}, "1" * 10**6) for at in range(5)
+    ],
+    "a hundred thousand times of day": lambda _: [
+        ("read", {"path": "a"}, f"10:{at}0:00 " * 100_000) for at in range(5)
+    ],
+    "a hundred thousand arguments": lambda _: [
+        ("set", {f"k{key}": f"v{at}" for key in range(20_000)}, "Error: no") for at in range(5)
+    ],
+    "fifty thousand equal calls": lambda _: [("get", {"id": 1}, "x")] * 50_000,
+    "fifty thousand different calls": lambda _: [
+        ("get", {"q": f"{at:x}"}, f"{at:x}") for at in range(50_000)
+    ],
+    "fifty thousand results of one call": lambda _: [
+        ("get", {"id": 1}, f"item {at}") for at in range(50_000)
+    ],
+    "fifty thousand failures of three kinds": lambda _: [
+        ("get", {"id": at % 3}, "Error: no") for at in range(50_000)
+    ],
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shape", HUGE)
+def test_a_huge_trace_ends_in_time(shape):
+    """Steps there are twice as many: an answer of the model comes before each call."""
+    assert seconds(trace_of(HUGE[shape](random.Random(shape))), 1) < 10
