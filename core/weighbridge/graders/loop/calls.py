@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.graders.inputs import as_json
-from weighbridge.graders.loop.arguments import Arguments, essential
+from weighbridge.graders.loop.arguments import Arguments, canonical, essential
 from weighbridge.graders.loop.outcomes import Outcome
 from weighbridge.traces.reading import parse_arguments
 
@@ -123,13 +123,14 @@ class _Reader:
         if outer is not None and outer.tool == tool and outer.arguments.key == arguments.key:
             return None
         message = parent if kind == "llm" else None
-        call = Call(step, tool, arguments, Outcome(step.output, step.error), message)
+        outcome = Outcome(step.output, step.error, arguments.value)
+        call = Call(step, tool, arguments, outcome, message)
         self._calls[step.id] = call
         return call
 
     def _turn(self, step: Step, place: int) -> Turn | None:
         """Return the turn of a step; None for an answer seen from within."""
-        text = step.output if type(step.output) is str else ""
+        text = _text_of(step.output)
         parent = step.parent_id
         outer = self._turns.get(parent) if parent is not None else None
         if outer is not None and outer.text == text:
@@ -152,13 +153,21 @@ class _Reader:
         answer = following.output if following else None
         if type(answer) is str:
             answer = _OBSERVATION.sub("", answer, count=1)
-        return Call(step, tool, Arguments(essential(given)), Outcome(answer, None), None)
+        arguments = Arguments(essential(given))
+        return Call(step, tool, arguments, Outcome(answer, None, arguments.value), None)
 
     def _is_new(self, step: Step) -> bool:
         text = " ".join(step.output.casefold().split()) if type(step.output) is str else ""
         is_new = not text or text not in self._said
         self._said.append(text)
         return is_new
+
+
+def _text_of(output: Any) -> str:
+    if type(output) is str:
+        return output
+    is_structured = type(output) in (dict, list) and len(output) > 0
+    return canonical(output).decode("utf-8", "replace") if is_structured else ""
 
 
 def action_in(text: str) -> str:

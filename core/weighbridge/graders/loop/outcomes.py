@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from itertools import pairwise
+from string import ascii_letters
 from typing import TYPE_CHECKING, Any
 
 import re2
@@ -15,6 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 LONG_CHARACTERS = 80  #: a shorter result is a receipt that many calls may get
+_ECHO_CHARACTERS = 400  #: a longer result may hold an argument by chance
+_ECHOED_CHARACTERS = 4
+_AROUND = " \t\r\n.!?;\"'\\"
+_ROUGH_CHARACTERS = 200
 _SORTED_CHARACTERS = 100_000  #: the words of a longer result are compared in their order
 _OMITTED_CHARACTERS = 60
 _RECEIPT_CHARACTERS = 150  #: where a receipt says that it is one
@@ -69,7 +74,8 @@ _TIME_LEFT = _linear(
 #: Names that machines give: they are noise beside a text, and the text itself where there is little else.
 _IDS = _linear(
     r"""\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b|\b0x[0-9a-f]{1,32}\b
-|\b(?:[0-9]{1,20}[a-f]|[a-f]{1,20}[0-9])[0-9a-f]{5,63}\b
+|\b(?:(?:[0-9]{1,2}[a-f]|[a-f]{1,2}[0-9])[0-9a-f]{4}|(?:[0-9]{3,4}[a-f]|[a-f]{3,4}[0-9])[0-9a-f]{2}
+|[0-9]{5,20}[a-f]|[a-f]{5,20}[0-9])[0-9a-f]{0,60}\b
 |\b(?:req|request|trace|span|call|session|msg|run|evt|chatcmpl)[_-][a-z0-9_-]{0,40}\d[a-z0-9_-]{0,40}\b"""
 )
 #: Times and durations, and whatever a label says is one of these, an id or an attempt's number.
@@ -85,7 +91,6 @@ _NUMBER = re.compile(r"(?<![\w.])-?\d{1,15}(?:\.\d{1,15})?")
 _WORD = re.compile(r"\w+")
 _DIGIT = re.compile(r"\d")
 _NAMED = re.compile(r"(?<!\w)\d*+[^\W\d]\w*+")  # words that are no numbers
-_UP_TO_A_NUMBER = re.compile(r"\D{0,200}")
 _COUNTER = re.compile(
     r"(?:attempts?|tr(?:y|ies)|retr(?:y|ies)|requests?|calls?|pid|port|id|seq)\W{0,4}$",
     re.IGNORECASE,
@@ -95,11 +100,12 @@ _COUNTER = re.compile(
 class Outcome:
     """What came of one call, in the forms in which it is compared, each made when it is first needed."""
 
-    __slots__ = ("_error", "_failed", "_output", "_steady", "_text", "_words")
+    __slots__ = ("_asked", "_error", "_failed", "_output", "_steady", "_text", "_words")
 
-    def __init__(self, output: Any, error: Any) -> None:
+    def __init__(self, output: Any, error: Any = None, asked: Any = None) -> None:
         self._output = output
         self._error = error
+        self._asked = asked
         self._text: str | None = None
         self._failed: bool | None = None
         self._steady: str | None = None
@@ -107,9 +113,10 @@ class Outcome:
 
     @property
     def text(self) -> str | None:
-        """The result as text; None where the trace does not tell it."""
+        """The result as text, without an echo of what was asked; None where the trace does not tell it."""
         if self._text is None:
-            self._text = _text_of(self._output if self._output is not None else self._error)
+            text = _text_of(self._output if self._output is not None else self._error)
+            self._text = text and _without_echo(text, self._asked)
         return self._text
 
     @property
@@ -123,7 +130,9 @@ class Outcome:
     @property
     def rough(self) -> str | None:
         """Its beginning, up to a number: it is equal for nearly all results that are the same but for noise."""
-        return self.text and _UP_TO_A_NUMBER.match(self.text)[0]  # type: ignore[index]
+        text = self.text
+        # What stands right before a number may belong to it: an id may begin with letters.
+        return text and text[: _digit_in(text)].rstrip(ascii_letters)
 
     @property
     def steady(self) -> str:
@@ -162,6 +171,11 @@ class Outcome:
         return len(head) == _ANSWER_CHARACTERS or not _NOTHING.search(head)
 
 
+def _digit_in(text: str) -> int:
+    found = _DIGIT.search(text, 0, _ROUGH_CHARACTERS)
+    return found.start() if found else _ROUGH_CHARACTERS
+
+
 def _text_of(output: Any) -> str | None:
     if output is None:
         return None
@@ -170,6 +184,29 @@ def _text_of(output: Any) -> str | None:
     )
     is_short = len(text) < _OMITTED_CHARACTERS
     return None if is_short and _OMITTED.fullmatch(text) else text
+
+
+def _without_echo(text: str, asked: Any) -> str:
+    """Leave out the arguments that a short result repeats, so that it is the same for a call in other words."""
+    if type(asked) is not dict or len(text) > _ECHO_CHARACTERS:
+        return text
+    for value in asked.values():
+        if type(value) is str and len(value) <= _ECHO_CHARACTERS:
+            echo = value.strip(_AROUND).lower()
+            if len(echo) >= _ECHOED_CHARACTERS and echo in text.lower():
+                text = _without(text, echo)
+    return text
+
+
+def _without(text: str, echo: str) -> str:
+    folded = text.lower()
+    if len(folded) != len(text):  # some letters have longer small forms
+        return text
+    pieces, start = [], 0
+    while (place := folded.find(echo, start)) >= 0:
+        pieces.append(text[start:place])
+        start = place + len(echo)
+    return "…".join([*pieces, text[start:]])
 
 
 def _steady(text: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
+from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -48,14 +49,29 @@ _MOVE = re.compile(
 def loops_in_calls(calls: Sequence[Call | None], limits: Limits) -> tuple[list[int], list[Finding]]:
     """Return the row of numbers that calls are compared by, and the loops in it."""
     row = row_of(calls)
-    findings = [
-        *_cycles(calls, row, limits),
-        *_noisy(calls, limits),
-        *_failing(calls, limits),
-        *_crowded(calls, row, limits),
-        *_failing_again(calls, row, limits),
-    ]
+    findings = [*_in_order(calls, row, limits)]
+    findings += [*_crowded(calls, row, limits), *_failing_again(calls, row, limits)]
+    places = [place for place, call in enumerate(calls) if call is None or not _is_thought(call)]
+    if len(places) < len(calls):
+        acting = [calls[place] for place in places]
+        findings += [
+            replace(finding, places=tuple([places[place] for place in finding.places]))
+            for finding in _in_order(acting, [row[place] for place in places], limits)
+        ]
     return row, joined(findings, row)
+
+
+def _in_order(
+    calls: Sequence[Call | None], row: list[int], limits: Limits
+) -> Iterator[Finding]:
+    yield from _cycles(calls, row, limits)
+    yield from _noisy(calls, limits)
+    yield from _failing(calls, limits)
+
+
+def _is_thought(call: Call) -> bool:
+    """Whether a call does nothing but let the agent think, as a text does."""
+    return "think" in call.tool.lower()
 
 
 def row_of(calls: Sequence[Call | None]) -> list[int]:

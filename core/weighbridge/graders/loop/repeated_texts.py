@@ -36,17 +36,20 @@ def loops_in_texts(
 
 
 def _row(turns: Sequence[Turn], threshold: float, *, with_calls: bool) -> list[int]:
-    numbers: dict[Any, int] = {}
+    spoken = [turn.text and not turn.is_action and (with_calls or not turn.calls) for turn in turns]
     texts = _Texts(threshold)
+    for turn, is_spoken in zip(turns, spoken, strict=True):
+        if is_spoken:
+            texts.add(turn.text)
+    inputs = _Inputs()
+    numbers: dict[Any, int] = {}
     row = []
-    for place, turn in enumerate(turns):
-        key: Any
-        if turn.calls and (turn.is_action or not with_calls):
-            key = ("calls", *[call.pair for call in turn.calls])
-        elif turn.text or turn.calls:
-            key = (texts.number(turn), *[call.pair for call in turn.calls])
+    for place, (turn, is_spoken) in enumerate(zip(turns, spoken, strict=True)):
+        key: tuple[object, ...] = (texts.number(turn.text) if is_spoken else None,)
+        if turn.calls:
+            key += tuple([call.pair for call in turn.calls])
         else:
-            key = texts.number_of_input(turn, place)
+            key += (inputs.number(key[0], turn.step.input, place),)
         row.append(numbers.setdefault(key, len(numbers)))
     return row
 
@@ -56,45 +59,51 @@ class _Texts:
 
     def __init__(self, threshold: float) -> None:
         self._known: dict[str, int] = {}
+        self._same_as: dict[int, int] = {}  #: a number, and a smaller one that means the same
         self._recent: Recent[int] = Recent(Least(threshold, ANY_SORT))
-        self._inputs: dict[int, Any] = {}
 
-    def number(self, turn: Turn) -> object:
-        """Number what a turn says; the same words about another input are another matter."""
-        text = turn.text
-        number = self._known.get(text)
-        if number is None:
-            number = self._known[text] = self._new(text)
-        given = turn.step.input
-        if given is None or turn.calls:
-            return number
-        before = self._inputs.get(number)
-        self._inputs[number] = given
-        if before is None or _goes_on(before, given):
-            return number
-        return number, canonical(given)
-
-    def number_of_input(self, turn: Turn, place: int) -> object:
-        """Number a turn that says nothing by what it was given; one that was given nothing is like no other."""
-        given = turn.step.input
-        return ("alone", place) if given is None else ("given", canonical(given))
-
-    def _new(self, text: str) -> int:
+    def add(self, text: str) -> None:
+        """Compare a text with the last ones that differ; one that is like two of them makes these the same."""
+        if text in self._known:
+            return
+        number = self._known[text] = len(self._known)
         described = Described((), (Wording(text),))
-        alike = next(self._recent.alike(described), None)
-        number = alike.item if alike else len(self._known)
-        # Variants are kept too: of two texts that are like a third, each may have words of its own.
+        alike = {self._least(other.item) for other in self._recent.alike(described)}
+        least = min(alike, default=number)
+        self._same_as |= dict.fromkeys(alike | {number}, least)
+        del self._same_as[least]
         self._recent.add(number, described)
+
+    def number(self, text: str) -> int:
+        """Return the number of a text that was added."""
+        return self._least(self._known[text])
+
+    def _least(self, number: int) -> int:
+        while number in self._same_as:
+            number = self._same_as[number]
         return number
 
 
-def _goes_on(before: Any, given: Any) -> bool:
-    """Whether an input is the one before, or goes on where it ended, as a conversation does."""
-    if type(before) is list and type(given) is list:
-        return len(given) >= len(before) and given[: len(before)] == before
-    if type(before) is str and type(given) is str:
-        return given.startswith(before)
-    return canonical(before) == canonical(given)
+class _Inputs:
+    """Tells apart turns that say the same about different things."""
+
+    def __init__(self) -> None:
+        self._last: dict[object, tuple[bytes, bytes]] = {}  #: by what was said: first and last input
+
+    def number(self, text: object, given: Any, place: int) -> object:
+        """Return what a turn was given, or else what the conversation that it goes on from began with."""
+        if given is None:
+            return None if text is not None else place
+        now = canonical(given)
+        first, before = self._last.get(text, (now, now))
+        first = first if _goes_on(before, now) else now
+        self._last[text] = first, now
+        return first
+
+
+def _goes_on(before: bytes, now: bytes) -> bool:
+    """Whether an input is the one before, or goes on where it ended, as the messages of a conversation do."""
+    return now.startswith(before.removesuffix(b"]"))
 
 
 def _cycles(row: list[int], limits: Limits) -> Iterator[Finding]:

@@ -133,8 +133,9 @@ def _entry(loop: Loop, limits: Limits) -> Evidence:
 
 
 def _alike(similarity: float) -> str:
-    percent = int(100 * similarity)
-    return "each equal to the one before" if percent == 100 else f"at least {percent}% alike"
+    if similarity == 1:
+        return "each equal to the one before"
+    return f"at least {min(99, round(100 * similarity))}% alike"
 
 
 def evidence_of_none(sight: Sight, limits: Limits) -> list[Evidence]:
