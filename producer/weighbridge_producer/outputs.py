@@ -115,9 +115,14 @@ def check_outputs(outputs: Iterable[str], inputs: Sequence[Path]) -> None:
         if output == STDOUT:
             continue
         _writer(output)
-        check_folder(output)
-        if Path(output).exists() and any(map(Path(output).samefile, filter(Path.exists, inputs))):
-            raise OutputError(f"the output {output!r} is the input", "name another file")
+        check_writable(output, inputs)
+
+
+def check_writable(output: str, inputs: Sequence[Path]) -> None:
+    """Refuse a file that cannot be written, or that is one of the inputs; raises OutputError."""
+    check_folder(output)
+    if Path(output).exists() and any(map(Path(output).samefile, filter(Path.exists, inputs))):
+        raise OutputError(f"the output {output!r} is the input", "name another file")
 
 
 def check_folder(output: str) -> None:

@@ -7,7 +7,7 @@ import io
 import stat
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
@@ -15,6 +15,7 @@ from weighbridge.errors import InputError
 from weighbridge.jobs.model import ErrorCode, JobError
 from weighbridge_producer.encoding import SourceLine, encode_case
 from weighbridge_producer.lines import BLOCK_BYTES, StreamLines, length_fault
+from weighbridge_producer.owners import Owners
 from weighbridge_producer.trace_cases import as_cases
 
 if TYPE_CHECKING:
@@ -82,14 +83,18 @@ class Source:
 
     def _every_line(self) -> Iterator[SourceLine]:
         self.consumed = 0
+        with closing(Owners()) as ids:
+            yield from self._lines_of_all(ids)
+
+    def _lines_of_all(self, ids: Owners) -> Iterator[SourceLine]:
         if self.files:
             for file in self.files:
                 with self._opened(file) as stream:
-                    yield from self._lines(stream, self._short_name(file))
+                    yield from self._lines(stream, self._short_name(file), ids)
         elif isinstance(self._cases, (str, Path)):
-            yield from self._lines(sys.stdin.buffer, "-")
+            yield from self._lines(sys.stdin.buffer, "stdin", ids)
         elif hasattr(self._cases, "readline") and not isinstance(self._cases, io.TextIOBase):
-            yield from self._lines(cast("BinaryIO", self._cases), self.name)
+            yield from self._lines(cast("BinaryIO", self._cases), self.name, ids)
         else:
             yield from map(self._encoded, self._cases)
 
@@ -111,9 +116,9 @@ class Source:
             else file.name
         )
 
-    def _lines(self, stream: BinaryIO, name: str) -> Iterator[SourceLine]:
+    def _lines(self, stream: BinaryIO, name: str, ids: Owners) -> Iterator[SourceLine]:
         lines = StreamLines(stream, self.name, self._settings, self._count)
-        for line in as_cases(iter(lines), name):
+        for line in as_cases(iter(lines), name, ids):
             self.byte_order_mark |= lines.byte_order_mark
             yield line
 

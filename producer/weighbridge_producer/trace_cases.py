@@ -41,8 +41,11 @@ _Bare = _Named | list[msgspec.Raw]
 _named = msgspec.json.Decoder(_Bare)
 
 
-def as_cases(lines: Iterator[SourceLine], name: str) -> Iterator[SourceLine]:
-    """Yield lines of cases as they are; where the first shows that they are traces, a case for each trace."""
+def as_cases(lines: Iterator[SourceLine], name: str, ids: Owners) -> Iterator[SourceLine]:
+    """Yield lines of cases as they are; where the first shows that they are traces, a case for each trace.
+
+    `ids` are those that earlier files of the same input have taken.
+    """
     blank = 0
     for head in lines:
         if head.fault or head.raw.strip(JSON_SPACE):
@@ -56,9 +59,9 @@ def as_cases(lines: Iterator[SourceLine], name: str) -> Iterator[SourceLine]:
     if kind == "cases":
         yield from every
     elif kind == "traces":
-        yield from _Wrapper(name).lines(every, blank + 1)
+        yield from _Wrapper(name, ids).lines(every, blank + 1)
     else:
-        yield from _document(every, name)
+        yield from _document(every, name, ids)
 
 
 def _kind(raw: bytes) -> str:
@@ -77,7 +80,7 @@ def _kind(raw: bytes) -> str:
     return "traces" if found[0][1] is value else "document"
 
 
-def _document(lines: Iterator[SourceLine], name: str) -> Iterator[SourceLine]:
+def _document(lines: Iterator[SourceLine], name: str, ids: Owners) -> Iterator[SourceLine]:
     """Yield the traces (or cases) of a document; if it is none, the lines as they are."""
     read: list[SourceLine] = []
     size = 0
@@ -92,7 +95,7 @@ def _document(lines: Iterator[SourceLine], name: str) -> Iterator[SourceLine]:
     if values is None:
         yield from read
         return
-    wrapper = _Wrapper(name)
+    wrapper = _Wrapper(name, ids)
     for place, (trace_id, value) in enumerate(values, start=1):
         own_size = size if place == 1 else 0
         if _is_case(value):
@@ -106,7 +109,10 @@ def _document(lines: Iterator[SourceLine], name: str) -> Iterator[SourceLine]:
 
 
 def _values(document: bytes) -> list[tuple[str | None, Any]] | None:
-    """Return what a document holds, each with its id where it stands outside; None where it holds no traces."""
+    """Return what a document holds, each with its id where it stands outside; None where it is no JSON.
+
+    A document of no known shape counts as one trace: whoever grades it says what is wrong with it.
+    """
     try:
         value = orjson.loads(document)
     except ValueError:
@@ -118,7 +124,9 @@ def _values(document: bytes) -> list[tuple[str | None, Any]] | None:
             return None
     if _are_cases(value):
         return [(None, item) for item in value]
-    return single_traces(value)
+    if type(value) not in {dict, list}:
+        return None
+    return single_traces(value) or [(None, value)]
 
 
 def _is_case(value: Any) -> bool:
@@ -132,9 +140,9 @@ def _are_cases(value: Any) -> bool:
 class _Wrapper:
     """Makes cases of traces, each with an id of its own."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, ids: Owners) -> None:
         self._name = name
-        self._owners = Owners()
+        self._ids = ids
 
     def lines(self, lines: Iterator[SourceLine], first: int) -> Iterator[SourceLine]:
         """Yield each line's trace as a case; lines that hold none as they are, to be told what is wrong with them."""
@@ -152,7 +160,7 @@ class _Wrapper:
         own_id = own_id if own_id and _is_name(own_id) else None
         custom_id = own_id or _fitting(place)
         # Two traces may bear one id; a trace that stands there twice is one job.
-        if own_id and self._owners.claim(own_id, trace) is Claim.CONFLICT:
+        if own_id and self._ids.claim(own_id, trace) is Claim.CONFLICT:
             custom_id = _fitting(f"{own_id} ({place})")
         return b'{"custom_id":%b,"inputs":{"trace":%b}}\n' % (orjson.dumps(custom_id), trace)
 

@@ -125,3 +125,16 @@ def test_every_stored_trace_is_graded_by_all_three_to_the_same_bytes_as_directly
     assert len(directly) == 412 * 3
     assert found == [directly, directly]
     assert {orjson.loads(row)["status"] for row in directly} == {"graded"}
+
+
+def test_converting_a_file_onto_itself_is_refused_and_a_lost_line_is_an_error(cli, tmp_path):
+    trace = orjson.dumps({"id": "a", "steps": [{"type": "user", "output": "hi"}]}) + b"\n"
+    (tmp_path / "in.jsonl").write_bytes(trace + b'{"id": "b", "steps": [\n')
+    refused = cli("trace", "convert", "in.jsonl", "-o", "in.jsonl")
+    assert refused.status == 1
+    assert "is the input" in refused.err
+    assert (tmp_path / "in.jsonl").read_bytes().startswith(trace)
+    lossy = cli("trace", "convert", "in.jsonl", "-o", "out.jsonl")
+    assert lossy.status == 1
+    assert "line 2 of the input holds no trace" in lossy.err
+    assert len(rows(tmp_path / "out.jsonl")) == 1

@@ -212,9 +212,11 @@ class _Reader:
             facts = of_message.get(place, NO_FACTS)
             if not _PLAIN_FIELDS.issuperset(message):
                 facts = self._facts(message, role, facts)
-            if role in _RESULT:
+            is_result = role in _RESULT
+            if is_result:
                 self._result(message, facts)
-            else:
+            # No call may hide, whoever is said to have made it.
+            if not is_result or message.get("tool_calls"):
                 self._message(place, message, role, facts)
         for number, pending in enumerate(self._calls):
             self._steps[pending.step_place] = self._tool(pending, number)
@@ -258,7 +260,7 @@ class _Reader:
             )
         )
         if message.get("tool_calls") or message.get("function_call"):
-            self._ask(message, step_id, place, by_user=not by_agent)
+            self._ask(message, step_id, place, by_user=role == "user")
 
     def _ask(self, message: dict[str, Any], parent_id: str, place: int, *, by_user: bool) -> None:
         for call in calls_of(message):

@@ -155,7 +155,8 @@ def _only(labels: list[str], text: str) -> str:
     if len(labels) != 1:
         known = ", ".join(labels) or "none"
         raise ConfigError(
-            f"--config {text!r} names no grader of this command ({known})", "write LABEL.KEY=VALUE"
+            f"--config {text!r} names no grader of this command ({known})",
+            f"write {labels[0]}.KEY=VALUE" if labels else "name one with --grader or --graders",
         )
     return labels[0]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from itertools import count
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import orjson
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 _STYLES = {"llm": "cyan", "tool": "yellow", "agent": "magenta", "user": "green", "system": "dim"}
 _TEXT_WIDTH = 100
+_ERROR_WIDTH = 800
 _MOST_READ = 4 * _TEXT_WIDTH  #: characters of a text that are looked at, however long it is
 
 File = Annotated[str, typer.Argument(metavar="FILE", help=opt.CASES_HELP)]
@@ -71,12 +73,15 @@ def convert(
 ) -> None:
     """Write every trace of FILE in the native form, one a line."""
     from weighbridge.traces.native import to_native
+    from weighbridge_producer.outputs import check_writable
+    from weighbridge_producer.reading import Source
 
     if output == "-":
         failed = _write_all(file, sys.stdout.buffer, to_native)
     else:
+        check_writable(output, Source(file, read_settings()).files)
         try:
-            with open(output, "wb") as target:  # noqa: PTH123 - as the user wrote it
+            with Path(output).open("wb") as target:
                 failed = _write_all(file, target, to_native)
         except OSError as error:
             raise OutputError(f"{output!r} cannot be written: {error.strerror}") from None
@@ -115,7 +120,7 @@ def _traces(file: str) -> Iterator[tuple[str, Trace]]:
         try:
             yield from _read(name, value)
         except TraceError as error:
-            err.print(f"[red]{error.code}[/]: trace {number}: {shown(str(error), 300)}")
+            err.print(f"[red]{error.code}[/]: trace {number}: {shown(str(error), _ERROR_WIDTH)}")
 
 
 def _read(name: str, value: Any) -> Iterator[tuple[str, Trace]]:
@@ -126,26 +131,32 @@ def _read(name: str, value: Any) -> Iterator[tuple[str, Trace]]:
         yield (name if len(found) == 1 else trace.id or name), trace
 
 
-def _values(file: str) -> Iterator[tuple[int, str, Any]]:
+def _values(file: str, bad_lines: list[int] | None = None) -> Iterator[tuple[int, str, Any]]:
+    """Yield the traces of the input as JSON; tell of lines that hold none, and note them."""
     from weighbridge_producer.reading import Source
 
     numbers = count(1)
     for line in Source(file, read_settings()):
         if line.fault:
             err.print(f"[red]{line.fault.code}[/]: {shown(line.fault.message)}")
+            if bad_lines is not None:
+                bad_lines.append(next(numbers))
         elif line.raw.strip():
             number = next(numbers)
             try:
                 case = orjson.loads(line.raw)
                 yield number, str(case["custom_id"]), case["inputs"]["trace"]
             except (ValueError, TypeError, KeyError):
-                err.print(f"[red]line {number}[/] holds no trace")
+                err.print(f"[red]line {number}[/] of the input holds no trace")
+                if bad_lines is not None:
+                    bad_lines.append(number)
 
 
 def _write_all(file: str, target: BinaryIO, to_native: Any) -> int:
     """Write every trace; return how many could not be read."""
+    bad_lines: list[int] = []
     failed = 0
-    for number, name, value in _values(file):
+    for number, name, value in _values(file, bad_lines):
         try:
             for trace_name, trace in _read(name, value):
                 data = {**to_native(trace), "id": trace.id or trace_name}
@@ -154,13 +165,14 @@ def _write_all(file: str, target: BinaryIO, to_native: Any) -> int:
                     err.print(f"{shown(trace_name)}: not carried over: {shown(lost)}")
         except TraceError as error:
             failed += 1
-            err.print(f"[red]{error.code}[/]: trace {number}: {shown(str(error), 300)}")
-    return failed
+            err.print(f"[red]{error.code}[/]: trace {number}: {shown(str(error), _ERROR_WIDTH)}")
+    return failed + len(bad_lines)
 
 
 def _print_trace(name: str, trace: Trace) -> None:
     tools, calls = trace.steps_of("tool"), trace.steps_of("llm")
-    tokens = sum((step.usage.total or 0) for step in calls if step.usage)
+    whole = trace.usage.total if trace.usage else None
+    tokens = whole or sum((step.usage.total or 0) for step in calls if step.usage)
     facts = [
         trace.format,
         counted(len(trace.steps), "step"),

@@ -33,7 +33,7 @@ def verify(
     ] = False,
     as_json: opt.AsJson = False,
 ) -> None:
-    """Grade CASES again, with the same --grader and --config, and prove RESULTS unchanged and complete.
+    """Grade CASES again, with the same --grader, --config and --graders, and prove RESULTS unchanged and complete.
 
     Exits with 1 when a result is changed, missing or surplus, and when one cannot be proven: grading again does not
     tell whether a job really ran out of time, say, and a failure could hide behind such a result. --allow-unproven

@@ -133,7 +133,6 @@ def test_an_empty_allowlist_allows_nothing():
         ("a.c", "abc", False),
         ("(x+)+*", "(x+)+y", True),
         ("\\*", "\\x", True),
-        ("", "", True),
     ],
 )
 def test_names_and_globs_match_the_whole_name_and_its_case(glob, name, matches):
@@ -620,3 +619,11 @@ def test_what_is_not_json_is_never_judged_as_if_it_were(name, schema):
         orjson.dumps(result)
     named = Step(id="a", type="tool", name=value, arguments={})
     assert ToolSchemaGrader().grade(Trace(id=None, format="x", steps=(named,)))["passed"]
+
+
+def test_a_call_that_names_no_tool_passes_no_list():
+    nameless = {"type": "tool", "nmae": "rm", "arguments": {}}
+    for config in ({"blocklist": ["rm"]}, {"allowlist": ["*"]}):
+        result = grade(nameless, **config)
+        assert result["verdict"] == "fail"
+        assert "names no tool" in failures(result)[0]["description"]

@@ -142,6 +142,13 @@ def test_files_of_a_folder_name_their_traces(tmp_path: Path) -> None:
     assert all(read_trace(case["inputs"]["trace"]).steps for case in cases)
 
 
+def test_two_traces_under_one_id_in_two_files_are_two_cases(tmp_path: Path) -> None:
+    for name, steps in (("a", NATIVE["steps"]), ("b", []), ("c", [])):
+        (tmp_path / f"{name}.jsonl").write_bytes(jsonl({"id": "z", "steps": steps}))
+    cases = [orjson.loads(line.raw) for line in Source(tmp_path, Settings())]
+    assert [case["custom_id"] for case in cases] == ["z", "z (b.jsonl:1)", "z (c.jsonl:1)"]
+
+
 @given(
     st.lists(
         st.sampled_from([jsonl(NATIVE), jsonl(MESSAGES), b"\n", b"[\n", b"oops\n", b'{"a": 1}\n']),

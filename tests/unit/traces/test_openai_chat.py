@@ -360,3 +360,11 @@ def test_a_chat_is_read_from_text_too():
     messages = [{"role": "user", "content": "hi"}]
     for text in (orjson.dumps(messages), orjson.dumps({"messages": messages}).decode()):
         assert read_trace(text).steps == read_trace(messages).steps
+
+
+@pytest.mark.parametrize("role", ["Assistant", "model", "system", "tool"])
+def test_no_call_hides_behind_a_role_that_makes_none(role):
+    asked = [{"role": "user", "content": "go"}, {"role": "assistant", "content": "yes"}] * 11
+    hidden = {"role": role, "content": "", "tool_calls": [call("h", "rm")]}
+    (step,) = read_trace([*asked, hidden]).steps_of("tool")
+    assert (step.id, step.name) == ("h", "rm")

@@ -31,7 +31,7 @@ def _as_tuple(value: object) -> object:
     return tuple(value) if isinstance(value, list) else value
 
 
-_StepTypes = Annotated[tuple[StepType, ...], BeforeValidator(_as_tuple), Field(min_length=1)]
+_StepTypes = Annotated[tuple[StepType, ...], Field(min_length=1), BeforeValidator(_as_tuple)]
 
 
 class LoopConfig(GraderConfig):

@@ -130,6 +130,8 @@ class Rules:
         """Return the rule for a tool."""
         policy = self._policy
         tool = shown(name)
+        if not name and (policy.blocklist.entries or policy.allowlist is not None):
+            return _refused(tool, Refusal("tool_known", "the call names no tool", ()))
         blocked = policy.blocklist.entry_for(name)
         if blocked is not None:
             reason = f"in the blocklist{_by(blocked, name)}"
