@@ -61,9 +61,8 @@ class Turn:
 class History:
     """Everything in a trace that could repeat itself."""
 
-    calls: list[Call | None] = field(
-        default_factory=list
-    )  #: None where the user said something new
+    #: None where the user said something new
+    calls: list[Call | None] = field(default_factory=list)
     turns: list[Turn] = field(default_factory=list)
 
     def made_calls(self) -> Iterator[Call]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.likeness import Least, Recent
+from weighbridge.graders.loop.nature import thinks
 from weighbridge.graders.loop.wording import ANY_SORT
 
 if TYPE_CHECKING:
@@ -120,7 +121,7 @@ class Identities:
         Many calls fail for the same reason: of these only long pieces of work, such as edits, are alike. An answer tells
         more: questions that bring the same one are the same question, and may be less alike. A receipt tells nothing.
         """
-        if not self._compare_results or "think" in call.tool.lower():
+        if not self._compare_results or thinks(call):
             return Least(self._threshold, ANY_SORT)
         if call.outcome.has_failed:
             return Least(self._threshold, ANY_SORT - {"phrase"})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from dataclasses import replace
 from itertools import pairwise
@@ -10,6 +9,13 @@ from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.cycles import Crowding, Stretch, crowded, repeats
 from weighbridge.graders.loop.findings import Finding, joined
+from weighbridge.graders.loop.nature import (
+    lets_time_pass,
+    moves_on,
+    only_looks,
+    thinks,
+    tries_out,
+)
 from weighbridge.graders.loop.outcomes import only_noise
 from weighbridge.graders.loop.wording import lists_items
 
@@ -20,30 +26,8 @@ if TYPE_CHECKING:
     from weighbridge.graders.loop.limits import Limits
 
 NOISE_PERIOD = 3  #: the longest cycle in which results may be noisy
-LOOKS_BETWEEN = 5  #: the most calls between two attempts that count as one after the other
-#: Calls that look and change nothing: what failed before them fails after them.
-_LOOK = re.compile(
-    r"(?:^|[_\W])(?:get|read|view|list|search|find|fetch|show|cat|open|grep|ls|head|tail|think|stat|look|lookup|browse"
-    r"|describe|check|verify|query|inspect|calculate|count|retrieve|scan|explore|help|info)(?:[_\W]|$)",
-    re.IGNORECASE,
-)
-#: Calls that try something out: what was changed before them may let them pass.
-_TRIAL = re.compile(
-    r"(?:^|[_\W])(?:run|test|tests|exec|execute|build|compile|lint|check|validate|verify|evaluate|eval|submit|deploy|start"
-    r"|launch|simulate|status|poll|wait|try|play|solve|apply|install|python\w*|pytest|make|npm|node|code|answer)(?:[_\W]|$)",
-    re.IGNORECASE,
-)
-_WAIT = re.compile(r"wait|sleep|delay|pause|back_?off", re.IGNORECASE)
-_SHELL = re.compile(r"bash|shell|terminal|exec|run|command|console|cmd", re.IGNORECASE)
-_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
-_LOOKING_COMMAND = re.compile(
-    r"\s*(?:ls|cat|grep|rg|find|head|tail|pwd|which|wc|tree|git (?:log|status|diff|show)"
-    r"|(?:get|read|view|list|search|fetch|show|open|describe)_\w{1,40})\b[^>|;&]*$"
-)
-#: Calls that move on with the same arguments.
-_MOVE = re.compile(
-    r"scroll|click|next|prev|page|press|key|wait|sleep|swipe|move|step|poll|status", re.IGNORECASE
-)
+LOOKS_BETWEEN = 5  #: the most calls between two attempts, where these change nothing
+CALLS_BETWEEN = 2  #: the most of others
 
 
 def loops_in_calls(calls: Sequence[Call | None], limits: Limits) -> tuple[list[int], list[Finding]]:
@@ -51,7 +35,7 @@ def loops_in_calls(calls: Sequence[Call | None], limits: Limits) -> tuple[list[i
     row = row_of(calls)
     findings = [*_in_order(calls, row, limits)]
     findings += [*_crowded(calls, row, limits), *_failing_again(calls, row, limits)]
-    places = [place for place, call in enumerate(calls) if call is None or not _is_thought(call)]
+    places = [place for place, call in enumerate(calls) if call is None or not thinks(call)]
     if len(places) < len(calls):
         acting = [calls[place] for place in places]
         findings += [
@@ -61,17 +45,10 @@ def loops_in_calls(calls: Sequence[Call | None], limits: Limits) -> tuple[list[i
     return row, joined(findings, row)
 
 
-def _in_order(
-    calls: Sequence[Call | None], row: list[int], limits: Limits
-) -> Iterator[Finding]:
+def _in_order(calls: Sequence[Call | None], row: list[int], limits: Limits) -> Iterator[Finding]:
     yield from _cycles(calls, row, limits)
     yield from _noisy(calls, limits)
     yield from _failing(calls, limits)
-
-
-def _is_thought(call: Call) -> bool:
-    """Whether a call does nothing but let the agent think, as a text does."""
-    return "think" in call.tool.lower()
 
 
 def row_of(calls: Sequence[Call | None]) -> list[int]:
@@ -224,12 +201,13 @@ def _chains(calls: Sequence[Call | None], places: list[int], attempt: Call) -> I
     What is tried out, such as a program, may be tried again after any change: that is honest work. Anything else is not
     helped by the odd call between.
     """
-    is_trial = _is_trial(attempt)
+    reach = 0 if tries_out(attempt) else CALLS_BETWEEN
     chain = places[:1]
     for earlier, later in pairwise(places):
-        between = calls[earlier + 1 : later]
-        reach = LOOKS_BETWEEN if all(map(_changes_nothing, between)) else 0 if is_trial else 2
-        if len(between) > reach or any(call is None or _lets_time_pass(call) for call in between):
+        # Attempts may be few and far between: what lies there is looked at only where it is little.
+        between = calls[earlier + 1 : min(later, earlier + LOOKS_BETWEEN + 2)]
+        limit = LOOKS_BETWEEN if all(map(_changes_nothing, between)) else reach
+        if len(between) > limit or any(call is None or lets_time_pass(call) for call in between):
             yield chain
             chain = []
         chain.append(later)
@@ -237,33 +215,7 @@ def _chains(calls: Sequence[Call | None], places: list[int], attempt: Call) -> I
 
 
 def _changes_nothing(call: Call | None) -> bool:
-    return call is not None and (_only_looks(call) or call.outcome.has_failed)
-
-
-def _lets_time_pass(call: Call) -> bool:
-    return _WAIT.search(_command_of(call) or call.tool) is not None
-
-
-def _is_trial(call: Call) -> bool:
-    if _command_of(call) is not None:
-        return not _only_looks(call)
-    return _TRIAL.search(_CAMEL.sub("_", call.tool)) is not None
-
-
-def _only_looks(call: Call) -> bool:
-    command = _command_of(call)
-    if command is not None:
-        return _LOOKING_COMMAND.match(command) is not None
-    return _LOOK.search(_CAMEL.sub("_", call.tool)) is not None
-
-
-def _command_of(call: Call) -> str | None:
-    """Return the command line that a call runs, if it runs one."""
-    value = call.arguments.value
-    command = value.get("command") or value.get("cmd") if type(value) is dict else value
-    if type(command) is not str or not command:
-        return None
-    return command if not call.tool or _SHELL.search(call.tool) else None
+    return call is not None and (only_looks(call) or call.outcome.has_failed)
 
 
 def _only_moves_on(found: list[Call], period: int, limits: Limits) -> bool:
@@ -271,14 +223,7 @@ def _only_moves_on(found: list[Call], period: int, limits: Limits) -> bool:
     untold = [call for call in found if call.outcome.text is None]
     if len(untold) < 2 or len(found) >= 2 * limits.least_length(period):
         return False
-    return all(_moves_on(call) for call in untold)
-
-
-def _moves_on(call: Call) -> bool:
-    value = call.arguments.value
-    kind = value.get("action") if type(value) is dict else None
-    moves = kind if type(kind) is str else ""
-    return not value or _MOVE.search(f"{call.tool} {moves}") is not None
+    return all(map(moves_on, untold))
 
 
 def _works_through_a_list(found: list[Call]) -> bool:

@@ -88,7 +88,9 @@ class _Inputs:
     """Tells apart turns that say the same about different things."""
 
     def __init__(self) -> None:
-        self._last: dict[object, tuple[bytes, bytes]] = {}  #: by what was said: first and last input
+        self._last: dict[
+            object, tuple[bytes, bytes]
+        ] = {}  #: by what was said: first and last input
 
     def number(self, text: object, given: Any, place: int) -> object:
         """Return what a turn was given, or else what the conversation that it goes on from began with."""

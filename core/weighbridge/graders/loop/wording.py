@@ -6,7 +6,6 @@ two texts different things, however alike they are.
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections import Counter
 from typing import NamedTuple
@@ -149,16 +148,22 @@ def lists_items(texts: list[str]) -> bool:
     variants = list(dict.fromkeys(texts))
     if len(variants) < max(3, 0.7 * len(texts)):
         return False
-    spoken = [_stems(text) for text in variants[:_ITEM_TEXTS]]
-    return all(_has_other_item(one, other) for one, other in itertools.pairwise(spoken))
+    first, *others = [_stems(text) for text in variants[:_ITEM_TEXTS]]
+    seen = set(first)
+    before = first
+    for spoken in others:
+        gone, come = before - spoken, spoken - before
+        # An item that came before comes back when work is done over, not when it goes on.
+        if not (_is_item(gone) and _is_item(come)) or seen.issuperset(come):
+            return False
+        seen.update(come)
+        before = spoken
+    return True
 
 
 def _stems(text: str) -> Counter[str]:
     return Counter(stems_of(text[:COMPARED_CHARACTERS].casefold()))
 
 
-def _has_other_item(one: Counter[str], other: Counter[str]) -> bool:
-    return all(
-        0 < item.total() <= _ITEM_WORDS and _SMALL_WORDS.isdisjoint(item)
-        for item in (one - other, other - one)
-    )
+def _is_item(words: Counter[str]) -> bool:
+    return 0 < words.total() <= _ITEM_WORDS and _SMALL_WORDS.isdisjoint(words)

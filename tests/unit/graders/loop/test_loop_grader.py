@@ -697,6 +697,7 @@ ODD = [
     "",
     {"q": "x" * 5_000},
     {"thought": None},
+    "Error: no",
 ]
 
 
@@ -710,7 +711,7 @@ def odd_steps(arguments, output):
 
 @pytest.mark.parametrize("place", range(len(ODD)))
 def test_steps_of_any_content_get_a_whole_result(place):
-    for other in (place, (place * 7 + 3) % len(ODD)):
+    for other in (place, (place * 7 + 3) % len(ODD), len(ODD) - 1):
         steps = odd_steps(ODD[place], ODD[other])
         for types in (["tool", "llm"], ["tool", "llm", "agent", "user", "system", "other"]):
             grader = LoopGrader(config={"step_types": types})

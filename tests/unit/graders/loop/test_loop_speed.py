@@ -90,6 +90,9 @@ HUGE = {
     "fifty thousand results of one call": lambda _: [
         ("get", {"id": 1}, f"item {at}") for at in range(50_000)
     ],
+    "failures that come back after a long time": lambda _: [
+        ("get", {"id": at % 5_000}, "Error: no") for at in range(50_000)
+    ],
     "fifty thousand failures of three kinds": lambda _: [
         ("get", {"id": at % 3}, "Error: no") for at in range(50_000)
     ],

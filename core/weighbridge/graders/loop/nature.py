@@ -1,0 +1,72 @@
+"""What sort of call a call is, by its name and its command: it looks, tries out, waits, thinks or moves on."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from weighbridge.graders.loop.calls import Call
+
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_SHELL = re.compile(r"bash|shell|terminal|exec|run|command|console|cmd", re.IGNORECASE)
+_LOOK = re.compile(
+    r"(?:^|[_\W])(?:get|read|view|list|search|find|fetch|show|cat|open|grep|ls|head|tail|think|stat|look|lookup|browse"
+    r"|describe|check|verify|query|inspect|calculate|count|retrieve|scan|explore|help|info)(?:[_\W]|$)",
+    re.IGNORECASE,
+)
+_LOOKING_COMMAND = re.compile(
+    r"\s*(?:ls|cat|grep|rg|find|head|tail|pwd|which|wc|tree|git (?:log|status|diff|show)"
+    r"|(?:get|read|view|list|search|fetch|show|open|describe)_\w{1,40})\b[^>|;&]*$"
+)
+_TRIAL = re.compile(
+    r"(?:^|[_\W])(?:run|test|tests|exec|execute|build|compile|lint|check|validate|verify|evaluate|eval|submit|deploy|start"
+    r"|launch|simulate|status|poll|wait|try|play|solve|apply|install|python\w*|pytest|make|npm|node|code|answer)(?:[_\W]|$)",
+    re.IGNORECASE,
+)
+_WAIT = re.compile(r"wait|sleep|delay|pause|back_?off", re.IGNORECASE)
+_MOVE = re.compile(
+    r"scroll|click|next|prev|page|press|key|wait|sleep|swipe|move|step|poll|status", re.IGNORECASE
+)
+
+
+def thinks(call: Call) -> bool:
+    """Whether a call does nothing but let the agent think, as a text does."""
+    return "think" in call.tool.lower()
+
+
+def only_looks(call: Call) -> bool:
+    """Whether a call looks and changes nothing: what failed before it fails after it."""
+    command = _command_of(call)
+    if command is not None:
+        return _LOOKING_COMMAND.match(command) is not None
+    return _LOOK.search(_CAMEL.sub("_", call.tool)) is not None
+
+
+def tries_out(call: Call) -> bool:
+    """Whether a call tries something out: what was changed before it may let it pass."""
+    if _command_of(call) is not None:
+        return not only_looks(call)
+    return _TRIAL.search(_CAMEL.sub("_", call.tool)) is not None
+
+
+def lets_time_pass(call: Call) -> bool:
+    """Whether a call waits: what failed before it may not fail after it."""
+    return _WAIT.search(_command_of(call) or call.tool) is not None
+
+
+def moves_on(call: Call) -> bool:
+    """Whether a call may come to something new each time, with the same arguments: a page further, a button again."""
+    value = call.arguments.value
+    kind = value.get("action") if type(value) is dict else None
+    moves = kind if type(kind) is str else ""
+    return not value or _MOVE.search(f"{call.tool} {moves}") is not None
+
+
+def _command_of(call: Call) -> str | None:
+    """Return the command line that a call runs, if it runs one."""
+    value = call.arguments.value
+    command = value.get("command", value.get("cmd")) if type(value) is dict else value
+    if type(command) is not str or not command:
+        return None
+    return command if not call.tool or _SHELL.search(call.tool) else None
