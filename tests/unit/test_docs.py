@@ -89,7 +89,9 @@ def anchors(file: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("known", FORMATS, ids=lambda known: known.id)
-def test_the_page_of_traces_has_each_format_with_the_fields_that_it_carries(known: Importer) -> None:
+def test_the_page_of_traces_has_each_format_with_the_fields_that_it_carries(
+    known: Importer,
+) -> None:
     section = read("docs/traces.md").partition(f"### {known.name}\n")[2].partition("\n### ")[0]
     fields = [f"| `{ours}` | {theirs} |" for ours, theirs in known.fields]
     assert [line for line in section.splitlines() if line.startswith("| `")] == fields

@@ -109,23 +109,19 @@ def _key(key: Any) -> str:
 class Arguments:
     """The arguments of one call."""
 
-    __slots__ = ("_described", "key", "value")
+    __slots__ = ("_described", "digits", "key", "value")
 
     def __init__(self, value: Any) -> None:
         self.value = value
         self.key = canonical(value)  #: the same for equal arguments
+        self.digits = tuple(_DIGITS.findall(self.key))  #: the runs of digits in them, in order
         self._described: Described | None = None
 
     @property
     def gist(self) -> tuple[bytes, tuple[bytes, ...]]:
         """The arguments without differences of case, white space, quotes and stops; the digits keep their places."""
         key = self.key.replace(b"\\n", b"").replace(b"\\t", b"")
-        return key.lower().translate(None, _TRIFLES), tuple(_DIGITS.findall(self.key))
-
-    @property
-    def digits(self) -> tuple[bytes, ...]:
-        """The runs of digits in them; arguments that differ in these are different."""
-        return tuple(sorted(_DIGITS.findall(self.key)))
+        return key.lower().translate(None, _TRIFLES), self.digits
 
     @property
     def texts(self) -> str:

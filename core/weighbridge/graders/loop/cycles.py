@@ -23,6 +23,14 @@ class Stretch(NamedTuple):
         return self.end - self.start
 
 
+def cycles(row: Sequence[int], max_period: int) -> Iterator[tuple[int, Stretch]]:
+    """Yield each period up to a longest one, with the stretches that repeat themselves after it."""
+    if len(set(row)) < len(row):
+        for period in range(1, max_period + 1):
+            for stretch in repeats(row, period):
+                yield period, stretch
+
+
 def repeats(row: Sequence[int], period: int) -> Iterator[Stretch]:
     """Yield the longest stretches in which each number equals the one a period before it."""
     start = previous = -1

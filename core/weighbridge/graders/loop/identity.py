@@ -98,7 +98,7 @@ class Identities:
         alone = _Action(len(self._actions))
         if call.arguments.value is None:
             return alone
-        key = call.tool, call.arguments.digits, rough
+        key = call.tool, tuple(sorted(call.arguments.digits)), rough
         recent = self._recent.get(key)
         if recent is None:
             self._recent[key] = call, alone

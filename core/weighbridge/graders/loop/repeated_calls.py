@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from weighbridge.graders.loop.cycles import Crowding, Stretch, crowded, repeats
+from weighbridge.graders.loop.cycles import Crowding, Stretch, crowded, cycles, repeats
 from weighbridge.graders.loop.findings import Finding, joined
 from weighbridge.graders.loop.nature import (
     lets_time_pass,
@@ -58,16 +58,15 @@ def row_of(calls: Sequence[Call | None]) -> list[int]:
 
 def _cycles(calls: Sequence[Call | None], row: list[int], limits: Limits) -> Iterator[Finding]:
     """Find the same steps in the same order, with the same results."""
-    for period in range(1, limits.max_period + 1):
-        for stretch in repeats(row, period):
-            if stretch.length < limits.least_length(period):
-                continue
-            found = _calls_of(calls, stretch)
-            if period > 1 and len({call.pair for call in found[:period]}) == 1:
-                continue
-            if _only_moves_on(found, period, limits) or _works_through_a_list(found):
-                continue
-            yield Finding(_kind(found, period), period, tuple(range(*stretch)))
+    for period, stretch in cycles(row, limits.max_period):
+        if stretch.length < limits.least_length(period):
+            continue
+        found = _calls_of(calls, stretch)
+        if period > 1 and len({call.pair for call in found[:period]}) == 1:
+            continue
+        if _only_moves_on(found, period, limits) or _works_through_a_list(found):
+            continue
+        yield Finding(_kind(found, period), period, tuple(range(*stretch)))
 
 
 def _kind(found: list[Call], period: int) -> str:
@@ -82,21 +81,19 @@ def _kind(found: list[Call], period: int) -> str:
 def _noisy(calls: Sequence[Call | None], limits: Limits) -> Iterator[Finding]:
     """Find the same calls in the same order, with results that differ by noise alone."""
     row = [-place - 1 if call is None else call.exact for place, call in enumerate(calls)]
-    for period in range(1, NOISE_PERIOD + 1):
-        for stretch in repeats(row, period):
-            if stretch.length < limits.least_length(period):
-                continue
-            found = _calls_of(calls, stretch)
-            if len({call.pair for call in found}) <= len({call.exact for call in found}):
-                continue
-            for start, end in _of_the_same_words(found, period):
-                part = found[start:end]
-                if len(part) < limits.least_length(period):
-                    continue
-                phases = [part[phase::period] for phase in range(period)]
-                if all(only_noise([call.outcome for call in phase]) for phase in phases):
-                    first = stretch.start + start
-                    yield Finding("noisy_results", period, tuple(range(first, first + len(part))))
+    for period, stretch in cycles(row, NOISE_PERIOD):
+        if stretch.length < limits.least_length(period):
+            continue
+        found = _calls_of(calls, stretch)
+        if len({call.pair for call in found}) <= len({call.exact for call in found}):
+            continue
+        for start, end in _of_the_same_words(found, period):
+            phases = [found[phase:end:period] for phase in range(start, start + period)]
+            if end - start >= limits.least_length(period) and all(
+                only_noise([call.outcome for call in phase]) for phase in phases
+            ):
+                places = range(stretch.start + start, stretch.start + end)
+                yield Finding("noisy_results", period, tuple(places))
 
 
 def _of_the_same_words(found: list[Call], period: int) -> Iterator[Stretch]:
@@ -109,7 +106,7 @@ def _failing(calls: Sequence[Call | None], limits: Limits) -> Iterator[Finding]:
     """Find one call that fails again and again, whatever it fails of."""
     row = [-place - 1 if call is None else call.exact for place, call in enumerate(calls)]
     failed: dict[int, bool] = {}
-    for stretch in repeats(row, 1):
+    for _, stretch in cycles(row, 1):
         if stretch.length < limits.least_length(1):
             continue
         start = stretch.start

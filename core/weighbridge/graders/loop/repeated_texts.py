@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.graders.loop.arguments import canonical
-from weighbridge.graders.loop.cycles import Crowding, Stretch, crowded, repeats
+from weighbridge.graders.loop.cycles import Crowding, Stretch, crowded, cycles
 from weighbridge.graders.loop.findings import Finding, joined
 from weighbridge.graders.loop.likeness import Described, Least, Recent
 from weighbridge.graders.loop.wording import ANY_SORT, Wording, lists_items
@@ -109,12 +109,10 @@ def _goes_on(before: bytes, now: bytes) -> bool:
 
 
 def _cycles(row: list[int], limits: Limits) -> Iterator[Finding]:
-    for period in range(1, limits.max_period + 1):
-        for stretch in repeats(row, period):
-            is_loop = stretch.length >= limits.least_length(period)
-            if is_loop and (period == 1 or len(set(row[stretch.start : stretch.end])) > 1):
-                kind = "text" if period == 1 else "text_cycle"
-                yield Finding(kind, period, tuple(range(*stretch)))
+    for period, stretch in cycles(row, limits.max_period):
+        is_loop = stretch.length >= limits.least_length(period)
+        if is_loop and (period == 1 or len(set(row[stretch.start : stretch.end])) > 1):
+            yield Finding("text" if period == 1 else "text_cycle", period, _places(stretch))
 
 
 def _crowded(row: list[int], spoken: list[bool], limits: Limits) -> Iterator[Finding]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from weighbridge.graders.loop.cycles import repeats
+from weighbridge.graders.loop.cycles import cycles
 from weighbridge.graders.loop.loops import id_of
 from weighbridge.graders.trace_grader import bounded, excerpt_of, first_ids
 
@@ -47,15 +47,14 @@ class Sight:
         self.steps += count
         if count and not self.longest_repeat:
             self.longest_repeat = 1
-        for period in range(1, max_period + 1):
-            for start, end in repeats(row, period):
-                if row[start] < 0:
-                    continue
-                rounds = (end - start) // period
-                if period == 1 and rounds > self.longest_repeat:
-                    self.longest_repeat, self.repeat_ids = rounds, _ids(steps[start:end])
-                elif rounds > self.most_rounds and len(set(row[start : start + period])) > 1:
-                    self.most_rounds, self.round_ids = rounds, _ids(steps[start:end])
+        for period, (start, end) in cycles(row, max_period):
+            if row[start] < 0:
+                continue
+            rounds = (end - start) // period
+            if period == 1 and rounds > self.longest_repeat:
+                self.longest_repeat, self.repeat_ids = rounds, _ids(steps[start:end])
+            elif rounds > self.most_rounds and len(set(row[start : start + period])) > 1:
+                self.most_rounds, self.round_ids = rounds, _ids(steps[start:end])
 
 
 def _ids(steps: Sequence[Call | Turn | None]) -> tuple[str, ...]:
