@@ -13,6 +13,7 @@ from weighbridge.graders.base import (
     Verdict,
     graded,
 )
+from weighbridge.graders.config import parse_config
 from weighbridge.graders.loop import ticket
 from weighbridge.graders.loop.calls import History, history_of
 from weighbridge.graders.loop.identity import Identities
@@ -66,11 +67,12 @@ class LoopGrader(TraceGrader):
 
     @classmethod
     def requirements(cls, config: dict[str, Any] | None = None) -> GraderRequirements:
-        """Return the step types examined; calls of tools are needed to examine these."""
-        types = (config or {}).get("step_types", _DEFAULT_TYPES)
-        return GraderRequirements(
-            step_types=tuple(types), capabilities=("tool_calls",) if "tool" in types else ()
-        )
+        """Return the step types examined; calls of tools are needed to examine these.
+
+        Raises ConfigError or ConfigTypeError.
+        """
+        types = parse_config(cls.Config, config, cls.id).step_types
+        return GraderRequirements(types, ("tool_calls",) if "tool" in types else ())
 
     @classmethod
     def example(cls) -> dict[str, Any]:
