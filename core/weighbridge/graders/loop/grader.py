@@ -39,7 +39,7 @@ class LoopConfig(GraderConfig):
     """When repetition is a loop, and which steps are examined."""
 
     max_repeats: Annotated[int, Field(ge=1, le=1_000)] = 3
-    similarity_threshold: Annotated[float, Field(ge=0.5, le=1.0)] = 0.9
+    similarity_threshold: Annotated[float, Field(ge=0.0, le=1.0)] = 0.9
     max_period: Annotated[int, Field(ge=1, le=50)] = 10
     step_types: _StepTypes = _DEFAULT_TYPES
     compare_results: bool = True
