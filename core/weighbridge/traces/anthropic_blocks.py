@@ -29,10 +29,14 @@ class Blocks:
         if type(role) is not str:
             raise TypeError(f"message {len(self.messages) + 1} is no object with a role")
         content = message.get("content")
+        if type(content) is dict:
+            content = [content]
         if type(content) is not list:
             self._say(message, role, content, time, cost_usd)
             return
         calls, results, said = self._sorted(content)
+        if calls:
+            role = "assistant"  # whoever is said to have made them: no call may hide
         if role == "assistant":
             self._say(message, role, said or None, time, cost_usd, calls)
         for block in results:

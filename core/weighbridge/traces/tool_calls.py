@@ -70,13 +70,13 @@ def _facts(operation: Operation) -> _Facts:
 
 def _asked(operations: Sequence[Operation]) -> Iterable[Asked]:
     for place, operation in enumerate(operations):
-        seen: set[str] = set()
+        seen: set[tuple[str, str | None]] = set()
         for message in operation.outputs if operation.speaks else ():
             for call in message.calls:
-                if call.id is None or call.id not in seen:
+                if call.id is None or (call.id, call.name) not in seen:
                     yield Asked(call, place)
                 if call.id is not None:
-                    seen.add(call.id)
+                    seen.add((call.id, call.name))
 
 
 def _match(

@@ -293,3 +293,19 @@ def test_lines_that_came_twice_and_those_of_the_program_are_no_steps():
     assert [step.output for step in trace.steps_of("other")] == ["API Error: 529"]
     assert "lines that came twice (1)" in trace.not_carried
     assert "notices of the program to the model (1)" in trace.not_carried
+
+
+@pytest.mark.parametrize(
+    "hidden",
+    [
+        {"role": "user", "content": [{"type": "tool_use", "id": "h", "name": "rm", "input": {}}]},
+        {
+            "role": "assistant",
+            "content": {"type": "tool_use", "id": "h", "name": "rm", "input": {}},
+        },
+    ],
+)
+def test_no_call_hides_in_an_odd_message(hidden):
+    asked = {"type": "tool_use", "id": "a", "name": "ls", "input": {}}
+    trace = read_trace([{"role": "assistant", "content": [asked]}, hidden])
+    assert [step.name for step in trace.steps_of("tool")] == ["ls", "rm"]
