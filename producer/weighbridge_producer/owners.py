@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from enum import Enum, auto
+from functools import cached_property
 from hashlib import blake2b
+from sqlite3 import Connection
 
 from weighbridge_producer.scratch import scratch_database
 
@@ -19,8 +21,10 @@ class Claim(Enum):
 class Owners:
     """The first line with each custom_id, by digests on disk: there may be millions."""
 
-    def __init__(self) -> None:
-        self._base = scratch_database("owners (id BLOB PRIMARY KEY, line BLOB)")
+    @cached_property
+    def _base(self) -> Connection:
+        # Most inputs never ask, and one job should not wait for a database.
+        return scratch_database("owners (id BLOB PRIMARY KEY, line BLOB)")
 
     def claim(self, custom_id: str, line: bytes) -> Claim:
         """Note a line's id, and say what an earlier line makes of it."""
@@ -33,7 +37,8 @@ class Owners:
 
     def close(self) -> None:
         """Forget everything."""
-        self._base.close()
+        if "_base" in self.__dict__:
+            self._base.close()
 
 
 def _digest(data: bytes) -> bytes:

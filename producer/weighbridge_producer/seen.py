@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+from mmap import mmap
 from random import Random
 
 _WORDS_BITS = 20
@@ -10,6 +12,7 @@ _PATTERNS_BITS = 12
 _WORD_MASK, _PATTERN_MASK = (1 << _WORDS_BITS) - 1, (1 << _PATTERNS_BITS) - 1
 
 
+@cache
 def _patterns() -> list[int]:
     random = Random(0)  # noqa: S311 - any spread of bits will do
     return [sum(1 << bit for bit in random.sample(range(64), _BITS_SET)) for _ in range(1 << 12)]
@@ -24,7 +27,8 @@ class SeenIds:
     """
 
     def __init__(self) -> None:
-        self._words = memoryview(bytearray(2 * 8 << _WORDS_BITS)).cast("Q")
+        # Mapped memory costs nothing until it is written to: a batch may have one job.
+        self._words = memoryview(mmap(-1, 2 * 8 << _WORDS_BITS)).cast("Q")
         self._patterns = _patterns()
 
     def add(self, custom_id: str) -> bool:
