@@ -205,6 +205,7 @@ def test_a_worker_that_hears_of_no_message_although_some_wait_connects_again(
     worker = start_worker(own_server.url, 1)
     (child,) = worker.await_children(1)
     with Client(own_server.url, settings=Settings(chunk_limit_jobs=50)) as client:
+        client.submit(true_false_cases(1)).wait(30)  # the child is at work, not still starting
         # A stopped child looks from outside as a lost connection does: messages wait, nothing happens.
         child.suspend()
         batch = client.submit(true_false_cases(500))
