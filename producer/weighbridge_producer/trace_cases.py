@@ -7,7 +7,7 @@ several. A trace's case is named after the trace's own id, or else after its fil
 from __future__ import annotations
 
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 import orjson
@@ -91,25 +91,29 @@ def _document(lines: Iterator[SourceLine], name: str, ids: Owners) -> Iterator[S
             yield from read
             yield from lines
             return
-    values = _values(b"".join(line.raw for line in read))
-    if values is None:
+    items = _items(b"".join(line.raw for line in read))
+    if items is None:
         yield from read
         return
     wrapper = _Wrapper(name, ids)
-    for place, (trace_id, value) in enumerate(values, start=1):
-        own_size = size if place == 1 else 0
-        if _is_case(value):
-            yield SourceLine(orjson.dumps(value, option=orjson.OPT_APPEND_NEWLINE), None, own_size)
-        else:
-            raw = orjson.dumps(value)
-            where = name if len(values) == 1 else f"{name}:{place}"
-            yield SourceLine(
-                wrapper.case(raw, trace_id or _own_id(_named.decode(raw)), where), None, own_size
-            )
+    for place, item in enumerate(items, start=1):
+        # Outside of strings, where none can be, a line break is as good as a space.
+        raw = item.raw.strip().replace(b"\n", b" ").replace(b"\r", b" ")
+        bare = _bare(raw)
+        where = name if len(items) == 1 else f"{name}:{place}"
+        case = raw + b"\n" if bare is None else wrapper.case(raw, item.id or _own_id(bare), where)
+        yield SourceLine(case, None, size if place == 1 else 0)
 
 
-def _values(document: bytes) -> list[tuple[str | None, Any]] | None:
-    """Return what a document holds, each with its id where it stands outside; None where it is no JSON.
+class _Item(NamedTuple):
+    """A trace or a case in a document: its JSON as it stands there, and its id where that stands outside."""
+
+    raw: bytes
+    id: str | None = None
+
+
+def _items(document: bytes) -> list[_Item] | None:
+    """Return what a document holds; None where it is no JSON.
 
     A document of no known shape counts as one trace: whoever grades it says what is wrong with it.
     """
@@ -122,11 +126,15 @@ def _values(document: bytes) -> list[tuple[str | None, Any]] | None:
             return None
         if not spans_lines(value):
             return None
-    if _are_cases(value):
-        return [(None, item) for item in value]
     if type(value) not in {dict, list}:
         return None
-    return single_traces(value) or [(None, value)]
+    found = [(None, item) for item in value] if _are_cases(value) else single_traces(value)
+    if not found or found[0][1] is value:
+        return [_Item(document)]
+    if type(value) is list and found[0][1] is value[0]:
+        # As they were written: numbers and repeated keys must come before those who judge them.
+        return [_Item(bytes(raw)) for raw in msgspec.json.decode(document, type=list[msgspec.Raw])]
+    return [_Item(orjson.dumps(part), trace_id) for trace_id, part in found]
 
 
 def _is_case(value: Any) -> bool:

@@ -203,10 +203,12 @@ def test_a_worker_that_hears_of_no_message_although_some_wait_connects_again(
     own_server: EmbeddedServer, start_worker: StartWorker
 ) -> None:
     worker = start_worker(own_server.url, 1)
-    (child,) = worker.await_children(1)
     with Client(own_server.url, settings=Settings(chunk_limit_jobs=50)) as client:
-        client.submit(true_false_cases(1)).wait(30)  # the child is at work, not still starting
-        # A stopped child looks from outside as a lost connection does: messages wait, nothing happens.
+        client.submit(true_false_cases(1)).wait(30)
+        # Neither starting nor at work, a stopped child looks from outside as a lost connection does:
+        # messages wait, nothing happens. A result is there before its chunk is left.
+        eventually(lambda: (info := worker.info()) and info.chunks == 1)
+        (child,) = worker.children()
         child.suspend()
         batch = client.submit(true_false_cases(500))
         eventually(lambda: "connecting to the broker again" in worker.log, 40)

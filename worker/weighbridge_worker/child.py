@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 from weighbridge.errors import WeighbridgeError
 from weighbridge.jobs.chunk import unknown_version
 from weighbridge.jobs.grading import (
-    MESSAGE_LIMIT,
     WHOLE_LINE,
     JobDeadlineError,
     LineGrader,
@@ -23,6 +22,7 @@ from weighbridge.jobs.grading import (
     digest_of,
 )
 from weighbridge.jobs.model import SCHEMA_VERSION, ErrorCode, JobError
+from weighbridge.jobs.ready import MESSAGE_LIMIT
 from weighbridge.jobs.store import Store
 from weighbridge_worker.board import Slot, Work
 from weighbridge_worker.deaths import Death, handle

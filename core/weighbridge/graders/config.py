@@ -28,11 +28,12 @@ _WANTED = {
 }
 
 
-def _as_tuple(value: object) -> object:
+def as_tuple(value: object) -> object:
+    """Return a list as a tuple, which nobody can change, and anything else as it is."""
     return tuple(value) if isinstance(value, list) else value
 
 
-Strings = Annotated[tuple[str, ...], BeforeValidator(_as_tuple)]
+Strings = Annotated[tuple[str, ...], BeforeValidator(as_tuple)]
 """A list of strings in a configuration, kept as a tuple so that nobody can change it."""
 
 

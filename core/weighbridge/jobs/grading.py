@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 __all__ = ["JobDeadlineError", "LineGrader", "Tally", "digest_of", "grade_lines"]
 
-MESSAGE_LIMIT = 300
 CAUSE_LIMIT = 120
 WHOLE_LINE = -1  #: in the place of a job: every job of its line
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from weighbridge.graders.registry import Registry
 
 _KEPT_CONFIG_BYTES = 64 * KIB
-_MESSAGE_LIMIT = 300
+MESSAGE_LIMIT = 300  #: characters of what is told of an exception
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ class ReadyGraders:
 
 def brief(error: BaseException) -> str:
     """Return what an error says, in a line."""
-    return f"{type(error).__name__}: {error}"[:_MESSAGE_LIMIT]
+    return f"{type(error).__name__}: {error}"[:MESSAGE_LIMIT]
 
 
 @lru_cache(maxsize=256)

@@ -142,6 +142,19 @@ def test_files_of_a_folder_name_their_traces(tmp_path: Path) -> None:
     assert all(read_trace(case["inputs"]["trace"]).steps for case in cases)
 
 
+@pytest.mark.parametrize("listed", [False, True])
+def test_a_document_comes_before_the_graders_as_it_was_written(*, listed: bool) -> None:
+    trace = (
+        b'{"steps":\n[], "steps": [{"type": "tool", "arguments": {"n": 12345678901234567890123}}]}'
+    )
+    document = b"[\n" + trace + b",\n" + trace + b"\n]" if listed else b"{\n" + trace[1:]
+    lines = [line.raw for line in Source(io.BytesIO(document), Settings())]
+    assert len(lines) == (2 if listed else 1)
+    for line in lines:
+        assert line.count(b'"steps"') == 2
+        assert b"12345678901234567890123" in line
+
+
 def test_two_traces_under_one_id_in_two_files_are_two_cases(tmp_path: Path) -> None:
     for name, steps in (("a", NATIVE["steps"]), ("b", []), ("c", [])):
         (tmp_path / f"{name}.jsonl").write_bytes(jsonl({"id": "z", "steps": steps}))

@@ -13,7 +13,7 @@ from weighbridge.graders.base import (
     Verdict,
     graded,
 )
-from weighbridge.graders.config import parse_config
+from weighbridge.graders.config import as_tuple, parse_config
 from weighbridge.graders.loop import ticket
 from weighbridge.graders.loop.calls import History, history_of
 from weighbridge.graders.loop.identity import Identities
@@ -28,11 +28,7 @@ CALL_TYPES = frozenset(("tool", "agent"))
 _DEFAULT_TYPES: tuple[StepType, ...] = ("tool", "llm")
 
 
-def _as_tuple(value: object) -> object:
-    return tuple(value) if isinstance(value, list) else value
-
-
-_StepTypes = Annotated[tuple[StepType, ...], Field(min_length=1), BeforeValidator(_as_tuple)]
+_StepTypes = Annotated[tuple[StepType, ...], Field(min_length=1), BeforeValidator(as_tuple)]
 
 
 class LoopConfig(GraderConfig):
