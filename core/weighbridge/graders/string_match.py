@@ -7,6 +7,8 @@ import string
 import unicodedata
 from typing import TYPE_CHECKING, Any, Literal
 
+from pydantic import Field
+
 from weighbridge.graders.base import (
     Evidence,
     GraderConfig,
@@ -31,13 +33,27 @@ _CONTEXT_CHARACTERS = 40  # how much of an excerpt comes before the first differ
 class StringMatchConfig(GraderConfig):
     """What to disregard, in the order in which it is removed, and what else to accept."""
 
-    unicode_form: Literal["NFC", "NFD", "NFKC", "NFKD"] | None = None
-    case_sensitive: bool = True
-    ignore_punctuation: bool = False
-    ignore_articles: bool = False
-    strip_whitespace: bool = False
-    collapse_whitespace: bool = False
-    expected_any: Strings = ()
+    unicode_form: Literal["NFC", "NFD", "NFKC", "NFKD"] | None = Field(
+        default=None, description="normalises to `NFC`, `NFD`, `NFKC` or `NFKD`"
+    )
+    case_sensitive: bool = Field(
+        default=True,
+        description="false folds case (`casefold`, so `STRASSE` equals `straße`)",
+    )
+    ignore_punctuation: bool = Field(default=False, description="deletes ASCII punctuation")
+    ignore_articles: bool = Field(
+        default=False,
+        description="deletes the whole words a, an and the in any case; one space stays between the words around them",
+    )
+    strip_whitespace: bool = Field(
+        default=False, description="strips Unicode whitespace from both ends"
+    )
+    collapse_whitespace: bool = Field(
+        default=False, description="makes runs of Unicode whitespace one space, and strips the ends"
+    )
+    expected_any: Strings = Field(
+        default=(), description="further answers to accept, normalised in the same way"
+    )
 
 
 class StringMatchGrader(OutputGrader):

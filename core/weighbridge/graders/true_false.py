@@ -40,8 +40,14 @@ DEFAULT_ALIASES = Aliases.model_validate(
 class TrueFalseConfig(GraderConfig):
     """Which words stand for which boolean, and whether their case matters."""
 
-    aliases: Aliases = DEFAULT_ALIASES
-    case_sensitive: bool = False
+    aliases: Aliases = Field(
+        default=DEFAULT_ALIASES,
+        description="the words for each boolean; both lists are needed, and replace the default ones",
+    )
+    case_sensitive: bool = Field(
+        default=False,
+        description="whether `YES` differs from `yes`; without it, case is folded on both sides and on the aliases",
+    )
 
     @model_validator(mode="after")
     def _refuse_ambiguity(self) -> TrueFalseConfig:

@@ -38,3 +38,12 @@ def test_the_page_of_a_grader_names_every_parameter_and_every_detail(grader_id):
     details = grader_class(config=example["config"]).grade(**example["inputs"])["details"]
     for name in (*grader_class.Config.model_fields, *details):
         assert f"`{name}`" in text
+
+
+@pytest.mark.parametrize("grader_id", Registry().ids())
+def test_the_page_of_a_grader_describes_its_parameters_as_the_schema_does(grader_id):
+    text = (DOCS / "graders" / f"{grader_id}.md").read_text(encoding="utf-8")
+    config_class = default_registry().get(grader_id).Config
+    for name, field in config_class.model_fields.items():
+        row = next(line for line in text.splitlines() if line.startswith(f"| `{name}` |"))
+        assert row.endswith(f"| {field.description} |")

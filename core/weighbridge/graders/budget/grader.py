@@ -51,17 +51,39 @@ _ARITHMETIC = Context(prec=100, traps=[])
 class BudgetConfig(GraderConfig):
     """The limits, of which at least one must be set; what equals a limit keeps it."""
 
-    max_tokens: _Count | None = None
-    max_input_tokens: _Count | None = None
-    max_output_tokens: _Count | None = None
-    max_tool_calls: _Count | None = None
-    max_tool_calls_per_tool: Annotated[dict[str, _Count], Field(min_length=1)] | None = None
-    max_llm_calls: _Count | None = None
-    max_steps: _Count | None = None
-    max_duration_ms: _Quantity | None = None
-    max_step_latency_ms: _Quantity | None = None
-    max_cost_usd: _Quantity | None = None
-    missing_usage: Literal["ungradable", "ignore"] = "ungradable"
+    max_tokens: _Count | None = Field(
+        default=None,
+        description="all tokens: the total that each model call tells, or else its input and output; "
+        "these also where they are more",
+    )
+    max_input_tokens: _Count | None = Field(
+        default=None, description="input tokens, cached ones included"
+    )
+    max_output_tokens: _Count | None = Field(default=None, description="output tokens")
+    max_tool_calls: _Count | None = Field(
+        default=None, description="steps of type `tool`; failed, retried and nested ones count"
+    )
+    max_tool_calls_per_tool: Annotated[dict[str, _Count], Field(min_length=1)] | None = Field(
+        default=None,
+        description='the same for single tools, by their exact names: `{"search": 3}`',
+    )
+    max_llm_calls: _Count | None = Field(default=None, description="steps of type `llm`")
+    max_steps: _Count | None = Field(
+        default=None, description="all steps of the trace, whatever their type"
+    )
+    max_duration_ms: _Quantity | None = Field(
+        default=None,
+        description="wall clock: from the first start to the last end, of the run and its steps",
+    )
+    max_step_latency_ms: _Quantity | None = Field(
+        default=None,
+        description="the slowest single step; a step around others, such as an agent's, is not one",
+    )
+    max_cost_usd: _Quantity | None = Field(default=None, description="what the run cost")
+    missing_usage: Literal["ungradable", "ignore"] = Field(
+        default="ungradable",
+        description='`"ignore"` judges by what is known where model calls do not tell their tokens',
+    )
 
     @model_validator(mode="after")
     def _want_a_limit(self) -> BudgetConfig:

@@ -34,11 +34,31 @@ _StepTypes = Annotated[tuple[StepType, ...], Field(min_length=1), BeforeValidato
 class LoopConfig(GraderConfig):
     """When repetition is a loop, and which steps are examined."""
 
-    max_repeats: Annotated[int, Field(ge=1, le=1_000)] = 3
-    similarity_threshold: Annotated[float, Field(ge=0.0, le=1.0)] = 0.9
-    max_period: Annotated[int, Field(ge=1, le=50)] = 10
-    step_types: _StepTypes = _DEFAULT_TYPES
-    compare_results: bool = True
+    max_repeats: int = Field(
+        default=3,
+        ge=1,
+        le=1_000,
+        description="one step more often than that in a row is a loop; so are as many full rounds of two or more "
+        "steps (at least 2)",
+    )
+    similarity_threshold: float = Field(
+        default=0.9,
+        ge=0.0,
+        le=1.0,
+        description="how alike two steps are that count as one, 0 to 1; at 1 only case, white space, punctuation, "
+        "word order and small words make no difference",
+    )
+    max_period: int = Field(
+        default=10, ge=1, le=50, description="the most steps in one round of a cycle"
+    )
+    step_types: _StepTypes = Field(
+        default=_DEFAULT_TYPES,
+        description="the steps examined: `tool` and `agent` as calls, the others as texts",
+    )
+    compare_results: bool = Field(
+        default=True,
+        description="false takes calls with the same arguments for the same, whatever they came to",
+    )
 
 
 class LoopGrader(TraceGrader):

@@ -64,10 +64,29 @@ _ToolList = Annotated[
 class ToolSchemaConfig(GraderConfig):
     """Lists of names or shell-style globs, definitions of tools, and what must be there."""
 
-    allowlist: Strings | None = None
-    blocklist: Strings = ()
-    schemas: dict[str, _Schema] = Field(default_factory=dict)
-    tools: _ToolList = None
-    use_trace_tools: bool = True
-    require_schema: bool = False
-    require_tool_calls: bool = False
+    allowlist: Strings | None = Field(
+        default=None,
+        description="the tools that may be called: names, or shell-style globs (`*`, `?`, `[a-z]`, `[!a-z]`); "
+        "an empty list allows none",
+    )
+    blocklist: Strings = Field(
+        default=(),
+        description="the same for tools that may not; a blocked name loses even when it is allowed",
+    )
+    schemas: dict[str, _Schema] = Field(
+        default_factory=dict, description="JSON Schemas of arguments by the tool's name"
+    )
+    tools: _ToolList = Field(
+        default=None,
+        description="the list of all tools, as OpenAI writes it (with or without `function`), Anthropic "
+        "(`input_schema`) or MCP (`inputSchema`, or a whole answer to `tools/list`)",
+    )
+    use_trace_tools: bool = Field(
+        default=True, description="whether the definitions in the trace itself count"
+    )
+    require_schema: bool = Field(
+        default=False, description="whether a call of a tool without a schema fails"
+    )
+    require_tool_calls: bool = Field(
+        default=False, description="whether a trace without tool calls fails"
+    )
