@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
-from typing import NoReturn
+from importlib.metadata import version
+from typing import Annotated, NoReturn
 
 import typer
 
 from weighbridge.errors import FileError, WeighbridgeError
 from weighbridge_producer.cli import batches, fleet, graders, run, traces, verify
-from weighbridge_producer.cli.show import EXIT_TROUBLE, complain, hush
+from weighbridge_producer.cli.show import EXIT_TROUBLE, complain, hush, out
 
 _INTERRUPTED = 130  #: typer's own answer to Ctrl-C; ours is 1, as for whatever else went wrong
 
@@ -21,6 +22,24 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        out.print(f"weighbridge {version('weighbridge')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _every_command(
+    _version: Annotated[
+        bool,
+        typer.Option("--version", help="Show the version.", callback=_print_version, is_eager=True),
+    ] = False,
+) -> None:
+    pass
+
+
 for module in (run, batches, verify, graders, traces, fleet):
     module.add_to(app)
 
