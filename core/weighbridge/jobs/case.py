@@ -17,6 +17,7 @@ from weighbridge.jobs.model import (
     ErrorCode,
     GraderSpec,
 )
+from weighbridge.jobs.strays import advice_on
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -50,6 +51,10 @@ class CaseShape(TypedDict):
 
 
 _validate = TypeAdapter(CaseShape).validator.validate_python  # without a layer of Python around it
+_NEEDED: dict[type, str] = {
+    CaseShape: 'it needs "custom_id" and "inputs"',
+    _SpecShape: 'a grader is an id, or {"grader": ..., "config": ..., "label": ...}',
+}
 _EXPECTED = {
     "string_type": "a string",
     "dict_type": "an object",
@@ -82,7 +87,10 @@ def parse_case(raw: bytes, defaults: tuple[GraderSpec, ...]) -> Case:
         and is_valid_name(name)
     ):
         return Case(name, inputs, defaults, None)
+    if "inputs" not in value:
+        _refuse_stray(value)
     _check_bounds(value, len(raw))
+    _write_out_graders(value)
     try:
         shape: CaseShape = _validate(value)
     except ValidationError as error:
@@ -90,6 +98,25 @@ def parse_case(raw: bytes, defaults: tuple[GraderSpec, ...]) -> Case:
     return Case(
         shape["custom_id"], shape["inputs"], _graders(shape, defaults), shape.get("metadata")
     )
+
+
+def _refuse_stray(value: dict[str, Any]) -> None:
+    """Refuse an object that is no case at all, with what it seems to be."""
+    advice = advice_on(value)
+    if advice or "custom_id" not in value:
+        lacking = "'inputs'" if "custom_id" in value else "'custom_id' and 'inputs'"
+        raise LineError(
+            ErrorCode.MISSING_FIELD,
+            f"the line is no case: it lacks {lacking}",
+            advice or _instead_of("inputs", value, CaseShape) or _NEEDED[CaseShape],
+        )
+
+
+def _write_out_graders(value: dict[str, Any]) -> None:
+    """Write graders that are named by their ids alone as objects."""
+    graders = value.get("graders")
+    if type(graders) is list:
+        value["graders"] = [{"grader": spec} if type(spec) is str else spec for spec in graders]
 
 
 def _check_bounds(value: dict[str, Any], size: int) -> None:
@@ -121,6 +148,13 @@ def _check_keys(value: dict[str, Any], shape: type, place: str) -> None:
     known = shape.__annotations__
     if len(value) > len(known):
         raise _unknown_field(place, next(name for name in value if name not in known), known)
+
+
+def _instead_of(missing: str, value: dict[str, Any], shape: type) -> str:
+    """Return which unknown key probably stands for one that is missing; empty if none does."""
+    unknown = [key for key in value if key not in shape.__annotations__]
+    given = nearest(missing, unknown)
+    return f"{given[:80]!r} stands there; did you mean {missing!r}?" if given else ""
 
 
 def _unknown_field(place: str, name: str, known: Iterable[str]) -> LineError:
@@ -184,10 +218,13 @@ def _explain(error: ValidationError, value: dict[str, Any]) -> LineError:
     name = str(first["loc"][-1])
     match first["type"]:
         case "missing":
+            in_graders = first["loc"][0] == "graders"
+            shape = _SpecShape if in_graders else CaseShape
+            where: Any = value["graders"][first["loc"][1]] if in_graders else value
             return LineError(
                 ErrorCode.MISSING_FIELD,
                 f"the case lacks {place!r}",
-                'it needs "custom_id" and "inputs"',
+                _instead_of(name, where, shape) or _NEEDED[shape],
             )
         case "extra_forbidden":
             shape = _SpecShape if "graders" in first["loc"] else CaseShape
@@ -200,6 +237,8 @@ def _explain(error: ValidationError, value: dict[str, Any]) -> LineError:
             )
         case kind:
             expected = _EXPECTED.get(kind, first["msg"])
+            if type(first["loc"][-1]) is int:  # a place in `graders`, the one list
+                expected = "a grader's id, or an object"
             return LineError(
                 ErrorCode.INVALID_FIELD, f"{place[:80]!r} must be {expected}", "see the case format"
             )

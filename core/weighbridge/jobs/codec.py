@@ -13,6 +13,7 @@ import rfc8785
 
 from weighbridge.errors import LineError
 from weighbridge.jobs.model import NAME_LIMIT, VALID_NAME, ErrorCode
+from weighbridge.jobs.strays import advice_on
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -58,7 +59,7 @@ def decode_line(line: bytes) -> dict[str, Any]:
         raise LineError(
             ErrorCode.NOT_AN_OBJECT,
             f"the line is a JSON {_json_type(value)}, not an object",
-            'write one case a line: {"custom_id": ..., "inputs": {...}}',
+            advice_on(value) or 'write one case a line: {"custom_id": ..., "inputs": {...}}',
         )
     _check_numbers(value)
     return value

@@ -20,6 +20,7 @@ from weighbridge.traces import (
     swe_agent,
 )
 from weighbridge.traces.importer import damaged
+from weighbridge.traces.mistakes import meant
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -135,8 +136,10 @@ def find_format(value: Any) -> tuple[Importer, Any, str | None]:
         trace_id = trace_id or (beside if type(beside) is str and beside else None)
         inner = _wrapped(inner)
     known = ", ".join(importer.name for importer in FORMATS)
+    advice = meant(value)
     raise UnknownTraceFormatError(
-        f"no trace format has this shape: {_described(value)}", f"known formats: {known}"
+        f"no trace format has this shape: {_described(value)}",
+        f"{advice}; known formats: {known}" if advice else f"known formats: {known}",
     )
 
 

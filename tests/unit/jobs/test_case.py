@@ -47,6 +47,25 @@ def test_a_case_can_name_several_graders_with_labels() -> None:
     assert [spec.label for spec in case.graders] == ["string-match", "loose", "true-false"]
 
 
+def test_a_grader_among_several_can_be_named_by_its_id_alone() -> None:
+    case = parsed(graders=["loop", {"grader": "budget", "config": {"max_steps": 3}}])
+    assert case.graders == (GraderSpec("loop"), GraderSpec("budget", {"max_steps": 3}))
+    assert parsed(graders=["loop"]) == parsed(graders=[{"grader": "loop"}])
+
+
+@pytest.mark.parametrize(
+    ("graders", "message"),
+    [
+        (["loop", "loop"], "two of the case's graders have one label"),
+        (["loop", 5], "'graders.1' must be a grader's id, or an object"),
+        ([""], "'graders.0.grader' must be not empty"),
+        (["loop"] * 65, "the case has 65 graders, at most 64 are allowed"),
+    ],
+)
+def test_ids_alone_are_judged_like_objects(graders: list[Any], message: str) -> None:
+    assert fault({"custom_id": "a", "inputs": INPUTS, "graders": graders}).message == message
+
+
 @pytest.mark.parametrize("name", ["config", "metadata"])
 def test_an_optional_object_can_be_null(name: str) -> None:
     assert parsed(**{name: None}) == parsed()
@@ -102,8 +121,64 @@ def test_an_unknown_field_of_a_grader_is_named_with_its_place() -> None:
     assert "did you mean 'label'?" in error.hint
 
 
-def test_what_is_missing_is_said_before_what_is_unknown() -> None:
-    assert fault({"custom_id": "a", "input": INPUTS}).message == "the case lacks 'inputs'"
+@pytest.mark.parametrize(
+    ("line", "message", "hint"),
+    [
+        (
+            {"custom_id": "a", "input": INPUTS},
+            "the case lacks 'inputs'",
+            "'input' stands there; did you mean 'inputs'?",
+        ),
+        (
+            {"id": "a", "inputs": INPUTS, "custom_ids": "a"},
+            "the case lacks 'custom_id'",
+            "'custom_ids' stands there; did you mean 'custom_id'?",
+        ),
+        (
+            {"custom_id": "a", "inputs": INPUTS, "graders": [{"grder": "loop"}]},
+            "the case lacks 'graders.0.grader'",
+            "'grder' stands there; did you mean 'grader'?",
+        ),
+        (
+            {"custom_id": "a", "inputs": INPUTS, "graders": [{}]},
+            "the case lacks 'graders.0.grader'",
+            'a grader is an id, or {"grader": ..., "config": ..., "label": ...}',
+        ),
+    ],
+)
+def test_what_is_missing_is_said_before_what_is_unknown_and_with_what_stands_for_it(
+    line: dict[str, Any], message: str, hint: str
+) -> None:
+    error = fault(line)
+    assert (error.line_code, error.message, error.hint) == (
+        ErrorCode.MISSING_FIELD,
+        message,
+        hint,
+    )
+
+
+RESULT = {"custom_id": "a", "status": "graded", "grader_version": 1, "receipt": "x", "line": 1}
+
+
+@pytest.mark.parametrize(
+    ("line", "hint"),
+    [
+        ({"role": "user", "content": "hi"}, "this is one message of a chat, and a trace is the whole"),
+        ({"mesages": []}, "'mesages' stands there; did you mean 'messages'?"),
+        ({"messages": [{"role": "usr", "content": "hi"}]}, "message 1 has the role 'usr'; did you mean 'user'?"),
+        ({"messages": [{"role": "user", "content": "hi"}]}, "this is a trace, and a file holds either cases or"),
+        (RESULT, "this is a result that Weighbridge wrote"),
+        ({}, 'it needs "custom_id" and "inputs"'),
+        ({"input": {}}, "'input' stands there; did you mean 'inputs'?"),
+    ],
+)  # fmt: skip
+def test_an_object_that_is_no_case_is_told_what_it_seems_to_be(
+    line: dict[str, Any], hint: str
+) -> None:
+    error = fault(line)
+    assert error.line_code == ErrorCode.MISSING_FIELD
+    assert error.message.startswith("the line is no case: it lacks ")
+    assert error.hint.startswith(hint)
 
 
 @pytest.mark.parametrize(
@@ -148,7 +223,7 @@ def test_any_other_text_is_a_custom_id(custom_id: str) -> None:
         ({"grader": "a", "config": []}, "'config' must be an object"),
         ({"metadata": "text"}, "'metadata' must be an object"),
         ({"graders": {}}, "'graders' must be an array"),
-        ({"graders": ["true-false"]}, "'graders.0' must be an object"),
+        ({"graders": [["true-false"]]}, "'graders.0' must be a grader's id, or an object"),
         ({"graders": [{"grader": "a", "label": ""}]}, "'graders.0.label' must be not empty"),
         ({"graders": [{"grader": "a", "label": "\n"}]}, "'graders.0.label' must be without control characters"),
         ({"graders": []}, "'graders' is empty"),
