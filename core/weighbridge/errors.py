@@ -161,10 +161,11 @@ class InputFault(NamedTuple):
     code: str
     message: str
     hint: str
+    place: str = ""  #: the file and the line in it, where the input is several files
 
     def __str__(self) -> str:
         hint = f" ({self.hint})" if self.hint else ""
-        return f"line {self.line}: {self.code}: {self.message}{hint}"
+        return f"{self.place or f'line {self.line}'}: {self.code}: {self.message}{hint}"
 
 
 class InvalidInputError(InputError):

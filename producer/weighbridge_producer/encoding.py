@@ -9,6 +9,7 @@ from typing import Any
 
 import orjson
 
+from weighbridge.jobs.chunk import Line
 from weighbridge.jobs.model import ErrorCode, JobError
 
 
@@ -19,6 +20,12 @@ class SourceLine:
     raw: bytes
     fault: JobError | None = None
     size: int = 0  #: bytes of input that it took
+    origin: tuple[str, int] | None = None  #: of several files, which one, and its number there
+
+    def as_job(self, number: int) -> Line:
+        """Return the line as whoever grades it takes it, from its number in the input."""
+        origins = ((number - 1, *self.origin),) if self.origin else ()
+        return Line(number - 1, number, self.raw.rstrip(b"\n"), self.fault, origins)
 
 
 def encode_case(case: Mapping[str, Any] | bytes | str) -> SourceLine:

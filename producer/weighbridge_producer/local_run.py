@@ -21,6 +21,7 @@ from weighbridge.settings import GIB, masked
 from weighbridge_producer.batch import Batch
 from weighbridge_producer.client import Client
 from weighbridge_producer.contact import make_contact
+from weighbridge_producer.errored import first_errored
 from weighbridge_producer.outputs import STDOUT, GrowingFile, copy_out, deliver, sort_by_line
 from weighbridge_producer.reading import Source
 from weighbridge_producer.run_state import RunState, partial_name
@@ -63,6 +64,7 @@ class RunReport:
     server: str
     resumed: bool
     byte_order_mark: bool
+    errored: list[str]  #: the first jobs that errored, in words
 
 
 @dataclass(slots=True)
@@ -210,13 +212,17 @@ class LocalRun:
             sort_by_line(results)
             if self._stdout:
                 copy_out(results, self._stdout)
+        state = batch.status()
         report = RunReport(
-            state=batch.status(),
+            state=state,
             summary=batch.summary(),
             seconds=time.perf_counter() - self._started,
             server=self.server,
             resumed=resumed,
             byte_order_mark=self._source.byte_order_mark,
+            errored=first_errored(results, names_places=self._source.names_places)
+            if state.counts.errored
+            else [],
         )
         deliver(results, self._options.outputs)
         return report

@@ -16,9 +16,12 @@ import orjson
 import zstandard
 
 from weighbridge.errors import OutputError
+from weighbridge_producer.input_files import OUR_RESULTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from weighbridge_producer.reading import Source
 
 STDOUT = "-"
 _COPY_BYTES = 1024 * 1024
@@ -109,13 +112,21 @@ def _copy(source: BinaryIO, target: BinaryIO, size: int) -> None:
         size -= len(block)
 
 
-def check_outputs(outputs: Iterable[str], inputs: Sequence[Path]) -> None:
-    """Refuse an output of unknown form, that cannot be written, or that is the input; raises OutputError."""
+def check_outputs(outputs: Iterable[str], source: Source) -> None:
+    """Refuse an output of unknown form, that cannot be written, or that is input now or next time.
+
+    Raises OutputError.
+    """
     for output in outputs:
         if output == STDOUT:
             continue
         _writer(output)
-        check_writable(output, inputs)
+        if source.would_take(output):
+            raise OutputError(
+                f"the output {output!r} would be part of the input {source.name!r} from then on",
+                f"write it elsewhere, or let its name end in {OUR_RESULTS}, which is never taken for input",
+            )
+        check_writable(output, source.files)
 
 
 def check_writable(output: str, inputs: Sequence[Path]) -> None:

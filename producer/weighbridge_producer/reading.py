@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import glob
 import io
-import stat
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
@@ -14,6 +12,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 from weighbridge.errors import InputError
 from weighbridge.jobs.model import ErrorCode, JobError
 from weighbridge_producer.encoding import SourceLine, encode_case
+from weighbridge_producer.input_files import InputFiles
 from weighbridge_producer.lines import BLOCK_BYTES, StreamLines, length_fault
 from weighbridge_producer.owners import Owners
 from weighbridge_producer.trace_cases import as_cases
@@ -22,13 +21,6 @@ if TYPE_CHECKING:
     from weighbridge.settings import Settings
 
 Cases = str | Path | BinaryIO | Iterable[Mapping[str, Any] | bytes | str]
-
-_HINT = (
-    "give a JSONL file, plain, .gz or .zst, a folder or a pattern of such files, or - for a pipe"
-)
-_READ_IN_FOLDERS = (".jsonl", ".ndjson", ".json", ".traj")
-_PACKED = (".gz", ".zst")
-_OURS = ".results.jsonl"  #: what `run` writes beside its input
 
 
 class Source:
@@ -43,11 +35,10 @@ class Source:
         self.byte_order_mark = False  #: whether one was skipped at the start
         self.consumed = 0  #: bytes read of the files as they lie there, compressed or not
         self.size: int | None = None  #: of the same, where it is known
-        self.files: tuple[Path, ...] = ()  #: what is read, in order
+        self._found: InputFiles | None = None
         if isinstance(cases, (str, Path)) and str(cases) != "-":
-            self.files = _files_of(Path(cases))
-            sizes = [_size_of(file) for file in self.files]
-            self.size = None if None in sizes else sum(map(int, filter(None, sizes)))
+            self._found = InputFiles(Path(cases))
+            self.size = self._found.size()
 
     @property
     def name(self) -> str:
@@ -55,6 +46,20 @@ class Source:
         if isinstance(self._cases, (str, Path)):
             return "standard input" if str(self._cases) == "-" else str(self._cases)
         return str(getattr(self._cases, "name", "cases"))
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """What is read, in order, where that is files."""
+        return self._found.files if self._found else ()
+
+    @property
+    def names_places(self) -> bool:
+        """Whether lines tell their file, and their number in it."""
+        return self._found is not None and self._found.are_found
+
+    def would_take(self, file: str) -> bool:
+        """Whether a file of that name would be part of the input, the next time it is read."""
+        return self._found is not None and self._found.would_take(file)
 
     @property
     def rereadable(self) -> bool:
@@ -87,10 +92,10 @@ class Source:
             yield from self._lines_of_all(ids)
 
     def _lines_of_all(self, ids: Owners) -> Iterator[SourceLine]:
-        if self.files:
-            for file in self.files:
+        if self._found:
+            for file in self._found.files:
                 with self._opened(file) as stream:
-                    yield from self._lines(stream, self._short_name(file), ids)
+                    yield from self._lines(stream, self._found.name_of(file), ids)
         elif isinstance(self._cases, (str, Path)):
             yield from self._lines(sys.stdin.buffer, "stdin", ids)
         elif hasattr(self._cases, "readline") and not isinstance(self._cases, io.TextIOBase):
@@ -107,18 +112,10 @@ class Source:
         with stream:
             yield stream
 
-    def _short_name(self, file: Path) -> str:
-        """Return what the ids of a file's traces are made of."""
-        folder = Path(str(self._cases))
-        return (
-            file.relative_to(folder).as_posix()
-            if file.is_relative_to(folder) and file != folder
-            else file.name
-        )
-
     def _lines(self, stream: BinaryIO, name: str, ids: Owners) -> Iterator[SourceLine]:
         lines = StreamLines(stream, self.name, self._settings, self._count)
-        for line in as_cases(iter(lines), name, ids):
+        found = _placed(lines, name, ids) if self.names_places else as_cases(iter(lines), name, ids)
+        for line in found:
             self.byte_order_mark |= lines.byte_order_mark
             yield line
 
@@ -143,54 +140,27 @@ class Source:
         return line
 
 
-def _files_of(path: Path) -> tuple[Path, ...]:
-    """Return the files that a path means: itself, a folder's, or those that a pattern matches; sorted."""
-    if _is_folder(path):
-        found = [file for file in sorted(path.rglob("*")) if _is_read(file) and file.is_file()]
-        if not found:
-            raise InputError(
-                f"the folder {str(path)!r} has no file to read",
-                f"files are read that end in {', '.join(_READ_IN_FOLDERS)}, also with .gz or .zst",
-            )
-        return tuple(found)
-    text = str(path)
-    if glob.has_magic(text) and not _exists(path):
-        found = [Path(name) for name in sorted(glob.glob(text, recursive=True))]  # noqa: PTH207 - absolute ones too
-        files = tuple(file for file in found if file.is_file())
-        if not files:
-            raise InputError(f"no file matches the pattern {text!r}", _HINT)
-        return files
-    return (path,)
+def _placed(lines: Iterable[SourceLine], name: str, ids: Owners) -> Iterator[SourceLine]:
+    """Yield the cases of one file among several: each tells where it stands, and ends with its line."""
+    in_line, in_item = f"{name}, line", f"{name}, item"
+    read = 0
 
+    def numbered() -> Iterator[SourceLine]:
+        nonlocal read
+        for line in lines:
+            read += 1
+            line.origin = (in_line, read)
+            yield line
 
-def _is_read(file: Path) -> bool:
-    name = file.name
-    for suffix in _PACKED:
-        name = name.removesuffix(suffix)
-    return name.endswith(_READ_IN_FOLDERS) and not name.startswith(".") and not name.endswith(_OURS)
-
-
-def _is_folder(path: Path) -> bool:
-    try:
-        return path.is_dir()
-    except (OSError, ValueError):
-        return False
-
-
-def _exists(path: Path) -> bool:
-    try:
-        return path.exists()
-    except (OSError, ValueError):
-        return False
-
-
-def _size_of(path: Path) -> int | None:
-    """Return a file's size, None for a pipe or a device; raise InputError for what cannot be read."""
-    try:
-        status = path.stat()
-    except (FileNotFoundError, NotADirectoryError):
-        raise InputError(f"the input {str(path)!r} does not exist", _HINT) from None
-    except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or error
-        raise InputError(f"the input {str(path)!r} cannot be read: {why}", _HINT) from None
-    return status.st_size if stat.S_ISREG(status.st_mode) else None
+    passed_on = 0
+    for count, line in enumerate(as_cases(numbered(), name, ids), 1):
+        if line.origin:
+            passed_on += 1
+        elif read == count:
+            line.origin = (in_line, count)
+        else:
+            # Made of a document that was read as a whole, behind the blank lines before it.
+            line.origin = (in_item, count - passed_on)
+        if not line.raw.endswith(b"\n"):
+            line.raw += b"\n"
+        yield line

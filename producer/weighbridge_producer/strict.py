@@ -7,7 +7,6 @@ from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
 from weighbridge.errors import InputFault, InvalidInputError
-from weighbridge.jobs.chunk import Line
 from weighbridge.jobs.codec import JSON_SPACE, peek_custom_id
 from weighbridge.jobs.grading import LineGrader
 from weighbridge_producer.owners import Claim, Owners
@@ -63,7 +62,8 @@ def check(
             fault = _fault(number, line, grader, owners)
             if fault:
                 total += 1
-                faults.append(InputFault(number, fault.code, fault.message, fault.hint))
+                place = line.as_job(number).place
+                faults.append(InputFault(number, fault.code, fault.message, fault.hint, place))
                 del faults[FAULTS_SHOWN:]
             if spool:
                 spool.write(line.raw)
@@ -75,7 +75,7 @@ def _fault(number: int, line: SourceLine, grader: LineGrader, owners: Owners) ->
     content = line.raw.strip(JSON_SPACE)
     if not line.fault and not content:
         return None
-    fault = grader.fault_of(Line(number - 1, number, line.raw, line.fault))
+    fault = grader.fault_of(line.as_job(number))
     custom_id = None if fault else peek_custom_id(content)
     if custom_id is None:
         return fault

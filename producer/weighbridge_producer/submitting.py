@@ -69,6 +69,8 @@ class Draft:
         """Take a line in, and note what an id or a fault makes of it."""
         raw, chunk = line.raw, self.chunk
         index = chunk.line_count
+        if line.origin:
+            chunk.note_origin(*line.origin)
         chunk.line_count = index + 1
         self.lines.append(raw)
         self.size += len(raw)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import orjson
 
-from weighbridge.jobs.chunk import Line
 from weighbridge.jobs.codec import JSON_SPACE, encode_result, peek_custom_id
 from weighbridge.jobs.grading import LineGrader, Tally
 from weighbridge.jobs.model import RETRYABLE, ErrorCode, JobStatus
@@ -130,18 +129,17 @@ def verify(
 
 def _expected(number: int, line: SourceLine, grader: LineGrader, owners: Owners) -> list[bytes]:
     """Return the results that a batch has of a line: none of a blank one or a repeat."""
-    content, fault = line.raw.strip(JSON_SPACE), line.fault
-    if not fault:
+    content = line.raw.strip(JSON_SPACE)
+    if not line.fault:
         if not content:
             return []
         custom_id = peek_custom_id(content)
         claim = Claim.FIRST if custom_id is None else owners.claim(custom_id, content)
         if claim is Claim.REPEAT:
             return []
-        fault = ID_CONFLICT if claim is Claim.CONFLICT else None
+        line.fault = ID_CONFLICT if claim is Claim.CONFLICT else None
     # A tally of its own: one for all would grow with every label that a stranger thinks of.
-    graded = grader.grade(Line(number - 1, number, line.raw.rstrip(b"\n"), fault), Tally())
-    return graded.splitlines()
+    return grader.grade(line.as_job(number), Tally()).splitlines()
 
 
 class _Comparison:

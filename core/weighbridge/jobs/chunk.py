@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING
@@ -14,7 +15,7 @@ from weighbridge.jobs.model import SCHEMA_VERSION, ErrorCode, JobError
 from weighbridge.settings import MIB
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 COMPRESSION_LEVEL = 1
 UNPACKED_LIMIT_BYTES = 1024 * MIB  #: over what any chunk or its results come to
@@ -78,6 +79,24 @@ class Line:
     number: int  #: from 1, within the input; 0 where it is not known any more
     raw: bytes
     fault: JobError | None = None
+    origins: Sequence[Origin] = ()
+
+    @property
+    def place(self) -> str:
+        """Where the line stands, if its input is several files: "b.jsonl, line 2"; else empty."""
+        at = bisect_right(self.origins, self.index, key=_index_of)
+        if not at:
+            return ""
+        first, name, number = self.origins[at - 1]
+        return f"{name} {number + self.index - first}"
+
+
+Origin = tuple[int, str, int]
+"""From which index on lines come from a file, "b.jsonl, line" for one, and the number there of the first."""
+
+
+def _index_of(origin: Origin) -> int:
+    return origin[0]
 
 
 @dataclass(slots=True)
@@ -91,6 +110,15 @@ class Chunk:
         default_factory=set
     )  #: indices of lines that an earlier line says already
     faults: dict[int, JobError] = field(default_factory=dict)  #: by index, what the producer found
+    origins: list[Origin] = field(default_factory=list)  #: of an input of several files
+
+    def note_origin(self, name: str, number: int) -> None:
+        """Note where the line that is added next stands; those after it follow it unless they say otherwise."""
+        if self.origins:
+            index, last_name, last_number = self.origins[-1]
+            if (name, number) == (last_name, last_number + self.line_count - index):
+                return
+        self.origins.append((self.line_count, name, number))
 
     def lines(self, part: ChunkId) -> Iterator[Line]:
         """Yield the lines of a part of the chunk that are jobs: not the blank ones, not the repeats."""
@@ -101,7 +129,7 @@ class Chunk:
             raw = rows[index] if index < len(rows) else b""
             if index not in self.repeats and (fault or raw.strip(JSON_SPACE)):
                 number = self.first_line + index if self.first_line else 0
-                yield Line(index, number, raw, fault)
+                yield Line(index, number, raw, fault, self.origins)
 
     def refuse(self, error: JobError) -> None:
         """Let every line be errored, because this worker does not know how to grade the chunk."""
@@ -123,6 +151,7 @@ class Chunk:
                 "faults": {
                     str(index): [e.code, e.message, e.hint] for index, e in self.faults.items()
                 },
+                "origins": self.origins,
             }
         )
         return compress(header + b"\n" + self.raw)
@@ -150,7 +179,8 @@ class Chunk:
             chunk.refuse(unknown_version(header["v"]))
             return chunk
         faults = {int(index): JobError(*fault) for index, fault in header["faults"].items()}
-        return cls(header["first"], raw, header["lines"], set(header["repeats"]), faults)
+        origins = [(index, name, number) for index, name, number in header.get("origins", ())]
+        return cls(header["first"], raw, header["lines"], set(header["repeats"]), faults, origins)
 
 
 def unknown_version(version: object) -> JobError:

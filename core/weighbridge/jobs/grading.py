@@ -158,9 +158,8 @@ class LineGrader:
     def _errored(self, line: Line, tally: Tally, error: JobError) -> bytes:
         tally.count(None, None, JobStatus.ERRORED, error.code)
         custom_id = peek_custom_id(line.raw)
-        return _result_line(
-            line.number, custom_id, None, None, None, JobStatus.ERRORED, None, error
-        )
+        told = error.at(line.place)
+        return _result_line(line.number, custom_id, None, None, None, JobStatus.ERRORED, None, told)
 
     def _job(
         self,
@@ -247,7 +246,7 @@ class LineGrader:
         tally.count(spec.label, spec.grader, JobStatus.ERRORED, error.code)
         return _result_line(
             *(line.number, case.custom_id, spec.label, spec.grader, version),
-            *(JobStatus.ERRORED, None, error, case.metadata),
+            *(JobStatus.ERRORED, None, error.at(line.place), case.metadata),
         )
 
 

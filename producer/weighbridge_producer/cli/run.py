@@ -20,6 +20,7 @@ from weighbridge_producer.cli.show import (
     end_with,
     err,
     hush,
+    left_out,
     out,
     print_json,
     print_summary,
@@ -33,6 +34,8 @@ from weighbridge_producer.run_state import RunState
 if TYPE_CHECKING:
     from weighbridge.settings import Settings
     from weighbridge_producer.local_run import LocalRun, Progress, RunOptions, RunReport
+
+_ERROR_WIDTH = 800
 
 
 def add_to(app: typer.Typer) -> None:
@@ -83,7 +86,7 @@ def run(
     specs = opt.specs(grader, config, graders)
     opt.check_here(specs)
     outputs = tuple(output or [default_output(cases)])
-    check_outputs(outputs, Source(cases, settings).files)
+    check_outputs(outputs, Source(cases, settings))
     if as_json and STDOUT in outputs:
         raise typer.BadParameter("both --json and -o - want standard output", param_hint="--json")
     url = redis_url or settings.store_address
@@ -169,14 +172,20 @@ def _print_report(report: RunReport, outputs: tuple[str, ...]) -> None:
             "BYTE_ORDER_MARK: line 1 begins with a byte-order mark, which was passed over"
         )
     print_summary(report.summary, counts, console)
+    if report.errored:
+        console.print()
+    for told in report.errored:
+        console.print("\n".join(shown(line, _ERROR_WIDTH) for line in told.splitlines()))
+    if counts.errored > len(report.errored):
+        console.print(f"... the results have all {counted(counts.errored, 'errored job')}")
     if report.state.duplicates:
-        console.print(f"{report.state.duplicates:,} repeated lines were left out")
+        console.print(left_out(report.state.duplicates))
     if not counts.total:
         console.print("[red]NO_CASES[/]: the input has no cases")
     resumed = ", resumed" if report.resumed else ""
     rate = counts.total / report.seconds if report.seconds else 0
     console.print(
-        f"\n{counts.total:,} jobs in {report.seconds:.1f} s ({rate:,.0f}/s) on {shown(report.server)}{resumed}"
+        f"\n{counted(counts.total, 'job')} in {report.seconds:.1f} s ({rate:,.0f}/s) on {shown(report.server)}{resumed}"
     )
     console.print(f"results: {shown(', '.join(outputs))}")
 

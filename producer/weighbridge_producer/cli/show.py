@@ -141,6 +141,11 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
+def left_out(repeats: int) -> str:
+    """Say how many lines are not jobs because an earlier one is the same."""
+    return f"{counted(repeats, 'repeated line')} {'was' if repeats == 1 else 'were'} left out"
+
+
 def share(part: int, whole: int) -> str:
     """Return a count with its denominator and percentage."""
     return f"{part:,}/{whole:,} ({part / whole:.1%})" if whole else f"{part:,}/0"
@@ -168,7 +173,8 @@ def print_summary(summary: Iterable[GraderSummary], counts: Counts, console: Con
         console.print(f"... and {counted(more, 'more label')}")
     for row in rows:
         if row.vacuous:
-            console.print(f"{_name(row)}: {share(row.vacuous, row.passed)} passes rest on no facts")
+            passes = "pass rests" if row.passed == 1 else "passes rest"
+            console.print(f"{_name(row)}: {share(row.vacuous, row.passed)} {passes} on no facts")
     if any(row.causes for row in rows):
         console.print()
         console.print(_causes(rows))
@@ -223,7 +229,9 @@ def _causes(rows: list[GraderSummary]) -> Table:
             made.add_row(name, f"{count:,}", shown(cause, room))
             name = ""
         if rest := row.causes[_CAUSES_SHOWN:]:
-            made.add_row("", f"{sum(count for _, count in rest):,}", f"{len(rest)} other causes")
+            made.add_row(
+                "", f"{sum(count for _, count in rest):,}", counted(len(rest), "other cause")
+            )
     return made
 
 
@@ -249,11 +257,11 @@ def print_state(state: BatchState) -> None:
     if counts.cancelled or counts.expired:
         out.print(f"  {counts.cancelled:,} cancelled, {counts.expired:,} expired")
     if state.duplicates:
-        out.print(f"  {state.duplicates:,} repeated lines were left out")
+        out.print(f"  {left_out(state.duplicates)}")
     if state.nondeterministic:
-        out.print(
-            f"  [red]{state.nondeterministic:,} chunks were graded twice with different results[/]"
-        )
+        chunks = counted(state.nondeterministic, "chunk")
+        was = "was" if state.nondeterministic == 1 else "were"
+        out.print(f"  [red]{chunks} {was} graded twice with different results[/]")
 
 
 class Bar:
@@ -292,7 +300,7 @@ class Bar:
         rate = self._rate(done)
         left = f", {_duration((total - done) / rate)} left" if rate and total > done else ""
         about = "" if state.sealed else "about "
-        numbers = f"{done:,} of {about}{total:,} jobs, {rate:,.0f}/s{left}"
+        numbers = f"{done:,} of {about}{counted(total, 'job')}, {rate:,.0f}/s{left}"
         self._progress.update(
             self._task,
             total=total or None,

@@ -40,6 +40,21 @@ def test_a_packed_chunk_says_all_that_it_said() -> None:
     assert list(again.lines(ChunkId(0))) == list(chunk.lines(ChunkId(0)))
 
 
+def test_lines_of_several_files_tell_the_file_and_their_number_there() -> None:
+    chunk = Chunk(101)
+    stands = [("a, line", 7), ("a, line", 8), ("b, line", 1), ("b, line", 2), ("c, item", 3)]
+    for name, number in stands:
+        chunk.note_origin(name, number)
+        chunk.line_count += 1
+        chunk.raw += b"x\n"
+    assert chunk.origins == [(0, "a, line", 7), (2, "b, line", 1), (4, "c, item", 3)]
+    again = Chunk.unpack(chunk.pack())
+    assert again == chunk
+    assert [line.place for line in again.lines(ChunkId(0))] == [f"{of} {n}" for of, n in stands]
+    assert [line.place for line in again.lines(ChunkId(0, 3, 4))] == ["b, line 2"]
+    assert [line.place for line in chunk_of(b"x\n").lines(ChunkId(0))] == [""]
+
+
 def test_lines_keep_their_numbers_past_blanks_and_repeats() -> None:
     chunk = chunk_of(b"one\n", b"\n", b" \t\r\n", b"two\r\n", b"two\r\n", b"\n", b"three", first=11)
     chunk.repeats = {4}

@@ -309,8 +309,9 @@ def test_a_folder_is_read_in_the_order_of_its_names_and_what_is_no_input_left_ou
     (tmp_path / "1.json").write_bytes(b'{"custom_id": "1"}\n')
     for other in (".hidden.jsonl", "notes.txt", "1.results.jsonl", "1.results.jsonl.gz"):
         (tmp_path / other).write_bytes(b'{"custom_id": "no"}\n')
-    assert raws(read(tmp_path)) == [b'{"custom_id": "1"}\n', b'{"custom_id": "2"}']
+    assert raws(read(tmp_path)) == [b'{"custom_id": "1"}\n', b'{"custom_id": "2"}\n']
     assert raws(read(str(tmp_path / "*.json"))) == [b'{"custom_id": "1"}\n']
+    assert raws(read(str(tmp_path / "1*"))) == [b'{"custom_id": "1"}\n']
     source = Source(tmp_path, Settings())
     assert source.rereadable
     assert [name for name, _, _ in source.fingerprint()] == [str(file) for file in source.files]
@@ -318,13 +319,87 @@ def test_a_folder_is_read_in_the_order_of_its_names_and_what_is_no_input_left_ou
     assert source.consumed == source.size
 
 
+def places(cases: Any) -> list[str]:
+    """Return where each line stands, as its errors say it."""
+    return [line.as_job(number).place for number, line in enumerate(read(cases), 1)]
+
+
+def test_each_of_several_files_begins_a_line_of_its_own_and_counts_from_one(tmp_path: Path) -> None:
+    (tmp_path / "b").mkdir()
+    (tmp_path / "a.jsonl").write_bytes(b'{"custom_id": "1"}\n\n{"custom_id": "2"}')
+    (tmp_path / "b" / "a.jsonl").write_bytes(b'{"custom_id": "3"}\noops')
+    assert raws(read(tmp_path)) == [
+        *(b'{"custom_id": "1"}\n', b"\n", b'{"custom_id": "2"}\n'),
+        *(b'{"custom_id": "3"}\n', b"oops\n"),
+    ]
+    of_all = [f"a.jsonl, line {n}" for n in (1, 2, 3)] + [f"b/a.jsonl, line {n}" for n in (1, 2)]
+    assert places(tmp_path) == of_all
+    assert places(str(tmp_path / "**" / "*.jsonl")) == of_all
+    assert places(str(tmp_path / "*" / "a.jsonl")) == of_all[3:]
+    assert set(places(tmp_path / "a.jsonl")) == {""}
+
+
+def test_traces_and_documents_among_several_files_tell_their_place(tmp_path: Path) -> None:
+    trace = b'{"messages": [{"role": "user", "content": "hi"}]}'
+    (tmp_path / "a.jsonl").write_bytes(b"\n".join([b"", trace, b"oops", trace]))
+    (tmp_path / "b.json").write_bytes(b"\n[\n" + b",\n".join([trace] * 2) + b"\n]\n")
+    (tmp_path / "c.json").write_bytes(b"{\n oops\n}\n")
+    assert places(tmp_path) == [
+        *("a.jsonl, line 1", "a.jsonl, line 2", "a.jsonl, line 3", "a.jsonl, line 4"),
+        *("b.json, line 1", "b.json, item 1", "b.json, item 2"),
+        *("c.json, line 1", "c.json, line 2", "c.json, line 3"),
+    ]
+
+
+def test_a_file_whose_name_is_no_utf8_is_named_by_its_bytes(tmp_path: Path) -> None:
+    (tmp_path / os.fsdecode(b"\xff.jsonl")).write_bytes(b"oops\n")
+    assert places(tmp_path) == ["\\udcff.jsonl, line 1"]
+
+
 @pytest.mark.parametrize(
-    ("cases", "complaint"), [("", "has no file to read"), ("*.jsonl", "no file matches")]
+    ("cases", "file", "is_taken"),
+    [
+        (".", "out.jsonl", True),
+        (".", "sub/out.json.gz", True),
+        (".", "out.csv", False),
+        (".", "out.results.jsonl", False),
+        (".", "out.results.jsonl.zst", False),
+        (".", "../out.jsonl", False),
+        ("*.jsonl", "out.jsonl", True),
+        ("*.jsonl", "./sub/../out.jsonl", True),
+        ("*.jsonl", "sub/out.jsonl", False),
+        ("*.jsonl", "out.results.jsonl", False),
+        ("*.jsonl", "out.jsonl.gz", False),
+        ("**/*.jsonl", "out.jsonl", True),
+        ("**/*.jsonl", "sub/sub/out.jsonl", True),
+        ("*", "out.csv", True),
+        ("in.jsonl", "out.jsonl", False),
+    ],
+)
+def test_a_file_that_would_be_input_the_next_time_is_known(
+    cases: str, file: str, is_taken: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "in.jsonl").write_bytes(TEXT)
+    monkeypatch.chdir(tmp_path)
+    for base in ("", f"{tmp_path}/"):
+        source = Source(f"{base}{cases}", Settings())
+        assert source.would_take(file) is is_taken
+        assert source.would_take(str(tmp_path / file)) is is_taken
+
+
+@pytest.mark.parametrize(
+    ("cases", "complaint"),
+    [
+        ("", "has no file to read"),
+        ("*.jsonl.gz", "no file matches"),
+        ("*.jsonl", "matches nothing but results of earlier runs"),
+    ],
 )
 def test_a_folder_or_pattern_without_input_is_refused_at_once(
     cases: str, complaint: str, tmp_path: Path
 ) -> None:
     (tmp_path / "notes.txt").write_bytes(b"{}")
+    (tmp_path / "weighbridge.results.jsonl").write_bytes(b"{}")
     with pytest.raises(InputError, match=complaint):
         Source(tmp_path / cases, Settings())
 

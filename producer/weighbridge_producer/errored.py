@@ -1,0 +1,46 @@
+"""The first jobs of a run that errored, told in words."""
+
+from __future__ import annotations
+
+from heapq import nsmallest
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+TOLD = 5
+_LOOKED_AT = 10_000  #: results come nearly in the order of the input
+_SIGN = b'"status":"errored"'
+
+
+def first_errored(results: Path, *, names_places: bool) -> list[str]:
+    """Return what the first errored lines say, with the hint below, each text once, in the order of the input.
+
+    `names_places`: whether the messages say themselves where the line stands.
+    """
+    with results.open("rb") as rows:
+        first = nsmallest(4 * TOLD, islice(_errored(rows), _LOOKED_AT), key=_number)
+    return list(dict.fromkeys(_told(row, names_places) for row in first))[:TOLD]
+
+
+def _errored(rows: Iterator[bytes]) -> Iterator[dict[str, Any]]:
+    for raw in rows:
+        if _SIGN in raw:
+            row = orjson.loads(raw)
+            if row["status"] == "errored":
+                yield row
+
+
+def _number(row: dict[str, Any]) -> int:
+    return int(row["line"])
+
+
+def _told(row: dict[str, Any], names_places: bool) -> str:
+    error = row["error"]
+    where = "" if names_places else f"line {row['line']}: "
+    hint = f"\n  {error['hint']}" if error["hint"] else ""
+    return f"{where}{error['code']}: {error['message']}{hint}"

@@ -1,0 +1,143 @@
+"""Which files an input means: the one named, a folder's, or those that a pattern matches."""
+
+from __future__ import annotations
+
+import glob
+import os
+import stat
+from fnmatch import fnmatchcase
+from itertools import takewhile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from weighbridge.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_HINT = (
+    "give a JSONL file, plain, .gz or .zst, a folder or a pattern of such files, or - for a pipe"
+)
+_READ_IN_FOLDERS = (".jsonl", ".ndjson", ".json", ".traj")
+_PACKED = (".gz", ".zst")
+OUR_RESULTS = ".results.jsonl"  #: what `run` writes if not told where; never taken for input
+
+
+class InputFiles:
+    """The files of an input, sorted; raises InputError where there is none."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._is_folder = _is_folder(path)
+        self._is_pattern = not self._is_folder and glob.has_magic(str(path)) and not _exists(path)
+        self.files: tuple[Path, ...] = (path,)  #: in the order in which they are read
+        if self._is_folder:
+            self.files = _of_folder(path)
+        elif self._is_pattern:
+            self.files = _of_pattern(str(path))
+
+    @property
+    def are_found(self) -> bool:
+        """Whether they were looked for, so that whoever named the input may not know them."""
+        return self._is_folder or self._is_pattern
+
+    def size(self) -> int | None:
+        """Return their bytes, None where one is a pipe or a device; raise InputError for what cannot be read."""
+        sizes = [_size_of(file) for file in self.files]
+        return None if None in sizes else sum(map(int, filter(None, sizes)))
+
+    def name_of(self, file: Path) -> str:
+        """Return a file's name: from the folder on, or from where the pattern begins; in UTF-8, whatever it is."""
+        base = self._path
+        if self._is_pattern:
+            base = Path(*takewhile(lambda part: not glob.has_magic(part), base.parts))
+        inside = self.are_found and file.is_relative_to(base)
+        name = file.relative_to(base).as_posix() if inside else file.name
+        return name.encode(errors="backslashreplace").decode()
+
+    def would_take(self, file: str) -> bool:
+        """Whether another look for the files would find this one too, were it there."""
+        path = Path(os.path.abspath(file))  # noqa: PTH100 - the links in it stay what they are
+        if self._is_folder:
+            folders = {self._path.absolute(), self._path.resolve()}
+            inside = any(path.is_relative_to(folder) for folder in folders)
+            return inside and _is_input(path.name) and not path.name.startswith(".")
+        if self._is_pattern:
+            pattern = Path(os.path.abspath(self._path))  # noqa: PTH100 - the same
+            return _fits(path.parts, pattern.parts) and not _is_ours(path.name)
+        return False
+
+
+def _of_folder(path: Path) -> tuple[Path, ...]:
+    found = (file for file in sorted(path.rglob("*")) if _is_input(file.name))
+    files = tuple(file for file in found if not file.name.startswith(".") and file.is_file())
+    if not files:
+        raise InputError(
+            f"the folder {str(path)!r} has no file to read",
+            f"files are read that end in {', '.join(_READ_IN_FOLDERS)}, also with .gz or .zst,"
+            f" but not in {OUR_RESULTS}",
+        )
+    return files
+
+
+def _of_pattern(pattern: str) -> tuple[Path, ...]:
+    found = [Path(name) for name in sorted(glob.glob(pattern, recursive=True))]  # noqa: PTH207 - absolute ones too
+    matching = [file for file in found if file.is_file()]
+    files = tuple(file for file in matching if not _is_ours(file.name))
+    if matching and not files:
+        raise InputError(
+            f"the pattern {pattern!r} matches nothing but results of earlier runs",
+            f"files that end in {OUR_RESULTS} are never read as input",
+        )
+    if not files:
+        raise InputError(f"no file matches the pattern {pattern!r}", _HINT)
+    return files
+
+
+def _is_input(name: str) -> bool:
+    return _unpacked(name).endswith(_READ_IN_FOLDERS) and not _is_ours(name)
+
+
+def _is_ours(name: str) -> bool:
+    return _unpacked(name).endswith(OUR_RESULTS)
+
+
+def _unpacked(name: str) -> str:
+    for suffix in _PACKED:
+        name = name.removesuffix(suffix)
+    return name
+
+
+def _fits(parts: Sequence[str], pattern: Sequence[str]) -> bool:
+    """Whether a path matches a pattern, part by part; `**` stands for any number of folders."""
+    if not pattern:
+        return not parts
+    if pattern[0] == "**":
+        return any(_fits(parts[skipped:], pattern[1:]) for skipped in range(len(parts) + 1))
+    return bool(parts) and fnmatchcase(parts[0], pattern[0]) and _fits(parts[1:], pattern[1:])
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):
+        return False
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False
+
+
+def _size_of(path: Path) -> int | None:
+    """Return a file's size, None for a pipe or a device; raise InputError for what cannot be read."""
+    try:
+        status = path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        raise InputError(f"the input {str(path)!r} does not exist", _HINT) from None
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise InputError(f"the input {str(path)!r} cannot be read: {why}", _HINT) from None
+    return status.st_size if stat.S_ISREG(status.st_mode) else None
