@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
@@ -26,7 +26,8 @@ from weighbridge.settings import MIB
 _LIMIT_BYTES = MIB
 _NODES_LIMIT = 100_000  #: more than any honest file has; an alias can stand for millions
 _KEYS = ("grader", "config", "label")
-_HINT = "write a list of grader ids, or of {grader, config, label}, under `graders:`"
+_SHAPE = "write a list of grader ids, or of {grader, config, label}, under `graders:`"
+_QUOTE = 'quote what begins with *, [, {, & or %, or has a colon in it: ["*_delete"]'
 
 
 def read_graders(path: str | Path) -> tuple[GraderSpec, ...]:
@@ -38,20 +39,42 @@ def read_graders(path: str | Path) -> tuple[GraderSpec, ...]:
     return _Reader(str(path)).read()
 
 
+def line_naming(path: str | Path, grader_id: str) -> int | None:
+    """Return the line of a file of graders that names a grader; None if none does."""
+    return _Reader(str(path)).line_naming(grader_id)
+
+
 class _Reader:
     def __init__(self, name: str) -> None:
         self._name = name
 
-    def read(self) -> tuple[GraderSpec, ...]:
+    def line_naming(self, grader_id: str) -> int | None:
+        listed = self._listed()
+        for place, entry in enumerate(listed):
+            if entry == grader_id:
+                return _line_in(listed, place)
+            if isinstance(entry, CommentedMap) and entry.get("grader") == grader_id:
+                return _line_in(entry, "grader")
+        return None
+
+    def _listed(self) -> CommentedSeq:
         root = self._parsed()
         listed = root
         if isinstance(root, CommentedMap):
             for key in root:
                 if key != "graders":
-                    self._fail(f"unknown key {str(key)[:80]!r}", root, key)
+                    meant = "; did you mean 'graders'?" if nearest(str(key), ["graders"]) else ""
+                    self._fail(f"unknown key {str(key)[:80]!r}{meant}", root, key, _SHAPE)
             listed = root.get("graders")
+        if isinstance(listed, str):
+            instead = f"{'graders: ' if isinstance(root, CommentedMap) else ''}[{listed[:80]}]"
+            self._fail("the graders are no list", root, "graders", f"write {instead}")
         if not isinstance(listed, CommentedSeq) or not listed:
-            self._fail("there is no list of graders", root)
+            self._fail("there is no list of graders", root, hint=_SHAPE)
+        return listed
+
+    def read(self) -> tuple[GraderSpec, ...]:
+        listed = self._listed()
         specs = [self._spec(listed, place) for place in range(len(listed))]
         labels: dict[str, int] = {}
         for place, spec in enumerate(specs):
@@ -81,7 +104,8 @@ class _Reader:
         except MarkedYAMLError as error:
             mark = error.problem_mark or error.context_mark
             line = mark.line + 1 if mark else 1
-            self._fail_at(line, f"not YAML: {error.problem or error.context}")
+            what = str(error.problem or error.context)
+            self._fail_at(line, f"not YAML: {what}", _hint_on(what))
         except (YAMLError, UnicodeDecodeError, RecursionError, ValueError) as error:
             self._fail_at(1, f"not YAML: {' '.join(str(error).split())[:200]}")
 
@@ -93,7 +117,10 @@ class _Reader:
             entry_map = entry
         else:
             self._fail(
-                "a grader is an id, or an object with 'grader', 'config' and 'label'", listed, place
+                "a grader is an id, or an object with 'grader', 'config' and 'label'",
+                listed,
+                place,
+                _SHAPE,
             )
         for key in entry_map:
             if key not in _KEYS:
@@ -120,11 +147,24 @@ class _Reader:
             self._fail_at(_line_of(where, error.path) or _line_in(listed, place), error.message)
         return spec
 
-    def _fail(self, message: str, node: Any, key: Any = None) -> Any:
-        self._fail_at(_line_in(node, key), message)
+    def _fail(self, message: str, node: Any, key: Any = None, hint: str = "") -> NoReturn:
+        self._fail_at(_line_in(node, key), message, hint)
 
-    def _fail_at(self, line: int, message: str) -> Any:
-        raise ConfigError(f"{self._name}, line {line}: {message}", _HINT)
+    def _fail_at(self, line: int, message: str, hint: str = "") -> NoReturn:
+        raise ConfigError(f"{self._name}, line {line}: {message}", hint)
+
+
+def _hint_on(problem: str) -> str:
+    """Return what would help with YAML's own complaints that a glob or a colon in a list leads to."""
+    signs = (
+        "alias",
+        "anchor",
+        "node content",
+        "',' or '",
+        "mapping values",
+        "cannot start any token",
+    )
+    return _QUOTE if any(sign in problem for sign in signs) else ""
 
 
 def _line_in(node: Any, key: Any = None) -> int:

@@ -76,3 +76,14 @@ def test_results_do_not_become_input(cli: Cli, tmp_path: Path, cases: str, outpu
     for _ in range(2):
         ended = cli("run", cases, "-g", "true-false", "-o", "cases/out.results.jsonl")
         assert "3 jobs in " in ended.out
+
+
+@pytest.mark.parametrize("command", [("run", "a.jsonl"), ("verify", "a.jsonl", "a.jsonl")])
+def test_an_unknown_grader_in_a_file_is_told_with_its_line(
+    cli: Cli, tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    write_cases(tmp_path / "a.jsonl", true_false_cases(1))
+    (tmp_path / "g.yaml").write_text("graders:\n  - loop\n  - grader: budgt\n")
+    ended = cli(*command, "--graders", "g.yaml")
+    assert ended.status == 1
+    assert "UNKNOWN_GRADER: g.yaml, line 3: no grader 'budgt'; did you mean 'budget'?" in ended.err

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
 _SHOWN_CHARACTERS = 80
+_FAULTS_SHOWN = 10
 _UNKNOWN_KEY = "unknown_key"
+_LISTS = ("list_type", "tuple_type")
 _WANTED = {
     "bool_type": "true or false",
     "string_type": "a string",
@@ -77,21 +79,58 @@ def parse_config(model: type[ConfigT], config: object, grader_id: str) -> Config
             f"grader {grader_id!r}: config must be JSON, with no lone surrogate in its texts"
         ) from None
     except ValidationError as invalid:
-        first, *others = invalid.errors(include_url=False)
-        error_class = ConfigTypeError if _is_wrong_type(first) else ConfigError
-        more = f" (and {len(others)} more)" if others else ""
-        error = error_class(printable(f"grader {grader_id!r}: {_explain(first)}{more}"))
-        error.path = (
-            (*first["loc"], first["ctx"]["key"]) if first["type"] == _UNKNOWN_KEY else first["loc"]
-        )
-        raise error from None
+        raise _refusal(model, config, invalid, grader_id) from None
     return parsed
 
 
-def _unknown_key(key: object, known: list[str]) -> str:
+def _refusal(
+    model: type[ConfigT], config: object, invalid: ValidationError, grader_id: str
+) -> ConfigError | ConfigTypeError:
+    """Return an error that names everything that is wrong, as far as that is bearable."""
+    faults = invalid.errors(include_url=False)
+    texts = [_explain(fault) for fault in faults[:_FAULTS_SHOWN]]
+    count = len(faults)
+    if isinstance(config, dict) and faults[0]["type"] == _UNKNOWN_KEY and not faults[0]["loc"]:
+        # It hides whatever else is wrong, and that is wanted too.
+        _, *unknown = (key for key in config if key not in model.model_fields)
+        others = _faults_of_known(model, config)
+        texts += [
+            _unknown_key(key, list(model.model_fields), brief=True)
+            for key in unknown[:_FAULTS_SHOWN]
+        ]
+        texts += map(_explain, others[:_FAULTS_SHOWN])
+        count += len(unknown) + len(others)
+    error_class = ConfigTypeError if _is_wrong_type(faults[0]) else ConfigError
+    error = error_class(printable(f"grader {grader_id!r}: {_listed(texts, count)}"))
+    error.path = faults[0]["loc"]
+    if faults[0]["type"] == _UNKNOWN_KEY:
+        error.path = (*faults[0]["loc"], faults[0]["ctx"]["key"])
+    return error
+
+
+def _faults_of_known(model: type[ConfigT], config: dict[str, Any]) -> list[ErrorDetails]:
+    """Return what is wrong with the keys that are known; not what is missing, for which an unknown one may stand."""
+    try:
+        model.model_validate({key: config[key] for key in config if key in model.model_fields})
+    except ValidationError as invalid:
+        found = invalid.errors(include_url=False)
+        return [fault for fault in found if fault["loc"] and fault["type"] != "missing"]
+    return []
+
+
+def _listed(texts: list[str], count: int) -> str:
+    if count == 1:
+        return texts[0]
+    shown = "; ".join(f"({at}) {text}" for at, text in enumerate(texts[:_FAULTS_SHOWN], 1))
+    rest = count - _FAULTS_SHOWN
+    return f"{count:,} faults: {shown}" + (f"; and {rest:,} more" if rest > 0 else "")
+
+
+def _unknown_key(key: object, known: list[str], *, brief: bool = False) -> str:
     guess = nearest(key, known) if isinstance(key, str) else None
-    meant = f"; did you mean {guess!r}?" if guess else "."
-    return f"unknown key {_shown(key)}{meant} Known keys: {', '.join(known) or 'none'}"
+    meant = f"; did you mean {guess!r}?" if guess else "" if brief else "."
+    listed = "" if brief else f" Known keys: {', '.join(known) or 'none'}"
+    return f"unknown key {_shown(key)}{meant}{listed}"
 
 
 def _is_wrong_type(error: ErrorDetails) -> bool:
@@ -112,7 +151,9 @@ def _explain(error: ErrorDetails) -> str:
         reason = str(error["ctx"]["error"])
         return f"{path}: {reason}" if path else reason
     if kind in _WANTED:
-        return f"{path} must be {_WANTED[kind]}, not {_shown(error['input'])}"
+        given = _shown(error["input"])
+        instead = f"; write [{given}]" if kind in _LISTS and type(error["input"]) is str else ""
+        return f"{path} must be {_WANTED[kind]}, not {given}{instead}"
     subject, should, rest = error["msg"].partition(" should ")
     if not should:
         return f"{path}: {error['msg']}"

@@ -74,7 +74,8 @@ def submit(
             err.print(
                 f"no worker lives on {shown(masked(client.url))}: jobs will wait until one does"
             )
-        batch = client.batch(resume) if resume else client.open(printable(source.name), specs)
+        with opt.naming_the_line(graders):
+            batch = client.batch(resume) if resume else client.open(printable(source.name), specs)
         try:
             with batch.given_up_on_error(source):
                 batch.feeder(source, on_wait=_Once()).feed()

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Annotated, Any
 
 import orjson
 import typer
 
-from weighbridge.errors import ConfigError
+from weighbridge.errors import ConfigError, UnknownGraderError
 from weighbridge.jobs.model import GraderSpec, parse_specs
 from weighbridge.settings import Settings, read_settings
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from contextlib import AbstractContextManager
 
     from weighbridge_producer.client import Client
@@ -126,12 +127,28 @@ def specs(
     )
 
 
-def check_here(graders: tuple[GraderSpec, ...]) -> None:
-    """Refuse graders that are not installed here, and configurations that they refuse."""
+def check_here(graders: tuple[GraderSpec, ...], file: str | None = None) -> None:
+    """Refuse graders that are not installed here, and configurations that they refuse; see `naming_the_line`."""
     from weighbridge.graders.registry import default_registry
 
-    for spec in graders:
-        default_registry().create(spec.grader, None if spec.config is None else dict(spec.config))
+    with naming_the_line(file):
+        for spec in graders:
+            config = None if spec.config is None else dict(spec.config)
+            default_registry().create(spec.grader, config)
+
+
+@contextmanager
+def naming_the_line(file: str | None) -> Iterator[None]:
+    """Let the error of an unknown grader tell where a file of graders names it."""
+    try:
+        yield
+    except UnknownGraderError as error:
+        if file:
+            from weighbridge_producer.graders_file import line_naming
+
+            if line := line_naming(file, error.grader_id):
+                error.message = f"{file}, line {line}: {error.message}"
+        raise
 
 
 def _config(text: str, labels: list[str]) -> tuple[str, dict[str, Any]]:

@@ -84,7 +84,7 @@ def run(
 
     settings = read_settings()
     specs = opt.specs(grader, config, graders)
-    opt.check_here(specs)
+    opt.check_here(specs, graders)
     outputs = tuple(output or [default_output(cases)])
     check_outputs(outputs, Source(cases, settings))
     if as_json and STDOUT in outputs:

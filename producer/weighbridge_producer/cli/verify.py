@@ -46,7 +46,7 @@ def verify(
     from weighbridge_producer.verifying import verify as verify_results
 
     specs = opt.specs(grader, config, graders)
-    opt.check_here(specs)
+    opt.check_here(specs, graders)
     outcome = verify_results(results, cases, specs, read_settings(), allow_unproven=allow_unproven)
     if as_json:
         print_json(outcome.as_dict())

@@ -9,7 +9,7 @@ import pytest
 
 from weighbridge.errors import ConfigError
 from weighbridge.jobs.model import GraderSpec
-from weighbridge_producer.graders_file import read_graders
+from weighbridge_producer.graders_file import line_naming, read_graders
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -73,6 +73,40 @@ def test_a_mistake_is_told_with_its_line(
         read(tmp_path, text)
     assert f"graders.yaml, line {line}: " in caught.value.message
     assert message in caught.value.message
+
+
+def test_the_line_that_names_a_grader_is_found(tmp_path: Path) -> None:
+    read(tmp_path, GOOD)
+    path = tmp_path / "graders.yaml"
+    assert [line_naming(path, name) for name in ("true-false", "string-match")] == [3, 4]
+    assert line_naming(path, "loosely") is None
+
+
+QUOTE = "quote what begins with *"
+SHAPE = "write a list of grader ids"
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("graders: []\n", SHAPE),
+        ("grader: [true-false]\n", SHAPE),
+        ("graders:\n  - 5\n", SHAPE),
+        ("graders: loop\n", "write graders: [loop]"),
+        ("loop\n", "write [loop]"),
+        ("graders:\n  - grader: tool-schema\n    config: {blocklist: [*_delete]}\n", QUOTE),
+        ("graders:\n  - grader: tool-schema\n    config:\n      blocklist: *_delete\n", QUOTE),
+        ("graders:\n  - grader: tool-schema\n    config: {blocklist: [a, [}\n", QUOTE),
+        (GOOD.replace("case_sensitive: false", "case_sensitiv: no"), ""),
+        ("graders:\n  - true-false\n  - true-false\n", ""),
+        ("graders:\n  - grader: true-false\n    lable: a\n", ""),
+    ],
+)
+def test_a_hint_is_given_where_it_fits(text: str, hint: str, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError) as caught:
+        read(tmp_path, text)
+    assert caught.value.hint.startswith(hint)
+    assert bool(caught.value.hint) == bool(hint)
 
 
 def test_what_would_fill_the_memory_or_run_code_is_refused(tmp_path: Path) -> None:
