@@ -23,12 +23,27 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import BinaryIO
 
+    from weighbridge.jobs.chunk import Line
     from weighbridge.jobs.model import GraderSpec
     from weighbridge.settings import Settings
     from weighbridge_producer.encoding import SourceLine
 
 _SHOWN = 20
 _LABEL_SHOWN = 80
+_FIELDS_SHOWN = 10
+_VERDICTS = ("pass", "fail", "ungradable")
+_OTHERS = (
+    "No result is of these cases and graders: give the very cases of the run, and the --grader, --config and --graders"
+    " that it had."
+)
+_ALTERED = (
+    "If the cases, the --grader, --config and --graders, and the version of Weighbridge are those of the run, these"
+    " results were altered after it: run the cases again."
+)
+_UNPROVEN = (
+    "Grading again cannot tell what kept a job from being graded: `weighbridge retry` grades such jobs after all, and"
+    " --allow-unproven accepts them as they are."
+)
 _LAST_LINE = 2**63 - 1  #: the largest number that the index holds
 _CODES: dict[str, frozenset[str]] = {
     JobStatus.ERRORED: RETRYABLE - {ErrorCode.CANCELLED, ErrorCode.EXPIRED},
@@ -75,6 +90,7 @@ class Verification:
     missing: int = 0  #: jobs of the cases without a result
     surplus: int = 0  #: results without a job, or twice, or no results at all
     complaints: list[str] = field(default_factory=list)  #: the first few
+    more_complaints: int = 0  #: that are not among them
 
     @property
     def ok(self) -> bool:
@@ -86,6 +102,19 @@ class Verification:
         """Note a complaint, unless there are many already."""
         if len(self.complaints) < _SHOWN:
             self.complaints.append(what)
+        else:
+            self.more_complaints += 1
+
+    def advice(self) -> list[str]:
+        """Return what to do about what speaks against the results."""
+        found = []
+        if not self.proven and (self.missing or self.surplus):
+            found.append(_OTHERS)
+        elif self.changed or self.missing or self.surplus:
+            found.append(_ALTERED)
+        if self.unproven and not self.allow_unproven:
+            found.append(_UNPROVEN)
+        return found
 
     def as_dict(self) -> dict[str, Any]:
         """Return the outcome as JSON shows it."""
@@ -122,7 +151,7 @@ def verify(
     ):
         for number, line in enumerate(Source(cases, settings), start=1):
             expected = _expected(number, line, grader, owners)
-            _Comparison(number, expected, index, outcome).settle()
+            _Comparison(line.as_job(number), expected, index, outcome).settle()
         index.settle_rest(outcome)
     return outcome
 
@@ -146,9 +175,9 @@ class _Comparison:
     """The results that one line should have, beside those that it has."""
 
     def __init__(
-        self, number: int, expected: list[bytes], index: _Index, outcome: Verification
+        self, line: Line, expected: list[bytes], index: _Index, outcome: Verification
     ) -> None:
-        self._number = number
+        self._line = line
         self._index = index
         self._outcome = outcome
         self._wanted = dict.fromkeys(expected)
@@ -158,7 +187,7 @@ class _Comparison:
     def settle(self) -> None:
         """Count every result, and every one that is not there."""
         jobs, rest = len(self._wanted), array("Q")
-        for offset, row in self._index.rows(self._number):
+        for offset, row in self._index.rows(self._line.number):
             if row in self._wanted:
                 del self._wanted[row]
             else:
@@ -182,17 +211,23 @@ class _Comparison:
             self._complain("a row that is no result")
         elif found.label in self._open:
             self._whole = False
-            if _could_have_happened(row, found, self._open.pop(found.label)):
-                self._outcome.unproven += 1
+            job = self._open.pop(found.label)
+            if _could_have_happened(row, found, job):
+                self._note_unproven(found)
             else:
                 self._outcome.changed += 1
-                self._complain("the result is not what the case gives", found.label)
+                self._complain(_difference(row, job), found.label)
         elif self._whole and self._stands_for_all(row, found):
             self._open.clear()
-            self._outcome.unproven += 1
+            self._note_unproven(found)
         else:
             self._outcome.surplus += 1
             self._complain("there is no such job", found.label)
+
+    def _note_unproven(self, found: _Row) -> None:
+        self._outcome.unproven += 1
+        if found.error and not self._outcome.allow_unproven:
+            self._complain(f"it says {found.error.code}, which cannot be proven", found.label)
 
     def _stands_for_all(self, row: bytes, found: _Row) -> bool:
         """Whether a row is the one result of a line that could not even be read, for what happened then."""
@@ -203,7 +238,8 @@ class _Comparison:
 
     def _complain(self, what: str, label: str | None = None) -> None:
         named = "" if label is None else f", label {label[:_LABEL_SHOWN]!r}"
-        self._outcome.complain(f"line {self._number}{named}: {what}")
+        place = f" ({self._line.place})" if self._line.place else ""
+        self._outcome.complain(f"line {self._line.number}{place}{named}: {what}")
 
 
 def _decoded(row: bytes) -> _Row | None:
@@ -211,6 +247,22 @@ def _decoded(row: bytes) -> _Row | None:
         return msgspec.convert(orjson.loads(row), _Row)
     except _UNDECODABLE:
         return None
+
+
+def _difference(row: bytes, job: dict[str, Any]) -> str:
+    """Say in what a row differs from the result that its job gives."""
+    given = orjson.loads(row)
+    told, found = ((value.get("result") or {}).get("verdict") for value in (given, job))
+    if told != found and told in _VERDICTS and found in _VERDICTS:
+        return f"the verdict is {told}, and grading again gives {found}"
+    version = given["grader_version"]
+    if version and job["grader_version"] and version != job["grader_version"]:
+        return f"version {version} of the grader judged, and version {job['grader_version']} is installed here"
+    fields = [name for name in job if given.get(name) != job[name]]
+    fields += sorted(name[:_LABEL_SHOWN] for name in given.keys() - job.keys())
+    if not fields:
+        return "the values are what grading again gives, but written in other bytes"
+    return f"not what grading again gives: {', '.join(fields[:_FIELDS_SHOWN])}"
 
 
 def _could_have_happened(row: bytes, found: _Row, job: dict[str, Any]) -> bool:

@@ -6,11 +6,14 @@ import re
 from pathlib import Path
 
 import pytest
+from typer.core import TyperGroup as Group
+from typer.main import get_command
 
 from weighbridge.jobs.store import keys
 from weighbridge.settings import Settings
 from weighbridge.traces import FORMATS
 from weighbridge.traces.importer import Importer
+from weighbridge_producer.cli.commands import app
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted(
@@ -68,6 +71,16 @@ def test_the_diagram_of_the_protocol_is_in_line() -> None:
     assert len(posts) == 4
     for line in diagram.splitlines():
         assert {at for at, mark in enumerate(line) if mark in "│├┤"} <= posts, line
+
+
+def test_the_page_of_the_command_line_has_every_command() -> None:
+    root = get_command(app)
+    assert isinstance(root, Group)
+    text = read("docs/cli.md").partition("## Commands")[2]
+    assert {name for name in root.commands if f"`{name}`" not in text} == {"trace"}
+    traces = root.commands["trace"]
+    assert isinstance(traces, Group)
+    assert [name for name in traces.commands if f"`trace {name}`" not in text] == []
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -132,7 +132,10 @@ def watch(
     redis_url: opt.RedisUrl = None,
     as_json: opt.AsJson = False,
 ) -> None:
-    """Follow a batch to its end; the exit status is that of `run`."""
+    """Follow a batch to its end.
+
+    Exit status, as of `run`: 0 when every job passed, 100 when jobs failed, 1 for anything else; `run --help` tells all.
+    """
     with opt.client(redis_url) as client, Bar(quiet=as_json) as bar:
         handle = client.batch(batch)
         while not (state := handle.status()).status.final:

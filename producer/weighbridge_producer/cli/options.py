@@ -37,7 +37,7 @@ def all_utf8(texts: list[str] | None) -> list[str] | None:
 
 CASES_HELP = (
     "Cases or bare traces: a file (JSONL, or one JSON document; plain, .gz or .zst), a folder, a quoted pattern, "
-    "or - for a pipe."
+    "or - for a pipe. Of a folder or pattern, files ending in .results.jsonl are left out."
 )
 RedisUrl = Annotated[
     str | None,

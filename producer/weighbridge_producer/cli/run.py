@@ -53,7 +53,9 @@ def run(
         typer.Option(
             "-o",
             "--output",
-            help="Where results go: .jsonl, .jsonl.gz, .jsonl.zst, .csv, .xml (JUnit), or -.",
+            help="Where results go: .jsonl, .jsonl.gz, .jsonl.zst, .csv, .xml (JUnit), or -; repeatable."
+            " Default: NAME.results.jsonl in the current folder, NAME being the name of CASES without its endings, or"
+            " weighbridge for a pipe or a pattern.",
         ),
     ] = None,
     workers: Annotated[
@@ -73,7 +75,9 @@ def run(
 ) -> None:
     """Grade CASES on this machine and write the results; no server is needed.
 
-    Exit status: 0 all passed, 100 some failed, 1 anything else.
+    Exit status: 0 when every job passed, or enough of them for --min-pass-rate; 100 when jobs failed; 1 when a job
+    errored, or none failed and one was ungradable (--min-gradable allows some of both), when there was nothing to
+    grade, and when something went wrong or was interrupted; 2 when the command is not understood.
     """
     if clean:
         _clean()

@@ -47,7 +47,10 @@ def show(
     ] = None,
     as_json: opt.AsJson = False,
 ) -> None:
-    """Show a trace of FILE as a timeline of its steps, and what its format could not tell."""
+    """Show a trace of FILE as a timeline of its steps, and what its format could not tell.
+
+    Exit status: 0 when it was shown, 1 when there is none or something went wrong.
+    """
     from weighbridge.traces.native import to_native
 
     for name, trace in _traces(file):
@@ -71,7 +74,10 @@ def convert(
         ),
     ] = "-",
 ) -> None:
-    """Write every trace of FILE in the native form, one a line."""
+    """Write every trace of FILE in the native form, one a line.
+
+    Exit status: 0 when all were written, 1 when one could not be read (the others are written), or something went wrong.
+    """
     from weighbridge.traces.native import to_native
     from weighbridge_producer.outputs import check_writable
     from weighbridge_producer.reading import Source

@@ -35,9 +35,11 @@ def verify(
 ) -> None:
     """Grade CASES again, with the same --grader, --config and --graders, and prove RESULTS unchanged and complete.
 
-    Exits with 1 when a result is changed, missing or surplus, and when one cannot be proven: grading again does not
-    tell whether a job really ran out of time, say, and a failure could hide behind such a result. --allow-unproven
-    accepts these.
+    RESULTS are JSON Lines, as `run -o NAME.jsonl` and `results` write them. The first 20 lines that differ are named.
+
+    Exit status: 0 when every result is proven; 1 when one is changed, missing or surplus, when one cannot be proven,
+    and when something went wrong; 2 when the command is not understood. Grading again does not tell whether a job
+    really ran out of time, say, and a failure could hide behind such a result. --allow-unproven accepts these.
     """
     if not results.is_file():
         raise InputError(
@@ -53,13 +55,12 @@ def verify(
     else:
         for complaint in outcome.complaints:
             err.print(shown(complaint))
+        if outcome.more_complaints:
+            err.print(f"... and {outcome.more_complaints:,} more")
         out.print(
             f"{outcome.proven:,} proven, {outcome.changed:,} changed, {outcome.missing:,} missing,"
             f" {outcome.surplus:,} surplus, {outcome.unproven:,} that grading again cannot prove"
         )
-        if outcome.unproven and not allow_unproven:
-            err.print(
-                "Grading again cannot tell what kept a job from being graded: `weighbridge retry` grades such jobs"
-                " after all, and --allow-unproven accepts them as they are."
-            )
+        for advice in outcome.advice():
+            err.print(advice)
     raise typer.Exit(0 if outcome.ok else EXIT_TROUBLE)

@@ -349,6 +349,58 @@ def test_a_row_with_a_value_of_a_wrong_type_is_no_result(plain: Batch, name: str
     assert counts(outcome) == {"proven": 1, "missing": 1, "surplus": 1}
 
 
+# What is said of it.
+
+
+@pytest.mark.parametrize(
+    ("fields", "what"),
+    [
+        ({"result": {"verdict": "pass"}}, "the verdict is pass, and grading again gives fail"),
+        ({"grader_version": 9}, "version 9 of the grader judged, and version 1 is installed here"),
+        ({"receipt": "x", "metadata": {}}, "not what grading again gives: metadata, receipt"),
+        ({"more": 1}, "not what grading again gives: more"),
+        ({"result": {"verdict": [[]]}}, "not what grading again gives: result"),
+        ({"result": None, "status": "errored", "error": error("NO_GRADER")}, "not what grading again gives: status"),
+    ],
+)  # fmt: skip
+def test_a_changed_row_is_told_with_what_differs(
+    plain: Batch, fields: dict[str, Any], what: str
+) -> None:
+    a, b = plain.rows
+    outcome = plain.check(a, changed(b, **fields))
+    [complaint] = outcome.complaints
+    assert complaint.startswith(f"line 2, label 'true-false': {what}")
+    assert [advice[:12] for advice in outcome.advice()] == ["If the cases"]
+
+
+def test_the_same_values_in_other_bytes_are_told_apart(plain: Batch) -> None:
+    a, b = plain.rows
+    [complaint] = plain.check(a, b.replace(b":", b": ", 1)).complaints
+    assert complaint.endswith("the values are what grading again gives, but written in other bytes")
+
+
+def test_what_cannot_be_proven_is_told_with_its_code(plain: Batch) -> None:
+    a, b = plain.rows
+    outcome = plain.check(a, timed_out(b))
+    assert outcome.complaints == [
+        "line 2, label 'true-false': it says TIMEOUT, which cannot be proven"
+    ]
+    assert [advice[:13] for advice in outcome.advice()] == ["Grading again"]
+    accepted = plain.check(a, timed_out(b), allow_unproven=True)
+    assert (accepted.complaints, accepted.advice()) == ([], [])
+
+
+def test_results_of_other_graders_lead_to_the_graders_of_the_run(plain: Batch) -> None:
+    outcome = plain.check(*(changed(row, label="other") for row in plain.rows))
+    assert [advice[:12] for advice in outcome.advice()] == ["No result is"]
+
+
+def test_complaints_beyond_the_first_are_counted(tmp_path: Path) -> None:
+    batch = Batch(tmp_path, [case(str(number)) for number in range(50)])
+    outcome = batch.check(*batch.rows[:10])
+    assert (len(outcome.complaints), outcome.more_complaints) == (20, 20)
+
+
 def test_a_conflict_is_accepted_once_where_it_is_and_nowhere_else(tmp_path: Path) -> None:
     batch = Batch(tmp_path, [case("a"), case("a", "no"), case("b")])
     a, conflict, b = batch.rows
