@@ -41,6 +41,11 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     return matches[0] if matches else None
 
 
+def counted(count: int, noun: str) -> str:
+    """Return a count with its noun: "1 job", "2 jobs"."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
 class WeighbridgeError(Exception):
     """The root: a stable `code`, a message that says what and which, a hint that says what would work."""
 
@@ -176,9 +181,8 @@ class InvalidInputError(InputError):
     def __init__(self, name: str, faults: Sequence[InputFault], total: int) -> None:
         more = f"\n... and {total - len(faults):,} more" if total > len(faults) else ""
         shown = "".join(f"\n{fault}" for fault in faults)
-        lines = "one line" if total == 1 else f"{total:,} lines"
         super().__init__(
-            f"nothing was submitted: {lines} of {name!r} cannot be graded:{shown}{more}"
+            f"nothing was submitted: {counted(total, 'line')} of {name!r} cannot be graded:{shown}{more}"
         )
         self.faults = tuple(faults)  #: the first of them
         self.total = total  #: how many lines cannot be graded

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from weighbridge.errors import BatchError, NoSuchResultError, ServerError
+from weighbridge.errors import BatchError, NoSuchResultError, ServerError, counted
 from weighbridge.jobs.closing import close_open_chunks
 from weighbridge.jobs.model import RETRYABLE, BatchState, BatchStatus, GraderSummary
 from weighbridge_producer.collecting import Collector, Cursor, Page
@@ -131,7 +131,7 @@ class Batch:
             left = 5.0 if deadline is None else deadline - time.monotonic()
             if left <= 0:
                 raise TimeoutError(
-                    f"batch {self.id} is not done: {state.counts.pending:,} jobs are pending"
+                    f"batch {self.id} is not done: {counted(state.counts.pending, 'job')} still to be graded"
                 )
             entries = self._store.read_log(self.id, position, min(left, 5.0), most=1000)
             position = entries[-1].position if entries else position

@@ -9,6 +9,7 @@ from weighbridge.errors import (
     BatchError,
     ServerError,
     UnknownGraderError,
+    counted,
 )
 from weighbridge.graders.registry import default_registry
 from weighbridge.jobs.broker import Publisher
@@ -153,5 +154,5 @@ def _nobody_has(
     return UnknownGraderError(
         grader,
         known=sorted(advertised),
-        hint=f"none of the {len(workers)} living workers has it{why}; install the plug-in where they run",
+        hint=f"none of {counted(len(workers), 'living worker')} has it{why}; install the plug-in where they run",
     )

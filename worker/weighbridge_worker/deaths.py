@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from weighbridge.errors import BatchError
+from weighbridge.errors import BatchError, counted
 from weighbridge.jobs.chunk import ChunkId
 from weighbridge.jobs.grading import WHOLE_LINE
 from weighbridge.jobs.model import ErrorCode, JobError
@@ -35,16 +35,13 @@ class Death:
 
     def verdict(self, limit: int) -> JobError:
         """Return what the job is errored with once it has died too often."""
+        times = counted(limit, "time")
         if self.cause == ErrorCode.TIMEOUT:
-            message = (
-                f"the job did not end, could not be interrupted, and was killed, {limit} times"
-            )
+            message = f"the job did not end, could not be interrupted, and was killed, {times}"
         elif self.cause == ErrorCode.GRADER_CRASHED:
-            message = f"grading it failed {limit} times, the last time with {self.how}"
+            message = f"grading it failed {times}, the last time with {self.how}"
         else:
-            message = (
-                f"its worker process died at this job {limit} times, the last time by {self.how}"
-            )
+            message = f"its worker process died at this job {times}, the last time by {self.how}"
         return JobError(
             self.cause, message, "grade this case on its own to see why; `retry` tries it again"
         )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
+from weighbridge.errors import counted
 from weighbridge.graders.base import (
     Evidence,
     GraderConfig,
@@ -129,10 +130,11 @@ class StringMatchGrader(OutputGrader):
     ) -> Judgement:
         """Quote both sides as they came, and show the answer around the first difference."""
         what = (
-            f"The texts differ at index {difference}: {len(got)} characters, expected {len(wanted)}"
+            f"The texts differ at index {difference}: {len(got)} character{'' if len(got) == 1 else 's'},"
+            f" expected {len(wanted)}"
         )
         if self._alternatives:
-            what += f"; none of {len(self._alternatives)} further answers is equal"
+            what += f"; none of {counted(len(self._alternatives), 'further answer')} is equal"
         evidence: Evidence = {
             "check": "string_match",
             "description": what,

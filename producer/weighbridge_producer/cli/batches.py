@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import orjson
 import typer
 
-from weighbridge.errors import ServerError, WeighbridgeError
+from weighbridge.errors import ServerError, WeighbridgeError, counted
 from weighbridge.jobs.model import BatchStatus
 from weighbridge.settings import masked, read_settings
 from weighbridge_producer.cli import options as opt
@@ -20,7 +20,6 @@ from weighbridge_producer.cli.show import (
     EXIT_TROUBLE,
     Bar,
     complain,
-    counted,
     end_with,
     err,
     out,

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from weighbridge.errors import OutputError, WeighbridgeError
+from weighbridge.errors import OutputError, WeighbridgeError, counted
 from weighbridge.settings import read_settings
 from weighbridge_producer.cli import options as opt
 from weighbridge_producer.cli.show import (
     EXIT_TROUBLE,
     Bar,
     complain,
-    counted,
     end_with,
     err,
     hush,

@@ -15,6 +15,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from weighbridge.errors import counted
 from weighbridge.jobs.model import BatchStatus
 
 if TYPE_CHECKING:
@@ -134,11 +135,6 @@ def end_with(
     if why := trouble(state, min_pass_rate, min_gradable):
         err.print(f"exit status {EXIT_TROUBLE}: {why}")
     raise typer.Exit(exit_status(state, min_pass_rate, min_gradable))
-
-
-def counted(count: int, noun: str) -> str:
-    """Return a count with its noun: "1 job", "2 jobs"."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def left_out(repeats: int) -> str:

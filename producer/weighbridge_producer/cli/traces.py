@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import orjson
 import typer
 
-from weighbridge.errors import InputError, OutputError, TraceError
+from weighbridge.errors import InputError, OutputError, TraceError, counted
 from weighbridge.settings import read_settings
 from weighbridge_producer.cli import options as opt
-from weighbridge_producer.cli.show import EXIT_TROUBLE, counted, err, out, print_json, shown, table
+from weighbridge_producer.cli.show import EXIT_TROUBLE, err, out, print_json, shown, table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,7 +56,8 @@ def show(
     for name, trace in _traces(file):
         if trace_id in (None, name):
             if as_json:
-                print_json(to_native(trace))
+                sys.stdout.buffer.write(_line(to_native(trace)))
+                sys.stdout.buffer.flush()
             else:
                 _print_trace(name, trace)
             return
@@ -139,6 +140,7 @@ def _read(name: str, value: Any) -> Iterator[tuple[str, Trace]]:
 
 def _values(file: str, bad_lines: list[int] | None = None) -> Iterator[tuple[int, str, Any]]:
     """Yield the traces of the input as JSON; tell of lines that hold none, and note them."""
+    from weighbridge.jobs.codec import decode_line
     from weighbridge_producer.reading import Source
 
     numbers = count(1)
@@ -150,12 +152,16 @@ def _values(file: str, bad_lines: list[int] | None = None) -> Iterator[tuple[int
         elif line.raw.strip():
             number = next(numbers)
             try:
-                case = orjson.loads(line.raw)
+                case = decode_line(line.raw)  # as those do who grade it
                 yield number, str(case["custom_id"]), case["inputs"]["trace"]
-            except (ValueError, TypeError, KeyError):
-                err.print(f"[red]line {number}[/] of the input holds no trace")
-                if bad_lines is not None:
-                    bad_lines.append(number)
+                continue
+            except LineError as fault:
+                why = f": {shown(fault.message)}; {shown(fault.hint)}"
+            except (TypeError, KeyError):
+                why = ""
+            err.print(f"[red]line {number}[/] of the input holds no trace{why}")
+            if bad_lines is not None:
+                bad_lines.append(number)
 
 
 def _write_all(file: str, target: BinaryIO, to_native: Any) -> int:
@@ -166,13 +172,24 @@ def _write_all(file: str, target: BinaryIO, to_native: Any) -> int:
         try:
             for trace_name, trace in _read(name, value):
                 data = {**to_native(trace), "id": trace.id or trace_name}
-                target.write(orjson.dumps(data, option=orjson.OPT_APPEND_NEWLINE))
+                target.write(_line(data))
                 for lost in trace.not_carried:
                     err.print(f"{shown(trace_name)}: not carried over: {shown(lost)}")
         except TraceError as error:
             failed += 1
             err.print(f"[red]{error.code}[/]: trace {number}: {shown(str(error), _ERROR_WIDTH)}")
     return failed + len(bad_lines)
+
+
+def _line(data: dict[str, Any]) -> bytes:
+    """Return a trace as a line; raise TraceError for one that no line of the input could be."""
+    try:
+        return orjson.dumps(data, option=orjson.OPT_APPEND_NEWLINE)
+    except TypeError as error:
+        raise TraceError(
+            f"it cannot be written: {error}",
+            "integers of more than 64 bits and halves of surrogate pairs are refused in input, too",
+        ) from None
 
 
 def _print_trace(name: str, trace: Trace) -> None:
@@ -186,7 +203,7 @@ def _print_trace(name: str, trace: Trace) -> None:
         counted(len(tools), "tool call"),
     ]
     if tokens:
-        facts.append(f"{tokens:,} tokens")
+        facts.append(counted(tokens, "token"))
     out.print(f"[bold]{shown(name, _TEXT_WIDTH)}[/]  {', '.join(facts)}\n")
     start = min((step.started_at for step in trace.steps if step.started_at), default=None)
     width = min(24, max((len(step.id) for step in trace.steps), default=2))
@@ -204,7 +221,9 @@ def _print_step(step: Step, start: int | None, width: int) -> None:
     ident = shown(step.id, width)
     name = f"[bold]{shown(step.name, 40)}[/] " if step.name else ""
     what = name + _brief(step.arguments if step.type == "tool" else step.output)
-    usage = f" [dim]{step.usage.total:,} tokens[/]" if step.usage and step.usage.total else ""
+    usage = (
+        f" [dim]{counted(step.usage.total, 'token')}[/]" if step.usage and step.usage.total else ""
+    )
     out.print(f"{moment}{ident:{width}}  {kind} {what}{usage}".rstrip())
     indent = " " * (len(moment.strip()) + 1 + width + 9 if moment else width + 9)
     if step.error:
@@ -217,6 +236,16 @@ def _brief(value: Any) -> str:
     """Return any value in one line."""
     if value is None:
         return ""
-    text = value if isinstance(value, str) else orjson.dumps(value, default=str).decode()
+    text = value if isinstance(value, str) else _json(value)
     line = " ".join(text[:_MOST_READ].split())
     return shown(line if len(text) <= _MOST_READ else f"{line} …", _TEXT_WIDTH)
+
+
+def _json(value: Any) -> str:
+    try:
+        return orjson.dumps(value).decode()
+    except TypeError:  # an integer beyond 64 bits, or very deep
+        try:
+            return repr(value)
+        except RecursionError:
+            return "…"

@@ -141,6 +141,20 @@ def test_a_limit_is_kept_by_what_equals_it_and_exceeded_by_one_more(limit, obser
     assert result["score"] == (observed - 1) / observed
 
 
+@pytest.mark.parametrize(
+    ("steps", "limits", "description"),
+    [
+        ([tool()], {"max_tool_calls": 1}, "used 1/1 tool call = 100%; 0 left"),
+        ([tool()], {"max_tool_calls": 2}, "used 1/2 tool calls = 50%; 1 left"),
+        ([tool()], {"max_steps": 0}, "1 step, limit 0: step 1 exceeds it; used 1/0 steps"),
+        ([llm(None)], {"max_tokens": 1}, "limit 1 token, but what was used is not known: "),
+        ([llm(None)], {"max_tokens": 2}, "limit 2 tokens, but what was used is not known: "),
+    ],
+)
+def test_one_of_a_thing_is_told_in_the_singular(steps, limits, description):
+    assert only(grade(*steps, **limits))["description"].startswith(description)
+
+
 def test_each_limit_of_a_tool_is_its_own_and_a_tool_never_called_keeps_its_limit():
     limits = {"search": 1, "read": 1, "write": 0}
     result = grade(tool(), tool("read"), tool(), max_tool_calls_per_tool=limits)

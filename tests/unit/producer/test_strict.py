@@ -94,7 +94,7 @@ def test_one_bad_line_refuses_the_whole_input(row: dict[str, Any] | bytes, code:
     assert (fault.line, fault.code) == (2, code)
     assert fault.message
     assert fault.hint
-    assert "nothing was submitted: one line of 'cases' cannot be graded:" in error.message
+    assert "nothing was submitted: 1 line of 'cases' cannot be graded:" in error.message
     assert f"line 2: {code}: {fault.message}" in error.message
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 _NAMED_STEPS = 3  #: that a description names; the entry lists more
 _NAME_CHARACTERS = 40
 _HIGHEST_PERCENT = 1_000_000
+_PLURAL = re.compile(r"\b(call|step|token)s\b")
 _BELOW_ONE = math.nextafter(1.0, 0.0)
 
 
@@ -76,12 +78,8 @@ def _exceeded(check: str, limit: Amount, reading: Reading) -> Finding:
     how = "" if reading.is_whole else "at least "
     used = utilisation(reading.known, limit, reading.unit, how)
     if reading.is_count:
-        # One of a unit in the plural: "1 tool call", "1 call of 'search'".
-        unit = reading.unit
-        if reading.known == 1:
-            unit = unit.replace("calls", "call", 1).replace("steps", "step", 1)
-        counted = f"{how}{shown(reading.known)} {unit}, limit {shown(limit)}"
-        description = f"{counted}: {breach.text}; {used}"
+        amount = f"{how}{_with_unit(reading.known, reading.unit)}, limit {shown(limit)}"
+        description = f"{amount}: {breach.text}; {used}"
     else:
         over = shown(reading.known - limit)
         description = f"{used}: {over} over the limit; {breach.text}{reading.remark}"
@@ -97,9 +95,8 @@ def _unknown(check: str, limit: Amount, reading: Reading) -> Finding:
         used = utilisation(reading.known, limit, reading.unit, "at least ")
         description = f"{used}, but the rest is not known: {reading.untold}"
     else:
-        description = (
-            f"limit {shown(limit)} {reading.unit}, but what was used is not known: {reading.untold}"
-        )
+        most = _with_unit(limit, reading.unit)
+        description = f"limit {most}, but what was used is not known: {reading.untold}"
     observed = reading.known if reading.is_told else None
     evidence = _evidence(check, description, limit, observed, reading.untold_steps)
     return Finding(Verdict.UNGRADABLE, evidence, 0.0, reading.is_told)
@@ -118,10 +115,17 @@ def _evidence(
     }
 
 
+def _with_unit(amount: Amount, unit: str) -> str:
+    """Write an amount with its unit, which is in the plural: "1 tool call", "1 call of 'search'", "5 ms"."""
+    singular = _PLURAL.sub(r"\1", unit, count=1)
+    return f"{shown(amount)} {singular if amount == 1 else unit}"
+
+
 def utilisation(observed: Amount, limit: Amount, unit: str, how: str = "") -> str:
     """Write how much of a limit was used: `used 3000/5000 tokens = 60%`."""
     share = f" = {percent(observed, limit)}" if limit else ""
-    return f"used {how}{shown(observed)}/{shown(limit)} {unit}{share}"
+    of = _with_unit(limit, unit) if observed == 1 else f"{shown(limit)} {unit}"
+    return f"used {how}{shown(observed)}/{of}{share}"
 
 
 def percent(observed: Amount, limit: Amount) -> str:

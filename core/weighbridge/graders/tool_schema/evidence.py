@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-from weighbridge.errors import nearest
+from weighbridge.errors import counted, nearest
 from weighbridge.graders.inputs import EXCERPT_CHARACTERS, printable
 from weighbridge.graders.tool_schema.json_data import JsonData
 from weighbridge.graders.tool_schema.problems import Problem
@@ -134,13 +134,13 @@ def _pass(tool: Tool) -> Evidence:
 
 def _calls(tool: Tool) -> str:
     """Name a tool and the calls of it that are told of together."""
-    return f"{tool.rule.tool!r}, {tool.alike:,} call{'s' if tool.alike != 1 else ''}"
+    return f"{tool.rule.tool!r}, {counted(tool.alike, 'call')}"
 
 
 def _vacuous(calls: Calls) -> Evidence:
     return {
         "check": "vacuous",
-        "description": f"no list and no definition says anything of the {calls.total:,} calls",
+        "description": f"no list and no definition says anything of the {counted(calls.total, 'call')}",
         "passed": True,
         "observed": calls.total,
         "step_ids": [],

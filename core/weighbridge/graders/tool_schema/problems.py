@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from jsonschema_rs import ValidationErrorKind
 
+from weighbridge.errors import counted
 from weighbridge.graders.inputs import printable
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ def _message(error: ValidationError) -> str:
         if errors
     ]
     if len(error.kind.context) > _SHOWN_BRANCHES:
-        branches.append(f"{len(error.kind.context) - _SHOWN_BRANCHES} more alternatives")
+        branches.append(counted(len(error.kind.context) - _SHOWN_BRANCHES, "more alternative"))
     return f"{_cut(error.message, _MESSAGE_CHARACTERS)}: {'; or '.join(branches)}"
 
 
