@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import orjson
 import typer
 
-from weighbridge.errors import InputError, OutputError, TraceError, counted
+from weighbridge.errors import InputError, LineError, OutputError, TraceError, counted
 from weighbridge.settings import read_settings
 from weighbridge_producer.cli import options as opt
 from weighbridge_producer.cli.show import EXIT_TROUBLE, err, out, print_json, shown, table
