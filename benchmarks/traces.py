@@ -101,13 +101,13 @@ def ordinary(steps: int) -> bytes:
     return json.dumps({"messages": messages, "tools": TOOLS}).encode()
 
 
-def failing(steps: int) -> bytes:
+def failing(steps: int, characters: int = 300) -> bytes:
     """Return a chat of calls that all fail alike, each with other, long arguments: the worst case for finding loops."""
     chance = random.Random(steps)
     messages: list[dict[str, Any]] = [{"role": "user", "content": "go"}]
     for number in range(steps // 2):
         call_id = f"call_{number}"
-        function = {"name": "run", "arguments": json.dumps({"query": text_of(chance, 300)})}
+        function = {"name": "run", "arguments": json.dumps({"query": text_of(chance, characters)})}
         messages += [
             {"role": "assistant", "content": None, "tool_calls": [{"id": call_id, "type": "function", "function": function}]},
             {"role": "tool", "tool_call_id": call_id, "content": "Error: the command failed with exit code 1"},
@@ -165,6 +165,7 @@ def against_json(rounds: int) -> None:
         "1,000 steps": ordinary(1_000),
         "10,000 steps": ordinary(10_000),
         "1,000 all-different failing calls": failing(2_000),
+        "1,000 such calls with long arguments": failing(2_000, 4_000),
         "100,000 steps": ordinary(100_000),
         "arguments of 1,000,000 characters": giant(1_000_000),
     }

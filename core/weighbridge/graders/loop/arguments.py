@@ -6,13 +6,15 @@ import re
 from typing import Any
 
 import orjson
+from msgspec import Struct
 
 from weighbridge.graders.loop.likeness import Described
+from weighbridge.graders.loop.limits import FOLDED_CHARACTERS, Effort
 from weighbridge.graders.loop.wording import Wording
 
 _PARTS_LIMIT = 500  #: arguments with more parts are the same or not, never nearly the same
 _NODES_LIMIT = 10_000  #: of a value that JSON cannot hold
-_DIGITS = re.compile(rb"\d+")
+_DIGITS_ALONE = bytes(code if code in b"0123456789" else 32 for code in range(256))
 _TRIFLES = b" \t\r\n.!?;\"'\\"
 _NUMBER = re.compile(r"-?\d{1,15}(?:\.\d{1,15})?")
 #: What tells one attempt from another, and changes nothing about what is asked for; and the agent's own remarks.
@@ -106,44 +108,59 @@ def _key(key: Any) -> str:
     return hex(key) if type(key) is int else f"?{type(key) in _PLAIN_TYPES}"
 
 
-class Arguments:
+class Arguments(Struct, eq=False, gc=False):
     """The arguments of one call."""
 
-    __slots__ = ("_described", "digits", "key", "value")
+    value: Any
+    key: bytes = b""  #: the same for equal arguments
+    digits: bytes = b""  #: the runs of digits in them, in order; none of longer arguments
+    _texts: str | None = None
 
-    def __init__(self, value: Any) -> None:
-        self.value = value
-        self.key = canonical(value)  #: the same for equal arguments
-        self.digits = tuple(_DIGITS.findall(self.key))  #: the runs of digits in them, in order
-        self._described: Described | None = None
+    def __post_init__(self) -> None:
+        """Write the arguments in their canonical form."""
+        self.key = canonical(self.value)
+        if self.is_comparable:
+            self.digits = b" ".join(self.key.translate(_DIGITS_ALONE).split())
 
     @property
-    def gist(self) -> tuple[bytes, tuple[bytes, ...]]:
+    def is_comparable(self) -> bool:
+        """Whether others may be nearly the same; longer arguments are equal to others or not."""
+        return len(self.key) <= FOLDED_CHARACTERS
+
+    @property
+    def gist(self) -> tuple[bytes, bytes]:
         """The arguments without differences of case, white space, quotes and stops; the digits keep their places."""
+        if not self.is_comparable:
+            return self.key, b""
         key = self.key.replace(b"\\n", b"").replace(b"\\t", b"")
         return key.lower().translate(None, _TRIFLES), self.digits
 
     @property
     def texts(self) -> str:
         """All texts in them, in order."""
-        return "\n".join(text.text for text in self.described.texts)
+        if self._texts is None:
+            parts = _parts(self.value)
+            self._texts = "\n".join(parts[1]) if parts else ""
+        return self._texts
 
-    @property
-    def described(self) -> Described:
-        """The arguments as texts, and all that is none."""
-        if self._described is None:
-            self._described = _described(self.value, self.key)
-        return self._described
+    def described(self, effort: Effort) -> Described:
+        """Return the arguments as texts, and all that is none."""
+        parts = _parts(self.value) if self.is_comparable and effort.is_left else None
+        if parts is None:
+            return Described(self.key, ())
+        shape, texts = parts
+        effort.look(len(shape))
+        return Described(shape, [Wording(text, effort) for text in texts])
 
 
-def _described(value: Any, key: bytes) -> Described:
-    """Take arguments apart: the shape is places and all that is no text."""
+def _parts(value: Any) -> tuple[tuple[object, ...], list[str]] | None:
+    """Take arguments apart: the shape is places and all that is no text; None for too many parts."""
     shape: list[object] = []
     texts: list[str] = []
     pending: list[tuple[str, Any]] = [("", value)]
     while pending:
-        if len(shape) > _PARTS_LIMIT:
-            return Described(key, ())
+        if len(shape) + len(pending) > _PARTS_LIMIT + 1:
+            return None
         place, item = pending.pop()
         kind = type(item)
         if kind is dict:
@@ -154,7 +171,7 @@ def _described(value: Any, key: bytes) -> Described:
                 if type(entry) is str and inner is not None
             ]
             shape.append((place, "object"))
-            pending += sorted(entries, key=_first)
+            pending += sorted(entries, key=_first) if len(entries) <= _PARTS_LIMIT else entries
         elif kind is list:
             shape.append((place, "array", len(item)))
             pending += [(place, inner) for inner in item[: _PARTS_LIMIT + 1]]
@@ -163,4 +180,4 @@ def _described(value: Any, key: bytes) -> Described:
             texts.append(item)
         else:
             shape.append((place, item.strip().encode() if kind is str else canonical(item)))
-    return Described(tuple(shape), [Wording(text) for text in texts])
+    return tuple(shape), texts

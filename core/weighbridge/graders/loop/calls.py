@@ -7,15 +7,19 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct
+
 from weighbridge.graders.inputs import as_json
 from weighbridge.graders.loop.arguments import Arguments, canonical, essential
+from weighbridge.graders.loop.limits import FOLDED_CHARACTERS
 from weighbridge.graders.loop.outcomes import Outcome
 from weighbridge.traces.reading import parse_arguments
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-    from weighbridge.traces import Step, Trace
+    from weighbridge.graders.loop.limits import Effort
+    from weighbridge.traces import Step
 
 _PARENTS = frozenset(("llm", "tool", "agent", "user"))
 _REMEMBERED_MESSAGES = 3  #: of the user; one of these said again is no new instruction
@@ -26,6 +30,7 @@ _ACTION = re.compile(
     r"\d{0,3}[ \t]{0,4}[:\[(]|<(?:tool_call|tool_use|function|invoke|execute|action|bash|command)\b",
     re.IGNORECASE | re.MULTILINE,
 )
+_COMMAND_CHARACTERS = 400  #: more than a command at the end can have
 _COMMAND_AT_THE_END = re.compile(r"^```[^`]{1,300}```\s{0,9}\Z", re.MULTILINE)
 _OBSERVATION = re.compile(
     r"\A\s{0,9}(?:observation|result|output|tool (?:result|response|output))\s{0,9}:\s{0,9}",
@@ -33,8 +38,9 @@ _OBSERVATION = re.compile(
 )
 
 
-@dataclass(slots=True, eq=False)
-class Call:
+# A trace has thousands of calls: a Struct that holds nothing that could hold it spares the garbage collector the search,
+# which otherwise takes half of the time.
+class Call(Struct, eq=False, gc=False):
     """One call, or one action written down as text, with what came of it."""
 
     step: Step
@@ -47,13 +53,12 @@ class Call:
     pair: int = 0  #: the same for calls that are alike and came to the same
 
 
-@dataclass(slots=True, eq=False)
-class Turn:
+class Turn(Struct, eq=False, gc=False):
     """One answer of the model: a text, calls, or both."""
 
     step: Step
     text: str
-    calls: list[Call] = field(default_factory=list)
+    calls: list[Call] = []  # a Struct gives each its own
     is_action: bool = False  #: the text is the one call
 
 
@@ -70,16 +75,23 @@ class History:
         return (call for call in self.calls if call is not None)
 
 
-def history_of(trace: Trace, call_types: frozenset[str], text_types: frozenset[str]) -> History:
-    """Read a trace; the calls that a simulated user makes are none of the agent's."""
-    return _Reader(trace, call_types, text_types).read()
+def history_of(
+    steps: Sequence[Step], call_types: frozenset[str], text_types: frozenset[str], effort: Effort
+) -> History:
+    """Read a trace's steps; the calls that a simulated user makes are none of the agent's."""
+    return _Reader(steps, call_types, text_types, effort).read()
 
 
 class _Reader:
     def __init__(
-        self, trace: Trace, call_types: frozenset[str], text_types: frozenset[str]
+        self,
+        steps: Sequence[Step],
+        call_types: frozenset[str],
+        text_types: frozenset[str],
+        effort: Effort,
     ) -> None:
-        self._steps = trace.steps
+        self._steps = steps
+        self._effort = effort
         self._call_types = call_types
         self._text_types = text_types
         self._history = History()
@@ -122,7 +134,7 @@ class _Reader:
         if outer is not None and outer.tool == tool and outer.arguments.key == arguments.key:
             return None
         message = parent if kind == "llm" else None
-        outcome = Outcome(step.output, step.error, arguments.value)
+        outcome = Outcome(step.output, step.error, arguments.value, self._effort)
         call = Call(step, tool, arguments, outcome, message)
         self._calls[step.id] = call
         return call
@@ -153,10 +165,13 @@ class _Reader:
         if type(answer) is str:
             answer = _OBSERVATION.sub("", answer, count=1)
         arguments = Arguments(essential(given))
-        return Call(step, tool, arguments, Outcome(answer, None, arguments.value), None)
+        outcome = Outcome(answer, None, arguments.value, self._effort)
+        return Call(step, tool, arguments, outcome, None)
 
     def _is_new(self, step: Step) -> bool:
-        text = " ".join(step.output.casefold().split()) if type(step.output) is str else ""
+        text = step.output if type(step.output) is str else ""
+        if len(text) <= FOLDED_CHARACTERS:
+            text = " ".join(text.casefold().split())
         is_new = not text or text not in self._said
         self._said.append(text)
         return is_new
@@ -173,7 +188,9 @@ def action_in(text: str) -> str:
     """Return the action that a text asks for, in its own words; "" for none."""
     if len(text) > _ACTION_CHARACTERS:
         return ""
-    found = _ACTION.search(text) or _COMMAND_AT_THE_END.search(text)
+    found = _ACTION.search(text) or _COMMAND_AT_THE_END.search(
+        text, len(text) - _COMMAND_CHARACTERS
+    )
     return " ".join(text[found.start() :].split()) if found else ""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
@@ -17,12 +18,12 @@ from weighbridge.graders.config import as_tuple, parse_config
 from weighbridge.graders.loop import ticket
 from weighbridge.graders.loop.calls import History, history_of
 from weighbridge.graders.loop.identity import Identities
-from weighbridge.graders.loop.limits import Limits
-from weighbridge.graders.loop.loops import Loop, loop_of
+from weighbridge.graders.loop.limits import STEPS_LIMIT, Effort, Limits
+from weighbridge.graders.loop.loops import Loop, loops_of
 from weighbridge.graders.loop.repeated_calls import loops_in_calls
 from weighbridge.graders.loop.repeated_texts import loops_in_texts
 from weighbridge.graders.trace_grader import TraceGrader
-from weighbridge.traces import StepType, Trace
+from weighbridge.traces import Step, StepType, Trace
 
 CALL_TYPES = frozenset(("tool", "agent"))
 _DEFAULT_TYPES: tuple[StepType, ...] = ("tool", "llm")
@@ -110,43 +111,53 @@ class LoopGrader(TraceGrader):
     def judge(self, trace: Trace) -> GraderResult:
         """Look for steps that repeat each other."""
         given = self.settings
-        history = history_of(trace, self._call_types, self._text_types)
-        Identities(given.similarity_threshold, compare_results=given.compare_results).number(
-            history
-        )
+        steps = trace.steps[:STEPS_LIMIT]
+        on_calls, on_texts = Effort(), Effort()
+        history = history_of(steps, self._call_types, self._text_types, on_calls)
+        Identities(
+            given.similarity_threshold, on_calls, compare_results=given.compare_results
+        ).number(history)
         sight = ticket.Sight()
         loops = [
-            *self._loops_in_calls(history, trace, sight),
-            *self._loops_in_texts(history, trace, sight),
+            *self._loops_in_calls(history, steps, sight),
+            *self._loops_in_texts(history, steps, sight, on_texts),
         ]
         details = ticket.details(given, loops, sight)
+        beyond = ticket.evidence_beyond_limits(
+            trace, is_compared=on_calls.is_left and on_texts.is_left
+        )
         if loops:
-            evidence = ticket.evidence_of_loops(loops, self._limits)
+            evidence = ticket.evidence_of_loops(loops, self._limits) + beyond
             return graded(Verdict.FAIL, details, evidence, ticket.score(loops, sight))
         lacking = self.lacking(trace, "tool_calls") if "tool" in given.step_types else []
-        if lacking:
-            return graded(Verdict.UNGRADABLE, details, lacking)
-        return graded(Verdict.PASS, details, ticket.evidence_of_none(sight, self._limits))
+        if lacking or len(steps) < len(trace.steps):
+            return graded(Verdict.UNGRADABLE, details, lacking + beyond)
+        evidence = ticket.evidence_of_none(sight, self._limits) + beyond
+        return graded(Verdict.PASS, details, evidence)
 
     def blank_details(self) -> dict[str, object]:
         """Return the details of a trace that cannot be read."""
         return ticket.details(self.settings, [], ticket.Sight())
 
-    def _loops_in_calls(self, history: History, trace: Trace, sight: ticket.Sight) -> list[Loop]:
+    def _loops_in_calls(
+        self, history: History, steps: Sequence[Step], sight: ticket.Sight
+    ) -> list[Loop]:
         if not self._examines_calls:
             return []
         row, found = loops_in_calls(history.calls, self._limits)
         sight.see(row, history.calls, self._limits.max_period)
-        return [loop_of(finding, row, history.calls, trace) for finding in found]
+        return loops_of(found, row, history.calls, steps)
 
-    def _loops_in_texts(self, history: History, trace: Trace, sight: ticket.Sight) -> list[Loop]:
+    def _loops_in_texts(
+        self, history: History, steps: Sequence[Step], sight: ticket.Sight, effort: Effort
+    ) -> list[Loop]:
         if not self._examines_texts:
             return []
         with_calls = not self._examines_calls
-        row, found = loops_in_texts(history.turns, self._limits, with_calls=with_calls)
+        row, found = loops_in_texts(history.turns, self._limits, effort, with_calls=with_calls)
         spoken = [
             number if with_calls or not turn.calls else -1
             for number, turn in zip(row, history.turns, strict=True)
         ]
         sight.see(spoken, history.turns, self._limits.max_period)
-        return [loop_of(finding, row, history.turns, trace) for finding in found]
+        return loops_of(found, row, history.turns, steps)

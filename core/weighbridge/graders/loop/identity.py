@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from weighbridge.graders.loop.likeness import Least, Recent
+from weighbridge.graders.loop.limits import Effort
 from weighbridge.graders.loop.nature import thinks
 from weighbridge.graders.loop.wording import ANY_SORT
 
@@ -17,17 +20,14 @@ _Seen = tuple["Call", "_Action"]
 _UNTOLD = 0  #: the result of a call whose result the trace does not tell
 
 
-class _Action:
+class _Action(Struct, eq=False, gc=False):
     """Calls that are alike, and the results that they came to."""
 
-    __slots__ = ("by_steady", "by_text", "first", "last_result", "number")
-
-    def __init__(self, number: int) -> None:
-        self.number = number
-        self.first: Outcome | None = None
-        self.last_result = _UNTOLD
-        self.by_text: dict[str, int] = {}
-        self.by_steady: dict[str, int] = {}
+    number: int
+    first: Outcome | None = None
+    last_result: int = _UNTOLD
+    by_text: dict[str, int] = {}  # a Struct gives each its own
+    by_steady: dict[str, int] = {}  # the same
 
     def result_of(self, outcome: Outcome) -> int:
         """Number a result; equal ones, noise aside, get one number. An untold one is taken for the last."""
@@ -52,8 +52,9 @@ class _Action:
 class Identities:
     """Numbers calls, so that equal numbers mean equal calls."""
 
-    def __init__(self, threshold: float, *, compare_results: bool) -> None:
+    def __init__(self, threshold: float, effort: Effort, *, compare_results: bool) -> None:
         self._threshold = threshold
+        self._effort = effort
         self._compare_results = compare_results
         self._first: dict[tuple[str, object], tuple[int, Arguments]] = {}
         self._actions: dict[tuple[int, str | None], _Action] = {}
@@ -96,18 +97,19 @@ class Identities:
     def _action(self, call: Call, rough: str | None) -> _Action:
         """Return the action of a call that is alike and came to about the same, or a new one."""
         alone = _Action(len(self._actions))
-        if call.arguments.value is None:
+        given = call.arguments
+        if given.value is None or not given.is_comparable or not self._effort.is_left:
             return alone
-        key = call.tool, tuple(sorted(call.arguments.digits)), rough
+        key = call.tool, b" ".join(sorted(given.digits.split())), rough
         recent = self._recent.get(key)
         if recent is None:
             self._recent[key] = call, alone
             return alone
         if not isinstance(recent, Recent):
-            first, recent = recent, Recent(self._least(call))
-            recent.add(first, first[0].arguments.described)
+            first, recent = recent, Recent(self._least(call), self._effort)
+            recent.add(first, first[0].arguments.described(self._effort))
             self._recent[key] = recent
-        described = call.arguments.described
+        described = given.described(self._effort)
         for alike in recent.alike(described):
             other, action = alike.item
             if not alike.is_fuzzy or self._came_to_the_same(call.outcome, other.outcome):

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 from rapidfuzz import fuzz, process
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
+    from weighbridge.graders.loop.limits import Effort
     from weighbridge.graders.loop.wording import Forms, Wording
 
 COMPARED = 12  #: the last things that differ: more would make it quadratic
@@ -48,55 +49,87 @@ class Alike(NamedTuple, Generic[ItemT]):
 class Recent(Generic[ItemT]):
     """The last few things that differ from each other."""
 
-    def __init__(self, least: Least) -> None:
+    def __init__(self, least: Least, effort: Effort) -> None:
         self._least = least
+        self._effort = effort
         self._items: list[tuple[ItemT, Described]] = []
-        self._comparable: list[str] = []
         self._by_meaning: dict[object, ItemT] = {}
 
     def add(self, item: ItemT, described: Described) -> None:
         """Remember a thing, and forget the oldest."""
         self._items.append((item, described))
-        self._comparable.append(described.comparable)
         self._by_meaning.setdefault(described.meaning, item)
         if len(self._items) > COMPARED:
             _, oldest = self._items.pop(0)
             self._by_meaning.pop(oldest.meaning, None)
-            self._comparable.pop(0)
 
     def alike(self, described: Described) -> Iterator[Alike[ItemT]]:
         """Yield the things that are alike: one of the same meaning first, then those that are most alike."""
         same = self._by_meaning.get(described.meaning)
         if same is not None:
             yield Alike(same, is_fuzzy=False)
-        least = self._least
-        if not least.sorts or not 0 < len(described.comparable) <= _COMPARED_CHARACTERS:
-            return
-        for _, _, place in process.extract(
+        if self._least.sorts and 0 < len(described.comparable) <= _COMPARED_CHARACTERS:
+            yield from self._fuzzy(described)
+
+    def kinds_alike(self, described: Described, kind_of: Callable[[ItemT], int]) -> set[int]:
+        """Return the kinds of the things that are alike; of each kind one is enough."""
+        same = self._by_meaning.get(described.meaning)
+        kinds = set() if same is None else {kind_of(same)}
+        least, effort, text = self._least, self._effort, described.comparable
+        if not 0 < len(text) <= _COMPARED_CHARACTERS:
+            return kinds
+        effort.look(len(self._items))
+        for item, other in reversed(self._items):
+            if kind_of(item) in kinds or not _may_be_alike(described, other, least):
+                continue
+            effort.compare(len(text), len(other.comparable))
+            if fuzz.ratio(text, other.comparable, score_cutoff=100 * least.score) > 0:
+                kinds.add(kind_of(item))
+        return kinds
+
+    def _fuzzy(self, described: Described) -> Iterator[Alike[ItemT]]:
+        least, effort = self._least, self._effort
+        effort.look(len(self._items) * (1 + len(described.texts)))
+        near = [
+            (item, other) for item, other in self._items if _may_be_alike(described, other, least)
+        ]
+        comparable = [other.comparable for _, other in near]
+        effort.compare(len(described.comparable), sum(map(len, comparable)))
+        for _, score, place in process.extract(
             described.comparable,
-            self._comparable,
+            comparable,
             scorer=fuzz.ratio,
             limit=COMPARED,
             score_cutoff=100 * least.score,
         ):
-            item, other = self._items[place]
-            if _are_alike(described, other, least):
+            item, other = near[place]
+            is_told = len(described.texts) == 1 and score > 0
+            if is_told or _are_alike(described, other, least, effort):
                 yield Alike(item, is_fuzzy=True)
 
 
-def _are_alike(one: Described, other: Described, least: Least) -> bool:
-    """Whether all texts that stand in the same place are alike."""
+def _may_be_alike(one: Described, other: Described, least: Least) -> bool:
+    """Whether nothing but the characters of texts tells two things apart."""
     return one.shape == other.shape and all(
-        _are_alike_texts(text.forms, another.forms, least)
+        _may_be_alike_texts(text.forms, another.forms, least)
         for text, another in zip(one.texts, other.texts, strict=True)
     )
 
 
-def _are_alike_texts(one: Forms, other: Forms, least: Least) -> bool:
+def _may_be_alike_texts(one: Forms, other: Forms, least: Least) -> bool:
     if one.meaning == other.meaning:
         return True
     if one.sort not in least.sorts or other.sort not in least.sorts or one.digits != other.digits:
         return False
-    if "work" not in (one.sort, other.sort) and one.names != other.names:
-        return False
-    return fuzz.ratio(one.plain, other.plain, score_cutoff=100 * least.score) > 0
+    return "work" in (one.sort, other.sort) or one.names == other.names
+
+
+def _are_alike(one: Described, other: Described, least: Least, effort: Effort) -> bool:
+    """Whether all texts that stand in the same place are alike, of things that may be."""
+    for text, another in zip(one.texts, other.texts, strict=True):
+        if text.forms.meaning != another.forms.meaning:
+            plain, others = text.forms.plain, another.forms.plain
+            effort.compare(len(plain), len(others))
+            if not fuzz.ratio(plain, others, score_cutoff=100 * least.score) > 0:
+                return False
+    return True

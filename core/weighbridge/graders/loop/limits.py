@@ -1,8 +1,12 @@
-"""From when on a repetition is a loop."""
+"""From when on a repetition is a loop, and how much work goes into finding it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+
+STEPS_LIMIT = 120_000  #: of a trace that are examined
+FOLDED_CHARACTERS = 100_000  #: a longer value is equal to another or not: all of it matters, case and white space too
+EFFORT_LIMIT = 500_000  #: of one kind of work in one trace, in units
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,3 +25,41 @@ class Limits:
     def least_length(self, period: int) -> int:
         """Return how many steps in a row are a loop of that period."""
         return self.max_repeats + 1 if period == 1 else period * self.least_rounds
+
+
+class Effort:
+    """The work that goes into telling what is alike: bounded, so that no trace takes long.
+
+    A unit is about a microsecond. It is counted, not measured, so that a trace comes to the same on any machine. When all
+    of it is spent, only what is equal is the same.
+    """
+
+    __slots__ = ("spent",)
+
+    def __init__(self) -> None:
+        self.spent = 0.0  #: units
+
+    @property
+    def is_left(self) -> bool:
+        """Whether more may be done; one piece of work may overrun the limit by a little."""
+        return self.spent < EFFORT_LIMIT
+
+    def describe(self, text: str, *, is_by_word: bool) -> None:
+        """Count in a text that is brought into the forms in which it is compared."""
+        self.spent += 15 + min(len(text), FOLDED_CHARACTERS) / (6 if is_by_word else 50)
+
+    def look(self, texts: int) -> None:
+        """Count in texts whose forms are held against those of others."""
+        self.spent += texts
+
+    def compare(self, characters: int, others: int) -> None:
+        """Count in a comparison of a text with others, which have so many characters together."""
+        self.spent += 1 + characters * others / 50_000
+
+    def mask(self, text: str, marks: int) -> None:
+        """Count in a result that is searched for noise of one kind, with so many marks of it taken out."""
+        self.spent += 4 + len(text) / 100 + 6 * marks
+
+    def read(self, text: str, words: int) -> None:
+        """Count in a result of which words or numbers are taken one by one."""
+        self.spent += 1 + len(text) / 20 + words / 4

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 from weighbridge.graders.inputs import as_json, printable
 from weighbridge.graders.loop.calls import Call, Turn
 from weighbridge.graders.loop.findings import Finding, rounds
+from weighbridge.graders.loop.limits import Effort
 from weighbridge.graders.loop.wording import ratio
 
 if TYPE_CHECKING:
-    from weighbridge.traces import Step, Trace
+    from weighbridge.traces import Step
 
 _COMPARED_STEPS = 200  #: of one loop, for its smallest similarity
 _NANOSECONDS_IN_MS = 1_000_000
@@ -33,10 +34,27 @@ class Loop:
     shown: str  #: the first step, for a person
 
 
-def loop_of(
-    finding: Finding, row: Sequence[int], steps: Sequence[Call | Turn | None], trace: Trace
+def loops_of(
+    findings: Sequence[Finding],
+    row: Sequence[int],
+    steps: Sequence[Call | Turn | None],
+    trace_steps: Sequence[Step],
+) -> list[Loop]:
+    """Return findings as loops of the steps that a row stands for."""
+    if not findings:
+        return []
+    effort = Effort()
+    answers = {step.id: step for step in trace_steps if step.type == "llm"}
+    return [_loop_of(finding, row, steps, answers, effort) for finding in findings]
+
+
+def _loop_of(
+    finding: Finding,
+    row: Sequence[int],
+    steps: Sequence[Call | Turn | None],
+    answers: Mapping[str, Step],
+    effort: Effort,
 ) -> Loop:
-    """Return a finding as a loop of steps."""
     found = [(row[place], step) for place in finding.places if (step := steps[place]) is not None]
     again = _again(found)
     return Loop(
@@ -44,8 +62,8 @@ def loop_of(
         period=finding.period,
         repeats=rounds(finding, row),
         step_ids=tuple(id_of(each.step) for _, each in found),
-        min_similarity=_least_similarity(found),
-        wasted_tokens=_tokens(again, trace),
+        min_similarity=_least_similarity(found, effort),
+        wasted_tokens=_tokens(again, answers),
         wasted_ms=_milliseconds(again),
         shown=_shown(found[0][1]),
     )
@@ -66,27 +84,28 @@ def _again(found: list[tuple[int, Call | Turn]]) -> list[Call | Turn]:
     return again
 
 
-def _least_similarity(found: list[tuple[int, Call | Turn]]) -> float:
+def _least_similarity(found: list[tuple[int, Call | Turn]], effort: Effort) -> float:
     last: dict[int, Call | Turn] = {}
     least = 1.0
     for number, step in islice(found, _COMPARED_STEPS):
         if number in last:
-            least = min(least, _similarity(last[number], step))
+            least = min(least, _similarity(last[number], step, effort))
         last[number] = step
     return round(least, 4)
 
 
-def _similarity(one: Call | Turn, other: Call | Turn) -> float:
+def _similarity(one: Call | Turn, other: Call | Turn, effort: Effort) -> float:
     """Compare two steps by what was done and by what came of it; the smaller of the two counts."""
     if isinstance(one, Turn) or isinstance(other, Turn):
-        return ratio(getattr(one, "text", ""), getattr(other, "text", ""))
-    done = 1.0 if one.exact == other.exact else ratio(one.arguments.texts, other.arguments.texts)
-    return min(done, ratio(one.outcome.text or "", other.outcome.text or ""))
+        return ratio(getattr(one, "text", ""), getattr(other, "text", ""), effort)
+    done = 1.0
+    if one.exact != other.exact:
+        done = ratio(one.arguments.texts, other.arguments.texts, effort)
+    return min(done, ratio(one.outcome.text or "", other.outcome.text or "", effort))
 
 
-def _tokens(again: list[Call | Turn], trace: Trace) -> int | None:
+def _tokens(again: list[Call | Turn], answers: Mapping[str, Step]) -> int | None:
     """Return the tokens of the answers that the steps came in; None unless all of them are known."""
-    answers = {step.id: step for step in trace.steps if step.type == "llm"}
     total = 0
     for step_id in dict.fromkeys(each.step.parent_id or each.step.id for each in again):
         answer = answers.get(step_id)
@@ -111,4 +130,4 @@ def _milliseconds(again: list[Call | Turn]) -> int | None:
 def _shown(step: Call | Turn) -> str:
     if isinstance(step, Turn):
         return step.text
-    return f"{step.tool} {step.arguments.key[:400].decode('utf-8', 'replace')}".strip()
+    return f"{step.tool[:400]} {step.arguments.key[:400].decode('utf-8', 'replace')}".strip()

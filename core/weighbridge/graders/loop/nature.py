@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from weighbridge.graders.loop.calls import Call
 
+_NAME_CHARACTERS = 256  #: of a tool's name that are looked at
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _SHELL = re.compile(r"bash|shell|terminal|exec|run|command|console|cmd", re.IGNORECASE)
 _LOOK = re.compile(
@@ -32,7 +33,7 @@ _MOVE = re.compile(
 
 def thinks(call: Call) -> bool:
     """Whether a call does nothing but let the agent think, as a text does."""
-    return "think" in call.tool.lower()
+    return "think" in _name_of(call).lower()
 
 
 def only_looks(call: Call) -> bool:
@@ -40,19 +41,19 @@ def only_looks(call: Call) -> bool:
     command = _command_of(call)
     if command is not None:
         return _LOOKING_COMMAND.match(command) is not None
-    return _LOOK.search(_CAMEL.sub("_", call.tool)) is not None
+    return _LOOK.search(_CAMEL.sub("_", _name_of(call))) is not None
 
 
 def tries_out(call: Call) -> bool:
     """Whether a call tries something out: what was changed before it may let it pass."""
     if _command_of(call) is not None:
         return not only_looks(call)
-    return _TRIAL.search(_CAMEL.sub("_", call.tool)) is not None
+    return _TRIAL.search(_CAMEL.sub("_", _name_of(call))) is not None
 
 
 def lets_time_pass(call: Call) -> bool:
     """Whether a call waits: what failed before it may not fail after it."""
-    return _WAIT.search(_command_of(call) or call.tool) is not None
+    return _WAIT.search(_command_of(call) or _name_of(call)) is not None
 
 
 def moves_on(call: Call) -> bool:
@@ -60,7 +61,11 @@ def moves_on(call: Call) -> bool:
     value = call.arguments.value
     kind = value.get("action") if type(value) is dict else None
     moves = kind if type(kind) is str else ""
-    return not value or _MOVE.search(f"{call.tool} {moves}") is not None
+    return not value or _MOVE.search(f"{_name_of(call)} {moves}") is not None
+
+
+def _name_of(call: Call) -> str:
+    return call.tool[:_NAME_CHARACTERS]
 
 
 def _command_of(call: Call) -> str | None:
@@ -69,4 +74,4 @@ def _command_of(call: Call) -> str | None:
     command = value.get("command", value.get("cmd")) if type(value) is dict else value
     if type(command) is not str or not command:
         return None
-    return command if not call.tool or _SHELL.search(call.tool) else None
+    return command if not call.tool or _SHELL.search(_name_of(call)) else None

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
-from itertools import pairwise
+from array import array
+from itertools import islice, pairwise
 from string import ascii_letters
 from typing import TYPE_CHECKING, Any
 
 import re2
+from msgspec import Struct, field
 
 from weighbridge.graders.inputs import printable
 from weighbridge.graders.loop.arguments import canonical
+from weighbridge.graders.loop.limits import Effort
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,9 +21,14 @@ if TYPE_CHECKING:
 LONG_CHARACTERS = 80  #: a shorter result is a receipt that many calls may get
 _ECHO_CHARACTERS = 400  #: a longer result may hold an argument by chance
 _ECHOED_CHARACTERS = 4
+_ECHOED_VALUES = 100  #: of the arguments, the first that are looked for
 _AROUND = " \t\r\n.!?;\"'\\"
 _ROUGH_CHARACTERS = 200
 _SORTED_CHARACTERS = 100_000  #: the words of a longer result are compared in their order
+_MARKS_LIMIT = (
+    1_000  #: of noise of one kind that are taken out of one result; what follows stays as it is
+)
+_NUMBERS_LIMIT = 1_000  #: in results with more of them nothing is told apart as noise
 _OMITTED_CHARACTERS = 60
 _RECEIPT_CHARACTERS = 150  #: where a receipt says that it is one
 _ANSWER_CHARACTERS = 300  #: a longer result is an answer, even where it says no
@@ -97,19 +105,17 @@ _COUNTER = re.compile(
 )
 
 
-class Outcome:
+class Outcome(Struct, eq=False, gc=False):
     """What came of one call, in the forms in which it is compared, each made when it is first needed."""
 
-    __slots__ = ("_asked", "_error", "_failed", "_output", "_steady", "_text", "_words")
-
-    def __init__(self, output: Any, error: Any = None, asked: Any = None) -> None:
-        self._output = output
-        self._error = error
-        self._asked = asked
-        self._text: str | None = None
-        self._failed: bool | None = None
-        self._steady: str | None = None
-        self._words: tuple[str, ...] | None = None
+    _output: Any
+    _error: Any = None
+    _asked: Any = None
+    _effort: Effort = field(default_factory=Effort)
+    _text: str | None = None
+    _failed: bool | None = None
+    _steady: str | None = None
+    _words: str | None = None
 
     @property
     def text(self) -> str | None:
@@ -138,22 +144,30 @@ class Outcome:
     def steady(self) -> str:
         """The result without what differs from one time to the next: times, durations, ids, addresses."""
         if self._steady is None:
-            self._steady = _steady(self.text or "")
+            text = self.text or ""
+            self._steady = _steady(text, self._effort) if self._effort.is_left else text
         return self._steady
 
     @property
-    def words(self) -> tuple[str, ...]:
-        """The words of the steady part, whatever their order and the numbers between."""
+    def words(self) -> str:
+        """The words of the steady part, one a line, whatever their order and the numbers between."""
         if self._words is None:
-            steady = self.steady
-            is_huge = len(steady) > _SORTED_CHARACTERS
-            self._words = (steady,) if is_huge else tuple(sorted(_NAMED.findall(steady)))
+            self._words = self.steady
+            if len(self.steady) <= _SORTED_CHARACTERS and self._effort.is_left:
+                words = sorted(_NAMED.findall(self.steady))
+                self._effort.read(self.steady, len(words))
+                self._words = "\n".join(words)
         return self._words
 
     @property
-    def numbers(self) -> list[tuple[float, int]]:
-        """The numbers of the steady part, and where each begins."""
-        return [(float(found[0]), found.start()) for found in _NUMBER.finditer(self.steady)]
+    def numbers(self) -> array[float] | None:
+        """The numbers of the steady part, in order; None where these are too many to compare."""
+        if not self._effort.is_left:
+            return None
+        found = islice(_NUMBER.finditer(self.steady), _NUMBERS_LIMIT + 1)
+        numbers = array("d", [float(number[0]) for number in found])
+        self._effort.read(self.steady, len(numbers))
+        return numbers if len(numbers) <= _NUMBERS_LIMIT else None
 
     @property
     def is_long(self) -> bool:
@@ -190,7 +204,7 @@ def _without_echo(text: str, asked: Any) -> str:
     """Leave out the arguments that a short result repeats, so that it is the same for a call in other words."""
     if type(asked) is not dict or len(text) > _ECHO_CHARACTERS:
         return text
-    for value in asked.values():
+    for value in islice(asked.values(), _ECHOED_VALUES):
         if type(value) is str and len(value) <= _ECHO_CHARACTERS:
             echo = value.strip(_AROUND).lower()
             if len(echo) >= _ECHOED_CHARACTERS and echo in text.lower():
@@ -209,14 +223,20 @@ def _without(text: str, echo: str) -> str:
     return "…".join([*pieces, text[start:]])
 
 
-def _steady(text: str) -> str:
+def _steady(text: str, effort: Effort) -> str:
     if not _DIGIT.search(text):
         return text
     if _TIME_LEFT.search(text):
-        text = _TIME_LEFT.sub(r"left \1\2 ", text)
-    text = _TIMES.sub("#", text)
-    named = _IDS.sub("#", text)
+        text = _masked(_TIME_LEFT, r"left \1\2 ", text, effort)
+    text = _masked(_TIMES, "#", text, effort)
+    named = _masked(_IDS, "#", text, effort)
     return named if len(_WORD.findall(named[:_HEAD_CHARACTERS])) >= _WORDS_BESIDE_IDS else text
+
+
+def _masked(noise: re.Pattern[str], mark: str, text: str, effort: Effort) -> str:
+    masked, marks = noise.subn(mark, text, count=_MARKS_LIMIT)
+    effort.mask(text, marks)
+    return masked
 
 
 def only_noise(outcomes: Sequence[Outcome]) -> bool:
@@ -227,24 +247,22 @@ def only_noise(outcomes: Sequence[Outcome]) -> bool:
     """
     if all(outcome.has_failed for outcome in outcomes):
         return True
-    rows = [outcome.numbers for outcome in outcomes]
-    if len({len(row) for row in rows}) > 1:
+    rows = [numbers for outcome in outcomes if (numbers := outcome.numbers) is not None]
+    if len(rows) < len(outcomes) or len({len(row) for row in rows}) > 1:
         return False
-    if len({tuple(sorted(number for number, _ in row)) for row in rows}) == 1:
+    if len({tuple(sorted(row)) for row in rows}) == 1:
         return True
-    steady = outcomes[0].steady
-    for column in zip(*rows, strict=True):
-        values = [number for number, _ in column]
-        if len(set(values)) == 1:
+    steady, words = outcomes[0].steady, outcomes[0].words
+    is_short = not words or words.count("\n") + 1 < _STEADY_WORDS
+    for number, values in zip(_NUMBER.finditer(steady), zip(*rows, strict=True), strict=True):
+        place = number.start()
+        if len(set(values)) == 1 or _COUNTER.search(steady[max(0, place - 20) : place]):
             continue
-        place = column[0][1]
-        if _COUNTER.search(steady[max(0, place - 20) : place]):
-            continue
-        if _goes_one_way(values) or len(outcomes[0].words) < _STEADY_WORDS:
+        if is_short or _goes_one_way(values):
             return False
     return True
 
 
-def _goes_one_way(values: list[float]) -> bool:
+def _goes_one_way(values: Sequence[float]) -> bool:
     steps = [later - earlier for earlier, later in pairwise(values)]
     return all(step >= 0 for step in steps) or all(step <= 0 for step in steps)

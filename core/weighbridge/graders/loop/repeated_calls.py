@@ -180,6 +180,7 @@ def _failing_again(
     calls: Sequence[Call | None], row: list[int], limits: Limits
 ) -> Iterator[Finding]:
     """Find one call that fails the same way again and again, with nothing between that could have helped."""
+    natures = _Natures()
     attempts: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
     for place, call in enumerate(calls):
         if call is not None:
@@ -187,12 +188,38 @@ def _failing_again(
     for places in attempts.values():
         call = calls[places[0]]
         if len(places) > limits.max_repeats and call is not None and call.outcome.has_failed:
-            for chain in _chains(calls, places, call):
+            for chain in _chains(calls, places, call, natures):
                 if len(chain) > limits.max_repeats:
                     yield Finding("interleaved", None, tuple(chain))
 
 
-def _chains(calls: Sequence[Call | None], places: list[int], attempt: Call) -> Iterator[list[int]]:
+class _Natures:
+    """What calls between two attempts may have changed; calls with equal arguments are judged once."""
+
+    def __init__(self) -> None:
+        self._looks: dict[int, bool] = {}
+        self._waits: dict[int, bool] = {}
+
+    def changes_nothing(self, call: Call | None) -> bool:
+        """Whether what failed before a call fails after it."""
+        if call is None:
+            return False
+        if call.exact not in self._looks:
+            self._looks[call.exact] = only_looks(call)
+        return self._looks[call.exact] or call.outcome.has_failed
+
+    def begins_anew(self, call: Call | None) -> bool:
+        """Whether what failed before a call, or before a word of the user, may not fail after it."""
+        if call is None:
+            return True
+        if call.exact not in self._waits:
+            self._waits[call.exact] = lets_time_pass(call)
+        return self._waits[call.exact]
+
+
+def _chains(
+    calls: Sequence[Call | None], places: list[int], attempt: Call, natures: _Natures
+) -> Iterator[list[int]]:
     """Part attempts where too much, or something that may have helped, came between them.
 
     What is tried out, such as a program, may be tried again after any change: that is honest work. Anything else is not
@@ -203,16 +230,12 @@ def _chains(calls: Sequence[Call | None], places: list[int], attempt: Call) -> I
     for earlier, later in pairwise(places):
         # Attempts may be few and far between: what lies there is looked at only where it is little.
         between = calls[earlier + 1 : min(later, earlier + LOOKS_BETWEEN + 2)]
-        limit = LOOKS_BETWEEN if all(map(_changes_nothing, between)) else reach
-        if len(between) > limit or any(call is None or lets_time_pass(call) for call in between):
+        limit = LOOKS_BETWEEN if all(map(natures.changes_nothing, between)) else reach
+        if len(between) > limit or any(map(natures.begins_anew, between)):
             yield chain
             chain = []
         chain.append(later)
     yield chain
-
-
-def _changes_nothing(call: Call | None) -> bool:
-    return call is not None and (only_looks(call) or call.outcome.has_failed)
 
 
 def _only_moves_on(found: list[Call], period: int, limits: Limits) -> bool:

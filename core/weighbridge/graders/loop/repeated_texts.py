@@ -14,17 +14,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from weighbridge.graders.loop.calls import Turn
-    from weighbridge.graders.loop.limits import Limits
+    from weighbridge.graders.loop.limits import Effort, Limits
 
 
 def loops_in_texts(
-    turns: Sequence[Turn], limits: Limits, *, with_calls: bool
+    turns: Sequence[Turn], limits: Limits, effort: Effort, *, with_calls: bool
 ) -> tuple[list[int], list[Finding]]:
     """Return the row of numbers that turns are compared by, and the loops in it.
 
     A turn with calls is not reported by itself, unless calls are not examined: then `with_calls` is true.
     """
-    row = _row(turns, limits.similarity_threshold, with_calls=with_calls)
+    texts = _Texts(limits.similarity_threshold, effort)
+    row = _row(turns, texts, with_calls=with_calls)
     spoken = [with_calls or not turn.calls for turn in turns]
     findings = [
         finding
@@ -35,9 +36,8 @@ def loops_in_texts(
     return row, joined(findings, row)
 
 
-def _row(turns: Sequence[Turn], threshold: float, *, with_calls: bool) -> list[int]:
+def _row(turns: Sequence[Turn], texts: _Texts, *, with_calls: bool) -> list[int]:
     spoken = [turn.text and not turn.is_action and (with_calls or not turn.calls) for turn in turns]
-    texts = _Texts(threshold)
     for turn, is_spoken in zip(turns, spoken, strict=True):
         if is_spoken:
             texts.add(turn.text)
@@ -57,18 +57,21 @@ def _row(turns: Sequence[Turn], threshold: float, *, with_calls: bool) -> list[i
 class _Texts:
     """Numbers texts, so that equal numbers mean texts that are alike."""
 
-    def __init__(self, threshold: float) -> None:
+    def __init__(self, threshold: float, effort: Effort) -> None:
+        self._effort = effort
         self._known: dict[str, int] = {}
         self._same_as: dict[int, int] = {}  #: a number, and a smaller one that means the same
-        self._recent: Recent[int] = Recent(Least(threshold, ANY_SORT))
+        self._recent: Recent[int] = Recent(Least(threshold, ANY_SORT), effort)
 
     def add(self, text: str) -> None:
         """Compare a text with the last ones that differ; one that is like two of them makes these the same."""
         if text in self._known:
             return
         number = self._known[text] = len(self._known)
-        described = Described((), (Wording(text),))
-        alike = {self._least(other.item) for other in self._recent.alike(described)}
+        if not self._effort.is_left:
+            return
+        described = Described((), (Wording(text, self._effort),))
+        alike = self._recent.kinds_alike(described, self._least)
         least = min(alike, default=number)
         self._same_as |= dict.fromkeys(alike | {number}, least)
         del self._same_as[least]

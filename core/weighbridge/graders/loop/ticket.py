@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.cycles import cycles
+from weighbridge.graders.loop.limits import STEPS_LIMIT
 from weighbridge.graders.loop.loops import id_of
 from weighbridge.graders.trace_grader import bounded, excerpt_of, first_ids
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from weighbridge.graders.loop.grader import LoopConfig
     from weighbridge.graders.loop.limits import Limits
     from weighbridge.graders.loop.loops import Loop
+    from weighbridge.traces import Trace
 
 LOOPS_LIMIT = 50  #: that the details list
 DETAILED_IDS_LIMIT = 1_000  #: step ids that the details name, of all loops together
@@ -129,6 +131,34 @@ def _entry(loop: Loop, limits: Limits) -> Evidence:
     if excerpt:
         entry["excerpt"] = excerpt
     return entry
+
+
+def evidence_beyond_limits(trace: Trace, *, is_compared: bool) -> list[Evidence]:
+    """Return what of a huge trace was not examined, or not for what is nearly alike."""
+    beyond: list[Evidence] = []
+    count = len(trace.steps)
+    if count > STEPS_LIMIT:
+        beyond.append(
+            {
+                "check": "max_steps_examined",
+                "description": f"{count:,} steps, of which the first {STEPS_LIMIT:,} were examined",
+                "passed": False,
+                "limit": STEPS_LIMIT,
+                "observed": count,
+                "step_ids": [],
+            }
+        )
+    if not is_compared:
+        beyond.append(
+            {
+                "check": "likeness",
+                "description": "so much here is nearly alike, or has noise in it, that not all of it was compared in full: "
+                "the later steps count as the same only where they are equal",
+                "passed": True,
+                "step_ids": [],
+            }
+        )
+    return beyond
 
 
 def _alike(similarity: float) -> str:

@@ -12,9 +12,12 @@ from typing import NamedTuple
 
 from rapidfuzz import fuzz
 
+from weighbridge.graders.loop.limits import FOLDED_CHARACTERS, Effort
+
 COMPARED_CHARACTERS = 4_000  #: longer texts are the same or not, never nearly the same
 WORK_CHARACTERS = 200  #: from here on a text is a piece of work: an edit, a letter, a script
 ANY_SORT = frozenset(("phrase", "prose", "work"))
+_BY_WORD = frozenset(("phrase", "prose"))
 _PROSE_WORDS = 10
 _ITEM_WORDS = 12  #: the most words in which two items of a list differ
 _ITEM_TEXTS = 50  #: of a list, the texts that are looked at
@@ -23,7 +26,7 @@ _WORD = re.compile(r"\w+")
 _DIGITS = re.compile(r"\d+")
 _ENDING = re.compile(r"(?<=\w{4})(?:ing|ed|es|s)\b")
 #: What words stand between. Marks within a word, as in a path or an address, make it a name: all of it matters.
-_BETWEEN = re.compile(r"""[\s"'`(){}\[\],;=!?<>|*#]+|[.:]+(?=\s|$)|(?<!\S)-+""")
+_BETWEEN = re.compile(r"""[\s"'`(){}\[\],;=!?<>|*#]+|(?<![.:])[.:]++(?=\s|$)|(?<!\S)-+""")
 _MARKED = re.compile(r"\w[/._:@\\~-]|[/~]\w")
 _QUOTES_AND_STOPS = " \t\r\n\"'`.,;:!?"
 _SMALL_WORDS = frozenset(
@@ -108,12 +111,15 @@ class Wording:
 
     __slots__ = ("forms", "text")
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, effort: Effort) -> None:
         self.text = text
         self.forms = _forms_of(text)
+        effort.describe(text, is_by_word=self.forms.sort in _BY_WORD)
 
 
 def _forms_of(text: str) -> Forms:
+    if len(text) > FOLDED_CHARACTERS:
+        return Forms("bulk", text, text, (), ())
     folded = text.casefold()
     plain = " ".join(folded.split()).strip(_QUOTES_AND_STOPS)
     if len(text) > COMPARED_CHARACTERS:
@@ -136,11 +142,14 @@ def stems_of(folded: str) -> list[str]:
     return _WORD.findall(_ENDING.sub("", folded))
 
 
-def ratio(one: str, other: str) -> float:
+def ratio(one: str, other: str, effort: Effort) -> float:
     """Return how alike two texts are, character by character, from 0 to 1; of long ones their beginnings."""
     if one == other:
         return 1.0
-    return fuzz.ratio(one[:COMPARED_CHARACTERS], other[:COMPARED_CHARACTERS]) / 100
+    beginning = COMPARED_CHARACTERS if effort.is_left else WORK_CHARACTERS
+    one, other = one[:beginning], other[:beginning]
+    effort.compare(len(one), len(other))
+    return fuzz.ratio(one, other) / 100
 
 
 def lists_items(texts: list[str]) -> bool:
@@ -148,10 +157,9 @@ def lists_items(texts: list[str]) -> bool:
     variants = list(dict.fromkeys(texts))
     if len(variants) < max(3, 0.7 * len(texts)):
         return False
-    first, *others = [_stems(text) for text in variants[:_ITEM_TEXTS]]
-    seen = set(first)
-    before = first
-    for spoken in others:
+    before = _stems(variants[0])
+    seen = set(before)
+    for spoken in map(_stems, variants[1:_ITEM_TEXTS]):
         gone, come = before - spoken, spoken - before
         # An item that came before comes back when work is done over, not when it goes on.
         if not (_is_item(gone) and _is_item(come)) or seen.issuperset(come):

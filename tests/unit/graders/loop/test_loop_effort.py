@@ -1,0 +1,197 @@
+"""The loop grader does a bounded amount of work on any trace: counted, not timed."""
+
+from __future__ import annotations
+
+import random
+import string
+
+import pytest
+import rapidfuzz
+
+from weighbridge.graders.loop import LoopGrader, likeness, wording
+from weighbridge.graders.loop.calls import history_of
+from weighbridge.graders.loop.identity import Identities
+from weighbridge.graders.loop.limits import EFFORT_LIMIT, STEPS_LIMIT, Effort
+from weighbridge.graders.loop.nature import only_looks, tries_out
+from weighbridge.traces import Step, Trace
+
+GRADER = LoopGrader()
+PAIRS_LIMIT = 3 * 50_000 * EFFORT_LIMIT  #: of characters, for calls, texts and the report together
+
+
+class Spy:
+    """Hands on to `rapidfuzz`, and counts the pairs of characters that it compares."""
+
+    def __init__(self, real):
+        self.real = real
+        self.pairs = 0
+
+    def ratio(self, one, other, **options):
+        self.pairs += len(one) * len(other)
+        return self.real.fuzz.ratio(one, other, **options)
+
+    def extract(self, one, others, **options):
+        self.pairs += len(one) * sum(map(len, others))
+        return self.real.process.extract(
+            one, others, **(options | {"scorer": self.real.fuzz.ratio})
+        )
+
+
+@pytest.fixture
+def spy(monkeypatch):
+    spy = Spy(rapidfuzz)
+    for module, name in ((likeness, "fuzz"), (likeness, "process"), (wording, "fuzz")):
+        monkeypatch.setattr(module, name, spy)
+    return spy
+
+
+def varied(rng, text, changes):
+    letters = list(text)
+    for place in rng.sample(range(len(letters)), changes):
+        letters[place] = rng.choice(string.ascii_lowercase)
+    return "".join(letters)
+
+
+def letters(rng, count):
+    return "".join(rng.choices(string.ascii_lowercase + "    ", k=count))
+
+
+def calls(made):
+    return [
+        Step(id=f"t{place}", type="tool", name=name, arguments=arguments, output=output)
+        for place, (name, arguments, output) in enumerate(made)
+    ]
+
+
+def near_calls(rng, count, characters, changes):
+    text = letters(rng, characters)
+    return calls(
+        ("edit", {"text": varied(rng, text, changes)}, "Error: it failed") for _ in range(count)
+    )
+
+
+def near_texts(rng, count, characters, changes):
+    text = letters(rng, characters)
+    return [
+        Step(id=f"a{place}", type="llm", output=varied(rng, text, changes))
+        for place in range(count)
+    ]
+
+
+HOSTILE = {
+    "near-duplicate calls with long arguments": lambda rng: near_calls(rng, 2_000, 3_900, 500),
+    "near-duplicate calls with two long arguments": lambda rng: calls(
+        ("edit", {"old": letters(rng, 3_900), "new": "x" * 3_900}, "Error: no") for _ in range(900)
+    ),
+    "near-duplicate short calls": lambda rng: near_calls(rng, 30_000, 250, 40),
+    "near-duplicate long texts": lambda rng: near_texts(rng, 2_000, 3_900, 900),
+    "a loop of near-duplicate long texts": lambda rng: near_texts(rng, 2_000, 3_900, 100),
+    "near-duplicate short texts": lambda rng: near_texts(rng, 30_000, 190, 40),
+    "arguments of many parts": lambda rng: calls(
+        ("set", {f"k{key}": letters(rng, 9) for key in range(200)}, "Error: no") for _ in range(600)
+    ),
+    "long results with much noise": lambda _: calls(
+        ("read", {"path": "a"}, f"{place} " + "1 s " * 3_000) for place in range(300)
+    ),
+    "long results with many numbers": lambda _: calls(
+        ("read", {"path": "a"}, "so it is " * 10 + f"7 {place * 7 % 5} " * 400)
+        for place in range(3_000)
+    ),
+}
+
+
+def work_on(steps):
+    """Return the units of work that telling calls apart takes."""
+    effort = Effort()
+    history = history_of(steps, frozenset(["tool"]), frozenset(["llm"]), effort)
+    Identities(0.9, effort, compare_results=True).number(history)
+    return effort.spent
+
+
+@pytest.mark.parametrize("shape", HOSTILE)
+def test_no_trace_makes_it_compare_more_than_the_limit(shape, spy):
+    steps = HOSTILE[shape](random.Random(shape))
+    result = GRADER.grade(Trace(None, tuple(steps), "test"))
+    assert result["verdict"] in {"pass", "fail"}
+    assert spy.pairs <= 1.1 * PAIRS_LIMIT
+    assert work_on(steps) <= 1.1 * EFFORT_LIMIT
+
+
+def different_failures(count):
+    rng = random.Random("failures")
+    return calls(("edit", {"text": letters(rng, 300)}, "Error: no") for _ in range(count))
+
+
+def test_ten_times_the_steps_are_about_ten_times_the_work():
+    assert work_on(different_failures(5_000)) <= 12 * work_on(different_failures(500))
+
+
+def test_an_ordinary_number_of_calls_that_nearly_repeat_is_compared_in_full():
+    steps = different_failures(1_000)
+    result = GRADER.grade(Trace(None, tuple(steps), "test"))
+    assert work_on(steps) < EFFORT_LIMIT / 4
+    assert [entry["check"] for entry in result["evidence"]] == ["repeated_steps", "repeated_cycles"]
+
+
+def test_a_trace_that_is_not_compared_in_full_says_so_and_equal_calls_in_it_are_still_found():
+    steps = near_calls(random.Random("near"), 2_000, 3_900, 1_500)
+    result = GRADER.grade(Trace(None, tuple(steps), "test"))
+    assert (result["verdict"], result["evidence"][-1]["check"]) == ("pass", "likeness")
+    again = calls([("edit", {"text": "the same"}, "Error: no")] * 4)
+    again = [Step(id=f"again{place}", **_facts(step)) for place, step in enumerate(again)]
+    result = GRADER.grade(Trace(None, (*steps, *again), "test"))
+    assert result["verdict"] == "fail"
+    [loop] = result["details"]["loops"]
+    assert loop["step_ids"] == ["again0", "again1", "again2", "again3"]
+
+
+def _facts(step):
+    return {name: getattr(step, name) for name in ("type", "name", "arguments", "output")}
+
+
+def test_more_steps_than_are_examined_are_no_pass():
+    count = STEPS_LIMIT + 1
+    steps = tuple(Step(id=f"u{place}", type="user", output=f"{place}") for place in range(count))
+    result = GRADER.grade(Trace(None, steps, "test"))
+    [entry] = result["evidence"]
+    assert (result["verdict"], entry["check"]) == ("ungradable", "max_steps_examined")
+    assert (entry["limit"], entry["observed"]) == (STEPS_LIMIT, count)
+
+
+def test_a_loop_among_more_steps_than_are_examined_is_found():
+    step = {"type": "tool", "name": "get", "arguments": {"id": 1}, "output": "x"}
+    rest = tuple(Step(id=f"u{place}", type="user") for place in range(STEPS_LIMIT))
+    loop = tuple(Step(id=f"t{place}", **step) for place in range(4))
+    result = GRADER.grade(Trace(None, (*loop, *rest), "test"))
+    assert result["verdict"] == "fail"
+    assert [entry["check"] for entry in result["evidence"]] == ["loop", "max_steps_examined"]
+
+
+def test_very_long_arguments_are_equal_or_not():
+    """Equality stays exact where nothing is nearly alike any more."""
+    long = "x" * 150_000
+
+    def verdict(ends):
+        made = [("write", {"text": long + end + long}, "Error: no") for end in ends]
+        return GRADER.grade(Trace(None, tuple(calls(made)), "test"))["verdict"]
+
+    assert verdict(["a"] * 4) == "fail"
+    assert verdict(["a", "b", "c", "d"]) == "pass"
+
+
+def test_the_nature_of_a_call_is_told_by_the_beginning_of_its_name():
+    [call] = history_of(
+        calls([("get_status_" + "aA" * 500_000, {"q": 1}, "x")]),
+        frozenset(["tool"]),
+        frozenset(["llm"]),
+        Effort(),
+    ).calls
+    assert only_looks(call)
+    assert tries_out(call)
+
+
+def test_a_run_of_dots_before_a_letter_is_read_in_one_pass():
+    """In the square of its length it would not end before the time limit of a test."""
+    dots = "." * 300_000 + "x"
+    assert wording._BETWEEN.split(dots) == [dots]
+    assert wording.Wording("." * 3_900 + "x", Effort()).forms.plain == "x"
