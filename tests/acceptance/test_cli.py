@@ -251,7 +251,7 @@ def test_a_repeated_line_has_no_result_and_misses_none(shared, cases):
     text = cases.read_bytes()
     cases.write_bytes(text + b"\n" + text.splitlines(True)[3])
     batch = submitted(shared, cases.name)
-    assert "1 repeated lines were left out" in shared("status", batch).out
+    assert "1 repeated line was left out" in shared("status", batch).out
     shared("results", batch, "-o", "out.jsonl")
     verified = shared("verify", "out.jsonl", cases.name, "--json").json
     assert (verified["ok"], verified["proven"], verified["missing"]) == (True, 12, 0)
