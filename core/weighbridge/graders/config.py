@@ -152,7 +152,9 @@ def _explain(error: ErrorDetails) -> str:
         return f"{path}: {reason}" if path else reason
     if kind in _WANTED:
         given = _shown(error["input"])
-        instead = f"; write [{given}]" if kind in _LISTS and type(error["input"]) is str else ""
+        instead = ""
+        if kind in _LISTS and type(error["input"]) is str and len(given) < _SHOWN_CHARACTERS:
+            instead = f"; write [{as_json(error['input'])}]"
         return f"{path} must be {_WANTED[kind]}, not {given}{instead}"
     subject, should, rest = error["msg"].partition(" should ")
     if not should:

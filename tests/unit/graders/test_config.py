@@ -58,4 +58,5 @@ def test_ten_faults_are_listed_and_the_others_counted() -> None:
 @pytest.mark.parametrize("value", ["tool", "[tool"])
 def test_a_text_in_the_place_of_a_list_is_shown_as_one(value: str) -> None:
     message = refusal({"step_types": value}).message
-    assert message == f"grader 'loop': step_types must be a list, not {value!r}; write [{value!r}]"
+    shown = f'["{value}"]'
+    assert message == f"grader 'loop': step_types must be a list, not {value!r}; write {shown}"
