@@ -93,13 +93,15 @@ def _read(value: Any) -> list[Trace]:
     elif "messages" not in value:  # an answer alone
         value = {"messages": [value]}
     blocks = Blocks()
-    blocks.notes.add_fields(value, _FIELDS, "request")
+    answer = value.get("response")
+    is_said = type(answer) is dict and type(answer.get("role")) is str and "content" in answer
+    blocks.notes.add_fields(value, _FIELDS if is_said else _FIELDS - {"response"}, "request")
     if type(value.get("system")) in {str, list}:
         blocks.add({"role": "system", "content": value["system"]})
     for message in value["messages"]:
         blocks.add(message)
-    if _is_answer(value.get("response")):
-        blocks.add(value["response"])
+    if is_said:
+        blocks.add(answer)
     run = Run(
         id=string_of(value.get("id")),
         tools=value.get("tools"),

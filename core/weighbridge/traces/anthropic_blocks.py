@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from weighbridge.traces.call_parts import (
+    call_of,
+    first_of,
+    listed_calls,
+    not_among,
+    opened,
+    result_in,
+)
 from weighbridge.traces.conversation import Facts
 from weighbridge.traces.model import Usage
 from weighbridge.traces.reading import Notes, count_of, string_of, usage_of
 
-_CALLS = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})
-_RESULT_SUFFIX = "tool_result"  #: tool_result, mcp_tool_result, web_search_tool_result, ...
-_REASONING = frozenset({"thinking", "redacted_thinking"})
+if TYPE_CHECKING:
+    from weighbridge.traces.call_parts import Call
+
+_FIELDS = frozenset(
+    {
+        *("role", "content", "id", "model", "usage", "type", "stop_reason", "stop_sequence"),
+        *("tool_calls", "container", "context_management", "stop_details"),
+    }
+)
 
 
 class Blocks:
@@ -44,16 +58,17 @@ class Blocks:
         if role != "assistant" and (said or not results):
             self._say(message, role, said, time, cost_usd)
 
-    def _sorted(self, content: list[Any]) -> tuple[list[Any], list[Any], list[Any]]:
+    def _sorted(self, content: list[Any]) -> tuple[list[Call], list[Any], list[Any]]:
         """Return the calls, the results, and what is said, out of a message's blocks."""
-        calls, results, said = [], [], []
+        calls: list[Call] = []
+        results, said = [], []
         for block in content:
-            kind = (string_of(block.get("type")) if type(block) is dict else None) or ""
-            if kind in _CALLS:
-                calls.append(block)
-            elif kind.endswith(_RESULT_SUFFIX):
-                results.append(block)
-            elif kind in _REASONING:
+            kind, held = opened(block) if type(block) is dict else ("", block)
+            if kind == "call":
+                calls.append(call_of(held))
+            elif kind == "result":
+                results.append(held)
+            elif kind == "reasoning":
                 self.notes.add("thinking blocks")
             else:
                 said.append(block)
@@ -66,8 +81,11 @@ class Blocks:
         content: Any,
         time: int | None,
         cost_usd: float | None,
-        calls: list[Any] | None = None,
+        calls: list[Call] | None = None,
     ) -> None:
+        calls = calls or []
+        beside = not_among(calls, listed_calls(message)) if "tool_calls" in message else []
+        calls = [*calls, *beside]
         by_model = role == "assistant"
         self.of_message[len(self.messages)] = Facts(
             model=string_of(message.get("model")),
@@ -76,26 +94,25 @@ class Blocks:
             started_at=None if by_model else time,
             ended_at=time if by_model else None,
         )
-        for _ in calls or ():
+        for _ in calls:
             self.of_call[self._calls] = Facts(started_at=time)
             self._calls += 1
-        told = {"role": role, "content": content, "id": message.get("id")}
-        told["tool_calls"] = [
-            {"id": call.get("id"), "name": call.get("name"), "arguments": call.get("input")}
-            for call in calls or ()
-        ]
+        told = {"role": role, "content": content, "id": message.get("id"), "tool_calls": calls}
+        if not _FIELDS.issuperset(message):
+            told |= {key: item for key, item in message.items() if key not in _FIELDS}
         self.messages.append(told)
 
     def _result(self, block: dict[str, Any], time: int | None) -> None:
-        content = block.get("content")
+        content = first_of(block, ("content", "output", "response", "result"))
         code = content.get("error_code") if type(content) is dict else None
+        told = result_in(block, None)
         self.of_message[len(self.messages)] = Facts(ended_at=time)
         self.messages.append(
             {
                 "role": "tool",
                 "content": content,
-                "tool_call_id": block.get("tool_use_id"),
-                "error": string_of(code) or block.get("is_error") is True,
+                "tool_call_id": told.call_id,
+                "error": string_of(code) or told.error is not None,
             }
         )
 

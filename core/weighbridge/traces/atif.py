@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from weighbridge.errors import TraceError
+from weighbridge.traces.call_parts import as_list, call_of
+from weighbridge.traces.hidden_calls import missing_calls
 from weighbridge.traces.importer import Importer, damaged
 from weighbridge.traces.model import Step, Trace
 from weighbridge.traces.reading import (
@@ -87,7 +89,10 @@ def _read(value: dict[str, Any]) -> list[Trace]:
         ),
         usage=usage,
         cost_usd=cost_usd,
-        missing=missing_of(steps, _REASONS, tools=tools, usage=usage, cost_usd=cost_usd),
+        missing={
+            **missing_calls(steps, reader.notes),
+            **missing_of(steps, _REASONS, tools=tools, usage=usage, cost_usd=cost_usd),
+        },
         not_carried=reader.notes.told(),
     )
     return [trace]
@@ -222,8 +227,9 @@ class _Trajectory:
         return f"{self._prefix}{name}" if name else None
 
     def _calls(self, value: dict[str, Any], step_id: str) -> None:
-        calls = objects_of(value.get("tool_calls"))
-        results = objects_of(object_of(value.get("observation")).get("results"))
+        # A call that is no object is one that nothing is known of.
+        calls = [object_of(call) for call in as_list(value.get("tool_calls") or [])]
+        results = objects_of(as_list(object_of(value.get("observation")).get("results") or []))
         for call, result in _paired(calls, results):
             if call is None:
                 self._result(result, step_id)
@@ -235,7 +241,7 @@ class _Trajectory:
                 call_id,
                 "tool",
                 parent_id=step_id,
-                name=string_of(call.get("function_name")),
+                name=string_of(call.get("function_name")) or call_of(call).name,
                 arguments=_arguments(call),
                 output=content_of(result.get("content"), self._notes),
                 error=_error(result),
@@ -325,6 +331,7 @@ def _error(result: dict[str, Any]) -> str | None:
 
 def _arguments(call: dict[str, Any]) -> Any:
     told = parse_arguments(call.get("arguments"))
+    told = call_of(call).arguments if told is None else told
     return {} if told is None else told
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from weighbridge.traces.messages import first_of, json_of
+from weighbridge.traces.call_parts import first_of, json_of
 from weighbridge.traces.model import Usage
 from weighbridge.traces.reading import (
     cost_of,

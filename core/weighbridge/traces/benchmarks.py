@@ -36,7 +36,7 @@ _TAU_FIELDS = frozenset({"task_id", "trial", "reward", "info", "traj"})
 _TAU2_FIELDS = frozenset(
     {
         *("id", "task_id", "trial", "messages", "start_time", "end_time", "duration", "timestamp"),
-        *("termination_reason", "reward_info", "agent_cost"),
+        *("termination_reason", "reward_info", "agent_cost", "agent_info"),
     }
 )
 _TAU_REASONS: dict[Capability, str] = {
@@ -110,6 +110,7 @@ def _read_tau2(value: dict[str, Any]) -> list[Trace]:
     messages = _marked_errors(value["messages"])
     run = Run(
         id=string_of(value.get("id")),
+        model=string_of(object_of(value.get("agent_info")).get("llm")),
         cost_usd=cost_of(value.get("agent_cost")),
         started_at=time_of(value.get("start_time")),
         ended_at=time_of(value.get("end_time")),
@@ -172,6 +173,7 @@ IMPORTERS: tuple[Importer, ...] = (
         fields=(
             ("id", "id"),
             *CHAT_FIELDS,
+            ("model", "info.agent_info.llm of the file of results, or agent_info.llm"),
             ("usage, cost_usd", "usage and cost of the assistant's messages"),
             ("cost_usd of the run", "agent_cost"),
             ("started_at, ended_at", "timestamp of a message, less its generation_time_seconds"),

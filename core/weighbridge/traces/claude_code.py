@@ -5,12 +5,13 @@ One answer of the model may take several lines, one for each of its blocks, each
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from msgspec import structs
 
 from weighbridge.traces.anthropic_blocks import Blocks, read_usage
+from weighbridge.traces.call_parts import are_foreign, call_of, opened
 from weighbridge.traces.conversation import Run, read_messages
 from weighbridge.traces.model import Capability, Usage
 from weighbridge.traces.reading import cost_of, counted, scalars, string_of, time_of
@@ -46,6 +47,31 @@ def _is_message(line: dict[str, Any]) -> bool:
     )
 
 
+def _holds_message(line: dict[str, Any]) -> bool:
+    """Whether a line among Claude Code's has a message, be it oddly labelled."""
+    message, kind = line.get("message"), line.get("type")
+    return (
+        type(kind) is str
+        and kind in _SPEAKERS
+        and type(message) is dict
+        and type(message.get("role")) is str
+    )
+
+
+def _inner_line(line: dict[str, Any]) -> dict[str, Any] | None:
+    """Return what a sub-agent said, out of a line that tells of its progress."""
+    data = line.get("data")
+    inner = data.get("message") if line.get("type") == "progress" and type(data) is dict else None
+    if type(inner) is not dict or not _holds_message(inner):
+        return None
+    return {"parent_tool_use_id": line.get("parentToolUseID"), **inner, "isSidechain": True}
+
+
+def _call_id(block: Any) -> str | None:
+    kind, held = opened(block) if type(block) is dict else ("", {})
+    return call_of(held).id if kind == "call" else None
+
+
 def read_lines(lines: list[Any]) -> Trace:
     """Return a session as a trace; a sub-agent's answers are part of the tool call that started it."""
     session = _Session()
@@ -62,6 +88,17 @@ class _Said:
     message: dict[str, Any]
     line: dict[str, Any]
     content: Any
+    calls: dict[str, Any] = field(default_factory=dict)  #: blocks of calls by their ids
+
+    def add(self, message: dict[str, Any], line: dict[str, Any]) -> None:
+        """Take in the blocks of a further line; some lines repeat the calls of those before."""
+        self.message, self.line = message, line
+        for block in _listed(message.get("content")):
+            call_id = _call_id(block)
+            if call_id is None or self.calls.get(call_id) != block:
+                self.content.append(block)
+                if call_id is not None:
+                    self.calls[call_id] = block
 
 
 class _Session:
@@ -73,7 +110,7 @@ class _Session:
         self._id: str | None = None
         self._said: list[_Said] = []
         self._answers: dict[str, int] = {}  #: by an answer's id, its place among what was said
-        self._seen: set[str] = set()
+        self._seen: dict[str, dict[str, Any]] = {}  #: messages by the uuid of their line
         self._started_by: dict[str, str] = {}  #: by an answer's id, the call that it is part of
 
     def read(self, line: dict[str, Any]) -> None:
@@ -81,7 +118,10 @@ class _Session:
         kind = line.get("type")
         name = string_of(line.get("sessionId")) or string_of(line.get("session_id"))
         self._id = self._id or name
-        if _is_message(line):
+        inner = _inner_line(line)
+        if inner is not None:
+            line = inner
+        if _holds_message(line):
             self._message(line)
         elif kind == "system" and line.get("subtype") == "init":
             self._first = line
@@ -92,17 +132,20 @@ class _Session:
 
     def _message(self, line: dict[str, Any]) -> None:
         uuid = string_of(line.get("uuid"))
-        if uuid in self._seen:  # a resumed session begins with what it resumes
+        message = line["message"]
+        if (
+            uuid and self._seen.get(uuid) == message
+        ):  # a resumed session begins with what it resumes
             self._notes.add("lines that came twice")
             return
         if uuid:
-            self._seen.add(uuid)
-        message = line["message"]
-        if line.get("isMeta") is True:
+            self._seen[uuid] = message
+        acts = are_foreign(_listed(message.get("content")))
+        if line.get("isMeta") is True and not acts:
             self._notes.add("notices of the program to the model")
         elif line.get("isApiErrorMessage") is True:
             self._said.append(_Said({**message, "role": "api error"}, line, message.get("content")))
-        elif line["type"] == "user" and _is_inner(line) and not _has_results(message):
+        elif line["type"] == "user" and _is_inner(line) and not acts:
             self._notes.add("prompts to sub-agents")
         else:
             self._keep(message, line)
@@ -115,11 +158,9 @@ class _Session:
         place = self._answers.setdefault(answer, len(self._said)) if answer else len(self._said)
         if place == len(self._said):
             content = message.get("content")
-            self._said.append(_Said(message, line, content if answer is None else _listed(content)))
-            return
-        said = self._said[place]
-        said.message, said.line = message, line
-        said.content += _listed(message.get("content"))
+            self._said.append(_Said(message, line, content if answer is None else []))
+        if answer:
+            self._said[place].add(message, line)
 
     def trace(self) -> Trace:
         """Return the trace of all lines taken in."""
@@ -167,15 +208,10 @@ def _is_inner(line: dict[str, Any]) -> bool:
     return line.get("isSidechain") is True or bool(line.get("parent_tool_use_id"))
 
 
-def _has_results(message: dict[str, Any]) -> bool:
-    return any(
-        type(block) is dict and block.get("type") == "tool_result"
-        for block in _listed(message.get("content"))
-    )
-
-
 def _listed(content: Any) -> list[Any]:
     """Return a message's blocks, in a list of their own."""
     if type(content) is str:
         return [{"type": "text", "text": content}]
+    if type(content) is dict:
+        return [content]
     return list(content) if type(content) is list else []

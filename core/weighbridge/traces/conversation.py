@@ -6,9 +6,10 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import orjson
 from msgspec import Struct
 
+from weighbridge.traces.chat_calls import RESULT_ROLES, apart, own_calls, sorted_parts
+from weighbridge.traces.hidden_calls import missing_calls
 from weighbridge.traces.importer import damaged
 from weighbridge.traces.model import Capability, Step, StepType, Trace, Usage
 from weighbridge.traces.reading import (
@@ -17,7 +18,6 @@ from weighbridge.traces.reading import (
     content_of,
     cost_of,
     missing_of,
-    parse_arguments,
     read_usage,
     string_of,
     time_of,
@@ -25,19 +25,19 @@ from weighbridge.traces.reading import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
+    from weighbridge.traces.call_parts import Call, Result
+
+ROLES = frozenset({"system", "developer", "user", "assistant", "model", "tool", "function"})
 _SYSTEM = frozenset({"system", "developer"})
-_RESULT = frozenset({"tool", "function"})
-_ANTHROPIC_PARTS = ("tool_use", "tool_result", "server_tool_use")
 _ROLES_LOOKED_AT = 20  #: messages whose role decides whether a list is one of messages
 _PLAIN_FIELDS = frozenset(
     {"role", "content", "tool_calls", "tool_call_id", "name", "function_call"}
 )
 MESSAGE_FIELDS = _PLAIN_FIELDS | {
     *("id", "type", "model", "usage", "cost", "timestamp", "created_at", "refusal"),
-    *("error", "is_error", "requestor", "turn_idx"),
+    *("error", "is_error", "requestor", "turn_idx", "toolCallId", "toolName", "tool_name"),
 }
 
 #: Where the fields come from, for every format that holds chat messages.
@@ -81,14 +81,6 @@ class Run:
     notes: Notes = field(default_factory=Notes)
 
 
-class Call(Struct, frozen=True, gc=False):
-    """A tool call as a message asks for it."""
-
-    id: str | None
-    name: str | None
-    arguments: Any
-
-
 def are_messages(value: Any) -> bool:
     """Whether a value is a list of chat messages."""
     if type(value) is not list or not value:
@@ -97,57 +89,12 @@ def are_messages(value: Any) -> bool:
         role = message.get("role") if type(message) is dict else None
         if type(role) is not str or role not in ROLES:
             return False
-    return not any(type(message) is dict and _is_anthropic(message) for message in value)
+    return True
 
 
 def are_messages_or_none(value: Any) -> bool:
     """Whether a value is a list of chat messages, or empty: what a run leaves that broke off before it began."""
     return (type(value) is list and not value) or are_messages(value)
-
-
-def _is_anthropic(message: dict[str, Any]) -> bool:
-    content = message.get("content")
-    return type(content) is list and any(
-        part.get("type") in _ANTHROPIC_PARTS for part in content if type(part) is dict
-    )
-
-
-def calls_of(message: dict[str, Any]) -> Iterator[Call]:
-    """Yield the tool calls of a message, in order; a call that is no object has no name."""
-    listed = message.get("tool_calls")
-    if listed:
-        for call in _listed(listed):
-            asked = call if type(call) is dict else {}
-            function = asked.get("function")
-            custom = asked.get("custom")
-            if type(function) is not dict and type(custom) is dict:
-                # The input of a custom tool is text.
-                function = {**custom, "arguments": {"input": custom.get("input")}}
-            elif type(function) is not dict:
-                function = asked  # some write its fields straight into the call
-            yield _call(string_of(asked.get("id")), function)
-    old = message.get("function_call")
-    if type(old) is dict:
-        yield _call(None, old)
-
-
-def _listed(calls: Any) -> list[Any]:
-    """Return calls as a list; tables keep them as JSON in a string, and some write a single one alone."""
-    if type(calls) is str:
-        try:
-            calls = orjson.loads(calls)
-        except ValueError:
-            return [calls]
-    return calls if type(calls) is list else [calls]
-
-
-def _call(call_id: str | None, asked: dict[str, Any]) -> Call:
-    given = asked.get("arguments")
-    if given is None:
-        given = asked.get("input", asked.get("args"))
-    if given is None:
-        given = {}  # a call without arguments; None would be one whose arguments nobody told
-    return Call(call_id, string_of(asked.get("name")), parse_arguments(given))
 
 
 def read_messages(
@@ -169,14 +116,17 @@ def read_messages(
         cost_usd=run.cost_usd,
         started_at=run.started_at,
         ended_at=run.ended_at,
-        missing=missing_of(
-            steps,
-            reasons,
-            tools=tools,
-            usage=run.usage,
-            cost_usd=run.cost_usd,
-            started_at=run.started_at,
-        ),
+        missing={
+            **missing_calls(steps, run.notes),
+            **missing_of(
+                steps,
+                reasons,
+                tools=tools,
+                usage=run.usage,
+                cost_usd=run.cost_usd,
+                started_at=run.started_at,
+            ),
+        },
         not_carried=run.notes.told(),
     )
 
@@ -209,18 +159,47 @@ class _Reader:
             role = message.get("role") if type(message) is dict else None
             if type(role) is not str:
                 raise damaged(f"message {place + 1} is no object with a role")
+            if role == "model":
+                role = "assistant"
             facts = of_message.get(place, NO_FACTS)
-            if not _PLAIN_FIELDS.issuperset(message):
-                facts = self._facts(message, role, facts)
-            is_result = role in _RESULT
-            if is_result:
-                self._result(message, facts)
-            # No call may hide, whoever is said to have made it.
-            if not is_result or message.get("tool_calls"):
-                self._message(place, message, role, facts)
+            is_plain = _PLAIN_FIELDS.issuperset(message)
+            if is_plain and type(message.get("content")) is not list:
+                self._take(place, message, role, facts)
+                continue
+            told, results = apart(message)
+            if not is_plain:
+                facts = self._facts(told, role, facts)
+            self._take(place, told, role, facts, results, is_apart=told is not message)
         for number, pending in enumerate(self._calls):
             self._steps[pending.step_place] = self._tool(pending, number)
         return [step for step in self._steps if step is not None]
+
+    def _take(
+        self,
+        place: int,
+        message: dict[str, Any],
+        role: str,
+        facts: Facts,
+        results: Sequence[Result] = (),
+        *,
+        is_apart: bool = False,
+    ) -> None:
+        """Add what a message tells: its own content, its calls, and the results that stood in it."""
+        is_result = role in RESULT_ROLES
+        asks = bool(message.get("tool_calls") or message.get("function_call"))
+        says = not results or asks or bool(message.get("content"))
+        if is_result and says:
+            self._result(message, facts)
+        if role != "assistant":
+            self._results(results, facts)
+        # No call may hide, whoever is said to have made it.
+        if asks if is_result else says or role == "assistant":
+            step_id = self._message(message, role, facts)
+            if asks:
+                by_user = role == "user" and not is_apart
+                self._ask(own_calls(message), step_id, place, by_user=by_user)
+        if role == "assistant":
+            self._results(results, facts)
 
     def _facts(self, message: dict[str, Any], role: str, beside: Facts) -> Facts:
         """Return what a message tells of itself, where nothing beside it tells better."""
@@ -232,7 +211,7 @@ class _Reader:
             usage = cost_usd = None
         time = time_of(message.get("timestamp") or message.get("created_at"))
         # An answer and a result are written down when they are there.
-        is_end = role == "assistant" or role in _RESULT
+        is_end = role == "assistant" or role in RESULT_ROLES
         return Facts(
             model=string_of(message.get("model")) or beside.model,
             usage=beside.usage or usage,
@@ -242,7 +221,7 @@ class _Reader:
             ended_at=beside.ended_at or (time if is_end else None),
         )
 
-    def _message(self, place: int, message: dict[str, Any], role: str, facts: Facts) -> None:
+    def _message(self, message: dict[str, Any], role: str, facts: Facts) -> str:
         step_id = self._ids.take(message.get("id"), len(self._steps) + 1)
         content = content_of(message.get("content"), self._run.notes)
         by_agent = role == "assistant"
@@ -259,11 +238,10 @@ class _Reader:
                 ended_at=facts.ended_at,
             )
         )
-        if message.get("tool_calls") or message.get("function_call"):
-            self._ask(message, step_id, place, by_user=role == "user")
+        return step_id
 
-    def _ask(self, message: dict[str, Any], parent_id: str, place: int, *, by_user: bool) -> None:
-        for call in calls_of(message):
+    def _ask(self, calls: list[Call], parent_id: str, place: int, *, by_user: bool = False) -> None:
+        for call in calls:
             step_place = len(self._steps)
             step_id = self._ids.take(call.id, step_place + 1)
             pending = _Pending(call, step_id, step_place, parent_id, place, by_user)
@@ -276,16 +254,40 @@ class _Reader:
                 else:  # Some use an id again: a later result answers the later call.
                     self._waiting[call.id] = deque((pending,))
 
+    def _results(self, results: Sequence[Result], facts: Facts) -> None:
+        """Add results that stood among the parts of a message with these facts."""
+        for result in results:
+            told = {
+                "tool_call_id": result.call_id,
+                "name": result.name,
+                "content": result.output,
+            }
+            ended_at = facts.ended_at or facts.started_at
+            self._result(told, Facts(error=result.error or facts.error, ended_at=ended_at))
+
     def _result(self, message: dict[str, Any], facts: Facts) -> None:
+        content = message.get("content")
+        rest, calls, results = sorted_parts(content) if type(content) is list else ((), (), ())
+        if calls:  # a tool that ran a sub-agent may tell what that one did
+            message = {**message, "content": rest or None}
         pending = self._answered(_call_id(message))
-        if pending is not None:
-            pending.result, pending.facts = message, facts
-            return
+        if pending is None:
+            step_id = self._unasked(message, facts)
+        else:
+            pending.result, pending.facts, step_id = message, facts, pending.step_id
+        if calls:
+            self._ask(list(calls), step_id, -1)
+            self._results(results, facts)
+
+    def _unasked(self, message: dict[str, Any], facts: Facts) -> str:
+        """Add a result of no call, and return the step's id."""
         self._run.notes.add("tool results of no call")
+        self._run.notes.calls_left += 1
         content = content_of(message.get("content"), self._run.notes)
+        step_id = self._ids.take(None, len(self._steps) + 1)
         self._steps.append(
             Step(
-                id=self._ids.take(None, len(self._steps) + 1),
+                id=step_id,
                 type="other",
                 name=string_of(message.get("name")),
                 output=content,
@@ -293,6 +295,7 @@ class _Reader:
                 ended_at=facts.ended_at,
             )
         )
+        return step_id
 
     def _answered(self, call_id: str | None) -> _Pending | None:
         """Return the call that a result answers: the first under its id, or, where one has no id, the first of all."""
@@ -318,9 +321,10 @@ class _Reader:
             # What a simulated user does with tools of its own is not the agent's doing.
             type="other" if pending.by_user else "tool",
             parent_id=pending.parent_id,
-            name=call.name or string_of(result.get("name")),
+            name=call.name or string_of(result.get("name")) or string_of(result.get("toolName")),
             output=content,
-            arguments=call.arguments,
+            # Without arguments it was called with none; None would be what nobody told.
+            arguments={} if call.arguments is None else call.arguments,
             error=_error(beside.error or facts.error, content),
             started_at=beside.started_at,
             ended_at=beside.ended_at or facts.ended_at,
@@ -334,7 +338,11 @@ def _type_of(role: str) -> StepType:
 
 
 def _call_id(result: dict[str, Any]) -> str | None:
-    return string_of(result.get("tool_call_id")) or string_of(result.get("id"))
+    return (
+        string_of(result.get("tool_call_id"))
+        or string_of(result.get("toolCallId"))
+        or string_of(result.get("id"))
+    )
 
 
 def _error(failed: Any, content: Any) -> str | None:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
-
-import orjson
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from weighbridge.errors import TraceError, UnknownTraceFormatError
 from weighbridge.traces import (
@@ -13,14 +11,18 @@ from weighbridge.traces import (
     atif,
     benchmarks,
     jaeger,
+    mini_swe_agent,
     native,
     openai_chat,
     openai_responses,
     otel,
     swe_agent,
 )
+from weighbridge.traces.conversation import are_messages
+from weighbridge.traces.hidden_calls import missing_calls
 from weighbridge.traces.importer import damaged
 from weighbridge.traces.mistakes import meant
+from weighbridge.traces.reading import Notes, json_in
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,6 +36,7 @@ FORMATS: tuple[Importer, ...] = (
     native.IMPORTER,
     atif.IMPORTER,
     swe_agent.IMPORTER,
+    mini_swe_agent.IMPORTER,
     *benchmarks.IMPORTERS,
     openai_responses.IMPORTER,
     anthropic.IMPORTER,
@@ -41,11 +44,21 @@ FORMATS: tuple[Importer, ...] = (
     otel.IMPORTER,
     jaeger.IMPORTER,
 )
+_MESSAGES = "messages"
 #: Keys that people put a trace under, as JSON or as its text.
-_WRAPPERS = ("record", "trace", "trajectory", "conversation", "messages")
+_WRAPPERS = ("record", "trace", "trajectory", "conversation", _MESSAGES)
 _WRAPPINGS_LIMIT = 3
 _SHOWN_KEYS = 12
 _SHOWN_CHARACTERS = 200  #: of an error that an importer ran into
+
+
+class Found(NamedTuple):
+    """A value that an importer knows, and what stands around it."""
+
+    importer: Importer
+    value: Any
+    trace_id: str | None = None  #: beside a wrapped trace
+    notes: Notes | None = None  #: of what else stands beside it
 
 
 def read_traces(value: Any) -> Sequence[Trace]:
@@ -55,7 +68,7 @@ def read_traces(value: Any) -> Sequence[Trace]:
     """
     decoded = _decoded(value) if type(value) in {str, bytes, bytearray} else value
     try:
-        return _read(*find_format(decoded))
+        return _read(find_format(decoded))
     except UnknownTraceFormatError:
         if type(decoded) is not list or not decoded or not _is_known(decoded[0]):
             raise
@@ -73,7 +86,8 @@ def read_trace(value: Any) -> Trace:
     return first
 
 
-def _read(importer: Importer, value: Any, trace_id: str | None) -> Sequence[Trace]:
+def _read(found: Found) -> Sequence[Trace]:
+    importer, value, trace_id, notes = found
     try:
         traces = importer.read(value)
     except TraceError:
@@ -84,14 +98,18 @@ def _read(importer: Importer, value: Any, trace_id: str | None) -> Sequence[Trac
         raise damaged(f"this looks like {importer.name}, but cannot be read: {reason}") from error
     if not traces:
         raise damaged(f"this looks like {importer.name}, but holds no trace")
-    if trace_id and len(traces) == 1 and traces[0].id is None:
-        return (replace(traces[0], id=trace_id),)
-    return traces
+    first = traces[0]
+    if trace_id and len(traces) == 1 and first.id is None:
+        first = replace(first, id=trace_id)
+    if notes is not None and notes.told():
+        missing = {**missing_calls(first.steps, notes, in_text=False), **first.missing}
+        first = replace(first, missing=missing, not_carried=(*first.not_carried, *notes.told()))
+    return traces if first is traces[0] else (first, *traces[1:])
 
 
 def _read_item(item: Any, place: int) -> Sequence[Trace]:
     try:
-        return _read(*find_format(item))
+        return _read(find_format(item))
     except TraceError as error:
         raise TraceError(f"trace {place} of the list: {error.message}", error.hint) from None
 
@@ -106,35 +124,39 @@ def _is_known(value: Any) -> bool:
 
 def _decoded(text: str | bytes | bytearray) -> Any:
     try:
-        return orjson.loads(text)
-    except (ValueError, RecursionError) as error:
+        return json_in(text)
+    except ValueError as error:
         whole_error = error
     # No `splitlines`: JSON's strings may hold the other characters that it splits at.
     lines = text.split("\n") if isinstance(text, str) else text.split(b"\n")
     filled = [line for line in lines if line.strip()]
     try:
         if len(filled) > 1:
-            return [orjson.loads(line) for line in filled]
-    except (ValueError, RecursionError):
+            return [json_in(line) for line in filled]
+    except ValueError:
         pass  # The error of the whole says more than that of a line.
     raise TraceError(
         f"the trace is not JSON: {whole_error}", "give JSON, or JSON Lines of one format"
     )
 
 
-def find_format(value: Any) -> tuple[Importer, Any, str | None]:
-    """Return the importer of a value, what to give it, and the id that stands beside a wrapped trace."""
+def find_format(value: Any) -> Found:
+    """Return the importer of a value and what to give it, be it wrapped.
+
+    Raises UnknownTraceFormatError when no format has its shape.
+    """
     trace_id = None
+    notes = Notes()
     inner = value
     for _ in range(_WRAPPINGS_LIMIT):
         for importer in FORMATS:
             if importer.matches(inner):
-                return importer, inner, trace_id
+                return Found(importer, inner, trace_id, notes)
         if type(inner) is not dict:
             break
         beside = inner.get("id")
         trace_id = trace_id or (beside if type(beside) is str and beside else None)
-        inner = _wrapped(inner)
+        inner = _wrapped(inner, notes)
     known = ", ".join(importer.name for importer in FORMATS)
     advice = meant(value)
     raise UnknownTraceFormatError(
@@ -143,16 +165,22 @@ def find_format(value: Any) -> tuple[Importer, Any, str | None]:
     )
 
 
-def _wrapped(value: dict[str, Any]) -> Any:
-    """Return what an object holds under a key that people put a trace under, as JSON or as its text."""
+def _wrapped(value: dict[str, Any], notes: Notes) -> Any:
+    """Return what an object holds under a key that people put a trace under, as JSON or as its text.
+
+    Messages keep what stands beside them, such as the tools; what stands beside anything else is noted.
+    """
     for key in _WRAPPERS:
         inner = value.get(key)
         if type(inner) is str:
             try:
-                inner = orjson.loads(inner)
-            except (ValueError, RecursionError):
+                inner = json_in(inner)
+            except ValueError:
                 continue
+        if are_messages(inner) and (key == _MESSAGES or _MESSAGES not in value):
+            return {_MESSAGES: inner} | {name: held for name, held in value.items() if name != key}
         if type(inner) is dict or type(inner) is list:
+            notes.add_fields(value, frozenset({key, "id"}), "wrapper")
             return inner
     return None
 

@@ -17,7 +17,8 @@ from weighbridge.traces.attributes import (
     tool_name_of,
     usage_of_span,
 )
-from weighbridge.traces.messages import first_of, result_of
+from weighbridge.traces.call_parts import first_of, result_of
+from weighbridge.traces.hidden_calls import missing_calls
 from weighbridge.traces.model import Capability, Step, StepType, ToolDefinition, Trace
 from weighbridge.traces.operations import Operation, operations_of
 from weighbridge.traces.reading import Notes, StepIds, missing_of, parse_arguments, string_of
@@ -117,12 +118,14 @@ class _Run:
         for place, operation in enumerate(self.operations):
             if operation.speaks:
                 self._add_inputs(operation)
+            for asked in self._calls.told.get(place, ()):
+                self._add_unseen(asked, self._parent_id(operation))
             if operation.kind == "tool":
                 self._add_tool(place, operation)
             else:
                 self._add_operation(operation)
             for asked in self._calls.unseen.get(place, ()):
-                self._add_unseen(asked)
+                self._add_unseen(asked, self._step_ids[asked.caller])
         thought = (message.reasoning for found in self.operations for message in found.outputs)
         used = sum(len(operation.spans) for operation in self.operations)
         untold = sum(step.type == "tool" and step.arguments is None for step in self._steps)
@@ -132,6 +135,7 @@ class _Run:
                 - used,
                 "parts of the model's reasoning": sum(thought),
                 "tool calls whose arguments no span records": untold,
+                "tool calls of earlier turns that a request tells of": self._calls.earlier,
             }
         )
         tools = self._tools()
@@ -238,13 +242,13 @@ class _Run:
                 return self._step_ids[asked.caller]
         return self._parent_id(operation)
 
-    def _add_unseen(self, asked: Asked) -> None:
-        """Add a tool call that no span tells of, only the model's answer."""
+    def _add_unseen(self, asked: Asked, parent: str | None) -> None:
+        """Add a tool call that no span tells of, only the model's answer, or what a model was told of it."""
         result = asked.result
         self._add(
             "tool",
             asked.call.id,
-            self._step_ids[asked.caller],
+            parent,
             name=asked.call.name,
             arguments=asked.call.arguments,
             output=result.output if result else None,
@@ -277,10 +281,12 @@ class _Run:
 
     def _missing(self, tools: Sequence[ToolDefinition]) -> dict[Capability, str]:
         missing = missing_of(self._steps, _REASONS, tools=tools)
+        missing.update(missing_calls(self._steps, self._notes))
         speaking = [found for found in self.operations if found.speaks]
         if any(step.type == "tool" for step in self._steps):
             return missing
-        if any(found.first(ended_for_tools) for found in speaking if not found.outputs):
+        untold = (found for found in speaking if not any(said.calls for said in found.outputs))
+        if any(found.first(ended_for_tools) for found in untold):
             return {"tool_calls": _HIDDEN_CALLS, **missing}
         if not any(found.outputs or found.first(ended_for_tools) is False for found in speaking):
             return {"tool_calls": _NO_CALLS, **missing}

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from weighbridge.traces.chat_calls import calls_of
 from weighbridge.traces.conversation import (
     CHAT_FIELDS,
     Facts,
     Run,
     are_messages_or_none,
-    calls_of,
     read_messages,
 )
 from weighbridge.traces.importer import Importer
@@ -24,7 +24,7 @@ from weighbridge.traces.reading import (
 )
 
 if TYPE_CHECKING:
-    from weighbridge.traces.conversation import Call
+    from weighbridge.traces.call_parts import Call
     from weighbridge.traces.model import Capability, Trace, Usage
 
 _REASONS: dict[Capability, str] = {
@@ -80,6 +80,9 @@ def _read(value: dict[str, Any]) -> list[Trace]:
     )
     if log.calls:
         run.notes.add("calls whose time begins when the model was asked for them", len(log.calls))
+    if log.unshown:
+        run.notes.add("tool calls of the log that no message shows", log.unshown)
+        run.notes.calls_left += log.asked
     return [read_messages(messages, "general-agentbench", run, _REASONS)]
 
 
@@ -113,7 +116,7 @@ def _tokens(messages: list[Any], rounds: list[dict[str, Any]]) -> dict[int, Usag
 def _made(made_in: dict[str, Any], message: dict[str, Any]) -> bool:
     """Whether a message is what a round made."""
     text = message.get("content") or ""
-    calls = sum(1 for _ in calls_of(message))
+    calls = len(calls_of(message))
     return bool(
         made_in.get("reasoning", text) == text and made_in.get("tools_executed", calls) == calls
     )
@@ -133,15 +136,18 @@ class _Log:
         self.started: dict[int, int | None] = {}  #: when a message's round began, by its place
         self.calls: dict[int, Facts] = {}  #: by a call's place among all calls
         self._pairs = iter(zip(asked, results, strict=False))
-        number = 0
+        number = shown = 0
         texts: list[int] = []  #: places of the assistant's messages without calls
         for place, message in enumerate(messages):
-            calls = list(calls_of(message))
+            calls = calls_of(message)
             if message["role"] == "assistant":
                 self._match(place, number, calls)
+                shown += len(calls)
                 if not calls:
                     texts.append(place)
             number += len(calls)
+        self.asked = len(asked)  #: how many calls the log tells of
+        self.unshown = max(0, len(asked) - shown)
         if len(texts) == len(answers):
             times = (time_of(entry.get("timestamp")) for entry in answers)
             self.started.update(zip(texts, times, strict=True))

@@ -5,12 +5,28 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import orjson
-
-from weighbridge.traces.reading import parse_arguments, string_of, text_of
+from weighbridge.traces.call_parts import (
+    CALL_FIELDS,
+    CALLS_AND_RESULTS,
+    REASONING,
+    Call,
+    Result,
+    are_foreign,
+    calls_in,
+    first_of,
+    is_content,
+    json_of,
+    listed_calls,
+    not_among,
+    opened,
+    result_in,
+    results_in,
+    text_in,
+)
+from weighbridge.traces.reading import objects_of, parse_arguments, string_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterator
 
 _ROLES = {
     "human": "user",
@@ -18,56 +34,17 @@ _ROLES = {
     "model": "assistant",
     "developer": "system",
     "function": "tool",
+    "aimessage": "assistant",
+    "aimessagechunk": "assistant",
+    "humanmessage": "user",
+    "systemmessage": "system",
+    "toolmessage": "tool",
 }
 _KNOWN_ROLES = frozenset({"system", "user", "assistant", "tool"})
-#: One key that holds a whole part, and what the part then is; None: what its own type says.
-_HOLDERS: dict[str, str | None] = {
-    "message_content": None,
-    "tool_call": "tool_call",
-    "toolUse": "tool_call",
-    "function_call": "tool_call",
-    "functionCall": "tool_call",
-    "toolResult": "tool_result",
-    "function_response": "tool_result",
-    "functionResponse": "tool_result",
-}
-_CALLS = frozenset(
-    {"tool_call", "tool_use", "tool-call", "function_call"}
-    | {"server_tool_call", "server_tool_use", "mcp_tool_use"}
-)
-_RESULTS = frozenset(
-    {"tool_call_response", "tool_result", "tool-result", "function_call_output"}
-    | {"server_tool_call_response", "mcp_tool_result", "web_search_tool_result"}
-)
-_REASONING = frozenset({"reasoning", "thinking", "redacted_thinking"})
-_CALLS_AND_RESULTS = _CALLS | _RESULTS
-_ITEMS = _CALLS_AND_RESULTS | _REASONING
-_PARTS = _ITEMS | {"text", "output_text"}
-_CALL_IDS = ("tool_call_id", "tool_use_id", "toolUseId", "toolCallId", "call_id", "id")
-_NAMES = ("name", "toolName", "tool_name")
-_ARGUMENTS = ("arguments", "args", "input", "server_tool_call")
-_OUTPUTS = ("response", "result", "content", "output", "server_tool_call_response")
 #: Where the messages of a request or an answer stand in it.
-_LISTS = ("messages", "contents", "choices", "output", "candidates")
-
-
-@dataclass(slots=True)
-class Call:
-    """A tool call that a model asked for."""
-
-    id: str | None
-    name: str | None
-    arguments: Any  #: None where they are not told
-
-
-@dataclass(slots=True)
-class Result:
-    """What a tool answered."""
-
-    call_id: str | None
-    name: str | None
-    output: Any
-    error: str | None = None
+_LISTS = ("messages", "contents", "choices", "output", "candidates", "generations")
+_CALL_OR_REASONING = CALLS_AND_RESULTS | REASONING
+_NESTING_LIMIT = 4  #: of lists of messages in lists: batches, and the choices of each
 
 
 @dataclass(slots=True)
@@ -86,25 +63,6 @@ class Message:
         return "\n".join(self.texts) if self.texts else None
 
 
-def json_of(value: Any) -> Any:
-    """Return the array or object that a string holds, or else what was given, as it is."""
-    if type(value) is not str or value.lstrip()[:1] not in {"[", "{"}:
-        return value
-    try:
-        return orjson.loads(value)
-    except ValueError:
-        return value
-
-
-def first_of(data: dict[str, Any], names: Iterable[str]) -> Any:
-    """Return the value of the first of these names that has one."""
-    for name in names:
-        value = data.get(name)
-        if value is not None:
-            return value
-    return None
-
-
 def messages_in(value: Any, role: str) -> list[Message]:
     """Return the messages in a text, a message, a list of them, or a whole request or answer, as JSON or not.
 
@@ -112,55 +70,71 @@ def messages_in(value: Any, role: str) -> list[Message]:
     """
     value = json_of(value)
     if type(value) is dict:
-        held = next((value[key] for key in _LISTS if type(value.get(key)) is list), None)
-        if held is None:
+        held = [value[key] for key in _LISTS if type(value.get(key)) is list]
+        if not held:
             return [read_message(value, role)]
-        value = held
+        beside = [] if CALL_FIELDS.isdisjoint(value) else listed_calls(value)
+        found = list(_listed_messages(held, role, _NESTING_LIMIT))
+        told = [call for message in found for call in message.calls]
+        more = not_among(told, beside)
+        return [*found, Message(role, calls=more)] if more else found
     if type(value) is str:
         return [Message(role, [value])] if value else []
-    if type(value) is not list:
-        return []
-    if value and all(type(item) is list for item in value):  # a batch of one conversation
-        value = value[0]
-    if _is_content(value):
-        return [read_message({"content": value}, role)]
-    return [
-        read_message(item if type(item) is dict else {"content": item}, role)
-        for item in value
-        if type(item) is dict or type(item) is str
-    ]
+    return list(_listed_messages(value, role, _NESTING_LIMIT)) if type(value) is list else []
+
+
+def _listed_messages(listed: list[Any], role: str, nesting: int) -> Iterator[Message]:
+    if is_content(listed):
+        yield read_message({"content": listed}, role)
+        return
+    for item in listed:
+        if type(item) is dict:
+            yield read_message(item, role)
+        elif type(item) is str:
+            yield read_message({"content": item}, role)
+        elif type(item) is list and nesting:
+            yield from _listed_messages(item, role, nesting - 1)
 
 
 def read_message(value: dict[str, Any], role: str) -> Message:
     """Return a message of any system; the role counts where it names none."""
-    inner = value.get("message")
-    if type(inner) is dict:
-        value = {**value, **inner}
-    elif type(inner) is str:
-        value = {**value, "content": inner}
+    value = _unwrapped(value)
     message = Message(_role(value, role))
     content = first_of(value, ("parts", "content", "contents", "text"))
     if type(content) is dict and type(content.get("parts")) is list:  # a Gemini candidate
         message.role = _role(content, message.role)
         content = content["parts"]
-    if _type(value) in _ITEMS:  # an item rather than a message
+    if (string_of(value.get("type")) or "") in _CALL_OR_REASONING:  # an item rather than a message
         _read_part(message, value)
         return message
     if message.role == "tool" and not _holds_results(content):
-        message.results.append(_result(value, content))
-        return message
-    for part in _parts(content):
-        _read_part(message, part)
-    calls = value.get("tool_calls")
-    for call in calls if type(calls) is list else ():
-        _read_part(message, call, "tool_call")
-    if type(value.get("function_call")) is dict:
-        message.calls.append(_call(value["function_call"]))
+        if content is not None or CALL_FIELDS.isdisjoint(value):
+            message.results.append(result_in(value, content))
+    else:
+        for part in _parts(content):
+            _read_part(message, part)
+    for other in (value.get("content"), value.get("contents")):
+        if other is not content and type(other) is list and are_foreign(other):
+            told = [call for part in objects_of(other) for call in calls_in(*opened(part))]
+            message.calls += not_among(message.calls, told)
+    if not CALL_FIELDS.isdisjoint(value):
+        message.calls += not_among(message.calls, listed_calls(value))
+    name = string_of(value.get("function_call_name"))  # as OpenInference spreads it
+    if name:
+        arguments = parse_arguments(value.get("function_call_arguments_json"))
+        message.calls += not_among(message.calls, [Call(None, name, arguments)])
     return message
 
 
-def _type(value: dict[str, Any]) -> str:
-    return string_of(value.get("type")) or ""
+def _unwrapped(value: dict[str, Any]) -> dict[str, Any]:
+    """Return a message with the fields of what it holds: a choice's message, or a LangChain object's arguments."""
+    inner = value.get("message")
+    if type(inner) is str:
+        return {**value, "content": inner}
+    if type(inner) is dict:
+        value = {**value, **inner}
+    kwargs = value.get("kwargs")
+    return {**value, **kwargs} if type(kwargs) is dict and "lc" in value else value
 
 
 def _role(value: dict[str, Any], default: str) -> str:
@@ -171,23 +145,10 @@ def _role(value: dict[str, Any], default: str) -> str:
     return role if role in _KNOWN_ROLES else default
 
 
-def _is_content(value: list[Any]) -> bool:
-    """Whether a list is the parts of one message, and not a list of messages."""
-    return bool(value) and all(
-        type(part) is dict
-        and "role" not in part
-        and "message" not in part
-        and (
-            not _HOLDERS.keys().isdisjoint(part) or _type(part) in _PARTS or part.keys() == {"text"}
-        )
-        for part in value
-    )
-
-
 def _parts(content: Any) -> list[Any]:
     if type(content) is str:
         held = json_of(content) if content.startswith("[{") else None
-        return held if type(held) is list and _is_content(held) else [content]
+        return held if type(held) is list and is_content(held) else [content]
     if type(content) is dict:
         return [content]
     return content if type(content) is list else []
@@ -195,87 +156,18 @@ def _parts(content: Any) -> list[Any]:
 
 def _holds_results(content: Any) -> bool:
     held = json_of(content)
-    return type(held) is list and any(
-        type(part) is dict
-        and (_type(part) in _CALLS_AND_RESULTS or any(_HOLDERS.get(key) for key in part))
-        for part in held
-    )
+    return type(held) is list and are_foreign(held)
 
 
-def _read_part(message: Message, part: Any, kind: str | None = None) -> None:
-    if type(part) is str:
-        message.texts.append(part)
+def _read_part(message: Message, part: Any) -> None:
     if type(part) is not dict:
+        if type(part) is str:
+            message.texts.append(part)
         return
-    for holder, held_kind in _HOLDERS.items():
-        if type(part.get(holder)) is dict:
-            part, kind = part[holder], held_kind
-            break
-    kind = kind or _type(part)
-    if kind in _CALLS:
-        message.calls.append(_call(part))
-    elif kind in _RESULTS:
-        message.results.append(_result(part, first_of(part, _OUTPUTS)))
-    elif kind in _REASONING:
-        message.reasoning += 1
-    else:
-        text = part.get("text", part.get("content"))
-        if type(text) is str:
-            message.texts.append(text)
-
-
-def _call(part: dict[str, Any]) -> Call:
-    function = part["function"] if type(part.get("function")) is dict else part
-    call_id = string_of(first_of(part, _CALL_IDS))
-    name = string_of(first_of(function, _NAMES))
-    return Call(call_id, name, parse_arguments(first_of(function, _ARGUMENTS)))
-
-
-def _result(part: dict[str, Any], content: Any) -> Result:
-    output, error = result_of(content)
-    failed = part.get("is_error", part.get("isError")) is True or part.get("status") == "error"
-    if failed and not error:
-        error = output if type(output) is str and output else "error"
-    call_id = string_of(first_of(part, _CALL_IDS))
-    return Result(call_id, string_of(first_of(part, _NAMES)), output, error)
-
-
-def result_of(value: Any) -> tuple[Any, str | None]:
-    """Return what a tool answered, and its error if it says so: the text where that is all it is."""
-    held = value
-    if type(value) is str:
-        value = _unquoted(value)
-        held = json_of(value) if '"content"' in value else value
-    if type(held) is list:
-        text = _joined(held)
-        return value if text is None else text, None
-    if type(held) is not dict:
-        return value, None
-    if held.keys() == {"type", "value"}:  # Vercel's
-        return held["value"], None
-    if type(held.get("content")) is not list:
-        return value, None
-    text = text_of(held["content"])  # MCP's
-    failed = held.get("isError", held.get("is_error")) is True
-    return value if text is None else text, (text or "error") if failed else None
-
-
-def _unquoted(text: str) -> str:
-    """Return the text in a JSON string, as decorators of functions record what these return; others as they are."""
-    if not (len(text) > 1 and text.startswith('"') and text.endswith('"')):
-        return text
-    try:
-        held = orjson.loads(text)
-    except ValueError:
-        return text
-    return held if type(held) is str else text
-
-
-def _joined(parts: list[Any]) -> str | None:
-    """Return the text of the parts of a message; None for a list of anything else."""
-    if not _is_content(parts):
-        return None
-    message = Message("tool")
-    for part in parts:
-        _read_part(message, part)
-    return message.text
+    kind, held = opened(part)
+    message.calls += calls_in(kind, held)
+    message.results += results_in(kind, held)
+    message.reasoning += kind == "reasoning"
+    text = text_in(part)
+    if text is not None:
+        message.texts.append(text)

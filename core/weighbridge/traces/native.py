@@ -5,9 +5,13 @@ People write it by hand, so what is wrong in it is an error that says where, not
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
+import orjson
+
 from weighbridge.errors import TraceError
+from weighbridge.traces.hidden_calls import missing_calls
 from weighbridge.traces.importer import Importer
 from weighbridge.traces.model import (
     CAPABILITIES,
@@ -80,6 +84,7 @@ def _read(value: dict[str, Any]) -> list[Trace]:
         )
         if type(value.get("tools")) is list:
             missing.pop("tool_definitions", None)
+    missing = {**missing_calls(steps, notes, in_text=False), **missing}
     trace = Trace(
         id=_id(value.get("id")),
         steps=steps,
@@ -219,7 +224,7 @@ def _step_data(step: Step) -> dict[str, Any]:
             "name": step.name,
             "input": step.input,
             "output": step.output,
-            "arguments": step.arguments,
+            "arguments": _arguments_data(step.arguments),
             "error": step.error,
             "model": step.model,
             "usage": _usage_data(step.usage),
@@ -228,6 +233,18 @@ def _step_data(step: Step) -> dict[str, Any]:
             "ended_at": _time_data(step.ended_at),
         }
     )
+
+
+def _arguments_data(arguments: Any) -> Any:
+    """Return arguments, as text where they hold integers beyond 64 bits, which no line may have."""
+    try:
+        orjson.dumps(arguments)
+    except TypeError:
+        try:
+            return json.dumps(arguments)
+        except RecursionError:
+            return arguments
+    return arguments
 
 
 def _tool_data(tool: ToolDefinition) -> dict[str, Any]:

@@ -28,6 +28,7 @@ _RESPONSE_FIELDS = frozenset(
         *("items", "data", "first_id", "last_id", "has_more", "output_text"),
     }
 )
+_LIST_FIELDS = frozenset({"items", "data", "object", "first_id", "last_id", "has_more"})
 _SETTINGS = frozenset(
     {
         *(
@@ -92,7 +93,11 @@ def _read(value: Any) -> list[Trace]:
     reader = _Reader()
     if type(value) is dict:
         held = next((value[key] for key in ("items", "data") if _are_items(value.get(key))), None)
-        reader.response(value) if held is None else reader.items(held)
+        if held is None:
+            reader.response(value)
+        else:
+            reader.beside_items(value)
+            reader.items(held)
     elif _are_items(value):
         reader.items(value)
     else:
@@ -111,13 +116,21 @@ class _Reader:
         self._tools: list[Any] = []
         self._instructions: Any = None
         self._input: Any = None
+        self._has_begun = False  #: whether a response, or its input, was taken in
         self._responses: list[str] = []
         self._errors: dict[str, str] = {}  #: by the response's id
 
     def items(self, items: list[Any]) -> None:
         """Take in items that do not say which response they are of."""
         for item in items:
-            self._items.add(item)
+            if type(item) is dict and type(item.get("output")) is list and _is_response(item):
+                self.response(item)
+            else:
+                self._items.add(item)
+
+    def beside_items(self, value: dict[str, Any]) -> None:
+        """Note what stands beside a list of items."""
+        self._items.notes.add_fields(value, _LIST_FIELDS, "list")
 
     def response(self, value: dict[str, Any]) -> None:
         """Take in a response, with the input that it answers where that is kept beside it."""
@@ -125,6 +138,7 @@ class _Reader:
         self._tools += objects_of(value.get("tools"))
         self._run.metadata = self._run.metadata or object_of(value.get("metadata"))
         self._say_input(value)
+        self._has_begun = True
         output = value.get("output")
         if type(output) is not list:
             self._run.usage = self._run.usage or read_usage(value.get("usage"))
@@ -161,12 +175,14 @@ class _Reader:
             return
         self._input = given
         listed = given if type(given) is list else [{"role": "user", "content": given}]
-        if not self._responses:
+        if not self._has_begun:
             self.items(listed)
             return
+        unseen = self._items.unseen_calls(listed)
         last = max((place for place, item in enumerate(listed) if is_of_model(item)), default=-1)
         for place, item in enumerate(listed):
-            if self._items.answers_open_call(item) or (place > last and not is_of_model(item)):
+            is_new = place in unseen or (place > last and not is_of_model(item))
+            if is_new or self._items.answers_open_call(item):
                 self._items.add(item)
 
     def codex_line(self, line: dict[str, Any]) -> None:

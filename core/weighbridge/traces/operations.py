@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
 from weighbridge.traces.attributes import Kind, arguments_of, call_id_of, kind_of, tool_name_of
-from weighbridge.traces.messages import Message, first_of
+from weighbridge.traces.call_parts import first_of
+from weighbridge.traces.messages import Message
 from weighbridge.traces.span_content import inputs_of, outputs_of
 from weighbridge.traces.spans import Parents, Span, in_order, nearest, parents_of
 

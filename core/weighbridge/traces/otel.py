@@ -9,9 +9,9 @@ import base64
 import re
 from typing import TYPE_CHECKING, Any, Literal
 
+from weighbridge.traces.call_parts import first_of
 from weighbridge.traces.gen_ai import traces_of
 from weighbridge.traces.importer import Importer
-from weighbridge.traces.messages import first_of
 from weighbridge.traces.reading import string_of, time_of
 from weighbridge.traces.span_content import include_details
 from weighbridge.traces.spans import FIELDS, LACKS, Event, Span

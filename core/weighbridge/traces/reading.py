@@ -7,6 +7,7 @@ import re
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal
 
+import msgspec
 import orjson
 
 from weighbridge.traces.model import CAPABILITIES, Capability, Step, ToolDefinition, Usage
@@ -25,6 +26,7 @@ _SECONDS_LIMIT = 10**11  #: the year 5138; a larger number counts something shor
 _BELOW_MICROSECONDS = re.compile(r"[.,]\d{6}(\d{1,3})")
 _NOTES_LIMIT = 50  #: kinds of things that one trace says it could not carry
 _NAME_CHARACTERS = 40  #: of a field's name that a note shows
+_OF_CALLS = re.compile(r"(?:tool|function)[_-]?(?:call|use|invocation)s?$", re.IGNORECASE)
 
 
 def parse_arguments(value: Any) -> Any:
@@ -32,10 +34,18 @@ def parse_arguments(value: Any) -> Any:
     if type(value) is not str:
         return value
     try:
-        parsed = orjson.loads(value)
+        parsed = msgspec.json.decode(value)
     except (ValueError, RecursionError):
         return value
     return parsed if type(parsed) is dict else value
+
+
+def json_in(text: str | bytes | bytearray) -> Any:
+    """Return the JSON that a text holds, its integers as they are; raise ValueError for what is none."""
+    try:
+        return msgspec.json.decode(text)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
 
 
 def text_of(content: Any) -> str | None:
@@ -268,6 +278,7 @@ class Notes:
 
     def __init__(self) -> None:
         self._counts: dict[str, int] = {}
+        self.calls_left = 0  #: how many of the things left behind are, or may be, tool calls
 
     def add(self, what: str, count: int = 1) -> None:
         """Note something, in the plural, that was left behind."""
@@ -280,6 +291,14 @@ class Notes:
                 if key not in carried and item not in (None, "", False, [], {}):
                     name = key[:_NAME_CHARACTERS] if type(key) is str else "?"
                     self.add(f"{of} field {name!r}")
+                    if type(item) in {dict, list, str} and _tells_of_calls(key):
+                        self.calls_left += len(item) if type(item) is list else 1
+
+    def add_part(self, part: Mapping[str, Any]) -> None:
+        """Note a part of a message's content that was left behind."""
+        kind = part.get("type")
+        self.add(f"content parts of type {str(kind)[:_NAME_CHARACTERS]!r}")
+        self.calls_left += any(map(_tells_of_calls, (kind, *part)))
 
     def told(self) -> tuple[str, ...]:
         """Return what was noted, each with its count, in alphabetical order; the first kinds of very many."""
@@ -292,6 +311,10 @@ class Notes:
         )
 
 
+def _tells_of_calls(name: Any) -> bool:
+    return type(name) is str and _OF_CALLS.search(name) is not None
+
+
 def content_of(content: Any, notes: Notes) -> Any:
     """Return a message's content: the text of a list of parts, noting the others; what has no text, as it is."""
     if type(content) is not list:
@@ -301,7 +324,7 @@ def content_of(content: Any, notes: Notes) -> Any:
         return content
     for part in content:
         if type(part) is dict and type(part.get("text")) is not str:
-            notes.add(f"content parts of type {str(part.get('type'))[:_NAME_CHARACTERS]!r}")
+            notes.add_part(part)
     return text
 
 

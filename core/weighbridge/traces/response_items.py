@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from weighbridge.traces.call_parts import Call
+from weighbridge.traces.chat_calls import calls_of
 from weighbridge.traces.conversation import NO_FACTS, Facts
-from weighbridge.traces.reading import Notes, object_of, objects_of, string_of
+from weighbridge.traces.reading import Notes, object_of, objects_of, parse_arguments, string_of
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable
+
     from weighbridge.traces.model import Usage
 
 _CALLS = frozenset(
@@ -20,6 +25,8 @@ _CALLS = frozenset(
 _OTHER_OF_MODEL = frozenset({"reasoning", "mcp_list_tools", "mcp_approval_request", "compaction"})
 _TEXTS = frozenset({"input_text", "output_text"})
 _ARGUMENTS = ("arguments", "input", "action", "operation")
+_MESSAGE_FIELDS = frozenset({"type", "role", "content", "id", "status", "phase"})
+_SAYING = frozenset({"text", "refusal"})
 _RESULTS = ("output", "outputs", "results", "result")
 
 
@@ -59,6 +66,7 @@ class Items:
         self.notes = Notes()
         self._calls = 0
         self._open: set[str] = set()  #: ids of calls that have no result yet
+        self._seen: Counter[Hashable] = Counter()  #: how many calls there are of each
         self._answer: int | None = None  #: the place of the message that the model is at
         self._last_answer: int | None = None
         self._inline: list[dict[str, Any]] = []  #: results that came with the calls
@@ -73,9 +81,9 @@ class Items:
         self.close()
         kind = item.get("type", "message")
         if kind == "message" and type(item.get("role")) is str:
-            self._append(
-                {"role": item["role"], "content": item.get("content")}, Facts(started_at=time)
-            )
+            told = {key: held for key, held in item.items() if key not in _MESSAGE_FIELDS}
+            told |= {"role": item["role"], "content": item.get("content")}
+            self._append(told, Facts(started_at=time))
         elif type(kind) is str and kind.endswith("_output"):
             self._append(self._result(item), Facts(ended_at=time))
         else:
@@ -112,6 +120,18 @@ class Items:
             and string_of(item.get("call_id")) in self._open
         )
 
+    def unseen_calls(self, items: list[Any]) -> set[int]:
+        """Return the places of the calls among items that were not added before; items may repeat what was."""
+        found: set[int] = set()
+        told: Counter[Hashable] = Counter()
+        for place, item in enumerate(items):
+            if type(item) is dict and is_of_model(item) and _is_call(item):
+                key = _identity(item)
+                told[key] += 1
+                if told[key] > self._seen[key]:
+                    found.add(place)
+        return found
+
     def close(self) -> None:
         """End the model's answer: what it makes from here on is another."""
         if self._answer is not None:
@@ -141,9 +161,7 @@ class Items:
             self.of_message[self._answer] = Facts(known.model, known.usage, ended_at=time)
         kind = item.get("type", "message")
         if kind == "message":
-            text = _text(item.get("content"))
-            if text is not None:
-                message["content"].append({"type": "text", "text": text})
+            self._say(item, message, time)
         elif kind == "mcp_list_tools":
             self.tools += objects_of(item.get("tools"))
         elif kind in _OTHER_OF_MODEL:
@@ -151,13 +169,30 @@ class Items:
         else:
             self._call(item, message, time)
 
+    def _say(self, item: dict[str, Any], message: dict[str, Any], time: int | None) -> None:
+        """Add what the model said; a message of a chat may stand among the items, with calls of its own."""
+        content = item.get("content")
+        text = _text(content)
+        if text is not None:
+            message["content"].append({"type": "text", "text": text})
+        calls = calls_of(item)
+        for part in objects_of(content):
+            if _SAYING.isdisjoint(part) and not calls:
+                self.notes.add_part(part)
+        for call in calls:
+            self._ask(call, message, time)
+
+    def _ask(self, call: Call, message: dict[str, Any], time: int | None) -> None:
+        message["tool_calls"].append(call)
+        self.of_call[self._calls] = Facts(started_at=time)
+        self._calls += 1
+
     def _call(self, item: dict[str, Any], message: dict[str, Any], time: int | None) -> None:
         kind = item["type"]
         call_id = string_of(item.get("call_id")) or string_of(item.get("id"))
         name = string_of(item.get("name")) or kind.removesuffix("_call")
-        message["tool_calls"].append({"id": call_id, "name": name, "arguments": _arguments(item)})
-        self.of_call[self._calls] = Facts(started_at=time)
-        self._calls += 1
+        self._seen[_identity(item)] += 1
+        self._ask(Call(call_id, name, parse_arguments(_arguments(item))), message, time)
         result = next((item[key] for key in _RESULTS if item.get(key) is not None), None)
         error = _error(item)
         if result is not None or error:
@@ -172,6 +207,17 @@ class Items:
         error = _error(item) or item.get("is_error") is True
         content = item.get("output")
         return {"role": "tool", "tool_call_id": call_id, "content": content, "error": error}
+
+
+def _is_call(item: dict[str, Any]) -> bool:
+    kind = item.get("type", "message")
+    return kind != "message" and kind not in _OTHER_OF_MODEL
+
+
+def _identity(item: dict[str, Any]) -> Hashable:
+    """Return by what a call is known when it is told again."""
+    call_id = string_of(item.get("call_id")) or string_of(item.get("id"))
+    return call_id or (item["type"], str(item.get("name")), str(_arguments(item)))
 
 
 def _text(content: Any) -> str | None:

@@ -4,13 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from weighbridge.traces.messages import (
-    Message,
-    first_of,
-    json_of,
-    messages_in,
-    read_message,
-)
+from weighbridge.traces.call_parts import first_of, json_of
+from weighbridge.traces.messages import Message, messages_in, read_message
 from weighbridge.traces.model import ToolDefinition
 from weighbridge.traces.reading import tools_of
 

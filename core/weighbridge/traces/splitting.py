@@ -61,8 +61,18 @@ def single_traces(value: Any) -> list[tuple[str | None, Any]] | None:
         and all(type(item) in {dict, list} for item in listed)
         and is_trace(listed[0])
     ):
+        agent = _agent_of(value)
+        if agent is not None:
+            listed = [{"agent_info": agent, **item} for item in _dicts(listed)]
         return [(None, item) for item in listed]
     return None
+
+
+def _agent_of(value: Any) -> dict[str, Any] | None:
+    """Return what a file of tau2's results tells of the agent, once for all its simulations."""
+    info = value.get("info") if type(value) is dict and "simulations" in value else None
+    agent = info.get("agent_info") if type(info) is dict else None
+    return agent if type(agent) is dict else None
 
 
 def _is_otlp(value: Any) -> bool:

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Any
 import orjson
 from msgspec import Struct
 
+from weighbridge.traces.call_parts import Call
+from weighbridge.traces.chat_calls import calls_of
+from weighbridge.traces.hidden_calls import missing_calls
 from weighbridge.traces.importer import Importer, damaged
 from weighbridge.traces.model import Step, Trace
 from weighbridge.traces.reading import (
@@ -49,6 +52,12 @@ class _Turn(Struct, frozen=True):
     response: str
     action: str
     observation: Any
+    functions: tuple[Call, ...] = ()  #: of a history that has these in the action's stead
+
+    @property
+    def calls(self) -> bool:
+        """Whether the agent did anything in this turn."""
+        return bool(self.action or self.functions) and not self.is_ending
 
     @property
     def is_ending(self) -> bool:
@@ -78,13 +87,14 @@ def _read(value: Any) -> list[Trace]:
     history, info = objects_of(value.get("history")), object_of(value.get("info"))
     notes.add_fields(info, _INFO_FIELDS, "info")
     stats, config = object_of(info.get("model_stats")), _config(value)
-    turns = _turns(value["trajectory"], notes) if value.get("trajectory") else _told(history)
+    turns = list(_turns(value.get("trajectory") or [], notes))
+    from_history = list(_told(history))
+    if not any(turn.calls for turn in turns) and any(turn.calls for turn in from_history):
+        turns = from_history
     model = string_of(object_of(object_of(config.get("agent")).get("model")).get("name"))
     steps = tuple(_steps(_prompts(history, notes), turns, model))
     usage, cost_usd = _totals(stats)
-    calls = sum(len(objects_of(item.get("tool_calls"))) for item in history)
-    if calls:
-        notes.add("function calls of the history, which the actions stand for", calls)
+    _compare(turns, from_history, history, notes)
     trace = Trace(
         id=string_of(object_of(config.get("problem_statement")).get("id")),
         steps=steps,
@@ -96,7 +106,10 @@ def _read(value: Any) -> list[Trace]:
         ),
         usage=usage,
         cost_usd=cost_usd,
-        missing=missing_of(steps, _REASONS, usage=usage, cost_usd=cost_usd),
+        missing={
+            **missing_calls(steps, notes),
+            **missing_of(steps, _REASONS, usage=usage, cost_usd=cost_usd),
+        },
         not_carried=notes.told(),
     )
     return [trace]
@@ -133,13 +146,29 @@ def _turns(entries: list[Any], notes: Notes) -> Iterator[_Turn]:
 
 def _told(history: list[dict[str, Any]]) -> Iterator[_Turn]:
     """Yield the turns that a history tells of; the observation is the message after an action."""
-    for item, after in zip(history, [*history[1:], {}], strict=True):
+    for item, after in zip(history, [*history[1:], {}], strict=False):
         if item.get("role") == "assistant" and not item.get("is_demo"):
+            action = (string_of(item.get("action")) or "").strip()
             yield _Turn(
                 text_of(item.get("content")) or "",
-                (string_of(item.get("action")) or "").strip(),
+                action,
                 None if after.get("role") == "assistant" else text_of(after.get("content")),
+                () if action else tuple(calls_of(item)),
             )
+
+
+def _compare(
+    turns: list[_Turn], from_history: list[_Turn], history: list[dict[str, Any]], notes: Notes
+) -> None:
+    """Note what the history tells beyond the turns that were read."""
+    calls = sum(len(objects_of(item.get("tool_calls"))) for item in history)
+    carried = sum(len(turn.functions) for turn in turns)
+    if calls > carried:
+        notes.add("function calls of the history, which the actions stand for", calls - carried)
+    told, done = (sum(turn.calls for turn in some) for some in (from_history, turns))
+    if told > done:
+        notes.add("actions of the history that no turn shows", told - done)
+        notes.calls_left += told
 
 
 def _prompts(history: list[dict[str, Any]], notes: Notes) -> Iterator[tuple[StepType, str | None]]:
@@ -178,6 +207,16 @@ def _steps(
                 name=name,
                 arguments=_arguments(turn.action, name),
                 output=turn.observation,
+            )
+        for number, call in enumerate(turn.functions):
+            place += 1
+            yield Step(
+                id=ids.take(call.id, place),
+                type="tool",
+                parent_id=step_id,
+                name=call.name,
+                arguments={} if call.arguments is None else call.arguments,
+                output=None if number else turn.observation,
             )
 
 

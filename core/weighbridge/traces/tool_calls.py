@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 from weighbridge.traces.attributes import arguments_of, call_id_of, tool_name_of
-from weighbridge.traces.messages import Call, Result
+from weighbridge.traces.call_parts import Call, Result
 from weighbridge.traces.operations import Operation
 
 
@@ -32,6 +32,11 @@ class ToolCalls:
     """By the caller's place, the calls that no span tells of."""
     results: dict[int, Result] = field(default_factory=dict)
     """By the tool operation's place, what the model was told of a call that none of its answers shows."""
+    told: dict[int, list[Asked]] = field(default_factory=lambda: defaultdict(list))
+    """By the place of a model call, the calls of this turn that only its request tells of."""
+    earlier: int = (
+        0  #: how many calls requests tell of that were made before what the user last said
+    )
 
 
 _Facts = tuple[str | None, str | None, Any]
@@ -57,7 +62,72 @@ def tool_calls_of(operations: Sequence[Operation]) -> ToolCalls:
         result = answers.take(call_id, name) if call_id and place not in found.ran else None
         if result:
             found.results[place] = result
+    _tell_unrecorded(operations, tools.values(), found, answers)
     return found
+
+
+def _tell_unrecorded(
+    operations: Sequence[Operation],
+    tools: Iterable[_Facts],
+    found: ToolCalls,
+    answers: _Answers,
+) -> None:
+    """Find the calls in requests that neither an answer nor a tool's span shows: those spans were not kept.
+
+    A request also tells of the turns before, which were runs of their own: the user has spoken since.
+    """
+    recorded = _Recorded(tools)
+    for operation in operations:
+        for message in operation.outputs:
+            for call in message.calls:
+                recorded.add(call.id, call.name, call.arguments)
+    told: set[Hashable] = set()
+    for place, operation in enumerate(operations):
+        inputs = operation.inputs if operation.speaks else ()
+        users = (number for number, said in enumerate(inputs) if said.role == "user" and said.texts)
+        turn = max(users, default=-1)
+        for number, message in enumerate(inputs):
+            for part, call in enumerate(message.calls):
+                # Later requests repeat it, at the same place.
+                key: Hashable = call.id or (number, part, call.name)
+                if key in told or recorded.has(call):
+                    continue
+                told.add(key)
+                if number > turn:
+                    asked = Asked(call, place, answers.take(call.id, call.name))
+                    found.told[place].append(asked)
+                else:
+                    found.earlier += 1
+
+
+class _Recorded:
+    """The calls that spans record, by all that they may be known by elsewhere."""
+
+    def __init__(self, tools: Iterable[_Facts]) -> None:
+        self._ids: set[str] = set()
+        self._wholes: set[tuple[str, str] | None] = set()
+        self._names: set[str | None] = set()
+        self._vague_names: set[str | None] = set()  #: of calls without an id or arguments
+        for facts in tools:
+            self.add(*facts)
+
+    def add(self, call_id: str | None, name: str | None, arguments: Any) -> None:
+        """Take in a call."""
+        if call_id is not None:
+            self._ids.add(call_id)
+        self._wholes.add(_whole(name, arguments))
+        self._names.add(name)
+        if call_id is None or arguments is None:
+            self._vague_names.add(name)
+
+    def has(self, call: Call) -> bool:
+        """Whether a call may be one of these."""
+        if call.id in self._ids or call.name in self._vague_names:
+            return True
+        whole = _whole(call.name, call.arguments)
+        if whole is not None and whole in self._wholes:
+            return True
+        return call.id is None and call.name in self._names
 
 
 def _facts(operation: Operation) -> _Facts:

@@ -309,3 +309,64 @@ def test_no_call_hides_in_an_odd_message(hidden):
     asked = {"type": "tool_use", "id": "a", "name": "ls", "input": {}}
     trace = read_trace([{"role": "assistant", "content": [asked]}, hidden])
     assert [step.name for step in trace.steps_of("tool")] == ["ls", "rm"]
+
+
+def test_lines_of_one_id_that_differ_are_all_read():
+    other = line("assistant", calls("t9"), uuid="3", message={"id": "Z"})
+    trace = read_trace([*SESSION, other])
+    assert [tool.id for tool in trace.steps_of("tool")] == ["t1", "t2", "t9"]
+
+
+def test_a_notice_of_the_program_that_holds_a_call_is_no_notice():
+    meta = line("assistant", calls("t9"), uuid="9", message={"id": "Z"}, isMeta=True)
+    told = line("user", result("t9", "done"), isMeta=True)
+    trace = read_trace([*SESSION, meta, told])
+    assert trace.steps_of("tool")[-1].output == "done"
+
+
+def test_a_call_that_later_lines_of_its_answer_repeat_is_one():
+    whole = part(text("So."), calls("t1"), calls("t2"), calls("t3"), uuid="10", at=9)
+    trace = read_trace([*SESSION, whole])
+    assert [tool.id for tool in trace.steps_of("tool")] == ["t1", "t2", "t3"]
+    differs = part({**calls("t1"), "name": "rm"}, uuid="11")
+    assert [t.name for t in read_trace([*SESSION, differs]).steps_of("tool")][-1] == "rm"
+
+
+def test_what_a_sub_agent_did_is_read_out_of_the_lines_of_its_progress():
+    inner = line("assistant", calls("t8"), uuid="i1", message={"id": "B"})
+    data = {"type": "agent_progress", "agentId": "a", "message": inner}
+    progress = {"type": "progress", "data": data, "parentToolUseID": "t2", "uuid": "p1"}
+    trace = read_trace([*SESSION, progress, progress])
+    [found] = [step for step in trace.steps if step.id == "t8"]
+    assert (found.type, found.parent_id) == ("tool", "B")
+    assert {step.id: step.parent_id for step in trace.steps}["B"] == "t2"
+
+
+@pytest.mark.parametrize(
+    ("label", "role", "content"),
+    [
+        ("assistant", "user", [{"type": "tool_use", "id": "t9", "name": "rm", "input": {}}]),
+        ("assistant", "assistant", {"type": "tool_use", "id": "t9", "name": "rm", "input": {}}),
+        ("user", "user", {"type": "tool_use", "id": "t9", "name": "rm", "input": {}}),
+    ],
+)
+def test_no_call_hides_in_an_oddly_labelled_line(label, role, content):
+    odd = {"type": label, "isSidechain": True, "message": {"role": role, "content": content}}
+    assert read_trace([*SESSION, odd]).steps_of("tool")[-1].name == "rm"
+
+
+def test_an_answer_beside_its_request_counts_even_without_usage_or_it_is_noted():
+    request = {"system": "S.", "messages": [{"role": "user", "content": "Go."}]}
+    asked = {"type": "tool_use", "id": "a", "name": "ls", "input": {}}
+    told = read_trace(request | {"response": {"role": "assistant", "content": [asked]}})
+    assert [step.name for step in told.steps_of("tool")] == ["ls"]
+    odd = read_trace(request | {"response": {"text": "hi"}})
+    assert odd.not_carried == ("request field 'response' (1)",)
+
+
+def test_what_else_a_message_holds_is_read_or_noted():
+    message = {"role": "assistant", "content": [{"type": "thinking"}], "audio": {"id": "x"}}
+    more = {"toolCalls": [{"id": "a", "name": "ls", "arguments": "{}"}]}
+    trace = read_trace([message | more])
+    assert [step.name for step in trace.steps_of("tool")] == ["ls"]
+    assert trace.not_carried == ("message field 'audio' (1)", "thinking blocks (1)")

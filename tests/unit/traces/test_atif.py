@@ -357,3 +357,30 @@ def test_the_runs_totals_are_known_only_with_those_of_every_sub_agent():
 def test_a_step_that_is_no_object_is_an_error_that_says_which():
     with pytest.raises(TraceError, match="step 2 is no object"):
         read_trace(trajectory(user_step(1), "x"))
+
+
+@pytest.mark.parametrize(
+    "calls",
+    [
+        {"tool_call_id": "c", "function_name": "rm", "arguments": {"path": "/x"}},
+        [{"id": "c", "function": {"name": "rm", "arguments": '{"path": "/x"}'}}],
+        [{"id": "c", "name": "rm", "args": {"path": "/x"}}],
+    ],
+    ids=["one alone", "as OpenAI writes it", "as LangChain writes it"],
+)
+def test_no_call_hides_by_its_form(calls):
+    step = {"step_id": 1, "source": "agent", "message": "", "tool_calls": calls}
+    trace = read_trace({"schema_version": "ATIF-v1.4", "session_id": "s", "steps": [step]})
+    [tool] = trace.steps_of("tool")
+    assert (tool.name, tool.arguments) == ("rm", {"path": "/x"})
+
+
+def test_calls_in_a_field_or_a_part_that_atif_does_not_know_make_the_run_unfit_to_count():
+    for hidden in (
+        {"message": "", "function_call": {"name": "rm"}},
+        {"message": [{"type": "text", "text": "So."}, {"type": "tool_use", "name": "rm"}]},
+    ):
+        step = {"step_id": 1, "source": "agent", **hidden}
+        trace = read_trace({"schema_version": "ATIF-v1.4", "session_id": "s", "steps": [step]})
+        assert "tool_calls" in trace.missing
+        assert trace.not_carried

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from weighbridge.traces import Usage, read_trace
+from weighbridge.traces.splitting import single_traces
 
 SECOND = 10**9
 NOON = 1_735_732_800 * SECOND  #: 2025-01-01T12:00:00Z
@@ -325,3 +326,25 @@ def test_a_run_that_timed_out_before_it_began_has_no_steps():
         (),
         "Task timeout",
     )
+
+
+def test_a_file_of_tau2_results_tells_the_model_of_each_simulation():
+    simulation = {
+        "id": "s",
+        "termination_reason": "user_stop",
+        "messages": [{"role": "assistant", "content": "Hi."}],
+    }
+    info = {"agent_info": {"implementation": "llm_agent", "llm": "gpt-4.1"}}
+    found = single_traces({"info": info, "tasks": [], "simulations": [simulation, simulation]})
+    assert found is not None
+    traces = [read_trace(value) for _, value in found]
+    assert [trace.steps[0].model for trace in traces] == ["gpt-4.1", "gpt-4.1"]
+    assert traces[0].not_carried == ()
+
+
+def test_a_log_of_more_calls_than_the_messages_show_makes_the_run_unfit_to_count():
+    log = [{"message_type": "tool_call", "tool_name": "f"}]
+    record = {"messages": [{"role": "assistant", "content": "So."}], "rounds": [], "steps": log}
+    trace = read_trace(record)
+    assert "tool_calls" in trace.missing
+    assert trace.not_carried == ("tool calls of the log that no message shows (1)",)

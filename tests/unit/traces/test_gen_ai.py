@@ -295,3 +295,45 @@ def test_each_trace_id_with_a_step_is_a_trace():
 def test_the_metadata_tells_the_services_and_the_conversation():
     told = span(CHAT | {"gen_ai.conversation.id": "c"}, service="helper")
     assert read(told).metadata == {"services": ["helper"], "conversation": "c"}
+
+
+def history(*parts_of_calls, after="Thanks."):
+    """Return what a model was sent: a question, calls with their results, and what the user said after."""
+    messages = [{"role": "user", "parts": [{"type": "text", "content": "Find x."}]}]
+    for part in parts_of_calls:
+        told = {"type": "tool_call_response", "id": part["id"], "response": "found"}
+        messages.append({"role": "assistant", "parts": [{"type": "tool_call", **part}]})
+        messages.append({"role": "tool", "parts": [told]})
+    if after:
+        messages.append({"role": "user", "parts": [{"type": "text", "content": after}]})
+    return {"gen_ai.input.messages": json.dumps(messages)}
+
+
+SEARCH = {"id": "c1", "name": "search", "arguments": {"q": "x"}}
+
+
+def test_a_call_that_only_a_later_request_tells_of_is_a_step_of_the_turn():
+    said = {
+        "gen_ai.output.messages": [{"role": "assistant", "parts": [{"type": "text", "content": "Here."}]}]
+    }  # fmt: skip
+    last = CHAT | history(SEARCH, after="") | said
+    trace = read(span(last), span(last, at=2))
+    [tool] = trace.steps_of("tool")
+    assert (tool.id, tool.arguments, tool.output) == ("c1", {"q": "x"}, "found")
+    earlier = read(span(CHAT | history(SEARCH) | said))
+    assert earlier.steps_of("tool") == []
+    assert earlier.not_carried == ("tool calls of earlier turns that a request tells of (1)",)
+
+
+@pytest.mark.parametrize(
+    "ran",
+    [runs(id="c1"), runs(), runs(id="other", arguments='{"q": "x"}'), runs(id="other")],
+)
+def test_a_call_that_a_span_may_have_run_is_not_told_again_by_a_request(ran):
+    assert len(tool_facts(span(ran), span(CHAT | history(SEARCH, after=""), at=2))) == 1
+
+
+def test_an_answer_that_ended_for_tools_and_shows_none_hides_them():
+    said = [{"role": "assistant", "parts": [{"type": "text", "content": "Looking."}]}]
+    told = {"gen_ai.output.messages": said, "gen_ai.response.finish_reasons": ["tool_calls"]}
+    assert "tool_calls" in read(span(CHAT | told)).missing

@@ -281,3 +281,52 @@ def test_the_lines_of_a_codex_session_are_read():
     assert (model.model, model.usage) == ("gpt-codex", Usage(10, 2, 12, 4))
     assert model.ended_at == tool.started_at == (NOON + 3) * 10**9
     assert (tool.output, tool.ended_at) == ("found", (NOON + 5) * 10**9)
+
+
+def test_a_call_that_only_a_later_input_tells_of_is_a_step():
+    first = response(says("Which?"), input="Find x.")
+    told = [USER, says("Which?"), call("c7"), result("c7"), {"role": "user", "content": "Go on."}]
+    second = response(says("Here."), number=2, input=told)
+    third = response(says("Bye."), number=3, input=[*told, says("Here."), USER])
+    trace = read_trace([first, second, third])
+    assert [(step.id, step.output) for step in trace.steps_of("tool")] == [("c7", "found")]
+    assert [step.output for step in trace.steps_of("user")] == ["Find x.", "Go on.", "Find x."]
+
+
+def test_responses_without_ids_do_not_repeat_their_input_either():
+    first = {"object": "response", "output": [call()], "input": [USER]}
+    second = {
+        "object": "response",
+        "output": [says("Here.")],
+        "input": [USER, call(), result()],
+    }
+    trace = read_trace([first, second])
+    assert [step.type for step in trace.steps] == ["user", "llm", "tool", "llm"]
+    assert trace.steps_of("tool")[0].output == "found"
+
+
+def test_calls_without_ids_are_told_apart_by_what_they_are():
+    unnamed = {"type": "function_call", "name": "search", "arguments": "{}"}
+    first = response(unnamed, input="Find x.")
+    second = response(says("Here."), number=2, input=[unnamed, unnamed])
+    assert len(read_trace([first, second]).steps_of("tool")) == 2
+
+
+@pytest.mark.parametrize(
+    "hidden",
+    [
+        {"tool_calls": [{"id": "c9", "function": {"name": "rm", "arguments": "{}"}}]},
+        {"content": [{"type": "tool_use", "id": "c9", "name": "rm", "input": {}}]},
+        {"function_call": {"name": "rm", "arguments": "{}"}},
+    ],
+)
+@pytest.mark.parametrize("role", ["assistant", "user"])
+def test_a_message_of_a_chat_among_the_items_keeps_its_calls(hidden, role):
+    trace = read_trace([USER, call(), result(), {"role": role, "content": "So.", **hidden}])
+    names = [step.name for step in trace.steps if step.parent_id]
+    assert names == ["search", "rm"]
+
+
+def test_a_response_among_items_is_read_as_one():
+    trace = read_trace([USER, call(), result(), response(call("c2"))])
+    assert [step.id for step in trace.steps_of("tool")] == ["c1", "c2"]

@@ -408,3 +408,40 @@ def test_a_tool_span_whose_arguments_and_result_are_events_has_them():
         },
     )
     assert tool_facts(span(runs(id="c1"), events=[details])) == [("search", {"q": "x"}, "found")]
+
+
+TEXT = {"role": "assistant", "parts": [{"type": "text", "content": "Looking."}]}
+CALLING = {
+    "role": "assistant",
+    "parts": [{"type": "tool_call", "id": "c1", "name": "search", "arguments": {"q": "x"}}],
+}
+GENERATION = {
+    "lc": 1,
+    "id": ["langchain", "schema", "messages", "AIMessage"],
+    "kwargs": {"content": "", "tool_calls": [{"name": "search", "args": {"q": "x"}, "id": "c1"}]},
+}
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        [[TEXT], [CALLING]],
+        [[[TEXT, CALLING]]],
+        [TEXT, [CALLING]],
+        {"messages": [TEXT], "output": [CALLING]},
+        {"messages": [TEXT], "tool_calls": [OPENAI_CALL]},
+        {"text": "Looking.", "toolCalls": [OPENAI_CALL]},
+        {"role": "tool", "content": "old", "tool_calls": [OPENAI_CALL]},
+        {"role": "tool", "tool_calls": [OPENAI_CALL]},
+        {"role": "assistant", "parts": [], "content": CALLING["parts"]},
+        {"role": "assistant", "content": "", "additional_kwargs": {"tool_calls": [OPENAI_CALL]}},
+        {"generations": [[{"text": "", "message": GENERATION}]]},
+        {"content": [{"functionCall": {"name": "search", "args": {"q": "x"}}}]},
+        {"function_call_name": "search", "function_call_arguments_json": '{"q": "x"}'},
+    ],
+    ids=lambda told: json.dumps(told)[:60],
+)
+@pytest.mark.parametrize("write", [json.dumps, lambda value: value])
+def test_a_call_is_found_wherever_in_an_answer_it_stands(told, write):
+    found = tool_facts(span(CHAT | {"gen_ai.output.messages": write(told)}))
+    assert found == [("search", {"q": "x"}, None)]

@@ -179,3 +179,36 @@ def test_an_entry_without_a_text_as_action_is_an_error_that_says_which(bad):
 def test_what_else_a_turn_tells_is_noted():
     trace = read_trace(traj(turn("ls", execution_time=0.5, state={"open_file": "a"}, query=[])))
     assert trace.not_carried == ("turn field 'execution_time' (1)", "turn field 'state' (1)")
+
+
+def told(content, **fields):
+    return {"role": "assistant", "content": content, **fields}
+
+
+def test_actions_that_only_the_history_tells_are_read_from_there():
+    history = [told("I look.", action="ls -F"), {"role": "user", "content": "a.py"}]
+    trace = read_trace(traj(turn(""), history=history))
+    assert [(step.type, step.name, step.output) for step in trace.steps] == [
+        ("llm", None, "I look."),
+        ("tool", "ls", "a.py"),
+    ]
+    assert "tool_calls" not in trace.missing
+
+
+def test_function_calls_of_a_history_without_actions_are_calls():
+    function = {"name": "bash", "arguments": '{"command": "ls"}'}
+    history = [
+        told("I look.", action="", tool_calls=[{"id": "c1", "function": function}]),
+        {"role": "tool", "content": "a.py", "tool_call_ids": ["c1"]},
+    ]
+    trace = read_trace(traj(turn("", "I look."), history=history))
+    [tool] = trace.steps_of("tool")
+    assert (tool.id, tool.arguments, tool.output) == ("c1", {"command": "ls"}, "a.py")
+    assert trace.not_carried == ()
+
+
+def test_a_history_that_tells_more_actions_than_the_turns_is_noted():
+    history = [told("a", action="ls"), told("b", action="rm x"), told("", action="exit_cost")]
+    trace = read_trace(traj(turn("ls"), turn(""), history=history))
+    assert "not read" in trace.missing["tool_calls"]
+    assert trace.not_carried == ("actions of the history that no turn shows (1)",)

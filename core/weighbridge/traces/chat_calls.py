@@ -1,0 +1,90 @@
+"""A chat message's calls and results in OpenAI's form, whichever spelling they stand in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from weighbridge.traces.call_parts import (
+    CALL_FIELDS,
+    Call,
+    Result,
+    are_foreign,
+    calls_in,
+    is_listed,
+    listed_calls,
+    not_among,
+    opened,
+    results_in,
+)
+from weighbridge.traces.reading import parse_arguments, string_of, text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+RESULT_ROLES = frozenset({"tool", "function"})
+_OTHER_SPELLINGS = (CALL_FIELDS | {"parts"}) - {"tool_calls", "function_call"}
+
+
+def calls_of(message: dict[str, Any]) -> list[Call]:
+    """Return the tool calls of a message, in order; a call that is no object has no name."""
+    return own_calls(apart(message)[0])
+
+
+def own_calls(message: dict[str, Any]) -> list[Call]:
+    """Return the calls of a message whose other spellings were taken apart."""
+    listed = message.get("tool_calls")
+    if type(listed) is list and message.get("function_call") is None:
+        return [_usual_call(call) for call in listed]
+    return listed_calls(message)
+
+
+def _usual_call(call: Any) -> Call:
+    """Return a call as OpenAI writes it; any other goes through all spellings."""
+    function = call.get("function") if type(call) is dict else None
+    if type(function) is dict and type(function.get("arguments")) is str:
+        arguments = parse_arguments(function["arguments"])
+        return Call(string_of(call.get("id")), string_of(function.get("name")), arguments)
+    return call if type(call) is Call else listed_calls({"tool_calls": [call]})[0]
+
+
+def apart(message: dict[str, Any]) -> tuple[dict[str, Any], list[Result]]:
+    """Return a message with all its calls under `tool_calls`, and the results that stand among its parts.
+
+    What a tool's own message says is left whole: calls in it are the tool's doing.
+    """
+    content, parts = message.get("content"), message.get("parts")
+    listed: list[Any] = content if type(content) is list else []
+    if _OTHER_SPELLINGS.isdisjoint(message) and not (listed and are_foreign(listed)):
+        return message, []
+    if type(parts) is list:
+        listed = [*listed, *parts]
+    told = {key: item for key, item in message.items() if not is_listed(key, item)}
+    rest, calls, results = sorted_parts(listed, keeps_calls=message.get("role") in RESULT_ROLES)
+    beside = listed_calls(message)
+    told["tool_calls"] = [*beside, *not_among(beside, calls)]
+    if type(parts) is list:
+        del told["parts"]
+    if type(content) is list or not content:
+        told["content"] = rest or (None if type(content) is list else content)
+    elif type(content) is str:  # which is the text of the parts
+        others = [part for part in rest if text_of([part]) is None]
+        told["content"] = [content, *others] if others else content
+    return told, results
+
+
+def sorted_parts(
+    parts: Sequence[Any], *, keeps_calls: bool = False
+) -> tuple[list[Any], list[Call], list[Result]]:
+    """Return the parts of a message that are neither calls nor results, the calls, and the results."""
+    rest: list[Any] = []
+    calls: list[Call] = []
+    results: list[Result] = []
+    for part in parts:
+        if type(part) is dict:
+            kind, held = opened(part)
+            if kind in {"result", "both"} or (kind == "call" and not keeps_calls):
+                calls += calls_in(kind, held)
+                results += results_in(kind, held)
+                continue
+        rest.append(part)
+    return rest, calls, results

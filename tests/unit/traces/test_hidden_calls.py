@@ -1,0 +1,276 @@
+"""No tool call vanishes: each spelling of one is carried, and a run whose calls stand in text does not claim to have none."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from weighbridge.traces import Step, read_trace
+
+ASK = {"role": "user", "content": "Where is parcel P1?"}
+ARGUMENTS = {"parcel": "P1"}
+FUNCTION = {"name": "track", "arguments": json.dumps(ARGUMENTS)}
+USUAL = {"id": "c1", "type": "function", "function": FUNCTION}
+LANGCHAIN = {"name": "track", "args": ARGUMENTS, "id": "c1", "type": "tool_call"}
+ANSWER = {"role": "tool", "tool_call_id": "c1", "content": "in Graz"}
+
+
+def assistant(**fields):
+    return {"role": "assistant", **fields}
+
+
+GEMINI = [
+    {"role": "user", "parts": [{"text": "Where is parcel P1?"}]},
+    {"role": "model", "parts": [{"functionCall": {"name": "track", "args": ARGUMENTS}}]},
+    {"role": "user", "parts": [{"functionResponse": {"name": "track", "response": "in Graz"}}]},
+]
+VERCEL = [
+    ASK,
+    assistant(content=[{"type": "tool-call", "toolCallId": "c1", "toolName": "track", "input": ARGUMENTS}]),
+    {
+        "role": "tool",
+        "content": [
+            {
+                "type": "tool-result",
+                "toolCallId": "c1",
+                "toolName": "track",
+                "output": {"type": "text", "value": "in Graz"},
+            }
+        ],
+    },
+]  # fmt: skip
+VERCEL_UI = [
+    ASK,
+    assistant(
+        content="Looking.",
+        parts=[
+            {"type": "text", "text": "Looking."},
+            {"type": "tool-track", "toolCallId": "c1", "input": ARGUMENTS, "output": "in Graz"},
+        ],
+    ),
+]
+VERCEL_INVOCATION = [
+    ASK,
+    assistant(
+        content="",
+        parts=[
+            {
+                "type": "tool-invocation",
+                "toolInvocation": {
+                    "state": "result",
+                    "toolCallId": "c1",
+                    "toolName": "track",
+                    "args": ARGUMENTS,
+                    "result": "in Graz",
+                },
+            }
+        ],
+    ),
+]
+BEDROCK = [
+    {"role": "user", "content": [{"text": "Where is parcel P1?"}]},
+    assistant(content=[{"toolUse": {"toolUseId": "c1", "name": "track", "input": ARGUMENTS}}]),
+    {
+        "role": "user",
+        "content": [{"toolResult": {"toolUseId": "c1", "content": [{"text": "in Graz"}]}}],
+    },
+]
+SPELLINGS = {
+    "OpenAI": [ASK, assistant(content=None, tool_calls=[USUAL]), ANSWER],
+    "camel case": [
+        ASK,
+        assistant(content="", toolCalls=[USUAL]),
+        {"role": "tool", "toolCallId": "c1", "content": "in Graz"},
+    ],
+    "LangChain's extras": [
+        ASK,
+        assistant(content="", additional_kwargs={"tool_calls": [USUAL]}),
+        ANSWER,
+    ],
+    "LangChain's both": [
+        ASK,
+        assistant(
+            content="", tool_calls=[LANGCHAIN], additional_kwargs={"tool_calls": [USUAL], "x": 1}
+        ),
+        ANSWER,
+    ],
+    "LangChain on Anthropic": [
+        ASK,
+        assistant(
+            content=[{"type": "tool_use", "id": "c1", "name": "track", "input": ARGUMENTS}],
+            tool_calls=[LANGCHAIN],
+        ),
+        ANSWER,
+    ],
+    "both of OpenAI's": [
+        ASK,
+        assistant(content=None, tool_calls=[USUAL], function_call=FUNCTION),
+        ANSWER,
+    ],
+    "Gemini": GEMINI,
+    "Vercel": VERCEL,
+    "Vercel's interface": VERCEL_UI,
+    "Vercel's older interface": VERCEL_INVOCATION,
+    "Bedrock": BEDROCK,
+    "Bedrock's request": {"system": [{"text": "Be brief."}], "messages": BEDROCK},
+}
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS)
+def test_a_call_is_carried_once_in_whichever_spelling_it_stands(spelling):
+    trace = read_trace(SPELLINGS[spelling])
+    [tool] = trace.steps_of("tool")
+    assert (tool.name, tool.arguments, tool.output) == ("track", ARGUMENTS, "in Graz")
+    assert "tool_calls" not in trace.missing
+    assert [step.type for step in trace.steps if step.type != "system"] == ["user", "llm", "tool"]
+
+
+def test_a_call_that_langchain_could_not_parse_is_a_call():
+    bad = {"name": "track", "args": "{oops", "id": "c2", "type": "invalid_tool_call"}
+    trace = read_trace([ASK, assistant(content="", tool_calls=[], invalid_tool_calls=[bad])])
+    [tool] = trace.steps_of("tool")
+    assert (tool.name, tool.arguments) == ("track", "{oops")
+
+
+def test_two_calls_that_are_alike_stay_two_where_one_spelling_tells_both():
+    unnamed = {"function": FUNCTION}
+    message = assistant(content="", tool_calls=[unnamed, unnamed], toolCalls=[unnamed, unnamed])
+    assert len(read_trace([ASK, message]).steps_of("tool")) == 2
+
+
+def test_different_calls_in_different_spellings_are_all_carried():
+    other = {"id": "c2", "function": {"name": "mail", "arguments": "{}"}}
+    message = assistant(content=[{"functionCall": {"name": "ring"}}], tool_calls=[USUAL])
+    trace = read_trace([ASK, message | {"toolCalls": [other]}])
+    assert [step.name for step in trace.steps_of("tool")] == ["track", "mail", "ring"]
+
+
+@pytest.mark.parametrize("role", ["user", "system", "tool"])
+def test_a_call_among_the_parts_is_the_agents_whoever_is_said_to_have_made_it(role):
+    hidden = {"role": role, "content": [{"functionCall": {"name": "rm", "args": {}}}]}
+    trace = read_trace([ASK, assistant(content=None, tool_calls=[USUAL]), hidden])
+    assert [step.name for step in trace.steps_of("tool")] == ["track", "rm"]
+
+
+def test_a_failed_result_says_so_in_each_spelling():
+    failed = {"toolResult": {"toolUseId": "c1", "content": [{"text": "no"}], "status": "error"}}
+    trace = read_trace([*BEDROCK[:2], {"role": "user", "content": [failed]}])
+    assert trace.steps_of("tool")[0].error == "no"
+
+
+def test_calls_inside_a_tools_result_are_part_of_the_call():
+    inner = [
+        {"type": "text", "text": "Done."},
+        {"type": "tool_use", "id": "t2", "name": "delete", "input": {"path": "/x"}},
+        {"type": "tool_result", "tool_use_id": "t2", "content": "gone"},
+    ]
+    trace = read_trace(
+        [
+            assistant(content=[{"type": "tool_use", "id": "t1", "name": "delegate", "input": {}}]),
+            {
+                "role": "user",
+                "content": [{"type": "tool_result", "tool_use_id": "t1", "content": inner}],
+            },
+        ]
+    )
+    assert trace.steps[1:] == (
+        Step("t1", "tool", "s1", "delegate", arguments={}, output="Done."),
+        Step("t2", "tool", "t1", "delete", arguments={"path": "/x"}, output="gone"),
+    )
+
+
+def test_results_without_any_call_are_of_calls_that_nobody_tells():
+    trace = read_trace([ASK, assistant(content="Looking."), ANSWER])
+    assert "not read" in trace.missing["tool_calls"]
+    assert trace.not_carried == ("tool results of no call (1)",)
+
+
+@pytest.mark.parametrize("field", ["tool_calls", "toolCalls", "function_call", "tool_use"])
+def test_a_native_step_that_holds_calls_in_a_field_of_its_own_does_not_claim_to_have_none(field):
+    step = {"type": "llm", "output": "", field: [{"name": "track"}]}
+    trace = read_trace({"steps": [step]})
+    assert "tool_calls" in trace.missing
+    assert trace.not_carried == (f"step field {field!r} (1)",)
+    with_steps = read_trace({"steps": [step, {"type": "tool", "name": "track"}]})
+    assert "tool_calls" not in with_steps.missing
+
+
+def run(said, answer):
+    return [ASK, assistant(content=said), {"role": "user", "content": answer}]
+
+
+IN_TEXT = {
+    "ReAct": run("Thought: look\nAction: search[parcel]", "Observation: none"),
+    "ReAct, with an input": run('Thought: look\nAction: search\nAction Input: {"q": 1}', "Observation: none"),
+    "ReAct in capitals": run("THOUGHT: look\nACTION: go to desk 1", "OBSERVATION: a desk"),
+    "ReAct, never answered": [ASK, *[assistant(content="Action: look(P1)\nObservation: none")] * 2],
+    "LangChain's JSON": run('Action:\n```json\n{"action": "s", "action_input": "x"}\n```', "Observation: none"),
+    "a scratchpad": [ASK, assistant(content="Thought 1: a\nAction 1: s[x]\nObservation 1: b\nAction 2: s[y]\nObservation 2: c")],
+    "tags": run('<tool_call>\n{"name": "track", "arguments": {}}\n</tool_call>', "<tool_response>\n{}\n</tool_response>"),
+    "functions as tags": run("<function=execute_bash>\n<parameter=command>ls</parameter>\n</function>", "EXECUTION RESULT of [execute_bash]:\na"),
+    "JSON": [ASK, *[assistant(content='{"tool": "track", "args": {"parcel": "P1"}}')] * 2],
+    "mini-SWE-agent": run("THOUGHT: look\n\n```bash\nls\n```", "<returncode>0</returncode>\n<output>\na\n</output>"),
+    "code": run("Thought: count\nCode:\n```py\nprint(1)\n```", "Observation:\n1"),
+    "Cline": run("I look.\n<read_file>\n<path>a</path>\n</read_file>", "[read_file for 'a'] Result:\n1"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("form", IN_TEXT)
+def test_a_run_whose_actions_stand_in_its_text_does_not_claim_to_have_no_calls(form):
+    reason = "the agent's actions stand in text, which is not read as tool calls"
+    assert read_trace(IN_TEXT[form]).missing["tool_calls"] == reason
+
+
+FENCED = (
+    "ReAct goes so:\n```\nThought: look\nAction: search[x]\nObservation: y\n```\nDoes that help?"
+)
+ORDINARY = {
+    "small talk": run("Hello! How can I help?", "Nothing, thanks."),
+    "one example to a reader": run("Write `Action: search[x]` or\nAction: search[x]", "Thanks."),
+    "examples in code": [*run(FENCED, "Yes."), *run(FENCED, "And again?")],
+    "minutes of a meeting": [*run("Action: Ann writes (by Friday)\nAction: Bob", "Fine."), *run("Action: none", "Bye.")],
+    "a shell command": [*run("Run this:\n```bash\nls\n```", "It says: a"), *run("Then:\n```bash\nrm a\n```", "Done")],
+    "markup": [*run("Use <b> and <tool>.", "Yes."), *run("Write <function> here", "Yes.")],
+    "JSON output": [*run('{"name": "Ann", "age": 5}', "Next."), *run('{"name": "Bob", "age": 6}', "Done.")],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("talk", ORDINARY)
+def test_an_ordinary_chat_has_the_capability_and_no_calls(talk):
+    trace = read_trace(ORDINARY[talk])
+    assert "tool_calls" not in trace.missing
+    assert trace.steps_of("tool") == []
+
+
+def test_text_is_not_looked_into_where_calls_were_read():
+    messages = [*IN_TEXT["ReAct"], assistant(content=None, tool_calls=[USUAL]), ANSWER]
+    assert "tool_calls" not in read_trace(messages).missing
+
+
+@pytest.mark.parametrize("text", ["Action " * 50_000, "```" * 50_000, '"name":' * 50_000, "<" * 200_000, "\n```\n" * 50_000])  # fmt: skip
+def test_looking_for_actions_in_long_text_takes_no_long_time(text):
+    assert "tool_calls" not in read_trace(run(text, "Fine.")).missing
+
+
+def test_what_stands_beside_a_wrapped_trace_is_kept_by_messages_and_else_noted():
+    messages = [ASK, assistant(content="In Graz.")]
+    tool = {"type": "function", "function": {"name": "track"}}
+    beside = read_trace({"conversation": messages, "tools": [tool], "model": "m", "score": 1})
+    assert [tool.name for tool in beside.tools] == ["track"]
+    assert (beside.steps[1].model, beside.not_carried) == ("m", ("run field 'score' (1)",))
+    as_text = read_trace({"messages": json.dumps(messages), "tools": json.dumps([tool])})
+    assert [tool.name for tool in as_text.tools] == ["track"]
+    wrapped = read_trace({"trace": {"messages": messages}, "tool_calls": [USUAL], "path": "x"})
+    assert wrapped.not_carried == ("wrapper field 'path' (1)", "wrapper field 'tool_calls' (1)")
+    assert "tool_calls" in wrapped.missing
+
+
+def test_integers_of_more_than_64_bits_stay_what_they_are():
+    number = 2**70 + 1
+    call = {"id": "c1", "function": {"name": "track", "arguments": f'{{"id": {number}}}'}}
+    text = json.dumps([ASK, assistant(content=None, tool_calls=[call])])
+    assert read_trace(text).steps_of("tool")[0].arguments == {"id": number}
+    assert read_trace(json.dumps({"steps": [{"type": "tool", "arguments": {"id": number}}]})).steps[
+        0
+    ].arguments == {"id": number}
