@@ -67,7 +67,8 @@ def canonical(value: Any) -> bytes:
     if type(value) is str:
         return value.encode("utf-8", "surrogatepass")
     try:
-        return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+        # What `orjson` returns keeps a buffer of 4 KB alive, however short it is: a copy does not.
+        return bytes(memoryview(orjson.dumps(value, option=orjson.OPT_SORT_KEYS)))
     except (TypeError, ValueError, RecursionError):
         return _spelled_out(value)
 

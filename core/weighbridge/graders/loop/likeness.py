@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 COMPARED = 12  #: the last things that differ: more would make it quadratic
 _COMPARED_CHARACTERS = 8_000  #: things with longer texts are of the same meaning, or not alike
+_LONG_CHARACTERS = 1_000  #: from here on a comparison costs more than a look at the forms
 _PARTS = "\x00"
 ItemT = TypeVar("ItemT")
 
@@ -89,10 +90,10 @@ class Recent(Generic[ItemT]):
 
     def _fuzzy(self, described: Described) -> Iterator[Alike[ItemT]]:
         least, effort = self._least, self._effort
-        effort.look(len(self._items) * (1 + len(described.texts)))
-        near = [
-            (item, other) for item, other in self._items if _may_be_alike(described, other, least)
-        ]
+        near = self._items
+        if len(described.comparable) > _LONG_CHARACTERS:
+            effort.look(len(near) * (1 + len(described.texts)))
+            near = [each for each in near if _may_be_alike(described, each[1], least)]
         comparable = [other.comparable for _, other in near]
         effort.compare(len(described.comparable), sum(map(len, comparable)))
         for _, score, place in process.extract(
@@ -103,8 +104,12 @@ class Recent(Generic[ItemT]):
             score_cutoff=100 * least.score,
         ):
             item, other = near[place]
-            is_told = len(described.texts) == 1 and score > 0
-            if is_told or _are_alike(described, other, least, effort):
+            effort.look(1 + len(described.texts))
+            if not _may_be_alike(described, other, least):
+                continue
+            if (len(described.texts) == 1 and score > 0) or _are_alike(
+                described, other, least, effort
+            ):
                 yield Alike(item, is_fuzzy=True)
 
 
