@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from weighbridge.traces.model import Capability, Step
     from weighbridge.traces.reading import Notes
 
-_IN_TEXT = "the agent's actions stand in text, which is not read as tool calls"
+#: Why such a run is missing its tool calls; a grader that reads what the agent says can judge it all the same.
+ACTIONS_IN_TEXT = "the agent's actions stand in text, which is not read as tool calls"
 _LEFT_BEHIND = (
     "the source tells of tool calls in places that are not read: see what was not carried over"
 )
@@ -69,7 +70,7 @@ def missing_calls(
         return {"tool_calls": _LEFT_BEHIND}
     if calls or not in_text or not _acts_in_text(steps):
         return {}
-    return {"tool_calls": _IN_TEXT}
+    return {"tool_calls": ACTIONS_IN_TEXT}
 
 
 def _acts_in_text(steps: Sequence[Step]) -> bool:

@@ -6,6 +6,9 @@ import json
 
 import pytest
 
+from weighbridge.graders.budget import BudgetGrader
+from weighbridge.graders.loop import LoopGrader
+from weighbridge.graders.tool_schema import ToolSchemaGrader
 from weighbridge.traces import Step, read_trace
 
 ASK = {"role": "user", "content": "Where is parcel P1?"}
@@ -274,3 +277,15 @@ def test_integers_of_more_than_64_bits_stay_what_they_are():
     assert read_trace(json.dumps({"steps": [{"type": "tool", "arguments": {"id": number}}]})).steps[
         0
     ].arguments == {"id": number}
+
+
+def test_graders_of_calls_do_not_judge_actions_in_text_and_the_loop_grader_reads_them():
+    messages = [{"role": "user", "content": "Find x."}]
+    for number in range(5):
+        messages.append(assistant(content=f"Thought: look\nAction: search[page {number}]"))
+        messages.append({"role": "user", "content": f"Observation: result {number}{number}"})
+    assert ToolSchemaGrader().grade(messages)["verdict"] == "ungradable"
+    assert BudgetGrader(config={"max_tool_calls": 9}).grade(messages)["verdict"] == "ungradable"
+    assert LoopGrader().grade(messages)["verdict"] == "pass"
+    assert LoopGrader(config={"step_types": ["tool"]}).grade(messages)["verdict"] == "ungradable"
+    assert LoopGrader().grade([*messages, *messages[-2:] * 6])["verdict"] == "fail"

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from support.trace_forms import (
     as_anthropic,
     as_jaeger,
+    as_openai_chat,
     as_openai_responses,
     as_openinference,
     as_otlp,
@@ -56,6 +57,29 @@ CODEX = [
     {"type": "event_msg", "payload": {"type": "token_count", "info": {"last_token_usage": {}}}},
     {"type": "response_item", "payload": {"type": "function_call_output", "call_id": "c"}},
 ]
+FOREIGN = [
+    {"role": "user", "parts": [{"text": "Find x."}]},
+    {"role": "model", "parts": [{"functionCall": {"name": "f", "args": {}}}]},
+    {"role": "user", "parts": [{"functionResponse": {"name": "f", "response": {}}}]},
+    {
+        "role": "assistant",
+        "content": [{"type": "tool-call", "toolCallId": "c", "toolName": "f", "input": {}}],
+        "additional_kwargs": {"tool_calls": [{"id": "c", "function": {"name": "f"}}]},
+        "toolCalls": [{"id": "d", "function": {"name": "f", "arguments": "{}"}}],
+    },
+    {"role": "tool", "content": [{"type": "tool-result", "toolCallId": "c", "result": 1}]},
+    {
+        "role": "user",
+        "content": [
+            {
+                "toolResult": {
+                    "toolUseId": "d",
+                    "content": [{"type": "tool_use", "id": "e", "name": "g", "input": {}}],
+                }
+            }
+        ],
+    },
+]
 FORMS = [
     as_anthropic(RUN),
     as_openai_responses(RUN),
@@ -63,6 +87,8 @@ FORMS = [
     as_otlp(RUN, "old"),
     as_openinference(RUN),
     as_jaeger(RUN),
+    as_openai_chat(RUN),
+    FOREIGN,
     CLAUDE_CODE,
     CODEX,
 ]
@@ -71,6 +97,8 @@ WORDS = (
     *("arguments", "input", "output", "parts", "user", "assistant", "tool", "tool_use"),
     *("tool_result", "function_call", "key", "value", "stringValue", "arrayValue", "kvlistValue"),
     *("values", "events", "error", "usage", "input_tokens", "gen_ai.operation.name", "chat"),
+    *("toolCalls", "additional_kwargs", "functionCall", "toolUse", "toolResult", "toolCallId"),
+    *("tool-call", "tool-result", "tool-x", "dynamic-tool", "args", "result", "kwargs", "lc"),
     *("gen_ai.input.messages", "gen_ai.prompt.0.content", "llm.tools.0.tool.json_schema"),
     *("parentSpanId", "spanId", "references", "tags", "logs", "", "{}", "[{", "[[]]", "\ud800"),
 )

@@ -24,6 +24,7 @@ from weighbridge.graders.loop.repeated_calls import loops_in_calls
 from weighbridge.graders.loop.repeated_texts import loops_in_texts
 from weighbridge.graders.trace_grader import TraceGrader
 from weighbridge.traces import Step, StepType, Trace
+from weighbridge.traces.hidden_calls import ACTIONS_IN_TEXT
 
 CALL_TYPES = frozenset(("tool", "agent"))
 _DEFAULT_TYPES: tuple[StepType, ...] = ("tool", "llm")
@@ -129,7 +130,10 @@ class LoopGrader(TraceGrader):
         if loops:
             evidence = ticket.evidence_of_loops(loops, self._limits) + beyond
             return graded(Verdict.FAIL, details, evidence, ticket.score(loops, sight))
-        lacking = self.lacking(trace, "tool_calls") if "tool" in given.step_types else []
+        # Actions that stand in what the agent says were compared with the rest of it.
+        is_told = "llm" in given.step_types and trace.missing.get("tool_calls") == ACTIONS_IN_TEXT
+        needs_calls = "tool" in given.step_types and not is_told
+        lacking = self.lacking(trace, "tool_calls") if needs_calls else []
         if lacking or len(steps) < len(trace.steps):
             return graded(Verdict.UNGRADABLE, details, lacking + beyond)
         evidence = ticket.evidence_of_none(sight, self._limits) + beyond
