@@ -138,3 +138,20 @@ def test_converting_a_file_onto_itself_is_refused_and_a_lost_line_is_an_error(cl
     assert lossy.status == 1
     assert "line 2 of the input holds no trace" in lossy.err
     assert len(rows(tmp_path / "out.jsonl")) == 1
+
+
+def test_integers_beyond_64_bits_are_refused_as_in_grading_or_kept_as_they_are(cli, tmp_path):
+    number = 2**70 + 1
+    plain = (
+        f'{{"id": "a", "steps": [{{"type": "tool", "name": "f", "arguments": {{"n": {number}}}}}]}}'
+    )
+    function = {"name": "f", "arguments": f'{{"n": {number}}}'}
+    chat = {"id": "b", "messages": [{"role": "assistant", "tool_calls": [{"function": function}]}]}
+    (tmp_path / "in.jsonl").write_bytes(plain.encode() + b"\n" + orjson.dumps(chat) + b"\n")
+    ended = cli("trace", "convert", "in.jsonl", "-o", "out.jsonl")
+    assert ended.status == 1
+    assert "line 1 of the input holds no trace: a number is larger than 64 bits" in ended.err
+    [row] = rows(tmp_path / "out.jsonl")
+    assert f"{number}" in row["steps"][1]["arguments"]
+    shown = cli("trace", "show", "out.jsonl")
+    assert f"{number}" in shown.out

@@ -23,6 +23,7 @@ _BLOCKS = frozenset(
 _FIELDS = frozenset(
     {"messages", "system", "tools", "model", "response", "usage", "id", "metadata", "cost_usd"}
 )
+_ANSWER_FIELDS = frozenset({"role", "content", "id", "type", "model", "usage", "stop_reason"})
 _REASONS: dict[Capability, str] = {
     "token_usage": "the messages come without the answers' usage",
     "timing": "Anthropic messages carry no times",
@@ -95,18 +96,22 @@ def _read(value: Any) -> list[Trace]:
     blocks = Blocks()
     answer = value.get("response")
     is_said = type(answer) is dict and type(answer.get("role")) is str and "content" in answer
-    blocks.notes.add_fields(value, _FIELDS if is_said else _FIELDS - {"response"}, "request")
+    is_merged = type(value.get("role")) is str and "content" in value
+    carried = _FIELDS | (_ANSWER_FIELDS if is_merged else frozenset())
+    blocks.notes.add_fields(value, carried if is_said else carried - {"response"}, "request")
     if type(value.get("system")) in {str, list}:
         blocks.add({"role": "system", "content": value["system"]})
     for message in value["messages"]:
         blocks.add(message)
     if is_said:
         blocks.add(answer)
+    if is_merged:
+        blocks.add({key: held for key, held in value.items() if key in _ANSWER_FIELDS})
     run = Run(
         id=string_of(value.get("id")),
         tools=value.get("tools"),
         model=string_of(value.get("model")),
-        usage=read_usage(value.get("usage")),
+        usage=None if is_merged else read_usage(value.get("usage")),
         cost_usd=cost_of(value.get("cost_usd")),
         metadata=object_of(value.get("metadata")),
         of_message=blocks.of_message,

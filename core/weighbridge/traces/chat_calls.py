@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 RESULT_ROLES = frozenset({"tool", "function"})
+_FLAT_FIELDS = frozenset({"id", "type", "name", "arguments", "requestor", "index"})
 _OTHER_SPELLINGS = (CALL_FIELDS | {"parts"}) - {"tool_calls", "function_call"}
 
 
@@ -39,12 +40,16 @@ def own_calls(message: dict[str, Any]) -> list[Call]:
 
 
 def _usual_call(call: Any) -> Call:
-    """Return a call as OpenAI writes it; any other goes through all spellings."""
+    """Return a call as OpenAI writes it, or flat; any other goes through all spellings."""
+    if type(call) is Call:
+        return call
     function = call.get("function") if type(call) is dict else None
-    if type(function) is dict and type(function.get("arguments")) is str:
+    if type(function) is not dict and type(call) is dict and _FLAT_FIELDS.issuperset(call):
+        function = call
+    if type(function) is dict and function.get("arguments") is not None:
         arguments = parse_arguments(function["arguments"])
         return Call(string_of(call.get("id")), string_of(function.get("name")), arguments)
-    return call if type(call) is Call else listed_calls({"tool_calls": [call]})[0]
+    return listed_calls({"tool_calls": [call]})[0]
 
 
 def apart(message: dict[str, Any]) -> tuple[dict[str, Any], list[Result]]:

@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from weighbridge.traces.chat_calls import calls_of
 from weighbridge.traces.conversation import Facts, Run, are_messages, read_messages
 from weighbridge.traces.importer import Importer
-from weighbridge.traces.reading import cost_of, read_usage, string_of, time_of
+from weighbridge.traces.reading import (
+    cost_of,
+    object_of,
+    objects_of,
+    read_usage,
+    string_of,
+    time_of,
+)
 
 if TYPE_CHECKING:
     from weighbridge.traces.model import Capability, Trace
@@ -17,6 +25,7 @@ _FIELDS = frozenset(
         *("created", "object", "cost", "start_time", "end_time", "started_at", "ended_at"),
     }
 )
+_ANSWERS = ("response", "completion", "output")
 _REASONS: dict[Capability, str] = {
     "token_usage": "OpenAI chat messages carry no token counts",
     "timing": "OpenAI chat messages carry no times",
@@ -34,9 +43,22 @@ def _matches(value: Any) -> bool:
 
 def _whole(value: dict[str, Any]) -> dict[str, Any]:
     """Return a request and its response as one object, where a value holds the two apart."""
-    if "messages" in value or "choices" in value:
+    if "choices" in value:
         return value
+    if "messages" in value:
+        return _with_answer(value)
     return {**_body(value.get("request")), **_body(value.get("response"))}
+
+
+def _with_answer(request: dict[str, Any]) -> dict[str, Any]:
+    """Return a request with the completion, or the message, that some keep among its fields."""
+    for key in _ANSWERS:
+        body = _body(request.get(key))
+        if are_messages([body]):
+            body = {"choices": [{"message": body}]}
+        if _answer(body) is not None:
+            return body | {name: held for name, held in request.items() if name != key}
+    return request
 
 
 def _body(value: Any) -> dict[str, Any]:
@@ -81,6 +103,11 @@ def _read(value: Any) -> list[Trace]:
         messages.append(answer)
         if len(whole["choices"]) > 1:
             run.notes.add("other choices of the completion", len(whole["choices"]) - 1)
+            # Some proxies put the text into one choice and the calls into another.
+            others = (
+                object_of(choice.get("message")) for choice in objects_of(whole["choices"][1:])
+            )
+            run.notes.calls_left += sum(len(calls_of(other)) for other in others)
     return [read_messages(messages, "openai-chat", run, _REASONS)]
 
 

@@ -370,3 +370,14 @@ def test_what_else_a_message_holds_is_read_or_noted():
     trace = read_trace([message | more])
     assert [step.name for step in trace.steps_of("tool")] == ["ls"]
     assert trace.not_carried == ("message field 'audio' (1)", "thinking blocks (1)")
+
+
+def test_an_answer_among_the_fields_of_its_request_is_the_last_message():
+    asked = {"type": "tool_use", "id": "a", "name": "ls", "input": {}}
+    usage = {"input_tokens": 3, "output_tokens": 9}
+    merged = {"role": "assistant", "content": [asked], "stop_reason": "tool_use", "usage": usage}
+    request = {"system": "S.", "messages": [{"role": "user", "content": "Go."}]}
+    trace = read_trace(request | merged)
+    assert [step.name for step in trace.steps_of("tool")] == ["ls"]
+    assert trace.steps_of("llm")[0].usage == Usage(3, 9)
+    assert trace.not_carried == ()

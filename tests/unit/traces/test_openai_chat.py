@@ -368,3 +368,19 @@ def test_no_call_hides_behind_a_role_that_makes_none(role):
     hidden = {"role": role, "content": "", "tool_calls": [call("h", "rm")]}
     (step,) = read_trace([*asked, hidden]).steps_of("tool")
     assert (step.id, step.name) == ("h", "rm")
+
+
+@pytest.mark.parametrize("key", ["response", "completion", "output"])
+@pytest.mark.parametrize("wrap", [lambda said: said, lambda said: {"choices": [{"message": said}], "model": "m"}])  # fmt: skip
+def test_an_answer_beside_the_messages_is_the_last_of_them(key, wrap):
+    request = {"messages": [{"role": "user", "content": "Find x."}]}
+    trace = read_trace(request | {key: wrap(asks(call("a")))})
+    assert [step.type for step in trace.steps] == ["user", "llm", "tool"]
+    assert trace.not_carried == ()
+
+
+def test_calls_of_another_choice_are_no_calls_that_were_not_made():
+    said = {"message": {"role": "assistant", "content": "Looking."}}
+    trace = read_trace({"choices": [said, {"message": asks(call("a"))}]})
+    assert "tool_calls" in trace.missing
+    assert trace.not_carried == ("other choices of the completion (1)",)

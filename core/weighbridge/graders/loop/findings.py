@@ -6,6 +6,8 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from weighbridge.graders.loop.limits import Effort
+
 _MOST = 0.8  #: of a loop's places, for the loop to be named after a part of it
 ABSORBED_GAP = 3  #: places between a loop and one more of its steps
 
@@ -21,7 +23,11 @@ class Finding:
 
 def joined(findings: list[Finding], row: Sequence[int]) -> list[Finding]:
     """Make one finding of those that overlap, and add what repeats them close by."""
-    grown = [_grown(finding, row) for finding in _merged(findings)]
+    # Where few numbers come in no order, each of many findings could grow over the whole row.
+    effort = Effort()
+    grown = [
+        _grown(finding, row, effort) if effort.is_left else finding for finding in _merged(findings)
+    ]
     return _merged(grown)
 
 
@@ -50,12 +56,13 @@ def _one(group: list[Finding]) -> Finding:
     return Finding(*kind, tuple(sorted(places)))
 
 
-def _grown(finding: Finding, row: Sequence[int]) -> Finding:
+def _grown(finding: Finding, row: Sequence[int], effort: Effort) -> Finding:
     """Add the places within a finding, and a little before and after it, that hold numbers of its own."""
     first, last = finding.places[0], finding.places[-1]
     own = {row[place] for place in finding.places}
     first = _reached(range(first - 1, -1, -1), first, own, row)
     last = _reached(range(last + 1, len(row)), last, own, row)
+    effort.walk(last - first)
     places = {place for place in range(first, last + 1) if row[place] in own}.union(finding.places)
     grown = replace(finding, places=tuple(sorted(places)))
     if finding.period and len(places) <= last - first:

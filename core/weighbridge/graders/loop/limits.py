@@ -63,3 +63,7 @@ class Effort:
     def read(self, text: str, words: int) -> None:
         """Count in a result of which words or numbers are taken one by one."""
         self.spent += 1 + len(text) / 20 + words / 4
+
+    def walk(self, places: int) -> None:
+        """Count in places of a row that are walked over once more."""
+        self.spent += places / 2

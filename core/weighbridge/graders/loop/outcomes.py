@@ -16,7 +16,7 @@ from weighbridge.graders.loop.arguments import canonical
 from weighbridge.graders.loop.limits import Effort
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 LONG_CHARACTERS = 80  #: a shorter result is a receipt that many calls may get
 _ECHO_CHARACTERS = 400  #: a longer result may hold an argument by chance
@@ -75,9 +75,11 @@ _LABEL = (
     r"|as_of|attempts?|retry|retries|retry_?count|(?:request|trace|span|session|correlation)(?:_?id)?)"
     r"|\w{1,30}_(?:at|on)|(?-i:[a-z]\w{0,30}(?:At|Time|Date|Ms)))"
 )
-#: A time that is left tells of progress: its number is the first group, or the second.
+#: A time that is left tells of progress: its number is one of the groups.
 _TIME_LEFT = _linear(
     rf"\beta:? (\d{{1,9}}) ?{_UNIT}\b|\b(\d{{1,9}}) ?{_UNIT} (?:left|remaining|to go)\b"
+    r"|\b(?:(?:estimated|expected|remaining)_?(?:wait_?)?(?:time|duration|seconds|ms)|(?:time|seconds)_?(?:left|remaining))"
+    r"""["']?\s?[:=]\s?(\d{1,9}(?:\.\d{1,9})?)"""
 )
 #: Names that machines give: they are noise beside a text, and the text itself where there is little else.
 _IDS = _linear(
@@ -102,6 +104,9 @@ _NAMED = re.compile(r"(?<!\w)\d*+[^\W\d]\w*+")  # words that are no numbers
 _COUNTER = re.compile(
     r"(?:attempts?|tr(?:y|ies)|retr(?:y|ies)|requests?|calls?|pid|port|id|seq)\W{0,4}$",
     re.IGNORECASE,
+)
+_COUNTED = re.compile(
+    r" ?(?:more |failed |login )?(?:attempts?|tr(?:y|ies)|retr(?:y|ies))\b", re.IGNORECASE
 )
 
 
@@ -227,7 +232,7 @@ def _steady(text: str, effort: Effort) -> str:
     if not _DIGIT.search(text):
         return text
     if _TIME_LEFT.search(text):
-        text = _masked(_TIME_LEFT, r"left \1\2 ", text, effort)
+        text = _masked(_TIME_LEFT, r"left \1\2\3 ", text, effort)
     text = _masked(_TIMES, "#", text, effort)
     named = _masked(_IDS, "#", text, effort)
     return named if len(_WORD.findall(named[:_HEAD_CHARACTERS])) >= _WORDS_BESIDE_IDS else text
@@ -245,8 +250,6 @@ def only_noise(outcomes: Sequence[Outcome]) -> bool:
     A number that only rises or only falls is progress, unless it counts attempts; one that goes up and down is noise
     where enough stays the same beside it.
     """
-    if all(outcome.has_failed for outcome in outcomes):
-        return True
     rows = [numbers for outcome in outcomes if (numbers := outcome.numbers) is not None]
     if len(rows) < len(outcomes) or len({len(row) for row in rows}) > 1:
         return False
@@ -254,13 +257,24 @@ def only_noise(outcomes: Sequence[Outcome]) -> bool:
         return True
     steady, words = outcomes[0].steady, outcomes[0].words
     is_short = not words or words.count("\n") + 1 < _STEADY_WORDS
+    if is_short and not all(outcome.has_failed for outcome in outcomes):
+        return not any(_telling(steady, rows))
+    return not moves_one_way(steady, rows)
+
+
+def moves_one_way(steady: str, rows: Sequence[array[float]]) -> bool:
+    """Whether a number of results only rises or only falls; each row has the numbers of one, the text is the first's."""
+    return any(map(_goes_one_way, _telling(steady, rows)))
+
+
+def _telling(steady: str, rows: Sequence[array[float]]) -> Iterator[tuple[float, ...]]:
+    """Yield the numbers that differ, each with its values, without those that count attempts or name an error."""
     for number, values in zip(_NUMBER.finditer(steady), zip(*rows, strict=True), strict=True):
         place = number.start()
-        if len(set(values)) == 1 or _COUNTER.search(steady[max(0, place - 20) : place]):
-            continue
-        if is_short or _goes_one_way(values):
-            return False
-    return True
+        is_one = len(set(values)) == 1 or all(400 <= value < 600 for value in values)
+        is_counter = _COUNTER.search(steady[max(0, place - 20) : place])
+        if not (is_one or is_counter or _COUNTED.match(steady, number.end())):
+            yield values
 
 
 def _goes_one_way(values: Sequence[float]) -> bool:

@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.cycles import Crowding, Stretch, crowded, cycles, repeats
+from weighbridge.graders.loop.failures import get_elsewhere, same_failures
 from weighbridge.graders.loop.findings import Finding, joined
 from weighbridge.graders.loop.nature import (
     lets_time_pass,
@@ -103,7 +104,7 @@ def _of_the_same_words(found: list[Call], period: int) -> Iterator[Stretch]:
 
 
 def _failing(calls: Sequence[Call | None], limits: Limits) -> Iterator[Finding]:
-    """Find one call that fails again and again, whatever it fails of."""
+    """Find one call that fails again and again of about the same."""
     row = [-place - 1 if call is None else call.exact for place, call in enumerate(calls)]
     failed: dict[int, bool] = {}
     for _, stretch in cycles(row, 1):
@@ -114,14 +115,19 @@ def _failing(calls: Sequence[Call | None], limits: Limits) -> Iterator[Finding]:
             if call.pair not in failed:
                 failed[call.pair] = call.outcome.has_failed
             if not failed[call.pair]:
-                yield from _failures(start, place, limits)
+                yield from _failures(calls, Stretch(start, place), limits)
                 start = place + 1
-        yield from _failures(start, stretch.end, limits)
+        yield from _failures(calls, Stretch(start, stretch.end), limits)
 
 
-def _failures(start: int, end: int, limits: Limits) -> Iterator[Finding]:
-    if end - start >= limits.least_length(1):
-        yield Finding("identical", 1, tuple(range(start, end)))
+def _failures(calls: Sequence[Call | None], failed: Stretch, limits: Limits) -> Iterator[Finding]:
+    if failed.length < limits.least_length(1):
+        return
+    found = _calls_of(calls, failed)
+    for start, end in same_failures(found):
+        outcomes = [call.outcome for call in found[start:end]]
+        if len(outcomes) >= limits.least_length(1) and not get_elsewhere(outcomes):
+            yield Finding("identical", 1, tuple(range(failed.start + start, failed.start + end)))
 
 
 def _crowded(calls: Sequence[Call | None], row: list[int], limits: Limits) -> Iterator[Finding]:

@@ -275,6 +275,40 @@ def test_one_call_that_fails_in_several_ways_in_a_row_is_a_loop():
     assert ids([tool("fetch", {"url": "u"}, error) for error in errors]) == [numbered(1, 4)]
 
 
+@pytest.mark.parametrize(
+    "failure",
+    [
+        "Error: job {word} of Ann raised KeyError: {word}",
+        "make: *** {left} targets failed, Error 2",
+        "error: timed out; {at} of 9 replicas are updated",
+        '{{"status": 503, "error": "the model is loading", "estimated_time": {left}.5}}',
+    ],
+)
+def test_one_call_whose_failure_is_another_each_time_is_no_loop(failure):
+    words = ("ant", "bee", "cat", "dog", "elk", "fox")
+    steps = [
+        tool("go_on", {}, failure.format(word=word, at=at + 1, left=90 - at * 7))
+        for at, word in enumerate(words)
+    ]
+    assert ids(steps) == []
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [
+        "Error: process {digit}017 exited while it was reading the table of orders",
+        "Login failed: wrong password. {left} attempts left.",
+        "Error: timed out after 3{digit}.5 s (request 3f2a9c{digit}b77), attempt {at}",
+    ],
+)
+def test_one_call_whose_failures_differ_by_noise_or_a_count_of_attempts_is_a_loop(failure):
+    steps = [
+        tool("go_on", {"id": 7}, failure.format(digit=digit, left=9 - at, at=at))
+        for at, digit in enumerate((3, 1, 4, 2, 5))
+    ]
+    assert ids(steps) == [numbered(1, 5)]
+
+
 def test_results_can_be_left_out_of_the_comparison():
     steps = [tool("next_item", {"of": "list"}, word) for word in ("ant", "bee", "cat", "dog")]
     assert ids(steps) == []

@@ -1,0 +1,64 @@
+"""Which failures of one call are the same failure, and which tell that the next attempt got elsewhere."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import re2
+
+from weighbridge.graders.loop.outcomes import moves_one_way
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from weighbridge.graders.loop.calls import Call
+    from weighbridge.graders.loop.outcomes import Outcome
+
+_ALIKE = 0.9  #: of the words of two failures of one call that are one failure
+_SHORT_CHARACTERS = 200  #: a longer failure tells more than that nothing was reached
+#: That nothing was reached, for whatever reason: each of these means what another means.
+_OUT_OF_REACH: re.Pattern[str] = re2.compile(
+    r"(?i)\b(?:time[ds]?[ -]?out|connection|unavailable|bad gateway|unreachable|too many requests|rate.limit\w*|overloaded"
+    r"|internal server error|network|(?:http|error|status)\W{0,4}(?:429|5\d\d))\b"
+)
+
+
+def same_failures(calls: Sequence[Call]) -> Iterator[tuple[int, int]]:
+    """Yield where failures of one call stay the same: the first place, and the one after the last."""
+    start = 0
+    for place, (one, other) in enumerate(pairwise(calls), 1):
+        if one.pair != other.pair and not _are_alike(one.outcome, other.outcome):
+            yield start, place
+            start = place
+    yield start, len(calls)
+
+
+def get_elsewhere(outcomes: Sequence[Outcome]) -> bool:
+    """Whether failures that are alike tell of progress: a number that only rises or falls, or more of them, or fewer."""
+    rows = [numbers for outcome in outcomes if (numbers := outcome.numbers) is not None]
+    if len(rows) < len(outcomes):
+        return True
+    if len({len(row) for row in rows}) > 1:
+        return not all(map(_is_out_of_reach, outcomes))
+    return moves_one_way(outcomes[0].steady, rows)
+
+
+def _are_alike(one: Outcome, other: Outcome) -> bool:
+    if _is_out_of_reach(one) and _is_out_of_reach(other):
+        return True
+    words, others = _words(one), _words(other)
+    common = (words & others).total()
+    return 2 * common >= _ALIKE * (words.total() + others.total())
+
+
+def _is_out_of_reach(outcome: Outcome) -> bool:
+    text = outcome.text or ""
+    return len(text) < _SHORT_CHARACTERS and _OUT_OF_REACH.search(text) is not None
+
+
+def _words(outcome: Outcome) -> Counter[str]:
+    """Count the words of a failure; one with a digit in it is taken for an id."""
+    return Counter(word for word in outcome.words.lower().split("\n") if word.isalpha())
