@@ -17,49 +17,6 @@ _NODES_LIMIT = 10_000  #: of a value that JSON cannot hold
 _DIGITS_ALONE = bytes(code if code in b"0123456789" else 32 for code in range(256))
 _TRIFLES = b" \t\r\n.!?;\"'\\"
 _NUMBER = re.compile(r"-?\d{1,15}(?:\.\d{1,15})?")
-#: What tells one attempt from another, and changes nothing about what is asked for; and the agent's own remarks.
-_IDLE_KEYS = frozenset(
-    [
-        "attempt",
-        "attempt_number",
-        "attemptNumber",
-        "retry",
-        "retry_count",
-        "retryCount",
-        "retry_number",
-        "request_id",
-        "requestId",
-        "idempotency_key",
-        "idempotencyKey",
-        "correlation_id",
-        "trace_id",
-        "call_id",
-        "tool_call_id",
-        "nonce",
-        "explanation",
-        "rationale",
-        "reasoning",
-        "justification",
-        "thought",
-        "thoughts",
-    ]
-)
-_SCRIPT_KEYS = frozenset(("command", "cmd", "code", "script"))
-
-
-def essential(arguments: Any) -> Any:
-    """Leave out what does not matter: an attempt's number, a request's id, the agent's own remarks."""
-    if type(arguments) is not dict:
-        return arguments
-    is_described = "description" in arguments and not _SCRIPT_KEYS.isdisjoint(arguments)
-    if not is_described and _IDLE_KEYS.isdisjoint(arguments):
-        return arguments
-    kept = {
-        key: value
-        for key, value in arguments.items()
-        if key not in _IDLE_KEYS and not (is_described and key == "description")
-    }
-    return kept or arguments
 
 
 def canonical(value: Any) -> bytes:

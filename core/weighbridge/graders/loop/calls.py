@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from weighbridge.graders.inputs import as_json
-from weighbridge.graders.loop.arguments import Arguments, canonical, essential
+from weighbridge.graders.loop.arguments import Arguments, canonical
+from weighbridge.graders.loop.idle import common_folder, essential
 from weighbridge.graders.loop.limits import FOLDED_CHARACTERS
 from weighbridge.graders.loop.outcomes import Outcome
 from weighbridge.traces.reading import parse_arguments
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 _PARENTS = frozenset(("llm", "tool", "agent", "user"))
 _REMEMBERED_MESSAGES = 3  #: of the user; one of these said again is no new instruction
+_COURTESY_CHARACTERS = 40  #: a longer message is more than a farewell
+_ASKING = re.compile(r"[?:\d]")
 _ACTION_CHARACTERS = 20_000  #: a text longer than this is not searched for an action
 #: Where a text begins to say what is to be done: an agent without tool calls writes its actions down.
 _ACTION = re.compile(
@@ -60,6 +63,7 @@ class Turn(Struct, eq=False, gc=False):
     text: str
     calls: list[Call] = []  # a Struct gives each its own
     is_action: bool = False  #: the text is the one call
+    asked: int = 0  #: how often the user had asked for something new
 
 
 @dataclass(slots=True)
@@ -98,7 +102,9 @@ class _Reader:
         self._types = {step.id: step.type for step in self._steps if step.type in _PARENTS}
         self._calls: dict[str, Call] = {}
         self._turns: dict[str, Turn] = {}
-        self._said: deque[str] = deque(maxlen=_REMEMBERED_MESSAGES)
+        self._asked = 0
+        self._nudges = _nudges(self._steps)
+        self._folder = common_folder(step for step in steps if step.type in call_types)
 
     def read(self) -> History:
         history, answered = self._history, -1
@@ -118,8 +124,9 @@ class _Reader:
                     answered = place + 1
             if kind == "user":
                 turn = None
-                if place != answered and self._is_new(step):
+                if place != answered and place not in self._nudges:
                     history.calls.append(None)
+                    self._asked += _asks(step)
         return history
 
     def _call(self, step: Step) -> Call | None:
@@ -129,7 +136,7 @@ class _Reader:
         if kind == "user":
             return None
         tool = step.name if type(step.name) is str else as_json(step.name)
-        arguments = Arguments(essential(step.arguments))
+        arguments = Arguments(essential(step.arguments, self._folder))
         outer = self._calls.get(parent) if kind in self._call_types and parent is not None else None
         if outer is not None and outer.tool == tool and outer.arguments.key == arguments.key:
             return None
@@ -146,7 +153,7 @@ class _Reader:
         outer = self._turns.get(parent) if parent is not None else None
         if outer is not None and outer.text == text:
             return None
-        turn = self._turns[step.id] = Turn(step, text)
+        turn = self._turns[step.id] = Turn(step, text, asked=self._asked)
         self._history.turns.append(turn)
         following = self._steps[place + 1] if place + 1 < len(self._steps) else None
         if step.type == "llm" and (following is None or following.type == "user"):
@@ -168,13 +175,32 @@ class _Reader:
         outcome = Outcome(answer, None, arguments.value, self._effort)
         return Call(step, tool, arguments, outcome, None)
 
-    def _is_new(self, step: Step) -> bool:
-        text = step.output if type(step.output) is str else ""
+
+def _asks(step: Step) -> bool:
+    """Whether a user's message gives something to answer, rather than thanks or a farewell."""
+    text = _said(step)
+    return len(text) >= _COURTESY_CHARACTERS or _ASKING.search(text) is not None
+
+
+def _said(step: Step) -> str:
+    told = step.output if step.output is not None else step.input
+    return told if type(told) is str else ""
+
+
+def _nudges(steps: Sequence[Step]) -> set[int]:
+    """Return the places where the user says what is said again soon: no new instruction, the first time neither."""
+    nudges = set()
+    said: deque[tuple[int, str]] = deque(maxlen=_REMEMBERED_MESSAGES)
+    for place, step in enumerate(steps):
+        if step.type != "user":
+            continue
+        text = _said(step)
         if len(text) <= FOLDED_CHARACTERS:
             text = " ".join(text.casefold().split())
-        is_new = not text or text not in self._said
-        self._said.append(text)
-        return is_new
+        if text:
+            nudges |= {at for earlier in said if earlier[1] == text for at in (earlier[0], place)}
+        said.append((place, text))
+    return nudges
 
 
 def _text_of(output: Any) -> str:

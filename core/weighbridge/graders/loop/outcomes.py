@@ -33,6 +33,10 @@ _OMITTED_CHARACTERS = 60
 _RECEIPT_CHARACTERS = 150  #: where a receipt says that it is one
 _ANSWER_CHARACTERS = 300  #: a longer result is an answer, even where it says no
 _HEAD_CHARACTERS = 600  #: where a failure says that it is one
+_VAIN_CHARACTERS = 250  #: a longer result is an answer, whatever it says that is not
+_WORK_CHARACTERS = (
+    80  #: of one argument: from here on it is what is sent or made, and its new id tells nothing
+)
 _WORDS_BESIDE_IDS = 4
 _STEADY_WORDS = 10  #: from here on a number that goes up and down is noise beside what stays
 
@@ -43,15 +47,26 @@ def _linear(pattern: str) -> re.Pattern[str]:
     return compiled
 
 
+#: Where a result begins to say what it has to say: after a heading, a line with a number such as a time, or as a field.
+_START = r"""(?:^(?:\W{0,3}(?:observation|output|(?:tool )?(?:result|response))\s{0,3}:\s{0,3})?(?:[^\n\d]{0,60}\d[^\n]{0,100}\n)?
+|"(?:output|result|response|observation|message|content|text|detail|stdout|stderr|body)"\s?:\s?")[\s\[(<*#]{0,5}"""
 _FAILURE = _linear(
-    r"""^[\s\[(<*#]{0,5}(?:\w{0,40}(?:error|exception)\b|traceback\b|fail(?:ed|ure)\b|fatal\b|invalid\b|unable to\b
-|cannot\b|could not\b|not found\b|no such\b|denied\b|timed? ?out\b|connection (?:refused|reset)|unauthori[sz]ed
+    _START
+    + r"""(?:\w{0,40}(?:error|exception)\b|traceback\b|fail(?:ed|ure)\b|fatal\b|invalid\b|unable to\b
+|cannot\b|could not\b|not found\b|no such\b|denied\b|time(?:d ?|-)?out\b|connection (?:refused|reset)|unauthori[sz]ed
 |forbidden\b|bad request|too many requests|rate limit|(?:http\W{0,4})?[45]\d\d (?:[a-z]|$))
 |"error(?:_message)?"\s?:\s?(?:"[^"]|\{|true|[1-9])|"(?:success|ok)"\s?:\s?false|"is_?error"\s?:\s?true
 |"status"\s?:\s?"(?:error|fail)|exit[_ ](?:code|status)\W{1,4}[1-9]|traceback \(most recent|command not found
 |no such file or directory|permission denied|^.{0,80}\b(?:has )?failed(?: to\b|[:.!]|$)|\bwrong password\b
 |^.{0,80}\b(?:does not exist|doesn't exist|already exists|is (?:required|not allowed|not valid|invalid)|timed out)\b
 |<(?:tool_use_)?error>|\b(?:http|status)\W{0,4}(?:code)?\W{0,4}[45]\d\d\b"""
+)
+#: What a short result says that came to nothing, though it speaks of no error.
+_VAIN = _linear(
+    r"""\bnothing (?:happen|chang)|\bnot found\b|\bno (?:such|results?|match(?:es)?|effect|response|answer)\b|\b(?:is|are|was) (?:not|still)\b
+|\b(?:isn't|aren't|wasn't|can't|cannot|couldn't|won't|that's not|don't|doesn't|didn't|unable|impossible|unavailable|busy|locked|blocked|refused
+|rejected|declined|bump|no replacement|did not (?:appear|match)|err_[a-z_]{3,40}|unknown|unrecogni[sz]ed|expired|disabled
+|exceeded|(?:try|trying) again|please (?:hold|wait|try))\b"""
 )
 #: What is said of work that was done, or of something that was not found: it comes for many different calls.
 _RECEIPT = _linear(
@@ -68,11 +83,13 @@ _MONTH = (
     "(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
     "|nov(?:ember)?|dec(?:ember)?)"
 )
+_DAY = "(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?"
 _UNIT = r"(?:ns|us|µs|ms|s|secs?|seconds?|mins?|minutes?|h|hours?)"
 _SPAN = rf"\d{{1,9}}(?:\.\d{{1,9}})? ?{_UNIT}"
 _LABEL = (
     r"(?:(?:\w{0,30}_)?(?:timestamp|time|date|duration|latency|elapsed|uptime|ms|nonce|etag|uuid|guid|token|pid|ts|now"
     r"|as_of|attempts?|retry|retries|retry_?count|(?:request|trace|span|session|correlation)(?:_?id)?)"
+    r"|elapsed_\w{1,20}|took|x-[a-z-]{0,20}(?:runtime|time|request-id)|(?:cf-)?ray(?: id)?"
     r"|\w{1,30}_(?:at|on)|(?-i:[a-z]\w{0,30}(?:At|Time|Date|Ms)))"
 )
 #: A time that is left tells of progress: its number is one of the groups.
@@ -91,11 +108,16 @@ _IDS = _linear(
 #: Times and durations, and whatever a label says is one of these, an id or an attempt's number.
 _TIMES = _linear(
     rf"""\b\d{{4}}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:[.,]\d{{1,9}})?(?:Z|[+-]\d\d:?\d\d)?)?\b
-|\b(?:\d{{1,2}} )?{_MONTH} \d{{1,4}}(?:,? \d{{4}})?\b
+|\b(?:{_DAY},? )?(?:\d{{1,2}} )?{_MONTH} \d{{1,4}}(?:,? \d{{4}})?\b
+|\b0x[0-9a-f]{{6,32}}\b|\bpid \d{{1,9}}\b|/tmp[./]?[a-z0-9_-]{{0,20}}/?tmp[.a-z0-9_]{{6,14}}\b
+|\b(?:ad|advert|advertisement|sponsored|promoted) ?: [^\n"'\\]{{1,80}}
 |\b\d{{1,2}}:\d\d(?::\d\d)?(?:[.,]\d{{1,9}})?(?: ?[ap]m)?\b
 |\b1\d{{9}}(?:\d{{3}}){{0,3}}\b
 |\b{_SPAN}\b
 |\b{_LABEL}["']?\s?[:=]\s?(?:"[^"]{{0,80}}"|'[^']{{0,80}}'|[^\s,;}}\]]{{1,80}})"""
+)
+_DAY_OR_MONTH = re.compile(
+    "mon|tue|wed|thu|fri|sat|sun|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec", re.IGNORECASE
 )
 _NUMBER = re.compile(r"(?<![\w.])-?\d{1,15}(?:\.\d{1,15})?")
 _WORD = re.compile(r"\w+")
@@ -139,19 +161,46 @@ class Outcome(Struct, eq=False, gc=False):
         return self._failed
 
     @property
+    def is_vain(self) -> bool:
+        """Whether it says that the call came to nothing: it failed, or there was nothing to be had."""
+        text = self.text or ""
+        return self.has_failed or (len(text) <= _VAIN_CHARACTERS and _VAIN.search(text) is not None)
+
+    @property
     def rough(self) -> str | None:
         """Its beginning, up to a number: it is equal for nearly all results that are the same but for noise."""
         text = self.text
-        # What stands right before a number may belong to it: an id may begin with letters.
-        return text and text[: _digit_in(text)].rstrip(ascii_letters)
+        # What stands right before a number may belong to it: an id may begin with letters, a date with a day or a month.
+        head = text and text[: _digit_in(text)].rstrip(ascii_letters)
+        while head and _DAY_OR_MONTH.fullmatch(head.rstrip(", ")[-3:]):
+            head = head.rstrip(", ").rstrip(ascii_letters)
+        return head
 
     @property
     def steady(self) -> str:
         """The result without what differs from one time to the next: times, durations, ids, addresses."""
         if self._steady is None:
             text = self.text or ""
-            self._steady = _steady(text, self._effort) if self._effort.is_left else text
+            self._steady = self._without_noise(text) if self._effort.is_left else text
         return self._steady
+
+    def _without_noise(self, text: str) -> str:
+        if not _DIGIT.search(text):
+            return text
+        if _TIME_LEFT.search(text):
+            text = _masked(_TIME_LEFT, r"left \1\2\3 ", text, self._effort)
+        text = _masked(_TIMES, "#", text, self._effort)
+        named = _masked(_IDS, "#", text, self._effort)
+        is_enough = len(_WORD.findall(named[:_HEAD_CHARACTERS])) >= _WORDS_BESIDE_IDS
+        return named if is_enough or self._is_receipt_of_work(named) else text
+
+    def _is_receipt_of_work(self, text: str) -> bool:
+        if type(self._asked) is not dict or not _RECEIPT.search(text[:_RECEIPT_CHARACTERS]):
+            return False
+        return any(
+            type(value) is str and len(value) >= _WORK_CHARACTERS
+            for value in islice(self._asked.values(), _ECHOED_VALUES)
+        )
 
     @property
     def words(self) -> str:
@@ -226,16 +275,6 @@ def _without(text: str, echo: str) -> str:
         pieces.append(text[start:place])
         start = place + len(echo)
     return "…".join([*pieces, text[start:]])
-
-
-def _steady(text: str, effort: Effort) -> str:
-    if not _DIGIT.search(text):
-        return text
-    if _TIME_LEFT.search(text):
-        text = _masked(_TIME_LEFT, r"left \1\2\3 ", text, effort)
-    text = _masked(_TIMES, "#", text, effort)
-    named = _masked(_IDS, "#", text, effort)
-    return named if len(_WORD.findall(named[:_HEAD_CHARACTERS])) >= _WORDS_BESIDE_IDS else text
 
 
 def _masked(noise: re.Pattern[str], mark: str, text: str, effort: Effort) -> str:

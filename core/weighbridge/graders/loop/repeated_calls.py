@@ -193,7 +193,7 @@ def _failing_again(
             attempts[call.exact, row[place]].append(place)
     for places in attempts.values():
         call = calls[places[0]]
-        if len(places) > limits.max_repeats and call is not None and call.outcome.has_failed:
+        if len(places) > limits.max_repeats and call is not None and call.outcome.is_vain:
             for chain in _chains(calls, places, call, natures):
                 if len(chain) > limits.max_repeats:
                     yield Finding("interleaved", None, tuple(chain))
@@ -212,7 +212,7 @@ class _Natures:
             return False
         if call.exact not in self._looks:
             self._looks[call.exact] = only_looks(call)
-        return self._looks[call.exact] or call.outcome.has_failed
+        return self._looks[call.exact] or call.outcome.is_vain
 
     def begins_anew(self, call: Call | None) -> bool:
         """Whether what failed before a call, or before a word of the user, may not fail after it."""
@@ -228,10 +228,10 @@ def _chains(
 ) -> Iterator[list[int]]:
     """Part attempts where too much, or something that may have helped, came between them.
 
-    What is tried out, such as a program, may be tried again after any change: that is honest work. Anything else is not
-    helped by the odd call between.
+    What is tried out, such as a program, may be tried again after any change: that is honest work; and so is what did
+    not fail, but came to nothing. Anything else is not helped by the odd call between.
     """
-    reach = 0 if tries_out(attempt) else CALLS_BETWEEN
+    reach = CALLS_BETWEEN if attempt.outcome.has_failed and not tries_out(attempt) else 0
     chain = places[:1]
     for earlier, later in pairwise(places):
         # Attempts may be few and far between: what lies there is looked at only where it is little.

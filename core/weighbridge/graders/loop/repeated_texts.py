@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.graders.loop.arguments import canonical
@@ -15,6 +17,15 @@ if TYPE_CHECKING:
 
     from weighbridge.graders.loop.calls import Turn
     from weighbridge.graders.loop.limits import Effort, Limits
+
+_LABEL_CHARACTERS = 40
+_OBJECT_CHARACTERS = 200
+_COUNTED_CHARACTERS = (
+    80  #: a text that says much the same again tells more than which attempt it is
+)
+_COUNT = re.compile(
+    r"(?i)\b(?:attempt|try|retry|iteration|turn|round|step|take)\s?(?:no\.? ?|number |#)?\d{1,5}(?: ?(?:of|/) ?\d{1,5})?\b"
+)
 
 
 def loops_in_texts(
@@ -31,7 +42,7 @@ def loops_in_texts(
         finding
         for finding in (*_cycles(row, limits), *_crowded(row, spoken, limits))
         if any(spoken[place] for place in finding.places)
-        and not lists_items([turns[place].text for place in finding.places])
+        and not lists_items([_uncounted(turns[place].text) for place in finding.places])
     ]
     return row, joined(findings, row)
 
@@ -50,8 +61,25 @@ def _row(turns: Sequence[Turn], texts: _Texts, *, with_calls: bool) -> list[int]
             key += tuple([call.pair for call in turn.calls])
         else:
             key += (inputs.number(key[0], turn.step.input, place),)
+        if is_spoken and turn.step.input is None and _is_label(turn.text):
+            key += (turn.asked,)
         row.append(numbers.setdefault(key, len(numbers)))
     return row
+
+
+def _is_label(text: str) -> bool:
+    """Whether a text is a short answer, which fits many questions: a yes, a name, a small object."""
+    text = text.strip()
+    most = _OBJECT_CHARACTERS if text[:1] == "{" and text[-1:] == "}" else _LABEL_CHARACTERS
+    return len(text) <= most
+
+
+def _uncounted(text: str) -> str:
+    """Return a text of some length without the number of the attempt that it may tell."""
+    if not _COUNT.search(text):
+        return text
+    uncounted = _COUNT.sub("#", text)
+    return uncounted if len(uncounted) >= _COUNTED_CHARACTERS else text
 
 
 class _Texts:
@@ -70,6 +98,7 @@ class _Texts:
         number = self._known[text] = len(self._known)
         if not self._effort.is_left:
             return
+        text = _uncounted(text)
         described = Described((), (Wording(text, self._effort),))
         alike = self._recent.kinds_alike(described, self._least)
         least = min(alike, default=number)
@@ -123,7 +152,9 @@ def _crowded(row: list[int], spoken: list[bool], limits: Limits) -> Iterator[Fin
     texts = [number if is_spoken else -1 for number, is_spoken in zip(row, spoken, strict=True)]
     window = max(4, 2 * limits.max_repeats)
     for stretch in crowded(texts, Crowding(window, 2, 2, window - 1)):
-        yield Finding("text_cycle", None, _places(stretch))
+        often = Counter(texts[stretch.start : stretch.end])
+        places = tuple(place for place in range(*stretch) if often[texts[place]] > 1)
+        yield Finding("text_cycle", None, places)
 
 
 def _places(stretch: Stretch) -> tuple[int, ...]:

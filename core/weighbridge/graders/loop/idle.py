@@ -1,0 +1,137 @@
+"""What in the arguments of a call changes nothing about what is asked for.
+
+An attempt's number, a request's id, the time of asking, a number that keeps an address out of a cache, the agent's own
+remarks; and of a command the folder that all go to, and how much of its output is shown.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from weighbridge.traces import Step
+
+_DEPTH = 4  #: objects deeper in each other than this are taken as they are
+_COMMAND_KEYS = ("command", "cmd")
+_SCRIPT_KEYS = frozenset(("command", "cmd", "code", "script"))
+_ROUNDS = 8  #: of taking something off the end of a command
+_FOLDER_CHARACTERS = 300
+_SHOWING_CHARACTERS = 100  #: at the end of a command that are looked at, each time
+
+
+def _spellings(*names: str) -> frozenset[str]:
+    """Return names of words with `_` between them in that form, with `-`, and in camel case."""
+    parts = [name.split("_") for name in names]
+    camel = [words[0] + "".join(map(str.capitalize, words[1:])) for words in parts]
+    return frozenset([*names, *map("-".join, parts), *camel])
+
+
+#: Which attempt it is, and what makes a request unlike all others.
+_IDLE_KEYS = _spellings(
+    *("attempt", "attempt_number", "attempt_no", "attempt_count", "try", "try_number", "try_no"),
+    *("try_count", "n_try", "retry", "retry_number", "retry_no", "retry_count", "retries"),
+    *("retry_attempt", "nonce", "cache_bust", "cache_buster", "cb", "_"),
+)
+#: The id of the request; of a call that has no more arguments, it may be what is asked for.
+_ID_KEYS = _spellings(
+    *("request_id", "client_request_id", "client_token", "idempotency_key", "correlation_id"),
+    *("trace_id", "span_id", "call_id", "tool_call_id"),
+)
+#: What the agent says of its call; of one that has no more arguments, it is what the call is made for.
+_REMARK_KEYS = frozenset(
+    ("explanation", "rationale", "reasoning", "justification", "thought", "thoughts")
+)
+#: When it was asked: idle where the value is such a moment as only a clock gives.
+_TIME_KEYS = _spellings("ts", "_ts", "t", "_t", "timestamp", "time", "now", "sent_at") | _spellings(
+    "requested_at", "request_time", "client_time", "called_at"
+)
+_KEYS = _IDLE_KEYS | _ID_KEYS | _REMARK_KEYS | _TIME_KEYS | _SCRIPT_KEYS
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[.,]\d{1,9}(?:Z|[+-]\d\d:?\d\d)?")
+_LEAST_MOMENT_MS = 10**12
+_CACHE_BUSTER = re.compile(
+    r"(?<=[?&])(?:(?:_|cb|cache_?bust(?:er)?|no_?cache|rand|rnd|random|nonce)=[^&#\s\"']{0,60}"
+    r"|(?:_?ts?|time|timestamp|v)=\d{10,19})(?=[&#\s\"']|$)"
+)
+_FOLDER = re.compile(r"""^\s*cd\s+("[^"]{1,300}"|'[^']{1,300}'|[^\s;&|"']{1,300})\s*(?:&&|;)\s*""")
+#: What stands at the end of a command and only shows its output, or part of it, or its status.
+_SHOWING = re.compile(
+    r"""\s*(?:\d?>&\d|\|&?\s*(?:tail|head)(?:\s+(?:-n)?\s*-?\d{1,6})?|\|&?\s*cat|(?:\|\||;|&&)\s*(?:true|echo\s[^;&|]{0,40})|;)\s*$"""
+)
+
+
+def essential(arguments: Any, folder: str = "") -> Any:
+    """Return arguments without what is idle; the folder is one that `common_folder` tells."""
+    if type(arguments) is not dict:
+        return arguments
+    if _KEYS.isdisjoint(arguments) and not any(map(_may_hold_idle, arguments.values())):
+        return arguments
+    kept = _kept(arguments, _DEPTH)
+    for kind in (_ID_KEYS, _REMARK_KEYS):
+        kept = {key: item for key, item in kept.items() if key not in kind} or kept
+    for key in _COMMAND_KEYS:
+        if type(kept.get(key)) is str:
+            kept[key] = _bare(kept[key], folder)
+    return kept
+
+
+def common_folder(steps: Iterable[Step]) -> str:
+    """Return the one folder that commands change to before all else; "" where there are several, or none."""
+    folders: set[str] = set()
+    for step in steps:
+        given = step.arguments
+        command = given.get("command", given.get("cmd")) if type(given) is dict else None
+        if type(command) is str and "cd" in command[:_FOLDER_CHARACTERS]:
+            found = _FOLDER.search(command)
+            if found:
+                folders.add(found[1])
+    return folders.pop() if len(folders) == 1 else ""
+
+
+def _may_hold_idle(value: Any) -> bool:
+    return type(value) is dict or (type(value) is str and "?" in value and "=" in value)
+
+
+def _kept(value: Any, depth: int) -> Any:
+    if type(value) is str:
+        return _CACHE_BUSTER.sub("", value) if _may_hold_idle(value) else value
+    if type(value) is not dict or not depth:
+        return value
+    is_described = not _SCRIPT_KEYS.isdisjoint(value)
+    return {
+        key: _kept(item, depth - 1)
+        for key, item in value.items()
+        if not (
+            key in _IDLE_KEYS
+            or (key in _ID_KEYS and depth < _DEPTH)
+            or (key == "description" and is_described)
+            or (key in _TIME_KEYS and _is_moment(item))
+        )
+    }
+
+
+def _is_moment(value: Any) -> bool:
+    """Whether a value is a time with a fraction of a second: times that somebody means are full ones."""
+    if type(value) is str:
+        return _MOMENT.fullmatch(value) is not None
+    if type(value) is int:
+        return value >= _LEAST_MOMENT_MS and value % 1000 > 0
+    return type(value) is float and value >= _LEAST_MOMENT_MS / 1000 and value % 1 > 0
+
+
+def _bare(command: str, folder: str) -> str:
+    """Return a command without the folder, the brackets around it, and what only shows its output."""
+    found = _FOLDER.search(command) if folder else None
+    bare = (command[found.end() :] if found and found[1] == folder else command).strip()
+    for _ in range(_ROUNDS):
+        end = max(0, len(bare) - _SHOWING_CHARACTERS)
+        shorter = (bare[:end] + _SHOWING.sub("", bare[end:])).strip()
+        inner = shorter[1:-1]
+        if shorter[:1] == "(" and shorter[-1:] == ")" and "(" not in inner and ")" not in inner:
+            shorter = inner.strip()
+        if shorter == bare:
+            break
+        bare = shorter
+    return bare or command
