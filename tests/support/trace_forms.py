@@ -116,6 +116,49 @@ def _openai_usage(step: Step, sent: str, received: str) -> dict[str, Any] | None
     )
 
 
+def as_langchain(trace: Trace) -> dict[str, Any]:
+    """Write a run as the messages of LangChain in the state of a graph, each with its fields under `data`."""
+    messages: list[dict[str, Any]] = []
+    found, rest = turns(trace)
+    for turn in found:
+        messages += map(_langchain_said, turn.said)
+        messages.append({"type": "ai", "data": _langchain_answer(turn)})
+        for call in turn.calls:
+            status = "error" if call.error else "success"
+            data = {"content": call.output, "tool_call_id": call.id, "status": status}
+            messages.append({"type": "tool", "data": data | {"name": call.name}})
+    messages += map(_langchain_said, rest)
+    return known(id=trace.id, messages=messages, tools=_chat_tools(trace) or None)
+
+
+def _langchain_said(step: Step) -> dict[str, Any]:
+    kind = "human" if step.type == "user" else "system"
+    return {"type": kind, "data": {"content": step.output, "type": kind, "example": False}}
+
+
+def _langchain_answer(turn: Turn) -> dict[str, Any]:
+    step, usage = turn.step, turn.step.usage
+    counts = usage and {
+        "input_tokens": usage.input_tokens,
+        "output_tokens": usage.output_tokens,
+        "total_tokens": usage.total,
+        "input_token_details": known(cache_read=usage.cached_tokens),
+    }
+    return {
+        "content": step.output,
+        "id": step.id,
+        "type": "ai",
+        "additional_kwargs": {"tool_calls": [_chat_call(call) for call in turn.calls]},
+        "response_metadata": {"model_name": step.model, "finish_reason": "stop"},
+        "tool_calls": [
+            {"name": call.name, "args": call.arguments, "id": call.id, "type": "tool_call"}
+            for call in turn.calls
+        ],
+        "invalid_tool_calls": [],
+        "usage_metadata": counts,
+    }
+
+
 def as_anthropic(trace: Trace) -> dict[str, Any]:
     """Write a run as a request of the Messages API whose messages keep the answers whole."""
     messages: list[dict[str, Any]] = []

@@ -43,8 +43,15 @@ def _matches(value: Any) -> bool:
     return (
         any(map(_is_typical, messages or ()))
         or _is_answer(value.get("response"))
-        or type(value.get("system")) in {str, list}
+        or _is_system(value.get("system"))
         or any("input_schema" in tool for tool in value.get("tools") or () if type(tool) is dict)
+    )
+
+
+def _is_system(value: Any) -> bool:
+    """Whether a value is a system prompt as Anthropic has it; Bedrock's blocks name no type."""
+    return type(value) is str or (
+        type(value) is list and any(type(block) is dict and "type" in block for block in value)
     )
 
 

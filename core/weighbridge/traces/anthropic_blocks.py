@@ -13,6 +13,7 @@ from weighbridge.traces.call_parts import (
     result_in,
 )
 from weighbridge.traces.conversation import Facts
+from weighbridge.traces.importer import damaged
 from weighbridge.traces.model import Usage
 from weighbridge.traces.reading import Notes, count_of, string_of, usage_of
 
@@ -41,7 +42,7 @@ class Blocks:
         """Add a message that was written down at a time; its tool results become messages of their own."""
         role = message.get("role") if type(message) is dict else None
         if type(role) is not str:
-            raise TypeError(f"message {len(self.messages) + 1} is no object with a role")
+            raise damaged(f"message {len(self.messages) + 1} is no object with a role")
         content = message.get("content")
         if type(content) is dict:
             content = [content]

@@ -90,6 +90,9 @@ _TOOL_NAMES = (
     *("gen_ai.tool.name", "tool.name", "ai.toolCall.name", "traceloop.entity.name"),
     *("mcp.tool.name", "tool_name"),
 )
+_MERGED_TOOLS = (
+    "(merged tools)"  #: Google's ADK writes it of parallel calls that have spans of their own
+)
 _TOOL_PREFIXES = ("execute_tool ", "tools/call ", "running tool: ", "tool: ")
 _CALL_IDS = (
     *("gen_ai.tool.call.id", "ai.toolCall.id", "tool_call.id", "tool.id", "tool_call_id"),
@@ -131,6 +134,8 @@ def kind_of(span: Span) -> Kind:
     attributes = span.attributes
     if _TELLING.isdisjoint(attributes):
         return "none"
+    if attributes.get("gen_ai.tool.name") == _MERGED_TOOLS:
+        return "group"
     told: Kind = "none"
     for name in _KIND_NAMES:
         value = attributes.get(name)

@@ -118,7 +118,7 @@ def opened(part: dict[str, Any], kind: str | None = None) -> tuple[PartKind, dic
         return "call", part
     if kind in _RESULTS or kind.endswith(("tool_result", "toolResult")):
         return "result", part
-    if kind in REASONING:
+    if kind in REASONING or part.get("thought") is True:
         return "reasoning", part
     is_typed = kind.startswith(_TYPED_TOOL) and "toolCallId" in part
     return ("both" if is_typed or kind == "dynamic-tool" else ""), part

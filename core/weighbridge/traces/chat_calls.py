@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.traces.call_parts import (
@@ -19,9 +20,12 @@ from weighbridge.traces.call_parts import (
 from weighbridge.traces.reading import parse_arguments, string_of, text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 RESULT_ROLES = frozenset({"tool", "function"})
+_STEP_START = {
+    "type": "step-start"
+}  #: what opens each model call in the parts of a message of Vercel's
 _FLAT_FIELDS = frozenset({"id", "type", "name", "arguments", "requestor", "index"})
 _OTHER_SPELLINGS = (CALL_FIELDS | {"parts"}) - {"tool_calls", "function_call"}
 
@@ -50,6 +54,34 @@ def _usual_call(call: Any) -> Call:
         arguments = parse_arguments(function["arguments"])
         return Call(string_of(call.get("id")), string_of(function.get("name")), arguments)
     return listed_calls({"tool_calls": [call]})[0]
+
+
+def by_model_call(messages: list[Any]) -> Iterator[Any]:
+    """Yield messages, each of Vercel's that tells of several model calls as one message for each of them."""
+    for message in messages:
+        parts = message.get("parts") if type(message) is dict else None
+        if type(parts) is list and message.get("role") == "assistant" and _STEP_START in parts:
+            yield from _model_calls(message, parts)
+        else:
+            yield message
+
+
+def _model_calls(message: dict[str, Any], parts: list[Any]) -> Iterator[dict[str, Any]]:
+    starts = [place for place, part in enumerate(parts) if part == _STEP_START]
+    steps = [
+        [part for part in parts[start:end] if part != _STEP_START]
+        for start, end in pairwise([0, *starts[1:], len(parts)])
+    ]
+    # The content and the list of calls repeat what the parts tell; what all calls used is told once.
+    told = {key: item for key, item in message.items() if not is_listed(key, item)}
+    for step in steps[:-1]:
+        yield {**told, "content": None, "parts": step, "usage": None, "cost": None}
+    yield {
+        **told,
+        "content": message.get("content") if text_of(parts) is None else None,
+        "parts": steps[-1],
+        "tool_calls": not_among(sorted_parts(parts)[1], listed_calls(message)),
+    }
 
 
 def apart(message: dict[str, Any]) -> tuple[dict[str, Any], list[Result]]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
+from weighbridge.traces.call_parts import first_of, opened
 from weighbridge.traces.chat_calls import RESULT_ROLES, apart, own_calls, sorted_parts
 from weighbridge.traces.hidden_calls import missing_calls
 from weighbridge.traces.importer import damaged
@@ -38,7 +39,9 @@ _PLAIN_FIELDS = frozenset(
 MESSAGE_FIELDS = _PLAIN_FIELDS | {
     *("id", "type", "model", "usage", "cost", "timestamp", "created_at", "refusal"),
     *("error", "is_error", "requestor", "turn_idx", "toolCallId", "toolName", "tool_name"),
+    "createdAt",
 }
+_TIMES = ("timestamp", "created_at", "createdAt")
 
 #: Where the fields come from, for every format that holds chat messages.
 CHAT_FIELDS = (
@@ -209,7 +212,7 @@ class _Reader:
         if role != "assistant" and (usage or cost_usd):
             notes.add("tokens and cost of messages that are not the agent's")
             usage = cost_usd = None
-        time = time_of(message.get("timestamp") or message.get("created_at"))
+        time = time_of(first_of(message, _TIMES))
         # An answer and a result are written down when they are there.
         is_end = role == "assistant" or role in RESULT_ROLES
         return Facts(
@@ -223,8 +226,11 @@ class _Reader:
 
     def _message(self, message: dict[str, Any], role: str, facts: Facts) -> str:
         step_id = self._ids.take(message.get("id"), len(self._steps) + 1)
-        content = content_of(message.get("content"), self._run.notes)
         by_agent = role == "assistant"
+        said = message.get("content")
+        if by_agent and type(said) is list:
+            said = self._spoken(said)
+        content = content_of(said, self._run.notes)
         self._steps.append(
             Step(
                 id=step_id,
@@ -239,6 +245,16 @@ class _Reader:
             )
         )
         return step_id
+
+    def _spoken(self, parts: list[Any]) -> list[Any] | None:
+        """Return the parts of an answer without what the model thought."""
+        spoken = [
+            part for part in parts if type(part) is not dict or opened(part)[0] != "reasoning"
+        ]
+        if len(spoken) == len(parts):
+            return parts
+        self._run.notes.add("parts of the model's reasoning", len(parts) - len(spoken))
+        return spoken or None
 
     def _ask(self, calls: list[Call], parent_id: str, place: int, *, by_user: bool = False) -> None:
         for call in calls:

@@ -11,6 +11,7 @@ from weighbridge.traces import (
     atif,
     benchmarks,
     jaeger,
+    langchain,
     mini_swe_agent,
     native,
     openai_chat,
@@ -41,12 +42,13 @@ FORMATS: tuple[Importer, ...] = (
     openai_responses.IMPORTER,
     anthropic.IMPORTER,
     openai_chat.IMPORTER,
+    langchain.IMPORTER,
     otel.IMPORTER,
     jaeger.IMPORTER,
 )
 _MESSAGES = "messages"
 #: Keys that people put a trace under, as JSON or as its text.
-_WRAPPERS = ("record", "trace", "trajectory", "conversation", _MESSAGES)
+_WRAPPERS = ("record", "trace", "trajectory", "conversation", "values", "outputs", _MESSAGES)
 _WRAPPINGS_LIMIT = 3
 _SHOWN_KEYS = 12
 _SHOWN_CHARACTERS = 200  #: of an error that an importer ran into

@@ -53,7 +53,7 @@ def _misspelt_word(listed: list[Any], field: str) -> str:
 
 def _misspelt_key(value: dict[str, Any]) -> str:
     for key, item in islice(value.items(), _LOOKED_AT):
-        if type(item) in {list, dict} and type(key) is str and key not in _HOLDERS:
+        if type(item) is list and type(key) is str and key not in _HOLDERS:
             guess = nearest(key, _HOLDERS)
             if guess and guess not in value:
                 return f"{key[:_NAME_CHARACTERS]!r} stands there; did you mean {guess!r}?"

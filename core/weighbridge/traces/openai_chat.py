@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from weighbridge.traces.chat_calls import calls_of
+from weighbridge.traces.chat_calls import by_model_call, calls_of
 from weighbridge.traces.conversation import Facts, Run, are_messages, read_messages
 from weighbridge.traces.importer import Importer
+from weighbridge.traces.provider_bodies import as_openai
 from weighbridge.traces.reading import (
     cost_of,
     object_of,
@@ -25,6 +26,9 @@ _FIELDS = frozenset(
         *("created", "object", "cost", "start_time", "end_time", "started_at", "ended_at"),
     }
 )
+_OWN = frozenset(
+    {"messages", "choices", "contents", "candidates"}
+)  #: keys that one object of all has
 _ANSWERS = ("response", "completion", "output")
 _REASONS: dict[Capability, str] = {
     "token_usage": "OpenAI chat messages carry no token counts",
@@ -43,15 +47,15 @@ def _matches(value: Any) -> bool:
 
 def _whole(value: dict[str, Any]) -> dict[str, Any]:
     """Return a request and its response as one object, where a value holds the two apart."""
-    if "choices" in value:
-        return value
-    if "messages" in value:
-        return _with_answer(value)
-    return {**_body(value.get("request")), **_body(value.get("response"))}
+    if _OWN.isdisjoint(value) and ("request" in value or "response" in value):
+        value = {**_body(value.get("request")), **_body(value.get("response"))}
+    return _with_answer(as_openai(value))
 
 
 def _with_answer(request: dict[str, Any]) -> dict[str, Any]:
     """Return a request with the completion, or the message, that some keep among its fields."""
+    if "choices" in request and _answer(request) is not None:
+        return request
     for key in _ANSWERS:
         body = _body(request.get(key))
         if are_messages([body]):
@@ -79,10 +83,10 @@ def _answer(whole: dict[str, Any]) -> dict[str, Any] | None:
 
 def _read(value: Any) -> list[Trace]:
     if type(value) is list:
-        return [read_messages(value, "openai-chat", Run(), _REASONS)]
+        return [read_messages(list(by_model_call(value)), "openai-chat", Run(), _REASONS)]
     whole = _whole(value)
     messages = whole.get("messages")
-    messages = list(messages) if type(messages) is list else []
+    messages = list(by_model_call(messages)) if type(messages) is list else []
     metadata = whole.get("metadata")
     run = Run(
         id=string_of(whole.get("id")),

@@ -18,7 +18,16 @@ if TYPE_CHECKING:
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _TOKENS_LIMIT = 10**15  #: more tokens than anything can have used
-_TOOL_KINDS = ("function", "custom")
+_TOOL_KINDS = ("function", "custom", "toolSpec")
+_FOREIGN_COUNTS = (
+    ("inputTokens", "promptTokens", "promptTokenCount", "prompt_token_count"),
+    ("outputTokens", "completionTokens", "candidatesTokenCount", "candidates_token_count"),
+    ("totalTokens", "totalTokenCount", "total_token_count"),
+    ("cachedInputTokens", "cachedContentTokenCount", "cached_content_token_count"),
+    ("cacheReadInputTokens",),
+    ("cacheWriteInputTokens",),
+    ("thoughtsTokenCount", "thoughts_token_count"),
+)  #: input, output, total, cached; then what is cached, or thought, apart from these
 _ID_LIMIT = 256  #: characters; evidence quotes ids, and must stay small
 _NANOSECONDS_LIMIT = 2**63  #: the year 2262
 _NANOSECONDS = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
@@ -110,18 +119,34 @@ def string_of(value: Any) -> str | None:
 
 
 def read_usage(value: Any) -> Usage | None:
-    """Return the token counts of an OpenAI `usage` object, of either API."""
+    """Return the token counts of a `usage` object: of either API of OpenAI, of LangChain, Vercel, Bedrock or Gemini."""
     if type(value) is not dict:
         return None
     get = value.get
     sent, received = get("prompt_tokens"), get("completion_tokens")
     details = get("prompt_tokens_details") or get("input_tokens_details")
-    return usage_of(
+    if details is None and type(get("input_token_details")) is dict:
+        details = {"cached_tokens": value["input_token_details"].get("cache_read")}
+    usage = usage_of(
         get("input_tokens") if sent is None else sent,
         get("output_tokens") if received is None else received,
         get("total_tokens"),
         details.get("cached_tokens") if type(details) is dict else None,
     )
+    return usage or _foreign_usage(value)
+
+
+def _foreign_usage(value: dict[str, Any]) -> Usage | None:
+    """Return token counts in the names of Vercel, Bedrock or Gemini; of these Bedrock's input is without the cached."""
+    sent, received, total, cached, apart, written, thought = (
+        next((count for name in names if (count := count_of(value.get(name))) is not None), None)
+        for names in _FOREIGN_COUNTS
+    )
+    if sent is not None:
+        sent += (apart or 0) + (written or 0)
+    if received is not None:
+        received += thought or 0
+    return usage_of(sent, received, total, cached if apart is None else apart)
 
 
 def counted(usage: Usage | None) -> Usage | None:
@@ -234,6 +259,8 @@ def _tools(listed: Iterable[Any]) -> Iterable[ToolDefinition]:
                 ),
                 None,
             )
+            if type(schema) is dict and schema.keys() == {"json"}:  # the holder that Bedrock wants
+                schema = schema["json"]
             yield ToolDefinition(name, schema, string_of(facts.get("description")) or "")
 
 

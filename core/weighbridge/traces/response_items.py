@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from weighbridge.traces.call_parts import Call
 from weighbridge.traces.chat_calls import calls_of
 from weighbridge.traces.conversation import NO_FACTS, Facts
+from weighbridge.traces.importer import damaged
 from weighbridge.traces.reading import Notes, object_of, objects_of, parse_arguments, string_of
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ class Items:
     def add(self, item: Any, time: int | None = None) -> None:
         """Add an item: consecutive ones of the model are one answer."""
         if type(item) is not dict:
-            raise TypeError(f"an item is no object: {str(item)[:80]}")
+            raise damaged(f"an item is no object, after {len(self.messages)} messages")
         if is_of_model(item):
             self._of_model(item, time)
             return

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from weighbridge.traces.call_parts import first_of, json_of
 from weighbridge.traces.messages import Message, messages_in, read_message
-from weighbridge.traces.model import ToolDefinition
-from weighbridge.traces.reading import tools_of
+from weighbridge.traces.provider_bodies import gemini_tools
+from weighbridge.traces.reading import object_of, tools_of
 
 if TYPE_CHECKING:
+    from weighbridge.traces.model import ToolDefinition
     from weighbridge.traces.spans import Event, Span
 
 _NAME_PARTS = (
@@ -151,7 +152,7 @@ def tools_of_span(span: Span) -> tuple[ToolDefinition, ...]:
         told = json_of(attributes.get("ai.prompt.tools"))
         told = [json_of(tool) for tool in told] if type(told) is list else told
     if told is not None:
-        return tuple(map(_bare, tools_of(told)))
+        return tools_of(told)
     return (
         tools_of([_spread_tool(row) for row in _rows(attributes, "llm.request.functions")])
         or tools_of([_spread_tool(row) for row in _rows(attributes, "llm.tools")])
@@ -162,18 +163,10 @@ def tools_of_span(span: Span) -> tuple[ToolDefinition, ...]:
     )
 
 
-def _bare(tool: ToolDefinition) -> ToolDefinition:
-    """Return a tool with its schema out of the holder that Bedrock wants."""
-    schema = tool.schema
-    if type(schema) is dict and schema.keys() == {"json"}:
-        return ToolDefinition(tool.name, schema["json"], tool.description)
-    return tool
-
-
 def gemini_tools_of_span(span: Span) -> tuple[ToolDefinition, ...]:
     """Return the tools in Gemini's own form, which is not quite JSON Schema: only where there is no other."""
     config = _held(span.attributes, "gcp.vertex.agent.llm_request", "config")
-    return tools_of(_gemini_tools(config))
+    return tools_of(gemini_tools(object_of(config).get("tools")))
 
 
 def _held(attributes: dict[str, Any], name: str, key: str) -> Any:
@@ -200,25 +193,6 @@ def _pydantic_tools(listed: Any) -> list[Any]:
         for tool in (listed if type(listed) is list else ())
         if type(tool) is dict
     ]
-
-
-def _gemini_tools(config: Any) -> list[Any]:
-    """Return Gemini's function declarations, with their types in JSON Schema's lower case."""
-    listed = config.get("tools") if type(config) is dict else None
-    declared: list[Any] = []
-    for group in listed if type(listed) is list else ():
-        found = group.get("function_declarations") if type(group) is dict else None
-        declared += found if type(found) is list else []
-    pending: list[Any] = list(declared)
-    while pending:
-        item = pending.pop()
-        if type(item) is dict:
-            if type(item.get("type")) is str:
-                item["type"] = item["type"].lower()
-            pending += item.values()
-        elif type(item) is list:
-            pending += item
-    return declared
 
 
 def _rows(attributes: dict[str, Any], prefix: str) -> list[Any]:

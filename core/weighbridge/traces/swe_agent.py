@@ -76,7 +76,8 @@ def _matches(value: Any) -> bool:
     if type(entries) is list and entries:
         return type(entries[0]) is dict and "action" in entries[0] and "observation" in entries[0]
     # A file that was made for replaying may hold the history alone.
-    return not entries and any("action" in item for item in objects_of(value.get("history")))
+    history = objects_of(value.get("history"))
+    return not entries and any("action" in item and "role" in item for item in history)
 
 
 def _read(value: Any) -> list[Trace]:

@@ -11,6 +11,7 @@ from support.trace_forms import (
     as_anthropic,
     as_atif,
     as_jaeger,
+    as_langchain,
     as_openai_chat,
     as_openai_responses,
     as_openinference,
@@ -85,6 +86,7 @@ SPAN_FORMS = {
 CHAT_FORMS = {
     "chat": (as_openai_chat, {"started_at"}, set()),
     "anthropic": (as_anthropic, {"started_at", "ended_at", "cost_usd"}, set()),
+    "langchain": (as_langchain, {"started_at", "ended_at", "cost_usd"}, set()),
     "responses": (as_openai_responses, {"cost_usd"}, {"started_at", "ended_at", "error"}),
     "atif": (as_atif, {"ended_at"}, {"started_at"}),
 }
@@ -122,7 +124,7 @@ def test_messages_tell_every_fact_that_their_format_carries(form):
     trace = read_form(write)
     assert facts(trace, *lost) == facts(RUN, *lost)
     assert (trace.tools, trace.not_carried) == (RUN.tools, ())
-    assert set(trace.missing) == ({"timing"} if form == "anthropic" else set())
+    assert set(trace.missing) == ({"timing"} if form in {"anthropic", "langchain"} else set())
 
 
 @pytest.mark.parametrize("form", SPAN_FORMS)

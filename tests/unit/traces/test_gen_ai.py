@@ -43,6 +43,17 @@ def test_a_call_without_a_span_is_a_step_beside_those_that_have_one():
     assert found == [("search", {"q": "x"}, None), ("mail", {}, None), ("search", {"q": "y"}, None)]
 
 
+def test_a_span_that_sums_up_parallel_calls_is_no_call():
+    calls = [("c1", "search", {"q": "x"}), ("c2", "search", {"q": "y"})]
+    found = tool_facts(
+        span(asks(*calls)),
+        span(runs(id="c1"), at=1),
+        span(runs(id="c2"), at=2),
+        span(runs("(merged tools)", id="event-7"), at=3),
+    )
+    assert found == [("search", {"q": "x"}, None), ("search", {"q": "y"}, None)]
+
+
 def test_equal_calls_are_as_many_as_were_made():
     calls = [("c1", "search", {}), ("c2", "search", {})]
     assert len(tool_facts(span(asks(*calls)))) == 2

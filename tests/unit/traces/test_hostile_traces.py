@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from support.trace_forms import (
     as_anthropic,
     as_jaeger,
+    as_langchain,
     as_openai_chat,
     as_openai_responses,
     as_openinference,
@@ -80,6 +81,35 @@ FOREIGN = [
         ],
     },
 ]
+GEMINI = {
+    "systemInstruction": {"parts": [{"text": "S"}]},
+    "contents": FOREIGN[:3],
+    "tools": [{"functionDeclarations": [{"name": "f", "parameters": {"type": "OBJECT"}}]}],
+    "candidates": [{"content": {"parts": [{"text": "x", "thought": True}, {"text": "y"}]}}],
+    "usageMetadata": {"promptTokenCount": 1, "candidatesTokenCount": 1},
+}
+BEDROCK = {
+    "system": [{"text": "S"}],
+    "messages": [{"role": "user", "content": [{"text": "Find x."}]}],
+    "toolConfig": {"tools": [{"toolSpec": {"name": "f", "inputSchema": {"json": {}}}}]},
+    "output": {"message": {"role": "assistant", "content": [{"toolUse": {"name": "f"}}]}},
+    "usage": {"inputTokens": 1, "outputTokens": 1, "cacheReadInputTokens": 1},
+}
+VERCEL = [
+    {"id": "1", "role": "user", "parts": [{"type": "text", "text": "Find x."}]},
+    {
+        "id": "2",
+        "role": "assistant",
+        "parts": [
+            {"type": "step-start"},
+            {"type": "reasoning", "text": "t"},
+            {"type": "tool-f", "toolCallId": "c", "input": {}, "output": 1},
+            {"type": "step-start"},
+            {"type": "text", "text": "y"},
+        ],
+        "toolInvocations": [{"toolCallId": "c", "toolName": "f", "args": {}, "result": 1}],
+    },
+]
 FORMS = [
     as_anthropic(RUN),
     as_openai_responses(RUN),
@@ -88,6 +118,10 @@ FORMS = [
     as_openinference(RUN),
     as_jaeger(RUN),
     as_openai_chat(RUN),
+    as_langchain(RUN),
+    GEMINI,
+    BEDROCK,
+    VERCEL,
     FOREIGN,
     CLAUDE_CODE,
     CODEX,
@@ -100,6 +134,7 @@ WORDS = (
     *("toolCalls", "additional_kwargs", "functionCall", "toolUse", "toolResult", "toolCallId"),
     *("tool-call", "tool-result", "tool-x", "dynamic-tool", "args", "result", "kwargs", "lc"),
     *("gen_ai.input.messages", "gen_ai.prompt.0.content", "llm.tools.0.tool.json_schema"),
+    *("contents", "candidates", "step-start", "toolConfig", "data", "ai", "human", "thought"),
     *("parentSpanId", "spanId", "references", "tags", "logs", "", "{}", "[{", "[[]]", "\ud800"),
 )
 NUMBERS = st.one_of(

@@ -20,7 +20,7 @@ MANY = [{"role": "user"}] * 30
         ({"role": "user", "content": "hi"}, WHOLE),
         ({"role": "assistant", "tool_calls": []}, WHOLE),
         ({"mesages": [{"role": "user"}]}, "'mesages' stands there; did you mean 'messages'?"),
-        ({"model": "m", "step": []}, "'step' stands there; did you mean 'steps'?"),
+        ({"usage": {}, "step": []}, "'step' stands there; did you mean 'steps'?"),
         ([{"role": "usr"}], "message 1 has the role 'usr'; did you mean 'user'?"),
         ([{"role": "user"}, {"role": "Assistant"}], "message 2 has the role 'Assistant'; did you mean 'assistant'?"),
         ({"messages": [{"role": "narrator"}]}, "message 1 has the role 'narrator'; known: assistant, developer"),

@@ -384,3 +384,55 @@ def test_calls_of_another_choice_are_no_calls_that_were_not_made():
     trace = read_trace({"choices": [said, {"message": asks(call("a"))}]})
     assert "tool_calls" in trace.missing
     assert trace.not_carried == ("other choices of the completion (1)",)
+
+
+def ui_message(*parts, **fields):
+    return {"id": "m1", "role": "assistant", "parts": list(parts), **fields}
+
+
+STEP_START = {"type": "step-start"}
+UI_CALL = {"type": "tool-search", "toolCallId": "c1", "input": {"q": "x"}, "output": "found"}
+
+
+def test_a_message_of_several_model_calls_is_a_step_for_each():
+    message = ui_message(
+        STEP_START,
+        {"type": "reasoning", "text": "Hm."},
+        UI_CALL,
+        STEP_START,
+        {"type": "text", "text": "Here."},
+        content="Here.",
+        usage={"inputTokens": 90, "outputTokens": 9},
+        toolInvocations=[{"toolCallId": "c1", "toolName": "search", "args": {}, "result": "found"}],
+    )
+    trace = read_trace([{"role": "user", "content": "Find x."}, message])
+    assert trace.steps[1:] == (
+        Step(id="m1", type="llm"),
+        Step(
+            id="c1",
+            type="tool",
+            parent_id="m1",
+            name="search",
+            arguments={"q": "x"},
+            output="found",
+        ),
+        # What all of its model calls used is counted once.
+        Step(id="m1#2", type="llm", output="Here.", usage=Usage(90, 9)),
+    )
+    assert trace.not_carried == ("parts of the model's reasoning (1)",)
+
+
+def test_what_only_a_messages_own_fields_tell_stays_with_its_last_model_call():
+    listed = [{"toolCallId": "c2", "toolName": "mail", "args": {}}]
+    message = ui_message(STEP_START, UI_CALL, STEP_START, content="Sent.", toolInvocations=listed)
+    trace = read_trace([message])
+    assert [step.output for step in trace.steps_of("llm")] == [None, "Sent."]
+    assert [(step.id, step.parent_id) for step in trace.steps_of("tool")] == [
+        ("c1", "m1"),
+        ("c2", "m1#2"),
+    ]
+
+
+def test_a_tools_own_data_is_never_taken_for_the_models_thoughts():
+    found = [{"thought": True, "title": "On thinking"}]
+    assert outputs([asks(call("call_1")), result("call_1", found)]) == [("call_1", found)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from weighbridge.errors import TraceError
+from weighbridge.errors import TraceError, UnknownTraceFormatError
 from weighbridge.traces import Step, Usage, read_trace
 
 
@@ -205,6 +205,15 @@ def test_function_calls_of_a_history_without_actions_are_calls():
     [tool] = trace.steps_of("tool")
     assert (tool.id, tool.arguments, tool.output) == ("c1", {"command": "ls"}, "a.py")
     assert trace.not_carried == ()
+
+
+def test_a_history_of_another_programs_events_is_none_of_swe_agents():
+    events = [
+        {"id": 1, "source": "agent", "action": "run", "args": {"command": "ls"}},
+        {"id": 2, "source": "agent", "observation": "run", "content": "a.py"},
+    ]
+    with pytest.raises(UnknownTraceFormatError):
+        read_trace({"instance_id": "i", "history": events})
 
 
 def test_a_history_that_tells_more_actions_than_the_turns_is_noted():

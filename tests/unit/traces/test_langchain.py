@@ -1,0 +1,115 @@
+"""LangChain's messages: in each of the forms that its own functions write, and as the state of a graph."""
+
+from __future__ import annotations
+
+import pytest
+
+from weighbridge.errors import TraceError, UnknownTraceFormatError
+from weighbridge.traces import Step, Usage, read_trace
+
+CALL = {"name": "search", "args": {"q": "x"}, "id": "call_1", "type": "tool_call"}
+USAGE = {
+    "input_tokens": 80,
+    "output_tokens": 15,
+    "total_tokens": 95,
+    "input_token_details": {"cache_read": 10},
+}
+ASKED = {"content": "Find x.", "type": "human", "id": "h1", "additional_kwargs": {}}
+ANSWER = {
+    "content": "",
+    "type": "ai",
+    "id": "run-1",
+    "tool_calls": [CALL],
+    "invalid_tool_calls": [],
+    "usage_metadata": USAGE,
+    "response_metadata": {"model_name": "gpt-4o", "finish_reason": "tool_calls"},
+    "additional_kwargs": {
+        "tool_calls": [{"id": "call_1", "function": {"name": "search", "arguments": '{"q": "x"}'}}]
+    },
+}
+RESULT = {"content": "found", "type": "tool", "name": "search", "tool_call_id": "call_1"}
+RUN = [ASKED, ANSWER, RESULT]
+STEPS = (
+    Step(id="h1", type="user", output="Find x."),
+    Step(id="run-1", type="llm", output="", model="gpt-4o", usage=Usage(80, 15, 95, 10)),
+    Step(
+        id="call_1",
+        type="tool",
+        parent_id="run-1",
+        name="search",
+        arguments={"q": "x"},
+        output="found",
+    ),
+)
+
+
+def under_data(message):
+    return {"type": message["type"], "data": message}
+
+
+def under_kwargs(message):
+    name = {"human": "HumanMessage", "ai": "AIMessageChunk", "tool": "ToolMessage"}[message["type"]]
+    fields = {key: item for key, item in message.items() if key != "type"}
+    path = ["langchain", "schema", "messages", name]
+    return {"lc": 1, "type": "constructor", "id": path, "kwargs": fields}
+
+
+@pytest.mark.parametrize("written", [dict, under_data, under_kwargs])
+@pytest.mark.parametrize("placed", [list, lambda run: {"messages": run}])
+def test_each_form_tells_the_same_run(written, placed):
+    trace = read_trace(placed([written(message) for message in RUN]))
+    assert (trace.format, trace.steps, trace.not_carried) == ("langchain", STEPS, ())
+    assert set(trace.missing) == {"timing", "tool_definitions"}
+
+
+@pytest.mark.parametrize("key", ["values", "outputs"])
+def test_the_state_of_a_graph_may_stand_in_what_is_kept_of_it(key):
+    trace = read_trace({"id": "thread-1", key: {"messages": RUN}, "next": ["tools"]})
+    assert (trace.id, trace.steps) == ("thread-1", STEPS)
+    assert trace.not_carried == ("wrapper field 'next' (1)",)
+
+
+def test_messages_of_openais_may_stand_among_them():
+    trace = read_trace([{"role": "user", "content": "Find x."}, ANSWER])
+    assert [step.type for step in trace.steps] == ["user", "llm", "tool"]
+
+
+def test_a_result_says_that_its_call_failed():
+    trace = read_trace([ASKED, ANSWER, RESULT | {"content": "no net", "status": "error"}])
+    assert trace.steps[-1].error == "no net"
+
+
+def test_calls_that_could_not_be_parsed_are_calls():
+    bad = {"name": "search", "args": '{"q": ', "id": "call_2", "error": "no JSON"}
+    trace = read_trace([ASKED, ANSWER | {"invalid_tool_calls": [bad]}])
+    assert [(step.id, step.arguments) for step in trace.steps_of("tool")] == [
+        ("call_1", {"q": "x"}),
+        ("call_2", '{"q": '),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("about", "usage"),
+    [
+        ({"token_usage": {"prompt_tokens": 9, "completion_tokens": 2}}, Usage(9, 2)),
+        (
+            {"usage": {"input_tokens": 9, "output_tokens": 2, "cache_read_input_tokens": 5}},
+            Usage(14, 2, None, 5),
+        ),
+        ({}, None),
+    ],
+)
+def test_without_usage_of_its_own_an_answer_has_what_its_provider_told(about, usage):
+    answer = {"type": "ai", "content": "Here.", "response_metadata": about}
+    assert read_trace([ASKED, answer]).steps[-1].usage == usage
+
+
+def test_a_message_that_is_none_is_an_error_that_says_which():
+    with pytest.raises(TraceError, match="message 21 is none of LangChain's"):
+        read_trace([ASKED] * 20 + [{"type": "remove", "content": "", "id": "h1"}])
+
+
+@pytest.mark.parametrize("kind", ["remove", "", None, 5, [], "human "])
+def test_a_type_that_is_none_is_no_message(kind):
+    with pytest.raises(UnknownTraceFormatError):
+        read_trace([{"type": kind, "content": "hi"}])
