@@ -111,7 +111,7 @@ _RESULTS = (
     *("gen_ai.tool.call.result", "gcp.vertex.agent.tool_response", "ai.toolCall.result"),
     *("ai.toolCall.output", "tool_response", "gen_ai.tool.output", "gen_ai.tool.result"),
     *("output.value", "tool.result", "traceloop.entity.output", "mlflow.spanOutputs"),
-    *("langfuse.observation.output", "mcp.response.value"),
+    *("langfuse.observation.output", "mcp.response.value", "gen_ai.completion"),
 )
 _FINISH = (
     *("gen_ai.response.finish_reasons", "gen_ai.completion.0.finish_reason"),

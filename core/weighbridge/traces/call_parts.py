@@ -184,11 +184,26 @@ def result_of(value: Any) -> tuple[Any, str | None]:
     if held.keys() == {"type", "value"}:  # Vercel's
         failed = type(held["type"]) is str and held["type"].startswith("error")
         return held["value"], (string_of(held["value"]) or "error") if failed else None
+    message = _tool_message(held)
+    if message is not None:
+        content = message["content"]
+        text = _joined(content) if type(content) is list else None
+        output = content if text is None else text
+        failed = message.get("status") == "error"
+        return output, (string_of(output) or "error") if failed else None
     if type(held.get("content")) is not list:
         return value, None
     text = text_of(held["content"])  # MCP's
     failed = held.get("isError", held.get("is_error")) is True
     return value if text is None else text, (text or "error") if failed else None
+
+
+def _tool_message(held: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the fields of LangChain's message of a tool, which repeats the call's id; None for anything else."""
+    kwargs = held.get("kwargs")
+    if "lc" in held and type(kwargs) is dict and "content" in kwargs:
+        return kwargs
+    return held if held.keys() >= {"content", "tool_call_id"} else None
 
 
 def _unquoted(text: str) -> str:

@@ -54,6 +54,34 @@ def test_a_span_that_sums_up_parallel_calls_is_no_call():
     assert found == [("search", {"q": "x"}, None), ("search", {"q": "y"}, None)]
 
 
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"type": "tool", "content": "found", "tool_call_id": "c1"},
+        {"output": {"type": "tool", "content": "found", "tool_call_id": "c1"}, "kwargs": {}},
+        {
+            "output": {
+                "lc": 1,
+                "type": "constructor",
+                "id": ["langchain_core", "messages", "ToolMessage"],
+                "kwargs": {"status": "success", "content": [{"type": "text", "text": "found"}]},
+            }
+        },
+    ],
+)
+@pytest.mark.parametrize("name", ["output.value", "traceloop.entity.output", "gen_ai.completion"])
+def test_a_result_that_is_langchains_message_is_what_it_says(name, told):
+    ran = span({"gen_ai.tool.name": "search", name: json.dumps(told)})
+    [tool] = read(ran).steps
+    assert (tool.output, tool.error) == ("found", None)
+
+
+def test_langchains_message_says_that_the_call_failed():
+    told = {"type": "tool", "content": "no net", "tool_call_id": "c1", "status": "error"}
+    [tool] = read(span({"gen_ai.tool.name": "search", "output.value": json.dumps(told)})).steps
+    assert (tool.output, tool.error) == ("no net", "no net")
+
+
 def test_equal_calls_are_as_many_as_were_made():
     calls = [("c1", "search", {}), ("c2", "search", {})]
     assert len(tool_facts(span(asks(*calls)))) == 2
