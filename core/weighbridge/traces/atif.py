@@ -286,6 +286,9 @@ def _paired(
     if calls and len(calls) == len(results) and not any(r.get("source_call_id") for r in results):
         yield from zip(calls, results, strict=True)
         return
+    if len(calls) > 1 and len(results) == 1 and _is_of_step(results[0]):
+        yield from ((call, results[0]) for call in calls)
+        return
     wanted = {string_of(call.get("tool_call_id")) for call in calls}
     by_call: dict[str, list[dict[str, Any]]] = {}
     others: list[dict[str, Any]] = []
@@ -301,6 +304,11 @@ def _paired(
     # A call may have several results: those after the first stand for themselves.
     others += [result for waiting in by_call.values() for result in waiting]
     yield from ((None, result) for result in reversed(others))
+
+
+def _is_of_step(result: dict[str, Any]) -> bool:
+    """Whether a result is of all calls of a step, as the one screen is that a terminal shows after several commands."""
+    return not result.get("source_call_id") and not result.get("subagent_trajectory_ref")
 
 
 def _type_of(source: Any, llm_calls: Any) -> StepType:
@@ -349,7 +357,10 @@ IMPORTER = Importer(
         ("type", "source: agent is llm, or other where llm_call_count is 0; a sub-agent is agent"),
         ("name", "tool_calls[].function_name; agent.name of a sub-agent"),
         ("arguments", "tool_calls[].arguments"),
-        ("output", "message; of a tool call, observation.results[].content by source_call_id"),
+        (
+            "output",
+            "message; of a tool call, observation.results[].content by source_call_id, or of its step",
+        ),
         ("model", "model_name of the step, or of the agent"),
         (
             "usage",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from weighbridge.traces.call_parts import first_of, opened
+from weighbridge.traces.call_parts import opened
 from weighbridge.traces.chat_calls import RESULT_ROLES, apart, own_calls, sorted_parts
 from weighbridge.traces.hidden_calls import missing_calls
 from weighbridge.traces.importer import damaged
@@ -37,11 +37,9 @@ _PLAIN_FIELDS = frozenset(
     {"role", "content", "tool_calls", "tool_call_id", "name", "function_call"}
 )
 MESSAGE_FIELDS = _PLAIN_FIELDS | {
-    *("id", "type", "model", "usage", "cost", "timestamp", "created_at", "refusal"),
+    *("id", "type", "model", "usage", "cost", "timestamp", "created_at", "createdAt", "refusal"),
     *("error", "is_error", "requestor", "turn_idx", "toolCallId", "toolName", "tool_name"),
-    "createdAt",
 }
-_TIMES = ("timestamp", "created_at", "createdAt")
 
 #: Where the fields come from, for every format that holds chat messages.
 CHAT_FIELDS = (
@@ -212,7 +210,8 @@ class _Reader:
         if role != "assistant" and (usage or cost_usd):
             notes.add("tokens and cost of messages that are not the agent's")
             usage = cost_usd = None
-        time = time_of(first_of(message, _TIMES))
+        get = message.get
+        time = time_of(get("timestamp") or get("created_at") or get("createdAt"))
         # An answer and a result are written down when they are there.
         is_end = role == "assistant" or role in RESULT_ROLES
         return Facts(
@@ -228,7 +227,7 @@ class _Reader:
         step_id = self._ids.take(message.get("id"), len(self._steps) + 1)
         by_agent = role == "assistant"
         said = message.get("content")
-        if by_agent and type(said) is list:
+        if by_agent and type(said) is list and said:
             said = self._spoken(said)
         content = content_of(said, self._run.notes)
         self._steps.append(
@@ -249,7 +248,11 @@ class _Reader:
     def _spoken(self, parts: list[Any]) -> list[Any] | None:
         """Return the parts of an answer without what the model thought."""
         spoken = [
-            part for part in parts if type(part) is not dict or opened(part)[0] != "reasoning"
+            part
+            for part in parts
+            if type(part) is not dict
+            or part.get("type") == "text"
+            or opened(part)[0] != "reasoning"
         ]
         if len(spoken) == len(parts):
             return parts

@@ -384,3 +384,15 @@ def test_calls_in_a_field_or_a_part_that_atif_does_not_know_make_the_run_unfit_t
         trace = read_trace({"schema_version": "ATIF-v1.4", "session_id": "s", "steps": [step]})
         assert "tool_calls" in trace.missing
         assert trace.not_carried
+
+
+@pytest.mark.parametrize("told", [{"content": "a.py"}, {"source_call_id": None, "content": "a.py"}])
+def test_a_result_of_a_whole_step_is_that_of_each_of_its_calls(told):
+    keys = call("c1", "bash_command", keystrokes="cd src\n")
+    more = call("c2", "bash_command", keystrokes="ls\n")
+    trace = read_trace(trajectory(agent_step(1, keys, more, results=[told])))
+    assert [(step.id, step.type, step.output) for step in trace.steps] == [
+        ("1", "llm", ""),
+        ("c1", "tool", "a.py"),
+        ("c2", "tool", "a.py"),
+    ]
