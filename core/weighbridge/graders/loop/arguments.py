@@ -86,12 +86,12 @@ class Arguments(Struct, eq=False, gc=False):
         return len(self.key) <= FOLDED_CHARACTERS
 
     @property
-    def gist(self) -> tuple[bytes, bytes]:
+    def gist(self) -> bytes:
         """The arguments without differences of case, white space, quotes and stops; the digits keep their places."""
         if not self.is_comparable:
-            return self.key, b""
+            return self.key
         key = self.key.replace(b"\\n", b"").replace(b"\\t", b"")
-        return key.lower().translate(None, _TRIFLES), self.digits
+        return b"\0".join((key.lower().translate(None, _TRIFLES), self.digits))
 
     @property
     def texts(self) -> str:

@@ -16,37 +16,40 @@ if TYPE_CHECKING:
     from weighbridge.graders.loop.calls import Call, History
     from weighbridge.graders.loop.outcomes import Outcome
 
-_Seen = tuple["Call", "_Action"]
 _UNTOLD = 0  #: the result of a call whose result the trace does not tell
+_RESULTS_BITS = 32  #: of the number of a pair, for the result
 
 
+# A trace has thousands of actions: what holds no tuple and no dictionary of its own spares the garbage collector the search.
 class _Action(Struct, eq=False, gc=False):
     """Calls that are alike, and the results that they came to."""
 
     number: int
-    first: Outcome | None = None
+    call: Call  #: the first
+    first: Outcome | None = None  #: the first result that is told
     last_result: int = _UNTOLD
-    by_text: dict[str, int] = {}  # a Struct gives each its own
-    by_steady: dict[str, int] = {}  # the same
+    by_text: dict[str, int] | None = None  #: where there is more than the first
+    by_steady: dict[str, int] | None = None  #: the same
 
     def result_of(self, outcome: Outcome) -> int:
         """Number a result; equal ones, noise aside, get one number. An untold one is taken for the last."""
         text = outcome.text
         if text is None:
             return self.last_result
-        result = self.by_text.get(text)
-        if result is None:
-            result = self.by_text[text] = self._by_noise(outcome)
-        self.last_result = result
-        return result
-
-    def _by_noise(self, outcome: Outcome) -> int:
         if self.first is None:
             self.first = outcome
-            return 1
-        if not self.by_steady:
-            self.by_steady[self.first.steady] = 1
-        return self.by_steady.setdefault(outcome.steady, len(self.by_steady) + 1)
+        is_first = text == self.first.text
+        self.last_result = 1 if is_first else self._another(text, outcome, self.first)
+        return self.last_result
+
+    def _another(self, text: str, outcome: Outcome, first: Outcome) -> int:
+        if self.by_text is None or self.by_steady is None:
+            self.by_text, self.by_steady = {}, {first.steady: 1}
+        result = self.by_text.get(text)
+        if result is None:
+            steady = self.by_steady
+            result = self.by_text[text] = steady.setdefault(outcome.steady, len(steady) + 1)
+        return result
 
 
 class Identities:
@@ -56,26 +59,27 @@ class Identities:
         self._threshold = threshold
         self._effort = effort
         self._compare_results = compare_results
-        self._first: dict[tuple[str, object], tuple[int, Arguments]] = {}
+        self._first: dict[tuple[str, object], Call] = {}
         self._actions: dict[tuple[int, str | None], _Action] = {}
         self._last: dict[int, str] = {}
-        self._pairs: dict[tuple[int, int], int] = {}
-        #: those that could be alike at all: the only call so far, or the last ones that differ
-        self._recent: dict[object, _Seen | Recent[_Seen]] = {}
+        self._pairs: dict[int, int] = {}
+        #: those that could be alike at all: the only one so far, or the last ones that differ
+        self._recent: dict[object, _Action | Recent[_Action]] = {}
 
     def number(self, history: History) -> None:
         """Give each call of a history its numbers, and calls with equal arguments the same arguments."""
         for call in history.made_calls():
-            given = call.arguments
-            first = self._first.setdefault(self._key(call), (len(self._first), given))
-            call.exact, call.arguments = first
+            call.exact = len(self._first)
+            first = self._first.setdefault(self._key(call), call)
+            call.exact, call.arguments = first.exact, first.arguments
             rough = self._rough(call)
             action = self._actions.get((call.exact, rough))
             if action is None:
                 action = self._actions[call.exact, rough] = self._action(call, rough)
             result = action.result_of(call.outcome) if self._compare_results else _UNTOLD
             call.action = action.number
-            call.pair = self._pairs.setdefault((action.number, result), len(self._pairs))
+            pair = action.number << _RESULTS_BITS | result
+            call.pair = self._pairs.setdefault(pair, len(self._pairs))
 
     def _rough(self, call: Call) -> str | None:
         """Return roughly what a call came to; a result that is not told is taken for the last one."""
@@ -96,25 +100,25 @@ class Identities:
 
     def _action(self, call: Call, rough: str | None) -> _Action:
         """Return the action of a call that is alike and came to about the same, or a new one."""
-        alone = _Action(len(self._actions))
+        alone = _Action(len(self._actions), call)
         given = call.arguments
         if given.value is None or not given.is_comparable or not self._effort.is_left:
             return alone
         key = call.tool, b" ".join(sorted(given.digits.split())), rough
         recent = self._recent.get(key)
         if recent is None:
-            self._recent[key] = call, alone
+            self._recent[key] = alone
             return alone
         if not isinstance(recent, Recent):
             first, recent = recent, Recent(self._least(call), self._effort)
-            recent.add(first, first[0].arguments.described(self._effort))
+            recent.add(first, first.call.arguments.described(self._effort))
             self._recent[key] = recent
         described = given.described(self._effort)
         for alike in recent.alike(described):
-            other, action = alike.item
-            if not alike.is_fuzzy or self._came_to_the_same(call.outcome, other.outcome):
+            action = alike.item
+            if not alike.is_fuzzy or self._came_to_the_same(call.outcome, action.call.outcome):
                 return action
-        recent.add((call, alone), described)
+        recent.add(alone, described)
         return alone
 
     def _least(self, call: Call) -> Least:

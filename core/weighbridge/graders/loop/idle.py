@@ -66,8 +66,12 @@ def essential(arguments: Any, folder: str = "") -> Any:
     """Return arguments without what is idle; the folder is one that `common_folder` tells."""
     if type(arguments) is not dict:
         return arguments
-    if _KEYS.isdisjoint(arguments) and not any(map(_may_hold_idle, arguments.values())):
-        return arguments
+    if _KEYS.isdisjoint(arguments):
+        for value in arguments.values():
+            if _may_hold_idle(value):
+                break
+        else:
+            return arguments
     kept = _kept(arguments, _DEPTH)
     for kind in (_ID_KEYS, _REMARK_KEYS):
         kept = {key: item for key, item in kept.items() if key not in kind} or kept

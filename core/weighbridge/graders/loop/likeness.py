@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from weighbridge.graders.loop.wording import Forms, Wording
 
 COMPARED = 12  #: the last things that differ: more would make it quadratic
+_PATIENCE = 60  #: where so many in a row were like none before them, fewer are looked at
+_COMPARED_IN_VAIN = 4
 _COMPARED_CHARACTERS = 8_000  #: things with longer texts are of the same meaning, or not alike
 _LONG_CHARACTERS = 1_000  #: from here on a comparison costs more than a look at the forms
 _PARTS = "\x00"
@@ -55,6 +57,7 @@ class Recent(Generic[ItemT]):
         self._effort = effort
         self._items: list[tuple[ItemT, Described]] = []
         self._by_meaning: dict[object, ItemT] = {}
+        self._in_vain = 0  #: things in a row that were compared, and alike to none
 
     def add(self, item: ItemT, described: Described) -> None:
         """Remember a thing, and forget the oldest."""
@@ -90,7 +93,8 @@ class Recent(Generic[ItemT]):
 
     def _fuzzy(self, described: Described) -> Iterator[Alike[ItemT]]:
         least, effort = self._least, self._effort
-        near = self._items
+        near = self._items if self._in_vain < _PATIENCE else self._items[-_COMPARED_IN_VAIN:]
+        self._in_vain += 1
         if len(described.comparable) > _LONG_CHARACTERS:
             effort.look(len(near) * (1 + len(described.texts)))
             near = [each for each in near if _may_be_alike(described, each[1], least)]
@@ -110,6 +114,7 @@ class Recent(Generic[ItemT]):
             if (len(described.texts) == 1 and score > 0) or _are_alike(
                 described, other, least, effort
             ):
+                self._in_vain = 0
                 yield Alike(item, is_fuzzy=True)
 
 
