@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from weighbridge.traces import claude_code
 from weighbridge.traces.anthropic_blocks import Blocks, read_usage
-from weighbridge.traces.conversation import Run, read_messages
+from weighbridge.traces.conversation import Run, ends_with, read_messages
 from weighbridge.traces.importer import Importer
 from weighbridge.traces.reading import cost_of, object_of, string_of
 
@@ -108,10 +108,12 @@ def _read(value: Any) -> list[Trace]:
     blocks.notes.add_fields(value, carried if is_said else carried - {"response"}, "request")
     if type(value.get("system")) in {str, list}:
         blocks.add({"role": "system", "content": value["system"]})
-    for message in value["messages"]:
-        blocks.add(message)
+    messages = value["messages"]
     if is_said:
-        blocks.add(answer)
+        again = ends_with(messages, answer)
+        messages = [*messages[:-1], {**messages[-1], **answer}] if again else [*messages, answer]
+    for message in messages:
+        blocks.add(message)
     if is_merged:
         blocks.add({key: held for key, held in value.items() if key in _ANSWER_FIELDS})
     run = Run(

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any, Literal
 import orjson
 from msgspec import Struct
 
-from weighbridge.traces.reading import json_in, objects_of, parse_arguments, string_of, text_of
+from weighbridge.traces.reading import (
+    id_of,
+    json_in,
+    objects_of,
+    parse_arguments,
+    string_of,
+    text_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -151,7 +158,7 @@ def call_of(part: dict[str, Any]) -> Call:
     kind = _type(part)
     if name is None and kind.startswith(_TYPED_TOOL) and kind not in CALLS_AND_RESULTS:
         name = kind.removeprefix(_TYPED_TOOL)
-    call_id = string_of(first_of(part, _CALL_IDS))
+    call_id = id_of(first_of(part, _CALL_IDS))
     return Call(call_id, name, parse_arguments(first_of(function, _ARGUMENTS)))
 
 
@@ -166,7 +173,7 @@ def result_in(part: dict[str, Any], content: Any) -> Result:
     )
     if failed and not error:
         error = output if type(output) is str and output else "error"
-    call_id = string_of(first_of(part, _CALL_IDS))
+    call_id = id_of(first_of(part, _CALL_IDS))
     return Result(call_id, string_of(first_of(part, _NAMES)), output, error)
 
 

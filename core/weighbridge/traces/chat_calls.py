@@ -17,7 +17,7 @@ from weighbridge.traces.call_parts import (
     opened,
     results_in,
 )
-from weighbridge.traces.reading import parse_arguments, string_of, text_of
+from weighbridge.traces.reading import id_of, parse_arguments, string_of, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -52,7 +52,7 @@ def _usual_call(call: Any) -> Call:
         function = call
     if type(function) is dict and function.get("arguments") is not None:
         arguments = parse_arguments(function["arguments"])
-        return Call(string_of(call.get("id")), string_of(function.get("name")), arguments)
+        return Call(id_of(call.get("id")), string_of(function.get("name")), arguments)
     return listed_calls({"tool_calls": [call]})[0]
 
 

@@ -18,6 +18,7 @@ from weighbridge.traces.reading import (
     StepIds,
     content_of,
     cost_of,
+    id_of,
     missing_of,
     read_usage,
     string_of,
@@ -91,6 +92,15 @@ def are_messages(value: Any) -> bool:
         if type(role) is not str or role not in ROLES:
             return False
     return True
+
+
+def ends_with(messages: Sequence[Any], answer: dict[str, Any]) -> bool:
+    """Whether the last of a request's messages is the answer that is kept beside them once more."""
+    last = messages[-1] if messages else None
+    return type(last) is dict and all(
+        (last.get(name) or None) == (answer.get(name) or None)
+        for name in ("role", "content", "tool_calls")
+    )
 
 
 def are_messages_or_none(value: Any) -> bool:
@@ -358,13 +368,15 @@ def _type_of(role: str) -> StepType:
 
 def _call_id(result: dict[str, Any]) -> str | None:
     return (
-        string_of(result.get("tool_call_id"))
-        or string_of(result.get("toolCallId"))
-        or string_of(result.get("id"))
+        id_of(result.get("tool_call_id"))
+        or id_of(result.get("toolCallId"))
+        or id_of(result.get("id"))
     )
 
 
 def _error(failed: Any, content: Any) -> str | None:
+    if type(failed) is dict:
+        failed = string_of(failed.get("message")) or bool(failed)
     if failed is True:
         return content if type(content) is str and content else "error"
     return string_of(failed)

@@ -26,6 +26,7 @@ from weighbridge.traces.reading import (
     Notes,
     StepIds,
     cost_of,
+    id_of,
     iso_time,
     missing_of,
     parse_arguments,
@@ -86,7 +87,7 @@ def _read(value: dict[str, Any]) -> list[Trace]:
             missing.pop("tool_definitions", None)
     missing = {**missing_calls(steps, notes, in_text=False), **missing}
     trace = Trace(
-        id=_id(value.get("id")),
+        id=id_of(value.get("id")),
         steps=steps,
         format="native",
         tools=tools,
@@ -111,9 +112,9 @@ def _step(value: Any, ids: StepIds, place: int, notes: Notes) -> Step:
     notes.add_fields(value, _STEP_FIELDS, "step")
     started_at, ended_at = _times(value, where)
     return Step(
-        id=ids.take(_id(value.get("id")), place),
+        id=ids.take(id_of(value.get("id")), place),
         type=kind,
-        parent_id=_id(value.get("parent_id")),
+        parent_id=id_of(value.get("parent_id")),
         name=string_of(value.get("name")),
         input=value.get("input"),
         output=value.get("output"),
@@ -125,10 +126,6 @@ def _step(value: Any, ids: StepIds, place: int, notes: Notes) -> Step:
         started_at=started_at,
         ended_at=ended_at,
     )
-
-
-def _id(value: Any) -> str | None:
-    return str(value) if type(value) is int else string_of(value)
 
 
 def _optional(

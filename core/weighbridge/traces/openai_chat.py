@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.traces.chat_calls import by_model_call, calls_of
-from weighbridge.traces.conversation import Facts, Run, are_messages, read_messages
+from weighbridge.traces.conversation import Facts, Run, are_messages, ends_with, read_messages
 from weighbridge.traces.importer import Importer
 from weighbridge.traces.provider_bodies import as_openai
 from weighbridge.traces.reading import (
@@ -102,9 +102,10 @@ def _read(value: Any) -> list[Trace]:
     if answer is None:
         run.usage = usage
     else:
+        if not ends_with(messages, answer):
+            messages.append(answer)
         created = time_of(whole.get("created"))
-        run.of_message = {len(messages): Facts(usage=usage, started_at=created)}
-        messages.append(answer)
+        run.of_message = {len(messages) - 1: Facts(usage=usage, started_at=created)}
         if len(whole["choices"]) > 1:
             run.notes.add("other choices of the completion", len(whole["choices"]) - 1)
             # Some proxies put the text into one choice and the calls into another.

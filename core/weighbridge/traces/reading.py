@@ -29,6 +29,7 @@ _FOREIGN_COUNTS = (
     ("thoughtsTokenCount", "thoughts_token_count"),
 )  #: input, output, total, cached; then what is cached, or thought, apart from these
 _ID_LIMIT = 256  #: characters; evidence quotes ids, and must stay small
+_ID_NUMBERS = 2**64  #: as large as a number can be that is an id
 _NANOSECONDS_LIMIT = 2**63  #: the year 2262
 _NANOSECONDS = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
 _SECONDS_LIMIT = 10**11  #: the year 5138; a larger number counts something shorter than seconds
@@ -116,6 +117,13 @@ def scalars(**values: Any) -> dict[str, Any]:
 def string_of(value: Any) -> str | None:
     """Return a string that is not empty; None for anything else."""
     return value if type(value) is str and value else None
+
+
+def id_of(value: Any) -> str | None:
+    """Return an id that is not empty, a number's as its digits; None for anything else."""
+    if type(value) is int:
+        return str(value) if 0 <= value < _ID_NUMBERS else None
+    return string_of(value)
 
 
 def read_usage(value: Any) -> Usage | None:

@@ -381,3 +381,13 @@ def test_an_answer_among_the_fields_of_its_request_is_the_last_message():
     assert [step.name for step in trace.steps_of("tool")] == ["ls"]
     assert trace.steps_of("llm")[0].usage == Usage(3, 9)
     assert trace.not_carried == ()
+
+
+def test_an_answer_that_the_messages_end_with_is_told_once():
+    content = [{"type": "text", "text": "Here."}]
+    usage = {"input_tokens": 9, "output_tokens": 2}
+    answer = {"type": "message", "id": "msg_1", "role": "assistant", "content": content}
+    asked = {"role": "user", "content": "Find x."}
+    messages = [asked, {"role": "assistant", "content": content}]
+    trace = read_trace({"messages": messages, "response": answer | {"usage": usage}})
+    assert [(step.id, step.usage) for step in trace.steps] == [("s1", None), ("msg_1", Usage(9, 2))]

@@ -436,3 +436,25 @@ def test_what_only_a_messages_own_fields_tell_stays_with_its_last_model_call():
 def test_a_tools_own_data_is_never_taken_for_the_models_thoughts():
     found = [{"thought": True, "title": "On thinking"}]
     assert outputs([asks(call("call_1")), result("call_1", found)]) == [("call_1", found)]
+
+
+@pytest.mark.parametrize("key", ["response", "completion", "output"])
+def test_an_answer_that_the_messages_end_with_is_told_once(key):
+    answer = {"role": "assistant", "content": "Here."}
+    held = {"choices": [{"message": answer | {"refusal": None}}], "usage": {"prompt_tokens": 9}}
+    trace = read_trace({"messages": [{"role": "user", "content": "Find x."}, answer], key: held})
+    assert trace.steps[1:] == (Step(id="s2", type="llm", output="Here.", usage=Usage(9)),)
+
+
+def test_numbers_are_ids_of_calls():
+    messages = [asks(call(1), call(2)), result(2, "two"), result(1, "one")]
+    assert outputs(messages) == [("1", "one"), ("2", "two")]
+
+
+@pytest.mark.parametrize(
+    ("told", "error"),
+    [({"type": "timeout", "message": "too slow"}, "too slow"), ({"type": "timeout"}, "found")],
+)
+def test_an_error_may_be_an_object_with_its_message(told, error):
+    trace = read_trace([asks(call("call_1")), result("call_1") | {"error": told}])
+    assert trace.steps[-1].error == error
