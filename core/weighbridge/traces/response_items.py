@@ -106,9 +106,10 @@ class Items:
         self.close()
 
     def tell_usage(self, usage: Usage | None) -> None:
-        """Say what the last answer used, if nobody has said so yet."""
+        """Say what the last answer used, if nobody has said so yet, and end it: that is told of a whole answer."""
         place = self._last_answer
         if place is not None and usage and not self.of_message[place].usage:
+            self.close()
             known = self.of_message[place]
             self.of_message[place] = Facts(
                 known.model, usage, started_at=known.started_at, ended_at=known.ended_at

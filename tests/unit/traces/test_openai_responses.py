@@ -283,6 +283,25 @@ def test_the_lines_of_a_codex_session_are_read():
     assert (tool.output, tool.ended_at) == ("found", (NOON + 5) * 10**9)
 
 
+def test_each_count_of_a_codex_session_is_of_an_answer_of_its_own():
+    def line(kind, **payload):
+        return {"type": kind, "payload": payload}
+
+    def counted(sent):
+        told = {"input_tokens": sent, "output_tokens": 2}
+        return line("event_msg", type="token_count", info={"last_token_usage": told})
+
+    search = {"type": "web_search_call", "id": "ws_1", "action": {"query": "x"}}
+    # Before each answer the count of the one before comes again.
+    first = [line("response_item", **search), counted(10), counted(10)]
+    second = [line("response_item", **says("Here.")), counted(20)]
+    trace = read_trace([line("response_item", type="message", **USER), *first, *second])
+    assert [(step.output, step.usage) for step in trace.steps_of("llm")] == [
+        (None, Usage(10, 2)),
+        ("Here.", Usage(20, 2)),
+    ]
+
+
 def test_a_call_that_only_a_later_input_tells_of_is_a_step():
     first = response(says("Which?"), input="Find x.")
     told = [USER, says("Which?"), call("c7"), result("c7"), {"role": "user", "content": "Go on."}]
