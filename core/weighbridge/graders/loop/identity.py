@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -12,7 +13,6 @@ from weighbridge.graders.loop.nature import thinks
 from weighbridge.graders.loop.wording import ANY_SORT
 
 if TYPE_CHECKING:
-    from weighbridge.graders.loop.arguments import Arguments
     from weighbridge.graders.loop.calls import Call, History
     from weighbridge.graders.loop.outcomes import Outcome
 
@@ -59,8 +59,9 @@ class Identities:
         self._threshold = threshold
         self._effort = effort
         self._compare_results = compare_results
-        self._first: dict[tuple[str, object], Call] = {}
-        self._actions: dict[tuple[int, str | None], _Action] = {}
+        self._first: defaultdict[str, dict[object, Call]] = defaultdict(dict)
+        self._known = 0
+        self._actions: dict[str, _Action] = {}
         self._last: dict[int, str] = {}
         self._pairs: dict[int, int] = {}
         #: those that could be alike at all: the only one so far, or the last ones that differ
@@ -69,13 +70,16 @@ class Identities:
     def number(self, history: History) -> None:
         """Give each call of a history its numbers, and calls with equal arguments the same arguments."""
         for call in history.made_calls():
-            call.exact = len(self._first)
-            first = self._first.setdefault(self._key(call), call)
+            call.exact = self._known
+            first = self._first[call.tool].setdefault(self._key(call), call)
+            if first is call:
+                self._known += 1
             call.exact, call.arguments = first.exact, first.arguments
             rough = self._rough(call)
-            action = self._actions.get((call.exact, rough))
+            key = f"{call.exact}" if rough is None else f"{call.exact} {rough}"
+            action = self._actions.get(key)
             if action is None:
-                action = self._actions[call.exact, rough] = self._action(call, rough)
+                action = self._actions[key] = self._action(call, rough)
             result = action.result_of(call.outcome) if self._compare_results else _UNTOLD
             call.action = action.number
             pair = action.number << _RESULTS_BITS | result
@@ -91,12 +95,12 @@ class Identities:
         self._last[call.exact] = rough
         return rough
 
-    def _key(self, call: Call) -> tuple[str, object]:
+    def _key(self, call: Call) -> object:
         if call.arguments.value is not None:
-            return call.tool, call.arguments.gist
+            return call.arguments.gist
         # Arguments that are not told may have been the same when a result of some length is.
         outcome = call.outcome
-        return call.tool, outcome.text if outcome.is_long else len(self._first)
+        return outcome.text if outcome.is_long else self._known
 
     def _action(self, call: Call, rough: str | None) -> _Action:
         """Return the action of a call that is alike and came to about the same, or a new one."""

@@ -56,6 +56,10 @@ def _row(turns: Sequence[Turn], texts: _Texts, *, with_calls: bool) -> list[int]
     numbers: dict[Any, int] = {}
     row = []
     for place, (turn, is_spoken) in enumerate(zip(turns, spoken, strict=True)):
+        if not is_spoken and len(turn.calls) == 1:
+            # Most turns are one call: a number is no work for the garbage collector.
+            row.append(numbers.setdefault(turn.calls[0].pair, len(numbers)))
+            continue
         key: tuple[object, ...] = (texts.number(turn.text) if is_spoken else None,)
         if turn.calls:
             key += tuple([call.pair for call in turn.calls])

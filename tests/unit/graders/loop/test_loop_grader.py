@@ -337,6 +337,15 @@ def test_a_failing_call_with_nothing_but_looks_between_is_a_loop():
     assert ids(steps) == [["s1", "s3", "s5", "s7", "s9"]]
 
 
+def test_a_call_that_comes_to_nothing_with_only_looks_between_is_a_loop_and_with_moves_is_none():
+    vain = tool("open_door", {"door": "oak"}, "It is locked.")
+    looked = [tool("look_at", {"thing": word}, f"a {word}, as ever") for word in "abcde"]
+    moved = [tool("go_to", {"place": word}, f"you are in {word}") for word in "abcde"]
+    both = [[step for look in others for step in (vain, look)] for others in (looked, moved)]
+    assert ids(both[0]) == [["s1", "s3", "s5", "s7", "s9"]]
+    assert ids(both[1]) == []
+
+
 def test_a_program_tried_again_after_each_change_is_no_loop():
     steps = []
     for name in "abcdef":
@@ -392,6 +401,17 @@ def test_a_user_who_only_says_go_on_does_not():
     assert ids(steps) == [["s2", "s4", "s6", "s8", "s10"]]
 
 
+@pytest.mark.parametrize("form", ["input", "output"])
+def test_neither_does_the_first_time_that_the_user_says_so(form):
+    steps = []
+    for _ in range(4):
+        steps += [
+            tool("search", {"q": "x"}, "none"),
+            {"type": "user", form: "Your answer was not read. Go on."},
+        ]
+    assert ids(steps) == [["s1", "s3", "s5", "s7"]]
+
+
 def test_calls_of_a_simulated_user_are_not_the_agents():
     steps = [
         user("Wait.") | {"id": "u"},
@@ -423,6 +443,21 @@ def test_nearly_the_same_text_is_the_same_text():
     text = "It seems there is still an issue with the booking. Shall I look for another date?"
     said = (text, text + " Thank you.", text.upper(), "Well, " + text, text)
     assert ids([llm(each) for each in said]) == [numbered(1, 5)]
+
+
+def test_a_long_text_that_counts_its_attempts_is_the_same_text_and_a_short_one_is_not():
+    plan = "I look at the table of orders again, and then at the one of customers, as before."
+    assert ids([llm(f"Attempt {at} of 9: {plan}") for at in range(1, 6)]) == [numbered(1, 5)]
+    assert ids([llm(f"Round {at}: done.") for at in range(1, 6)]) == []
+
+
+def test_a_label_for_each_new_question_is_no_loop_and_a_sermon_for_each_is():
+    sermon = "I cannot help with that, but I am glad to answer anything else that you may ask."
+    for answer, found in (("Category: billing", []), ('{"label": "spam"}', []), (sermon, [5])):
+        steps = []
+        for word in ("refund", "parcel", "price", "robot", "garden"):
+            steps += [user(f"Which category has this: where is my {word}?"), llm(answer)]
+        assert [len(each) for each in ids(steps)] == found
 
 
 @pytest.mark.parametrize("order", ["ABABAB", "AABABBBA", "ABCABCABC"])

@@ -8,8 +8,10 @@ import pytest
 
 from weighbridge.graders.loop.arguments import Arguments
 from weighbridge.graders.loop.cycles import Crowding, Stretch, crowded, repeats
+from weighbridge.graders.loop.idle import common_folder, essential
 from weighbridge.graders.loop.outcomes import Outcome
 from weighbridge.graders.loop.wording import lists_items
+from weighbridge.traces import Step
 
 
 def repeats_by_definition(row, period):
@@ -76,6 +78,9 @@ FAILED = [
     "The file a.py does not exist.",
     "<tool_use_error>no</tool_use_error>",
     "fatal: not a git repository",
+    "OBSERVATION:\nError: message could not be delivered",
+    "took 1.002s\nTimeout 30000ms exceeded",
+    '{"workdir": "/tmp/tmp1", "result": "Error: the state is locked"}',
 ]
 FINE = [
     "",
@@ -88,6 +93,7 @@ FINE = [
     "A chapter on error handling",
     "The answer is 404.",
     "errors.py\nfailures.py",
+    "Notes\nError handling is due",
 ]
 
 
@@ -118,6 +124,12 @@ def test_an_error_of_the_step_is_a_failure_and_its_result_where_there_is_no_othe
         ('{"a": 1, "trace_id": "x"}', '{"a": 1, "trace_id": "y"}'),
         ("commit 881ed162 is the head of it", "commit cb5c7427 is the head of it"),
         ("it is 1735689600 seconds since then", "it is 1767225600 seconds since then"),
+        ("Date: Tue, 20 Oct 2025 01:18:37 GMT", "Date: Friday, 4 Nov 2025 19:57:06 GMT"),
+        ('{"object": "0x7fcc5f28b6bd"}', '{"object": "0x7f8113c923f3"}'),
+        ("in /tmp/tmp7f8296e8 now", "in /tmp/tmpab_c27e9 now"),
+        ("[pid 28586] up", "[pid 50792] up"),
+        ('{"a": 1, "took": 474}', '{"a": 1, "took": 35}'),
+        ("[9] text 'Ad: hiking boots'", "[9] text 'Ad: a grill'"),
     ],
 )
 def test_times_durations_and_ids_are_noise(one, other):
@@ -138,6 +150,122 @@ def test_times_durations_and_ids_are_noise(one, other):
 )
 def test_what_a_result_tells_is_no_noise(one, other):
     assert Outcome(one).steady != Outcome(other).steady
+
+
+def test_the_new_id_of_a_piece_of_work_is_noise_and_any_other_new_id_the_answer():
+    receipts = [
+        '{"status": "sent", "id": "c7d7faa4e01f"}',
+        '{"status": "sent", "id": "34e0e1c37cff"}',
+    ]
+    letter = {"to": "mia@example.com", "body": "Dear Mia, " + "thank you for your patience. " * 4}
+    one, other = (Outcome(receipt, None, letter).steady for receipt in receipts)
+    assert one == other
+    one, other = (Outcome(receipt, None, {"size": "small"}).steady for receipt in receipts)
+    assert one != other
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Nothing happens.",
+        "It is locked.",
+        "You bump into a wall.",
+        "No results.",
+        "Unknown verb",
+    ],
+)
+def test_a_short_result_may_say_that_a_call_came_to_nothing(text):
+    assert Outcome(text).is_vain
+    assert not Outcome(f"{text} " + "But here is what there is. " * 20).is_vain
+
+
+def test_a_result_begins_about_the_same_whatever_day_and_number_follow():
+    assert Outcome("Date: Tue, 20 Oct").rough == Outcome("Date: Fri, 4 Nov").rough == "Date: "
+    assert Outcome("on Tue Oct 20 it").rough == Outcome("on Fri Nov 4 it").rough
+
+
+IDLE = [
+    {"attempt": 3},
+    {"tryNumber": 3},
+    {"n_try": 3},
+    {"retries": 2},
+    {"nonce": "af91"},
+    {"_": 1},
+    {"request-id": "r1"},
+    {"idempotencyKey": "k"},
+    {"ts": "2025-08-14T22:14:54.028Z"},
+    {"_t": 1_700_000_000_123},
+    {"timestamp": 1_700_000_000.25},
+    {"thought": "once more"},
+]
+TELLING = [
+    {"timestamp": "2025-08-14T22:00:00Z"},
+    {"ts": "1503435956.000247"},
+    {"time": 12},
+    {"t": 1_700_000_000_000},
+    {"seed": 3},
+    {"uuid": "c7d7faa4"},
+    {"description": "a big one"},
+]
+
+
+@pytest.mark.parametrize("more", IDLE)
+def test_what_tells_one_request_from_another_is_left_out_of_arguments(more):
+    assert essential({"q": "x"} | more) == {"q": "x"}
+    inner = {key: value for key, value in more.items() if key == "thought"}
+    assert essential({"body": {"n": 1} | more}) == {"body": {"n": 1} | inner}
+
+
+@pytest.mark.parametrize("more", TELLING)
+def test_what_may_be_meant_stays_in_arguments(more):
+    assert essential({"q": "x"} | more) == {"q": "x"} | more
+
+
+def test_an_id_or_a_remark_that_is_all_there_is_stays_in_arguments():
+    for given in ({"request_id": "r1"}, {"thought": "so"}, "text", None, [1]):
+        assert essential(given) == given
+    assert essential({"thought": "so", "request_id": "r1"}) == {"thought": "so"}
+    assert essential({"nonce": "af91"}) == {}
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("http://a.example/b?_=1497178260494", "http://a.example/b?_=14"),
+        ("http://a.example/b?c=1&t=1497178260494", "http://a.example/b?c=1&t=1497178260495"),
+    ],
+)
+def test_what_keeps_an_address_out_of_caches_is_left_out(one, other):
+    assert essential({"url": one}) == essential({"url": other})
+    assert essential({"url": "http://a.example/watch?v=1&t=120"})["url"].endswith("?v=1&t=120")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "make all 2>&1",
+        "make all 2>&1 | tail -n 50",
+        "make all | head -20",
+        "(make all)",
+        "make all || true",
+        "make all; echo $?",
+        "cd /work && make all",
+        "cd /work; (make all 2>&1) | cat",
+    ],
+)
+def test_what_only_shows_the_output_of_a_command_is_left_out(command):
+    assert essential({"command": command}, "/work") == {"command": "make all"}
+
+
+def test_a_folder_is_left_out_only_where_all_commands_go_to_it():
+    steps = [
+        Step(f"s{at}", "tool", arguments={"cmd": f"cd {folder} && make"})
+        for at, folder in enumerate("aab")
+    ]
+    assert common_folder(steps[:2]) == "a"
+    assert common_folder(steps) == common_folder([]) == ""
+    assert essential({"cmd": "cd a && make"}, "") == {"cmd": "cd a && make"}
+    assert essential({"command": "2>&1"}) == {"command": "2>&1"}
 
 
 def test_an_echo_of_what_was_asked_is_left_out_of_a_short_result():
