@@ -49,7 +49,8 @@ def _whole(value: dict[str, Any]) -> dict[str, Any]:
     """Return a request and its response as one object, where a value holds the two apart."""
     if _OWN.isdisjoint(value) and ("request" in value or "response" in value):
         value = {**_body(value.get("request")), **_body(value.get("response"))}
-    return _with_answer(as_openai(value))
+    whole = as_openai(value)
+    return _with_answer(whole) if "messages" in whole else whole
 
 
 def _with_answer(request: dict[str, Any]) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from weighbridge.errors import UnknownTraceFormatError
 from weighbridge.traces import Step, ToolDefinition, Usage, read_trace
 
 CONTENTS = [
@@ -111,6 +112,12 @@ def test_a_request_of_bedrocks_and_its_answer_are_one_run(whole):
     assert answered.usage == Usage(90, 5, 95, 40)
     assert trace.tools == (ToolDefinition("search", {"type": "object"}),)
     assert trace.not_carried == ()
+
+
+def test_an_answer_beside_an_input_that_nobody_reads_is_no_run():
+    asked = [{"role": "user", "content": "Find x."}]
+    with pytest.raises(UnknownTraceFormatError):
+        read_trace({"input": asked, "output": {"role": "assistant", "content": "Here."}})
 
 
 def test_a_call_in_bedrocks_answer_is_a_call():
