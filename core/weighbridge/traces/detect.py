@@ -48,7 +48,7 @@ FORMATS: tuple[Importer, ...] = (
 )
 _MESSAGES = "messages"
 #: Keys that people put a trace under, as JSON or as its text.
-_WRAPPERS = ("record", "trace", "trajectory", "conversation", "values", "outputs", _MESSAGES)
+_WRAPPERS = ("record", "trace", "trajectory", "conversation", _MESSAGES, "values", "outputs")
 _WRAPPINGS_LIMIT = 3
 _SHOWN_KEYS = 12
 _SHOWN_CHARACTERS = 200  #: of an error that an importer ran into
