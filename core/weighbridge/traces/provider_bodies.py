@@ -19,6 +19,9 @@ _CONVERSE_FIELDS = frozenset({"messages", "system", "output", "toolConfig", "mod
 
 def as_openai(body: dict[str, Any]) -> dict[str, Any]:
     """Return a request with its answer in OpenAI's fields; one that is neither Gemini's nor Bedrock's as it is."""
+    answer = object_of(body.get("response"))
+    if "candidates" in answer or "message" in object_of(answer.get("output")):
+        body = {key: item for key, item in body.items() if key != "response"} | answer
     if "contents" in body or "candidates" in body:
         return _gemini(body)
     if "toolConfig" in body or "message" in object_of(body.get("output")):
@@ -28,7 +31,9 @@ def as_openai(body: dict[str, Any]) -> dict[str, Any]:
 
 def _gemini(body: dict[str, Any]) -> dict[str, Any]:
     told = {key: item for key, item in body.items() if key not in _GEMINI_FIELDS}
-    contents, system = body.get("contents"), first_of(body, _SYSTEMS)
+    config = object_of(body.get("config"))
+    contents = body.get("contents")
+    system = first_of(body, _SYSTEMS) or first_of(config, _SYSTEMS)
     messages = [{"role": "user", "content": contents}] if type(contents) is str else contents
     if type(messages) is list:
         messages = [_content(content, "user") for content in messages]
@@ -39,7 +44,7 @@ def _gemini(body: dict[str, Any]) -> dict[str, Any]:
     ]
     told["usage"] = first_of(body, _USAGES)
     told["model"] = first_of(body, _MODELS)
-    told["tools"] = gemini_tools(body.get("tools"))
+    told["tools"] = gemini_tools(body.get("tools") or config.get("tools"))
     return told
 
 

@@ -36,7 +36,9 @@ _SECONDS_LIMIT = 10**11  #: the year 5138; a larger number counts something shor
 _BELOW_MICROSECONDS = re.compile(r"[.,]\d{6}(\d{1,3})")
 _NOTES_LIMIT = 50  #: kinds of things that one trace says it could not carry
 _NAME_CHARACTERS = 40  #: of a field's name that a note shows
-_OF_CALLS = re.compile(r"(?:tool|function)[_-]?(?:call|use|invocation)s?$", re.IGNORECASE)
+_OF_CALLS = re.compile(
+    r"(?:tool|function)[_-]?(?:call|use|invocation)s?$|^executable_?code$", re.IGNORECASE
+)
 
 
 def parse_arguments(value: Any) -> Any:
@@ -331,9 +333,10 @@ class Notes:
 
     def add_part(self, part: Mapping[str, Any]) -> None:
         """Note a part of a message's content that was left behind."""
-        kind = part.get("type")
+        filled = [key for key, item in part.items() if item is not None]
+        kind = part.get("type") or next(iter(filled), None)
         self.add(f"content parts of type {str(kind)[:_NAME_CHARACTERS]!r}")
-        self.calls_left += any(map(_tells_of_calls, (kind, *part)))
+        self.calls_left += any(map(_tells_of_calls, (kind, *filled)))
 
     def told(self) -> tuple[str, ...]:
         """Return what was noted, each with its count, in alphabetical order; the first kinds of very many."""

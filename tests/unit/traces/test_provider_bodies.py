@@ -91,6 +91,41 @@ def test_a_request_of_geminis_and_its_answer_are_one_run(whole):
     assert trace.not_carried == ("parts of the model's reasoning (1)",)
 
 
+def test_what_googles_package_writes_is_read():
+    empty = {"text": None, "function_call": None, "executable_code": None, "thought": None}
+    call = {"id": None, "name": "search", "args": {"q": "x"}}
+    answer = {"content": {"role": "model", "parts": [empty | {"function_call": call}]}}
+    trace = read_trace(
+        {
+            "contents": [{"role": "user", "parts": [empty | {"text": "Find x."}]}],
+            "config": {
+                "system_instruction": "Be brief.",
+                "tools": [{"function_declarations": [{"name": "search"}]}],
+            },
+            "response": {
+                "candidates": [answer],
+                "usage_metadata": {"prompt_token_count": 9, "candidates_token_count": 2},
+            },
+        }
+    )
+    assert trace.steps[:2] == SAID
+    assert [(step.type, step.name, step.usage) for step in trace.steps[2:]] == [
+        ("llm", None, Usage(9, 2)),
+        ("tool", "search", None),
+    ]
+    assert trace.tools == (ToolDefinition("search"),)
+
+
+def test_code_that_the_provider_ran_is_no_run_without_calls():
+    ran = [{"executableCode": {"code": "1"}}, {"codeExecutionResult": {"output": "1"}}]
+    trace = read_trace([CONTENTS[0], {"role": "model", "parts": [*ran, {"text": "1."}]}])
+    assert "tool_calls" in trace.missing
+    assert trace.not_carried == (
+        "content parts of type 'codeExecutionResult' (1)",
+        "content parts of type 'executableCode' (1)",
+    )
+
+
 def test_contents_may_be_a_text_and_name_no_role():
     trace = read_trace({"contents": "Find x.", "candidates": [{"content": CONTENTS[1]}]})
     assert [step.type for step in trace.steps] == ["user", "llm", "tool"]
