@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 RESULT_ROLES = frozenset({"tool", "function"})
+_ANSWERS = "tool_responses"  #: where AutoGen has the results of parallel calls
 _STEP_START = {
     "type": "step-start"
 }  #: what opens each model call in the parts of a message of Vercel's
@@ -56,11 +57,19 @@ def _usual_call(call: Any) -> Call:
     return listed_calls({"tool_calls": [call]})[0]
 
 
-def by_model_call(messages: list[Any]) -> Iterator[Any]:
-    """Yield messages, each of Vercel's that tells of several model calls as one message for each of them."""
+def single_messages(messages: list[Any]) -> Iterator[Any]:
+    """Yield messages, but one for each model call that Vercel's, and for each result that AutoGen's have in one."""
     for message in messages:
-        parts = message.get("parts") if type(message) is dict else None
-        if type(parts) is list and message.get("role") == "assistant" and _STEP_START in parts:
+        if type(message) is not dict:
+            yield message
+            continue
+        parts, answers = message.get("parts"), message.get(_ANSWERS)
+        if type(answers) is list and answers and message.get("role") in RESULT_ROLES:
+            # Their text is the content once more.
+            told = {key: item for key, item in message.items() if key not in {_ANSWERS, "content"}}
+            for answer in answers:
+                yield {**told, **answer} if type(answer) is dict else {**told, "content": answer}
+        elif type(parts) is list and message.get("role") == "assistant" and _STEP_START in parts:
             yield from _model_calls(message, parts)
         else:
             yield message

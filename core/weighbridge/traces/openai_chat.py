@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from weighbridge.traces.chat_calls import by_model_call, calls_of
+from weighbridge.traces.chat_calls import calls_of, single_messages
 from weighbridge.traces.conversation import Facts, Run, are_messages, ends_with, read_messages
 from weighbridge.traces.importer import Importer
 from weighbridge.traces.provider_bodies import as_openai
@@ -84,10 +84,10 @@ def _answer(whole: dict[str, Any]) -> dict[str, Any] | None:
 
 def _read(value: Any) -> list[Trace]:
     if type(value) is list:
-        return [read_messages(list(by_model_call(value)), "openai-chat", Run(), _REASONS)]
+        return [read_messages(list(single_messages(value)), "openai-chat", Run(), _REASONS)]
     whole = _whole(value)
     messages = whole.get("messages")
-    messages = list(by_model_call(messages)) if type(messages) is list else []
+    messages = list(single_messages(messages)) if type(messages) is list else []
     metadata = whole.get("metadata")
     run = Run(
         id=string_of(whole.get("id")),

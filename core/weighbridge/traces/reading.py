@@ -123,9 +123,9 @@ def string_of(value: Any) -> str | None:
 
 def id_of(value: Any) -> str | None:
     """Return an id that is not empty, a number's as its digits; None for anything else."""
-    if type(value) is int:
-        return str(value) if 0 <= value < _ID_NUMBERS else None
-    return string_of(value)
+    if type(value) is str:
+        return value or None
+    return str(value) if type(value) is int and 0 <= value < _ID_NUMBERS else None
 
 
 def read_usage(value: Any) -> Usage | None:
@@ -134,14 +134,17 @@ def read_usage(value: Any) -> Usage | None:
         return None
     get = value.get
     sent, received = get("prompt_tokens"), get("completion_tokens")
-    details = get("prompt_tokens_details") or get("input_tokens_details")
-    if details is None and type(get("input_token_details")) is dict:
-        details = {"cached_tokens": value["input_token_details"].get("cache_read")}
+    details = (
+        get("prompt_tokens_details") or get("input_tokens_details") or get("input_token_details")
+    )
+    cached = None
+    if type(details) is dict:
+        cached = details.get("cached_tokens", details.get("cache_read"))
     usage = usage_of(
         get("input_tokens") if sent is None else sent,
         get("output_tokens") if received is None else received,
         get("total_tokens"),
-        details.get("cached_tokens") if type(details) is dict else None,
+        cached,
     )
     return usage or _foreign_usage(value)
 

@@ -458,3 +458,14 @@ def test_numbers_are_ids_of_calls():
 def test_an_error_may_be_an_object_with_its_message(told, error):
     trace = read_trace([asks(call("call_1")), result("call_1") | {"error": told}])
     assert trace.steps[-1].error == error
+
+
+def test_the_results_of_several_calls_may_stand_in_one_message():
+    results = [result("call_2", "two"), result("call_1", "one")]
+    several = {"role": "tool", "content": "two\n\none", "tool_responses": results}
+    trace = read_trace([asks(call("call_1"), call("call_2")), several])
+    assert [(step.id, step.output) for step in trace.steps_of("tool")] == [
+        ("call_1", "one"),
+        ("call_2", "two"),
+    ]
+    assert trace.not_carried == ()
