@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 RESULT_ROLES = frozenset({"tool", "function"})
 _ANSWERS = "tool_responses"  #: where AutoGen has the results of parallel calls
+_SEVERAL = frozenset({_ANSWERS, "parts"})
 _STEP_START = {
     "type": "step-start"
 }  #: what opens each model call in the parts of a message of Vercel's
@@ -60,7 +61,7 @@ def _usual_call(call: Any) -> Call:
 def single_messages(messages: list[Any]) -> Iterator[Any]:
     """Yield messages, but one for each model call that Vercel's, and for each result that AutoGen's have in one."""
     for message in messages:
-        if type(message) is not dict:
+        if type(message) is not dict or _SEVERAL.isdisjoint(message):
             yield message
             continue
         parts, answers = message.get("parts"), message.get(_ANSWERS)
