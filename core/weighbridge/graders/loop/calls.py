@@ -136,12 +136,12 @@ class _Reader:
         if kind == "user":
             return None
         tool = step.name if type(step.name) is str else as_json(step.name)
-        arguments = Arguments(essential(step.arguments, self._folder))
+        arguments = Arguments(essential(step.arguments, tool, self._folder))
         outer = self._calls.get(parent) if kind in self._call_types and parent is not None else None
         if outer is not None and outer.tool == tool and outer.arguments.key == arguments.key:
             return None
         message = parent if kind == "llm" else None
-        outcome = Outcome(step.output, step.error, arguments.value, self._effort)
+        outcome = Outcome(step.output, step.error, arguments.value, self._effort, tool)
         call = Call(step, tool, arguments, outcome, message)
         self._calls[step.id] = call
         return call

@@ -40,6 +40,7 @@ _ID_KEYS = _spellings(
     *("request_id", "client_request_id", "client_token", "idempotency_key", "correlation_id"),
     *("trace_id", "span_id", "call_id", "tool_call_id"),
 )
+_THINGS = ("attempt", "retry", "trace", "span")
 #: What the agent says of its call; of one that has no more arguments, it is what the call is made for.
 _REMARK_KEYS = frozenset(
     ("explanation", "rationale", "reasoning", "justification", "thought", "thoughts")
@@ -58,12 +59,12 @@ _CACHE_BUSTER = re.compile(
 _FOLDER = re.compile(r"""^\s*cd\s+("[^"]{1,300}"|'[^']{1,300}'|[^\s;&|"']{1,300})\s*(?:&&|;)\s*""")
 #: What stands at the end of a command and only shows its output, or part of it, or its status.
 _SHOWING = re.compile(
-    r"""\s*(?:\d?>&\d|\|&?\s*(?:tail|head)(?:\s+(?:-n)?\s*-?\d{1,6})?|\|&?\s*cat|(?:\|\||;|&&)\s*(?:true|echo\s[^;&|]{0,40})|;)\s*$"""
+    r"""\s*(?:\d?>&\d|\|&?\s*(?:tail|head)(?:\s+(?:-n)?\s*-?\d{1,6})?|\|&?\s*cat|(?:\|\||;|&&)\s*(?:true|echo\s[^;&|]{0,40})|;|\s\#[^\n"'`\#]{0,80})\s*$"""
 )
 
 
-def essential(arguments: Any, folder: str = "") -> Any:
-    """Return arguments without what is idle; the folder is one that `common_folder` tells."""
+def essential(arguments: Any, tool: str = "", folder: str = "") -> Any:
+    """Return arguments without what is idle for the tool of that name; the folder is one that `common_folder` tells."""
     if type(arguments) is not dict:
         return arguments
     if _KEYS.isdisjoint(arguments):
@@ -72,9 +73,11 @@ def essential(arguments: Any, folder: str = "") -> Any:
                 break
         else:
             return arguments
-    kept = _kept(arguments, _DEPTH)
+    meant = {key: item for key, item in arguments.items() if _is_meant(key, tool)}
+    kept = _kept(arguments, _DEPTH) | meant
     for kind in (_ID_KEYS, _REMARK_KEYS):
-        kept = {key: item for key, item in kept.items() if key not in kind} or kept
+        rest = {key: item for key, item in kept.items() if key not in kind or key in meant}
+        kept = rest or kept
     for key in _COMMAND_KEYS:
         if type(kept.get(key)) is str:
             kept[key] = _bare(kept[key], folder)
@@ -96,6 +99,14 @@ def common_folder(steps: Iterable[Step]) -> str:
 
 def _may_hold_idle(value: Any) -> bool:
     return type(value) is dict or (type(value) is str and "?" in value and "=" in value)
+
+
+def _is_meant(key: str, tool: str) -> bool:
+    """Whether a tool is named after what a key numbers, so that it asks for one of these: an attempt, a trace."""
+    if key not in _IDLE_KEYS and key not in _ID_KEYS:
+        return False
+    named = tool.lower()
+    return any(word in named for word in _THINGS if word in key.lower())
 
 
 def _kept(value: Any, depth: int) -> Any:
@@ -129,6 +140,7 @@ def _bare(command: str, folder: str) -> str:
     """Return a command without the folder, the brackets around it, and what only shows its output."""
     found = _FOLDER.search(command) if folder else None
     bare = (command[found.end() :] if found and found[1] == folder else command).strip()
+    bare = "\n".join(line for line in bare.splitlines() if line.lstrip()[:1] != "#") or bare
     for _ in range(_ROUNDS):
         end = max(0, len(bare) - _SHOWING_CHARACTERS)
         shorter = (bare[:end] + _SHOWING.sub("", bare[end:])).strip()

@@ -16,13 +16,28 @@ _LOOK = re.compile(
     r"|describe|check|verify|query|inspect|calculate|count|retrieve|scan|explore|help|info)(?:[_\W]|$)",
     re.IGNORECASE,
 )
+_COMMAND_CHARACTERS = 2_000  #: of a longer command nothing is known
+_TO_NOWHERE = re.compile(r"\d?>{1,2}\s?(?:&\d|/dev/null)")
+_BETWEEN_COMMANDS = re.compile(r"&&|\|\||[;|\n]")
 _LOOKING_COMMAND = re.compile(
-    r"\s*(?:ls|cat|grep|rg|find|head|tail|pwd|which|wc|tree|git (?:log|status|diff|show)"
-    r"|(?:get|read|view|list|search|fetch|show|open|describe)_\w{1,40})\b[^>|;&]*$"
+    r"\s*(?:(?:ls|ll|cat|e?grep|rg|ag|find|fd|head|tail|pwd|which|whereis|type|wc|tree|less|more|stat|file|du|df|free|ps|top|uname"
+    r"|whoami|id|hostname|env|printenv|date|uptime|nproc|lsof|ss|netstat|diff|cmp|sort|uniq|cut|tr|awk|jq|column|nl|xxd|strings"
+    r"|realpath|md5sum|sha256sum|echo|printf|cd|journalctl|dmesg|dig|nslookup|sed -n)(?:\s|$)"
+    r"|git (?:log|status|diff|show|branch|remote|rev-parse|blame|ls-files|describe|reflog)\b"
+    r"|(?:docker|podman) (?:ps|images|logs|inspect|info)\b|kubectl (?:get|describe|logs|top|explain)\b"
+    r"|systemctl (?:status|show|cat|list-\w+|is-\w+)\b|pip3? (?:list|show|freeze|config|check)\b|npm (?:ls|list|view|outdated)\b"
+    r"|terraform (?:state (?:list|show)|workspace (?:list|show)|providers|output|show)\b|go (?:env|list)\b"
+    r"|\S{1,100} (?:--?version|-V|version|--help)\s*$|(?:get|read|view|list|search|fetch|show|open|describe)_\w{1,40}\b)"
 )
+_WRITES = re.compile(r"\s-(?:delete|exec|o)\b")
 _TRIAL = re.compile(
     r"(?:^|[_\W])(?:run|test|tests|exec|execute|build|compile|lint|check|validate|verify|evaluate|eval|submit|deploy|start"
     r"|launch|simulate|status|poll|wait|try|play|solve|apply|install|python\w*|pytest|make|npm|node|code|answer)(?:[_\W]|$)",
+    re.IGNORECASE,
+)
+_MAKING = re.compile(
+    r"(?:^|[_\W])(?:create|make|spawn|start|launch|new|add|open|book|order|buy|issue|provision|allocate|generate|roll|draw|register"
+    r"|submit|schedule|reserve|clone|fork|insert|upload)(?:[_\W]|$)",
     re.IGNORECASE,
 )
 _WAIT = re.compile(r"wait|sleep|delay|pause|back_?off", re.IGNORECASE)
@@ -40,8 +55,15 @@ def only_looks(call: Call) -> bool:
     """Whether a call looks and changes nothing: what failed before it fails after it."""
     command = _command_of(call)
     if command is not None:
-        return _LOOKING_COMMAND.match(command) is not None
+        return len(command) <= _COMMAND_CHARACTERS and _is_look(command)
     return _LOOK.search(_CAMEL.sub("_", _name_of(call))) is not None
+
+
+def _is_look(command: str) -> bool:
+    shown = _TO_NOWHERE.sub("", command)
+    parts = [part for part in _BETWEEN_COMMANDS.split(shown) if part.strip()]
+    writes = ">" in shown or _WRITES.search(shown)
+    return bool(parts) and not writes and all(map(_LOOKING_COMMAND.match, parts))
 
 
 def tries_out(call: Call) -> bool:
@@ -49,6 +71,11 @@ def tries_out(call: Call) -> bool:
     if _command_of(call) is not None:
         return not only_looks(call)
     return _TRIAL.search(_CAMEL.sub("_", _name_of(call))) is not None
+
+
+def makes(tool: str) -> bool:
+    """Whether a tool makes something by its name: each time another, though asked for in the same words."""
+    return _MAKING.search(_CAMEL.sub("_", tool[:_NAME_CHARACTERS])) is not None
 
 
 def lets_time_pass(call: Call) -> bool:

@@ -8,12 +8,14 @@ from itertools import islice, pairwise
 from string import ascii_letters
 from typing import TYPE_CHECKING, Any
 
+import orjson
 import re2
 from msgspec import Struct, field
 
 from weighbridge.graders.inputs import printable
 from weighbridge.graders.loop.arguments import canonical
 from weighbridge.graders.loop.limits import Effort
+from weighbridge.graders.loop.nature import makes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -59,7 +61,8 @@ _FAILURE = _linear(
 |"status"\s?:\s?"(?:error|fail)|exit[_ ](?:code|status)\W{1,4}[1-9]|traceback \(most recent|command not found
 |no such file or directory|permission denied|^.{0,80}\b(?:has )?failed(?: to\b|[:.!]|$)|\bwrong password\b
 |^.{0,80}\b(?:does not exist|doesn't exist|already exists|is (?:required|not allowed|not valid|invalid)|timed out)\b
-|<(?:tool_use_)?error>|\b(?:http|status)\W{0,4}(?:code)?\W{0,4}[45]\d\d\b"""
+|\b[1-9]\d{0,5} (?:tests? )?(?:failed|failures?|failing)\b|(?-i:\bFAIL(?:ED|URES?)?\b)
+|\n[ \t]{0,4}(?:fatal|[\w.]{0,40}(?:error|exception))(?:\[\w{1,10}\])?: |<(?:tool_use_)?error>|\b(?:http|status)\W{0,4}(?:code)?\W{0,4}[45]\d\d\b"""
 )
 #: What a short result says that came to nothing, though it speaks of no error.
 _VAIN = _linear(
@@ -103,8 +106,10 @@ _IDS = _linear(
     r"""\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b|\b0x[0-9a-f]{1,32}\b
 |\b(?:(?:[0-9]{1,2}[a-f]|[a-f]{1,2}[0-9])[0-9a-f]{4}|(?:[0-9]{3,4}[a-f]|[a-f]{3,4}[0-9])[0-9a-f]{2}
 |[0-9]{5,20}[a-f]|[a-f]{5,20}[0-9])[0-9a-f]{0,60}\b
+|\bref(?:erence)?(?: id| no)?[:#]? ?[0-9a-f]{6,40}\b
 |\b(?:req|request|trace|span|call|session|msg|run|evt|chatcmpl)[_-][a-z0-9_-]{0,40}\d[a-z0-9_-]{0,40}\b"""
 )
+_MADE_ID = _linear(r"""["']?\b(?:\w{1,30}_)?id["']?\s?[:=]""")
 #: Times and durations, and whatever a label says is one of these, an id or an attempt's number.
 _TIMES = _linear(
     rf"""\b\d{{4}}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:[.,]\d{{1,9}})?(?:Z|[+-]\d\d:?\d\d)?)?\b
@@ -113,7 +118,8 @@ _TIMES = _linear(
 |\b(?:ad|advert|advertisement|sponsored|promoted) ?: [^\n"'\\]{{1,80}}
 |\b\d{{1,2}}:\d\d(?::\d\d)?(?:[.,]\d{{1,9}})?(?: ?[ap]m)?\b
 |\b1\d{{9}}(?:\d{{3}}){{0,3}}\b
-|\b{_SPAN}\b
+|\b{_SPAN}\b|\b(?:\d{{1,5}}[dhm] ?){{1,3}}\d{{1,2}}[hms]\b|(?:  |\t)\d{{1,4}}[mhd]\b
+|\b[a-z][\w.-]{{0,40}}\[\d{{3,8}}\]:
 |\b{_LABEL}["']?\s?[:=]\s?(?:"[^"]{{0,80}}"|'[^']{{0,80}}'|[^\s,;}}\]]{{1,80}})"""
 )
 _DAY_OR_MONTH = re.compile(
@@ -121,7 +127,9 @@ _DAY_OR_MONTH = re.compile(
 )
 _NUMBER = re.compile(r"(?<![\w.])-?\d{1,15}(?:\.\d{1,15})?")
 _WORD = re.compile(r"\w+")
-_DIGIT = re.compile(r"\d")
+_VARIES = re.compile(r"\d|/tmp\b|\b[Aa]d:")
+_OPENING = ("{", "[")  #: of an object or an array, written as text
+_ORDERED_CHARACTERS = 20_000  #: longer ones are compared as they stand
 _NAMED = re.compile(r"(?<!\w)\d*+[^\W\d]\w*+")  # words that are no numbers
 _COUNTER = re.compile(
     r"(?:attempts?|tr(?:y|ies)|retr(?:y|ies)|requests?|calls?|pid|port|id|seq)\W{0,4}$",
@@ -139,6 +147,7 @@ class Outcome(Struct, eq=False, gc=False):
     _error: Any = None
     _asked: Any = None
     _effort: Effort = field(default_factory=Effort)
+    _tool: str = ""
     _text: str | None = None
     _failed: bool | None = None
     _steady: str | None = None
@@ -171,7 +180,7 @@ class Outcome(Struct, eq=False, gc=False):
         """Its beginning, up to a number: it is equal for nearly all results that are the same but for noise."""
         text = self.text
         # What stands right before a number may belong to it: an id may begin with letters, a date with a day or a month.
-        head = text and text[: _digit_in(text)].rstrip(ascii_letters)
+        head = text and text[: _varies_at(text)].rstrip(ascii_letters)
         while head and _DAY_OR_MONTH.fullmatch(head.rstrip(", ")[-3:]):
             head = head.rstrip(", ").rstrip(ascii_letters)
         return head
@@ -185,22 +194,28 @@ class Outcome(Struct, eq=False, gc=False):
         return self._steady
 
     def _without_noise(self, text: str) -> str:
-        if not _DIGIT.search(text):
+        if text[:1] in _OPENING:
+            text = _in_order(text)
+        if not _VARIES.search(text):
             return text
         if _TIME_LEFT.search(text):
             text = _masked(_TIME_LEFT, r"left \1\2\3 ", text, self._effort)
         text = _masked(_TIMES, "#", text, self._effort)
         named = _masked(_IDS, "#", text, self._effort)
+        if named == text or (self._asks_for_work() and self._is_receipt(named)):
+            return named
         is_enough = len(_WORD.findall(named[:_HEAD_CHARACTERS])) >= _WORDS_BESIDE_IDS
-        return named if is_enough or self._is_receipt_of_work(named) else text
+        return named if is_enough and not (_MADE_ID.search(text) and makes(self._tool)) else text
 
-    def _is_receipt_of_work(self, text: str) -> bool:
-        if type(self._asked) is not dict or not _RECEIPT.search(text[:_RECEIPT_CHARACTERS]):
+    def _is_receipt(self, text: str) -> bool:
+        return _RECEIPT.search(text[:_RECEIPT_CHARACTERS]) is not None or makes(self._tool)
+
+    def _asks_for_work(self) -> bool:
+        """Whether an argument is long enough to be what is sent or made: whoever asks twice asks for the same again."""
+        if type(self._asked) is not dict:
             return False
-        return any(
-            type(value) is str and len(value) >= _WORK_CHARACTERS
-            for value in islice(self._asked.values(), _ECHOED_VALUES)
-        )
+        values = islice(self._asked.values(), _ECHOED_VALUES)
+        return any(type(value) is str and len(value) >= _WORK_CHARACTERS for value in values)
 
     @property
     def words(self) -> str:
@@ -239,8 +254,18 @@ class Outcome(Struct, eq=False, gc=False):
         return len(head) == _ANSWER_CHARACTERS or not _NOTHING.search(head)
 
 
-def _digit_in(text: str) -> int:
-    found = _DIGIT.search(text, 0, _ROUGH_CHARACTERS)
+def _in_order(text: str) -> str:
+    """Return JSON with its keys in order; any other text as it is."""
+    if len(text) > _ORDERED_CHARACTERS:
+        return text
+    try:
+        return canonical(orjson.loads(text)).decode()
+    except orjson.JSONDecodeError:
+        return text
+
+
+def _varies_at(text: str) -> int:
+    found = _VARIES.search(text, 0, _ROUGH_CHARACTERS)
     return found.start() if found else _ROUGH_CHARACTERS
 
 

@@ -23,6 +23,9 @@ _OBJECT_CHARACTERS = 200
 _COUNTED_CHARACTERS = (
     80  #: a text that says much the same again tells more than which attempt it is
 )
+_CLOCK = re.compile(
+    r"\A\W{0,2}(?:\d{4}-\d\d-\d\d[T ])?\d{1,2}:\d\d(?::\d\d(?:\.\d{1,6})?)?Z?\W{1,3}"
+)
 _COUNT = re.compile(
     r"(?i)\b(?:attempt|try|retry|iteration|turn|round|step|take)\s?(?:no\.? ?|number |#)?\d{1,5}(?: ?(?:of|/) ?\d{1,5})?\b"
 )
@@ -79,7 +82,10 @@ def _is_label(text: str) -> bool:
 
 
 def _uncounted(text: str) -> str:
-    """Return a text of some length without the number of the attempt that it may tell."""
+    """Return a text of some length without the time that it begins with, and the number of the attempt that it tells."""
+    timeless = _CLOCK.sub("", text)
+    if len(timeless) > _LABEL_CHARACTERS:
+        text = timeless
     if not _COUNT.search(text):
         return text
     uncounted = _COUNT.sub("#", text)

@@ -20,6 +20,7 @@ ANY_SORT = frozenset(("phrase", "prose", "work"))
 _BY_WORD = frozenset(("phrase", "prose"))
 _PROSE_WORDS = 10
 _ITEM_WORDS = 12  #: the most words in which two items of a list differ
+_MOST_BACK = 0.2  #: of the items of a list, those of which each word was there before
 _ITEM_TEXTS = 50  #: of a list, the texts that are looked at
 
 _WORD = re.compile(r"\w+")
@@ -159,14 +160,16 @@ def lists_items(texts: list[str]) -> bool:
         return False
     before = _stems(variants[0])
     seen = set(before)
+    back = 0
     for spoken in map(_stems, variants[1:_ITEM_TEXTS]):
         gone, come = before - spoken, spoken - before
-        # An item that came before comes back when work is done over, not when it goes on.
-        if not (_is_item(gone) and _is_item(come)) or seen.issuperset(come):
+        if not (_is_item(gone) and _is_item(come)):
             return False
+        back += seen.issuperset(come)
         seen.update(come)
         before = spoken
-    return True
+    # Items that came before come back when work is done over; one may be made of parts of others, as a name is.
+    return back <= _MOST_BACK * len(variants)
 
 
 def _stems(text: str) -> Counter[str]:

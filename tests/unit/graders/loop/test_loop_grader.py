@@ -346,6 +346,49 @@ def test_a_call_that_comes_to_nothing_with_only_looks_between_is_a_loop_and_with
     assert ids(both[1]) == []
 
 
+@pytest.mark.parametrize(
+    "look",
+    ["which python{at}", "uname -a; id {at}", "cat f{at} | grep x | wc -l", "terraform state show a{at}", "node{at} --version"],
+)  # fmt: skip
+def test_a_command_that_only_looks_does_not_help_a_program(look):
+    steps = []
+    for at in range(5):
+        steps += [
+            tool("bash", {"command": "pip install umber"}, "building...\nerror: 'gcc' failed"),
+            tool("bash", {"command": look.format(at=at)}, f"{at}"),
+        ]
+    assert [len(each) for each in ids(steps)] == [5]
+
+
+@pytest.mark.parametrize(
+    "change",
+    ["which python{at} > a", "sed -i s/a/b/ f{at}", "find . -name {at} -delete", "make {at}"],
+)
+def test_a_command_that_changes_something_may(change):
+    steps = []
+    for at in range(5):
+        steps += [
+            tool("bash", {"command": "pip install umber"}, "building...\nerror: 'gcc' failed"),
+            tool("bash", {"command": change.format(at=at)}, f"{at}"),
+        ]
+    assert ids(steps) == []
+
+
+def test_calls_named_after_their_attempts_ask_for_one_after_the_other():
+    asked = [{"run": 5, "attempt_number": at} for at in range(1, 6)]
+    assert ids([tool("get_run_attempt", given, "failure") for given in asked]) == []
+    assert ids([tool("get_run", given, "failure") for given in asked]) == [numbered(1, 5)]
+
+
+def test_a_new_id_of_what_was_made_is_a_new_thing_but_for_the_same_letter_again():
+    letter = "Dear Mia, thank you for your patience with us, your parcel is on its way to you."
+    for given, found in (({"size": "small"}, []), ({"text": letter}, [numbered(1, 5)])):
+        made = [
+            f'{{"id": "i-08e094db6c1818{at}", "status": "pending", "zone": "a"}}' for at in range(5)
+        ]
+        assert ids([tool("create_thing", given, result) for result in made]) == found
+
+
 def test_a_program_tried_again_after_each_change_is_no_loop():
     steps = []
     for name in "abcdef":
@@ -449,6 +492,14 @@ def test_a_long_text_that_counts_its_attempts_is_the_same_text_and_a_short_one_i
     plan = "I look at the table of orders again, and then at the one of customers, as before."
     assert ids([llm(f"Attempt {at} of 9: {plan}") for at in range(1, 6)]) == [numbered(1, 5)]
     assert ids([llm(f"Round {at}: done.") for at in range(1, 6)]) == []
+    assert ids([llm(f"[10:0{at}:11] {plan}") for at in range(1, 6)]) == [numbered(1, 5)]
+    assert ids([llm(f"10:0{at} took the pill") for at in range(1, 6)]) == []
+
+
+def test_a_name_made_of_parts_of_others_is_another_item_of_the_list():
+    names = ("Noah Moreau", "Priya Tanaka", "Ravi Costa", "Ana Lind", "Priya Petrov", "Noah Tanaka")
+    steps = [llm(f"Confirmed the table of {name} for Saturday evening.") for name in names]
+    assert ids(steps) == []
 
 
 def test_a_label_for_each_new_question_is_no_loop_and_a_sermon_for_each_is():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import string
+import sys
 import time
 
 import pytest
@@ -12,6 +13,7 @@ from weighbridge.graders.loop import LoopGrader
 from weighbridge.traces import Step, Trace
 
 GRADER = LoopGrader()
+JOB_DEADLINE_SECONDS = 10
 
 
 def words(rng, characters):
@@ -42,25 +44,27 @@ def ordinary(count):
     return trace_of([rng.choice(kinds)() for _ in range(count)])
 
 
-def seconds(trace, rounds=3):
-    """Return the shortest time of a few: a busy machine only ever adds to it."""
-    times = []
-    for _ in range(rounds):
-        started = time.perf_counter()
+def functions_called(trace):
+    """Return how many functions, of Python and of C, grading a trace calls: the same on any machine."""
+    count = 0
+
+    def counted(_frame, event, _function):
+        nonlocal count
+        count += event in {"call", "c_call"}
+
+    sys.setprofile(counted)
+    try:
         GRADER.grade(trace)
-        times.append(time.perf_counter() - started)
-    return min(times)
+    finally:
+        sys.setprofile(None)
+    return count
 
 
-def test_all_different_failing_calls_take_little_longer_than_ordinary_ones():
-    rng = random.Random("failing")
-    failing = trace_of([("edit", {"text": words(rng, 300)}, "Error: no") for _ in range(1_000)])
-    assert GRADER.grade(failing)["verdict"] == "pass"
-    assert seconds(failing) <= 4 * seconds(ordinary(1_000))
-
-
-def test_ten_times_the_steps_take_about_ten_times_as_long():
-    assert seconds(ordinary(5_000), 2) <= 25 * seconds(ordinary(500))
+def test_ten_times_the_steps_call_about_ten_times_as_many_functions():
+    few, many = ordinary(500), ordinary(5_000)
+    GRADER.grade(few)
+    assert functions_called(few) > 5_000
+    assert functions_called(many) <= 11 * functions_called(few)
 
 
 def million(rng):
@@ -103,4 +107,7 @@ HUGE = {
 @pytest.mark.parametrize("shape", HUGE)
 def test_a_huge_trace_ends_in_time(shape):
     """Steps there are twice as many: an answer of the model comes before each call."""
-    assert seconds(trace_of(HUGE[shape](random.Random(shape))), 1) < 10
+    trace = trace_of(HUGE[shape](random.Random(shape)))
+    started = time.perf_counter()
+    GRADER.grade(trace)
+    assert time.perf_counter() - started < JOB_DEADLINE_SECONDS
