@@ -23,6 +23,10 @@ _OBJECT_CHARACTERS = 200
 _COUNTED_CHARACTERS = (
     80  #: a text that says much the same again tells more than which attempt it is
 )
+_COUNT_CHARACTERS = (
+    120  #: at the beginning and at the end of a text, where it may tell which attempt it is
+)
+_DIGIT = re.compile(r"\d")
 _CLOCK = re.compile(
     r"\A\W{0,2}(?:\d{4}-\d\d-\d\d[T ])?\d{1,2}:\d\d(?::\d\d(?:\.\d{1,6})?)?Z?\W{1,3}"
 )
@@ -83,12 +87,14 @@ def _is_label(text: str) -> bool:
 
 def _uncounted(text: str) -> str:
     """Return a text of some length without the time that it begins with, and the number of the attempt that it tells."""
+    if not (_DIGIT.search(text[:_COUNT_CHARACTERS]) or _DIGIT.search(text[-_COUNT_CHARACTERS:])):
+        return text
     timeless = _CLOCK.sub("", text)
     if len(timeless) > _LABEL_CHARACTERS:
         text = timeless
-    if not _COUNT.search(text):
-        return text
-    uncounted = _COUNT.sub("#", text)
+    start, end = _COUNT_CHARACTERS, max(_COUNT_CHARACTERS, len(text) - _COUNT_CHARACTERS)
+    first, last = (_COUNT.sub("#", part) for part in (text[:start], text[end:]))
+    uncounted = f"{first}{text[start:end]}{last}"
     return uncounted if len(uncounted) >= _COUNTED_CHARACTERS else text
 
 
