@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-import re2
-
-from weighbridge.graders.loop.outcomes import moves_one_way
+from weighbridge.graders.loop.limits import linear
+from weighbridge.graders.loop.progress import moves_one_way
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -20,9 +18,9 @@ if TYPE_CHECKING:
 _ALIKE = 0.9  #: of the words of two failures of one call that are one failure
 _SHORT_CHARACTERS = 200  #: a longer failure tells more than that nothing was reached
 #: That nothing was reached, for whatever reason: each of these means what another means.
-_OUT_OF_REACH: re.Pattern[str] = re2.compile(
-    r"(?i)\b(?:time[ds]?[ -]?out|connection|unavailable|bad gateway|unreachable|too many requests|rate.limit\w*|overloaded"
-    r"|internal server error|network|(?:http|error|status)\W{0,4}(?:429|5\d\d))\b"
+_OUT_OF_REACH = linear(
+    r"""\b(?:time[ds]?[ -]?out|connection|unavailable|bad gateway|unreachable|too many requests|rate.limit\w*|overloaded
+|internal server error|network|(?:http|error|status)\W{0,4}(?:429|5\d\d))\b"""
 )
 
 

@@ -17,7 +17,7 @@ from weighbridge.graders.loop.nature import (
     thinks,
     tries_out,
 )
-from weighbridge.graders.loop.outcomes import only_noise
+from weighbridge.graders.loop.progress import only_noise
 from weighbridge.graders.loop.wording import lists_items
 
 if TYPE_CHECKING:

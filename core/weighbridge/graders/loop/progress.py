@@ -1,0 +1,62 @@
+"""Whether results of one call, one after the other, tell of progress or differ by noise alone."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from weighbridge.graders.loop.outcomes import NUMBER
+
+if TYPE_CHECKING:
+    from array import array
+    from collections.abc import Iterator, Sequence
+
+    from weighbridge.graders.loop.outcomes import Outcome
+
+_STEADY_WORDS = 10  #: from here on a number that goes up and down is noise beside what stays
+_COUNTER = re.compile(
+    r"(?:attempts?|tr(?:y|ies)|retr(?:y|ies)|requests?|calls?|pid|port|id|seq)\W{0,4}$",
+    re.IGNORECASE,
+)
+_COUNTED = re.compile(
+    r" ?(?:more |failed |login )?(?:attempts?|tr(?:y|ies)|retr(?:y|ies))\b", re.IGNORECASE
+)
+
+
+def only_noise(outcomes: Sequence[Outcome]) -> bool:
+    """Whether results of one call, all of the same words, differ by nothing that could be progress.
+
+    A number that only rises or only falls is progress, unless it counts attempts; one that goes up and down is noise
+    where enough stays the same beside it.
+    """
+    rows = [numbers for outcome in outcomes if (numbers := outcome.numbers) is not None]
+    if len(rows) < len(outcomes) or len({len(row) for row in rows}) > 1:
+        return False
+    if len({tuple(sorted(row)) for row in rows}) == 1:
+        return True
+    steady, words = outcomes[0].steady, outcomes[0].words
+    is_short = not words or words.count("\n") + 1 < _STEADY_WORDS
+    if is_short and not all(outcome.has_failed for outcome in outcomes):
+        return not any(_telling(steady, rows))
+    return not moves_one_way(steady, rows)
+
+
+def moves_one_way(steady: str, rows: Sequence[array[float]]) -> bool:
+    """Whether a number of results only rises or only falls; each row has the numbers of one, the text is the first's."""
+    return any(map(_goes_one_way, _telling(steady, rows)))
+
+
+def _telling(steady: str, rows: Sequence[array[float]]) -> Iterator[tuple[float, ...]]:
+    """Yield the numbers that differ, each with its values, without those that count attempts or name an error."""
+    for number, values in zip(NUMBER.finditer(steady), zip(*rows, strict=True), strict=True):
+        place = number.start()
+        is_one = len(set(values)) == 1 or all(400 <= value < 600 for value in values)
+        is_counter = _COUNTER.search(steady[max(0, place - 20) : place])
+        if not (is_one or is_counter or _COUNTED.match(steady, number.end())):
+            yield values
+
+
+def _goes_one_way(values: Sequence[float]) -> bool:
+    steps = [later - earlier for earlier, later in pairwise(values)]
+    return all(step >= 0 for step in steps) or all(step <= 0 for step in steps)

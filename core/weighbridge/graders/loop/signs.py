@@ -1,0 +1,73 @@
+"""What a result says of itself: that the call failed, came to nothing, or was done."""
+
+from __future__ import annotations
+
+import re
+
+from weighbridge.graders.loop.limits import linear
+
+_HEAD_CHARACTERS = 600  #: where a failure says that it is one
+_VAIN_CHARACTERS = 250  #: a longer result is an answer, whatever it says that is not
+_RECEIPT_CHARACTERS = 150  #: where a receipt says that it is one
+_ANSWER_CHARACTERS = 300  #: a longer result is an answer, even where it says no
+_OMITTED_CHARACTERS = 60
+
+#: Where a result begins to say what it has to say: after a heading, a line with a number such as a time, or as a field.
+_START = r"""(?:^(?:\W{0,3}(?:observation|output|(?:tool )?(?:result|response))\s{0,3}:\s{0,3})?(?:[^\n\d]{0,60}\d[^\n]{0,100}\n)?
+|"(?:output|result|response|observation|message|content|text|detail|stdout|stderr|body)"\s?:\s?")[\s\[(<*#]{0,5}"""
+_FAILURE = linear(
+    _START
+    + r"""(?:\w{0,40}(?:error|exception)\b|traceback\b|fail(?:ed|ure)\b|fatal\b|invalid\b|unable to\b
+|cannot\b|could not\b|not found\b|no such\b|denied\b|time(?:d ?|-)?out\b|connection (?:refused|reset)|unauthori[sz]ed
+|forbidden\b|bad request|too many requests|rate limit|(?:http\W{0,4})?[45]\d\d (?:[a-z]|$))
+|"error(?:_message)?"\s?:\s?(?:"[^"]|\{|true|[1-9])|"(?:success|ok)"\s?:\s?false|"is_?error"\s?:\s?true
+|"status"\s?:\s?"(?:error|fail)|exit[_ ](?:code|status)\W{1,4}[1-9]|traceback \(most recent|command not found
+|no such file or directory|permission denied|^.{0,80}\b(?:has )?failed(?: to\b|[:.!]|$)|\bwrong password\b
+|^.{0,80}\b(?:does not exist|doesn't exist|already exists|is (?:required|not allowed|not valid|invalid)|timed out)\b
+|\b[1-9]\d{0,5} (?:tests? )?(?:failed|failures?|failing)\b|(?-i:\bFAIL(?:ED|URES?)?\b)
+|\n[ \t]{0,4}(?:fatal|[\w.]{0,40}(?:error|exception))(?:\[\w{1,10}\])?: |<(?:tool_use_)?error>|\b(?:http|status)\W{0,4}(?:code)?\W{0,4}[45]\d\d\b"""
+)
+#: What a short result says that came to nothing, though it speaks of no error.
+_VAIN = linear(
+    r"""\bnothing (?:happen|chang)|\bnot found\b|\bno (?:such|results?|match(?:es)?|effect|response|answer)\b|\b(?:is|are|was) (?:not|still)\b
+|\b(?:isn't|aren't|wasn't|can't|cannot|couldn't|won't|that's not|don't|doesn't|didn't|unable|impossible|unavailable|busy|locked|blocked|refused
+|rejected|declined|bump|no replacement|did not (?:appear|match)|err_[a-z_]{3,40}|unknown|unrecogni[sz]ed|expired|disabled
+|exceeded|(?:try|trying) again|please (?:hold|wait|try))\b"""
+)
+#: What is said of work that was done, or of something that was not found: it comes for many different calls.
+_RECEIPT = linear(
+    r"""\b(?:success\w*|updated|saved|created|written|wrote|edited|applied|sent|added|modified|changed|deleted|removed
+|inserted|replaced|queued|stored|done|completed?|ok)\b"""
+)
+_NOTHING = linear(r"\b(?:no|not|none|nothing|could ?n[o']t|unable|sorry|empty|0)\b")
+#: A picture that was left out of the trace says nothing of what it showed.
+_OMITTED = re.compile(
+    r"\W{0,5}(?:image|screenshot|picture)(?:[ _](?:omitted|removed|data|url|content))?\W{0,5}",
+    re.IGNORECASE,
+)
+
+
+def says_failed(text: str) -> bool:
+    """Whether a result says that the call failed."""
+    return _FAILURE.search(text[:_HEAD_CHARACTERS]) is not None
+
+
+def says_in_vain(text: str) -> bool:
+    """Whether a result says, of no error, that there was nothing to be had."""
+    return len(text) <= _VAIN_CHARACTERS and _VAIN.search(text) is not None
+
+
+def says_done(text: str) -> bool:
+    """Whether a result says that work was done."""
+    return _RECEIPT.search(text[:_RECEIPT_CHARACTERS]) is not None
+
+
+def answers(text: str) -> bool:
+    """Whether a result answers what was asked, rather than to say that something was done or not found."""
+    is_long = len(text) >= _ANSWER_CHARACTERS
+    return not says_done(text) and (is_long or not _NOTHING.search(text))
+
+
+def is_omitted(text: str) -> bool:
+    """Whether a result is but a mark for a picture that was left out."""
+    return len(text) < _OMITTED_CHARACTERS and _OMITTED.fullmatch(text) is not None
