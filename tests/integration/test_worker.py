@@ -14,7 +14,7 @@ import pytest
 
 from support.cases import assert_graded_right, hazard_case, results_by_id, true_false_cases
 from support.waiting import eventually
-from support.workers import BY_CELERY, BY_MODULE, environment
+from support.workers import BY_CELERY, BY_MODULE, environment, has_ended
 from weighbridge.jobs.store import Store
 from weighbridge.settings import Settings
 from weighbridge_producer import Client
@@ -58,7 +58,7 @@ def test_a_worker_asked_to_stop_finishes_what_it_has_and_leaves(
         worker.ask_to_stop()
         assert worker.await_end() == 0
         print(f"stopped after {time.monotonic() - asked_at:.1f} s")
-        assert not any(child.is_running() for child in children)
+        eventually(lambda: all(map(has_ended, children)), 5, "the children's end")
         assert client.workers() == []
         state = batch.status()
         assert 0 < state.counts.finished < 1400
@@ -193,7 +193,7 @@ def test_no_child_outlives_a_killed_worker(
     worker = start_worker(own_server.url)
     children = worker.await_children(2)
     worker.kill()
-    eventually(lambda: not any(child.is_running() for child in children), 10)
+    eventually(lambda: all(map(has_ended, children)), 10, "the children's end")
     store = Store(own_server.url)
     store.close()
 

@@ -131,12 +131,13 @@ class WorkerProcess:
             with suppress(psutil.NoSuchProcess):
                 child.kill()
         self._process.wait(10)
-        eventually(lambda: all(map(_has_ended, self._known.values())), 10, "the children's end")
+        eventually(lambda: all(map(has_ended, self._known.values())), 10, "the children's end")
         os.close(self._lifeline_end)
         os.close(self._lifeline)
 
 
-def _has_ended(process: psutil.Process) -> bool:
+def has_ended(process: psutil.Process) -> bool:
+    """Whether a process runs no more, be it collected by whoever adopted it or not."""
     try:
         return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:

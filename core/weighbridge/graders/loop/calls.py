@@ -35,6 +35,9 @@ _ACTION = re.compile(
 )
 _COMMAND_CHARACTERS = 400  #: more than a command at the end can have
 _COMMAND_AT_THE_END = re.compile(r"^```[^`]{1,300}```\s{0,9}\Z", re.MULTILINE)
+#: Under what an action written as an object holds its tool, and its arguments.
+_NAME_KEYS = ("name", "tool", "tool_name", "function", "action")
+_ARGUMENTS_KEYS = ("arguments", "parameters", "args", "input", "tool_input", "action_input")
 _OBSERVATION = re.compile(
     r"\A\s{0,9}(?:observation|result|output|tool (?:result|response|output))\s{0,9}:\s{0,9}",
     re.IGNORECASE,
@@ -226,5 +229,12 @@ def _parsed(action: str) -> tuple[str, Any]:
     if 0 <= start < end:
         given = parse_arguments(action[start : end + 1])
         if type(given) is dict:
-            return action[:start].strip(), given
+            return _named(given) or (action[:start].strip(), given)
     return "", action
+
+
+def _named(given: dict[str, Any]) -> tuple[str, Any] | None:
+    """Return the tool and the arguments of an object that holds both; None for arguments alone."""
+    tool = next((given[key] for key in _NAME_KEYS if type(given.get(key)) is str), None)
+    arguments = next((given[key] for key in _ARGUMENTS_KEYS if type(given.get(key)) is dict), None)
+    return None if tool is None or arguments is None else (tool, arguments)

@@ -1,7 +1,7 @@
 """What in the arguments of a call changes nothing about what is asked for.
 
 An attempt's number, a request's id, the time of asking, a number that keeps an address out of a cache, the agent's own
-remarks; and of a command the folder that all go to, and how much of its output is shown.
+remarks; of a command the folder that all go to, and how much of its output is shown; of code and queries the comments.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _DEPTH = 4  #: objects deeper in each other than this are taken as they are
 _COMMAND_KEYS = ("command", "cmd")
+_CODE_KEYS = ("code", "source", "script", "sql", "query", "statement")
 _SCRIPT_KEYS = frozenset(("command", "cmd", "code", "script"))
 _ROUNDS = 8  #: of taking something off the end of a command
 _FOLDER_CHARACTERS = 300
@@ -49,7 +50,7 @@ _REMARK_KEYS = frozenset(
 _TIME_KEYS = _spellings("ts", "_ts", "t", "_t", "timestamp", "time", "now", "sent_at") | _spellings(
     "requested_at", "request_time", "client_time", "called_at"
 )
-_KEYS = _IDLE_KEYS | _ID_KEYS | _REMARK_KEYS | _TIME_KEYS | _SCRIPT_KEYS
+_KEYS = frozenset(_CODE_KEYS) | _IDLE_KEYS | _ID_KEYS | _REMARK_KEYS | _TIME_KEYS | _SCRIPT_KEYS
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[.,]\d{1,9}(?:Z|[+-]\d\d:?\d\d)?")
 _LEAST_MOMENT_MS = 10**12
 _CACHE_BUSTER = re.compile(
@@ -60,6 +61,14 @@ _FOLDER = re.compile(r"""^\s*cd\s+("[^"]{1,300}"|'[^']{1,300}'|[^\s;&|"']{1,300}
 #: What stands at the end of a command and only shows its output, or part of it, or its status.
 _SHOWING = re.compile(
     r"""\s*(?:\d?>&\d|\|&?\s*(?:tail|head)(?:\s+(?:-n)?\s*-?\d{1,6})?|\|&?\s*cat|(?:\|\||;|&&)\s*(?:true|echo\s[^;&|]{0,40})|;|\s\#[^\n"'`\#]{0,80})\s*$"""
+)
+
+
+#: A comment, with nothing after it that could close a quotation around it.
+_COMMENT = re.compile(r"^[ \t]*#[ \t][^\n]*(?:\n|\Z)|[ \t]+#[ \t][^\n\"'`]*$", re.MULTILINE)
+_SQL_COMMENT = re.compile(r"--[ \t][^\n\"'`]*$|/\*[^*\"'`]{0,200}\*/", re.MULTILINE)
+_SQL = re.compile(
+    r"\s*(?:select|with|insert|update|delete|create|drop|alter|explain)\b", re.IGNORECASE
 )
 
 
@@ -81,6 +90,9 @@ def essential(arguments: Any, tool: str = "", folder: str = "") -> Any:
     for key in _COMMAND_KEYS:
         if type(kept.get(key)) is str:
             kept[key] = _bare(kept[key], folder)
+    for key in _CODE_KEYS:
+        if type(kept.get(key)) is str:
+            kept[key] = _uncommented(kept[key])
     return kept
 
 
@@ -134,6 +146,13 @@ def _is_moment(value: Any) -> bool:
     if type(value) is int:
         return value >= _LEAST_MOMENT_MS and value % 1000 > 0
     return type(value) is float and value >= _LEAST_MOMENT_MS / 1000 and value % 1 > 0
+
+
+def _uncommented(code: str) -> str:
+    """Return code, or a query, without its comments."""
+    if _SQL.match(code):
+        return _SQL_COMMENT.sub("", code).strip() or code
+    return _COMMENT.sub("", code).strip() or code if "#" in code else code
 
 
 def _bare(command: str, folder: str) -> str:

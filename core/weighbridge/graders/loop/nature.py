@@ -30,6 +30,11 @@ _LOOKING_COMMAND = re.compile(
     r"|\S{1,100} (?:--?version|-V|version|--help)\s*$|(?:get|read|view|list|search|fetch|show|open|describe)_\w{1,40}\b)"
 )
 _WRITES = re.compile(r"\s-(?:delete|exec|o)\b")
+_NOTEBOOK = re.compile(r"python|jupyter|notebook|cell|code|repl", re.IGNORECASE)
+_LOOKING_LINE = re.compile(
+    r"(?:(?:print|len|type|dir|list|sorted|display|repr)\()*[\w.\[\]'\"]{1,120}?(?:\.(?:head|tail|info|describe|sample|sum|mean|min|max"
+    r"|unique|nunique|value_counts|keys|values|items|isna|isnull|any|all|count)\(\d{0,4}\))*\)*;?"
+)
 _TRIAL = re.compile(
     r"(?:^|[_\W])(?:run|test|tests|exec|execute|build|compile|lint|check|validate|verify|evaluate|eval|submit|deploy|start"
     r"|launch|simulate|status|poll|wait|try|play|solve|apply|install|python\w*|pytest|make|npm|node|code|answer)(?:[_\W]|$)",
@@ -56,6 +61,11 @@ def only_looks(call: Call) -> bool:
     command = _command_of(call)
     if command is not None:
         return len(command) <= _COMMAND_CHARACTERS and _is_look(command)
+    code = _code_of(call)
+    if code is not None:
+        lines = [line.strip() for line in code[:_COMMAND_CHARACTERS].splitlines() if line.strip()]
+        is_whole = len(code) <= _COMMAND_CHARACTERS and bool(lines)
+        return is_whole and all(map(_LOOKING_LINE.fullmatch, lines))
     return _LOOK.search(_CAMEL.sub("_", _name_of(call))) is not None
 
 
@@ -93,6 +103,13 @@ def moves_on(call: Call) -> bool:
 
 def _name_of(call: Call) -> str:
     return call.tool[:_NAME_CHARACTERS]
+
+
+def _code_of(call: Call) -> str | None:
+    """Return the code that a call runs, as a notebook does."""
+    value = call.arguments.value
+    code = value.get("code", value.get("source")) if type(value) is dict else None
+    return code if type(code) is str and _NOTEBOOK.search(_name_of(call)) else None
 
 
 def _command_of(call: Call) -> str | None:

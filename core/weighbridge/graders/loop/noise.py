@@ -32,6 +32,7 @@ _SPAN = rf"\d{{1,9}}(?:\.\d{{1,9}})? ?{_UNIT}"
 _LABEL = (
     r"(?:(?:\w{0,30}_)?(?:timestamp|time|date|duration|latency|elapsed|uptime|ms|nonce|etag|uuid|guid|token|pid|ts|now"
     r"|as_of|attempts?|retry|retries|retry_?count|(?:request|trace|span|session|correlation)(?:_?id)?)"
+    r"|(?:context|operation|invocation|response|message|log)_id"
     r"|elapsed_\w{1,20}|took|x-[a-z-]{0,20}(?:runtime|time|request-id)|(?:cf-)?ray(?: id)?"
     r"|\w{1,30}_(?:at|on)|(?-i:[a-z]\w{0,30}(?:At|Time|Date|Ms)))"
 )
@@ -54,7 +55,7 @@ _MADE_ID = linear(r"""["']?\b(?:\w{1,30}_)?id["']?\s?[:=]""")
 _TIMES = linear(
     rf"""\b\d{{4}}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:[.,]\d{{1,9}})?(?:Z|[+-]\d\d:?\d\d)?)?\b
 |\b(?:{_DAY},? )?(?:\d{{1,2}} )?{_MONTH} \d{{1,4}}(?:,? \d{{4}})?\b
-|\b0x[0-9a-f]{{6,32}}\b|\bpid \d{{1,9}}\b|/tmp[./]?[a-z0-9_-]{{0,20}}/?tmp[.a-z0-9_]{{6,14}}\b
+|\b0x[0-9a-f]{{6,32}}\b|\bpid \d{{1,9}}\b|/tmp[./]?[a-z0-9_-]{{0,20}}/?tmp[.a-z0-9_]{{6,14}}\b|/tmp/[\w.-]{{0,40}}[-_.][0-9a-f]{{5,20}}\b
 |\b(?:ad|advert|advertisement|sponsored|promoted) ?: [^\n"'\\]{{1,80}}
 |\b\d{{1,2}}:\d\d(?::\d\d)?(?:[.,]\d{{1,9}})?(?: ?[ap]m)?\b
 |\b1\d{{9}}(?:\d{{3}}){{0,3}}\b

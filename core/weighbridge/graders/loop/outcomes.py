@@ -32,6 +32,8 @@ _NUMBERS_LIMIT = 1_000  #: in results with more of them nothing is told apart as
 _WORK_CHARACTERS = 80  #: of one argument: from here on it is what is sent or made
 NUMBER = re.compile(r"(?<![\w.])-?\d{1,15}(?:\.\d{1,15})?")
 _NAMED = re.compile(r"(?<!\w)\d*+[^\W\d]\w*+")  # words that are no numbers
+#: Marks in a row, as in a map, a board or a bar: each has its place.
+_DRAWN = re.compile(r"[-.#@|+*~^%$&!?=_]{3,}+")
 
 
 class Outcome(Struct, eq=False, gc=False):
@@ -94,13 +96,13 @@ class Outcome(Struct, eq=False, gc=False):
 
     @property
     def words(self) -> str:
-        """The words of the steady part, one a line, whatever their order and the numbers between."""
+        """The words of the steady part, one a line, whatever their order and the numbers between, and what is drawn in it."""
         if self._words is None:
             self._words = self.steady
             if len(self.steady) <= _SORTED_CHARACTERS and self._effort.is_left:
                 words = sorted(_NAMED.findall(self.steady))
                 self._effort.read(self.steady, len(words))
-                self._words = "\n".join(words)
+                self._words = "\n".join([*words, *_DRAWN.findall(self.steady)])
         return self._words
 
     @property

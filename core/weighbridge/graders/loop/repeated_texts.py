@@ -31,7 +31,7 @@ _CLOCK = re.compile(
     r"\A\W{0,2}(?:\d{4}-\d\d-\d\d[T ])?\d{1,2}:\d\d(?::\d\d(?:\.\d{1,6})?)?Z?\W{1,3}"
 )
 _COUNT = re.compile(
-    r"(?i)\b(?:attempt|try|retry|iteration|turn|round|step|take)\s?(?:no\.? ?|number |#)?\d{1,5}(?: ?(?:of|/) ?\d{1,5})?\b"
+    r"(?i)\b(?:attempt|try|retry|trial|iteration|turn|round|step|take|reflection|episode|revision|draft)\s?(?:no\.? ?|number |#)?\d{1,5}(?: ?(?:of|/) ?\d{1,5})?\b"
 )
 
 

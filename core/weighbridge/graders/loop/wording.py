@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from itertools import pairwise
 from typing import NamedTuple
 
 from rapidfuzz import fuzz
@@ -21,6 +22,10 @@ _BY_WORD = frozenset(("phrase", "prose"))
 _PROSE_WORDS = 10
 _ITEM_WORDS = 12  #: the most words in which two items of a list differ
 _MOST_BACK = 0.2  #: of the items of a list, those of which each word was there before
+_LONG_WORDS = 20
+_MORE_PLACES = (
+    1.5  #: places where any two texts differ, for the most in which two that follow each other do
+)
 _ITEM_TEXTS = 50  #: of a list, the texts that are looked at
 
 _WORD = re.compile(r"\w+")
@@ -168,8 +173,25 @@ def lists_items(texts: list[str]) -> bool:
         back += seen.issuperset(come)
         seen.update(come)
         before = spoken
+    if _changes_here_and_there([text.split() for text in variants[:_ITEM_TEXTS]]):
+        return False
     # Items that came before come back when work is done over; one may be made of parts of others, as a name is.
     return back <= _MOST_BACK * len(variants)
+
+
+def _changes_here_and_there(texts: list[list[str]]) -> bool:
+    """Whether long texts of equal length differ now in one place and now in another: in a list it is always the same."""
+    if len({len(words) for words in texts}) > 1 or len(texts[0]) < _LONG_WORDS:
+        return False
+    changes = [
+        {
+            place
+            for place, (word, other) in enumerate(zip(one, another, strict=True))
+            if word != other
+        }
+        for one, another in pairwise(texts)
+    ]
+    return len(set().union(*changes)) > _MORE_PLACES * max(map(len, changes))
 
 
 def _stems(text: str) -> Counter[str]:

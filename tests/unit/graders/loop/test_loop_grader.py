@@ -260,6 +260,12 @@ def test_polling_that_progresses_is_no_loop(progress):
     assert ids(steps) == []
 
 
+def test_a_map_on_which_something_moves_is_no_noise():
+    maps = [f"|{'.' * at}@{'.' * (9 - at)}|\n|..........|\nDlvl:1 HP:16(16)" for at in range(8)]
+    assert ids([tool("move", {"to": "east"}, shown) for shown in maps]) == []
+    assert ids([tool("move", {"to": "east"}, maps[0]) for _ in maps]) == [numbered(1, 8)]
+
+
 def test_polling_that_gets_stuck_is_a_loop_from_there_on():
     steps = [tool("get_status", {"job": 1}, f"{percent} %") for percent in (10, 20, 30, 30, 30, 30)]
     assert ids(steps) == [numbered(3, 6)]
@@ -591,6 +597,21 @@ def test_an_action_written_as_text_is_a_call_and_what_follows_its_result():
         step for word in ("a", "b", "c", "d") for step in said("scroll", "down", f"part {word}")
     ]
     assert ids(working) == []
+
+
+def test_an_action_written_as_an_object_with_its_name_is_a_call_of_that_tool():
+    steps = []
+    for at in range(5):
+        for name, given, result in (
+            ("fetch", {"url": "u"}, "Error: connection refused"),
+            ("wait", {"seconds": 2**at}, "waited"),
+        ):
+            called = f'{{"name": "{name}", "arguments": {json.dumps(given)}}}'
+            steps += [llm(f"I try.\n<tool_call>\n{called}\n</tool_call>"), user(result)]
+    assert ids(steps) == []
+    assert ids([step for step in steps if "wait" not in str(step)]) == [
+        ["s1", "s3", "s5", "s7", "s9"]
+    ]
 
 
 def test_a_command_at_the_end_of_a_text_is_an_action():

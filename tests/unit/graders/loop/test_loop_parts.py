@@ -79,6 +79,8 @@ FAILED = [
     "<tool_use_error>no</tool_use_error>",
     "fatal: not a git repository",
     "OBSERVATION:\nError: message could not be delivered",
+    "No replacement was performed, old_str did not appear verbatim in a.py.",
+    "String to replace not found in file.",
     "--- FAIL: TestParse (0.32s)",
     "3 failed, 31 passed in 4 s",
     "took 1.002s\nTimeout 30000ms exceeded",
@@ -132,6 +134,8 @@ def test_an_error_of_the_step_is_a_failure_and_its_result_where_there_is_no_othe
         ('{"b": 1, "a": "9s"}', '{"a": "7s", "b": 1}'),
         ("api  0/1  Pending  13m38s", "api  0/1  Pending  2h14m"),
         ("09:39:55 jobsd[43373]: exec format error", "09:41:02 jobsd[4471]: exec format error"),
+        ("in /tmp/pip-install-9b9a2771/x", "in /tmp/pip-install-75853152/x"),
+        ('{"state": "on", "context_id": "4c4dc6f4"}', '{"state": "on", "context_id": "76a9c1d0"}'),
         ("in /tmp/tmp7f8296e8 now", "in /tmp/tmpab_c27e9 now"),
         ("[pid 28586] up", "[pid 50792] up"),
         ('{"a": 1, "took": 474}', '{"a": 1, "took": 35}'),
@@ -265,6 +269,31 @@ def test_what_only_shows_the_output_of_a_command_is_left_out(command):
     assert essential({"command": command}, folder="/work") == {"command": "make all"}
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ({"code": "# retry\ndf = read('a')"}, {"code": "df = read('a')  # once more"}),
+        ({"sql": "SELECT a FROM b -- try 1"}, {"sql": "SELECT a FROM b /* try 2 */"}),
+    ],
+)
+def test_comments_are_left_out_of_code_and_queries(one, other):
+    assert essential(one) == essential(other)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"code": "#include <a.h>"},
+        {"code": "#!/bin/sh"},
+        {"code": "say('a # b')"},
+        {"query": "cats -- dogs"},
+        {"sql": "SELECT '-- a' FROM b"},
+    ],
+)
+def test_what_only_looks_like_a_comment_stays(given):
+    assert essential(given) == given
+
+
 def test_a_folder_is_left_out_only_where_all_commands_go_to_it():
     steps = [
         Step(f"s{at}", "tool", arguments={"cmd": f"cd {folder} && make"})
@@ -294,4 +323,8 @@ def test_a_list_is_one_sentence_with_another_item_each_time():
     assert lists_items([f"{item} costs more than {item} did" for item in ("ants", "bees", "cats")])
     assert not lists_items(["one thing", "one thing", "another thing"])
     assert not lists_items(["go on", "go on now", "please go on", "do go on"])
+    sermon = "we have to look at each of the many orders that came in on the day before we go on to any other of them"
+    assert lists_items([sermon.replace("orders", item) for item in ("letters", "parcels", "cards")])
+    asides = ("many", "orders", "came", "day", "other", "look")
+    assert not lists_items([sermon.replace(f" {word} ", f" {word[::-1]} ") for word in asides])
     assert not lists_items(["red big house", "big red house", "house red big"])
