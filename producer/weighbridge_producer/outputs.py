@@ -19,7 +19,7 @@ from weighbridge.errors import OutputError
 from weighbridge_producer.input_files import OUR_RESULTS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator
 
     from weighbridge_producer.reading import Source
 
@@ -121,18 +121,18 @@ def check_outputs(outputs: Iterable[str], source: Source) -> None:
         if output == STDOUT:
             continue
         _writer(output)
-        if source.would_take(output):
-            raise OutputError(
-                f"the output {output!r} would be part of the input {source.name!r} from then on",
-                f"write it elsewhere, or let its name end in {OUR_RESULTS}, which is never taken for input",
-            )
-        check_writable(output, source.files)
+        check_output(output, source)
 
 
-def check_writable(output: str, inputs: Sequence[Path]) -> None:
-    """Refuse a file that cannot be written, or that is one of the inputs; raises OutputError."""
+def check_output(output: str, source: Source) -> None:
+    """Refuse a file that cannot be written, or that is input now or next time; raises OutputError."""
+    if source.would_take(output):
+        raise OutputError(
+            f"the output {output!r} would be part of the input {source.name!r} from then on",
+            f"write it elsewhere, or let its name end in {OUR_RESULTS}, which is never taken for input",
+        )
     check_folder(output)
-    if Path(output).exists() and any(map(Path(output).samefile, filter(Path.exists, inputs))):
+    if Path(output).exists() and any(map(Path(output).samefile, filter(Path.exists, source.files))):
         raise OutputError(f"the output {output!r} is the input", "name another file")
 
 

@@ -127,6 +127,15 @@ def test_every_stored_trace_is_graded_by_all_three_to_the_same_bytes_as_directly
     assert {orjson.loads(row)["status"] for row in directly} == {"graded"}
 
 
+def test_converting_a_folder_into_itself_is_refused(cli, tmp_path):
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "runs" / "a.jsonl").write_text('{"id": "a", "steps": []}\n')
+    ended = cli("trace", "convert", "runs", "-o", "runs/all.jsonl")
+    assert ended.status == 1
+    assert "would be part of the input" in ended.err
+    assert not (tmp_path / "runs" / "all.jsonl").exists()
+
+
 def test_converting_a_file_onto_itself_is_refused_and_a_lost_line_is_an_error(cli, tmp_path):
     trace = orjson.dumps({"id": "a", "steps": [{"type": "user", "output": "hi"}]}) + b"\n"
     (tmp_path / "in.jsonl").write_bytes(trace + b'{"id": "b", "steps": [\n')

@@ -119,19 +119,27 @@ class Publisher:
 
     def publish(self, batch: str, chunk: ChunkId) -> None:
         """Hint at a chunk; losing or doubling the hint is harmless."""
+        message = {"schema_version": SCHEMA_VERSION, "batch": batch, "chunk": str(chunk)}
         with plain_broker_errors(self._url):
-            self.app.send_task(
-                GRADE_TASK,
-                kwargs={"schema_version": SCHEMA_VERSION, "batch": batch, "chunk": str(chunk)},
-                ignore_result=True,
-                retry=True,
-                retry_policy={
-                    "max_retries": 10,
-                    "interval_start": 0.05,
-                    "interval_step": 0.2,
-                    "interval_max": 2.0,
-                },
-            )
+            try:
+                self._send(message)
+            except AttributeError:
+                # After errors of a full server, kombu now and then uses a channel that it has closed.
+                self._send(message)
+
+    def _send(self, message: dict[str, Any]) -> None:
+        self.app.send_task(
+            GRADE_TASK,
+            kwargs=message,
+            ignore_result=True,
+            retry=True,
+            retry_policy={
+                "max_retries": 10,
+                "interval_start": 0.05,
+                "interval_step": 0.2,
+                "interval_max": 2.0,
+            },
+        )
 
     def queue_length(self) -> int:
         """Return how many messages wait for a worker."""

@@ -80,13 +80,13 @@ def convert(
     Exit status: 0 when all were written, 1 when one could not be read (the others are written), or something went wrong.
     """
     from weighbridge.traces.native import to_native
-    from weighbridge_producer.outputs import check_writable
+    from weighbridge_producer.outputs import check_output
     from weighbridge_producer.reading import Source
 
     if output == "-":
         failed = _write_all(file, sys.stdout.buffer, to_native)
     else:
-        check_writable(output, Source(file, read_settings()).files)
+        check_output(output, Source(file, read_settings()))
         try:
             with Path(output).open("wb") as target:
                 failed = _write_all(file, target, to_native)
