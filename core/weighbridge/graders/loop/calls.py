@@ -25,7 +25,11 @@ if TYPE_CHECKING:
 _PARENTS = frozenset(("llm", "tool", "agent", "user"))
 _REMEMBERED_MESSAGES = 3  #: of the user; one of these said again is no new instruction
 _COURTESY_CHARACTERS = 40  #: a longer message is more than a farewell
-_ASKING = re.compile(r"[?:\d]")
+_COURTESY = re.compile(
+    r"\b(?:thanks?|thx|bye|goodbye|welcome|cheers|great day|you too|take care|ok|okay|yes|no|sure|right|fine|good|continue|go on"
+    r"|go ahead|keep going|proceed|next|again|more|please)\b",
+    re.IGNORECASE,
+)
 _ACTION_CHARACTERS = 20_000  #: a text longer than this is not searched for an action
 #: Where a text begins to say what is to be done: an agent without tool calls writes its actions down.
 _ACTION = re.compile(
@@ -182,7 +186,7 @@ class _Reader:
 def _asks(step: Step) -> bool:
     """Whether a user's message gives something to answer, rather than thanks or a farewell."""
     text = _said(step)
-    return len(text) >= _COURTESY_CHARACTERS or _ASKING.search(text) is not None
+    return len(text) >= _COURTESY_CHARACTERS or not _COURTESY.search(text)
 
 
 def _said(step: Step) -> str:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 _ALIKE = 0.9  #: of the words of two failures of one call that are one failure
 _SHORT_CHARACTERS = 200  #: a longer failure tells more than that nothing was reached
+_PAGE_CHARACTERS = 2_000
+_TAGS = linear(r"<(?:style|script)[^<]{0,1000}<|<[^>]{1,200}>|\s{2,}")
 #: That nothing was reached, for whatever reason: each of these means what another means.
 _OUT_OF_REACH = linear(
     r"""\b(?:time[ds]?[ -]?out|connection|unavailable|bad gateway|unreachable|too many requests|rate.limit\w*|overloaded
@@ -54,6 +56,7 @@ def _are_alike(one: Outcome, other: Outcome) -> bool:
 
 def _is_out_of_reach(outcome: Outcome) -> bool:
     text = outcome.text or ""
+    text = _TAGS.sub(" ", text[:_PAGE_CHARACTERS]) if text[:1] == "<" else text
     return len(text) < _SHORT_CHARACTERS and _OUT_OF_REACH.search(text) is not None
 
 

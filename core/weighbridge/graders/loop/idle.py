@@ -52,6 +52,7 @@ _TIME_KEYS = _spellings("ts", "_ts", "t", "_t", "timestamp", "time", "now", "sen
 )
 _KEYS = frozenset(_CODE_KEYS) | _IDLE_KEYS | _ID_KEYS | _REMARK_KEYS | _TIME_KEYS | _SCRIPT_KEYS
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[.,]\d{1,9}(?:Z|[+-]\d\d:?\d\d)?")
+_SECONDS = re.compile(r"1\d{9}\.\d{1,3}")
 _LEAST_MOMENT_MS = 10**12
 _CACHE_BUSTER = re.compile(
     r"(?<=[?&])(?:(?:_|cb|cache_?bust(?:er)?|no_?cache|rand|rnd|random|nonce)=[^&#\s\"']{0,60}"
@@ -68,7 +69,8 @@ _SHOWING = re.compile(
 _COMMENT = re.compile(r"^[ \t]*#[ \t][^\n]*(?:\n|\Z)|[ \t]+#[ \t][^\n\"'`]*$", re.MULTILINE)
 _SQL_COMMENT = re.compile(r"--[ \t][^\n\"'`]*$|/\*[^*\"'`]{0,200}\*/", re.MULTILINE)
 _SQL = re.compile(
-    r"\s*(?:select|with|insert|update|delete|create|drop|alter|explain)\b", re.IGNORECASE
+    r"(?:\s|--[^\n]*\n)*+(?:select|with|insert|update|delete|create|drop|alter|explain)\b",
+    re.IGNORECASE,
 )
 
 
@@ -142,7 +144,7 @@ def _kept(value: Any, depth: int) -> Any:
 def _is_moment(value: Any) -> bool:
     """Whether a value is a time with a fraction of a second: times that somebody means are full ones."""
     if type(value) is str:
-        return _MOMENT.fullmatch(value) is not None
+        return (_MOMENT.fullmatch(value) or _SECONDS.fullmatch(value)) is not None
     if type(value) is int:
         return value >= _LEAST_MOMENT_MS and value % 1000 > 0
     return type(value) is float and value >= _LEAST_MOMENT_MS / 1000 and value % 1 > 0

@@ -19,17 +19,22 @@ _LOOK = re.compile(
 _COMMAND_CHARACTERS = 2_000  #: of a longer command nothing is known
 _TO_NOWHERE = re.compile(r"\d?>{1,2}\s?(?:&\d|/dev/null)")
 _BETWEEN_COMMANDS = re.compile(r"&&|\|\||[;|\n]")
+#: Commands that only show something: by their name, by what they are told to do, or asked for no more than help.
 _LOOKING_COMMAND = re.compile(
     r"\s*(?:(?:ls|ll|cat|e?grep|rg|ag|find|fd|head|tail|pwd|which|whereis|type|wc|tree|less|more|stat|file|du|df|free|ps|top|uname"
-    r"|whoami|id|hostname|env|printenv|date|uptime|nproc|lsof|ss|netstat|diff|cmp|sort|uniq|cut|tr|awk|jq|column|nl|xxd|strings"
-    r"|realpath|md5sum|sha256sum|echo|printf|cd|journalctl|dmesg|dig|nslookup|sed -n)(?:\s|$)"
-    r"|git (?:log|status|diff|show|branch|remote|rev-parse|blame|ls-files|describe|reflog)\b"
-    r"|(?:docker|podman) (?:ps|images|logs|inspect|info)\b|kubectl (?:get|describe|logs|top|explain)\b"
-    r"|systemctl (?:status|show|cat|list-\w+|is-\w+)\b|pip3? (?:list|show|freeze|config|check)\b|npm (?:ls|list|view|outdated)\b"
-    r"|terraform (?:state (?:list|show)|workspace (?:list|show)|providers|output|show)\b|go (?:env|list)\b"
-    r"|\S{1,100} (?:--?version|-V|version|--help)\s*$|(?:get|read|view|list|search|fetch|show|open|describe)_\w{1,40}\b)"
+    r"|whoami|who|id|groups|hostname|env|printenv|date|uptime|nproc|lsof|lsblk|ss|netstat|ip|ifconfig|arp|ping|traceroute|nc|host"
+    r"|getent|nvidia-smi|pgrep|diff|cmp|sort|uniq|cut|tr|awk|jq|column|nl|xxd|strings|ldd|man|zcat|realpath|md5sum|sha256sum|echo"
+    r"|printf|cd|journalctl|dmesg|dig|nslookup|sed -n|git (?:branch|remote|rev-parse|blame|ls-files|reflog))(?:\s|$)"
+    r"|[\w./-]{1,60} (?:(?!apply|run|exec|install|create|delete|rm|add|remove|set|push|start|stop|restart)[a-z]{1,20} ){0,2}"
+    r"(?:list|ls|show|status|info|describe|get|history|current|heads|versions?|view|inspect|logs?|diff|help|search|freeze|images"
+    r"|ps|top|explain|whoami|providers|output|outdated|(?:list|get|describe|is|current)-[\w-]{1,40})(?:\s|$)"
+    r"|\S{1,100} (?:--?version|-V|--help)\s*$|(?:get|read|view|list|search|fetch|show|open|describe)_\w{1,40}\b)"
 )
 _WRITES = re.compile(r"\s-(?:delete|exec|o)\b")
+_LOOKING_QUERY = re.compile(
+    r"\s*(?:(?:select|with|show|desc|describe|explain|pragma)\b(?!.{0,2000}\b(?:insert|update|delete|into|drop)\b)|\\d)",
+    re.IGNORECASE | re.DOTALL,
+)
 _NOTEBOOK = re.compile(r"python|jupyter|notebook|cell|code|repl", re.IGNORECASE)
 _LOOKING_LINE = re.compile(
     r"(?:(?:print|len|type|dir|list|sorted|display|repr)\()*[\w.\[\]'\"]{1,120}?(?:\.(?:head|tail|info|describe|sample|sum|mean|min|max"
@@ -43,6 +48,10 @@ _TRIAL = re.compile(
 _MAKING = re.compile(
     r"(?:^|[_\W])(?:create|make|spawn|start|launch|new|add|open|book|order|buy|issue|provision|allocate|generate|roll|draw|register"
     r"|submit|schedule|reserve|clone|fork|insert|upload)(?:[_\W]|$)",
+    re.IGNORECASE,
+)
+_KEEPING = re.compile(
+    r"(?:^|[_\W])(?:save|store|remember|memorize|keep|put|set|update|upsert)(?:[_\W]|$)",
     re.IGNORECASE,
 )
 _WAIT = re.compile(r"wait|sleep|delay|pause|back_?off", re.IGNORECASE)
@@ -66,6 +75,10 @@ def only_looks(call: Call) -> bool:
         lines = [line.strip() for line in code[:_COMMAND_CHARACTERS].splitlines() if line.strip()]
         is_whole = len(code) <= _COMMAND_CHARACTERS and bool(lines)
         return is_whole and all(map(_LOOKING_LINE.fullmatch, lines))
+    value = call.arguments.value
+    query = value.get("sql", value.get("query")) if type(value) is dict else None
+    if type(query) is str and _LOOKING_QUERY.match(query):
+        return True
     return _LOOK.search(_CAMEL.sub("_", _name_of(call))) is not None
 
 
@@ -86,6 +99,11 @@ def tries_out(call: Call) -> bool:
 def makes(tool: str) -> bool:
     """Whether a tool makes something by its name: each time another, though asked for in the same words."""
     return _MAKING.search(_CAMEL.sub("_", tool[:_NAME_CHARACTERS])) is not None
+
+
+def keeps(tool: str) -> bool:
+    """Whether a tool keeps something by its name: the same kept again is nothing new, whatever its id."""
+    return _KEEPING.search(_CAMEL.sub("_", tool[:_NAME_CHARACTERS])) is not None
 
 
 def lets_time_pass(call: Call) -> bool:

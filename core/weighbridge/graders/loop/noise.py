@@ -47,7 +47,7 @@ _IDS = linear(
     r"""\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b|\b0x[0-9a-f]{1,32}\b
 |\b(?:(?:[0-9]{1,2}[a-f]|[a-f]{1,2}[0-9])[0-9a-f]{4}|(?:[0-9]{3,4}[a-f]|[a-f]{3,4}[0-9])[0-9a-f]{2}
 |[0-9]{5,20}[a-f]|[a-f]{5,20}[0-9])[0-9a-f]{0,60}\b
-|\bref(?:erence)?(?: id| no)?[:#]? ?[0-9a-f]{6,40}\b
+|\b((?:ref(?:erence)?(?: id| no)?|id|job)[:#]? ?)[0-9a-f-]{6,40}\b|(?:^|[\s"'#:=(/])(?:0[0-9]{6,19}|[0-9]{12,20})\b
 |\b(?:req|request|trace|span|call|session|msg|run|evt|chatcmpl)[_-][a-z0-9_-]{0,40}\d[a-z0-9_-]{0,40}\b"""
 )
 _MADE_ID = linear(r"""["']?\b(?:\w{1,30}_)?id["']?\s?[:=]""")
@@ -55,7 +55,8 @@ _MADE_ID = linear(r"""["']?\b(?:\w{1,30}_)?id["']?\s?[:=]""")
 _TIMES = linear(
     rf"""\b\d{{4}}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:[.,]\d{{1,9}})?(?:Z|[+-]\d\d:?\d\d)?)?\b
 |\b(?:{_DAY},? )?(?:\d{{1,2}} )?{_MONTH} \d{{1,4}}(?:,? \d{{4}})?\b
-|\b0x[0-9a-f]{{6,32}}\b|\bpid \d{{1,9}}\b|/tmp[./]?[a-z0-9_-]{{0,20}}/?tmp[.a-z0-9_]{{6,14}}\b|/tmp/[\w.-]{{0,40}}[-_.][0-9a-f]{{5,20}}\b
+|\b0x[0-9a-f]{{6,32}}\b|\bpid \d{{1,9}}\b|\b(?:process|thread|tid)[ =:#]{{1,2}}\d{{3,9}}\b
+|/tmp/pytest-of-[\w-]{{1,40}}/pytest-\d{{1,6}}\b|/tmp[./]?[a-z0-9_-]{{0,20}}/?tmp[.a-z0-9_]{{6,14}}\b|/tmp/[\w.-]{{0,40}}[-_.][0-9a-f]{{5,20}}\b
 |\b(?:ad|advert|advertisement|sponsored|promoted) ?: [^\n"'\\]{{1,80}}
 |\b\d{{1,2}}:\d\d(?::\d\d)?(?:[.,]\d{{1,9}})?(?: ?[ap]m)?\b
 |\b1\d{{9}}(?:\d{{3}}){{0,3}}\b
@@ -97,7 +98,7 @@ def without_noise(text: str, work: Work, effort: Effort) -> str:
     if _TIME_LEFT.search(text):
         text = _masked(_TIME_LEFT, r"left \1\2\3 ", text, effort)
     text = _masked(_TIMES, "#", text, effort)
-    named = _masked(_IDS, "#", text, effort)
+    named = _masked(_IDS, r"\1#", text, effort)
     if named == text or work.is_sent_again:
         return named
     is_enough = len(_WORD.findall(named[:_HEAD_CHARACTERS])) >= _WORDS_BESIDE_IDS

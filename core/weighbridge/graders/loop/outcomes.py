@@ -12,7 +12,7 @@ from msgspec import Struct, field
 from weighbridge.graders.inputs import printable
 from weighbridge.graders.loop.arguments import canonical
 from weighbridge.graders.loop.limits import Effort
-from weighbridge.graders.loop.nature import makes
+from weighbridge.graders.loop.nature import keeps, makes
 from weighbridge.graders.loop.noise import Work, beginning_of, without_noise
 from weighbridge.graders.loop.signs import (
     answers,
@@ -34,6 +34,8 @@ NUMBER = re.compile(r"(?<![\w.])-?\d{1,15}(?:\.\d{1,15})?")
 _NAMED = re.compile(r"(?<!\w)\d*+[^\W\d]\w*+")  # words that are no numbers
 #: Marks in a row, as in a map, a board or a bar: each has its place.
 _DRAWN = re.compile(r"[-.#@|+*~^%$&!?=_]{3,}+")
+_PART = re.compile(r"[^\n,;|(){}\[\]]+")  #: of a result, in which a word may stand in any place
+_POINTERS = "><*→►▶✓✔●◉☑"  #: that stand before one line of a list, a menu or a tree
 
 
 class Outcome(Struct, eq=False, gc=False):
@@ -84,7 +86,8 @@ class Outcome(Struct, eq=False, gc=False):
 
     def _without_noise(self, text: str) -> str:
         makes_things = makes(self._tool)
-        is_sent_again = self._asks_for_work() and (makes_things or says_done(text))
+        is_asked_again = keeps(self._tool) or self._asks_for_work()
+        is_sent_again = is_asked_again and (makes_things or says_done(text))
         return without_noise(text, Work(is_sent_again, makes_things), self._effort)
 
     def _asks_for_work(self) -> bool:
@@ -96,13 +99,13 @@ class Outcome(Struct, eq=False, gc=False):
 
     @property
     def words(self) -> str:
-        """The words of the steady part, one a line, whatever their order and the numbers between, and what is drawn in it."""
+        """The words of the steady part, whatever the order of its lines and the numbers between, and what is drawn in it."""
         if self._words is None:
             self._words = self.steady
             if len(self.steady) <= _SORTED_CHARACTERS and self._effort.is_left:
-                words = sorted(_NAMED.findall(self.steady))
-                self._effort.read(self.steady, len(words))
-                self._words = "\n".join([*words, *_DRAWN.findall(self.steady)])
+                parts = sorted(map(_words_of, _PART.findall(self.steady)))
+                self._effort.read(self.steady, len(self.steady) // 6)
+                self._words = "\n".join([*filter(None, parts), *_DRAWN.findall(self.steady)])
         return self._words
 
     @property
@@ -124,6 +127,14 @@ class Outcome(Struct, eq=False, gc=False):
     def is_telling(self) -> bool:
         """Whether it answers what was asked, rather than to say that something was done, failed or not found."""
         return self.is_long and not self.has_failed and answers(self.text or "")
+
+
+def _words_of(part: str) -> str:
+    """Return the words of a line, or of a part of it, one a line in any order, with what points to it."""
+    words = sorted(_NAMED.findall(part))
+    if words and part.lstrip()[:1] in _POINTERS:
+        words.append(part.lstrip()[0])
+    return "\n".join(words)
 
 
 def _text_of(output: Any) -> str | None:

@@ -17,7 +17,7 @@ _START = r"""(?:^(?:\W{0,3}(?:observation|output|(?:tool )?(?:result|response))\
 |"(?:output|result|response|observation|message|content|text|detail|stdout|stderr|body)"\s?:\s?")[\s\[(<*#]{0,5}"""
 _FAILURE = linear(
     _START
-    + r"""(?:\w{0,40}(?:error|exception)\b|traceback\b|fail(?:ed|ure)\b|fatal\b|invalid\b|unable to\b
+    + r"""(?:[\w.]{0,60}(?:error|exception)\b|traceback\b|fail(?:ed|ure)\b|fatal\b|invalid\b|unable to\b
 |cannot\b|could not\b|not found\b|no such\b|denied\b|time(?:d ?|-)?out\b|connection (?:refused|reset)|unauthori[sz]ed
 |no (?:replacements?|changes?|edits?) (?:was|were) (?:performed|made|applied)\b|multiple occurrences of\b
 |forbidden\b|bad request|too many requests|rate limit|(?:http\W{0,4})?[45]\d\d (?:[a-z]|$))
@@ -26,8 +26,8 @@ _FAILURE = linear(
 |no such file or directory|permission denied|^.{0,80}\b(?:has )?failed(?: to\b|[:.!]|$)|\bwrong password\b
 |^.{0,80}\b(?:does not exist|doesn't exist|already exists|is (?:required|not allowed|not valid|invalid)|timed out)\b
 |\b[1-9]\d{0,5} (?:tests? )?(?:failed|failures?|failing)\b|(?-i:\bFAIL(?:ED|URES?)?\b)
-|\bdid not appear verbatim\b|\b(?:string|text|pattern)(?: to replace)? (?:was )?not found\b
-|\n[ \t]{0,4}(?:fatal|[\w.]{0,40}(?:error|exception))(?:\[\w{1,10}\])?: |<(?:tool_use_)?error>|\b(?:http|status)\W{0,4}(?:code)?\W{0,4}[45]\d\d\b"""
+|\bfatal error\b|\bdid not appear verbatim\b|\b(?:string|text|pattern)(?: to replace)? (?:was )?not found\b
+|\n[ \t]{0,4}(?:fatal|[\w.]{0,40}(?:error|exception))(?:\[\w{1,10}\])?: |<(?:title|h1)>[^<]{0,40}\b[45]\d\d\b|<(?:tool_use_)?error>|\b(?:http|status)\W{0,4}(?:code)?\W{0,4}[45]\d\d\b"""
 )
 #: What a short result says that came to nothing, though it speaks of no error.
 _VAIN = linear(
