@@ -1,7 +1,7 @@
 """Bare traces as cases: a file of traces is input as it is.
 
 A file may have a trace on each line, or be one JSON document: a trace, a list of traces, or an export that holds
-several. A trace's case is named after the trace's own id, or else after its file and line.
+several; and all lines of a file may be one session. A trace's case is named after the trace's own id, or else after its file and line.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import orjson
 from weighbridge.jobs.codec import JSON_SPACE
 from weighbridge.jobs.model import NAME_LIMIT
 from weighbridge.settings import MIB
-from weighbridge.traces.splitting import single_traces, spans_lines
+from weighbridge.traces.splitting import opens_session, session_id, single_traces, spans_lines
 from weighbridge_producer.encoding import SourceLine
 from weighbridge_producer.owners import Claim, Owners
 
@@ -72,7 +72,7 @@ def _kind(raw: bytes) -> str:
         return "document" if raw.strip(JSON_SPACE)[-1:] in _OPENING else "cases"
     if _is_case(value):
         return "cases"
-    if spans_lines(value) or _are_cases(value):
+    if spans_lines(value) or _are_cases(value) or opens_session(value):
         return "document"
     found = single_traces(value)
     if not found:
@@ -120,10 +120,14 @@ def _items(document: bytes) -> list[_Item] | None:
     try:
         value = orjson.loads(document)
     except ValueError:
+        rows = [row.strip(JSON_SPACE) for row in document.split(b"\n")]
+        rows = [row for row in rows if row]
         try:
-            value = [orjson.loads(row) for row in document.splitlines() if row.strip(JSON_SPACE)]
+            value = [orjson.loads(row) for row in rows]
         except ValueError:
             return None
+        if opens_session(value[0]):
+            return [_Item(b"[%b]" % b",".join(rows), session_id(value))]
         if not spans_lines(value):
             return None
     if type(value) not in {dict, list}:

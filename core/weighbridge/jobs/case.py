@@ -107,7 +107,7 @@ def _refuse_stray(value: dict[str, Any]) -> None:
         lacking = "'inputs'" if "custom_id" in value else "'custom_id' and 'inputs'"
         raise LineError(
             ErrorCode.MISSING_FIELD,
-            f"the line is no case: it lacks {lacking}",
+            f"the line is no case: it lacks {lacking}, and has the shape of no trace that is known",
             advice or _instead_of("inputs", value, CaseShape) or _NEEDED[CaseShape],
         )
 

@@ -17,6 +17,10 @@ _SPANS = (
     ("resourceLogs", "scopeLogs", "logRecords"),
     ("resource_logs", "scope_logs", "log_records"),
 )
+_CODEX_LINES = frozenset(
+    {"session_meta", "response_item", "event_msg", "turn_context", "compacted"}
+)
+_CLAUDE_CODE_LINES = frozenset({"summary", "file-history-snapshot", "queue-operation"})
 _OTLP = frozenset(key for key, _, _ in _SPANS)
 
 
@@ -34,6 +38,26 @@ def spans_lines(value: Any) -> bool:
     if type(value) is list:
         return bool(value) and all(map(_is_otlp, value))
     return _is_otlp(value)
+
+
+def opens_session(value: Any) -> bool:
+    """Whether a value is a line of a Claude Code or Codex session: all lines of its file are one run."""
+    if type(value) is not dict or type(value.get("type")) is not str or is_trace(value):
+        return False
+    if type(value.get("payload")) is dict:
+        return value["type"] in _CODEX_LINES
+    return session_id([value]) is not None or value["type"] in _CLAUDE_CODE_LINES
+
+
+def session_id(lines: list[Any]) -> str | None:
+    """Return the id of the session that lines are of, where one of them tells it."""
+    for line in _dicts(lines):
+        payload = line.get("payload") if line.get("type") == "session_meta" else None
+        told = payload.get("id") if type(payload) is dict else None
+        found = _text(line.get("sessionId", line.get("session_id", told)))
+        if found:
+            return found
+    return None
 
 
 def single_traces(value: Any) -> list[tuple[str | None, Any]] | None:

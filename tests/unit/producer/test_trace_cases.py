@@ -111,6 +111,36 @@ def test_spans_of_one_run_are_one_case_on_whichever_lines_they_stand(*, in_lines
     assert spans == [["1", "3"], ["2"]]
 
 
+CLAUDE_CODE = [
+    {"type": "summary", "summary": "A chat", "leafUuid": "u2"},
+    {"type": "user", "uuid": "u1", "sessionId": "s-1", "message": {"role": "user", "content": "hi"}},
+    {"type": "assistant", "uuid": "u2", "sessionId": "s-1", "message": {"role": "assistant", "content": [{"type": "text", "text": "hello"}]}},
+]  # fmt: skip
+STREAM = [
+    {"type": "system", "subtype": "init", "session_id": "s-1", "tools": []},
+    {"type": "assistant", "session_id": "s-1", "message": {"role": "assistant", "content": [{"type": "text", "text": "hello"}]}},
+    {"type": "result", "subtype": "success", "session_id": "s-1", "result": "hello"},
+]  # fmt: skip
+CODEX = [
+    {"timestamp": "2025-09-01T10:00:00Z", "type": "session_meta", "payload": {"id": "s-1"}},
+    {"timestamp": "2025-09-01T10:00:01Z", "type": "response_item", "payload": {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "hi"}]}},
+    {"timestamp": "2025-09-01T10:00:02Z", "type": "response_item", "payload": {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "hello"}]}},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("lines", [CLAUDE_CODE, STREAM, CODEX], ids=["session", "stream", "codex"])
+def test_all_lines_of_a_session_are_one_case_named_after_it(lines: list[dict[str, Any]]) -> None:
+    (case,) = cases_of(jsonl(*lines))
+    assert case == {"custom_id": "s-1", "inputs": {"trace": lines}}
+    said = [step.output for step in read_trace(case["inputs"]["trace"]).steps_of("llm")]
+    assert said == ["hello"]
+
+
+def test_a_session_of_which_a_line_is_broken_is_left_as_it_is() -> None:
+    data = jsonl(*CODEX) + b'{"timestamp": \n'
+    assert b"".join(line.raw for line in Source(io.BytesIO(data), Settings())) == data
+
+
 def test_a_jaeger_export_is_a_case_for_each_of_its_traces() -> None:
     spans = [{"traceID": "x", "spanID": "1", "operationName": "chat", "startTime": 1, "tags": []}]
     data = {"data": [{"traceID": name, "spans": spans, "processes": {}} for name in "xy"]}
