@@ -18,7 +18,7 @@ from weighbridge.graders.config import as_tuple, parse_config
 from weighbridge.graders.loop import ticket
 from weighbridge.graders.loop.calls import History, history_of
 from weighbridge.graders.loop.identity import Identities
-from weighbridge.graders.loop.limits import STEPS_LIMIT, Effort, Limits
+from weighbridge.graders.loop.limits import DEFAULT_THRESHOLD, STEPS_LIMIT, Effort, Limits
 from weighbridge.graders.loop.loops import Loop, loops_of
 from weighbridge.graders.loop.repeated_calls import loops_in_calls
 from weighbridge.graders.loop.repeated_texts import loops_in_texts
@@ -44,11 +44,11 @@ class LoopConfig(GraderConfig):
         "steps (at least 2)",
     )
     similarity_threshold: float = Field(
-        default=0.9,
+        default=DEFAULT_THRESHOLD,
         ge=0.0,
         le=1.0,
         description="how alike two steps are that count as one, 0 to 1; at 1 only case, white space, punctuation, "
-        "word order and small words make no difference",
+        "word order and small words make no difference; below the default, short questions with the same short result count too",
     )
     max_period: int = Field(
         default=10, ge=1, le=50, description="the most steps in one round of a cycle"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from weighbridge.graders.loop.likeness import Least, Recent
-from weighbridge.graders.loop.limits import Effort
+from weighbridge.graders.loop.limits import DEFAULT_THRESHOLD, Effort
 from weighbridge.graders.loop.nature import thinks
 from weighbridge.graders.loop.wording import ANY_SORT
 
@@ -130,8 +130,9 @@ class Identities:
 
         Many calls fail for the same reason: of these only long pieces of work, such as edits, are alike. An answer tells
         more: questions that bring the same one are the same question, and may be less alike. A receipt tells nothing.
+        A threshold below the default is somebody's wish, and holds for all.
         """
-        if not self._compare_results or thinks(call):
+        if not self._compare_results or thinks(call) or self._threshold < DEFAULT_THRESHOLD:
             return Least(self._threshold, ANY_SORT)
         if call.outcome.has_failed:
             return Least(self._threshold, ANY_SORT - {"phrase"})

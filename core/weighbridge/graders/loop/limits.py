@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import re2
 
+DEFAULT_THRESHOLD = 0.9  #: of similarity
 STEPS_LIMIT = 120_000  #: of a trace that are examined
 FOLDED_CHARACTERS = 100_000  #: a longer value is equal to another or not: all of it matters, case and white space too
 EFFORT_LIMIT = 500_000  #: of one kind of work in one trace, in units

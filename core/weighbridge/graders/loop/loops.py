@@ -28,7 +28,8 @@ class Loop:
     period: int | None  #: steps in one round; None where they come in no order
     repeats: int  #: full rounds, or how often the most frequent step came
     step_ids: tuple[str, ...]  #: in trace order
-    min_similarity: float  #: between a step and the one that it repeats
+    min_similarity: float  #: between a step and the one that it repeats, noise in results aside
+    has_noise: bool  #: whether results differ by noise
     wasted_tokens: int | None  #: of all steps but the first of each kind
     wasted_ms: int | None
     shown: str  #: the first step, for a person
@@ -63,6 +64,7 @@ def _loop_of(
         repeats=rounds(finding, row),
         step_ids=tuple(id_of(each.step) for _, each in found),
         min_similarity=_least_similarity(found, effort),
+        has_noise=_has_noise(found),
         wasted_tokens=_tokens(again, answers),
         wasted_ms=_milliseconds(again),
         shown=_shown(found[0][1]),
@@ -101,7 +103,19 @@ def _similarity(one: Call | Turn, other: Call | Turn, effort: Effort) -> float:
     done = 1.0
     if one.exact != other.exact:
         done = ratio(one.arguments.texts, other.arguments.texts, effort)
-    return min(done, ratio(one.outcome.text or "", other.outcome.text or "", effort))
+    if one.outcome.text == other.outcome.text:
+        return done
+    return min(done, ratio(one.outcome.steady, other.outcome.steady, effort))
+
+
+def _has_noise(found: list[tuple[int, Call | Turn]]) -> bool:
+    """Whether calls of one number have results that are not equal as they stand."""
+    first: dict[int, str | None] = {}
+    return any(
+        first.setdefault(number, step.outcome.text) != step.outcome.text
+        for number, step in islice(found, _COMPARED_STEPS)
+        if isinstance(step, Call)
+    )
 
 
 def _tokens(again: list[Call | Turn], answers: Mapping[str, Step]) -> int | None:

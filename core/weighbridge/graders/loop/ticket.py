@@ -83,7 +83,7 @@ def details(given: LoopConfig, loops: Sequence[Loop], sight: Sight) -> dict[str,
 def score(loops: Sequence[Loop], sight: Sight) -> float:
     """Return the share of the examined steps that are in no loop."""
     inside = len({step_id for loop in loops for step_id in loop.step_ids})
-    return max(0.0, 1 - inside / max(1, sight.steps))
+    return max(0, sight.steps - inside) / max(1, sight.steps)
 
 
 def _told(loops: Sequence[Loop]) -> list[dict[str, object]]:
@@ -121,7 +121,7 @@ def _entry(loop: Loop, limits: Limits) -> Evidence:
     entry: Evidence = {
         "check": "loop",
         "description": f"{what} {loop.repeats:,} {times}, limit {limit:,}: {count:,} steps{shown}, "
-        f"{_alike(loop.min_similarity)}",
+        f"{_alike(loop)}",
         "passed": False,
         "limit": limit,
         "observed": loop.repeats,
@@ -161,10 +161,11 @@ def evidence_beyond_limits(trace: Trace, *, is_compared: bool) -> list[Evidence]
     return beyond
 
 
-def _alike(similarity: float) -> str:
-    if similarity == 1:
-        return "each equal to the one before"
-    return f"at least {min(99, round(100 * similarity))}% alike"
+def _alike(loop: Loop) -> str:
+    if loop.min_similarity < 1:
+        return f"at least {min(99, round(100 * loop.min_similarity))}% alike"
+    before = "the one before" if loop.period == 1 else "the one that it repeats"
+    return f"each equal to {before}{', noise in results aside' if loop.has_noise else ''}"
 
 
 def evidence_of_none(sight: Sight, limits: Limits) -> list[Evidence]:

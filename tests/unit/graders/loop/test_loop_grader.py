@@ -174,6 +174,26 @@ def test_a_stricter_threshold_tells_them_apart():
     assert ids(steps[:8], similarity_threshold=1.0) == []
 
 
+def test_short_questions_in_other_words_are_one_step_only_below_the_default_threshold():
+    asked = (
+        "export csv 504",
+        "CSV export 504 code",
+        "export csv 504 error",
+        "csv export error 504",
+    )
+    steps = [tool("search_docs", {"query": query}, '{"hits": []}') for query in asked]
+    assert ids(steps) == []
+    assert ids(steps, similarity_threshold=0.6) == [numbered(1, 4)]
+
+
+def test_noise_in_results_makes_equal_calls_no_less_alike():
+    steps = [tool("f", {"q": "x"}, f"Error: no such table (took {at}.5 s)") for at in range(5)]
+    (loop,) = loops(steps)
+    assert loop["min_similarity"] == 1
+    (entry,) = grade(steps)["evidence"]
+    assert entry["description"].endswith("each equal to the one before, noise in results aside")
+
+
 def test_long_calls_that_differ_in_a_number_are_different():
     steps = [tool("edit", edit(f"{BLOCK}\n    line {at}"), NOT_FOUND) for at in range(8)]
     assert ids(steps) == []
