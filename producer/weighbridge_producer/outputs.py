@@ -247,8 +247,8 @@ def _junit_case(row: dict[str, Any]) -> str:
     kind = _junit_kind(row)
     if kind == "passed":
         return head + "/>\n"
-    why = _xml_text(_why(row))
-    return f"{head}><{kind} message={quoteattr(why)}>{escape(why)}</{kind}></testcase>\n"
+    why, all_reasons = _xml_text(_why(row)), _xml_text("\n".join(_reasons(row)))
+    return f"{head}><{kind} message={quoteattr(why)}>{escape(all_reasons)}</{kind}></testcase>\n"
 
 
 def _xml_text(text: str) -> str:
@@ -268,6 +268,18 @@ def _why(row: dict[str, Any]) -> str:
         reason
         or next(entry["description"] for entry in row["result"]["evidence"] if not entry["passed"])
     )
+
+
+def _reasons(row: dict[str, Any]) -> list[str]:
+    """Return all that a job failed of, each with the steps that show it."""
+    failed = [entry for entry in (row["result"] or {}).get("evidence", ()) if not entry["passed"]]
+    if row["error"] or not failed:
+        return [_why(row)]
+    return [
+        f"{entry['check']}: {entry['description']}"
+        + (f" (steps: {', '.join(entry['step_ids'])})" if entry["step_ids"] else "")
+        for entry in failed
+    ]
 
 
 def _rows(results: Path) -> Iterator[dict[str, Any]]:

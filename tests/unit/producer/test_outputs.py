@@ -1,6 +1,7 @@
 """What is made of results: tables that no spreadsheet runs, and a file that grows where it should."""
 
 import csv
+from xml.etree import ElementTree as ET
 
 import orjson
 import pytest
@@ -41,6 +42,22 @@ def test_every_cell_of_a_table_is_quoted(tmp_path):
     deliver(results, [str(tmp_path / "table.csv")])
     _, row = (tmp_path / "table.csv").read_text().splitlines()
     assert row == '"c","1","l","g","1","errored","","","C: m","C","m","00"'
+
+
+def test_a_failed_test_tells_all_that_failed_and_at_which_steps(tmp_path):
+    entries = [
+        {"check": "tool_known", "description": "no <tool> 'x'", "passed": False, "step_ids": ["a", "b"]},
+        {"check": "max_steps", "description": "fine", "passed": True, "step_ids": []},
+        {"check": "arguments", "description": "no object", "passed": False, "step_ids": []},
+    ]  # fmt: skip
+    judged = {"verdict": "fail", "score": 0.0, "details": {}, "evidence": entries}
+    results = tmp_path / "results"
+    results.write_bytes(orjson.dumps(ROW | {"error": None, "result": judged}) + b"\n")
+    deliver(results, [str(tmp_path / "out.xml")])
+    failure = ET.parse(tmp_path / "out.xml").getroot().find(".//failure")
+    assert failure is not None
+    assert failure.get("message") == "no <tool> 'x'"
+    assert failure.text == "tool_known: no <tool> 'x' (steps: a, b)\narguments: no object"
 
 
 def test_growing_results_are_cut_back_to_what_is_known_to_be_whole(tmp_path):
