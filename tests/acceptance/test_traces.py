@@ -75,6 +75,59 @@ def test_a_trace_is_shown_with_its_steps_and_what_its_format_does_not_tell(cli):
     missing = cli("trace", "show", str(TRACES), "--id", "none")
     assert (missing.status, missing.out) == (1, "")
     assert "has no trace 'none'" in missing.err
+    assert "it has desk-rebook-11, 5b8aa5a2" in missing.err
+    assert missing.err.endswith(" and 8 more\n")
+
+
+def test_whoever_is_shown_the_first_of_several_traces_is_told_so(cli, tmp_path):
+    for arguments in ((), ("--json",)):
+        first = cli("trace", "show", str(TRACES), *arguments)
+        assert (first.status, first.err) == (0, "1 of 13 traces; --id picks another\n")
+    assert cli("trace", "show", str(TRACES), "--id", "shop-chat-10").err == ""
+    assert cli("trace", "show", str(TRACES / "desk_agent.json")).err == ""
+    piped = (TRACES / "shop_agent.jsonl").read_bytes()
+    assert cli("trace", "show", "-", stdin=piped).err == ""  # who knows when a pipe ends
+
+    (tmp_path / "many.jsonl").write_bytes(
+        piped.splitlines()[0] + b"\n" + b'{"steps":[]}\n' * 20_000
+    )
+    assert "1 of more than 10,001 traces" in cli("trace", "show", "many.jsonl").err
+
+
+def test_a_line_without_a_trace_is_told_in_the_words_of_run(cli, tmp_path):
+    lines = (
+        b'{"id": "a", "steps": []}',
+        b"",
+        b'{"id": "b", "steps": [{"type": "user", "outp',
+        b'"text"',
+        b'{"custom_id": "k", "inputs": {"agent_response": "x"}}',
+        b'{"custom_id": 7, "inputs": {"trace": {"steps": []}}}',
+    )
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "runs" / "cut.json").write_bytes(b"\n".join(lines))
+    for source, told in (
+        (
+            "runs/cut.json",
+            "line 3: INVALID_JSON: the JSON ends too early at byte 44\n  the line may",
+        ),
+        (
+            "runs",
+            "INVALID_JSON: cut.json, line 3: the JSON ends too early at byte 44\n  the line may",
+        ),
+    ):
+        converted = cli("trace", "convert", source, "-o", "out.jsonl")
+        assert converted.status == 1
+        assert converted.err.startswith(told)
+        ran = cli("run", source, "-g", "loop", "-o", "results.jsonl")
+        assert converted.err in ran.out
+    assert [row["id"] for row in rows(tmp_path / "out.jsonl")] == ["a"]
+
+
+def test_a_trace_that_cannot_be_read_is_told_with_its_code_and_its_place(cli, tmp_path):
+    (tmp_path / "odd.jsonl").write_bytes(b'{"steps": []}\n\n{"steps": [{"type": "odd"}]}\n')
+    ended = cli("trace", "convert", "odd.jsonl")
+    assert ended.status == 1
+    assert ended.err.startswith("line 3: UNKNOWN_TRACE_FORMAT: no trace format has this shape")
 
 
 def test_what_is_no_trace_is_told_by_what_it_looks_like(cli, tmp_path):
@@ -98,6 +151,18 @@ def test_formats_are_listed(cli):
     assert "OpenTelemetry" in cli("trace", "formats").out
     listed = cli("trace", "formats", "--json").json["formats"]
     assert {"native", "openai-chat", "otel"} <= {known["id"] for known in listed}
+
+
+def test_the_fields_of_one_format_are_listed(cli):
+    assert "weighbridge trace formats ID" in cli("trace", "formats").out
+    told = cli("trace", "formats", "native").out
+    assert "llm, tool, agent, user, system, other" in told
+    assert "atif" not in told
+    [known] = cli("trace", "formats", "atif", "--json").json["formats"]
+    assert known["fields"]["arguments"] == "tool_calls[].arguments"
+    unknown = cli("trace", "formats", "nope")
+    assert unknown.status == 2
+    assert "known formats: native, atif" in unknown.err
 
 
 def test_a_mistake_in_a_file_of_graders_is_told_with_its_line_before_anything_runs(cli, tmp_path):
@@ -145,7 +210,7 @@ def test_converting_a_file_onto_itself_is_refused_and_a_lost_line_is_an_error(cl
     assert (tmp_path / "in.jsonl").read_bytes().startswith(trace)
     lossy = cli("trace", "convert", "in.jsonl", "-o", "out.jsonl")
     assert lossy.status == 1
-    assert "line 2 of the input holds no trace" in lossy.err
+    assert "line 2: INVALID_JSON: the JSON ends too early at byte 22" in lossy.err
     assert len(rows(tmp_path / "out.jsonl")) == 1
 
 
@@ -159,7 +224,7 @@ def test_integers_beyond_64_bits_are_refused_as_in_grading_or_kept_as_they_are(c
     (tmp_path / "in.jsonl").write_bytes(plain.encode() + b"\n" + orjson.dumps(chat) + b"\n")
     ended = cli("trace", "convert", "in.jsonl", "-o", "out.jsonl")
     assert ended.status == 1
-    assert "line 1 of the input holds no trace: a number is larger than 64 bits" in ended.err
+    assert "line 1: NUMBER_OUT_OF_RANGE: a number is larger than 64 bits" in ended.err
     [row] = rows(tmp_path / "out.jsonl")
     assert f"{number}" in row["steps"][1]["arguments"]
     shown = cli("trace", "show", "out.jsonl")

@@ -191,7 +191,7 @@ def _fault(where: str, field: str, given: Any, wanted: str) -> TraceError:
     )
     return TraceError(
         f"{where}: {field} must be {wanted}, not {shown[:60]}",
-        "`weighbridge trace formats` describes the native form",
+        "`weighbridge trace formats native` lists the fields of the native form",
     )
 
 
@@ -267,5 +267,19 @@ IMPORTER = Importer(
     name="Weighbridge's native form",
     matches=_matches,
     read=_read,
-    fields=tuple((field, field) for field in Step.__struct_fields__),
+    fields=(
+        ("type", f"type of a step, which must be there: {', '.join(_TYPES)}"),
+        ("id", "id; of a step without one its place: s1, s2, ..."),
+        ("parent_id", "parent_id: the id of the step that this one is part of"),
+        ("name", "name of a tool or an agent"),
+        ("arguments", "arguments of a tool call: an object"),
+        ("input, output", "input, output: any JSON; what was said or returned is the output"),
+        ("error", "error: a text, or true"),
+        ("model", "model"),
+        ("usage", f"usage of a step, or of the run beside steps: {', '.join(_USAGE)}"),
+        ("cost_usd", "cost_usd of a step, or of the run beside steps"),
+        ("started_at, ended_at", "the same: ISO 8601, or seconds since 1970"),
+        ("tools", "tools, beside steps, as OpenAI, Anthropic or MCP write them"),
+        ("metadata", "metadata, beside steps: an object"),
+    ),
 )

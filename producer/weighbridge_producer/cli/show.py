@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+from bisect import bisect_right
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 import orjson
@@ -54,13 +55,23 @@ def printable(text: str) -> str:
 
 
 def shown(text: str, most: int | None = None) -> str:
-    """Return a stranger's text fit for the console, cut in its middle when it is wider than `most`."""
+    """Return a stranger's text fit for the console's markup, cut in its middle when it is wider than `most`."""
+    return escape(printable(text) if most is None else fitted(text, most))
+
+
+def fitted(text: str, most: int) -> str:
+    """Return a printable text that takes `most` cells at most, cut in its middle when it is wider."""
     text = printable(text)
-    if most is not None and cell_len(text) > most:
-        while cell_len(text) > most - 1:
-            text = text[: len(text) // 2] + text[len(text) // 2 + 1 :]
-        text = f"{text[: len(text) // 2]}…{text[len(text) // 2 :]}"
-    return escape(text)
+    if cell_len(text) <= most:
+        return text
+    lengths = range(len(text))
+    kept = bisect_right(lengths, most - 1, key=lambda length: cell_len(_ends(text, length))) - 1
+    return _ends(text, kept, "…")
+
+
+def _ends(text: str, length: int, between: str = "") -> str:
+    """Return so many characters of a text: half of them its beginning, half of them its end."""
+    return text[: (length + 1) // 2] + between + text[len(text) - length // 2 :]
 
 
 def complain(error: WeighbridgeError) -> None:

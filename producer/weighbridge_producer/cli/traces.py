@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 import sys
-from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import orjson
 import typer
 
-from weighbridge.errors import InputError, LineError, OutputError, TraceError, counted
+from weighbridge.errors import InputError, OutputError, TraceError
 from weighbridge.settings import read_settings
 from weighbridge_producer.cli import options as opt
 from weighbridge_producer.cli.show import EXIT_TROUBLE, err, out, print_json, shown, table
+from weighbridge_producer.cli.timeline import print_trace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from typing import BinaryIO
 
-    from weighbridge.traces import Step, Trace
+    from weighbridge.traces.importer import Importer
 
-_STYLES = {"llm": "cyan", "tool": "yellow", "agent": "magenta", "user": "green", "system": "dim"}
-_TEXT_WIDTH = 100
-_ERROR_WIDTH = 800
-_MOST_READ = 4 * _TEXT_WIDTH  #: characters of a text that are looked at, however long it is
+_NAMES_TOLD = 5
 
 File = Annotated[str, typer.Argument(metavar="FILE", help=opt.CASES_HELP)]
 
@@ -52,18 +48,32 @@ def show(
     Exit status: 0 when it was shown, 1 when there is none or something went wrong.
     """
     from weighbridge.traces.native import to_native
+    from weighbridge_producer.cli.trace_input import Traces
 
-    for name, trace in _traces(file):
-        if trace_id in (None, name):
-            if as_json:
-                sys.stdout.buffer.write(_line(to_native(trace)))
-                sys.stdout.buffer.flush()
-            else:
-                _print_trace(name, trace)
-            return
-    raise InputError(
-        f"{file!r} has no trace {trace_id!r}" if trace_id else f"{file!r} has no trace"
-    )
+    traces = Traces(file)
+    others: list[str] = []
+    for found in traces:
+        if trace_id not in {None, found.name}:
+            others.append(found.name)
+            continue
+        if as_json:
+            sys.stdout.buffer.write(_line(to_native(found.trace)))
+            sys.stdout.buffer.flush()
+        else:
+            print_trace(found.name, found.trace)
+        if trace_id is None and (of := traces.about_how_many()):
+            err.print(f"1 of {of} traces; --id picks another")
+        return
+    if trace_id is None:
+        raise InputError(f"{file!r} has no trace")
+    raise InputError(f"{file!r} has no trace {trace_id!r}", _known(others))
+
+
+def _known(names: list[str]) -> str:
+    if not names:
+        return "no trace in it can be read"
+    more = len(names) - _NAMES_TOLD
+    return f"it has {', '.join(names[:_NAMES_TOLD])}" + (f" and {more:,} more" if more > 0 else "")
 
 
 def convert(
@@ -79,106 +89,85 @@ def convert(
 
     Exit status: 0 when all were written, 1 when one could not be read (the others are written), or something went wrong.
     """
-    from weighbridge.traces.native import to_native
     from weighbridge_producer.outputs import check_output
     from weighbridge_producer.reading import Source
 
     if output == "-":
-        failed = _write_all(file, sys.stdout.buffer, to_native)
+        failed = _write_all(file, sys.stdout.buffer)
     else:
         check_output(output, Source(file, read_settings()))
         try:
             with Path(output).open("wb") as target:
-                failed = _write_all(file, target, to_native)
+                failed = _write_all(file, target)
         except OSError as error:
             raise OutputError(f"{output!r} cannot be written: {error.strerror}") from None
     if failed:
         raise typer.Exit(EXIT_TROUBLE)
 
 
-def formats(as_json: opt.AsJson = False) -> None:
-    """List the formats that are known by their shape, and what each cannot carry."""
+def formats(
+    format_id: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="FORMAT", help="One of them, by its id: where its fields are read from."
+        ),
+    ] = None,
+    as_json: opt.AsJson = False,
+) -> None:
+    """List the formats that are known by their shape, and what each cannot carry; or tell all about one."""
     from weighbridge.traces import FORMATS
 
+    known = {known.id: known for known in FORMATS}
+    if format_id is not None and format_id not in known:
+        raise typer.BadParameter(f"known formats: {', '.join(known)}", param_hint="FORMAT")
     if as_json:
-        print_json(
-            {
-                "formats": [
-                    {
-                        "id": known.id,
-                        "name": known.name,
-                        "fields": dict(known.fields),
-                        "lacks": known.lacks,
-                    }
-                    for known in FORMATS
-                ]
-            }
-        )
-        return
-    rows = table("id", "format", "cannot carry")
-    for known in FORMATS:
-        rows.add_row(known.id, known.name, known.lacks)
+        told = [known[format_id]] if format_id else FORMATS
+        print_json({"formats": [_as_dict(importer) for importer in told]})
+    elif format_id:
+        _print_format(known[format_id])
+    else:
+        rows = table("id", "format", "cannot carry")
+        for importer in FORMATS:
+            rows.add_row(importer.id, importer.name, importer.lacks or "-")
+        out.print(rows)
+        out.print("\nweighbridge trace formats ID tells where the fields of one are read from")
+
+
+def _as_dict(importer: Importer) -> dict[str, object]:
+    return {
+        "id": importer.id,
+        "name": importer.name,
+        "fields": dict(importer.fields),
+        "lacks": importer.lacks,
+    }
+
+
+def _print_format(importer: Importer) -> None:
+    out.print(f"[bold]{importer.id}[/]  {shown(importer.name)}")
+    if importer.lacks:
+        out.print(f"It cannot carry: {shown(importer.lacks)}")
+    rows = table("field", "where it comes from")
+    for ours, theirs in importer.fields:
+        rows.add_row(shown(ours), shown(theirs))
+    out.print()
     out.print(rows)
 
 
-def _traces(file: str) -> Iterator[tuple[str, Trace]]:
-    """Yield the traces of cases or of bare traces, each with its id."""
-    for number, name, value in _values(file):
+def _write_all(file: str, target: BinaryIO) -> int:
+    """Write every trace; return how many could not be."""
+    from weighbridge.traces.native import to_native
+    from weighbridge_producer.cli.trace_input import Traces
+
+    traces = Traces(file)
+    for found in traces:
         try:
-            yield from _read(name, value)
+            target.write(_line({**to_native(found.trace), "id": found.trace.id or found.name}))
         except TraceError as error:
-            err.print(f"[red]{error.code}[/]: trace {number}: {shown(str(error), _ERROR_WIDTH)}")
-
-
-def _read(name: str, value: Any) -> Iterator[tuple[str, Trace]]:
-    from weighbridge.traces import read_traces
-
-    found = read_traces(value)
-    for trace in found:
-        yield (name if len(found) == 1 else trace.id or name), trace
-
-
-def _values(file: str, bad_lines: list[int] | None = None) -> Iterator[tuple[int, str, Any]]:
-    """Yield the traces of the input as JSON; tell of lines that hold none, and note them."""
-    from weighbridge.jobs.codec import decode_line
-    from weighbridge_producer.reading import Source
-
-    numbers = count(1)
-    for line in Source(file, read_settings()):
-        if line.fault:
-            err.print(f"[red]{line.fault.code}[/]: {shown(line.fault.message)}")
-            if bad_lines is not None:
-                bad_lines.append(next(numbers))
-        elif line.raw.strip():
-            number = next(numbers)
-            try:
-                case = decode_line(line.raw)  # as those do who grade it
-                yield number, str(case["custom_id"]), case["inputs"]["trace"]
-                continue
-            except LineError as fault:
-                why = f": {shown(fault.message)}; {shown(fault.hint)}"
-            except (TypeError, KeyError):
-                why = ""
-            err.print(f"[red]line {number}[/] of the input holds no trace{why}")
-            if bad_lines is not None:
-                bad_lines.append(number)
-
-
-def _write_all(file: str, target: BinaryIO, to_native: Any) -> int:
-    """Write every trace; return how many could not be read."""
-    bad_lines: list[int] = []
-    failed = 0
-    for number, name, value in _values(file, bad_lines):
-        try:
-            for trace_name, trace in _read(name, value):
-                data = {**to_native(trace), "id": trace.id or trace_name}
-                target.write(_line(data))
-                for lost in trace.not_carried:
-                    err.print(f"{shown(trace_name)}: not carried over: {shown(lost)}")
-        except TraceError as error:
-            failed += 1
-            err.print(f"[red]{error.code}[/]: trace {number}: {shown(str(error), _ERROR_WIDTH)}")
-    return failed + len(bad_lines)
+            traces.lose(error)
+            continue
+        for lost in found.trace.not_carried:
+            err.print(f"{shown(found.name)}: not carried over: {shown(lost)}")
+    return traces.lost
 
 
 def _line(data: dict[str, Any]) -> bytes:
@@ -190,62 +179,3 @@ def _line(data: dict[str, Any]) -> bytes:
             f"it cannot be written: {error}",
             "integers of more than 64 bits and halves of surrogate pairs are refused in input, too",
         ) from None
-
-
-def _print_trace(name: str, trace: Trace) -> None:
-    tools, calls = trace.steps_of("tool"), trace.steps_of("llm")
-    whole = trace.usage.total if trace.usage else None
-    tokens = whole or sum((step.usage.total or 0) for step in calls if step.usage)
-    facts = [
-        trace.format,
-        counted(len(trace.steps), "step"),
-        counted(len(calls), "model call"),
-        counted(len(tools), "tool call"),
-    ]
-    if tokens:
-        facts.append(counted(tokens, "token"))
-    out.print(f"[bold]{shown(name, _TEXT_WIDTH)}[/]  {', '.join(facts)}\n")
-    start = min((step.started_at for step in trace.steps if step.started_at), default=None)
-    width = min(24, max((len(step.id) for step in trace.steps), default=2))
-    for step in trace.steps:
-        _print_step(step, start, width)
-    for capability, reason in trace.missing.items():
-        out.print(f"[dim]no {capability.replace('_', ' ')}: {shown(reason)}[/]")
-    for lost in trace.not_carried:
-        out.print(f"[dim]not carried over: {shown(lost)}[/]")
-
-
-def _print_step(step: Step, start: int | None, width: int) -> None:
-    moment = f"{(step.started_at - start) / 1e9:+9.2f}s " if step.started_at and start else ""
-    kind = f"[{_STYLES.get(step.type, 'white')}]{step.type:6}[/]"
-    ident = shown(step.id, width)
-    name = f"[bold]{shown(step.name, 40)}[/] " if step.name else ""
-    what = name + _brief(step.arguments if step.type == "tool" else step.output)
-    usage = (
-        f" [dim]{counted(step.usage.total, 'token')}[/]" if step.usage and step.usage.total else ""
-    )
-    out.print(f"{moment}{ident:{width}}  {kind} {what}{usage}".rstrip())
-    indent = " " * (len(moment.strip()) + 1 + width + 9 if moment else width + 9)
-    if step.error:
-        out.print(f"{indent}[red]✗ {_brief(step.error)}[/]")
-    elif step.type == "tool" and step.output is not None:
-        out.print(f"{indent}[dim]→ {_brief(step.output)}[/]")
-
-
-def _brief(value: Any) -> str:
-    """Return any value in one line."""
-    if value is None:
-        return ""
-    text = value if isinstance(value, str) else _json(value)
-    line = " ".join(text[:_MOST_READ].split())
-    return shown(line if len(text) <= _MOST_READ else f"{line} …", _TEXT_WIDTH)
-
-
-def _json(value: Any) -> str:
-    try:
-        return orjson.dumps(value).decode()
-    except TypeError:  # an integer beyond 64 bits, or very deep
-        try:
-            return repr(value)
-        except RecursionError:
-            return "…"

@@ -4,7 +4,7 @@ import pytest
 from rich.console import Console
 
 from weighbridge.jobs.model import Counts, GraderSummary
-from weighbridge_producer.cli.show import print_summary, printable, shown
+from weighbridge_producer.cli.show import fitted, print_summary, printable, shown
 
 MANY = 10_000_000
 
@@ -74,3 +74,18 @@ def test_a_summary_shows_at_most_50_labels_and_says_how_many_more_there_are():
     assert sum(line.startswith("label-") for line in lines) == 100
     assert "... and 12 more labels" in lines
     assert "more label" not in summary_of(*rows[:50])
+
+
+@pytest.mark.parametrize(
+    ("text", "most", "expected"),
+    [
+        ("abcdef", 6, "abcdef"),
+        ("abcdef", 5, "ab…ef"),
+        ("abcdef", 4, "ab…f"),
+        ("abcdef", 1, "…"),
+        ("名前名前", 5, "名…前"),
+        ("a" * 1_000_000, 3, "a…a"),
+    ],
+)
+def test_a_text_that_is_too_wide_loses_its_middle(text, most, expected):
+    assert fitted(text, most) == expected

@@ -1,0 +1,126 @@
+"""A trace drawn as a timeline: a line for each step, and what its format could not tell."""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+import orjson
+from rich.cells import cell_len
+from rich.segment import Segment, Segments
+from rich.style import Style
+
+from weighbridge.errors import counted
+from weighbridge_producer.cli.show import fitted, out, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from weighbridge.traces import Step, Trace
+
+_STYLES = {
+    kind: Style.parse(name)
+    for kind, name in {
+        "llm": "cyan",
+        "tool": "yellow",
+        "agent": "magenta",
+        "user": "green",
+        "system": "dim",
+    }.items()
+}
+_WHITE, _BOLD, _DIM, _RED = map(Style.parse, ("white", "bold", "dim", "red"))
+_TEXT_WIDTH = 100
+_NAME_WIDTH = 40
+_ID_WIDTH = 24
+_TYPE_WIDTH = 6
+_MOST_READ = 4 * _TEXT_WIDTH  #: characters of a text that are looked at, however long it is
+
+
+def print_trace(name: str, trace: Trace) -> None:
+    """Show a trace under a name."""
+    out.print(f"[bold]{shown(name, _TEXT_WIDTH)}[/]  {', '.join(_facts(trace))}\n")
+    labels = [
+        moment + ident
+        for moment, ident in zip(_moments(trace.steps), _idents(trace.steps), strict=True)
+    ]
+    lines = map(_of_step, trace.steps, labels)
+    # Segments are what rich makes of marked-up text, at a cost that long traces need not bear.
+    out.print(Segments(chain.from_iterable(lines)), end="")
+    for capability, reason in trace.missing.items():
+        out.print(f"[dim]no {capability.replace('_', ' ')}: {shown(reason)}[/]")
+    for lost in trace.not_carried:
+        out.print(f"[dim]not carried over: {shown(lost)}[/]")
+
+
+def _facts(trace: Trace) -> list[str]:
+    calls = trace.steps_of("llm")
+    whole = trace.usage.total if trace.usage else None
+    tokens = whole or sum((step.usage.total or 0) for step in calls if step.usage)
+    facts = [
+        trace.format,
+        counted(len(trace.steps), "step"),
+        counted(len(calls), "model call"),
+        counted(len(trace.steps_of("tool")), "tool call"),
+    ]
+    return [*facts, counted(tokens, "token")] if tokens else facts
+
+
+def _moments(steps: Sequence[Step]) -> list[str]:
+    """Return a column of when each step began, blank where that is not known; empty where it never is."""
+    start = min((step.started_at for step in steps if step.started_at is not None), default=0)
+    told = [
+        "" if step.started_at is None else f"{(step.started_at - start) / 1e9:+9.2f}s "
+        for step in steps
+    ]
+    width = max(map(len, told), default=0)
+    return [moment.rjust(width) for moment in told]
+
+
+def _idents(steps: Sequence[Step]) -> list[str]:
+    """Return a column of the steps' ids."""
+    idents = [fitted(step.id, _ID_WIDTH) for step in steps]
+    width = max(map(cell_len, idents), default=0)
+    return [ident + " " * (width - cell_len(ident)) for ident in idents]
+
+
+def _of_step(step: Step, label: str) -> Iterator[Segment]:
+    """Yield a step's line, and another for what it came to where it is a tool call or failed."""
+    yield Segment(f"{label}  ")
+    yield Segment(f"{step.type:{_TYPE_WIDTH}}", _STYLES.get(step.type, _WHITE))
+    if step.name:
+        yield Segment(" ")
+        yield Segment(fitted(step.name, _NAME_WIDTH), _BOLD)
+    if what := _brief(step.arguments if step.type == "tool" else step.output):
+        yield Segment(f" {what}")
+    if step.usage and step.usage.total:
+        yield Segment(" ")
+        yield Segment(counted(step.usage.total, "token"), _DIM)
+    yield Segment.line()
+    if step.error:
+        came_to = Segment(f"✗ {_brief(step.error)}", _RED)
+    elif step.type == "tool" and step.output is not None:
+        came_to = Segment(f"→ {_brief(step.output)}", _DIM)
+    else:
+        return
+    yield Segment(" " * (cell_len(label) + 2 + _TYPE_WIDTH + 1))
+    yield came_to
+    yield Segment.line()
+
+
+def _brief(value: Any) -> str:
+    """Return any value in one line."""
+    if value is None:
+        return ""
+    text = value if isinstance(value, str) else _json(value)
+    line = " ".join(text[:_MOST_READ].split())
+    return fitted(line if len(text) <= _MOST_READ else f"{line} …", _TEXT_WIDTH)
+
+
+def _json(value: Any) -> str:
+    try:
+        return orjson.dumps(value).decode()
+    except TypeError:  # an integer beyond 64 bits, or very deep
+        try:
+            return repr(value)
+        except RecursionError:
+            return "…"

@@ -1,0 +1,110 @@
+"""The traces of an input, one after the other, and what is wrong with the lines that hold none."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from weighbridge.errors import InputError, LineError, TraceError
+from weighbridge.jobs.case import parse_case
+from weighbridge.jobs.codec import JSON_SPACE
+from weighbridge.jobs.model import ErrorCode, GraderSpec, JobError
+from weighbridge.settings import MIB, read_settings
+from weighbridge.traces import read_traces
+from weighbridge_producer.cli.show import err, shown
+from weighbridge_producer.reading import Source
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from weighbridge.jobs.chunk import Line
+    from weighbridge.traces import Trace
+    from weighbridge_producer.encoding import SourceLine
+
+_ANY_GRADER = (GraderSpec("loop"),)  #: a case need not name one here
+_ERROR_WIDTH = 800
+_COUNTED_LINES, _COUNTED_BYTES = 10_000, 16 * MIB
+_NAME_OF_TRACE = b'"trace"'  #: every line that holds one has it
+
+
+class Found(NamedTuple):
+    """A trace and the id that it goes by."""
+
+    name: str
+    trace: Trace
+
+
+class Traces:
+    """The traces of a file, folder, pattern or pipe, of cases or bare; what holds none is told on standard error."""
+
+    def __init__(self, file: str) -> None:
+        self._source = Source(file, read_settings())
+        self._lines = iter(self._source)
+        self._line: Line
+        self._read = 0  #: traces that were read of lines so far
+        self.lost = 0  #: how many lines or traces could not be read, or were lost later
+
+    def __iter__(self) -> Iterator[Found]:
+        """Yield every trace that can be read."""
+        for number, line in enumerate(self._lines, start=1):
+            if not _holds_something(line):
+                continue
+            self._line = line.as_job(number)
+            try:
+                found = _traces_of(self._line)
+            except (LineError, TraceError) as error:
+                self.lose(error)
+                continue
+            self._read += len(found)
+            yield from found
+
+    def lose(self, error: LineError | TraceError) -> None:
+        """Tell why the line read last, or a trace of it, is lost, as `run` would tell it."""
+        self.lost += 1
+        code = error.line_code if isinstance(error, LineError) else error.code
+        place = self._line.place
+        told = JobError(code, error.message, error.hint).at(place)
+        where = "" if place else f"line {self._line.number}: "
+        err.print(f"{where}[red]{code}[/]: {shown(told.message, _ERROR_WIDTH)}")
+        if told.hint:
+            err.print(f"  {shown(told.hint, _ERROR_WIDTH)}")
+
+    def about_how_many(self) -> str:
+        """Return how many traces there are, as far as that is cheap to tell; nothing where it is one or unknown."""
+        if not self._source.rereadable:
+            return ""  # a pipe may stay open for long
+        try:
+            count, is_all = self._count_on()
+        except InputError:
+            return ""  # of a later file, which nobody asked for
+        if not is_all:
+            return f"more than {count:,}"
+        return f"{count:,}" if count > 1 else ""
+
+    def _count_on(self) -> tuple[int, bool]:
+        """Return how many traces there are, and whether these are all."""
+        count, size = self._read, 0
+        for line in islice(self._lines, _COUNTED_LINES):
+            count += _NAME_OF_TRACE in line.raw
+            size += len(line.raw)
+            if size > _COUNTED_BYTES:
+                break
+        return count, next(self._lines, None) is None
+
+
+def _holds_something(line: SourceLine) -> bool:
+    return bool(line.fault or line.raw.strip(JSON_SPACE))
+
+
+def _traces_of(line: Line) -> list[Found]:
+    """Return the traces on a line; raise LineError or TraceError where it holds none."""
+    if line.fault:
+        raise LineError(line.fault.code, line.fault.message, line.fault.hint)
+    case = parse_case(line.raw, _ANY_GRADER)  # as those do who grade it
+    if "trace" not in case.inputs:
+        raise LineError(ErrorCode.MISSING_FIELD, "the inputs lack 'trace'", "needed: trace")
+    value: Any = case.inputs["trace"]
+    found = read_traces(value)
+    if len(found) == 1:
+        return [Found(case.custom_id, found[0])]
+    return [Found(trace.id or case.custom_id, trace) for trace in found]
