@@ -43,6 +43,7 @@ RedisUrl = Annotated[
     str | None,
     typer.Option(
         "--redis-url",
+        metavar="URL",
         help="The shared Redis; better given as WEIGHBRIDGE_REDIS_URL, which `ps` does not show.",
         callback=utf8,
     ),

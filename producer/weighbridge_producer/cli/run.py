@@ -52,6 +52,7 @@ def run(
         typer.Option(
             "-o",
             "--output",
+            metavar="FILE",
             help="Where results go: .jsonl, .jsonl.gz, .jsonl.zst, .csv, .xml (JUnit), or -; repeatable."
             " Default: NAME.results.jsonl in the current folder, NAME being the name of CASES without its endings, or"
             " weighbridge for a pipe or a pattern.",

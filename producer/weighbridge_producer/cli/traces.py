@@ -38,7 +38,10 @@ def show(
     trace_id: Annotated[
         str | None,
         typer.Option(
-            "--id", help="Which trace, by its id (default: the first).", callback=opt.utf8
+            "--id",
+            metavar="ID",
+            help="Which trace, by its id (default: the first).",
+            callback=opt.utf8,
         ),
     ] = None,
     as_json: opt.AsJson = False,
@@ -81,7 +84,10 @@ def convert(
     output: Annotated[
         str,
         typer.Option(
-            "-o", "--output", help="Where the traces go, one a line; - for standard output."
+            "-o",
+            "--output",
+            metavar="FILE",
+            help="Where the traces go, one a line; - for standard output.",
         ),
     ] = "-",
 ) -> None:

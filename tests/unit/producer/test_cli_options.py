@@ -1,7 +1,11 @@
+import re
+
 import pytest
+from typer.testing import CliRunner
 
 from weighbridge.errors import ConfigError
 from weighbridge.jobs.model import GraderSpec
+from weighbridge_producer.cli.commands import app
 from weighbridge_producer.cli.options import specs
 
 
@@ -44,3 +48,11 @@ def test_a_setting_that_cannot_be_placed_is_refused(graders, config, complaint):
 def test_one_label_for_two_graders_is_refused():
     with pytest.raises(ConfigError, match="two graders are labelled 'x'"):
         specs(["x=true-false", "x=string-match"], [])
+
+
+@pytest.mark.parametrize("command", [["run"], ["submit"], ["trace", "show"], ["trace", "convert"]])
+def test_help_names_what_an_option_takes_and_no_type_of_python(command):
+    told = CliRunner().invoke(app, [*command, "--help"])
+    assert told.exit_code == 0
+    assert "list[" not in told.output
+    assert not re.search(r"--(id|output|redis-url) <", told.output)
