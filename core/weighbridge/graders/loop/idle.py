@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from weighbridge.graders.loop.limits import linear
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -18,8 +20,12 @@ _DEPTH = 4  #: objects deeper in each other than this are taken as they are
 _COMMAND_KEYS = ("command", "cmd")
 _CODE_KEYS = ("code", "source", "script", "sql", "query", "statement")
 _SCRIPT_KEYS = frozenset(("command", "cmd", "code", "script"))
+_MARKS_LIMIT = 200  #: of one kind that are taken out of one text
 _ROUNDS = 8  #: of taking something off the end of a command
 _FOLDER_CHARACTERS = 300
+_SHOWN = frozenset(
+    ">|;&#("
+)  #: a command without any of these shows no more and no less than its output
 _SHOWING_CHARACTERS = 100  #: at the end of a command that are looked at, each time
 
 
@@ -54,9 +60,9 @@ _KEYS = frozenset(_CODE_KEYS) | _IDLE_KEYS | _ID_KEYS | _REMARK_KEYS | _TIME_KEY
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[.,]\d{1,9}(?:Z|[+-]\d\d:?\d\d)?")
 _SECONDS = re.compile(r"1\d{9}\.\d{1,3}")
 _LEAST_MOMENT_MS = 10**12
-_CACHE_BUSTER = re.compile(
-    r"(?<=[?&])(?:(?:_|cb|cache_?bust(?:er)?|no_?cache|rand|rnd|random|nonce)=[^&#\s\"']{0,60}"
-    r"|(?:_?ts?|time|timestamp|v)=\d{10,19})(?=[&#\s\"']|$)"
+_CACHE_BUSTER = linear(
+    r"""([?&])(?:(?:_|cb|cache_?bust(?:er)?|no_?cache|rand|rnd|random|nonce)=[^&#\s"']{0,60}
+|(?:_?ts?|time|timestamp|v)=\d{10,19}\b)"""
 )
 _FOLDER = re.compile(r"""^\s*cd\s+("[^"]{1,300}"|'[^']{1,300}'|[^\s;&|"']{1,300})\s*(?:&&|;)\s*""")
 #: What stands at the end of a command and only shows its output, or part of it, or its status.
@@ -66,11 +72,10 @@ _SHOWING = re.compile(
 
 
 #: A comment, with nothing after it that could close a quotation around it.
-_COMMENT = re.compile(r"^[ \t]*#[ \t][^\n]*(?:\n|\Z)|[ \t]+#[ \t][^\n\"'`]*$", re.MULTILINE)
-_SQL_COMMENT = re.compile(r"--[ \t][^\n\"'`]*$|/\*[^*\"'`]{0,200}\*/", re.MULTILINE)
-_SQL = re.compile(
-    r"(?:\s|--[^\n]*\n)*+(?:select|with|insert|update|delete|create|drop|alter|explain)\b",
-    re.IGNORECASE,
+_COMMENT = linear(r"""(?m)^[ \t]*#[ \t][^\x0a]*$|[ \t]+#[ \t][^\x0a"'`]*$""")
+_SQL_COMMENT = linear(r"""(?m)--[ \t][^\x0a"'`]*$|/\*[^*"'`]{0,200}\*/""")
+_SQL = linear(
+    r"^(?:\s|--[^\x0a]*\x0a)*(?:select|with|insert|update|delete|create|drop|alter|explain)\b"
 )
 
 
@@ -125,7 +130,7 @@ def _is_meant(key: str, tool: str) -> bool:
 
 def _kept(value: Any, depth: int) -> Any:
     if type(value) is str:
-        return _CACHE_BUSTER.sub("", value) if _may_hold_idle(value) else value
+        return _without(_CACHE_BUSTER, value, r"\1") if _may_hold_idle(value) else value
     if type(value) is not dict or not depth:
         return value
     is_described = not _SCRIPT_KEYS.isdisjoint(value)
@@ -152,16 +157,28 @@ def _is_moment(value: Any) -> bool:
 
 def _uncommented(code: str) -> str:
     """Return code, or a query, without its comments."""
-    if _SQL.match(code):
-        return _SQL_COMMENT.sub("", code).strip() or code
-    return _COMMENT.sub("", code).strip() or code if "#" in code else code
+    if "#" not in code and "--" not in code and "/*" not in code:
+        return code
+    comment = _SQL_COMMENT if _without(_SQL, code) != code else _COMMENT
+    return _without(comment, code).strip() or code
+
+
+def _without(idle: re.Pattern[str], text: str, mark: str = "") -> str:
+    """Return a text without what a pattern first finds; as it is, where it has no UTF-8 form."""
+    try:
+        return idle.sub(mark, text, count=_MARKS_LIMIT)
+    except UnicodeEncodeError:
+        return text
 
 
 def _bare(command: str, folder: str) -> str:
     """Return a command without the folder, the brackets around it, and what only shows its output."""
     found = _FOLDER.search(command) if folder else None
     bare = (command[found.end() :] if found and found[1] == folder else command).strip()
-    bare = "\n".join(line for line in bare.splitlines() if line.lstrip()[:1] != "#") or bare
+    if "#" in bare:
+        bare = "\n".join(line for line in bare.splitlines() if line.lstrip()[:1] != "#") or bare
+    if _SHOWN.isdisjoint(bare):
+        return bare or command
     for _ in range(_ROUNDS):
         end = max(0, len(bare) - _SHOWING_CHARACTERS)
         shorter = (bare[:end] + _SHOWING.sub("", bare[end:])).strip()

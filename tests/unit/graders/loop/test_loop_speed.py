@@ -87,6 +87,18 @@ HUGE = {
     "a hundred thousand arguments": lambda _: [
         ("set", {f"k{key}": f"v{at}" for key in range(20_000)}, "Error: no") for at in range(5)
     ],
+    "a million characters of what may be left out": lambda _: [
+        ("execute", {key: f"{text * (10**6 // len(text))}'{at}"}, "Error: no")
+        for at in range(2)
+        for key, text in (
+            ("code", " # "),
+            ("code", "# " + " " * 999),
+            ("sql", "select -- /* "),
+            ("url", "?_=1&t=12345678901"),
+            ("command", "cd " + " " * 999),
+            ("command", "(#a\n"),
+        )
+    ],
     "fifty thousand equal calls": lambda _: [("get", {"id": 1}, "x")] * 50_000,
     "fifty thousand different calls": lambda _: [
         ("get", {"q": f"{at:x}"}, f"{at:x}") for at in range(50_000)
