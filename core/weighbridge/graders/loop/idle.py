@@ -56,7 +56,7 @@ _REMARK_KEYS = frozenset(
 _TIME_KEYS = _spellings("ts", "_ts", "t", "_t", "timestamp", "time", "now", "sent_at") | _spellings(
     "requested_at", "request_time", "client_time", "called_at"
 )
-_KEYS = frozenset(_CODE_KEYS) | _IDLE_KEYS | _ID_KEYS | _REMARK_KEYS | _TIME_KEYS | _SCRIPT_KEYS
+_KEYS = _IDLE_KEYS | _ID_KEYS | _REMARK_KEYS | _TIME_KEYS | _SCRIPT_KEYS
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[.,]\d{1,9}(?:Z|[+-]\d\d:?\d\d)?")
 _SECONDS = re.compile(r"1\d{9}\.\d{1,3}")
 _LEAST_MOMENT_MS = 10**12
@@ -117,7 +117,9 @@ def common_folder(steps: Iterable[Step]) -> str:
 
 
 def _may_hold_idle(value: Any) -> bool:
-    return type(value) is dict or (type(value) is str and "?" in value and "=" in value)
+    if type(value) is not str:
+        return type(value) is dict
+    return ("?" in value and "=" in value) or "--" in value or "# " in value or "/*" in value
 
 
 def _is_meant(key: str, tool: str) -> bool:
@@ -130,7 +132,8 @@ def _is_meant(key: str, tool: str) -> bool:
 
 def _kept(value: Any, depth: int) -> Any:
     if type(value) is str:
-        return _without(_CACHE_BUSTER, value, r"\1") if _may_hold_idle(value) else value
+        is_address = "?" in value and "=" in value
+        return _without(_CACHE_BUSTER, value, r"\1") if is_address else value
     if type(value) is not dict or not depth:
         return value
     is_described = not _SCRIPT_KEYS.isdisjoint(value)

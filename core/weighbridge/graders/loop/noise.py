@@ -64,11 +64,16 @@ _TIMES = linear(
 |\b[a-z][\w.-]{{0,40}}\[\d{{3,8}}\]:
 |\b{_LABEL}["']?\s?[:=]\s?(?:"[^"]{{0,80}}"|'[^']{{0,80}}'|[^\s,;}}\]]{{1,80}})"""
 )
-_DAY_OR_MONTH = re.compile(
-    "mon|tue|wed|thu|fri|sat|sun|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec", re.IGNORECASE
+_DAYS_AND_MONTHS = frozenset(
+    {
+        *("mon", "tue", "wed", "thu", "fri", "sat", "sun"),
+        *("jan", "feb", "mar", "apr", "may", "jun"),
+        *("jul", "aug", "sep", "oct", "nov", "dec"),
+    }
 )
 _WORD = re.compile(r"\w+")
-_VARIES = re.compile(r"\d|/tmp\b|\b[Aa]d:")
+_DIGIT = re.compile(r"\d")
+_VARYING = ("tmp", "Ad:", "ad:")  #: before noise that may have no digit
 _OPENING = ("{", "[")  #: of an object or an array, written as text
 
 
@@ -81,10 +86,14 @@ class Work(NamedTuple):
 
 def beginning_of(text: str) -> str:
     """Return the beginning of a result, up to a number: it is equal for nearly all that are the same but for noise."""
-    found = _VARIES.search(text, 0, _BEGINNING_CHARACTERS)
+    found = _DIGIT.search(text, 0, _BEGINNING_CHARACTERS)
+    end = found.start() if found else _BEGINNING_CHARACTERS
+    for mark in _VARYING:
+        place = text.find(mark, 0, end)
+        end = place if place >= 0 else end
     # What stands right before a number may belong to it: an id may begin with letters, a date with a day or a month.
-    head = text[: found.start() if found else _BEGINNING_CHARACTERS].rstrip(ascii_letters)
-    while head and _DAY_OR_MONTH.fullmatch(head.rstrip(", ")[-3:]):
+    head = text[:end].rstrip(ascii_letters)
+    while head.rstrip(", ")[-3:].lower() in _DAYS_AND_MONTHS:
         head = head.rstrip(", ").rstrip(ascii_letters)
     return head
 
@@ -93,7 +102,7 @@ def without_noise(text: str, work: Work, effort: Effort) -> str:
     """Return a result without what differs from one time to the next."""
     if text[:1] in _OPENING:
         text = _in_order(text)
-    if not _VARIES.search(text):
+    if not _DIGIT.search(text) and not any(mark in text for mark in _VARYING):
         return text
     if _TIME_LEFT.search(text):
         text = _masked(_TIME_LEFT, r"left \1\2\3 ", text, effort)
