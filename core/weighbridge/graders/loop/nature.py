@@ -22,13 +22,13 @@ _BETWEEN_COMMANDS = re.compile(r"&&|\|\||[;|\n]")
 #: Commands that only show something: by their name, by what they are told to do, or asked for no more than help.
 _LOOKING_COMMAND = re.compile(
     r"\s*(?:(?:ls|ll|cat|e?grep|rg|ag|find|fd|head|tail|pwd|which|whereis|type|wc|tree|less|more|stat|file|du|df|free|ps|top|uname"
-    r"|whoami|who|id|groups|hostname|env|printenv|date|uptime|nproc|lsof|lsblk|ss|netstat|ip|ifconfig|arp|ping|traceroute|nc|host"
+    r"|whoami|who|id|groups|hostname|printenv|date|uptime|nproc|lsof|lsblk|ss|netstat|ip|ifconfig|arp|ping|traceroute|nc|host"
     r"|getent|nvidia-smi|pgrep|diff|cmp|sort|uniq|cut|tr|awk|jq|column|nl|xxd|strings|ldd|man|zcat|realpath|md5sum|sha256sum|echo"
     r"|printf|cd|journalctl|dmesg|dig|nslookup|sed -n|git (?:branch|remote|rev-parse|blame|ls-files|reflog))(?:\s|$)"
     r"|[\w./-]{1,60} (?:(?!apply|run|exec|install|create|delete|rm|add|remove|set|push|start|stop|restart)[a-z]{1,20} ){0,2}"
     r"(?:list|ls|show|status|info|describe|get|history|current|heads|versions?|view|inspect|logs?|diff|help|search|freeze|images"
     r"|ps|top|explain|whoami|providers|output|outdated|(?:list|get|describe|is|current)-[\w-]{1,40})(?:\s|$)"
-    r"|\S{1,100} (?:--?version|-V|--help)\s*$|(?:get|read|view|list|search|fetch|show|open|describe)_\w{1,40}\b)"
+    r"|\S{1,100} (?:--?version|-V|--help)\s*$|env\s*$|(?:get|read|view|list|search|fetch|show|open|describe)_\w{1,40}\b)"
 )
 _WRITES = re.compile(r"\s-(?:delete|exec|o)\b")
 _LOOKING_QUERY = re.compile(
