@@ -42,6 +42,8 @@ _COMMAND_AT_THE_END = re.compile(r"^```[^`]{1,300}```\s{0,9}\Z", re.MULTILINE)
 #: Under what an action written as an object holds its tool, and its arguments.
 _NAME_KEYS = ("name", "tool", "tool_name", "function", "action")
 _ARGUMENTS_KEYS = ("arguments", "parameters", "args", "input", "tool_input", "action_input")
+_FENCE = "```"
+_FENCED = re.compile(r"```(?:bash|sh|shell|console|mswea_bash_command)?[ \t]*\n([^`]{1,300})```")
 _OBSERVATION = re.compile(
     r"\A\s{0,9}(?:observation|result|output|tool (?:result|response|output))\s{0,9}:\s{0,9}",
     re.IGNORECASE,
@@ -224,11 +226,15 @@ def action_in(text: str) -> str:
     found = _ACTION.search(text) or _COMMAND_AT_THE_END.search(
         text, len(text) - _COMMAND_CHARACTERS
     )
-    return " ".join(text[found.start() :].split()) if found else ""
+    action = text[found.start() :].strip() if found else ""
+    return action if action.startswith(_FENCE) else " ".join(action.split())
 
 
 def _parsed(action: str) -> tuple[str, Any]:
     """Return the tool and the arguments of a written action, where these are JSON; else all of it as arguments."""
+    fenced = _FENCED.fullmatch(action)
+    if fenced:
+        return "bash", {"command": fenced[1].strip()}
     start, end = action.find("{"), action.rfind("}")
     if 0 <= start < end:
         given = parse_arguments(action[start : end + 1])

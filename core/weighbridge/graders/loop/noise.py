@@ -53,7 +53,8 @@ _IDS = linear(
 _MADE_ID = linear(r"""["']?\b(?:\w{1,30}_)?id["']?\s?[:=]""")
 #: Times and durations, and whatever a label says is one of these, an id or an attempt's number.
 _TIMES = linear(
-    rf"""\b\d{{4}}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:[.,]\d{{1,9}})?(?:Z|[+-]\d\d:?\d\d)?)?\b
+    rf"""\b\d{{4}}-\d\d-\d\d[T_ -]\d\d-\d\d-\d\d(?:-\d{{1,6}})?Z?|\b20\d{{6}}[T_-]?\d{{6}}
+|\b\d{{4}}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:[.,]\d{{1,9}})?(?:Z|[+-]\d\d:?\d\d)?)?\b
 |\b(?:{_DAY},? )?(?:\d{{1,2}} )?{_MONTH} \d{{1,4}}(?:,? \d{{4}})?\b
 |\b0x[0-9a-f]{{6,32}}\b|\bpid \d{{1,9}}\b|\b(?:process|thread|tid)[ =:#]{{1,2}}\d{{3,9}}\b
 |/tmp/pytest-of-[\w-]{{1,40}}/pytest-\d{{1,6}}\b|/tmp[./]?[a-z0-9_-]{{0,20}}/?tmp[.a-z0-9_]{{6,14}}\b|/tmp/[\w.-]{{0,40}}[-_.][0-9a-f]{{5,20}}\b

@@ -229,9 +229,11 @@ def _chains(
     """Part attempts where too much, or something that may have helped, came between them.
 
     What is tried out, such as a program, may be tried again after any change: that is honest work; and so is what did
-    not fail, but came to nothing. Anything else is not helped by the odd call between.
+    not fail, but came to nothing, or is told nothing of what to look at. Anything else is not helped by the odd call between.
     """
-    reach = CALLS_BETWEEN if attempt.outcome.has_failed and not tries_out(attempt) else 0
+    is_told = attempt.arguments.key not in (b"{}", b"null")
+    is_stubborn = attempt.outcome.has_failed and is_told and not tries_out(attempt)
+    reach = CALLS_BETWEEN if is_stubborn else 0
     chain = places[:1]
     for earlier, later in pairwise(places):
         # Attempts may be few and far between: what lies there is looked at only where it is little.

@@ -199,4 +199,5 @@ def _stems(text: str) -> Counter[str]:
 
 
 def _is_item(words: Counter[str]) -> bool:
-    return 0 < words.total() <= _ITEM_WORDS and _SMALL_WORDS.isdisjoint(words)
+    small = sum(count for word, count in words.items() if word in _SMALL_WORDS)
+    return 0 < words.total() <= _ITEM_WORDS and 2 * small < words.total()

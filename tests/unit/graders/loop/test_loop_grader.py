@@ -280,6 +280,13 @@ def test_polling_that_progresses_is_no_loop(progress):
     assert ids(steps) == []
 
 
+def test_reading_what_another_page_shows_is_no_retry():
+    steps = []
+    for word in ("alpha", "beta", "gamma", "delta", "eta"):
+        steps += [tool("goto", {"url": f"/{word}/log"}, "navigated"), tool("read_page", {}, "404 - no such page")]  # fmt: skip
+    assert ids(steps) == []
+
+
 def test_a_map_on_which_something_moves_is_no_noise():
     maps = [f"|{'.' * at}@{'.' * (9 - at)}|\n|..........|\nDlvl:1 HP:16(16)" for at in range(8)]
     assert ids([tool("move", {"to": "east"}, shown) for shown in maps]) == []
@@ -617,6 +624,18 @@ def test_an_action_written_as_text_is_a_call_and_what_follows_its_result():
         step for word in ("a", "b", "c", "d") for step in said("scroll", "down", f"part {word}")
     ]
     assert ids(working) == []
+
+
+def test_a_fenced_command_is_compared_as_any_other():
+    steps = []
+    for at, note in enumerate(("first", "again", "once more", "now", "so")):
+        steps += [
+            llm(f"Check.\n```bash\n# {note}\ncurl localhost/health\n```"),
+            user("curl: (7) Connection refused"),
+            llm(f"Look.\n```bash\ncat /opt/conf{at}\n```"),
+            user(f"port={at}"),
+        ]
+    assert ids(steps) == [[f"s{at}" for at in range(1, 20, 4)]]
 
 
 def test_an_action_written_as_an_object_with_its_name_is_a_call_of_that_tool():

@@ -134,6 +134,8 @@ def test_an_error_of_the_step_is_a_failure_and_its_result_where_there_is_no_othe
         ('{"b": 1, "a": "9s"}', '{"a": "7s", "b": 1}'),
         ("api  0/1  Pending  13m38s", "api  0/1  Pending  2h14m"),
         ("09:39:55 jobsd[43373]: exec format error", "09:41:02 jobsd[4471]: exec format error"),
+        ("at page-2025-06-04T10-31-05-123Z.png", "at page-2025-07-05T11-32-06-124Z.png"),
+        ("at shot-20250604_103105.png now", "at shot-20250705_113206.png now"),
         ("in /tmp/pip-install-9b9a2771/x", "in /tmp/pip-install-75853152/x"),
         ('{"state": "on", "context_id": "4c4dc6f4"}', '{"state": "on", "context_id": "76a9c1d0"}'),
         ("in /tmp/tmp7f8296e8 now", "in /tmp/tmpab_c27e9 now"),
@@ -321,6 +323,9 @@ def test_equal_arguments_have_one_gist_and_different_digits_another():
 def test_a_list_is_one_sentence_with_another_item_each_time():
     assert lists_items([f"the price of {item} today" for item in ("ants", "bees", "cats")])
     assert lists_items([f"{item} costs more than {item} did" for item in ("ants", "bees", "cats")])
+    assert lists_items(
+        [f"the tale of {item} ends well" for item in ("war and peace", "old fox", "sea and sky")]
+    )
     assert not lists_items(["one thing", "one thing", "another thing"])
     assert not lists_items(["go on", "go on now", "please go on", "do go on"])
     sermon = "we have to look at each of the many orders that came in on the day before we go on to any other of them"
