@@ -234,3 +234,59 @@ class NoSuchWorkerError(WeighbridgeError, LookupError):
     """No living worker has that name."""
 
     code = "NO_SUCH_WORKER"
+
+
+class AccessError(WeighbridgeError):
+    """The service does not do this for whoever asks."""
+
+    code = "ACCESS_REFUSED"
+
+
+class KeyRequiredError(AccessError):
+    """No API key was shown."""
+
+    code = "KEY_REQUIRED"
+
+    def __init__(self, role: str) -> None:
+        super().__init__(
+            f"this needs an API key with the role {str(role)!r}",
+            "send it as `Authorization: Bearer KEY`, or sign in at /sign-in;"
+            " `weighbridge keys make` makes one",
+        )
+
+
+class InvalidKeyError(AccessError):
+    """The API key shown is unknown, revoked or expired."""
+
+    code = "INVALID_KEY"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the API key is not known: it is mistyped, revoked or expired",
+            "`weighbridge keys list` shows those that are valid",
+        )
+
+
+class RoleTooLowError(AccessError):
+    """The API key's role does not allow this."""
+
+    code = "ROLE_TOO_LOW"
+
+    def __init__(self, role: str, needed: str) -> None:
+        super().__init__(
+            f"the API key's role is {str(role)!r}, and this needs {str(needed)!r}",
+            f"`weighbridge keys make NAME --role {needed}` makes one",
+        )
+
+
+class RateLimitedError(AccessError):
+    """Somebody asks too often."""
+
+    code = "RATE_LIMITED"
+
+    def __init__(self, most: int, retry_after_seconds: int) -> None:
+        super().__init__(
+            f"more than {counted(most, 'such request')} in this minute",
+            f"ask again in {retry_after_seconds} s; WEIGHBRIDGE_RATE_LIMIT_PER_MINUTE sets the limit",
+        )
+        self.retry_after_seconds = retry_after_seconds

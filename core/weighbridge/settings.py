@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Self
 from urllib.parse import unquote, urlsplit
 
-from annotated_types import Gt, Le
+from annotated_types import Ge, Gt, Le
 from pydantic import SecretStr, ValidationError, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
@@ -29,6 +29,8 @@ class Settings(BaseSettings):
     redis_url: SecretStr | None = None
     broker_url: SecretStr | None = None  #: Celery's own server, where it is not the store's
     queue: str = "weighbridge"
+    api_url: SecretStr | None = None  #: of `weighbridge serve`, for the Python client
+    api_key: SecretStr | None = None  #: that the Python client shows there
 
     line_limit_bytes: Annotated[int, Gt(0), Le(256 * MIB)] = 32 * MIB
     batch_limit_lines: Positive = 10_000_000
@@ -56,6 +58,11 @@ class Settings(BaseSettings):
     result_ttl_seconds: Positive = 7 * 24 * 3600
     memory_high_water: Annotated[float, Gt(0)] = 0.7
     full_server_patience_seconds: PositiveFloat = 300.0
+
+    rate_limit_per_minute: Annotated[int, Ge(0)] = 600  #: requests of one API key; 0: no limit
+    try_it_limit_bytes: Annotated[int, Gt(0), Le(256 * MIB)] = 4 * MIB
+    public_hosts: str = ""  #: the names that the service answers to, by commas; empty: any
+    trusted_proxies: str = ""  #: addresses whose X-Forwarded-For is believed, by commas
 
     @model_validator(mode="after")
     def _refuse_what_would_break_promises(self) -> Self:

@@ -1,0 +1,83 @@
+"""Who asks, and what their key's role lets them do."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from fastapi import Request
+from starlette.concurrency import run_in_threadpool
+from weighbridge.jobs.api_keys import Role
+
+from weighbridge.errors import InvalidKeyError, KeyRequiredError, RoleTooLowError
+from weighbridge_producer.http.service import Served, Service
+
+COOKIE = "weighbridge_key"
+WRONG_KEYS_PER_MINUTE = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Who asks."""
+
+    role: Role
+    key_id: str  #: empty where keys are off
+    name: str
+
+
+LOCAL = Identity(Role.ADMIN, "", "local")  #: everybody, where keys are off
+
+
+def require(role: Role) -> Callable[[Request, Service], Awaitable[Identity]]:
+    """Return a dependency that lets in who has a key with that role, or a higher one."""
+
+    async def identity(request: Request, service: Served) -> Identity:
+        if not service.keys_required:
+            return LOCAL
+        return await run_in_threadpool(
+            _identify, service, token_of(request), address_of(request), role
+        )
+
+    return identity
+
+
+async def anybody(request: Request, service: Served) -> None:
+    """Let in whoever asks, key or not, but not more often than a key could."""
+    limit = service.settings.rate_limit_per_minute
+    if service.keys_required and limit:
+        await run_in_threadpool(service.rate_limit.count, "open", address_of(request), limit)
+
+
+def token_of(request: Request) -> str:
+    """Return the key that a request shows, in its header or cookie; "" for none."""
+    scheme, _, token = request.headers.get("authorization", "").partition(" ")
+    if scheme.lower() == "bearer":
+        return token.strip()
+    return request.cookies.get(COOKIE, "")
+
+
+def address_of(request: Request) -> str:
+    """Return the address that a request comes from."""
+    return request.client.host if request.client else "unknown"
+
+
+def _identify(service: Service, token: str, address: str, role: Role) -> Identity:
+    """Return whose key it is; KeyRequiredError, InvalidKeyError, RoleTooLowError or RateLimitedError."""
+    if not token:
+        raise KeyRequiredError(role)
+    identity = sign_in(service, token, address)
+    if limit := service.settings.rate_limit_per_minute:
+        service.rate_limit.count("key", identity.key_id, limit)
+    if not identity.role.includes(role):
+        raise RoleTooLowError(identity.role, role)
+    return identity
+
+
+def sign_in(service: Service, token: str, address: str) -> Identity:
+    """Return whose key a token is; InvalidKeyError, and RateLimitedError for who tries many."""
+    key = service.keys.find(token)
+    if key is None:
+        # A key that is right is let in all the same: others may share the address.
+        service.rate_limit.count("wrong", address, WRONG_KEYS_PER_MINUTE)
+        raise InvalidKeyError
+    return Identity(key.role, key.id, key.name)

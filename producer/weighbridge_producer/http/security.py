@@ -1,0 +1,161 @@
+"""What every request must be and every answer says, before and after any route."""
+
+from __future__ import annotations
+
+import logging
+from ipaddress import ip_address
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import Request
+
+from weighbridge_producer.http.problems import Problem, answer
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    from weighbridge_producer.http.service import Service
+
+CONTENT_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+_HEADERS = {
+    "Content-Security-Policy": CONTENT_POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+}
+PATH_LIMIT_BYTES = 8 * 1024
+_SAFE = {"GET", "HEAD", "OPTIONS"}
+_log = logging.getLogger("weighbridge.http")
+
+
+class Security:
+    """Refuses what no route should see, and gives every answer its headers."""
+
+    def __init__(self, app: ASGIApp, service: Service) -> None:
+        self._app = app
+        self._service = service
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        reply = _Reply(scope, send)
+        request = Request(scope)
+        problem = self._refusal(request)
+        try:
+            if problem:
+                await answer(request, problem)(scope, receive, reply.send)
+            else:
+                await self._serve(scope, receive, reply)
+        except Exception:
+            _log.exception("%s %r failed", scope["method"], scope["path"])
+            if reply.started:
+                raise  # the connection is cut, so that nobody takes a part for the whole
+            failure = Problem(500, "INTERNAL_ERROR", "the service failed", "its log says why")
+            await answer(request, failure)(scope, receive, reply.send)
+
+    async def _serve(self, scope: Scope, receive: Receive, reply: _Reply) -> None:
+        if scope["method"] != "HEAD":
+            await self._app(scope, receive, reply.send)
+            return
+
+        async def receive_until_answered() -> Message:
+            # What streams for ever need not, where only its head is wanted.
+            return {"type": "http.disconnect"} if reply.started else await receive()
+
+        await self._app({**scope, "method": "GET"}, receive_until_answered, reply.send)
+
+    def _refusal(self, request: Request) -> Problem | None:
+        """Return why a request goes no further."""
+        if len(request.scope.get("raw_path") or b"") + len(request.scope["query_string"]) > (
+            PATH_LIMIT_BYTES
+        ):
+            return Problem(414, "ADDRESS_TOO_LONG", "the address has more than 8 KiB", "shorten it")
+        host = _name_of(request.headers.get("host", ""))
+        if not self._answers_to(host):
+            return Problem(
+                421,
+                "WRONG_HOST",
+                f"this service does not answer to the name {host[:80]!r}",
+                "WEIGHBRIDGE_PUBLIC_HOSTS names those that it answers to",
+            )
+        if request.method not in _SAFE and _is_cross_site(
+            request.headers, self._service.public_hosts
+        ):
+            return Problem(
+                403,
+                "CROSS_SITE",
+                "another site's page sent this request",
+                "send it from the service's own pages, or from a program",
+            )
+        return None
+
+    def _answers_to(self, host: str) -> bool:
+        if not self._service.keys_required:
+            # A name that a stranger's page has pointed at this machine is not ours (DNS rebinding).
+            return is_loopback(host)
+        hosts = self._service.public_hosts
+        return not hosts or host in hosts or is_loopback(host)
+
+
+class _Reply:
+    """Passes an answer on with the headers of every answer."""
+
+    def __init__(self, scope: Scope, send: Send) -> None:
+        self._https = scope["scheme"] == "https"
+        self._send = send
+        self.started = False
+
+    async def send(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.started = True
+            headers = MutableHeaders(scope=message)
+            for name, value in _HEADERS.items():
+                headers[name] = value
+            headers.setdefault("Cache-Control", "no-store")
+            if self._https:
+                headers["Strict-Transport-Security"] = "max-age=31536000"
+        await self._send(message)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a name or address can only be this machine."""
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _name_of(host: str) -> str:
+    """Return the name of a Host header, without port and brackets; "" for what is none."""
+    try:
+        return (urlsplit(f"//{host}").hostname or "").rstrip(".")
+    except ValueError:
+        return ""
+
+
+def _is_cross_site(headers: Headers, public_hosts: frozenset[str]) -> bool:
+    """Whether a browser says that another site's page sent a request."""
+    if headers.get("authorization", "").lower().startswith("bearer "):
+        return False  # no page can make a browser send that unasked
+    if headers.get("sec-fetch-site", "none") not in {"same-origin", "none"}:
+        return True
+    origin = headers.get("origin")
+    if origin is None:
+        return False
+    try:
+        parts = urlsplit(origin)
+    except ValueError:
+        return True
+    # A load balancer may give us another Host than the browser knows.
+    return parts.netloc != headers.get("host") and parts.hostname not in public_hosts

@@ -1,0 +1,44 @@
+"""What every route needs: the settings, the store's client, the keys, and who may ask."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+from fastapi import Depends
+from starlette.requests import HTTPConnection
+from weighbridge.jobs.api_keys import ApiKeys
+
+from weighbridge_producer.http.rate_limit import RateLimit
+
+if TYPE_CHECKING:
+    from weighbridge.settings import Settings
+    from weighbridge_producer.client import RedisClient
+
+
+class Service:
+    """One copy of the service; it keeps nothing that another copy would miss."""
+
+    def __init__(
+        self,
+        client: RedisClient,
+        *,
+        keys_required: bool = True,
+        public_hosts: frozenset[str] = frozenset(),
+    ) -> None:
+        self.client = client
+        self.settings: Settings = client.settings
+        self.keys = ApiKeys(client.store.redis)
+        self.rate_limit = RateLimit(client.store.redis)
+        self.keys_required = keys_required  #: False only where nobody but this machine can ask
+        self.public_hosts = (
+            public_hosts  #: the names it answers to; empty: any, where keys are required
+        )
+
+
+def served(connection: HTTPConnection) -> Service:
+    """Return the service that an application was made for."""
+    service: Service = connection.app.state.service
+    return service
+
+
+Served = Annotated[Service, Depends(served)]

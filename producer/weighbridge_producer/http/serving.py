@@ -1,0 +1,48 @@
+"""The application on a socket: uvicorn, with limits on what a request's head may be."""
+
+from __future__ import annotations
+
+import socket
+from typing import TYPE_CHECKING
+
+import uvicorn
+
+from weighbridge_producer.http.app import create_app
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from weighbridge_producer.http.service import Service
+
+_GRACE_SECONDS = 10
+_BACKLOG = 2048
+
+
+class Server(uvicorn.Server):
+    """A server that says when it accepts requests."""
+
+    def __init__(self, config: uvicorn.Config, on_ready: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._on_ready = on_ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to accept requests, and say so."""
+        await super().startup(sockets=sockets)
+        self._on_ready()
+
+
+def make_server(service: Service, on_ready: Callable[[], None]) -> Server:
+    """Return a server for one service; `run(sockets=[...])` serves until it is told to exit."""
+    config = uvicorn.Config(
+        create_app(service),
+        access_log=False,
+        server_header=False,
+        log_level="warning",
+        ws="none",
+        lifespan="off",
+        proxy_headers=bool(service.settings.trusted_proxies),
+        forwarded_allow_ips=service.settings.trusted_proxies or None,
+        timeout_graceful_shutdown=_GRACE_SECONDS,
+        backlog=_BACKLOG,
+    )
+    return Server(config, on_ready)
