@@ -1,0 +1,206 @@
+"""Charts as figures to draw: every length is worked out here, and the templates only place it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from weighbridge.jobs.model import Counts, GraderSummary
+    from weighbridge_producer.web.loop_marks import ShownLoop
+    from weighbridge_producer.web.running_totals import RunningTotal
+
+BAR_WIDTH = 1_000
+_LEAST_WIDTH = 4  #: of what there is any of, so that it can be seen
+_OUTCOMES = ("passed", "failed", "ungradable", "errored", "cancelled", "expired", "pending")
+
+WIDTH, HEIGHT = 640, 200
+_LEFT, _RIGHT, _TOP, _BOTTOM = 70, 12, 16, 28
+_MOST_POINTS = 300
+_HEADROOM = 1.08
+
+_HISTOGRAM_BAR, _HISTOGRAM_GAP, _HISTOGRAM_HEIGHT = 44, 6, 90
+
+BOX = 26
+_BOXES_SHOWN = 24
+
+
+class Segment(NamedTuple):
+    """A part of a bar."""
+
+    outcome: str
+    jobs: int
+    x: float
+    width: float
+
+
+def bar(counts: Counts | GraderSummary) -> list[Segment]:
+    """Return a bar of jobs by outcome; however few there are of one, it is wide enough to be seen."""
+    told = {name: int(getattr(counts, name, 0)) for name in _OUTCOMES}
+    there = {name: count for name, count in told.items() if count > 0}
+    total = sum(there.values())
+    spread = BAR_WIDTH - _LEAST_WIDTH * len(there)
+    segments = []
+    x = 0.0
+    for name, count in there.items():
+        width = _LEAST_WIDTH + spread * count / total
+        segments.append(Segment(name, count, round(x, 2), round(width, 2)))
+        x += width
+    return segments
+
+
+class Column(NamedTuple):
+    """One bucket of a histogram."""
+
+    label: str
+    jobs: int
+    x: int
+    y: float
+    width: int
+    height: float
+
+
+@dataclass(frozen=True, slots=True)
+class Histogram:
+    """How many jobs had which score."""
+
+    columns: tuple[Column, ...]
+    width: int
+    height: int
+    total: int
+
+
+def histogram(scores: Sequence[int]) -> Histogram | None:
+    """Return ten buckets of scores as columns; None where there is no score."""
+    most = max(scores, default=0)
+    if not most:
+        return None
+    step = _HISTOGRAM_BAR + _HISTOGRAM_GAP
+    columns = []
+    for place, count in enumerate(scores):
+        height = max(2.0, _HISTOGRAM_HEIGHT * count / most) if count else 0.0
+        label = f"{place / len(scores):.1f} to {(place + 1) / len(scores):.1f}"
+        y = round(_HISTOGRAM_HEIGHT - height, 2)
+        columns.append(Column(label, count, place * step, y, _HISTOGRAM_BAR, round(height, 2)))
+    width = step * len(scores) - _HISTOGRAM_GAP
+    return Histogram(tuple(columns), width, _HISTOGRAM_HEIGHT, sum(scores))
+
+
+class Spot(NamedTuple):
+    """A place in a chart, and what it stands for."""
+
+    x: float
+    y: float
+    number: int
+    amount: float
+
+
+@dataclass(frozen=True, slots=True)
+class TotalsChart:
+    """A running total with its limit."""
+
+    total: RunningTotal
+    line: str  #: the points of a polyline; empty where amounts stand alone
+    stems: tuple[Spot, ...]  #: amounts that stand alone
+    limit_y: float
+    base_y: float
+    left: int
+    right: int
+    breach: Spot | None
+    last_step: int
+    most: float
+
+
+def totals_chart(total: RunningTotal, steps: int) -> TotalsChart:
+    """Return the chart of a running total over a trace of so many steps."""
+    most = max(total.limit, *(amount for _, amount in total.points)) * _HEADROOM or 1.0
+    width, height = WIDTH - _LEFT - _RIGHT, HEIGHT - _TOP - _BOTTOM
+
+    def spot(number: int, amount: float) -> Spot:
+        x = _LEFT + width * (number - 1) / max(1, steps - 1)
+        y = _TOP + height * (1 - amount / most)
+        return Spot(round(x, 1), round(y, 1), number, amount)
+
+    spots = [spot(*point) for point in _thinned(total.points, is_sum=total.is_sum)]
+    return TotalsChart(
+        total=total,
+        line=_stairs(spots, spot(1, 0.0), spot(max(1, steps), 0.0).x) if total.is_sum else "",
+        stems=() if total.is_sum else tuple(spots),
+        limit_y=spot(1, total.limit).y,
+        base_y=spot(1, 0.0).y,
+        left=_LEFT,
+        right=WIDTH - _RIGHT,
+        breach=spot(*total.breach) if total.breach else None,
+        last_step=steps,
+        most=max(amount for _, amount in total.points),
+    )
+
+
+def _stairs(spots: Sequence[Spot], start: Spot, end: float) -> str:
+    """Return a line that holds each amount until the next step changes it."""
+    points = [(start.x, start.y)]
+    for spot in spots:
+        points += [(spot.x, points[-1][1]), (spot.x, spot.y)]
+    points.append((end, points[-1][1]))
+    return " ".join(f"{x:g},{y:g}" for x, y in points)
+
+
+def _thinned(points: Sequence[tuple[int, float]], *, is_sum: bool) -> list[tuple[int, float]]:
+    """Return few enough points to draw: of each stretch the last where they are sums, else the highest."""
+    if len(points) <= _MOST_POINTS:
+        return list(points)
+    size = -(-len(points) // _MOST_POINTS)
+    stretches = [points[at : at + size] for at in range(0, len(points), size)]
+    if is_sum:
+        return [stretch[-1] for stretch in stretches]
+    return [max(stretch, key=lambda point: point[1]) for stretch in stretches]
+
+
+class Box(NamedTuple):
+    """A step of a loop."""
+
+    x: int
+    number: int
+    letter: str
+    hue: int  #: of the letter, 0 to 5
+
+
+class Bracket(NamedTuple):
+    """One round of a loop."""
+
+    x: int
+    width: int
+    round: int
+
+
+@dataclass(frozen=True, slots=True)
+class LoopStrip:
+    """The steps of a loop in a row, one box each, with a bracket around each round."""
+
+    boxes: tuple[Box, ...]
+    brackets: tuple[Bracket, ...]
+    width: int
+    hidden: int  #: steps that there is no box for
+
+
+def loop_strip(loop: ShownLoop) -> LoopStrip:
+    """Return the first steps of a loop as boxes."""
+    shown = loop.members[:_BOXES_SHOWN]
+    boxes = tuple(
+        Box(place * BOX, step.number, step.letter, hue_of(step.letter))
+        for place, step in enumerate(shown)
+    )
+    brackets = []
+    if loop.period:
+        for at in range(0, len(shown), loop.period):
+            size = min(loop.period, len(shown) - at)
+            brackets.append(Bracket(at * BOX, size * BOX, at // loop.period + 1))
+    hidden = max(loop.steps, len(loop.members)) - len(shown)
+    return LoopStrip(boxes, tuple(brackets), len(shown) * BOX, hidden)
+
+
+def hue_of(letter: str) -> int:
+    """Return which of six colours a letter has."""
+    return ord(letter[:1] or "A") % 6

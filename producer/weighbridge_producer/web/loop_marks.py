@@ -1,0 +1,155 @@
+"""Loops as a timeline draws them: which step repeats which, by letters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from weighbridge.graders.inputs import as_json
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from weighbridge.traces import Step
+
+_LOOPS_SHOWN = 20
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_OTHER = "*"  #: the letter of what comes after the last one
+_BRIEF_CHARACTERS = 120
+_KINDS = {
+    "identical": "the same step again and again",
+    "near_identical": "nearly the same step again and again",
+    "cycle": "the same steps in the same order",
+    "noisy_results": "the same steps, with results that differ by noise alone",
+    "interleaved": "a few steps in any order",
+    "parallel": "the same calls inside one message",
+    "text": "the same answer again and again",
+    "text_cycle": "a few answers in turn",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class LoopedStep:
+    """A step's part in a loop."""
+
+    number: int  #: the step's place in the trace, from 1
+    letter: str  #: steps of one loop with one letter repeat each other
+    round: int  #: from 1; how often the letter came, where there is no order
+    is_round_start: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ShownLoop:
+    """A loop of a trace."""
+
+    number: int  #: among the trace's loops, from 1
+    kind: str
+    period: int | None  #: steps in one round; None where they come in no order
+    repeats: int
+    steps: int  #: how many there are, of which `members` are the ones that the result lists
+    members: tuple[LoopedStep, ...]
+    legend: tuple[tuple[str, int, str], ...]  #: letter, number of its first step, what that did
+    wasted_tokens: int | None
+    wasted_ms: float | None
+
+    @property
+    def says(self) -> str:
+        """What repeats, for a person."""
+        return _KINDS.get(self.kind, self.kind)
+
+    @property
+    def first(self) -> int:
+        """The number of its first step."""
+        return self.members[0].number
+
+    @property
+    def last(self) -> int:
+        """The number of the last step that is listed."""
+        return self.members[-1].number
+
+
+def loops_of(details: Any, steps: Sequence[Step], numbers: Mapping[str, int]) -> list[ShownLoop]:
+    """Return the loops that a result's details list, as far as their steps are in the trace."""
+    listed = details.get("loops") if type(details) is dict else None
+    if type(listed) is not list:
+        return []
+    found = [_loop(loop, steps, numbers) for loop in listed[:_LOOPS_SHOWN] if type(loop) is dict]
+    kept = [loop for loop in found if loop is not None]
+    return [_numbered(loop, number) for number, loop in enumerate(kept, 1)]
+
+
+def _numbered(loop: dict[str, Any], number: int) -> ShownLoop:
+    return ShownLoop(number=number, **loop)
+
+
+def _loop(
+    loop: dict[str, Any], steps: Sequence[Step], numbers: Mapping[str, int]
+) -> dict[str, Any] | None:
+    ids = loop.get("step_ids")
+    places = (
+        [numbers[each] for each in ids if type(each) is str and each in numbers]
+        if type(ids) is list
+        else []
+    )
+    if not places:
+        return None
+    period = loop.get("period") if _is_count(loop.get("period")) else None
+    letters = _letters(places, period, steps)
+    return {
+        "kind": str(loop.get("kind", "loop")),
+        "period": period,
+        "repeats": loop["repeats"] if _is_count(loop.get("repeats")) else len(places),
+        "steps": loop["steps"] if _is_count(loop.get("steps")) else len(places),
+        "members": _members(places, letters, period),
+        "legend": _legend(places, letters, steps),
+        "wasted_tokens": _number(loop.get("wasted_tokens")),
+        "wasted_ms": _number(loop.get("wasted_ms")),
+    }
+
+
+def _is_count(value: Any) -> bool:
+    return type(value) is int and value > 0
+
+
+def _number(value: Any) -> Any:
+    return value if type(value) in {int, float} else None
+
+
+def _letters(places: list[int], period: int | None, steps: Sequence[Step]) -> list[str]:
+    """Return each step's letter: by its turn in a round, or by what it did where there is no order."""
+    if period:
+        turns = [place % period for place in range(len(places))]
+    else:
+        seen: dict[str, int] = {}
+        turns = [seen.setdefault(_brief(steps[number - 1]), len(seen)) for number in places]
+    return [_LETTERS[turn] if turn < len(_LETTERS) else _OTHER for turn in turns]
+
+
+def _members(places: list[int], letters: list[str], period: int | None) -> tuple[LoopedStep, ...]:
+    often: dict[str, int] = {}
+    members = []
+    for at, (number, letter) in enumerate(zip(places, letters, strict=True)):
+        often[letter] = often.get(letter, 0) + 1
+        turn = at // period + 1 if period else often[letter]
+        is_start = bool(period) and at % (period or 1) == 0
+        members.append(LoopedStep(number, letter, turn, is_start))
+    return tuple(members)
+
+
+def _legend(
+    places: list[int], letters: list[str], steps: Sequence[Step]
+) -> tuple[tuple[str, int, str], ...]:
+    firsts: dict[str, int] = {}
+    for number, letter in zip(places, letters, strict=True):
+        firsts.setdefault(letter, number)
+    return tuple((letter, number, _brief(steps[number - 1])) for letter, number in firsts.items())
+
+
+def _brief(step: Step) -> str:
+    """Say what a step did, by which two steps are told apart where a loop has no order."""
+    if step.type in {"tool", "agent"}:
+        did = "" if step.arguments is None else as_json(step.arguments)
+        text = f"{step.name or step.type} {did}"
+    else:
+        text = step.output if type(step.output) is str else as_json(step.output)
+    return text if len(text) <= _BRIEF_CHARACTERS else f"{text[:_BRIEF_CHARACTERS]}…"

@@ -1,0 +1,380 @@
+"""The timeline of a trace: a window of its steps, with what a result's evidence says of each."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import orjson
+
+from weighbridge.errors import LineError, TraceError, counted
+from weighbridge.graders.inputs import as_json, printable
+from weighbridge.jobs.case import parse_case
+from weighbridge.jobs.model import GraderSpec
+from weighbridge.settings import MIB
+from weighbridge.traces import read_trace
+from weighbridge_producer.web.loop_marks import LoopedStep, ShownLoop, loops_of
+from weighbridge_producer.web.marked_json import (
+    BrokenText,
+    MarkedLine,
+    Problem,
+    broken_text,
+    marked_lines,
+    problems_in,
+)
+from weighbridge_producer.web.running_totals import RunningTotal, running_totals
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from weighbridge.traces import Step, Trace, Usage
+
+SHOWN_BYTES = 8 * MIB  #: of a case, beyond which its trace is not read for a page
+WINDOW = 100  #: steps on one page
+TEXT_CHARACTERS = 1_500  #: of one text of a step, on a page with many
+_BEFORE = 10  #: steps that a page shows before the one it is opened at
+_BRIEF_CHARACTERS = 160
+_DEEPEST = 8  #: levels of nesting that are drawn apart
+_MOST_OPEN = 12  #: steps whose details stand open at first
+_ANY_GRADER = (GraderSpec("loop"),)  #: a case need not name one here
+_PARTS = ("input", "arguments", "output", "error")
+
+
+class NoTimelineError(Exception):
+    """Why a case has no timeline, for a person."""
+
+
+class Text(NamedTuple):
+    """A text of a step, as far as it is shown."""
+
+    name: str  #: input, arguments, output or error
+    text: str
+    total: int  #: characters of all of it
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether there is more of it."""
+        return len(self.text) < self.total
+
+
+class Mark(NamedTuple):
+    """An evidence entry that names a step."""
+
+    entry: int  #: its place in the evidence, from 1
+    check: str
+    passed: bool
+
+
+class MarkedArguments(NamedTuple):
+    """Arguments in which something is wrong, and where."""
+
+    lines: list[MarkedLine]
+    broken: BrokenText | None
+    problems: tuple[Problem, ...]
+
+
+class LoopMark(NamedTuple):
+    """A step's part in a loop, and the loop."""
+
+    loop: ShownLoop
+    step: LoopedStep
+
+
+@dataclass(frozen=True, slots=True)
+class ShownStep:
+    """One step as its row shows it."""
+
+    number: int  #: its place in the trace, from 1
+    id: str
+    type: str
+    name: str
+    depth: int
+    facts: tuple[str, ...]  #: model, tokens, cost, times
+    brief: str
+    is_failure: bool
+    texts: tuple[Text, ...]
+    marks: tuple[Mark, ...]
+    loops: tuple[LoopMark, ...]
+    within: tuple[int, ...]  #: numbers of the loops that it lies within, be it part of them or not
+    arguments: MarkedArguments | None
+    is_open: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Which steps of a trace a page shows."""
+
+    first: int
+    last: int
+    total: int
+
+    @property
+    def earlier(self) -> int | None:
+        """The first step of the page before; None where there is none."""
+        return max(1, self.first - WINDOW) if self.first > 1 else None
+
+    @property
+    def later(self) -> int | None:
+        """The first step of the page after; None where there is none."""
+        return self.last + 1 if self.last < self.total else None
+
+    def holds(self, number: int) -> bool:
+        """Whether a step is on the page."""
+        return self.first <= number <= self.last
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """What a page shows of a trace."""
+
+    facts: tuple[str, ...]
+    window: Window
+    steps: tuple[ShownStep, ...]
+    loops: tuple[ShownLoop, ...]
+    totals: tuple[RunningTotal, ...]
+    lacks: tuple[tuple[str, str], ...]  #: what the source does not tell, and why
+    not_carried: tuple[str, ...]
+    numbers: Mapping[str, int]  #: of all steps, by the ids that evidence has
+
+
+def trace_in(case: bytes) -> Trace | None:
+    """Return the trace in a case's line, read as graders read it; None for a case without one.
+
+    Raises NoTimelineError for one that cannot be shown.
+    """
+    if len(case) > SHOWN_BYTES:
+        raise NoTimelineError(
+            f"the case has {len(case):,} bytes, and a page reads at most {SHOWN_BYTES:,}"
+        )
+    try:
+        inputs = parse_case(case, _ANY_GRADER).inputs
+        return read_trace(inputs["trace"]) if "trace" in inputs else None
+    except LineError as error:
+        raise NoTimelineError(f"the case cannot be read: {error.message}") from None
+    except TraceError as error:
+        raise NoTimelineError(f"the trace cannot be read: {error.message}") from None
+
+
+def step_numbers(trace: Trace) -> dict[str, int]:
+    """Return the places of a trace's steps, from 1, by the ids that evidence has."""
+    return {printable(step.id): number for number, step in enumerate(trace.steps, 1)}
+
+
+def timeline_of(
+    trace: Trace,
+    result: Mapping[str, Any] | None,
+    *,
+    step: int | None = None,
+    first: int | None = None,
+) -> Timeline:
+    """Return the window of a trace that begins at `first`, or holds `step`, or else what failed first."""
+    evidence = _evidence(result)
+    numbers = step_numbers(trace)
+    window = _window(len(trace.steps), first, step or _first_failure(evidence, numbers))
+    loops = loops_of((result or {}).get("details"), trace.steps, numbers)
+    rows = _Rows(trace, window, evidence, numbers, loops, step)
+    return Timeline(
+        facts=_facts(trace),
+        window=window,
+        steps=tuple(map(rows.row, range(window.first, window.last + 1))),
+        loops=tuple(loops),
+        totals=tuple(running_totals(trace, evidence, numbers)),
+        lacks=tuple((lack.replace("_", " "), why) for lack, why in trace.missing.items()),
+        not_carried=trace.not_carried,
+        numbers=numbers,
+    )
+
+
+def whole_text(step: Step, part: str) -> str | None:
+    """Return one text of a step in full; None where it has no such part."""
+    value = getattr(step, part) if part in _PARTS else None
+    return None if value is None else _text(value)
+
+
+def whole_texts(step: Step) -> list[tuple[str, str]]:
+    """Return all texts of a step in full, by their names."""
+    return [(part, text) for part in _PARTS if (text := whole_text(step, part)) is not None]
+
+
+def _evidence(result: Mapping[str, Any] | None) -> list[Mapping[str, Any]]:
+    listed = (result or {}).get("evidence")
+    return [entry for entry in listed if type(entry) is dict] if type(listed) is list else []
+
+
+def _ids(entry: Mapping[str, Any]) -> list[str]:
+    ids = entry.get("step_ids")
+    return [each for each in ids if type(each) is str] if type(ids) is list else []
+
+
+def _first_failure(evidence: Sequence[Mapping[str, Any]], numbers: Mapping[str, int]) -> int | None:
+    for entry in evidence:
+        if not entry.get("passed"):
+            for each in _ids(entry):
+                if each in numbers:
+                    return numbers[each]
+    return None
+
+
+def _window(total: int, first: int | None, around: int | None) -> Window:
+    if total <= WINDOW:
+        return Window(min(1, total), total, total)
+    start = first if first is not None else (around or 1) - _BEFORE
+    start = max(1, min(start, total))
+    return Window(start, min(start + WINDOW - 1, total), total)
+
+
+def _facts(trace: Trace) -> tuple[str, ...]:
+    calls = trace.steps_of("llm")
+    told = trace.usage.total if trace.usage else None
+    tokens = told or sum((step.usage.total or 0) for step in calls if step.usage)
+    facts = [
+        trace.format,
+        counted(len(trace.steps), "step"),
+        counted(len(calls), "model call"),
+        counted(len(trace.steps_of("tool")), "tool call"),
+    ]
+    return (*facts, counted(tokens, "token")) if tokens else tuple(facts)
+
+
+class _Rows:
+    """Makes the rows of one window."""
+
+    def __init__(
+        self,
+        trace: Trace,
+        window: Window,
+        evidence: Sequence[Mapping[str, Any]],
+        numbers: Mapping[str, int],
+        loops: Sequence[ShownLoop],
+        step: int | None,
+    ) -> None:
+        self._trace = trace
+        self._places = {each.id: place for place, each in enumerate(trace.steps)}
+        self._began = min(
+            (each.started_at for each in trace.steps if each.started_at is not None), default=0
+        )
+        self._loops = loops
+        self._marks: dict[int, list[Mark]] = defaultdict(list)
+        self._problems: dict[int, tuple[Problem, ...]] = {}
+        for entry_number, entry in enumerate(evidence, 1):
+            self._note(entry_number, entry, numbers)
+        self._looped: dict[int, list[LoopMark]] = defaultdict(list)
+        for loop in loops:
+            for member in loop.members:
+                self._looped[member.number].append(LoopMark(loop, member))
+        self._open = self._opened(window, step)
+
+    def _note(self, place: int, entry: Mapping[str, Any], numbers: Mapping[str, int]) -> None:
+        ids = _ids(entry)
+        passed = bool(entry.get("passed"))
+        for each in ids:
+            if number := numbers.get(each):
+                self._marks[number].append(Mark(place, str(entry.get("check", "")), passed))
+        # Of a call that is told of alone; a refusal of many tells nothing of their arguments.
+        problems = problems_in(entry.get("observed"))
+        if not passed and problems and len(ids) == 1 and (number := numbers.get(ids[0])):
+            self._problems[number] = self._problems.get(number, ()) + problems
+
+    def _opened(self, window: Window, step: int | None) -> frozenset[int]:
+        failing = [
+            number
+            for number, marks in self._marks.items()
+            if window.holds(number) and not all(mark.passed for mark in marks)
+        ]
+        wrong = [number for number in self._problems if window.holds(number)]
+        chosen = failing if len(failing) <= _MOST_OPEN else wrong[:_MOST_OPEN]
+        return frozenset([*chosen, *wrong[:_MOST_OPEN], *([step] if step else [])])
+
+    def row(self, number: int) -> ShownStep:
+        """Return the row of a step."""
+        step = self._trace.steps[number - 1]
+        arguments = self._arguments(number, step)
+        return ShownStep(
+            number=number,
+            id=step.id,
+            type=step.type,
+            name=step.name or "",
+            depth=self._depth(number - 1),
+            facts=tuple(_step_facts(step, self._began)),
+            brief=_brief(step),
+            is_failure=bool(step.error),
+            texts=tuple(_texts(step, without_arguments=arguments is not None)),
+            marks=tuple(self._marks.get(number, ())),
+            loops=tuple(self._looped.get(number, ())),
+            within=tuple(loop.number for loop in self._loops if loop.first <= number <= loop.last),
+            arguments=arguments,
+            is_open=number in self._open,
+        )
+
+    def _depth(self, place: int) -> int:
+        """Return how deep a step is nested; a ring of parents ends where depth is no longer drawn."""
+        depth = 0
+        while depth < _DEEPEST:
+            parent = self._trace.steps[place].parent_id
+            if parent is None or parent not in self._places:
+                break
+            place = self._places[parent]
+            depth += 1
+        return depth
+
+    def _arguments(self, number: int, step: Step) -> MarkedArguments | None:
+        problems = self._problems.get(number)
+        if not problems:
+            return None
+        given = step.arguments
+        broken = broken_text(given) if type(given) is str else None
+        if broken is not None:
+            return MarkedArguments([], broken, problems)
+        return MarkedArguments(marked_lines(given, problems), None, problems)
+
+
+def _step_facts(step: Step, began: int) -> list[str]:
+    facts = [step.model] if step.model else []
+    if step.usage:
+        facts += _usage(step.usage)
+    if step.cost_usd is not None:
+        facts.append(f"{step.cost_usd:.6g} USD")
+    if step.started_at is not None:
+        facts.append(f"at {(step.started_at - began) / 1e9:+.2f} s")
+        if step.ended_at is not None and step.ended_at >= step.started_at:
+            facts.append(f"took {(step.ended_at - step.started_at) / 1e6:,.4g} ms")
+    return facts
+
+
+def _usage(usage: Usage) -> list[str]:
+    if usage.total is not None:
+        facts = [counted(usage.total, "token")]
+    else:
+        told = {"in": usage.input_tokens, "out": usage.output_tokens}
+        facts = [f"{count:,} tokens {way}" for way, count in told.items() if count is not None]
+    return [*facts, f"{usage.cached_tokens:,} cached"] if usage.cached_tokens else facts
+
+
+def _brief(step: Step) -> str:
+    """Return what a step did in one line."""
+    value = step.arguments if step.type == "tool" else step.output
+    if value is None:
+        value = step.input if step.output is None else step.output
+    if value is None:
+        return ""
+    text = value if type(value) is str else as_json(value)
+    line = " ".join(text[: 4 * _BRIEF_CHARACTERS].split())
+    return line if len(line) <= _BRIEF_CHARACTERS else f"{line[:_BRIEF_CHARACTERS]}…"
+
+
+def _texts(step: Step, *, without_arguments: bool) -> list[Text]:
+    return [
+        Text(name, text[:TEXT_CHARACTERS], len(text))
+        for name, text in whole_texts(step)
+        if not (without_arguments and name == "arguments")
+    ]
+
+
+def _text(value: Any) -> str:
+    if type(value) is str:
+        return value
+    try:
+        return orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
+    except TypeError:  # an integer beyond 64 bits, or very deep
+        return as_json(value)
