@@ -13,8 +13,7 @@ if TYPE_CHECKING:
         JobStatus,
     )
     from weighbridge_producer.async_client import AsyncBatch, AsyncClient
-    from weighbridge_producer.batch import Batch
-    from weighbridge_producer.client import Client
+    from weighbridge_producer.interface import Batch, Client
 
 __all__ = [
     "AsyncBatch",
@@ -32,8 +31,8 @@ __all__ = [
 _HOMES = {
     "AsyncBatch": "weighbridge_producer.async_client",
     "AsyncClient": "weighbridge_producer.async_client",
-    "Batch": "weighbridge_producer.batch",
-    "Client": "weighbridge_producer.client",
+    "Batch": "weighbridge_producer.interface",
+    "Client": "weighbridge_producer.interface",
 }
 
 

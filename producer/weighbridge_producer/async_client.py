@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import orjson
 
-from weighbridge_producer.client import Client
+from weighbridge_producer.interface import Client
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
     from weighbridge.jobs.fleet import WorkerInfo
     from weighbridge.jobs.model import BatchState, GraderSummary
     from weighbridge.settings import Settings
-    from weighbridge_producer.batch import Batch, Result
-    from weighbridge_producer.client import Graders
-    from weighbridge_producer.collecting import Page
+    from weighbridge_producer.interface import Batch, Graders, Page, Result
     from weighbridge_producer.reading import Cases
 
 
 class AsyncClient:
     """The client for asyncio: the same methods, awaited; the work is done in threads."""
 
-    def __init__(self, url: str | None = None, *, settings: Settings | None = None) -> None:
-        self.sync = Client(url, settings=settings)
+    def __init__(
+        self, url: str | None = None, *, key: str | None = None, settings: Settings | None = None
+    ) -> None:
+        self.sync = Client(url, key=key, settings=settings)
 
     async def __aenter__(self) -> Self:
         return self
@@ -69,9 +69,9 @@ class AsyncClient:
         """Ask a worker to finish what it has and leave."""
         await asyncio.to_thread(self.sync.drain, worker)
 
-    def graders(self) -> list[dict[str, Any]]:
+    async def graders(self) -> list[dict[str, Any]]:
         """Return the catalogue of graders installed here."""
-        return self.sync.graders()
+        return await asyncio.to_thread(self.sync.graders)
 
 
 class AsyncBatch:

@@ -1,4 +1,4 @@
-"""A handle on one batch: follow it, collect its results, end it."""
+"""A handle on one batch in Redis: follow it, collect its results, end it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ import orjson
 from weighbridge.errors import BatchError, NoSuchResultError, ServerError, counted
 from weighbridge.jobs.closing import close_open_chunks
 from weighbridge.jobs.model import RETRYABLE, BatchState, BatchStatus, GraderSummary
-from weighbridge_producer.collecting import Collector, Cursor, Page
+from weighbridge_producer.collecting import ChunkPage, Collector, Cursor
+from weighbridge_producer.interface import Batch
 from weighbridge_producer.submitting import Feeder, id_digest
 
 if TYPE_CHECKING:
@@ -20,13 +21,12 @@ if TYPE_CHECKING:
     from weighbridge.jobs.broker import Publisher
     from weighbridge.jobs.store import Store
     from weighbridge.settings import Settings
+    from weighbridge_producer.interface import Result
     from weighbridge_producer.reading import Source
 
-Result = dict[str, Any]  #: one result line, decoded
 
-
-class Batch:
-    """A handle on one batch."""
+class RedisBatch(Batch):
+    """A handle on one batch in Redis."""
 
     def __init__(
         self, store: Store, publisher: Publisher, settings: Settings, batch_id: str
@@ -35,9 +35,6 @@ class Batch:
         self._store = store
         self._publisher = publisher
         self._settings = settings
-
-    def __repr__(self) -> str:
-        return f"Batch({self.id!r})"
 
     def feeder(
         self,
@@ -83,7 +80,7 @@ class Batch:
         *,
         follow: bool = True,
         should_stop: Callable[[], bool] = lambda: False,
-    ) -> Iterator[Page]:
+    ) -> Iterator[ChunkPage]:
         """Yield result lines as bytes, chunk by chunk, each page with the cursor after it."""
         collector = Collector(self._store, self.id, Cursor.parse(cursor) if cursor else None)
         return collector.pages(follow=follow, should_stop=should_stop)
@@ -91,12 +88,6 @@ class Batch:
     def free(self, chunks: Sequence[str]) -> None:
         """Drop inputs and results of chunks that are written elsewhere now."""
         self._store.free(self.id, chunks)
-
-    def results(self, cursor: str | None = None, *, follow: bool = True) -> Iterator[Result]:
-        """Yield results as they are recorded, until the batch has ended; without `follow`, those there are now."""
-        for page in self.pages(cursor, follow=follow):
-            for line in page.lines.splitlines():
-                yield orjson.loads(line)
 
     def result(self, custom_id: str) -> list[Result]:
         """Return the results of one case, one for each of its graders.

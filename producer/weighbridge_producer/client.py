@@ -1,9 +1,9 @@
-"""The Python client: submit cases as batches, and find batches, graders and workers."""
+"""The client that stands on Redis itself: submit cases as batches, and find batches, graders and workers."""
 
 from __future__ import annotations
 
 from contextlib import nullcontext, suppress
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from weighbridge.errors import (
     BatchError,
@@ -17,46 +17,48 @@ from weighbridge.jobs.fleet import Fleet, WorkerInfo
 from weighbridge.jobs.model import BatchState, GraderSpec, parse_specs
 from weighbridge.jobs.store import BatchOptions, Store
 from weighbridge.settings import read_settings
-from weighbridge_producer.batch import Batch
+from weighbridge_producer.batch import RedisBatch
+from weighbridge_producer.interface import Client
 from weighbridge_producer.reading import Source
 from weighbridge_producer.strict import checked
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from weighbridge.settings import Settings
+    from weighbridge_producer.interface import Graders
     from weighbridge_producer.reading import Cases
 
-    Graders = Sequence[str | Mapping[str, Any] | GraderSpec]
 
+class RedisClient(Client):
+    """A connection to the Redis that batches live on, by default WEIGHBRIDGE_REDIS_URL.
 
-class Client:
-    """A connection to the server that batches live on.
-
-    `url` is a Redis URL (`redis://`, `rediss://`, `unix://`), by default WEIGHBRIDGE_REDIS_URL.
+    A `patient` one waits while Redis restarts.
     """
 
-    def __init__(self, url: str | None = None, *, settings: Settings | None = None) -> None:
+    def __init__(
+        self,
+        url: str | None = None,
+        *,
+        key: str | None = None,  # noqa: ARG002 - Redis takes its password in the URL
+        settings: Settings | None = None,
+        patient: bool = True,
+    ) -> None:
         self.settings = settings or read_settings()
         address = url or self.settings.store_address
         if not address:
             raise ServerError(
                 "no server is named",
-                "give a Redis URL, set WEIGHBRIDGE_REDIS_URL, or use `weighbridge run`",
+                "give a Redis URL or that of `weighbridge serve`, set WEIGHBRIDGE_REDIS_URL or"
+                " WEIGHBRIDGE_API_URL, or use `weighbridge run`",
             )
         self.url = address
-        self.store = Store(address)
+        self.store = Store(address, patient=patient)
         own_broker = self.settings.broker_url
         self.publisher = Publisher(
             self.settings, own_broker.get_secret_value() if own_broker else address
         )
         self.fleet = Fleet(self.store.redis)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def close(self) -> None:
         """Drop the connections."""
@@ -71,17 +73,8 @@ class Client:
         metadata: dict[str, str] | None = None,
         resume: str | None = None,
         strict: bool = False,
-    ) -> Batch:
-        """Submit cases as one batch, or the rest of them to a batch that was begun, and return it.
-
-        `cases` is a path of a JSONL file (plain, .gz, .zst), `-`, a binary stream, or an iterable of
-        mappings or of lines as bytes; it is read once, at constant memory. `graders` apply to cases
-        that name none.
-
-        Raises UnknownGraderError, ConfigError, InputError, ServerError, BatchError. A line that cannot
-        be graded raises nothing: it becomes an errored job; but to be `strict`, all lines are read
-        before anything is submitted, and one that cannot be graded raises InvalidInputError.
-        """
+    ) -> RedisBatch:
+        """Submit cases as one batch; see Client.submit."""
         specs = parse_specs(graders)
         readable = checked(cases, specs, self.settings) if strict else nullcontext(cases)
         with readable as checked_cases:
@@ -95,7 +88,7 @@ class Client:
 
     def open(
         self, name: str, specs: tuple[GraderSpec, ...], *, metadata: dict[str, str] | None = None
-    ) -> Batch:
+    ) -> RedisBatch:
         """Register an empty batch; its feeder fills it."""
         self.check_graders(specs)
         options = BatchOptions(specs, name, metadata, self.settings.queue)
@@ -121,9 +114,9 @@ class Client:
             if workers and spec.grader not in advertised:
                 raise _nobody_has(spec.grader, workers, advertised)
 
-    def batch(self, batch_id: str) -> Batch:
+    def batch(self, batch_id: str) -> RedisBatch:
         """Return a handle on a batch; nothing is asked of the server yet."""
-        return Batch(self.store, self.publisher, self.settings, batch_id)
+        return RedisBatch(self.store, self.publisher, self.settings, batch_id)
 
     def batches(self, most: int = 100) -> list[BatchState]:
         """Return the newest batches, newest first; those that cannot be read, gone ones say, are left out."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from weighbridge.errors import StaleCursorError
 from weighbridge.jobs.store import LogEntry
+from weighbridge_producer.interface import Page
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -41,12 +42,10 @@ class Cursor:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
-    """Some result lines, whole, and the place after them."""
+class ChunkPage(Page):
+    """The result lines of one chunk."""
 
     chunk: str
-    lines: bytes
-    cursor: Cursor
 
 
 class Collector:
@@ -77,7 +76,7 @@ class Collector:
 
     def pages(
         self, *, follow: bool = True, should_stop: Callable[[], bool] = lambda: False
-    ) -> Iterator[Page]:
+    ) -> Iterator[ChunkPage]:
         """Yield the results recorded so far and, to `follow`, all that come until the batch has ended."""
         while not should_stop():
             after = self._last.position if self._last else ""
@@ -99,7 +98,7 @@ class Collector:
             self._epoch = state.epoch
         return state.status.final
 
-    def _pages_of(self, entries: list[LogEntry]) -> Iterator[Page]:
+    def _pages_of(self, entries: list[LogEntry]) -> Iterator[ChunkPage]:
         fresh = [
             entry for entry in entries if entry.chunk is not None and entry.chunk not in self._seen
         ]
@@ -112,7 +111,8 @@ class Collector:
             # Without a blob the chunk was opened again, and will be in the log once more.
             if blob is not None and entry.chunk and entry.chunk not in self._seen:
                 self._seen.add(entry.chunk)
-                yield Page(entry.chunk, blob, Cursor(self._epoch, entry.position, entry.chunk))
+                after = Cursor(self._epoch, entry.position, entry.chunk)
+                yield ChunkPage(blob, str(after), entry.chunk)
 
     def _check_log(self) -> None:
         """Start over, passing over what was seen, when a server came back with a shorter log."""

@@ -18,8 +18,8 @@ from weighbridge.errors import (
     WeighbridgeError,
 )
 from weighbridge.settings import GIB, masked
-from weighbridge_producer.batch import Batch
-from weighbridge_producer.client import Client
+from weighbridge_producer.batch import RedisBatch
+from weighbridge_producer.client import RedisClient
 from weighbridge_producer.contact import make_contact
 from weighbridge_producer.errored import first_errored
 from weighbridge_producer.outputs import STDOUT, GrowingFile, copy_out, deliver, sort_by_line
@@ -128,7 +128,7 @@ class LocalRun:
             )
             # On a shared server it may be at others' work, which it must finish.
             stack.callback(worker.stop, at_once=private)
-            client = stack.enter_context(Client(url, settings=settings))
+            client = stack.enter_context(RedisClient(url, settings=settings))
             batch, resumed = self._batch(client)
             self._await_workers(client, worker)
             report = self._grade(client, batch, worker, resumed=resumed)
@@ -142,7 +142,7 @@ class LocalRun:
         self.server = f"a private {server.binary.name} {server.binary.version}"
         return server
 
-    def _batch(self, client: Client) -> tuple[Batch, bool]:
+    def _batch(self, client: RedisClient) -> tuple[RedisBatch, bool]:
         if self.state.batch:
             batch = client.batch(self.state.batch)
             if self._can_go_on(batch):
@@ -156,7 +156,7 @@ class LocalRun:
         self.state.save()
         return batch, False
 
-    def _can_go_on(self, batch: Batch) -> bool:
+    def _can_go_on(self, batch: RedisBatch) -> bool:
         """Whether server and disk have all that was saved, and the batch was not ended by others or by time."""
         path = Path(self.state.results)
         if (path.stat().st_size if path.is_file() else 0) < self.state.written_bytes:
@@ -167,7 +167,7 @@ class LocalRun:
         except BatchError:
             return False
 
-    def _await_workers(self, client: Client, worker: LocalWorker) -> None:
+    def _await_workers(self, client: RedisClient, worker: LocalWorker) -> None:
         deadline = time.monotonic() + _READY_SECONDS
         self._tell("starting workers")
         here = socket.gethostname()
@@ -181,7 +181,7 @@ class LocalRun:
                 )
             time.sleep(0.02)
 
-    def _forget_dead_workers(self, client: Client, worker: LocalWorker) -> None:
+    def _forget_dead_workers(self, client: RedisClient, worker: LocalWorker) -> None:
         """Let what workers of before had begun be graded again at once, not when they have been silent for long."""
         if self._options.url:
             return  # others may work there
@@ -190,7 +190,7 @@ class LocalRun:
                 client.fleet.leave(info.name)
 
     def _grade(
-        self, client: Client, batch: Batch, worker: LocalWorker, *, resumed: bool
+        self, client: RedisClient, batch: RedisBatch, worker: LocalWorker, *, resumed: bool
     ) -> RunReport:
         self._started = time.perf_counter()
         threads = [
@@ -243,11 +243,11 @@ class LocalRun:
             self._failure = self._failure or error
             self._stop.set()
 
-    def _feed(self, batch: Batch) -> None:
+    def _feed(self, batch: RedisBatch) -> None:
         batch.feeder(self._source, on_wait=self._tell, should_stop=self._stop.is_set).feed()
         self._tell("")
 
-    def _look(self, client: Client, batch: Batch, worker: LocalWorker) -> None:
+    def _look(self, client: RedisClient, batch: RedisBatch, worker: LocalWorker) -> None:
         while not self._stop.wait(_LOOK_SECONDS):
             if worker.revive():
                 self._tell("the workers died and were started again")
@@ -262,7 +262,7 @@ class LocalRun:
         self._progress.note = note
         self._show(self._progress)
 
-    def _collect(self, batch: Batch) -> Path:
+    def _collect(self, batch: RedisBatch) -> Path:
         growing = GrowingFile(Path(self.state.results), keep_bytes=self.state.written_bytes)
         stdout = None if self._options.sort else self._stdout
         try:

@@ -37,8 +37,8 @@ from weighbridge_producer.reading import Source
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from weighbridge_producer.batch import Batch
-    from weighbridge_producer.client import Client
+    from weighbridge_producer.batch import RedisBatch
+    from weighbridge_producer.client import RedisClient
 
 
 def add_to(app: typer.Typer) -> None:
@@ -103,7 +103,7 @@ class _Once:
             self._said = why
 
 
-def _say_how_to_go_on(batch: Batch, cases: str | None) -> None:
+def _say_how_to_go_on(batch: RedisBatch, cases: str | None) -> None:
     err.print(f"interrupted; batch {shown(batch.id)} keeps what was submitted")
     if cases is not None:
         err.print(
@@ -218,7 +218,7 @@ class _Wanted:
             self._errored and row["status"] == "errored"
         )
 
-    def lines_of(self, handle: Batch, cursor: str | None, *, follow: bool) -> Iterator[bytes]:
+    def lines_of(self, handle: RedisBatch, cursor: str | None, *, follow: bool) -> Iterator[bytes]:
         whole = not self._failed and not self._errored and self._label is None
         for page in handle.pages(cursor, follow=follow):
             self.cursor = str(page.cursor)
@@ -301,7 +301,7 @@ def batches(
     out.print(rows)
 
 
-def _source(client: Client, batch: str) -> str:
+def _source(client: RedisClient, batch: str) -> str:
     try:
         return client.store.options(batch).source
     except WeighbridgeError:

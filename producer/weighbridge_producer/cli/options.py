@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from contextlib import AbstractContextManager
 
-    from weighbridge_producer.client import Client
+    from weighbridge_producer.client import RedisClient
 
 
 def utf8(text: str | None) -> str | None:
@@ -95,12 +95,12 @@ MinGradable = Annotated[
 ]
 
 
-def client(url: str | None) -> Client:
+def client(url: str | None) -> RedisClient:
     """Return a client for the server that the command line or the environment names, once it has answered."""
-    from weighbridge_producer.client import Client
+    from weighbridge_producer.client import RedisClient
     from weighbridge_producer.contact import make_contact
 
-    made = Client(url, settings=read_settings())
+    made = RedisClient(url, settings=read_settings())
     make_contact(made.url)
     return made
 
