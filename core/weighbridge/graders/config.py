@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, model_validator
 from pydantic_core import PydanticCustomError, PydanticSerializationError
@@ -81,6 +81,23 @@ def parse_config(model: type[ConfigT], config: object, grader_id: str) -> Config
     except ValidationError as invalid:
         raise _refusal(model, config, invalid, grader_id) from None
     return parsed
+
+
+class ConfigFault(NamedTuple):
+    """One thing that is wrong with a configuration."""
+
+    path: tuple[str | int, ...]  #: where; empty for the configuration as a whole
+    text: str
+
+
+def config_faults(model: type[GraderConfig], config: object) -> list[ConfigFault]:
+    """Return what is wrong with a configuration, each fault with its place, as far as that is bearable."""
+    try:
+        model.model_validate(config)
+    except ValidationError as invalid:
+        faults = invalid.errors(include_url=False)[:_FAULTS_SHOWN]
+        return [ConfigFault(fault["loc"], printable(_explain(fault))) for fault in faults]
+    return []
 
 
 def _refusal(
