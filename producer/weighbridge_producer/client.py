@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from weighbridge.errors import (
     BatchError,
+    NoSuchWorkerError,
     ServerError,
     UnknownGraderError,
     counted,
@@ -131,7 +132,13 @@ class RedisClient(Client):
         return self.fleet.alive()
 
     def drain(self, worker: str) -> None:
-        """Ask a worker to finish what it has and leave."""
+        """Ask a worker to finish what it has and leave; NoSuchWorkerError when none has that name."""
+        living = [info.name for info in self.workers()]
+        if worker not in living:
+            raise NoSuchWorkerError(
+                f"no living worker is called {worker[:80]!r}",
+                f"living: {', '.join(living) or 'none'}",
+            )
         self.fleet.drain(worker)
 
     def graders(self) -> list[dict[str, Any]]:

@@ -104,7 +104,7 @@ class Client:
         raise NotImplementedError
 
     def drain(self, worker: str) -> None:
-        """Ask a worker to finish what it has and leave."""
+        """Ask a worker to finish what it has and leave; NoSuchWorkerError when none has that name."""
         raise NotImplementedError
 
     def graders(self) -> list[dict[str, Any]]:

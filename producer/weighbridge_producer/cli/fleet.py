@@ -10,9 +10,8 @@ from typing import Annotated
 
 import typer
 
-from weighbridge.errors import NoSuchWorkerError
 from weighbridge_producer.cli import options as opt
-from weighbridge_producer.cli.show import EXIT_TROUBLE, complain, out, print_json, shown, table
+from weighbridge_producer.cli.show import out, print_json, shown, table
 
 
 def add_to(app: typer.Typer) -> None:
@@ -66,14 +65,6 @@ def drain(
 ) -> None:
     """Let a worker finish what it has begun, and leave."""
     with opt.client(redis_url) as client:
-        living = [info.name for info in client.workers()]
-        if name != "all" and name not in living:
-            complain(
-                NoSuchWorkerError(
-                    f"no living worker is called {name!r}", f"living: {', '.join(living) or 'none'}"
-                )
-            )
-            raise typer.Exit(EXIT_TROUBLE)
-        for worker_name in living if name == "all" else [name]:
+        for worker_name in [info.name for info in client.workers()] if name == "all" else [name]:
             client.drain(worker_name)
             out.print(f"{shown(worker_name)} finishes and leaves")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from fastapi import FastAPI
 
 from weighbridge_producer.http import problems
-from weighbridge_producer.http.routes import graders, ops
+from weighbridge_producer.http.routes import graders, ops, workers
 from weighbridge_producer.http.security import Security
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def create_app(service: Service) -> FastAPI:
     )
     app.state.service = service
     problems.add_handlers(app)
-    for router in (graders.router, ops.router):
+    for router in (graders.router, ops.router, workers.router):
         app.include_router(router)
     app.add_middleware(Security, service=service)
     return app
