@@ -18,12 +18,19 @@ WeighbridgeError
 │   └── InvalidInputError                 some of its lines cannot be graded, and all had to be gradable
 ├── OutputError                           an output cannot be written
 ├── FileError (OSError)                   the system refuses a file or folder
+├── InvalidFilterError (ValueError)         results are asked for by what no result can have
+├── InvalidKeyError (ValueError)            an API key cannot be made as asked
 ├── InvalidSettingError (ValueError)      an environment variable has a value that its setting cannot take
 ├── ServerError                           Redis is absent, refuses, or misbehaves
 │   ├── ServerUnavailableError            nothing answers at the address
 │   └── ServerFullError                   Redis has no memory left
 ├── NoSuchResultError (LookupError)       the batch has no job under that id
-└── NoSuchWorkerError (LookupError)       no living worker has that name
+├── NoSuchWorkerError (LookupError)       no living worker has that name
+└── AccessError                           the service does not do this for whoever asks
+    ├── KeyRequiredError                  no API key was shown
+    ├── KeyRefusedError                   the API key shown is unknown, revoked or expired
+    ├── RoleTooLowError                   the API key's role does not allow this
+    └── RateLimitedError                  somebody asks too often
 """
 
 from __future__ import annotations
@@ -200,6 +207,18 @@ class FileError(WeighbridgeError, OSError):
     code = "FILE_ERROR"
 
 
+class InvalidFilterError(WeighbridgeError, ValueError):
+    """Results are asked for by something that no result can have."""
+
+    code = "INVALID_FILTER"
+
+
+class InvalidKeyError(WeighbridgeError, ValueError):
+    """An API key cannot be made as asked."""
+
+    code = "INVALID_KEY"
+
+
 class InvalidSettingError(WeighbridgeError, ValueError):
     """An environment variable has a value that its setting cannot take."""
 
@@ -255,10 +274,10 @@ class KeyRequiredError(AccessError):
         )
 
 
-class InvalidKeyError(AccessError):
+class KeyRefusedError(AccessError):
     """The API key shown is unknown, revoked or expired."""
 
-    code = "INVALID_KEY"
+    code = "KEY_REFUSED"
 
     def __init__(self) -> None:
         super().__init__(

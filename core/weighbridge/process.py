@@ -155,3 +155,20 @@ def _await_other_parent(parent: int) -> None:
 
 def _die() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
+
+
+def limit_memory(bytes_beyond: int) -> bool:
+    """Let this process have so much memory beyond what it has now, MemoryError for more; False where that cannot be."""
+    try:
+        import resource
+
+        pages = int(Path("/proc/self/statm").read_text().split()[0])
+        now = pages * os.sysconf("SC_PAGE_SIZE")
+    except (ImportError, OSError):
+        return False
+    hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+    limit = now + bytes_beyond
+    resource.setrlimit(
+        resource.RLIMIT_AS, (limit if hard == resource.RLIM_INFINITY else min(limit, hard), hard)
+    )
+    return True

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import logging
-import os
 import secrets
 import signal
 import time
 from contextlib import contextmanager
 from functools import lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.errors import WeighbridgeError
@@ -24,6 +22,7 @@ from weighbridge.jobs.grading import (
 from weighbridge.jobs.model import SCHEMA_VERSION, ErrorCode, JobError
 from weighbridge.jobs.ready import MESSAGE_LIMIT
 from weighbridge.jobs.store import Store
+from weighbridge.process import limit_memory
 from weighbridge_worker.board import Slot, Work
 from weighbridge_worker.deaths import Death, handle
 
@@ -50,7 +49,8 @@ class Child:
             slot, settings.job_deadline_seconds, settings.chunk_soft_limit_seconds / 2
         )
         self._grader_for = lru_cache(maxsize=64)(self._make_grader)
-        limit_memory(settings.child_memory_limit_bytes)
+        if not limit_memory(settings.child_memory_limit_bytes):
+            _log.warning("this system cannot limit a worker child's memory")
 
     def grade(
         self, batch: str, chunk: ChunkId, version: int, publish: Callable[[str, ChunkId], None]
@@ -179,20 +179,3 @@ class _Deadline:
             raise JobDeadlineError(
                 f"the case's graders together did not end within {self._line_seconds:g} s"
             )
-
-
-def limit_memory(bytes_beyond: int) -> None:
-    """Let this process have so much memory beyond what it has now; more raises MemoryError in the job at fault."""
-    try:
-        import resource
-
-        pages = int(Path("/proc/self/statm").read_text().split()[0])
-        now = pages * os.sysconf("SC_PAGE_SIZE")
-    except (ImportError, OSError):
-        _log.warning("this system cannot limit a worker child's memory")
-        return
-    hard = resource.getrlimit(resource.RLIMIT_AS)[1]
-    limit = now + bytes_beyond
-    resource.setrlimit(
-        resource.RLIMIT_AS, (limit if hard == resource.RLIM_INFINITY else min(limit, hard), hard)
-    )

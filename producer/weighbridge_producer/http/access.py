@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from fastapi import Request
 from starlette.concurrency import run_in_threadpool
-from weighbridge.jobs.api_keys import Role
 
-from weighbridge.errors import InvalidKeyError, KeyRequiredError, RoleTooLowError
+from weighbridge.errors import KeyRefusedError, KeyRequiredError, RoleTooLowError
+from weighbridge.jobs.api_keys import Role
 from weighbridge_producer.http.service import Served, Service
 
 COOKIE = "weighbridge_key"
@@ -62,7 +62,7 @@ def address_of(request: Request) -> str:
 
 
 def _identify(service: Service, token: str, address: str, role: Role) -> Identity:
-    """Return whose key it is; KeyRequiredError, InvalidKeyError, RoleTooLowError or RateLimitedError."""
+    """Return whose key it is; KeyRequiredError, KeyRefusedError, RoleTooLowError or RateLimitedError."""
     if not token:
         raise KeyRequiredError(role)
     identity = sign_in(service, token, address)
@@ -74,10 +74,10 @@ def _identify(service: Service, token: str, address: str, role: Role) -> Identit
 
 
 def sign_in(service: Service, token: str, address: str) -> Identity:
-    """Return whose key a token is; InvalidKeyError, and RateLimitedError for who tries many."""
+    """Return whose key a token is; KeyRefusedError, and RateLimitedError for who tries many."""
     key = service.keys.find(token)
     if key is None:
         # A key that is right is let in all the same: others may share the address.
         service.rate_limit.count("wrong", address, WRONG_KEYS_PER_MINUTE)
-        raise InvalidKeyError
+        raise KeyRefusedError
     return Identity(key.role, key.id, key.name)
