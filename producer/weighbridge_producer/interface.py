@@ -45,6 +45,7 @@ class Client:
         *,
         key: str | None = None,  # noqa: ARG004 - for __init__, which Python calls with the same arguments
         settings: Settings | None = None,
+        patient: bool = True,  # noqa: ARG004 - likewise, where it is one on Redis
     ) -> Self:
         """Choose the kind of client by the URL's scheme, as pathlib.Path does by the system."""
         if cls is not Client:
