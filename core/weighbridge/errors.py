@@ -30,7 +30,8 @@ WeighbridgeError
     ├── KeyRequiredError                  no API key was shown
     ├── KeyRefusedError                   the API key shown is unknown, revoked or expired
     ├── RoleTooLowError                   the API key's role does not allow this
-    └── RateLimitedError                  somebody asks too often
+    ├── RateLimitedError                  somebody asks too often
+    └── TrialsBusyError                   too many try graders at once
 """
 
 from __future__ import annotations
@@ -309,3 +310,15 @@ class RateLimitedError(AccessError):
             f"ask again in {retry_after_seconds} s; WEIGHBRIDGE_RATE_LIMIT_PER_MINUTE sets the limit",
         )
         self.retry_after_seconds = retry_after_seconds
+
+
+class TrialsBusyError(AccessError):
+    """Too many try graders at once."""
+
+    code = "TRIALS_BUSY"
+
+    def __init__(self, waiting: int) -> None:
+        super().__init__(
+            f"{counted(waiting, 'trial')} of a grader wait already",
+            "ask again in a few seconds, or submit a batch, which has no such limit",
+        )

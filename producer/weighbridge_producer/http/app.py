@@ -2,17 +2,44 @@
 
 from __future__ import annotations
 
+from contextlib import asynccontextmanager
 from importlib.metadata import version
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fastapi import FastAPI
+from starlette.staticfiles import StaticFiles
 
+from weighbridge_producer import web
 from weighbridge_producer.http import problems
 from weighbridge_producer.http.routes import graders, ops, workers
 from weighbridge_producer.http.security import Security
+from weighbridge_producer.web.rendering import STATIC_FOLDER
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from fastapi.telemetry import TelemetryConfig
+    from starlette.responses import Response
+
     from weighbridge_producer.http.service import Service
+
+
+_NO_TELEMETRY: TelemetryConfig = {
+    "tracing": False,
+    "metrics": False,
+    "logs": False,
+    "operation_spans": False,
+    "auto_configure": False,
+}
+
+
+class _Versioned(StaticFiles):
+    """Files whose addresses change with their content."""
+
+    def file_response(self, *args: Any, **options: Any) -> Response:
+        response = super().file_response(*args, **options)
+        response.headers["Cache-Control"] = "public, max-age=31536000, immutable"
+        return response
 
 
 def create_app(service: Service) -> FastAPI:
@@ -26,10 +53,20 @@ def create_app(service: Service) -> FastAPI:
         redoc_url=None,
         redirect_slashes=False,
         responses=problems.PROBLEM_ANSWERS,
+        telemetry=_NO_TELEMETRY,
+        lifespan=_lifespan,
     )
     app.state.service = service
     problems.add_handlers(app)
     for router in (graders.router, ops.router, workers.router):
         app.include_router(router)
+    app.include_router(web.router)
+    app.mount("/static", _Versioned(directory=STATIC_FOLDER), name="static")
     app.add_middleware(Security, service=service)
     return app
+
+
+@asynccontextmanager
+async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    yield
+    await app.state.service.trials.close()

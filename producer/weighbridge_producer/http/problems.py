@@ -51,6 +51,7 @@ STATUS_OF: dict[type[WeighbridgeError], int] = {
     err.RoleTooLowError: 403,
     err.AccessError: 403,
     err.RateLimitedError: 429,
+    err.TrialsBusyError: 503,
     err.ServerFullError: 507,
     err.ServerUnavailableError: 503,
     err.ServerError: 503,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from ipaddress import ip_address
 from typing import TYPE_CHECKING
@@ -13,6 +14,8 @@ from starlette.requests import Request
 from weighbridge_producer.http.problems import Problem, answer
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from weighbridge_producer.http.service import Service
@@ -63,15 +66,17 @@ class Security:
             await answer(request, failure)(scope, receive, reply.send)
 
     async def _serve(self, scope: Scope, receive: Receive, reply: _Reply) -> None:
-        if scope["method"] != "HEAD":
-            await self._app(scope, receive, reply.send)
-            return
-
-        async def receive_until_answered() -> Message:
+        if scope["method"] == "HEAD":
             # What streams for ever need not, where only its head is wanted.
-            return {"type": "http.disconnect"} if reply.started else await receive()
-
-        await self._app({**scope, "method": "GET"}, receive_until_answered, reply.send)
+            await self._app({**scope, "method": "GET"}, _until(receive, reply.ended), reply.send)
+        elif scope["method"] == "GET":
+            closing = self._service.closing
+            receive = _until(receive, closing, lambda: reply.streams_events)
+            await self._app(scope, receive, reply.send)
+            if closing.is_set() and reply.streams_events:
+                await reply.end()
+        else:
+            await self._app(scope, receive, reply.send)
 
     def _refusal(self, request: Request) -> Problem | None:
         """Return why a request goes no further."""
@@ -107,23 +112,64 @@ class Security:
 
 
 class _Reply:
-    """Passes an answer on with the headers of every answer."""
+    """Passes an answer on with the headers of every answer; of one to HEAD, nothing more."""
 
     def __init__(self, scope: Scope, send: Send) -> None:
         self._https = scope["scheme"] == "https"
+        self._head_only = scope["method"] == "HEAD"
         self._send = send
         self.started = False
+        self.streams_events = False
+        self.ended = asyncio.Event()
 
     async def send(self, message: Message) -> None:
+        """Pass on one part of the answer."""
+        if self.ended.is_set():
+            return
         if message["type"] == "http.response.start":
             self.started = True
-            headers = MutableHeaders(scope=message)
-            for name, value in _HEADERS.items():
-                headers[name] = value
-            headers.setdefault("Cache-Control", "no-store")
-            if self._https:
-                headers["Strict-Transport-Security"] = "max-age=31536000"
+            self._complete(MutableHeaders(scope=message))
+            await self._send(message)
+            if self._head_only:
+                await self.end()
+            return
         await self._send(message)
+        if not message.get("more_body", False):
+            self.ended.set()
+
+    async def end(self) -> None:
+        """End the answer where it is."""
+        if not self.ended.is_set():
+            self.ended.set()
+            await self._send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    def _complete(self, headers: MutableHeaders) -> None:
+        for name, value in _HEADERS.items():
+            headers[name] = value
+        headers.setdefault("Cache-Control", "no-store")
+        if self._https:
+            headers["Strict-Transport-Security"] = "max-age=31536000"
+        self.streams_events = headers.get("content-type", "").startswith("text/event-stream")
+
+
+def _until(
+    receive: Receive, event: asyncio.Event, may_be_cut: Callable[[], bool] = lambda: True
+) -> Receive:
+    """Return a `receive` that, from an event on, says that nobody waits for the answer any more, if it may be cut."""
+
+    async def receive_or_end() -> Message:
+        inner = asyncio.ensure_future(receive())
+        cut = asyncio.ensure_future(event.wait())
+        try:
+            await asyncio.wait({inner, cut}, return_when=asyncio.FIRST_COMPLETED)
+            if not inner.done() and may_be_cut():
+                return {"type": "http.disconnect"}
+            return await inner
+        finally:
+            cut.cancel()
+            inner.cancel()
+
+    return receive_or_end
 
 
 def is_loopback(host: str) -> bool:

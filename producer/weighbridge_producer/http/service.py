@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Annotated
 
 from fastapi import Depends
 from starlette.requests import HTTPConnection
-from weighbridge.jobs.api_keys import ApiKeys
 
+from weighbridge.jobs.api_keys import ApiKeys
+from weighbridge_producer.http.live import LiveBatches
 from weighbridge_producer.http.rate_limit import RateLimit
+from weighbridge_producer.http.upload import Uploads
+from weighbridge_producer.trials import Trials
 
 if TYPE_CHECKING:
     from weighbridge.settings import Settings
@@ -29,6 +33,11 @@ class Service:
         self.settings: Settings = client.settings
         self.keys = ApiKeys(client.store.redis)
         self.rate_limit = RateLimit(client.store.redis)
+        self.trials = Trials(client.settings)
+        self.closing = (
+            asyncio.Event()
+        )  #: set when the process is about to end: event streams end then
+        self.live = LiveBatches(client, self.closing)
         self.keys_required = keys_required  #: False only where nobody but this machine can ask
         self.public_hosts = (
             public_hosts  #: the names it answers to; empty: any, where keys are required

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import uvicorn
 
 from weighbridge_producer.http.app import create_app
+from weighbridge_producer.http.bounded import BoundedProtocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,14 +22,22 @@ _BACKLOG = 2048
 class Server(uvicorn.Server):
     """A server that says when it accepts requests."""
 
-    def __init__(self, config: uvicorn.Config, on_ready: Callable[[], None]) -> None:
+    def __init__(
+        self, config: uvicorn.Config, service: Service, on_ready: Callable[[], None]
+    ) -> None:
         super().__init__(config)
+        self._service = service
         self._on_ready = on_ready
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Begin to accept requests, and say so."""
         await super().startup(sockets=sockets)
         self._on_ready()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End event streams, let other requests end, and close."""
+        self._service.closing.set()
+        await super().shutdown(sockets=sockets)
 
 
 def make_server(service: Service, on_ready: Callable[[], None]) -> Server:
@@ -39,10 +48,11 @@ def make_server(service: Service, on_ready: Callable[[], None]) -> Server:
         server_header=False,
         log_level="warning",
         ws="none",
-        lifespan="off",
+        http=BoundedProtocol,
+        lifespan="on",
         proxy_headers=bool(service.settings.trusted_proxies),
         forwarded_allow_ips=service.settings.trusted_proxies or None,
         timeout_graceful_shutdown=_GRACE_SECONDS,
         backlog=_BACKLOG,
     )
-    return Server(config, on_ready)
+    return Server(config, service, on_ready)

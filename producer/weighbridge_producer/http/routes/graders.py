@@ -2,14 +2,35 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter, Depends, Request
 
 from weighbridge.errors import UnknownGraderError
-from weighbridge_producer.http.access import anybody
+from weighbridge.graders.registry import default_registry
+from weighbridge.jobs.api_keys import Role
+from weighbridge_producer.http.access import Identity, anybody, require
 from weighbridge_producer.http.problems import ProblemError
 from weighbridge_producer.http.service import Served
+
+_BODY: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "application/json": {
+                "schema": {
+                    "type": "object",
+                    "properties": {
+                        "inputs": {"type": "object"},
+                        "config": {"type": ["object", "null"]},
+                    },
+                    "required": ["inputs"],
+                    "additionalProperties": False,
+                }
+            }
+        },
+    }
+}
 
 router = APIRouter(prefix="/api/graders", tags=["graders"])
 
@@ -23,10 +44,44 @@ def list_graders(service: Served) -> dict[str, Any]:
 @router.get("/{grader_id}", dependencies=[Depends(anybody)])
 def show_grader(grader_id: str, service: Served) -> dict[str, Any]:
     """Return one grader."""
-    catalogue = service.client.graders()
-    for grader in catalogue:
-        if grader["id"] == grader_id:
-            return grader
-    known = [grader["id"] for grader in catalogue]
-    error = UnknownGraderError(grader_id, known)
-    raise ProblemError(404, error.code, error.message, error.hint)
+    _check_known(grader_id)
+    return next(grader for grader in service.client.graders() if grader["id"] == grader_id)
+
+
+@router.post("/{grader_id}/grade", openapi_extra=_BODY, response_model=None)
+async def grade(
+    grader_id: str,
+    request: Request,
+    service: Served,
+    _: Annotated[Identity, Depends(require(Role.SUBMIT))],
+) -> dict[str, Any]:
+    """Grade one set of inputs at once, without the queue, and return the result as a result line has it."""
+    _check_known(grader_id)
+    answer = await service.trials.grade(
+        grader_id, await whole_body(request, service.settings.try_it_limit_bytes)
+    )
+    if error := answer.pop("error"):
+        raise ProblemError(422, error["code"], error["message"], error["hint"])
+    return answer
+
+
+async def whole_body(request: Request, limit_bytes: int) -> bytes:
+    """Return a request's body; a ProblemError when it is larger than it may be."""
+    body = bytearray()
+    async for part in request.stream():
+        body += part
+        if len(body) > limit_bytes:
+            raise ProblemError(
+                413,
+                "BODY_TOO_LARGE",
+                f"the body has more than {limit_bytes:,} bytes",
+                "submit it as a batch, or raise WEIGHBRIDGE_TRY_IT_LIMIT_BYTES",
+            )
+    return bytes(body)
+
+
+def _check_known(grader_id: str) -> None:
+    known = default_registry().ids()
+    if grader_id not in known:
+        error = UnknownGraderError(grader_id, known)
+        raise ProblemError(404, error.code, error.message, error.hint)
