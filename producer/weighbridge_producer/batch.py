@@ -9,8 +9,12 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from weighbridge.errors import BatchError, NoSuchResultError, ServerError, counted
+from weighbridge.jobs.chunk import ChunkId
 from weighbridge.jobs.closing import close_open_chunks
+from weighbridge.jobs.codec import JSON_SPACE, peek_custom_id
 from weighbridge.jobs.model import RETRYABLE, BatchState, BatchStatus, GraderSummary
+from weighbridge.jobs.results import ResultFilter, ResultPage
+from weighbridge.jobs.searching import Search
 from weighbridge_producer.collecting import ChunkPage, Collector, Cursor
 from weighbridge_producer.interface import Batch
 from weighbridge_producer.submitting import Feeder, id_digest
@@ -19,10 +23,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from weighbridge.jobs.broker import Publisher
-    from weighbridge.jobs.store import Store
+    from weighbridge.jobs.store import BatchOptions, Store
     from weighbridge.settings import Settings
     from weighbridge_producer.interface import Result
     from weighbridge_producer.reading import Source
+
+_ANYTHING = ResultFilter()
 
 
 class RedisBatch(Batch):
@@ -96,10 +102,7 @@ class RedisBatch(Batch):
         """
         chunks = self._store.chunks_of_id(self.id, id_digest(self.id, custom_id))
         if not chunks:
-            self.status()
-            raise NoSuchResultError(
-                f"batch {self.id} has no case {custom_id[:80]!r}", "ids are matched exactly"
-            )
+            raise self._no_case(custom_id)
         found = [
             result
             for blob in self._store.results(self.id, chunks)
@@ -113,6 +116,64 @@ class RedisBatch(Batch):
                 f"case {custom_id[:80]!r} of batch {self.id} is not finished", "ask again later"
             )
         return found
+
+    def search(
+        self,
+        wanted: ResultFilter = _ANYTHING,
+        cursor: str | None = None,
+        limit: int = 50,
+        budget_seconds: float = 0.2,
+    ) -> ResultPage:
+        """Return a page of the results that there are now and that a filter lets through.
+
+        Raises StaleCursorError for a cursor of before a retry, InvalidFilterError for a limit that is none.
+        """
+        owners = self._chunks_of(wanted.custom_id) if wanted.custom_id else None
+        return Search(self._store, self.id, wanted, owners).page(cursor, limit, budget_seconds)
+
+    def options(self) -> BatchOptions:
+        """Return what the batch was submitted with."""
+        return self._store.options(self.id)
+
+    def case(self, custom_id: str) -> bytes | None:
+        """Return the line of a case as it was submitted; None when the batch's inputs are freed.
+
+        A trace that was submitted bare is the case that it became. Raises NoSuchResultError when no case has that id.
+        """
+        for number in self._chunks_of(custom_id):
+            chunk = self._store.submitted(self.id, number)
+            if chunk is None:
+                return None
+            for line in chunk.lines(ChunkId(number)):
+                if not line.fault and peek_custom_id(line.raw) == custom_id:
+                    return line.raw.strip(JSON_SPACE)
+        raise self._no_case(custom_id)
+
+    def case_at(self, line: int) -> bytes | None:
+        """Return a line of the input by its number, from 1; None when it is freed, blank, or not there."""
+        low, high = 0, self.status().chunks
+        while low < high:
+            middle = (low + high) // 2
+            chunk = self._store.submitted(self.id, middle)
+            if chunk is None:
+                return None
+            index = line - chunk.first_line
+            if 0 <= index < chunk.line_count:
+                rows = chunk.raw.split(b"\n")
+                return rows[index].strip(JSON_SPACE) or None if index < len(rows) else None
+            low, high = (low, middle) if index < 0 else (middle + 1, high)
+        return None
+
+    def _chunks_of(self, custom_id: str) -> list[int]:
+        """Return the numbers of the chunks that may have the line that owns an id."""
+        chunks = self._store.chunks_of_id(self.id, id_digest(self.id, custom_id))
+        return sorted({ChunkId.parse(chunk).number for chunk in chunks})
+
+    def _no_case(self, custom_id: str) -> NoSuchResultError:
+        self.status()
+        return NoSuchResultError(
+            f"batch {self.id} has no case {custom_id[:80]!r}", "ids are matched exactly"
+        )
 
     def wait(self, timeout_seconds: float | None = None) -> BatchState:
         """Wait until the batch has ended and return its state; TimeoutError after `timeout_seconds`."""

@@ -15,6 +15,7 @@ from weighbridge.errors import (
 from weighbridge.graders.registry import default_registry
 from weighbridge.jobs.broker import Publisher
 from weighbridge.jobs.fleet import Fleet, WorkerInfo
+from weighbridge.jobs.health import Health, HealthCheck
 from weighbridge.jobs.model import BatchState, GraderSpec, parse_specs
 from weighbridge.jobs.store import BatchOptions, Store
 from weighbridge.settings import read_settings
@@ -130,6 +131,12 @@ class RedisClient(Client):
     def workers(self) -> list[WorkerInfo]:
         """Return the living workers."""
         return self.fleet.alive()
+
+    def health(self) -> Health:
+        """Return whether work goes on, and what holds it up."""
+        workers = self.fleet.alive()
+        length = self.publisher.queue_length()
+        return HealthCheck(self.store, workers, self.publisher.queue, length).health()
 
     def drain(self, worker: str) -> None:
         """Ask a worker to finish what it has and leave; NoSuchWorkerError when none has that name."""

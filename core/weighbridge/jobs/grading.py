@@ -182,7 +182,7 @@ class LineGrader:
             return self._job_errored(line, case, spec, version, tally, result)
         assert ready
         try:
-            outcome, cause = _classify(result)
+            outcome, cause = classify(result)
             out = _result_line(
                 *(line.number, case.custom_id, spec.label, spec.grader, ready.version),
                 *(_GRADED, result, None, case.metadata),
@@ -197,7 +197,7 @@ class LineGrader:
                 "graders return a GraderResult of plain JSON types",
             )
             return self._job_errored(line, case, spec, ready.version, tally, crash)
-        tally.count(spec.label, spec.grader, outcome, cause)
+        tally.count(spec.label, spec.grader, outcome, cause, result["score"])
         return out
 
     def _judge(
@@ -269,7 +269,7 @@ def digest_of(results: bytes) -> str:
     return sha256(results).hexdigest()
 
 
-_OUTCOMES = {"pass": "passed", "fail": "failed", "ungradable": "ungradable"}
+OUTCOMES = {"pass": "passed", "fail": "failed", "ungradable": "ungradable"}  #: by verdict
 _CLOSED = {
     JobStatus.CANCELLED: JobError(
         ErrorCode.CANCELLED,
@@ -292,9 +292,9 @@ _OUT_OF_MEMORY = JobError(
 )
 
 
-def _classify(result: GraderResult) -> tuple[str, str]:
+def classify(result: GraderResult) -> tuple[str, str]:
     """Return what a result is counted as and why; raise anything for what is no result."""
-    outcome = _OUTCOMES[result["verdict"]]
+    outcome = OUTCOMES[result["verdict"]]
     if not 0.0 <= result["score"] <= 1.0:
         raise ValueError(f"the score is {result['score']}")
     if type(result["details"]) is not dict or not result["evidence"]:

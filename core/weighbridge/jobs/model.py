@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = 1  #: of the Celery message and of a stored chunk
 NAME_LIMIT = 256
 GRADERS_LIMIT = 64  #: on one case
+SCORE_BUCKETS = 10  #: of a histogram of scores, each a tenth
 METADATA_LIMIT_BYTES = 64 * 1024  #: of a case
 CONFIG_LIMIT_BYTES = 256 * 1024  #: of a grader, in a case
 VALID_NAME = re.compile(r"[^\x00-\x1f\x7f-\x9f]{1,256}")
@@ -234,6 +235,9 @@ class GraderSummary:
     expired: int = 0
     vacuous: int = 0  #: of the passed: those that rest on no facts
     causes: tuple[tuple[str, int], ...] = ()  #: why jobs did not pass, commonest first
+    scores: tuple[int, ...] = (
+        0,
+    ) * SCORE_BUCKETS  #: of the passed and failed, by score: [0, .1) ... [.9, 1]
 
     @property
     def graded(self) -> int:
@@ -254,6 +258,7 @@ class GraderSummary:
             "expired": self.expired,
             "vacuous": self.vacuous,
             "causes": dict(self.causes),
+            "scores": list(self.scores),
         }
 
 

@@ -7,16 +7,20 @@ from dataclasses import dataclass, field
 
 import orjson
 
+from weighbridge.jobs.model import SCORE_BUCKETS
+
 VACUOUS = "vacuous"  #: in place of a passed job's cause: it rests on no facts
+SCORE = "score "  #: begins the rows of a summary that count scores; the bucket's lower end follows
 
 Summary = Counter[tuple[str | None, str | None, str, str]]  #: by label, grader, outcome and cause
+_JUDGED = ("passed", "failed")  #: the outcomes whose score says something
 
 
 @dataclass(slots=True)
 class Tally:
     """Counts of jobs, kept in the one form that costs a single step for each."""
 
-    jobs_by: Summary = field(default_factory=Counter)
+    jobs_by: Counter[tuple[str | None, str | None, str, str, int]] = field(default_factory=Counter)
     versions_used: set[str] = field(default_factory=set)
     digest: str = ""
     grade_us: int = 0
@@ -30,7 +34,7 @@ class Tally:
     def counts(self) -> dict[str, int]:
         """Jobs by outcome: `passed`, `failed`, `ungradable`, `errored` and so on."""
         counts: Counter[str] = Counter()
-        for (_, _, outcome, _), count in self.jobs_by.items():
+        for (_, _, outcome, _, _), count in self.jobs_by.items():
             counts[str(outcome)] += count
         return dict(counts)
 
@@ -38,15 +42,18 @@ class Tally:
     def summary(self) -> Summary:
         """Jobs by label, grader and outcome, with the cause "" for all of them, and again for each cause.
 
-        Vacuous passes are an outcome of their own beside `passed`, which they are part of.
+        Vacuous passes are an outcome of their own beside `passed`, which they are part of. So is each tenth of the
+        score, "score 0.9" for one, beside `passed` and `failed`.
         """
         summary: Summary = Counter()
-        for (label, grader, outcome, cause), count in self.jobs_by.items():
+        for (label, grader, outcome, cause, tenth), count in self.jobs_by.items():
             summary[label, grader, outcome, ""] += count
             if cause == VACUOUS and outcome == "passed":
                 summary[label, grader, VACUOUS, ""] += count
             elif cause:
                 summary[label, grader, outcome, cause] += count
+            if outcome in _JUDGED:
+                summary[label, grader, score_row(tenth), ""] += count
         return summary
 
     @property
@@ -54,9 +61,16 @@ class Tally:
         """The graders used and their versions."""
         return " ".join(sorted(self.versions_used))
 
-    def count(self, label: str | None, grader: str | None, outcome: str, cause: str = "") -> None:
-        """Count one job."""
-        self.jobs_by[label, grader, outcome, cause] += 1
+    def count(
+        self,
+        label: str | None,
+        grader: str | None,
+        outcome: str,
+        cause: str = "",
+        score: float = 0.0,
+    ) -> None:
+        """Count one job; the `score` of one that is not judged is passed over."""
+        self.jobs_by[label, grader, outcome, cause, int(score * SCORE_BUCKETS)] += 1
 
     def pack(self) -> bytes:
         """Return the tally as `record.lua` reads it: with each summary field the one to use when there are too many."""
@@ -78,3 +92,16 @@ class Tally:
                 "grade_us": self.grade_us,
             }
         )
+
+
+def score_row(tenth: int) -> str:
+    """Return what the jobs are counted under whose score is in a tenth, 0 to 9; a score of 1.0 is in the last."""
+    return f"{SCORE}{min(tenth, SCORE_BUCKETS - 1) / SCORE_BUCKETS}"
+
+
+def score_bucket(row: str) -> int | None:
+    """Return the tenth that a row of a summary counts; None for a row that counts something else."""
+    return _BUCKETS.get(row)
+
+
+_BUCKETS = {score_row(tenth): tenth for tenth in range(SCORE_BUCKETS)}

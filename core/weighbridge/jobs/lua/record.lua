@@ -40,7 +40,9 @@ end
 redis.call('DEL', KEYS[14])
 redis.call('HDEL', records, 'prior ' .. done)
 redis.call('SET', KEYS[13], ARGV[4])
-redis.call('HSET', records, done, cjson.encode({versions = ARGV[2], digest = ARGV[3], tally = ARGV[5]}))
+local at = redis.call('XADD', log, '*', 'chunk', done)
+-- A chunk that is graded again stands in the log twice: its record says which place holds now.
+redis.call('HSET', records, done, cjson.encode({versions = ARGV[2], digest = ARGV[3], tally = ARGV[5], at = at}))
 local number, part = done:match('^(%d+):(.+)$')
 if part then
   local held = redis.call('HGET', parts, number)
@@ -51,7 +53,6 @@ if part then
   end
   keep(parts)
 end
-redis.call('XADD', log, '*', 'chunk', done)
 keep(KEYS[13], records, log, summary, sizes, open)
 finish_if_done()
 return 'new'

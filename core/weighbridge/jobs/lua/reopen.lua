@@ -17,6 +17,7 @@ for _, entry in ipairs(tally.summary) do
   local field = redis.call('HEXISTS', summary, entry[1]) == 1 and entry[1] or entry[3]
   if redis.call('HINCRBY', summary, field, -entry[2]) <= 0 then redis.call('HDEL', summary, field) end
 end
+redis.call('HINCRBY', meta, 'reopened', 1)
 redis.call('RENAME', KEYS[13], KEYS[14])
 redis.call('HDEL', records, ARGV[1])
 redis.call('HSET', records, 'prior ' .. ARGV[1], held)

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from weighbridge.errors import BatchError, ServerError
-from weighbridge.jobs.chunk import UNREADABLE, decompress
+from weighbridge.jobs.chunk import UNREADABLE, Chunk, decompress
 from weighbridge.jobs.connection import plain_errors
-from weighbridge.jobs.model import BatchState, BatchStatus, Counts, GraderSummary
+from weighbridge.jobs.model import SCORE_BUCKETS, BatchState, BatchStatus, Counts, GraderSummary
+from weighbridge.jobs.results import Generation
 from weighbridge.jobs.store.base import StoreBase
 from weighbridge.jobs.store.keys import BATCHES, key, text
 from weighbridge.jobs.store.shapes import ID_BYTES, LogEntry
+from weighbridge.jobs.tally import VACUOUS, score_bucket
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,6 +30,32 @@ _COUNTED = (
     "grade_us",
     "epoch",
 )
+
+_OUTCOMES = ("passed", "failed", "ungradable", "errored", "cancelled", "expired", VACUOUS)
+
+
+class _Group:
+    """The rows of one label."""
+
+    def __init__(self) -> None:
+        self._outcomes = dict.fromkeys(_OUTCOMES, 0)
+        self._causes: Counter[str] = Counter()
+        self._scores = [0] * SCORE_BUCKETS
+
+    def add(self, name: str, cause: str, count: int) -> None:
+        bucket = score_bucket(name)
+        if cause:
+            self._causes[cause] += count
+        elif bucket is not None:
+            self._scores[bucket] += count
+        elif name in self._outcomes:  # a newer release may count more than is known here
+            self._outcomes[name] += count
+
+    def summary(self, label: str, grader: str) -> GraderSummary:
+        causes = sorted(self._causes.items(), key=lambda cause: (-cause[1], cause[0]))
+        return GraderSummary(
+            label, grader, causes=tuple(causes), scores=tuple(self._scores), **self._outcomes
+        )
 
 
 class Reading(StoreBase):
@@ -63,24 +92,37 @@ class Reading(StoreBase):
         """Return what each label's jobs came to, labels in order."""
         with plain_errors():
             raw = self.redis.hgetall(key(batch, "summary"))
-        groups: dict[tuple[str, str], dict[str, Any]] = {}
+        groups: dict[tuple[str, str], _Group] = {}
         for field, count in raw.items():
             label, grader, name, cause = orjson.loads(field)
-            group = groups.setdefault((label or "", grader or ""), {"causes": {}})
-            if cause:
-                group["causes"][cause] = group["causes"].get(cause, 0) + int(count)
-            else:
-                group[name] = group.get(name, 0) + int(count)
-        return [
-            GraderSummary(
-                label,
-                grader,
-                causes=tuple(sorted(causes.items(), key=lambda c: (-c[1], c[0]))),
-                **group,
-            )
-            for (label, grader), group in sorted(groups.items())
-            for causes in [group.pop("causes")]
-        ]
+            group = groups.setdefault((label or "", grader or ""), _Group())
+            group.add(name, cause, int(count))
+        return [group.summary(*names) for names, group in sorted(groups.items())]
+
+    def generation(self, batch: str) -> Generation:
+        """Return how often the batch's results were taken back to be graded again."""
+        with plain_errors():
+            epoch, reopened = self.redis.hmget(key(batch, "meta"), ["epoch", "reopened"])
+        if epoch is None:
+            raise self.missing(batch)
+        return Generation(int(epoch), int(reopened or 0))
+
+    def records_of(self, batch: str, chunks: Sequence[str]) -> list[dict[str, Any] | None]:
+        """Return what was recorded of chunks; None for one without results, {} for what cannot be read."""
+        if not chunks:
+            return []
+        with plain_errors():
+            held = self.redis.hmget(key(batch, "records"), chunks)
+        return [None if record is None else _object(record) for record in held]
+
+    def submitted(self, batch: str, number: int) -> Chunk | None:
+        """Return a chunk as it was submitted; None when it is freed, or cannot be read any more."""
+        with plain_errors():
+            blob = self.redis.get(key(batch, f"chunk:{number}"))
+        try:
+            return None if blob is None else Chunk.unpack(blob)
+        except UNREADABLE:
+            return None
 
     def read_log(
         self, batch: str, after: str, wait_seconds: float, most: int = 64
@@ -153,6 +195,14 @@ def _status(batch: str, name: str) -> BatchStatus:
             f"batch {batch} has a status that is not known here: {name[:40]!r}",
             "is it of a newer release?",
         ) from None
+
+
+def _object(data: bytes) -> dict[str, Any]:
+    try:
+        value = orjson.loads(data)
+    except orjson.JSONDecodeError:
+        return {}
+    return value if isinstance(value, dict) else {}
 
 
 def _has_id(packed: bytes, digest: bytes) -> bool:

@@ -1,0 +1,159 @@
+"""API keys: made and revoked in the store, which has only a digest of each."""
+
+from __future__ import annotations
+
+import hmac
+import math
+import secrets
+import time
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from hashlib import sha256
+from typing import Any
+
+import orjson
+from pydantic import BaseModel, Field, ValidationError
+
+from weighbridge.errors import InvalidKeyError
+from weighbridge.jobs.connection import plain_errors
+from weighbridge.jobs.model import NAME_LIMIT, VALID_NAME
+
+API_KEYS = "wb:api_keys"
+KEYS_LIMIT = 1_000  #: that there may be at once
+LONGEST_SECONDS = 100 * 366 * 24 * 3600.0
+_PREFIX = "wbk"
+_ID_BYTES, _SECRET_BYTES = 6, 32
+_TOKEN_LIMIT = 128  #: characters; ours have 60
+_NO_DIGEST = (
+    "0" * 64
+)  #: what a secret is compared with where there is no such key; no secret has it
+
+
+class Role(StrEnum):
+    """What the holder of a key may do; each role includes those before it."""
+
+    READ = "read"  #: see batches, results and workers
+    SUBMIT = "submit"  #: submit, cancel and retry batches, and try graders
+    ADMIN = "admin"  #: delete batches
+
+    def includes(self, other: Role) -> bool:
+        """Whether this role may do what the other may."""
+        roles = list(Role)
+        return roles.index(self) >= roles.index(other)
+
+
+@dataclass(frozen=True, slots=True)
+class ApiKey:
+    """A key as everybody may see it: without its secret."""
+
+    id: str
+    name: str
+    role: Role
+    created_at: float  #: seconds since the epoch
+    expires_at: float | None = None  #: None: never
+
+    @property
+    def expired(self) -> bool:
+        """Whether its time is over."""
+        return self.expires_at is not None and time.time() >= self.expires_at
+
+
+class _StoredKey(BaseModel):
+    """A key as the store keeps it."""
+
+    name: str
+    role: Role
+    created_at: float
+    expires_at: float | None
+    digest: str = Field(pattern=r"^[0-9a-f]{64}$")
+
+
+class ApiKeys:
+    """The keys on one store's server."""
+
+    def __init__(self, redis: Any) -> None:
+        self._redis = redis
+
+    def make(self, name: str, role: Role, lives_seconds: float | None = None) -> tuple[ApiKey, str]:
+        """Make a key and return it with its token, which nobody can ask for again. Raises InvalidKeyError."""
+        _check(name, role, lives_seconds)
+        now = time.time()
+        expires = None if lives_seconds is None else now + lives_seconds
+        key = ApiKey(secrets.token_hex(_ID_BYTES), name, Role(role), now, expires)
+        secret = secrets.token_urlsafe(_SECRET_BYTES)
+        kept = asdict(key) | {"digest": _digest(secret)}
+        with plain_errors():
+            if self._redis.hlen(API_KEYS) >= KEYS_LIMIT:
+                raise InvalidKeyError(f"there are {KEYS_LIMIT:,} keys already", "revoke some first")
+            self._redis.hset(API_KEYS, key.id, orjson.dumps(kept))
+        return key, f"{_PREFIX}_{key.id}_{secret}"
+
+    def revoke(self, key_id: str) -> bool:
+        """Let a key open nothing any more, from now on; False when there is no such key."""
+        with plain_errors():
+            return bool(self._redis.hdel(API_KEYS, key_id.encode(errors="replace")))
+
+    def all(self) -> list[ApiKey]:
+        """Return every key, expired ones too, oldest first; what cannot be read is none of ours."""
+        with plain_errors():
+            held = self._redis.hgetall(API_KEYS)
+        found = [_read(key_id.decode(errors="replace"), data) for key_id, data in held.items()]
+        return sorted(
+            (key for key, _ in filter(None, found)), key=lambda key: (key.created_at, key.id)
+        )
+
+    def find(self, token: str) -> ApiKey | None:
+        """Return the living key that a token opens; None for any other token."""
+        if len(token) > _TOKEN_LIMIT:
+            return None
+        prefix, _, rest = token.partition("_")
+        key_id, _, secret = rest.partition("_")
+        with plain_errors():
+            data = self._redis.hget(API_KEYS, key_id.encode(errors="replace"))
+        found = _read(key_id, data)
+        # Compared whether there is such a key or not: the time it takes tells nobody which ids there are.
+        same = hmac.compare_digest(found[1] if found else _NO_DIGEST, _digest(secret))
+        if not found or not same or prefix != _PREFIX or found[0].expired:
+            return None
+        return found[0]
+
+
+def _digest(secret: str) -> str:
+    # A plain hash is enough: a secret has 256 random bits, which nobody can try.
+    return sha256(secret.encode(errors="replace")).hexdigest()
+
+
+def _read(key_id: str, data: bytes | None) -> tuple[ApiKey, str] | None:
+    """Return a stored key with its digest; None where it cannot be read."""
+    try:
+        kept = _StoredKey.model_validate_json(data or b"")
+    except ValidationError:
+        return None
+    return ApiKey(key_id, kept.name, kept.role, kept.created_at, kept.expires_at), kept.digest
+
+
+def _check(name: str, role: str, lives_seconds: float | None) -> None:
+    if not VALID_NAME.fullmatch(name) or not _is_writable(name):
+        raise InvalidKeyError(
+            f"{name[:80]!r} cannot be a key's name",
+            f"give it 1 to {NAME_LIMIT} characters, none of them control characters",
+        )
+    if role not in list(Role):
+        raise InvalidKeyError(
+            f"there is no role {str(role)[:80]!r}", f"choose one of {', '.join(Role)}"
+        )
+    if lives_seconds is None:
+        return
+    if not math.isfinite(lives_seconds) or not 0 < lives_seconds <= LONGEST_SECONDS:
+        raise InvalidKeyError(
+            f"a key cannot live {lives_seconds} seconds",
+            f"give it more than 0 and at most {LONGEST_SECONDS:,.0f}, or no end at all",
+        )
+
+
+def _is_writable(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

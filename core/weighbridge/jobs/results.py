@@ -1,0 +1,105 @@
+"""Result lines asked for by what they hold: the filter, the page, and the place after it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, fields
+
+from weighbridge.errors import InvalidFilterError, StaleCursorError
+from weighbridge.graders.base import Verdict
+from weighbridge.jobs.chunk import ChunkId
+from weighbridge.jobs.model import NAME_LIMIT, JobStatus
+
+PAGE_LIMIT = 5_000  #: results
+TEXT_LIMIT = 1_000  #: characters of what is searched for
+_PLACE = re.compile(
+    r"([0-9]{1,9})\.([0-9]{1,9})\.([0-9]{1,15}-[0-9]{1,15})"
+    r"\.([0-9]{1,9})(?:-([0-9]{1,9})-([0-9]{1,9}))?\.([0-9]{1,12}|end)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ResultFilter:
+    """What result lines must have, all of it; "" is whatever there is. Raises InvalidFilterError."""
+
+    verdict: str = ""
+    status: str = ""
+    label: str = ""
+    grader: str = ""
+    reason: str = ""  #: a cause as the summary names it; of errored jobs, the error's code
+    text: str = ""  #: anywhere in the line, whatever its case
+    custom_id: str = ""
+
+    def __post_init__(self) -> None:
+        _check_known("verdict", self.verdict, tuple(Verdict))
+        _check_known("status", self.status, tuple(JobStatus))
+        for field in fields(self):
+            limit = TEXT_LIMIT if field.name == "text" else NAME_LIMIT
+            _check_text(field.name, getattr(self, field.name), limit)
+
+
+@dataclass(frozen=True, slots=True)
+class ResultPage:
+    """Some result lines, and how to have those after them."""
+
+    lines: list[bytes]  #: whole, without their newline, in the order in which they were recorded
+    cursor: str | None  #: the place after them; None when nothing more is there now
+    complete: bool  #: False: time or room ended before the page was full; go on with the cursor
+
+
+@dataclass(frozen=True, slots=True)
+class Generation:
+    """How often a batch's results were taken back to be graded again: a place of another time may mislead."""
+
+    epoch: int = 0
+    reopened: int = 0  #: chunks
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A place in a batch's results."""
+
+    generation: Generation
+    position: str  #: of the chunk's entry in the log
+    chunk: str
+    offset: int | None  #: of the next line in the chunk's results; None: the chunk is done
+
+    @classmethod
+    def parse(cls, text: str) -> Place:
+        """Read the form that `str` writes. Raises StaleCursorError."""
+        found = _PLACE.fullmatch(text)
+        if not found:
+            raise StaleCursorError(
+                f"{text[:80]!r} is no cursor", "use the one that the page before gave"
+            )
+        epoch, reopened, position, number, start, end, offset = found.groups()
+        chunk = ChunkId(int(number), int(start or 0), int(end) if end else None)
+        generation = Generation(int(epoch), int(reopened))
+        return cls(generation, position, str(chunk), None if offset == "end" else int(offset))
+
+    def __str__(self) -> str:
+        # Of characters that stand for themselves in a URL.
+        epoch, reopened = self.generation.epoch, self.generation.reopened
+        offset = "end" if self.offset is None else self.offset
+        return f"{epoch}.{reopened}.{self.position}.{self.chunk.replace(':', '-')}.{offset}"
+
+
+def _check_known(name: str, value: str, known: tuple[str, ...]) -> None:
+    if value and value not in known:
+        raise InvalidFilterError(
+            f"no result has the {name} {value[:80]!r}", f"choose one of {', '.join(known)}"
+        )
+
+
+def _check_text(name: str, value: str, limit: int) -> None:
+    if len(value) > limit:
+        raise InvalidFilterError(
+            f"the {name} to look for has {len(value):,} characters", f"give at most {limit:,}"
+        )
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise InvalidFilterError(
+            f"the {name} to look for has half of a surrogate pair, which no result can have",
+            "write whole characters",
+        ) from None
