@@ -34,9 +34,9 @@ class Service:
         self.keys = ApiKeys(client.store.redis)
         self.rate_limit = RateLimit(client.store.redis)
         self.trials = Trials(client.settings)
-        self.closing = (
-            asyncio.Event()
-        )  #: set when the process is about to end: event streams end then
+        #: Set when the process is about to end: event streams end then.
+        self.closing = asyncio.Event()
+        self.uploads = Uploads(client.settings.uploads_at_once)
         self.live = LiveBatches(client, self.closing)
         self.keys_required = keys_required  #: False only where nobody but this machine can ask
         self.public_hosts = (

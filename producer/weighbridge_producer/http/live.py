@@ -1,0 +1,176 @@
+"""Live batches: how each batch that somebody listens to stands, read once for all its listeners."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import TYPE_CHECKING
+
+import orjson
+from anyio import CapacityLimiter, to_thread
+
+from weighbridge.errors import ServerError, WeighbridgeError
+from weighbridge_producer.http.problems import ProblemError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+
+    from weighbridge.jobs.model import BatchState
+    from weighbridge_producer.client import RedisClient
+
+LOOK_SECONDS = 0.5
+HEARTBEAT_SECONDS = 15.0
+_LOOKS_AT_ONCE = 4  #: threads
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A batch at one moment, ready to be sent."""
+
+    state: BatchState
+    data: bytes  #: the state as JSON
+    mark: str  #: tells it from every other state
+
+    @classmethod
+    def of(cls, state: BatchState) -> Snapshot:
+        """Take a state as it is sent."""
+        data = orjson.dumps(state.as_dict())
+        mark = blake2b(data, digest_size=8, salt=state.epoch.to_bytes(8)).hexdigest()
+        return cls(state, data, mark)
+
+
+class LiveBatches:
+    """The batches that somebody listens to in this process."""
+
+    def __init__(self, client: RedisClient, closing: asyncio.Event) -> None:
+        self._client = client
+        self._closing = closing
+        self._most = client.settings.listeners_at_once
+        self._channels: dict[str, _Channel] = {}
+        self._listeners = 0
+        self._threads: CapacityLimiter | None = (
+            None  # bound to the loop that is there when it is made
+        )
+
+    def check_room(self) -> None:
+        """Raise ProblemError when no more can listen."""
+        if self._listeners >= self._most:
+            raise ProblemError(
+                503,
+                "TOO_MANY_LISTENERS",
+                f"{self._most:,} clients listen here already",
+                "ask for GET /api/batches/{id} now and then, or run more copies of the service",
+                {"Retry-After": "5"},
+            )
+
+    async def snapshots(self, batch_id: str) -> AsyncIterator[Snapshot | None]:
+        """Yield how a batch stands and, as it changes, how it stands then, to its end; None when long nothing changed.
+
+        Who takes long to come back gets only the newest. Ends before the batch does when the service closes. Raises
+        what reading the state raises, once the batch is gone.
+        """
+        channel = self._join(batch_id)
+        seen = None
+        try:
+            while not channel.closed:
+                if channel.latest is seen:
+                    await channel.news(HEARTBEAT_SECONDS)
+                if channel.failure:
+                    raise channel.failure
+                snapshot = channel.latest
+                yield snapshot if snapshot is not seen else None
+                if snapshot and snapshot.state.status.final:
+                    return
+                seen = snapshot
+        finally:
+            self._leave(batch_id, channel)
+
+    def _join(self, batch_id: str) -> _Channel:
+        self._listeners += 1
+        channel = self._channels.get(batch_id)
+        if channel is None or channel.over:
+            self._threads = self._threads or CapacityLimiter(_LOOKS_AT_ONCE)
+            channel = _Channel(self._client.batch(batch_id).status, self._closing, self._threads)
+            self._channels[batch_id] = channel
+        channel.listeners += 1
+        return channel
+
+    def _leave(self, batch_id: str, channel: _Channel) -> None:
+        self._listeners -= 1
+        channel.listeners -= 1
+        if not channel.listeners:
+            channel.stop()
+            if self._channels.get(batch_id) is channel:
+                del self._channels[batch_id]
+
+
+class _Channel:
+    """What the listeners of one batch share: its newest state, and who looks for it."""
+
+    def __init__(
+        self,
+        look: Callable[[], BatchState],
+        closing: asyncio.Event,
+        threads: CapacityLimiter,
+    ) -> None:
+        self._look = look
+        self._closing = closing
+        self._threads = threads
+        self._changed = asyncio.Event()
+        self.listeners = 0
+        self.latest: Snapshot | None = None
+        self.failure: WeighbridgeError | None = None
+        self.closed = False  #: the service is about to end
+        self._looking = asyncio.create_task(self._look_on())
+
+    @property
+    def over(self) -> bool:
+        """Whether nobody looks any more."""
+        return self._looking.done()
+
+    def stop(self) -> None:
+        """Look no more."""
+        self._looking.cancel()
+
+    async def news(self, seconds: float) -> None:
+        """Wait for a change, at most so long."""
+        try:
+            async with asyncio.timeout(seconds):
+                await self._changed.wait()
+        except TimeoutError:
+            return
+
+    async def _look_on(self) -> None:
+        while not self.closed and not self.failure:
+            try:
+                state = await to_thread.run_sync(self._look, limiter=self._threads)
+            except ServerError:
+                pass  # it may come back; till then nothing changes
+            except WeighbridgeError as error:
+                self.failure = error
+                self._tell()
+            else:
+                self._take(state)
+                if state.status.final:
+                    return
+            await self._pause()
+
+    async def _pause(self) -> None:
+        try:
+            async with asyncio.timeout(LOOK_SECONDS):
+                await self._closing.wait()
+        except TimeoutError:
+            return
+        self.closed = True
+        self._tell()
+
+    def _take(self, state: BatchState) -> None:
+        if self.latest is None or state != self.latest.state:
+            self.latest = Snapshot.of(state)
+            self._tell()
+
+    def _tell(self) -> None:
+        # Whoever waits holds the old event; whoever comes later waits for the next.
+        changed, self._changed = self._changed, asyncio.Event()
+        changed.set()

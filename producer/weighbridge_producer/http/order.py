@@ -1,0 +1,139 @@
+"""What a request says of the batch that it brings: its graders, its metadata, what to call its input."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+import jiter
+import orjson
+
+from weighbridge.errors import ConfigTypeError
+from weighbridge.jobs.model import (
+    CONFIG_LIMIT_BYTES,
+    GRADERS_LIMIT,
+    METADATA_LIMIT_BYTES,
+    NAME_LIMIT,
+    GraderSpec,
+    parse_specs,
+)
+from weighbridge_producer.http.problems import ProblemError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from fastapi import Request
+
+GRADERS_HEADER = "weighbridge-graders"
+METADATA_HEADER = "weighbridge-metadata"
+_ON, _OFF = {"true", "1", "yes", "on"}, {"false", "0", "no", "off", ""}
+_GRADERS_SHAPE = 'write a list of ids or of {"grader": ..., "config": {...}, "label": ...}, as JSON'
+_METADATA_SHAPE = 'write {"name": "value", ...}'
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What a batch is to be submitted with."""
+
+    graders: tuple[GraderSpec, ...] = ()
+    metadata: dict[str, str] | None = None
+    source: str = "upload"  #: what to call the input
+    strict: bool = False
+
+    @classmethod
+    def of(cls, fields: Iterable[tuple[str, str]], source: str = "upload") -> Order:
+        """Read fields by name; ConfigError, ConfigTypeError or ProblemError for what makes no sense."""
+        specs: list[str | dict[str, Any]] = []
+        metadata: dict[str, str] | None = None
+        strict = False
+        for name, value in fields:
+            if name == "grader":
+                specs.append(value)
+            elif name == "graders":
+                specs += _graders_in(value)
+            elif name == "metadata":
+                metadata = _metadata_in(value)
+            elif name == "source":
+                source = value
+            elif name == "strict":
+                strict = _flag(value)
+        if len(specs) > GRADERS_LIMIT:
+            raise ConfigTypeError(f"at most {GRADERS_LIMIT} graders, not {len(specs)}")
+        return cls(_specs(specs), metadata, legible_name(source), strict)
+
+    @classmethod
+    def of_request(cls, request: Request) -> Order:
+        """Read the query, and the headers for what the query does not say."""
+        fields = list(request.query_params.multi_items())
+        named = {name for name, _ in fields}
+        if not named & {"grader", "graders"} and (graders := request.headers.get(GRADERS_HEADER)):
+            fields.append(("graders", graders))
+        if "metadata" not in named and (metadata := request.headers.get(METADATA_HEADER)):
+            fields.append(("metadata", metadata))
+        return cls.of(fields)
+
+    def fingerprint(self) -> str:
+        """Return what tells whether another request asks for the same."""
+        wanted = [[spec.as_dict() for spec in self.graders], self.metadata or {}, self.strict]
+        return sha256(orjson.dumps(wanted, option=orjson.OPT_SORT_KEYS)).hexdigest()
+
+
+def _specs(values: list[str | dict[str, Any]]) -> tuple[GraderSpec, ...]:
+    specs = parse_specs(values)
+    for spec in specs:
+        if not spec.grader:
+            raise ConfigTypeError("a grader's id is empty", _GRADERS_SHAPE)
+        if spec.config is not None and len(orjson.dumps(spec.config)) > CONFIG_LIMIT_BYTES:
+            raise ConfigTypeError(
+                f"the config of {spec.grader[:80]!r} is over {CONFIG_LIMIT_BYTES // 1024} KiB"
+            )
+    return specs
+
+
+def _graders_in(text: str) -> list[str | dict[str, Any]]:
+    value = _json_in("graders", text, _GRADERS_SHAPE)
+    values = value if isinstance(value, list) else [value]
+    for one in values:
+        if not isinstance(one, str | dict):
+            raise ConfigTypeError(
+                f"a grader is named by its id or by an object, not {str(one)[:80]!r}",
+                _GRADERS_SHAPE,
+            )
+    return values
+
+
+def _metadata_in(text: str) -> dict[str, str]:
+    value = _json_in("metadata", text, _METADATA_SHAPE)
+    if not isinstance(value, dict) or not all(isinstance(part, str) for part in value.values()):
+        raise _unfit("metadata", "is no JSON object of strings", _METADATA_SHAPE)
+    if len(orjson.dumps(value)) > METADATA_LIMIT_BYTES:
+        raise _unfit("metadata", f"is over {METADATA_LIMIT_BYTES // 1024} KiB", "shorten it")
+    return value
+
+
+def _json_in(name: str, text: str, shape: str) -> Any:
+    try:
+        value = jiter.from_json(text.encode(), catch_duplicate_keys=True, allow_inf_nan=False)
+        orjson.dumps(value)  # numbers past 64 bits, which the store could not keep
+    except (ValueError, TypeError) as error:
+        raise _unfit(name, f"is not JSON: {str(error)[:200]}", shape) from None
+    return value
+
+
+def _flag(text: str) -> bool:
+    value = text.strip().lower()
+    if value not in _ON | _OFF:
+        raise _unfit("strict", f"is true or false, not {text[:80]!r}", "write strict=true")
+    return value in _ON
+
+
+def _unfit(name: str, why: str, hint: str) -> ProblemError:
+    return ProblemError(422, "INVALID_REQUEST", f"{name} {why}", hint)
+
+
+def legible_name(name: str) -> str:
+    """Return a name without folders and without what no list could show."""
+    last = name.replace("\\", "/").rstrip("/").rpartition("/")[2]
+    shown = "".join(part if part.isprintable() else "\ufffd" for part in last[:NAME_LIMIT])
+    return shown or "upload"
