@@ -24,8 +24,10 @@ WeighbridgeError
 ├── ServerError                           Redis is absent, refuses, or misbehaves
 │   ├── ServerUnavailableError            nothing answers at the address
 │   └── ServerFullError                   Redis has no memory left
+├── RefusedError                          the service refuses a request for a reason of HTTP's own
 ├── NoSuchResultError (LookupError)       the batch has no job under that id
 ├── NoSuchWorkerError (LookupError)       no living worker has that name
+├── AddressError                          the service cannot listen where it should
 └── AccessError                           the service does not do this for whoever asks
     ├── KeyRequiredError                  no API key was shown
     ├── KeyRefusedError                   the API key shown is unknown, revoked or expired
@@ -86,6 +88,7 @@ class UnknownGraderError(WeighbridgeError, LookupError):
     """No grader has that id."""
 
     code = "UNKNOWN_GRADER"
+    grader_id: str = ""  #: the one that is not known, where this process looked for it
 
     def __init__(self, grader_id: str, known: Iterable[str], hint: str = "") -> None:
         names = list(known)
@@ -185,6 +188,8 @@ class InvalidInputError(InputError):
     """Some of the input's lines cannot be graded, and all had to be gradable."""
 
     code = "INPUT_INVALID"
+    faults: tuple[InputFault, ...] = ()  #: the first of them, where this process read the input
+    total: int = 0  #: how many lines cannot be graded
 
     def __init__(self, name: str, faults: Sequence[InputFault], total: int) -> None:
         more = f"\n... and {total - len(faults):,} more" if total > len(faults) else ""
@@ -192,8 +197,8 @@ class InvalidInputError(InputError):
         super().__init__(
             f"nothing was submitted: {counted(total, 'line')} of {name!r} cannot be graded:{shown}{more}"
         )
-        self.faults = tuple(faults)  #: the first of them
-        self.total = total  #: how many lines cannot be graded
+        self.faults = tuple(faults)
+        self.total = total
 
 
 class OutputError(WeighbridgeError):
@@ -244,6 +249,17 @@ class ServerFullError(ServerError):
     code = "REDIS_FULL"
 
 
+class RefusedError(WeighbridgeError):
+    """The service refuses a request for a reason of HTTP's own: it is too large, say, or comes twice at once."""
+
+    code = "REQUEST_REFUSED"
+
+    def __init__(self, message: str, hint: str = "", *, problem: str = "", status: int = 0) -> None:
+        super().__init__(message, hint)
+        self.problem = problem  #: the code that the service gave
+        self.status = status  #: of HTTP
+
+
 class NoSuchResultError(WeighbridgeError, LookupError):
     """The batch has no job under that id, or it is not finished yet."""
 
@@ -254,6 +270,12 @@ class NoSuchWorkerError(WeighbridgeError, LookupError):
     """No living worker has that name."""
 
     code = "NO_SUCH_WORKER"
+
+
+class AddressError(WeighbridgeError):
+    """The service cannot listen where it should."""
+
+    code = "ADDRESS_UNAVAILABLE"
 
 
 class AccessError(WeighbridgeError):
@@ -303,6 +325,7 @@ class RateLimitedError(AccessError):
     """Somebody asks too often."""
 
     code = "RATE_LIMITED"
+    retry_after_seconds: int = 0
 
     def __init__(self, most: int, retry_after_seconds: int) -> None:
         super().__init__(
