@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from weighbridge_producer.web.rendering import STATIC_FOLDER as static_files  # noqa: N811 - a folder, handed on
+from weighbridge_producer.web import graders
 
 router = APIRouter(include_in_schema=False)
+router.include_router(graders.router)

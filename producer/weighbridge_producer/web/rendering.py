@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
 
 from weighbridge.errors import counted
 
@@ -65,6 +66,27 @@ def visible(text: object) -> str:
     )
 
 
+def prose(text: object) -> Markup:
+    """Return a description with what stands in backticks set as code."""
+    pieces = [escape(piece) for piece in visible(text).split("`")]
+    if len(pieces) % 2 == 0:  # a backtick without its like is only a backtick
+        pieces[-2:] = [escape("`").join(pieces[-2:])]
+    marked = (
+        Markup("<code>%s</code>") % piece if at % 2 else piece for at, piece in enumerate(pieces)
+    )
+    return Markup("").join(marked)
+
+
+def shown(value: object) -> str:
+    """Return any JSON value in a line or so: a text as it is, anything else as JSON."""
+    if isinstance(value, str):
+        return visible(value)
+    try:
+        return visible(orjson.dumps(value).decode())
+    except TypeError:
+        return visible(value)
+
+
 def pretty_json(value: object) -> str:
     """Return a JSON value as people read it; what JSON cannot carry as its text."""
     try:
@@ -99,6 +121,8 @@ def _environment() -> Environment:
     )
     environment.filters |= {
         "visible": visible,
+        "prose": prose,
+        "shown": shown,
         "pretty_json": pretty_json,
         "moment": moment,
         "thousands": "{:,}".format,

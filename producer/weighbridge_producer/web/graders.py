@@ -1,0 +1,91 @@
+"""The catalogue of graders, and the page of each: what it means, its configuration, and a try."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Annotated, Any
+
+import orjson
+from fastapi import APIRouter, Depends, Request
+from fastapi.responses import HTMLResponse
+
+from weighbridge.errors import UnknownGraderError
+from weighbridge.graders.registry import default_registry
+from weighbridge.jobs.api_keys import Role
+from weighbridge_producer.http.access import Identity, anybody, require
+from weighbridge_producer.http.problems import ProblemError
+from weighbridge_producer.http.service import Served
+from weighbridge_producer.web.config_form import ConfigForm
+from weighbridge_producer.web.forms import entries_of
+from weighbridge_producer.web.rendering import page
+from weighbridge_producer.web.try_it import Input, example_inputs, pasted_inputs
+
+router = APIRouter()
+
+
+@router.get("/graders", dependencies=[Depends(anybody)])
+def show_catalogue(request: Request, service: Served) -> HTMLResponse:
+    """Show every grader that is installed here."""
+    failures = default_registry().failures
+    return page(request, "graders.html", graders=service.client.graders(), failures=failures)
+
+
+@router.get("/graders/{grader_id}", dependencies=[Depends(anybody)])
+def show_grader(request: Request, grader_id: str, service: Served) -> HTMLResponse:
+    """Show one grader, with its own example to try."""
+    grader = _described(service.client.graders(), grader_id)
+    form = ConfigForm.of(grader_id, grader["example"]["config"])
+    return _page(request, grader, form, example_inputs(grader))
+
+
+@router.post("/graders/{grader_id}/try")
+async def try_grader(
+    request: Request,
+    grader_id: str,
+    service: Served,
+    _: Annotated[Identity, Depends(require(Role.SUBMIT))],
+) -> HTMLResponse:
+    """Grade what was pasted, with the configuration entered, and show the verdict beside both."""
+    grader = _described(service.client.graders(), grader_id)
+    entries = await entries_of(request, service.settings.try_it_limit_bytes)
+    form = ConfigForm.submitted(grader_id, entries)
+    inputs, values = pasted_inputs(grader, entries)
+    if not form.is_valid or any(entry.problem for entry in inputs):
+        return _page(request, grader, form, inputs, status_code=422)
+    job = orjson.dumps({"inputs": values, "config": form.config})
+    answer = await service.trials.grade(grader_id, job)
+    return _page(
+        request, grader, form, inputs, result=answer.get("result"), error=answer.get("error")
+    )
+
+
+def _described(catalogue: list[dict[str, Any]], grader_id: str) -> dict[str, Any]:
+    """Return a grader's entry in the catalogue; ProblemError when there is none."""
+    for grader in catalogue:
+        if grader["id"] == grader_id:
+            return grader
+    error = UnknownGraderError(grader_id, [grader["id"] for grader in catalogue])
+    raise ProblemError(404, error.code, error.message, "/graders lists them")
+
+
+def _page(
+    request: Request,
+    grader: dict[str, Any],
+    form: ConfigForm,
+    inputs: list[Input],
+    *,
+    result: dict[str, Any] | None = None,
+    error: dict[str, Any] | None = None,
+    status_code: int = 200,
+) -> HTMLResponse:
+    return page(
+        request,
+        "grader.html",
+        status_code=status_code,
+        grader=grader,
+        meaning=inspect.getdoc(default_registry().get(grader["id"])) or grader["description"],
+        form=form,
+        inputs=inputs,
+        result=result,
+        error=error,
+    )
