@@ -26,11 +26,10 @@ class HttpServer:
         redis_url: str,
         *,
         keys_required: bool = False,
-        public_hosts: frozenset[str] = frozenset(),
         **settings: object,
     ) -> None:
         client = RedisClient(redis_url, settings=Settings.model_validate(settings), patient=False)
-        self.service = Service(client, keys_required=keys_required, public_hosts=public_hosts)
+        self.service = Service(client, keys_required=keys_required)
         self._socket = socket.create_server(("127.0.0.1", 0))
         self.port: int = self._socket.getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}"

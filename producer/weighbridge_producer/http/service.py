@@ -22,13 +22,7 @@ if TYPE_CHECKING:
 class Service:
     """One copy of the service; it keeps nothing that another copy would miss."""
 
-    def __init__(
-        self,
-        client: RedisClient,
-        *,
-        keys_required: bool = True,
-        public_hosts: frozenset[str] = frozenset(),
-    ) -> None:
+    def __init__(self, client: RedisClient, *, keys_required: bool = True) -> None:
         self.client = client
         self.settings: Settings = client.settings
         self.keys = ApiKeys(client.store.redis)
@@ -39,9 +33,9 @@ class Service:
         self.uploads = Uploads(client.settings.uploads_at_once)
         self.live = LiveBatches(client, self.closing)
         self.keys_required = keys_required  #: False only where nobody but this machine can ask
-        self.public_hosts = (
-            public_hosts  #: the names it answers to; empty: any, where keys are required
-        )
+        names = (name.strip().lower() for name in client.settings.public_hosts.split(","))
+        #: The names it answers to, besides this machine's own; empty: any, where keys are required.
+        self.public_hosts = frozenset(filter(None, names))
 
 
 def served(connection: HTTPConnection) -> Service:

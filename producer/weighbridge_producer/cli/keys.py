@@ -1,0 +1,111 @@
+"""Commands about the API keys of `weighbridge serve`."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import asdict
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from weighbridge_producer.cli import options as opt
+from weighbridge_producer.cli.show import EXIT_TROUBLE, err, out, print_json, shown, table
+
+if TYPE_CHECKING:
+    from weighbridge.jobs.api_keys import ApiKey
+
+_DAY_SECONDS = 24 * 3600
+
+
+class _Role(StrEnum):
+    READ = "read"
+    SUBMIT = "submit"
+    ADMIN = "admin"
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the commands."""
+    group = typer.Typer(help="Make, list and revoke API keys.", no_args_is_help=True)
+    group.command("make")(make)
+    group.command("list")(list_keys)
+    group.command("revoke")(revoke)
+    app.add_typer(group, name="keys")
+
+
+def make(
+    name: Annotated[
+        str,
+        typer.Argument(metavar="NAME", help="Whose key it is, or what for.", callback=opt.utf8),
+    ],
+    role: Annotated[
+        _Role,
+        typer.Option(
+            help="read: see everything; submit: also submit, cancel, retry, try graders; admin: also delete and drain."
+        ),
+    ],
+    days: Annotated[
+        float | None,
+        typer.Option(metavar="N", help="How long it is valid (default: until revoked)."),
+    ] = None,
+    redis_url: opt.RedisUrl = None,
+    as_json: opt.AsJson = False,
+) -> None:
+    """Make an API key and print it: this once, for the server keeps only a digest."""
+    from weighbridge.jobs.api_keys import ApiKeys, Role
+
+    with opt.client(redis_url) as client:
+        lives_seconds = None if days is None else days * _DAY_SECONDS
+        key, token = ApiKeys(client.store.redis).make(name, Role(role), lives_seconds)
+    if as_json:
+        print_json({**asdict(key), "key": token})
+        return
+    err.print(f"key {key.id}, {shown(key.name)}, may {key.role}; {_validity(key)}; shown only now:")
+    out.print(token)
+
+
+def list_keys(redis_url: opt.RedisUrl = None, as_json: opt.AsJson = False) -> None:
+    """List the API keys, without what opens anything."""
+    from weighbridge.jobs.api_keys import ApiKeys
+
+    with opt.client(redis_url) as client:
+        keys = ApiKeys(client.store.redis).all()
+    if as_json:
+        print_json([asdict(key) for key in keys])
+        return
+    rows = table("id", "name", "role", "made", "valid")
+    for key in keys:
+        rows.add_row(
+            shown(key.id), shown(key.name), str(key.role), _date(key.created_at), _validity(key)
+        )
+    out.print(rows)
+
+
+def revoke(
+    key_id: Annotated[
+        str,
+        typer.Argument(
+            metavar="ID", help="A key's id, as `keys list` shows it.", callback=opt.utf8
+        ),
+    ],
+    redis_url: opt.RedisUrl = None,
+) -> None:
+    """Let an API key open nothing any more, from now on."""
+    from weighbridge.jobs.api_keys import ApiKeys
+
+    with opt.client(redis_url) as client:
+        if ApiKeys(client.store.redis).revoke(key_id):
+            out.print(f"key {shown(key_id)} is revoked")
+            return
+    err.print(f"there is no key {shown(key_id)}; `weighbridge keys list` shows all")
+    raise typer.Exit(EXIT_TROUBLE)
+
+
+def _validity(key: ApiKey) -> str:
+    if key.expires_at is None:
+        return "until revoked"
+    return f"{'expired' if key.expired else 'until'} {_date(key.expires_at)}"
+
+
+def _date(seconds: float) -> str:
+    return time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(seconds))

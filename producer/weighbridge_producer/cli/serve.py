@@ -1,0 +1,246 @@
+"""`weighbridge serve`: the HTTP API and the page."""
+
+from __future__ import annotations
+
+import os
+import threading
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+from urllib.parse import urlencode
+
+import orjson
+import typer
+
+from weighbridge.errors import ServerError, WeighbridgeError, counted
+from weighbridge.settings import masked, read_settings
+from weighbridge_producer.cli import options as opt
+from weighbridge_producer.cli.show import EXIT_TROUBLE, complain, out, printable, shown
+
+if TYPE_CHECKING:
+    from weighbridge.jobs.model import GraderSpec
+    from weighbridge.settings import Settings
+    from weighbridge_producer.batch import RedisBatch
+    from weighbridge_producer.http import Service
+    from weighbridge_producer.http.listening import Listener
+    from weighbridge_producer.http.serving import Server
+
+_WAIT_SECONDS = 1.0
+_SEARCH_SECONDS = 5.0
+_LEAVE_SECONDS = 5.0  #: for the thread that submits to notice the end
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(serve)
+
+
+def serve(
+    host: Annotated[
+        str, typer.Option(help="The address to listen on.", callback=opt.utf8)
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 for a free one.")] = 8000,
+    redis_url: opt.RedisUrl = None,
+    embedded: Annotated[
+        bool,
+        typer.Option("--embedded", help="Bring a server and workers of its own; batches are kept."),
+    ] = False,
+    workers: Annotated[
+        int | None,
+        typer.Option(min=1, help="Worker processes of --embedded (default: one a core)."),
+    ] = None,
+    folder: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Where --embedded keeps its batches (default: serve/ in the state folder).",
+        ),
+    ] = None,
+    require_keys: Annotated[
+        bool,
+        typer.Option(
+            "--require-keys",
+            help="Ask for API keys even where only this machine can reach it, as behind a proxy on it.",
+        ),
+    ] = False,
+    submit: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CASES", help="Submit these at the start, as `submit` does.", callback=opt.utf8
+        ),
+    ] = None,
+    grader: opt.Graders = None,
+    config: opt.Configs = None,
+    graders: opt.GradersFile = None,
+) -> None:
+    """Serve the HTTP API and the page until Ctrl-C or SIGTERM.
+
+    Bound to this machine alone, as by default, it asks for no key. Bound to any other address it does:
+    `weighbridge keys make` makes one.
+
+    Exit status: 0 when it was told to end, 1 when something went wrong, 2 when the command is not understood.
+    """
+    settings = read_settings()
+    _check_options(redis_url, workers, folder, embedded=embedded)
+    specs = opt.specs(grader, config, graders)
+    opt.check_here(specs, graders)
+    from weighbridge_producer.http.listening import listen
+
+    with ExitStack() as stack:
+        listener = stack.enter_context(listen(host, port))
+        serving = _Serving(settings, listener, submit, specs)
+        if embedded:
+            from weighbridge_producer.local_service import LocalService, default_folder
+
+            place = folder or default_folder()
+            children = workers or os.cpu_count() or 1
+            url = stack.enter_context(LocalService(place, children, serving.fail)).url
+            serving.settings = settings.model_copy(update={"broker_url": None})
+            serving.kept_in = place
+        else:
+            url = _shared(redis_url, settings)
+        serving.go(url, keys_required=require_keys or not listener.is_loopback)
+    if serving.failure:
+        complain(serving.failure)
+        raise typer.Exit(EXIT_TROUBLE)
+
+
+def _shared(redis_url: str | None, settings: Settings) -> str:
+    """Return the shared server's URL, once it has answered."""
+    url = redis_url or settings.store_address
+    if not url:
+        raise ServerError(
+            "no server is named",
+            "give --redis-url or WEIGHBRIDGE_REDIS_URL, or --embedded to bring one",
+        )
+    from weighbridge_producer.contact import make_contact
+
+    make_contact(url)
+    return url
+
+
+def _check_options(
+    redis_url: str | None, workers: int | None, folder: Path | None, *, embedded: bool
+) -> None:
+    if embedded and redis_url:
+        raise typer.BadParameter("--embedded brings its own server", param_hint="--redis-url")
+    if not embedded and (workers or folder):
+        raise typer.BadParameter(
+            "only --embedded brings workers and keeps batches", param_hint="--workers, --folder"
+        )
+
+
+class _Serving:
+    """The service while it runs, and what is said of it."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        listener: Listener,
+        cases: str | None,
+        graders: tuple[GraderSpec, ...],
+    ) -> None:
+        self.settings = settings
+        self.kept_in: Path | None = None  #: where an embedded server's batches are
+        self.failure: WeighbridgeError | None = None
+        self._listener = listener
+        self._cases = cases
+        self._graders = graders
+        self._server: Server | None = None
+        self._stop = threading.Event()
+
+    def fail(self, error: WeighbridgeError) -> None:
+        """End the service because of an error."""
+        self.failure = error
+        if self._server:
+            self._server.should_exit = True
+
+    def go(self, url: str, *, keys_required: bool) -> None:
+        """Serve until it is told to end."""
+        from weighbridge_producer.client import RedisClient
+        from weighbridge_producer.http import Service
+        from weighbridge_producer.http.serving import make_server
+
+        submitting = None
+        if self._cases:
+            work = (url, self._cases)
+            submitting = threading.Thread(
+                target=self._submit, args=work, name="submit", daemon=True
+            )
+        with RedisClient(url, settings=self.settings, patient=False) as client:
+            service = Service(client, keys_required=keys_required)
+
+            def announce() -> None:
+                self._announce(service, url)
+                if submitting:
+                    submitting.start()
+
+            self._server = make_server(service, announce)
+            try:
+                if not self.failure:
+                    self._server.run(sockets=[self._listener.socket])
+            except KeyboardInterrupt:
+                pass  # the server has ended in order, and says so that it was told to
+            finally:
+                self._stop.set()
+                if submitting and submitting.is_alive():
+                    submitting.join(_LEAVE_SECONDS)
+
+    def _announce(self, service: Service, url: str) -> None:
+        out.print(f"Weighbridge is at {shown(self._listener.url)}/")
+        if not service.keys_required:
+            out.print(
+                "  API keys are off: only this machine can reach it, and whoever can may do everything"
+            )
+        elif not service.keys.all():
+            hidden = (
+                ""
+                if service.settings.store_address == url
+                else f" --redis-url {shown(masked(url))}"
+            )
+            out.print(
+                f"  it asks for API keys, and there is none yet: weighbridge keys make NAME --role admin{hidden}"
+            )
+        if self.kept_in:
+            out.print(
+                f"  batches are kept in {shown(str(self.kept_in))}, for the next start; remove the folder to forget them"
+            )
+        out.print("  Ctrl-C ends it")
+
+    def _submit(self, url: str, cases: str) -> None:
+        from weighbridge_producer.client import RedisClient
+        from weighbridge_producer.reading import Source
+
+        try:
+            with RedisClient(url, settings=self.settings) as client:
+                source = Source(cases, self.settings)
+                batch = client.open(printable(source.name), self._graders)
+                with batch.given_up_on_error(source):
+                    batch.feeder(source, should_stop=self._stop.is_set).feed()
+                out.print(f"submitted: {self._page(f'/batches/{batch.id}')}")
+                self._follow(batch)
+        except WeighbridgeError as error:
+            complain(error)
+
+    def _follow(self, batch: RedisBatch) -> None:
+        """Say how a batch ended, and where its first failure is."""
+        from weighbridge.jobs.results import ResultFilter
+
+        while not self._stop.is_set():
+            with suppress(TimeoutError):
+                counts = batch.wait(_WAIT_SECONDS).counts
+                break
+        else:
+            return
+        out.print(
+            f"  graded: {counts.passed:,} of {counted(counts.total, 'job')} passed, {counts.failed:,} failed"
+        )
+        for line in batch.search(
+            ResultFilter(verdict="fail"), limit=1, budget_seconds=_SEARCH_SECONDS
+        ).lines:
+            failure = orjson.loads(line)
+            query = urlencode({"custom_id": failure["custom_id"], "label": failure["label"]})
+            out.print(f"  one that failed: {self._page(f'/batches/{batch.id}/result?{query}')}")
+
+    def _page(self, address: str) -> str:
+        return shown(f"{self._listener.url}{address}")
