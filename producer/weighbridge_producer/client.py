@@ -136,7 +136,7 @@ class RedisClient(Client):
         """Return whether work goes on, and what holds it up."""
         workers = self.fleet.alive()
         length = self.publisher.queue_length()
-        return HealthCheck(self.store, workers, self.publisher.queue, length).health()
+        return HealthCheck(self.store.redis, workers, self.publisher.queue, length).health()
 
     def drain(self, worker: str) -> None:
         """Ask a worker to finish what it has and leave; NoSuchWorkerError when none has that name."""

@@ -2,25 +2,37 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from math import inf
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import orjson
+from redis.exceptions import ResponseError
 
 from weighbridge.jobs.connection import plain_errors
 from weighbridge.jobs.model import ErrorCode
-from weighbridge.jobs.store.keys import ACTIVE
+from weighbridge.jobs.store.keys import ACTIVE, BATCHES, key
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from weighbridge.jobs.fleet import WorkerInfo
-    from weighbridge.jobs.store import Store
 
 STUCK_SECONDS = 30.0  #: that a chunk may wait while workers are idle
-BATCHES_LIMIT = 100  #: batches looked at: the oldest active ones, and the newest of all
-CHUNKS_LIMIT = 100  #: of a batch
-_LEASES_LIMIT = 1_000  #: of a batch; more than workers have at once
+BUSY_STUCK_SECONDS = 900.0  #: and while they are not; they send out again what waits for 600 s
+BATCHES_LIMIT = 100  #: batches looked at: of the active ones the oldest, of all the newest
+CHUNKS_LIMIT = 100  #: of a batch; waiting ones, leased ones, and labels of dead letters
 _SCAN = 10_000  #: fields of a summary looked at in one step, which is all there are
-_DEADLY = (ErrorCode.WORKER_KILLED, ErrorCode.TIMEOUT, ErrorCode.OUT_OF_MEMORY)
+_DEADLY = frozenset({ErrorCode.WORKER_KILLED, ErrorCode.TIMEOUT, ErrorCode.OUT_OF_MEMORY})
+#: Asks for the rows of a summary that count those, and a few more.
+_DEADLY_ROWS = {"match": '*,"errored","[WTO]*', "count": _SCAN}
+_FIRST = {"start": 0, "num": CHUNKS_LIMIT, "withscores": True}
+_OF_CHUNKS = ("sizes", "claims")
+_ODD = (ValueError, TypeError, KeyError, AttributeError)  #: what forged data raises
+
+_Scored = list[tuple[bytes, float]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +43,13 @@ class StuckChunk:
     chunk: str
     jobs: int
     state: Literal["waiting", "leased"]
-    since_seconds: float  #: waiting since it was last sent out; leased: since the lease ended, 0 when its worker is gone
+    since_seconds: float  #: since it was last sent out, or since its lease ended; 0 when only its worker is gone
     worker: str  #: that has the lease; empty when waiting
 
 
 @dataclass(frozen=True, slots=True)
 class DeadLetter:
-    """Jobs of one label that were given up, because each try ended badly."""
+    """Jobs of one label that were given up, because every try ended badly."""
 
     batch_id: str
     label: str
@@ -52,19 +64,26 @@ class Health:
 
     queue_length: int  #: messages that wait for a worker
     workers: list[WorkerInfo]  #: the living
-    stuck: list[StuckChunk]
-    dead_letters: list[DeadLetter]
+    stuck: list[StuckChunk]  #: those of the batch that is longest active first
+    dead_letters: list[DeadLetter]  #: those of the newest batch first
     active_batches: int  #: that may still have something to do
 
 
+class _Ask(NamedTuple):
+    """A command of the Redis client."""
+
+    command: str
+    arguments: tuple[Any, ...]
+    options: Mapping[str, Any] = {}
+
+
 class HealthCheck:
-    """Looks at the batches of one store; what it reads is bounded, whatever they hold."""
+    """Looks at the batches of one store; what it reads is bounded, and what it cannot read it passes over."""
 
     def __init__(
-        self, store: Store, workers: Sequence[WorkerInfo], queue: str, queue_length: int
+        self, redis: Any, workers: Sequence[WorkerInfo], queue: str, queue_length: int
     ) -> None:
-        self._redis: Any = store.redis
-        self._store = store
+        self._redis = redis
         self._workers = list(workers)
         self._queue = queue
         self._queue_length = queue_length
@@ -72,4 +91,96 @@ class HealthCheck:
     def health(self) -> Health:
         """Return how work stands."""
         with plain_errors():
-            return Health(self._queue_length, self._workers, [], [], int(self._redis.zcard(ACTIVE)))
+            active = self._redis.zrange(ACTIVE, 0, BATCHES_LIMIT - 1)
+            newest = self._redis.zrevrange(BATCHES, 0, BATCHES_LIMIT - 1)
+            return Health(
+                self._queue_length,
+                self._workers,
+                list(self._stuck([_shown(batch) for batch in active])),
+                list(self._dead_letters([_shown(batch) for batch in newest])),
+                int(self._redis.zcard(ACTIVE)),
+            )
+
+    def _stuck(self, batches: list[str]) -> Iterator[StuckChunk]:
+        seconds, micros = self._redis.time()
+        now = seconds + micros / 1e6
+        options = self._ask([_Ask("hget", (key(batch, "meta"), "options")) for batch in batches])
+        patience = [self._patience(_queue(data)) for data in options]
+        # A waiting chunk has minus the time it was last sent out: the oldest is the highest.
+        waiting = self._ask(
+            [
+                _Ask("zrevrangebyscore", (key(batch, "open"), 0, -(now - longest) * 1000), _FIRST)
+                for batch, longest in zip(batches, patience, strict=True)
+            ]
+        )
+        leased = self._ask(
+            [_Ask("zrangebyscore", (key(batch, "open"), 1, "+inf"), _FIRST) for batch in batches]
+        )
+        for batch, waits, leases in zip(batches, waiting, leased, strict=True):
+            if waits or leases:
+                yield from self._stuck_of(batch, waits or [], leases or [], now)
+
+    def _patience(self, queue: str) -> float:
+        """Return how long a chunk may wait, by what the workers of its queue have to do."""
+        at_work = [worker for worker in self._workers if worker.queue == queue]
+        hands = sum(worker.concurrency for worker in at_work if not worker.draining)
+        length = self._queue_length if queue == self._queue else inf
+        return STUCK_SECONDS if not hands or length <= hands else BUSY_STUCK_SECONDS
+
+    def _stuck_of(
+        self, batch: str, waiting: _Scored, leased: _Scored, now: float
+    ) -> Iterator[StuckChunk]:
+        names = [name for name, _ in (*waiting, *leased)]
+        sizes, claims = self._ask([_Ask("hmget", (key(batch, of), names)) for of in _OF_CHUNKS])
+        jobs = {name: _number(size) for name, size in zip(names, sizes or (), strict=False)}
+        tokens = dict(zip(names, claims or (), strict=False))
+        alive = {worker.name for worker in self._workers}
+        for name, sent in waiting:
+            since = now + sent / 1000
+            yield StuckChunk(batch, _shown(name), jobs.get(name, 0), "waiting", since, "")
+        for name, ends in leased:
+            worker = _shown(tokens.get(name) or b"").rpartition("/")[0]
+            since = max(now - ends / 1000, 0.0)
+            if since or worker not in alive:
+                yield StuckChunk(batch, _shown(name), jobs.get(name, 0), "leased", since, worker)
+
+    def _dead_letters(self, batches: list[str]) -> Iterator[DeadLetter]:
+        errored = self._ask([_Ask("hget", (key(batch, "meta"), "errored")) for batch in batches])
+        worth = [batch for batch, count in zip(batches, errored, strict=True) if _number(count)]
+        scans = self._ask(
+            [_Ask("hscan", (key(batch, "summary"),), _DEADLY_ROWS) for batch in worth]
+        )
+        for batch, scanned in zip(worth, scans, strict=True):
+            counts: Counter[tuple[str, str, str]] = Counter()
+            for field, count in scanned[1].items() if scanned else ():
+                with suppress(*_ODD):
+                    label, grader, outcome, code = orjson.loads(field)
+                    if outcome == "errored" and code in _DEADLY:
+                        counts[str(label or ""), str(grader or ""), str(code)] += _number(count)
+            for (label, grader, code), jobs in counts.most_common(CHUNKS_LIMIT):
+                yield DeadLetter(batch, label, grader, code, jobs)
+
+    def _ask(self, asks: list[_Ask]) -> list[Any]:
+        """Ask several things at once; None for what the server refuses, as it does for a key of another kind."""
+        pipe = self._redis.pipeline(transaction=False)
+        for ask in asks:
+            getattr(pipe, ask.command)(*ask.arguments, **ask.options)
+        answers = pipe.execute(raise_on_error=False)
+        return [None if isinstance(answer, ResponseError) else answer for answer in answers]
+
+
+def _queue(options: bytes | None) -> str:
+    with suppress(*_ODD):
+        return str(orjson.loads(options or b"")["queue"])
+    return ""
+
+
+def _shown(value: bytes) -> str:
+    return value.decode(errors="replace")
+
+
+def _number(value: bytes | None) -> int:
+    try:
+        return int(value or 0)
+    except ValueError:
+        return 0

@@ -340,6 +340,8 @@ def test_counts_and_causes_say_what_the_lines_say() -> None:
     assert tally.summary == {
         (name, name, "passed", ""): 2,
         (name, name, "failed", ""): 2,
+        (name, name, "score 0.0", ""): 2,
+        (name, name, "score 0.9", ""): 2,
         (name, name, "failed", "boolean_match: mismatch"): 1,
         (name, name, "failed", "response_is_boolean: invalid_response"): 1,
         (name, name, "ungradable", ""): 1,
@@ -362,6 +364,7 @@ def test_a_pass_that_rests_on_no_facts_is_counted_on_its_own_too() -> None:
     assert tally.summary == {
         ("acting", "acting", "passed", ""): 1,
         ("acting", "acting", "vacuous", ""): 1,
+        ("acting", "acting", "score 0.9", ""): 1,
     }
 
 

@@ -30,12 +30,21 @@ def new_batch_id(created: int, lives_seconds: int) -> str:
     return f"wb_{created:08x}_{lives_seconds:x}_{secrets.token_hex(10)}"
 
 
+def opened_at(batch: str) -> float:
+    """Return when a batch was opened, in seconds since the epoch; ValueError when it is no batch id."""
+    return _times(batch)[0]
+
+
 def dies_at(batch: str) -> float:
     """Return when a batch's keys die, in seconds since the epoch; ValueError when it is no batch id."""
+    return sum(_times(batch))
+
+
+def _times(batch: str) -> tuple[int, int]:
     found = _BATCH_ID.fullmatch(batch)
     if not found:
         raise ValueError(batch)
-    return int(found[1], 16) + int(found[2], 16)
+    return int(found[1], 16), int(found[2], 16)
 
 
 def key(batch: str, name: str) -> str:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from weighbridge.errors import BatchError, ServerError
+from weighbridge.errors import BatchError, ServerError, StaleCursorError
 from weighbridge.jobs.chunk import UNREADABLE, Chunk, decompress
 from weighbridge.jobs.connection import plain_errors
 from weighbridge.jobs.model import SCORE_BUCKETS, BatchState, BatchStatus, Counts, GraderSummary
 from weighbridge.jobs.results import Generation
 from weighbridge.jobs.store.base import StoreBase
-from weighbridge.jobs.store.keys import BATCHES, key, text
+from weighbridge.jobs.store.keys import BATCHES, key, opened_at, text
 from weighbridge.jobs.store.shapes import ID_BYTES, LogEntry
 from weighbridge.jobs.tally import VACUOUS, score_bucket
 
@@ -181,10 +181,35 @@ class Reading(StoreBase):
             for part in (text(listed).split() if listed else [""])
         ]
 
-    def batches(self, most: int = 100) -> list[str]:
-        """Return the ids of the newest batches, newest first."""
+    def batches(self, most: int = 100, before: str | None = None) -> list[str]:
+        """Return the ids of the newest batches, or of the newest before another one, newest first.
+
+        Raises StaleCursorError when what they are to be `before` is no batch id.
+        """
+        newest: float | str = "+inf"
+        if before is not None:
+            try:
+                newest = opened_at(before)
+            except ValueError:
+                raise StaleCursorError(
+                    f"{before[:80]!r} is no cursor", "use the one that the page before gave"
+                ) from None
+        found: list[str] = []
+        passed = 0
+        while len(found) < most:
+            with plain_errors():
+                rows = self.redis.zrevrangebyscore(BATCHES, newest, "-inf", passed, most)
+            # Those of one second are in the order of their ids.
+            found += [batch for batch in map(text, rows) if before is None or batch < before]
+            passed += len(rows)
+            if len(rows) < most:
+                break
+        return found[:most]
+
+    def is_deleted(self, batch: str) -> bool:
+        """Whether somebody has deleted the batch, or is about it."""
         with plain_errors():
-            return [text(batch) for batch in self.redis.zrevrange(BATCHES, 0, most - 1)]
+            return bool(self.redis.exists(key(batch, "deleted")))
 
 
 def _status(batch: str, name: str) -> BatchStatus:
