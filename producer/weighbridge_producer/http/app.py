@@ -11,7 +11,8 @@ from starlette.staticfiles import StaticFiles
 
 from weighbridge_producer import web
 from weighbridge_producer.http import problems
-from weighbridge_producer.http.routes import graders, ops, workers
+from weighbridge_producer.http.metrics import Measure
+from weighbridge_producer.http.routes import batches, events, graders, ops, results, workers
 from weighbridge_producer.http.security import Security
 from weighbridge_producer.web.rendering import STATIC_FOLDER
 
@@ -58,11 +59,19 @@ def create_app(service: Service) -> FastAPI:
     )
     app.state.service = service
     problems.add_handlers(app)
-    for router in (graders.router, ops.router, workers.router):
+    for router in (
+        batches.router,
+        events.router,
+        results.router,
+        graders.router,
+        ops.router,
+        workers.router,
+    ):
         app.include_router(router)
     app.include_router(web.router)
     app.mount("/static", _Versioned(directory=STATIC_FOLDER), name="static")
     app.add_middleware(Security, service=service)
+    app.add_middleware(Measure, metrics=service.metrics)
     return app
 
 

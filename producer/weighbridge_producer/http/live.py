@@ -12,6 +12,7 @@ from anyio import CapacityLimiter, to_thread
 
 from weighbridge.errors import ServerError, WeighbridgeError
 from weighbridge_producer.http.problems import ProblemError
+from weighbridge_producer.http.shapes import state_json
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -31,13 +32,19 @@ class Snapshot:
     state: BatchState
     data: bytes  #: the state as JSON
     mark: str  #: tells it from every other state
+    event: bytes  #: all of it as a server-sent event
 
     @classmethod
     def of(cls, state: BatchState) -> Snapshot:
         """Take a state as it is sent."""
-        data = orjson.dumps(state.as_dict())
-        mark = blake2b(data, digest_size=8, salt=state.epoch.to_bytes(8)).hexdigest()
-        return cls(state, data, mark)
+        data = orjson.dumps(state_json(state))
+        mark = blake2b(data, digest_size=8).hexdigest()
+        return cls(state, data, mark, server_sent("counts", mark, data))
+
+
+def server_sent(name: str, mark: str, data: bytes) -> bytes:
+    """Return a server-sent event of one line of data."""
+    return b"event: %b\nid: %b\ndata: %b\n\n" % (name.encode(), mark.encode(), data)
 
 
 class LiveBatches:
@@ -49,9 +56,7 @@ class LiveBatches:
         self._most = client.settings.listeners_at_once
         self._channels: dict[str, _Channel] = {}
         self._listeners = 0
-        self._threads: CapacityLimiter | None = (
-            None  # bound to the loop that is there when it is made
-        )
+        self._threads = CapacityLimiter(_LOOKS_AT_ONCE)
 
     def check_room(self) -> None:
         """Raise ProblemError when no more can listen."""
@@ -90,7 +95,6 @@ class LiveBatches:
         self._listeners += 1
         channel = self._channels.get(batch_id)
         if channel is None or channel.over:
-            self._threads = self._threads or CapacityLimiter(_LOOKS_AT_ONCE)
             channel = _Channel(self._client.batch(batch_id).status, self._closing, self._threads)
             self._channels[batch_id] = channel
         channel.listeners += 1

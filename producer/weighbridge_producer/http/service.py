@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Annotated
 
+from anyio import CapacityLimiter
 from fastapi import Depends
 from starlette.requests import HTTPConnection
 
 from weighbridge.jobs.api_keys import ApiKeys
 from weighbridge_producer.http.live import LiveBatches
+from weighbridge_producer.http.metrics import RequestMetrics
 from weighbridge_producer.http.rate_limit import RateLimit
 from weighbridge_producer.http.upload import Uploads
 from weighbridge_producer.trials import Trials
@@ -17,6 +19,8 @@ from weighbridge_producer.trials import Trials
 if TYPE_CHECKING:
     from weighbridge.settings import Settings
     from weighbridge_producer.client import RedisClient
+
+_STREAM_THREADS = 8  #: that read results for streams
 
 
 class Service:
@@ -27,10 +31,12 @@ class Service:
         self.settings: Settings = client.settings
         self.keys = ApiKeys(client.store.redis)
         self.rate_limit = RateLimit(client.store.redis)
+        self.metrics = RequestMetrics()
         self.trials = Trials(client.settings)
         #: Set when the process is about to end: event streams end then.
         self.closing = asyncio.Event()
         self.uploads = Uploads(client.settings.uploads_at_once)
+        self.stream_threads = CapacityLimiter(_STREAM_THREADS)
         self.live = LiveBatches(client, self.closing)
         self.keys_required = keys_required  #: False only where nobody but this machine can ask
         names = (name.strip().lower() for name in client.settings.public_hosts.split(","))

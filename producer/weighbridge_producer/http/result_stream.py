@@ -1,0 +1,105 @@
+"""Result lines as a stream, at constant memory; a stream that is not complete breaks off."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
+
+from anyio import to_thread
+
+from weighbridge.errors import ServerUnavailableError, StaleCursorError
+from weighbridge.jobs.results import ResultFilter
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+
+    from weighbridge.jobs.results import ResultPage
+    from weighbridge_producer.batch import RedisBatch
+    from weighbridge_producer.http.service import Service
+
+    T = TypeVar("T")
+
+_LINES_AT_ONCE = 1_000
+_LOOK_SECONDS = 0.2  #: for one look at what matches; then others have a turn
+
+
+class ResultStream:
+    """The results of a batch that match a filter, from a place on."""
+
+    def __init__(
+        self,
+        service: Service,
+        batch: RedisBatch,
+        wanted: ResultFilter,
+        cursor: str | None,
+        *,
+        follow: bool,
+    ) -> None:
+        self._service = service
+        self._store = service.client.store
+        self._batch = batch
+        self._wanted = wanted
+        self._cursor = cursor
+        self._follow = follow
+        self._takes_all = not cursor and wanted == ResultFilter()
+
+    async def begin(self) -> None:
+        """Raise what is wrong with the batch or the cursor, while there is no answer yet."""
+        self._generation = await self._in_thread(partial(self._store.generation, self._batch.id))
+        if self._cursor:
+            await self._in_thread(self._look)
+
+    async def blobs(self) -> AsyncIterator[bytes]:
+        """Yield lines, newline included, some at a time; raise when the batch vanishes or is retried meanwhile."""
+        async for blob in self._all() if self._takes_all else self._matching():
+            yield blob
+        await self._in_thread(self._check_nothing_was_missed)
+
+    async def _all(self) -> AsyncIterator[bytes]:
+        """Pass on what lies in the store, chunk by chunk, unread."""
+        cursor: str | None = None
+        async for _ in self._rounds():
+            pages = await self._in_thread(partial(self._batch.pages, cursor, follow=False))
+            while page := await self._in_thread(partial(next, pages, None)):
+                cursor = page.cursor
+                yield page.lines
+
+    async def _matching(self) -> AsyncIterator[bytes]:
+        passed_on = 0  # of the lines after the cursor
+        async for _ in self._rounds():
+            more = True
+            while more:
+                page = await self._in_thread(self._look)
+                if lines := page.lines[passed_on:]:
+                    yield b"\n".join([*lines, b""])
+                more = page.cursor is not None
+                passed_on = max(0, passed_on - len(page.lines)) if more else len(page.lines)
+                self._cursor = page.cursor or self._cursor
+
+    def _look(self) -> ResultPage:
+        return self._batch.search(self._wanted, self._cursor, _LINES_AT_ONCE, _LOOK_SECONDS)
+
+    async def _rounds(self) -> AsyncIterator[None]:
+        """Yield when there may be something to read: once, or to follow the batch until it has ended."""
+        if not self._follow:
+            yield
+            return
+        ended = False
+        async for snapshot in self._service.live.snapshots(self._batch.id):
+            if snapshot:
+                ended = snapshot.state.status.final
+                yield
+        if not ended:
+            raise ServerUnavailableError("the service stops before the batch has ended")
+
+    def _check_nothing_was_missed(self) -> None:
+        if self._store.is_deleted(self._batch.id):
+            raise self._store.missing(self._batch.id)
+        if self._store.generation(self._batch.id) != self._generation:
+            raise StaleCursorError(
+                f"batch {self._batch.id} was retried while its results were read"
+            )
+
+    async def _in_thread(self, work: Callable[[], T]) -> T:
+        # Threads of their own: who reads slowly must not keep other requests waiting.
+        return await to_thread.run_sync(work, limiter=self._service.stream_threads)

@@ -1,0 +1,80 @@
+"""Events: how a batch stands, told whenever it changes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+from fastapi import APIRouter, Header, Response
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import StreamingResponse
+
+from weighbridge.errors import WeighbridgeError
+from weighbridge_producer.http.live import Snapshot, server_sent
+from weighbridge_producer.http.problems import problem_of
+from weighbridge_producer.http.routes.batches import BatchId, Reader
+from weighbridge_producer.http.service import Served
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from weighbridge_producer.http.service import Service
+
+EVENT_STREAM = "text/event-stream"
+_HEARTBEAT = b":\n\n"
+_RETRY = b"retry: 2000\n\n"
+
+router = APIRouter(prefix="/api/batches", tags=["batches"])
+
+
+@router.get(
+    "/{batch_id}/events",
+    responses={
+        200: {
+            "description": "`counts` with the batch's state whenever it changes, `end` once it has ended, `problem` when"
+            " it is gone",
+            "content": {EVENT_STREAM: {"schema": {"type": "string"}}},
+        },
+        204: {"description": "Last-Event-ID is of the batch's end: nothing more will come"},
+    },
+    response_class=Response,
+)
+async def batch_events(
+    batch_id: BatchId,
+    service: Served,
+    _: Reader,
+    last_event_id: Annotated[
+        str, Header(description="the id of the last event seen; what it told is not told again")
+    ] = "",
+) -> Response:
+    """Tell how a batch stands, as server-sent events, until it has ended."""
+    service.live.check_room()
+    state = await run_in_threadpool(service.client.batch(batch_id).status)
+    if state.status.final and last_event_id == _end_id(Snapshot.of(state)):
+        return Response(status_code=204)
+    return StreamingResponse(
+        _events(service, batch_id, last_event_id),
+        media_type=EVENT_STREAM,
+        headers={"X-Accel-Buffering": "no"},
+    )
+
+
+async def _events(service: Service, batch_id: str, seen: str) -> AsyncIterator[bytes]:
+    yield _RETRY
+    try:
+        async for snapshot in service.live.snapshots(batch_id):
+            if snapshot is None:
+                yield _HEARTBEAT
+                continue
+            if snapshot.mark != seen:
+                yield snapshot.event
+            seen = ""
+            if snapshot.state.status.final:
+                yield server_sent("end", _end_id(snapshot), snapshot.data)
+    except WeighbridgeError as error:
+        yield server_sent(
+            "problem", "", problem_of(error).as_json(f"/api/batches/{batch_id}/events")
+        )
+
+
+def _end_id(snapshot: Snapshot) -> str:
+    return f"{snapshot.mark}-end"

@@ -1,0 +1,149 @@
+"""What the API answers about batches, as the OpenAPI document describes it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel, Field
+
+from weighbridge.jobs.model import BatchStatus
+
+if TYPE_CHECKING:
+    from weighbridge.jobs.model import BatchState
+    from weighbridge.jobs.store import BatchOptions
+
+
+class CountsShape(BaseModel):
+    """Jobs by what became of them: `total = graded + errored + cancelled + expired + pending`."""
+
+    total: int
+    graded: int = Field(description="passed + failed + ungradable")
+    passed: int
+    failed: int
+    ungradable: int
+    errored: int
+    cancelled: int
+    expired: int
+    pending: int
+
+
+class StateShape(BaseModel):
+    """A batch at one moment."""
+
+    batch_id: str
+    status: BatchStatus
+    counts: CountsShape
+    created_at: float = Field(description="seconds since the epoch")
+    expires_at: float = Field(description="when what is open is given up")
+    ended_at: float | None
+    sealed: bool = Field(description="whether every job has arrived")
+    chunks: int
+    lines: int = Field(description="lines of input read, blank and repeated ones too")
+    input_bytes: int
+    duplicates: int = Field(description="lines left out because an earlier one is the same")
+    nondeterministic: int = Field(description="chunks graded twice with different results")
+    grading_seconds: float = Field(description="summed over workers")
+    epoch: int = Field(description="how often the batch was retried")
+    closing: BatchStatus | None = Field(
+        description="the status it will end with, once its open jobs are taken out"
+    )
+    reason: str = Field(description="why it failed")
+
+
+class SpecShape(BaseModel):
+    """A grader with its configuration, and the label that its results carry."""
+
+    grader: str
+    config: dict[str, Any] | None
+    label: str
+
+
+class OptionsShape(BaseModel):
+    """What a batch was submitted with."""
+
+    graders: list[SpecShape]
+    source: str = Field(description="what the input was called")
+    metadata: dict[str, str]
+
+
+class SummaryShape(BaseModel):
+    """What one label's jobs came to so far."""
+
+    label: str
+    grader: str
+    graded: int = Field(description="passed + failed + ungradable: what rates are shares of")
+    passed: int
+    failed: int
+    ungradable: int
+    errored: int
+    cancelled: int
+    expired: int
+    vacuous: int = Field(description="of the passed: those that rest on no facts")
+    causes: dict[str, int] = Field(description="why jobs did not pass, commonest first")
+    scores: list[int] = Field(
+        description="passed and failed jobs by score: [0, 0.1), [0.1, 0.2) ... [0.9, 1]"
+    )
+
+
+class ListedShape(StateShape):
+    """A batch in a list."""
+
+    source: str
+    metadata: dict[str, str]
+
+
+class BatchShape(StateShape):
+    """A batch with all that is known of it."""
+
+    graders: list[SummaryShape]
+    options: OptionsShape
+
+
+class BatchListShape(BaseModel):
+    """Batches, newest first."""
+
+    batches: list[ListedShape]
+    next_cursor: str | None = Field(description="for the page after this one; null at the end")
+
+
+class RetriedShape(StateShape):
+    """A batch that was taken up again."""
+
+    retried: int = Field(description="jobs that are graded again")
+
+
+class ResultPageShape(BaseModel):
+    """Some results, in the order in which they were recorded."""
+
+    results: list[dict[str, Any]]
+    next_cursor: str | None = Field(
+        description="the place after these; null when nothing more is there now"
+    )
+    complete: bool = Field(
+        description="false: the time for one answer ended before the page was full; go on with the cursor"
+    )
+
+
+class CaseResultsShape(BaseModel):
+    """What one case's graders said."""
+
+    results: list[dict[str, Any]]
+
+
+def state_json(state: BatchState) -> dict[str, Any]:
+    """Return a state as the API shows it."""
+    return {
+        **state.as_dict(),
+        "chunks": state.chunks,
+        "epoch": state.epoch,
+        "closing": str(state.closing) if state.closing else None,
+    }
+
+
+def options_json(options: BatchOptions) -> dict[str, Any]:
+    """Return what a batch was submitted with as the API shows it."""
+    return {
+        "graders": [spec.as_dict() for spec in options.graders],
+        "source": options.source,
+        "metadata": options.metadata or {},
+    }
