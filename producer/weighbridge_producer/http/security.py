@@ -68,7 +68,9 @@ class Security:
     async def _serve(self, scope: Scope, receive: Receive, reply: _Reply) -> None:
         if scope["method"] == "HEAD":
             # What streams for ever need not, where only its head is wanted.
-            await self._app({**scope, "method": "GET"}, _until(receive, reply.ended), reply.send)
+            as_get: Scope = {**scope, "method": "GET"}
+            await self._app(as_get, _until(receive, reply.ended), reply.send)
+            scope["route"] = as_get.get("route")
         elif scope["method"] == "GET":
             closing = self._service.closing
             receive = _until(receive, closing, lambda: reply.streams_events)

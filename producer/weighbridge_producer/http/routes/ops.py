@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter
+from typing import Annotated, Any
 
+from fastapi import APIRouter, Depends
+from starlette.responses import Response
+
+from weighbridge.jobs.api_keys import Role
 from weighbridge.jobs.connection import plain_errors
+from weighbridge_producer.http.access import Identity, require
+from weighbridge_producer.http.metrics import CONTENT_TYPE
 from weighbridge_producer.http.service import Served
+
+_TEXT: dict[int | str, dict[str, Any]] = {
+    200: {"description": "As Prometheus reads it", "content": {CONTENT_TYPE: {}}}
+}
+_BATCHES_COUNTED = 100
 
 router = APIRouter(tags=["operations"])
 
@@ -22,3 +33,11 @@ def readyz(service: Served) -> dict[str, str]:
     with plain_errors():
         service.client.store.redis.ping()
     return {"status": "ok"}
+
+
+@router.get("/metrics", response_class=Response, responses=_TEXT)
+def metrics(service: Served, _: Annotated[Identity, Depends(require(Role.READ))]) -> Response:
+    """Tell Prometheus of this copy's requests and of the work on the store."""
+    batches = service.client.batches(_BATCHES_COUNTED)
+    active = [state for state in batches if not state.status.final]
+    return Response(service.metrics.text(service.client.health(), active), media_type=CONTENT_TYPE)
