@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from dataclasses import dataclass, field
-from html import escape
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 from fastapi import Request
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
-from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.responses import RedirectResponse, Response
 
 from weighbridge import errors as err
 from weighbridge.errors import RateLimitedError, WeighbridgeError
@@ -150,10 +150,15 @@ def answer(request: Request, problem: Problem) -> Response:
             problem.as_json(instance), problem.status, dict(problem.headers), MEDIA_TYPE
         )
     if problem.status in {401, 403} and problem.code != "CROSS_SITE" and path != "/sign-in":
-        query = f"?{request.url.query}" if request.url.query else ""
-        target = quote(f"{path}{query}" if request.method == "GET" else path, safe="")
-        return RedirectResponse(f"/sign-in?next={target}", 303)
-    return HTMLResponse(_page(problem), problem.status, dict(problem.headers))
+        return _to_sign_in(request)
+    from weighbridge_producer.web.rendering import page  # whose package imports this module
+
+    return page(
+        *(request, "error.html"),
+        status_code=problem.status,
+        headers=dict(problem.headers),
+        problem=problem,
+    )
 
 
 def wants_page(request: Request) -> bool:
@@ -163,21 +168,17 @@ def wants_page(request: Request) -> bool:
     )
 
 
-def _page(problem: Problem) -> str:
-    return (
-        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{problem.status} {escape(problem.title)} - Weighbridge</title>"
-        '<link rel="stylesheet" href="/static/style.css"></head><body><main>'
-        f"<h1>{escape(problem.title)}</h1>"
-        f'<p>{escape(_legible(problem.detail))}</p><p class="muted">{escape(_legible(problem.hint))}</p>'
-        f'<p class="mono">{escape(problem.code)}</p><p><a href="/">All batches</a></p>'
-        "</main></body></html>"
-    )
-
-
-def _legible(text: str) -> str:
-    return text[:_SHOWN].encode(errors="replace").decode()
+def _to_sign_in(request: Request) -> Response:
+    """Send somebody to the page that asks for a key, and from there back to where they were."""
+    query = f"?{request.url.query}" if request.url.query else ""
+    target = f"{request.url.path}{query}" if request.method == "GET" else request.url.path
+    if "hx-request" not in request.headers:
+        return RedirectResponse(f"/sign-in?next={quote(target, safe='')}", 303)
+    # A script sent it for a part of a page: it is the page that has to go there.
+    with suppress(ValueError):
+        current = urlsplit(request.headers.get("hx-current-url", ""))
+        target = f"{current.path or '/'}?{current.query}"
+    return Response(None, 401, {"HX-Redirect": f"/sign-in?next={quote(target, safe='')}"})
 
 
 _OF_STATUS = {
