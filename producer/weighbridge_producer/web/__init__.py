@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from weighbridge_producer.web import graders
+from weighbridge_producer.web import batches, causes, graders, result, results, workers
 
 router = APIRouter(include_in_schema=False)
-router.include_router(graders.router)
+for pages in (graders, batches, causes, result, results, workers):
+    router.include_router(pages.router)

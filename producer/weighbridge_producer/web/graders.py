@@ -30,6 +30,7 @@ def show_catalogue(request: Request, service: Served) -> HTMLResponse:
     return page(request, "graders.html", graders=service.client.graders(), failures=failures)
 
 
+@router.get("/graders/{grader_id}/try", dependencies=[Depends(anybody)])
 @router.get("/graders/{grader_id}", dependencies=[Depends(anybody)])
 def show_grader(request: Request, grader_id: str, service: Served) -> HTMLResponse:
     """Show one grader, with its own example to try."""

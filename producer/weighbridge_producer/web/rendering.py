@@ -50,7 +50,7 @@ def page(
         _environment()
         .get_template(template)
         .render(
-            current=_current(request.url.path),
+            current=_current(request.scope["path"]),
             is_signed_in=SIGN_IN_COOKIE in request.cookies,
             **context,
         )

@@ -64,4 +64,5 @@ def pasted_inputs(
 
 
 def _properties(grader: Mapping[str, Any]) -> Mapping[str, Any]:
-    return grader["inputs_schema"].get("properties", {})
+    properties: Mapping[str, Any] = grader["inputs_schema"].get("properties", {})
+    return properties
