@@ -21,6 +21,7 @@ from weighbridge.jobs.fleet import Fleet, WorkerInfo
 from weighbridge.jobs.model import ErrorCode
 from weighbridge.jobs.store import Store
 from weighbridge_worker.deaths import Death, handle
+from weighbridge_worker.fork_gate import ForkGate
 from weighbridge_worker.sweeper import Sweeper
 
 if TYPE_CHECKING:
@@ -32,9 +33,8 @@ if TYPE_CHECKING:
 _TICK_SECONDS = 0.2
 _GRACE_SECONDS = 2.0  #: past the deadline, at most, for the child to interrupt its job itself
 _UNSEEN_SECONDS = 5.0  #: how long Celery has to report a death before the board's word is taken
-_DEAF_SECONDS = (
-    8.0  #: how long messages may wait while no child has work; kombu can miss a lost connection
-)
+#: How long messages may wait while no child has work: kombu can miss a lost connection, and a child can hang.
+_DEAF_SECONDS = 8.0
 _IDLE_SECONDS = 6.0  #: how long a worker that was asked to end may do nothing; it takes 3 s to end
 _JOIN_SECONDS = 4.0  #: how long each thread has to end
 _log = logging.getLogger("weighbridge.worker")
@@ -85,6 +85,8 @@ class Supervisor:
         self._retired_jobs = self._retired_chunks = 0
         self._failing: dict[str, str] = {}  #: duty -> the error that is in the log already
         self._stop = threading.Event()
+        # Celery forks children whenever it likes. A sweep may take long: the heartbeat goes on until it has ended.
+        self._watch_gate, self._sweep_gate = ForkGate(), ForkGate()
         self._threads = [
             threading.Thread(target=self._watch, name="supervisor", daemon=True),
             threading.Thread(target=self._sweep, name="sweeper", daemon=True),
@@ -126,19 +128,21 @@ class Supervisor:
         next_beat = 0.0
         while not self._stop.wait(_TICK_SECONDS):
             now = time.monotonic()
-            if now >= next_beat:
-                next_beat = now + self._settings.heartbeat_seconds
-                self._attend("the heartbeat", self._beat)
-            self._attend("reports of deaths", self._note_reports)
-            self._attend("the end", partial(self._end_if_idle, now))
-            for slot in self._board.taken():
-                self._attend(f"child {slot.pid}", partial(self._look_at, slot, now))
+            with self._watch_gate.closed():
+                if now >= next_beat:
+                    next_beat = now + self._settings.heartbeat_seconds
+                    self._attend("the heartbeat", self._beat)
+                self._attend("reports of deaths", self._note_reports)
+                self._attend("the end", partial(self._end_if_idle, now))
+                for slot in self._board.taken():
+                    self._attend(f"child {slot.pid}", partial(self._look_at, slot, now))
 
     def _sweep(self) -> None:
         wait = _TICK_SECONDS
         while not self._stop.wait(wait):
-            self._attend("the sweep", self._sweeper.sweep)
-            self._attend("listening", partial(self._listen, time.monotonic()))
+            with self._sweep_gate.closed():
+                self._attend("the sweep", self._sweeper.sweep)
+                self._attend("listening", partial(self._listen, time.monotonic()))
             # Spread out, so that many workers do not sweep at the same moment.
             wait = self._settings.sweep_seconds * random.uniform(0.75, 1.25)  # noqa: S311
 
@@ -167,16 +171,19 @@ class Supervisor:
             os._exit(0)  # the children are tied to this process, and end with it
 
     def _listen(self, now: float) -> None:
-        """Have Celery connect again when it hears nothing of the messages that wait."""
+        """Have Celery connect again, and use fresh children, when nobody begins the messages that wait."""
         slots = self._board.taken()
         heard = self._retired_chunks + sum(slot.done[1] for slot in slots)
         busy = heard != self._heard or any(slot.read().work for slot in slots)
         if busy or self._is_ending or not self._publisher.queue_length():
             self._heard_at, self._heard = now, heard
         elif now - self._heard_at > _DEAF_SECONDS:
-            _log.warning("messages wait, and none arrives: connecting to the broker again")
+            _log.warning("messages wait, and none is begun: connecting again, with fresh children")
             self._heard_at = now
             self._reconnect()
+            for slot in slots:
+                with suppress(ProcessLookupError):
+                    os.kill(slot.pid, signal.SIGKILL)  # it may be stuck before it notes any work
 
     def _beat(self) -> None:
         done = [slot.done for slot in self._board.taken()]
