@@ -28,6 +28,7 @@ from weighbridge_producer.web.running_totals import RunningTotal, running_totals
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from weighbridge.jobs.case import Case
     from weighbridge.traces import Step, Trace, Usage
 
 SHOWN_BYTES = 8 * MIB  #: of a case, beyond which its trace is not read for a page
@@ -138,20 +139,26 @@ class Timeline:
     numbers: Mapping[str, int]  #: of all steps, by the ids that evidence has
 
 
-def trace_in(case: bytes) -> Trace | None:
-    """Return the trace in a case's line, read as graders read it; None for a case without one.
-
-    Raises NoTimelineError for one that cannot be shown.
-    """
-    if len(case) > SHOWN_BYTES:
+def read_case(line: bytes | None, defaults: tuple[GraderSpec, ...]) -> Case:
+    """Return the case on a line, read as it is to be graded; NoTimelineError for what cannot be shown."""
+    if line is None:
         raise NoTimelineError(
-            f"the case has {len(case):,} bytes, and a page reads at most {SHOWN_BYTES:,}"
+            "the case's inputs are not kept any more: what was found is all there is"
+        )
+    if len(line) > SHOWN_BYTES:
+        raise NoTimelineError(
+            f"the case has {len(line):,} bytes, and a page reads at most {SHOWN_BYTES:,}"
         )
     try:
-        inputs = parse_case(case, _ANY_GRADER).inputs
-        return read_trace(inputs["trace"]) if "trace" in inputs else None
+        return parse_case(line, defaults or _ANY_GRADER)
     except LineError as error:
         raise NoTimelineError(f"the case cannot be read: {error.message}") from None
+
+
+def trace_in(case: Case) -> Trace | None:
+    """Return a case's trace, None where it has none; NoTimelineError for one that cannot be read."""
+    try:
+        return read_trace(case.inputs["trace"]) if "trace" in case.inputs else None
     except TraceError as error:
         raise NoTimelineError(f"the trace cannot be read: {error.message}") from None
 
@@ -189,7 +196,7 @@ def timeline_of(
 def whole_text(step: Step, part: str) -> str | None:
     """Return one text of a step in full; None where it has no such part."""
     value = getattr(step, part) if part in _PARTS else None
-    return None if value is None else _text(value)
+    return None if value is None else text_of(value)
 
 
 def whole_texts(step: Step) -> list[tuple[str, str]]:
@@ -371,7 +378,8 @@ def _texts(step: Step, *, without_arguments: bool) -> list[Text]:
     ]
 
 
-def _text(value: Any) -> str:
+def text_of(value: Any) -> str:
+    """Return any value as a person reads it: text as it is, all else as JSON."""
     if type(value) is str:
         return value
     try:

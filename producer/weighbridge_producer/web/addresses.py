@@ -1,0 +1,18 @@
+"""The pages' addresses: ids are quoted, whatever they hold, and a view's filters stand in its address."""
+
+from __future__ import annotations
+
+from urllib.parse import quote, urlencode
+
+
+def batch_at(batch_id: str, part: str = "", /, **query: object) -> str:
+    """Return the address of a batch's page, or of a part of it; what is empty in the query is left out."""
+    given = {name.rstrip("_"): value for name, value in query.items() if value not in {None, ""}}
+    path = f"/batches/{quote(batch_id, safe='')}{f'/{part}' if part else ''}"
+    return f"{path}?{urlencode(given, errors='replace')}" if given else path
+
+
+def result_at(batch_id: str, custom_id: str, label: str = "", step: int | None = None) -> str:
+    """Return the address of one result, or of a step on its timeline."""
+    address = batch_at(batch_id, "result", custom_id=custom_id, label=label, step=step)
+    return f"{address}#step-{step}" if step else address

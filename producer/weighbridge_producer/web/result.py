@@ -1,0 +1,322 @@
+"""One result: its verdict, what it rests on, and for a trace its timeline."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from threading import BoundedSemaphore
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from urllib.parse import quote
+
+from fastapi import APIRouter, Depends, Query, Request
+from fastapi.responses import HTMLResponse, Response
+
+from weighbridge.errors import NoSuchResultError
+from weighbridge.graders.inputs import as_json
+from weighbridge.jobs.api_keys import Role
+from weighbridge_producer.http.access import Identity, require
+from weighbridge_producer.http.service import Served
+from weighbridge_producer.web.addresses import batch_at, result_at
+from weighbridge_producer.web.charts import hue_of, loop_strip, totals_chart
+from weighbridge_producer.web.marked_json import problems_in
+from weighbridge_producer.web.rendering import page
+from weighbridge_producer.web.timeline import (
+    NoTimelineError,
+    Text,
+    Timeline,
+    read_case,
+    text_of,
+    timeline_of,
+    trace_in,
+    whole_texts,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from weighbridge.jobs.case import Case
+    from weighbridge.jobs.model import GraderSpec
+    from weighbridge_producer.web.marked_json import Problem
+
+router = APIRouter()
+
+_INPUT_CHARACTERS = 4_000
+_TEXT_ON_STEP_PAGE = 100_000
+_VALUE_CHARACTERS = 2_000
+_STEPS_LISTED = 50
+_ENTRIES_SHOWN = 200
+# A trace in memory is many times its text: few at once, whoever asks.
+_readers = BoundedSemaphore(2)
+
+Reader = Annotated[Identity, Depends(require(Role.READ))]
+CustomId = Annotated[str, Query(min_length=1, max_length=1_000)]
+
+
+class StepLink(NamedTuple):
+    """A step that evidence names, and where it is shown."""
+
+    id: str
+    number: int | None
+    href: str | None
+
+
+class ShownEvidence(NamedTuple):
+    """An evidence entry as the page lists it."""
+
+    number: int
+    check: str
+    description: str
+    passed: bool
+    limit: str | None
+    observed: str | None
+    problems: tuple[Problem, ...]
+    excerpt: str
+    steps: list[StepLink]
+
+
+class Tab(NamedTuple):
+    """Another label of the same case."""
+
+    label: str
+    href: str
+    tone: str
+    is_current: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CaseView:
+    """What the page knows of a result's case."""
+
+    config: Mapping[str, Any] | None = None  #: that the grader was given
+    timeline: Timeline | None = None
+    inputs: tuple[Text, ...] = ()
+    untold: str = ""  #: why there is neither, for a person
+
+
+@router.get("/batches/{batch_id}/result")
+def result(
+    request: Request,
+    service: Served,
+    _: Reader,
+    batch_id: str,
+    custom_id: CustomId,
+    label: str = "",
+    step: Annotated[int | None, Query(ge=1, le=10**9)] = None,
+    first: Annotated[int | None, Query(alias="from", ge=1, le=10**9)] = None,
+) -> HTMLResponse:
+    """Show one result."""
+    batch = service.client.batch(batch_id)
+    results = batch.result(custom_id)
+    chosen = _chosen(results, custom_id, label)
+    view = _case_view(
+        batch.case(custom_id), batch.options().graders, chosen, step=step, first=first
+    )
+    timeline = view.timeline
+    numbers = timeline.numbers if timeline else {}
+
+    def step_href(number: int) -> str:
+        if timeline and timeline.window.holds(number):
+            return f"#step-{number}"
+        return result_at(batch_id, custom_id, chosen["label"] or "", number)
+
+    def window_href(start: int) -> str:
+        query = {"custom_id": custom_id, "label": chosen["label"], "from_": start}
+        return f"{batch_at(batch_id, 'result', **query)}#timeline"
+
+    return page(
+        request,
+        "result.html",
+        batch_id=batch_id,
+        batch_href=batch_at(batch_id),
+        custom_id=custom_id,
+        result=chosen,
+        tone=tone_of(chosen),
+        tabs=_tabs(batch_id, custom_id, results, chosen),
+        evidence=_shown_evidence(chosen, numbers, step_href),
+        view=view,
+        timeline=timeline,
+        current=step,
+        charts=[totals_chart(each, timeline.window.total) for each in timeline.totals]
+        if timeline
+        else [],
+        loop_strip=loop_strip,
+        hue_of=hue_of,
+        step_href=step_href,
+        window_href=window_href,
+        whole_href=lambda number, part: batch_at(
+            batch_id, "step", custom_id=custom_id, step=number, part=part
+        ),
+        case_href=batch_at(batch_id, "case", custom_id=custom_id),
+        raw_href=f"/api{batch_at(batch_id, 'results')}/{quote(custom_id, safe='')}",
+    )
+
+
+@router.get("/batches/{batch_id}/step")
+def step_page(
+    request: Request,
+    service: Served,
+    _: Reader,
+    batch_id: str,
+    custom_id: CustomId,
+    step: Annotated[int, Query(ge=1, le=10**9)],
+    part: Annotated[str, Query(max_length=20)] = "",
+    at: Annotated[int, Query(ge=0, le=10**9)] = 0,
+) -> HTMLResponse:
+    """Show one step of a trace with all of its texts."""
+    shown, texts, untold = None, [], "the case has no trace"
+    try:
+        with _readers:
+            trace = trace_in(read_case(service.client.batch(batch_id).case(custom_id), ()))
+    except NoTimelineError as error:
+        trace, untold = None, str(error)
+    if trace is not None:
+        if step > len(trace.steps):
+            raise NoSuchResultError(
+                f"the trace of {custom_id[:80]!r} has no step {step}",
+                f"it has {len(trace.steps):,}",
+            )
+        shown = trace.steps[step - 1]
+        texts = [
+            (name, text[at:][:_TEXT_ON_STEP_PAGE], len(text))
+            for name, text in whole_texts(shown)
+            if part in {"", name}
+        ]
+    return page(
+        request,
+        "step.html",
+        batch_id=batch_id,
+        custom_id=custom_id,
+        number=step,
+        step=shown,
+        texts=texts,
+        untold=untold,
+        at=at,
+        most=_TEXT_ON_STEP_PAGE,
+        result_href=result_at(batch_id, custom_id, "", step),
+        more_href=lambda name, start: batch_at(
+            batch_id, "step", custom_id=custom_id, step=step, part=name, at=start
+        ),
+    )
+
+
+@router.get("/batches/{batch_id}/case")
+def case(service: Served, _: Reader, batch_id: str, custom_id: CustomId) -> Response:
+    """Answer with a case's line as it was submitted."""
+    line = service.client.batch(batch_id).case(custom_id)
+    if line is None:
+        raise NoSuchResultError(
+            f"the inputs of {custom_id[:80]!r} are not kept any more", "the result stays"
+        )
+    headers = {"Content-Disposition": 'attachment; filename="case.json"'}
+    return Response(line, media_type="application/json", headers=headers)
+
+
+def tone_of(result: Mapping[str, Any]) -> str:
+    """Return the class that a result is shown in: its verdict, or what else became of it."""
+    judged = result["result"]
+    return str(judged["verdict"] if judged else result["status"])
+
+
+def _chosen(results: Sequence[dict[str, Any]], custom_id: str, label: str) -> dict[str, Any]:
+    """Return the result with a label; without one the first that did not pass."""
+    if not label:
+        return next((each for each in results if tone_of(each) != "pass"), results[0])
+    for each in results:
+        if each["label"] == label:
+            return each
+    known = ", ".join(str(each["label"]) for each in results[:20])
+    raise NoSuchResultError(
+        f"case {custom_id[:80]!r} has no result labelled {label[:80]!r}", f"it has {known}"
+    )
+
+
+def _tabs(
+    batch_id: str,
+    custom_id: str,
+    results: Sequence[dict[str, Any]],
+    chosen: dict[str, Any],
+) -> list[Tab]:
+    return [
+        Tab(
+            each["label"] or "(no label)",
+            result_at(batch_id, custom_id, each["label"] or ""),
+            tone_of(each),
+            each is chosen,
+        )
+        for each in results
+    ]
+
+
+def _case_view(
+    line: bytes | None,
+    defaults: tuple[GraderSpec, ...],
+    result: dict[str, Any],
+    *,
+    step: int | None,
+    first: int | None,
+) -> CaseView:
+    config = next((spec.config for spec in defaults if spec.label == result["label"]), None)
+    try:
+        with _readers:
+            case = read_case(line, defaults)
+            config = next(
+                (spec.config for spec in case.graders if spec.label == result["label"]), config
+            )
+            trace = trace_in(case)
+            if trace is None:
+                return CaseView(config, inputs=_inputs(case))
+            timeline = timeline_of(trace, result["result"], step=step, first=first)
+            return CaseView(config, timeline=timeline)
+    except NoTimelineError as error:
+        return CaseView(config, untold=str(error))
+
+
+def _inputs(case: Case) -> tuple[Text, ...]:
+    texts = ((name, text_of(value)) for name, value in case.inputs.items())
+    return tuple(Text(name, text[:_INPUT_CHARACTERS], len(text)) for name, text in texts)
+
+
+def _shown_evidence(
+    result: Mapping[str, Any],
+    numbers: Mapping[str, int],
+    step_href: Callable[[int], str],
+) -> list[ShownEvidence]:
+    listed = (result["result"] or {}).get("evidence")
+    entries = listed if type(listed) is list else []
+    return [
+        _entry(number, entry, numbers, step_href)
+        for number, entry in enumerate(entries[:_ENTRIES_SHOWN], 1)
+        if type(entry) is dict
+    ]
+
+
+def _entry(
+    number: int,
+    entry: Mapping[str, Any],
+    numbers: Mapping[str, int],
+    step_href: Callable[[int], str],
+) -> ShownEvidence:
+    ids = entry.get("step_ids")
+    links = []
+    for each in ids[:_STEPS_LISTED] if type(ids) is list else ():
+        at = numbers.get(each) if type(each) is str else None
+        links.append(StepLink(str(each), at, step_href(at) if at else None))
+    problems = problems_in(entry.get("observed"))
+    return ShownEvidence(
+        number=number,
+        check=str(entry.get("check", "")),
+        description=str(entry.get("description", "")),
+        passed=bool(entry.get("passed")),
+        limit=_brief(entry, "limit"),
+        observed=None if problems else _brief(entry, "observed"),
+        problems=problems,
+        excerpt=str(entry.get("excerpt") or ""),
+        steps=links,
+    )
+
+
+def _brief(entry: Mapping[str, Any], name: str) -> str | None:
+    value = entry.get(name)
+    if value is None:
+        return None
+    text = value if type(value) is str else as_json(value)
+    return text if len(text) <= _VALUE_CHARACTERS else f"{text[:_VALUE_CHARACTERS]}…"

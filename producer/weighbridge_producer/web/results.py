@@ -1,0 +1,122 @@
+"""The table of a batch's results: filters in the address, and a cursor from page to page."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+import orjson
+from fastapi import APIRouter, Depends, Query, Request
+from fastapi.responses import HTMLResponse
+
+from weighbridge.errors import InvalidFilterError, StaleCursorError, WeighbridgeError
+from weighbridge.graders.base import Verdict
+from weighbridge.jobs.api_keys import Role
+from weighbridge.jobs.model import JobStatus
+from weighbridge.jobs.results import ResultFilter, ResultPage
+from weighbridge_producer.http.access import Identity, require
+from weighbridge_producer.http.problems import problem_of
+from weighbridge_producer.http.service import Served
+from weighbridge_producer.web.addresses import batch_at, result_at
+from weighbridge_producer.web.causes import why
+from weighbridge_producer.web.rendering import page
+from weighbridge_producer.web.result import tone_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+router = APIRouter()
+
+PER_PAGE = 50
+_SEARCH_SECONDS = 0.15
+_CHOICES_SHOWN = 200
+
+
+class Row(NamedTuple):
+    """One result in the table."""
+
+    name: str
+    href: str | None
+    line: int
+    label: str
+    tone: str
+    score: float | None
+    why: str
+
+
+@router.get("/batches/{batch_id}/results")
+def results(
+    request: Request,
+    service: Served,
+    _: Annotated[Identity, Depends(require(Role.READ))],
+    batch_id: str,
+    verdict: str = "",
+    status: str = "",
+    label: str = "",
+    grader: str = "",
+    reason: str = "",
+    text: str = "",
+    custom_id: str = "",
+    cursor: Annotated[str | None, Query(max_length=500)] = None,
+) -> HTMLResponse:
+    """Show a page of the results that the filters let through."""
+    batch = service.client.batch(batch_id)
+    state, summary = batch.status(), batch.summary()
+    filters = {
+        "verdict": verdict,
+        "status": status,
+        "label": label,
+        "grader": grader,
+        "reason": reason,
+        "text": text,
+        "custom_id": custom_id,
+    }
+    problem: WeighbridgeError | None = None
+    found = ResultPage([], None, complete=True)
+    try:
+        found = batch.search(ResultFilter(**filters), cursor or None, PER_PAGE, _SEARCH_SECONDS)
+    except (InvalidFilterError, StaleCursorError) as error:
+        problem = error
+    return page(
+        request,
+        "results.html",
+        status_code=problem_of(problem).status if problem else 200,
+        batch_id=batch_id,
+        batch_href=batch_at(batch_id),
+        form_href=batch_at(batch_id, "results"),
+        first_href=batch_at(batch_id, "results", **filters),
+        next_href=batch_at(batch_id, "results", **filters, cursor=found.cursor)
+        if found.cursor
+        else None,
+        state=state,
+        filters=filters,
+        is_filtered=any(filters.values()),
+        is_first=not cursor,
+        problem=problem,
+        rows=[_row(batch_id, orjson.loads(line)) for line in found.lines],
+        is_searched=found.complete,
+        verdicts=list(Verdict),
+        statuses=list(JobStatus),
+        # What the summary offers to filter by.
+        labels=_first(each.label for each in summary),
+        graders=_first(each.grader for each in summary),
+        reasons=_first(reason for each in summary for reason, _ in each.causes),
+    )
+
+
+def _first(values: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(filter(None, values)))[:_CHOICES_SHOWN]
+
+
+def _row(batch_id: str, result: dict[str, Any]) -> Row:
+    custom_id, label = result["custom_id"], result["label"]
+    judged = result["result"]
+    return Row(
+        name=custom_id or f"line {result['line']}",
+        # A line that is no case has no page of its own: the table tells all there is.
+        href=result_at(batch_id, custom_id, label) if custom_id and label else None,
+        line=result["line"],
+        label=label or "",
+        tone=tone_of(result),
+        score=judged["score"] if judged else None,
+        why=why(result),
+    )

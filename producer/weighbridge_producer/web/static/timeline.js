@@ -1,0 +1,15 @@
+"use strict";
+// A step that is gone to opens; without this its line alone is shown, and can be opened by hand.
+(() => {
+  const open = () => {
+    const id = decodeURIComponent(location.hash.slice(1));
+    const step = id.startsWith("step-") ? document.getElementById(id) : null;
+    const details = step && step.querySelector("details");
+    if (details) {
+      details.open = true;
+      step.scrollIntoView({ block: "start" });
+    }
+  };
+  addEventListener("hashchange", open);
+  open();
+})();
