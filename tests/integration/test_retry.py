@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from support.cases import assert_counts_agree, write_cases
+from support.grading import grade_open_chunks
 from weighbridge.errors import BatchClosedError, ChunkConflictError
 from weighbridge.jobs.chunk import ChunkId
 from weighbridge.jobs.closing import close_open_chunks
-from weighbridge.jobs.grading import LineGrader, Tally, digest_of
 from weighbridge.jobs.model import BatchStatus
 from weighbridge.settings import Settings
 from weighbridge_producer import Client
@@ -44,15 +44,7 @@ def nine_good_and_one_unknown() -> list[dict[str, object]]:
 
 
 def grade_all(store: Store, batch: Batch) -> None:
-    """Do a worker's work in this process."""
-    grader = LineGrader(store.options(batch.id).graders)
-    for chunk in store.open_chunks(batch.id):
-        store.claim(batch.id, chunk, "here/1", 60)
-        tally = Tally()
-        lines = store.chunk(batch.id, chunk).lines(chunk)
-        results = b"".join(grader.grade(line, tally) for line in lines)
-        tally.digest = digest_of(results)
-        store.record(batch.id, chunk, results, tally)
+    grade_open_chunks(store, batch.id)
 
 
 def outcome(batch: Batch) -> tuple[int, int, int]:

@@ -54,4 +54,4 @@ def key(batch: str, name: str) -> str:
 
 def text(value: Any) -> str:
     """Return a server's answer as text."""
-    return value.decode() if isinstance(value, bytes) else str(value)
+    return value.decode(errors="replace") if isinstance(value, bytes) else str(value)
