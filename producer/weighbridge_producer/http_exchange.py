@@ -169,7 +169,9 @@ class Pauses:
 
     def _next_pause(self) -> float:
         # Spread, so that clients which were cut off together do not come back together.
-        pause = min(_FIRST_PAUSE_SECONDS * 2 ** (self._tries - 1), 5.0) * random.uniform(0.8, 1.2)  # noqa: S311
+        pause: float = min(_FIRST_PAUSE_SECONDS * 2.0 ** (self._tries - 1), 5.0) * random.uniform(
+            0.8, 1.2
+        )  # noqa: S311
         self._tries += 1
         return pause
 
@@ -178,7 +180,7 @@ def _refusal(answer: httpx2.Response) -> BusyError | WeighbridgeError:
     error = error_of(answer.status_code, answer.content)
     if answer.status_code not in _BUSY:
         return error
-    after: str = answer.headers.get("retry-after", "")
+    after = str(answer.headers.get("retry-after", ""))
     return BusyError(error, answer.status_code, float(after) if after.isdigit() else 0.0)
 
 

@@ -20,7 +20,7 @@ from weighbridge_producer.trace_cases import as_cases
 if TYPE_CHECKING:
     from weighbridge.settings import Settings
 
-Cases = str | Path | BinaryIO | Iterable[Mapping[str, Any] | bytes | str]
+Cases = str | Path | BinaryIO | Iterable[Mapping[str, Any] | bytes | str | SourceLine]
 
 
 class Source:
@@ -92,16 +92,33 @@ class Source:
             yield from self._lines_of_all(ids)
 
     def _lines_of_all(self, ids: Owners) -> Iterator[SourceLine]:
+        if self._holds_bytes:
+            for name, stream in self.streams():
+                yield from self._lines(stream, name, ids)
+        else:
+            yield from map(self._encoded, cast("Iterable[Any]", self._cases))
+
+    @property
+    def _holds_bytes(self) -> bool:
+        if isinstance(self._cases, (str, Path)):
+            return True
+        return hasattr(self._cases, "readline") and not isinstance(self._cases, io.TextIOBase)
+
+    @property
+    def is_one_stream(self) -> bool:
+        """Whether it is bytes from one place, which somebody else could read as well."""
+        return self._holds_bytes and not self.names_places
+
+    def streams(self) -> Iterator[tuple[str, BinaryIO]]:
+        """Yield its bytes where they are bytes: each stream, open, with its name."""
         if self._found:
             for file in self._found.files:
                 with self._opened(file) as stream:
-                    yield from self._lines(stream, self._found.name_of(file), ids)
+                    yield self._found.name_of(file), stream
         elif isinstance(self._cases, (str, Path)):
-            yield from self._lines(sys.stdin.buffer, "stdin", ids)
-        elif hasattr(self._cases, "readline") and not isinstance(self._cases, io.TextIOBase):
-            yield from self._lines(cast("BinaryIO", self._cases), self.name, ids)
+            yield "stdin", sys.stdin.buffer
         else:
-            yield from map(self._encoded, self._cases)
+            yield self.name, cast("BinaryIO", self._cases)
 
     @contextmanager
     def _opened(self, file: Path) -> Iterator[BinaryIO]:
@@ -132,7 +149,9 @@ class Source:
         )
         return SourceLine(b"\n", fault, size)
 
-    def _encoded(self, case: Mapping[str, Any] | bytes | str) -> SourceLine:
+    def _encoded(self, case: Mapping[str, Any] | bytes | str | SourceLine) -> SourceLine:
+        if isinstance(case, SourceLine):
+            return case
         line = encode_case(case)
         if line.size > self._settings.line_limit_bytes + 1:
             fault = length_fault(line.size - 1, self._settings.line_limit_bytes)
