@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _INTEGER = re.compile(r"[+-]?[0-9]{1,20}")
 _NUMBER = re.compile(r"[+-]?([0-9]{1,30}(\.[0-9]{0,30})?|\.[0-9]{1,30})([eE][+-]?[0-9]{1,3})?")
-_EXACT_IN_BROWSERS = 2**53  #: a larger limit would be rounded there
+_LARGE = 2**53  #: a larger limit is the format's, and nobody's wish
 UNSET: Any = object()  #: no value; None is one
 
 
@@ -70,6 +70,15 @@ class Setting:
         if self.default is None:
             return "not set"
         return orjson.dumps(self.default).decode()
+
+    @property
+    def range_text(self) -> str:
+        """Which numbers it may be, for people; empty where that is not told."""
+        if self.minimum is None:
+            return "" if self.maximum is None else f"at most {self.maximum:,}"
+        if self.maximum is None:
+            return f"{self.minimum:,} or more"
+        return f"{self.minimum:,} to {self.maximum:,}"
 
     def text_of(self, value: Any) -> str:
         """Return a value as its control holds it."""
@@ -134,7 +143,7 @@ def json_value(text: str) -> Any:
         # It is JSON, and is not an object: what is asked of objects is asked of it, too.
         return decode_line(b'{"value":%b}' % raw)["value"]
     except LineError as error:
-        raise EntryError(f"it is not valid JSON: {error}") from None
+        raise EntryError(f"it is not valid JSON: {error.message}") from None
 
 
 def _setting(
@@ -152,8 +161,8 @@ def _setting(
         default=default,
         may_be_null=len(values) < len(options),
         words=tuple(only.get("enum") or only.get("items", {}).get("enum") or ()),
-        minimum=_exact(only.get("minimum", only.get("exclusiveMinimum"))),
-        maximum=_exact(only.get("maximum", only.get("exclusiveMaximum"))),
+        minimum=_worth_telling(only.get("minimum")),
+        maximum=_worth_telling(only.get("maximum")),
     )
 
 
@@ -188,8 +197,8 @@ def _number(text: str) -> float:
     return value
 
 
-def _exact(limit: float | None) -> float | None:
-    return limit if limit is not None and abs(limit) <= _EXACT_IN_BROWSERS else None
+def _worth_telling(limit: float | None) -> float | None:
+    return limit if limit is not None and abs(limit) < _LARGE else None
 
 
 def _lines_in(text: str) -> list[str]:
