@@ -70,6 +70,8 @@ def create_app(service: Service) -> FastAPI:
         app.include_router(router)
     app.include_router(web.router)
     app.mount("/static", _Versioned(directory=STATIC_FOLDER), name="static")
+    made = app.openapi
+    app.openapi = lambda: problems.describe(made())  # type: ignore[method-assign]
     app.add_middleware(Security, service=service)
     app.add_middleware(Measure, metrics=service.metrics)
     return app

@@ -75,9 +75,9 @@ class ProblemShape(BaseModel):
 PROBLEM_ANSWERS: dict[int | str, dict[str, Any]] = {
     status: {
         "description": HTTPStatus(status).phrase,
-        "content": {MEDIA_TYPE: {"schema": ProblemShape.model_json_schema()}},
+        "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
     }
-    for status in (400, 401, 403, 404, 405, 409, 410, 413, 415, 421, 422, 429, 431, 503, 507)
+    for status in (400, 401, 403, 404, 405, 409, 410, 413, 414, 415, 421, 422, 429, 431, 503, 507)
 }
 
 
@@ -229,3 +229,10 @@ def add_handlers(app: FastAPI) -> None:
     }
     for kind, handler in handlers.items():
         app.add_exception_handler(kind, handler)
+
+
+def describe(document: dict[str, Any]) -> dict[str, Any]:
+    """Add to an OpenAPI document what PROBLEM_ANSWERS refer to, and return it."""
+    schemas = document.setdefault("components", {}).setdefault("schemas", {})
+    schemas["Problem"] = ProblemShape.model_json_schema()
+    return document

@@ -34,6 +34,8 @@ _HEADERS = {
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
 }
 PATH_LIMIT_BYTES = 8 * 1024
+#: What tells that a proxy lets others ask who are not on this machine.
+_PROXIED = frozenset({"forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip"})
 _SAFE = {"GET", "HEAD", "OPTIONS"}
 _log = logging.getLogger("weighbridge.http")
 
@@ -93,6 +95,13 @@ class Security:
                 "WRONG_HOST",
                 f"this service does not answer to the name {host[:80]!r}",
                 "WEIGHBRIDGE_PUBLIC_HOSTS names those that it answers to",
+            )
+        if not self._service.keys_required and not _PROXIED.isdisjoint(request.headers):
+            return Problem(
+                403,
+                "PROXY_WITHOUT_KEYS",
+                "a proxy sent this request, and API keys are off because only this machine should ask",
+                "start the service with --require-keys",
             )
         if request.method not in _SAFE and _is_cross_site(
             request.headers, self._service.public_hosts
