@@ -14,7 +14,7 @@ from weighbridge_producer.http.problems import ProblemError
 if TYPE_CHECKING:
     from python_multipart.multipart import MultipartCallbacks
 
-FIELDS = ("graders", "grader", "metadata", "source", "strict")
+FIELDS = ("graders", "grader", "metadata", "source", "strict", "resume", "framed")
 FILE = "file"
 _FIELD_LIMIT_BYTES = 16 * 1024 * 1024  #: 64 graders with the largest configurations
 _FIELDS_LIMIT = 100

@@ -40,13 +40,18 @@ class Order:
     metadata: dict[str, str] | None = None
     source: str = "upload"  #: what to call the input
     strict: bool = False
+    resume: str = ""  #: the batch to go on with, where one was begun
+    framed: bool = (
+        False  #: whether lines have notes ahead of them; see `weighbridge_producer.framing`
+    )
 
     @classmethod
     def of(cls, fields: Iterable[tuple[str, str]], source: str = "upload") -> Order:
         """Read fields by name; ConfigError, ConfigTypeError or ProblemError for what makes no sense."""
         specs: list[str | dict[str, Any]] = []
         metadata: dict[str, str] | None = None
-        strict = False
+        flags = {"strict": False, "framed": False}
+        resume = ""
         for name, value in fields:
             if name == "grader":
                 specs.append(value)
@@ -56,11 +61,13 @@ class Order:
                 metadata = _metadata_in(value)
             elif name == "source":
                 source = value
-            elif name == "strict":
-                strict = _flag(value)
+            elif name == "resume":
+                resume = value
+            elif name in flags:
+                flags[name] = _flag(name, value)
         if len(specs) > GRADERS_LIMIT:
             raise ConfigTypeError(f"at most {GRADERS_LIMIT} graders, not {len(specs)}")
-        return cls(_specs(specs), metadata, legible_name(source), strict)
+        return cls(_specs(specs), metadata, legible_name(source), resume=resume, **flags)
 
     @classmethod
     def of_request(cls, request: Request) -> Order:
@@ -75,7 +82,10 @@ class Order:
 
     def fingerprint(self) -> str:
         """Return what tells whether another request asks for the same."""
-        wanted = [[spec.as_dict() for spec in self.graders], self.metadata or {}, self.strict]
+        wanted = [
+            [spec.as_dict() for spec in self.graders],
+            *(self.metadata or {}, self.strict, self.resume, self.framed),
+        ]
         return sha256(orjson.dumps(wanted, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
@@ -121,10 +131,10 @@ def _json_in(name: str, text: str, shape: str) -> Any:
     return value
 
 
-def _flag(text: str) -> bool:
+def _flag(name: str, text: str) -> bool:
     value = text.strip().lower()
     if value not in _ON | _OFF:
-        raise _unfit("strict", f"is true or false, not {text[:80]!r}", "write strict=true")
+        raise _unfit(name, f"is true or false, not {text[:80]!r}", f"write {name}=true")
     return value in _ON
 
 

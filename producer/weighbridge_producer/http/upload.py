@@ -20,6 +20,7 @@ from weighbridge.errors import (
     ServerError,
     WeighbridgeError,
 )
+from weighbridge_producer.framing import unframed
 from weighbridge_producer.http.body_stream import BodyStream
 from weighbridge_producer.http.form import Form
 from weighbridge_producer.http.idempotency import (
@@ -30,6 +31,7 @@ from weighbridge_producer.http.idempotency import (
 )
 from weighbridge_producer.http.order import Order
 from weighbridge_producer.http.problems import ProblemError
+from weighbridge_producer.lines import StreamLines
 from weighbridge_producer.reading import Source
 from weighbridge_producer.strict import checked
 
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
 
     from weighbridge_producer.batch import RedisBatch
+    from weighbridge_producer.encoding import SourceLine
     from weighbridge_producer.http.service import Service
 
 FORM = "multipart/form-data"
@@ -267,8 +270,9 @@ class _Submission:
         order, stream = self._order, self._stream
         if order.strict:  # else they are checked when the batch is opened, which is now
             self._client.check_graders(order.graders)
+        sent = self._framed() if order.framed else stream
         readable = (
-            checked(stream, order.graders, self._settings) if order.strict else nullcontext(stream)
+            checked(sent, order.graders, self._settings) if order.strict else nullcontext(sent)
         )
         with readable as cases:
             batch, begun_before = self._batch()
@@ -280,8 +284,13 @@ class _Submission:
                     raise stream.failure
         return Received(batch, replayed)
 
+    def _framed(self) -> Iterator[SourceLine]:
+        return unframed(StreamLines(self._stream, self._order.source, self._settings))
+
     def _batch(self) -> tuple[RedisBatch, bool]:
         """Return the batch to fill, and whether an earlier request began it."""
+        if self._order.resume:
+            return self._client.batch(self._order.resume), True
         begun = self._held.batch() if self._held else None
         if begun:
             return self._begun_batch(begun), True
@@ -311,13 +320,14 @@ class _Submission:
         try:
             yield
         except ChunkConflictError:
-            if begun_before:
+            if begun_before and not self._order.resume:
                 raise other_content("with other cases") from None
             raise
         except BatchClosedError:
             raise  # somebody has ended it: the key must not begin it anew
         except Exception as error:
-            if not self._held or not isinstance(error, _RESUMABLE):
+            kept = self._held or self._order.resume
+            if not kept or not isinstance(error, _RESUMABLE):
                 self._give_up(batch, error)
             raise
 

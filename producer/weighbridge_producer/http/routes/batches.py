@@ -40,6 +40,8 @@ _TEXT = {"type": "string"}
 _GRADERS = 'JSON: a list of ids or of {"grader", "config", "label"}'
 _METADATA = "JSON: an object of strings, kept with the batch"
 _STRICT = "refuse everything when any line cannot be graded, before any is graded"
+_RESUME = "the id of a batch that was begun with the same cases: submit the rest of them"
+_FRAMED = "whether notes of the sender stand ahead of lines, as the Python client writes them"
 _SUBMISSION = {
     "parameters": [
         _in_query("grader", "a grader's id; may be repeated", {"type": "array", "items": _TEXT}),
@@ -47,6 +49,8 @@ _SUBMISSION = {
         _in_query("metadata", f"{_METADATA}; also as the header Weighbridge-Metadata", _TEXT),
         _in_query("source", "what to call the input", _TEXT),
         _in_query("strict", _STRICT, {"type": "boolean"}),
+        _in_query("resume", _RESUME, _TEXT),
+        _in_query("framed", _FRAMED, {"type": "boolean"}),
     ],
     "requestBody": {
         "required": True,
@@ -62,6 +66,8 @@ _SUBMISSION = {
                         "metadata": {**_TEXT, "description": _METADATA},
                         "source": _TEXT,
                         "strict": {"type": "boolean", "description": _STRICT},
+                        "resume": {**_TEXT, "description": _RESUME},
+                        "framed": {"type": "boolean", "description": _FRAMED},
                         "file": {**_TEXT, "format": "binary", "description": "the last field"},
                     },
                     "required": ["file"],
