@@ -54,7 +54,7 @@ def as_cases(lines: Iterator[SourceLine], name: str, ids: Owners) -> Iterator[So
         yield head
     else:
         return
-    kind = "cases" if head.fault else _kind(head.raw)
+    kind = "cases" if head.fault else input_kind(head.raw)
     every = chain([head], lines)
     if kind == "cases":
         yield from every
@@ -64,7 +64,7 @@ def as_cases(lines: Iterator[SourceLine], name: str, ids: Owners) -> Iterator[So
         yield from _document(every, name, ids)
 
 
-def _kind(raw: bytes) -> str:
+def input_kind(raw: bytes) -> str:
     """Say what the first line begins: `cases`, `traces`, one on each line, or a `document` over all lines."""
     try:
         value = orjson.loads(raw)
