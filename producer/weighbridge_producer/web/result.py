@@ -134,7 +134,7 @@ def result(
         evidence=_shown_evidence(chosen, numbers, step_href),
         view=view,
         timeline=timeline,
-        current=step,
+        step=step,
         charts=[totals_chart(each, timeline.window.total) for each in timeline.totals]
         if timeline
         else [],

@@ -36,6 +36,8 @@ WINDOW = 100  #: steps on one page
 TEXT_CHARACTERS = 1_500  #: of one text of a step, on a page with many
 _BEFORE = 10  #: steps that a page shows before the one it is opened at
 _BRIEF_CHARACTERS = 160
+_NAME_CHARACTERS = 40
+_NAMES_SHOWN = 3
 _DEEPEST = 8  #: levels of nesting that are drawn apart
 _MOST_OPEN = 12  #: steps whose details stand open at first
 _ANY_GRADER = (GraderSpec("loop"),)  #: a case need not name one here
@@ -257,6 +259,8 @@ class _Rows:
         step: int | None,
     ) -> None:
         self._trace = trace
+        self._numbers = numbers
+        self._called = _called(trace.steps)
         self._places = {each.id: place for place, each in enumerate(trace.steps)}
         self._began = min(
             (each.started_at for each in trace.steps if each.started_at is not None), default=0
@@ -265,15 +269,15 @@ class _Rows:
         self._marks: dict[int, list[Mark]] = defaultdict(list)
         self._problems: dict[int, tuple[Problem, ...]] = {}
         for entry_number, entry in enumerate(evidence, 1):
-            self._note(entry_number, entry, numbers)
+            self._note(entry_number, entry)
         self._looped: dict[int, list[LoopMark]] = defaultdict(list)
         for loop in loops:
             for member in loop.members:
                 self._looped[member.number].append(LoopMark(loop, member))
-        self._open = self._opened(window, step)
+        self._open = self._opened(evidence, window) | ({step} if step else set())
 
-    def _note(self, place: int, entry: Mapping[str, Any], numbers: Mapping[str, int]) -> None:
-        ids = _ids(entry)
+    def _note(self, place: int, entry: Mapping[str, Any]) -> None:
+        ids, numbers = _ids(entry), self._numbers
         passed = bool(entry.get("passed"))
         for each in ids:
             if number := numbers.get(each):
@@ -283,15 +287,18 @@ class _Rows:
         if not passed and problems and len(ids) == 1 and (number := numbers.get(ids[0])):
             self._problems[number] = self._problems.get(number, ()) + problems
 
-    def _opened(self, window: Window, step: int | None) -> frozenset[int]:
-        failing = [
+    def _opened(self, evidence: Sequence[Mapping[str, Any]], window: Window) -> frozenset[int]:
+        """Choose the steps whose details stand open: what is wrong, and where each failure begins."""
+        firsts = [
             number
-            for number, marks in self._marks.items()
-            if window.holds(number) and not all(mark.passed for mark in marks)
+            for entry in evidence
+            if not entry.get("passed") and (number := self._first_of(entry))
         ]
-        wrong = [number for number in self._problems if window.holds(number)]
-        chosen = failing if len(failing) <= _MOST_OPEN else wrong[:_MOST_OPEN]
-        return frozenset([*chosen, *wrong[:_MOST_OPEN], *([step] if step else [])])
+        chosen = [number for number in (*self._problems, *firsts) if window.holds(number)]
+        return frozenset(chosen[:_MOST_OPEN])
+
+    def _first_of(self, entry: Mapping[str, Any]) -> int | None:
+        return next((self._numbers[each] for each in _ids(entry) if each in self._numbers), None)
 
     def row(self, number: int) -> ShownStep:
         """Return the row of a step."""
@@ -304,7 +311,7 @@ class _Rows:
             name=step.name or "",
             depth=self._depth(number - 1),
             facts=tuple(_step_facts(step, self._began)),
-            brief=_brief(step),
+            brief=_brief(step) or self._called.get(step.id, ""),
             is_failure=bool(step.error),
             texts=tuple(_texts(step, without_arguments=arguments is not None)),
             marks=tuple(self._marks.get(number, ())),
@@ -334,6 +341,18 @@ class _Rows:
         if broken is not None:
             return MarkedArguments([], broken, problems)
         return MarkedArguments(marked_lines(given, problems), None, problems)
+
+
+def _called(steps: Sequence[Step]) -> dict[str, str]:
+    """Return which tools each step called, for those that do nothing else."""
+    called: dict[str, list[str]] = defaultdict(list)
+    for step in steps:
+        if step.type == "tool" and step.parent_id is not None:
+            called[step.parent_id].append((step.name or "a tool")[:_NAME_CHARACTERS])
+    return {
+        parent: f"calls {', '.join(names[:_NAMES_SHOWN])}{' …' if len(names) > _NAMES_SHOWN else ''}"
+        for parent, names in called.items()
+    }
 
 
 def _step_facts(step: Step, began: int) -> list[str]:
