@@ -12,13 +12,13 @@ import orjson
 from redis.exceptions import ResponseError
 
 from weighbridge.jobs.connection import plain_errors
+from weighbridge.jobs.fleet import WorkerInfo
 from weighbridge.jobs.model import ErrorCode
 from weighbridge.jobs.store.keys import ACTIVE, BATCHES, key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from weighbridge.jobs.fleet import WorkerInfo
 
 STUCK_SECONDS = 30.0  #: that a chunk may wait while workers are idle
 BUSY_STUCK_SECONDS = 900.0  #: and while they are not; they send out again what waits for 600 s

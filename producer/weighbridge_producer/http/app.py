@@ -12,7 +12,7 @@ from starlette.staticfiles import StaticFiles
 from weighbridge_producer import web
 from weighbridge_producer.http import problems
 from weighbridge_producer.http.metrics import Measure
-from weighbridge_producer.http.routes import batches, events, graders, ops, results, workers
+from weighbridge_producer.http.routes import batches, cases, events, graders, ops, results, workers
 from weighbridge_producer.http.security import Security
 from weighbridge_producer.web.rendering import STATIC_FOLDER
 
@@ -63,6 +63,7 @@ def create_app(service: Service) -> FastAPI:
         batches.router,
         events.router,
         results.router,
+        cases.router,
         graders.router,
         ops.router,
         workers.router,

@@ -5,20 +5,23 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
+import orjson
 from anyio import to_thread
 
 from weighbridge.errors import ServerUnavailableError, StaleCursorError
 from weighbridge.jobs.results import ResultFilter
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator, Callable, Iterator
 
     from weighbridge.jobs.results import ResultPage
     from weighbridge_producer.batch import RedisBatch
     from weighbridge_producer.http.service import Service
+    from weighbridge_producer.interface import Page
 
     T = TypeVar("T")
 
+MARK = b"\x1e"  #: begins a line that tells the place after the lines before it, or null when there are none yet
 _LINES_AT_ONCE = 1_000
 _LOOK_SECONDS = 0.2  #: for one look at what matches; then others have a turn
 
@@ -34,20 +37,23 @@ class ResultStream:
         cursor: str | None,
         *,
         follow: bool,
+        marked: bool = False,
     ) -> None:
+        """Begin at a place; a `marked` stream tells the place after each chunk, and takes one that it told."""
         self._service = service
         self._store = service.client.store
         self._batch = batch
         self._wanted = wanted
         self._cursor = cursor
         self._follow = follow
-        self._takes_all = not cursor and wanted == ResultFilter()
+        self._marked = marked
+        self._takes_all = marked or (not cursor and wanted == ResultFilter())
 
     async def begin(self) -> None:
         """Raise what is wrong with the batch or the cursor, while there is no answer yet."""
         self._generation = await self._in_thread(partial(self._store.generation, self._batch.id))
         if self._cursor:
-            await self._in_thread(self._look)
+            await self._in_thread(self._look if not self._marked else self._pages)
 
     async def blobs(self) -> AsyncIterator[bytes]:
         """Yield lines, newline included, some at a time; raise when the batch vanishes or is retried meanwhile."""
@@ -57,17 +63,23 @@ class ResultStream:
 
     async def _all(self) -> AsyncIterator[bytes]:
         """Pass on what lies in the store, chunk by chunk, unread."""
-        cursor: str | None = None
-        async for _ in self._rounds():
-            pages = await self._in_thread(partial(self._batch.pages, cursor, follow=False))
+        async for is_news in self._rounds():
+            pages = await self._in_thread(self._pages) if is_news else iter(())
             while page := await self._in_thread(partial(next, pages, None)):
-                cursor = page.cursor
+                self._cursor = page.cursor
                 yield page.lines
+                if self._marked:
+                    yield MARK + orjson.dumps(page.cursor) + b"\n"
+            if self._marked and not is_news:
+                yield MARK + b"null\n"
+
+    def _pages(self) -> Iterator[Page]:
+        return self._batch.pages(self._cursor, follow=False)
 
     async def _matching(self) -> AsyncIterator[bytes]:
         passed_on = 0  # of the lines after the cursor
-        async for _ in self._rounds():
-            more = True
+        async for is_news in self._rounds():
+            more = is_news
             while more:
                 page = await self._in_thread(self._look)
                 if lines := page.lines[passed_on:]:
@@ -79,16 +91,19 @@ class ResultStream:
     def _look(self) -> ResultPage:
         return self._batch.search(self._wanted, self._cursor, _LINES_AT_ONCE, _LOOK_SECONDS)
 
-    async def _rounds(self) -> AsyncIterator[None]:
-        """Yield when there may be something to read: once, or to follow the batch until it has ended."""
+    async def _rounds(self) -> AsyncIterator[bool]:
+        """Yield when there may be something to read: once, or to follow the batch until it has ended.
+
+        False when long there was nothing.
+        """
         if not self._follow:
-            yield
+            yield True
             return
         ended = False
         async for snapshot in self._service.live.snapshots(self._batch.id):
             if snapshot:
                 ended = snapshot.state.status.final
-                yield
+            yield snapshot is not None
         if not ended:
             raise ServerUnavailableError("the service stops before the batch has ended")
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from fastapi import Request
 from starlette.concurrency import run_in_threadpool
@@ -37,6 +37,7 @@ from weighbridge_producer.strict import checked
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
+    from typing import BinaryIO
 
     from weighbridge_producer.batch import RedisBatch
     from weighbridge_producer.encoding import SourceLine
@@ -285,7 +286,8 @@ class _Submission:
         return Received(batch, replayed)
 
     def _framed(self) -> Iterator[SourceLine]:
-        return unframed(StreamLines(self._stream, self._order.source, self._settings))
+        stream = cast("BinaryIO", self._stream)
+        return unframed(StreamLines(stream, self._order.source, self._settings))
 
     def _batch(self) -> tuple[RedisBatch, bool]:
         """Return the batch to fill, and whether an earlier request began it."""

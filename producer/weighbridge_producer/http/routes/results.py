@@ -49,6 +49,11 @@ class ResultQuery(BaseModel, extra="forbid"):
         None, description=f"`ndjson` is as `Accept: {NDJSON}`: all that match, a line each"
     )
     follow: bool = Field(False, description="a stream goes on until the batch has ended")
+    marked: bool = Field(
+        False,
+        description="a stream of everything tells places: a line of the byte 0x1E and a JSON string, a `cursor` for"
+        " such a stream to begin after the lines before it, or null to show that it lives",
+    )
 
     def wanted(self) -> ResultFilter:
         """Return what to look for."""
@@ -81,18 +86,26 @@ async def list_results(
     if _streams(request, query):
         if query.follow:
             service.live.check_room()
-        stream = ResultStream(service, batch, wanted, query.cursor or None, follow=query.follow)
+        if query.marked and wanted != ResultFilter():
+            raise _invalid("a marked stream has no filter", "leave out one of them")
+        stream = ResultStream(
+            *(service, batch, wanted, query.cursor or None),
+            follow=query.follow,
+            marked=query.marked,
+        )
         await stream.begin()
         return StreamingResponse(stream.blobs(), media_type=NDJSON)
-    if query.follow:
-        raise ProblemError(
-            422,
-            "INVALID_REQUEST",
-            "only a stream can follow a batch",
+    if query.follow or query.marked:
+        raise _invalid(
+            "only a stream can follow a batch, or be marked",
             f"ask for it with format=ndjson, or with `Accept: {NDJSON}`",
         )
     page = await run_in_threadpool(batch.search, wanted, query.cursor or None, query.limit)
     return Response(_page_json(page), media_type="application/json")
+
+
+def _invalid(why: str, hint: str) -> ProblemError:
+    return ProblemError(422, "INVALID_REQUEST", why, hint)
 
 
 def _streams(request: Request, query: ResultQuery) -> bool:

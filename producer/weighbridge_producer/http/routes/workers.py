@@ -1,4 +1,4 @@
-"""The workers: who lives, and who is to leave."""
+"""The workers: who lives, who is to leave, and whether work goes on."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from pydantic import BaseModel
 
 from weighbridge.jobs.api_keys import Role
 from weighbridge.jobs.fleet import WorkerInfo
+from weighbridge.jobs.health import Health
 from weighbridge_producer.http.access import require
 from weighbridge_producer.http.service import Served
 
-router = APIRouter(prefix="/api/workers", tags=["workers"])
+router = APIRouter(prefix="/api", tags=["workers"])
 
 
 class Workers(BaseModel):
@@ -25,13 +26,19 @@ class Drained(BaseModel):
     worker: str
 
 
-@router.get("", dependencies=[Depends(require(Role.READ))])
+@router.get("/workers", dependencies=[Depends(require(Role.READ))])
 def list_workers(service: Served) -> Workers:
     """Return the living workers."""
     return Workers(workers=service.client.workers())
 
 
-@router.post("/{name}/drain", status_code=202, dependencies=[Depends(require(Role.ADMIN))])
+@router.get("/health", dependencies=[Depends(require(Role.READ))])
+def show_health(service: Served) -> Health:
+    """Return whether work goes on, and what holds it up."""
+    return service.client.health()
+
+
+@router.post("/workers/{name}/drain", status_code=202, dependencies=[Depends(require(Role.ADMIN))])
 def drain_worker(name: str, service: Served) -> Drained:
     """Ask a worker to finish what it has begun, and leave."""
     service.client.drain(name)
