@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from weighbridge_producer.web import batches, causes, graders, result, results, workers
+from weighbridge_producer.web import batches, causes, graders, new_batch, result, results, workers
 
 router = APIRouter(include_in_schema=False)
-for pages in (graders, batches, causes, result, results, workers):
+for pages in (graders, new_batch, batches, causes, result, results, workers):
     router.include_router(pages.router)

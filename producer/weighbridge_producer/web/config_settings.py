@@ -147,20 +147,22 @@ def json_value(text: str) -> Any:
 
 
 def _setting(
-    name: str, described: Mapping[str, Any], definitions: Mapping[str, Any], *, is_required: bool
+    name: str, schema: object, definitions: Mapping[str, Any], *, is_required: bool
 ) -> Setting:
-    options = described.get("anyOf", [described])
+    # A plug-in's schema may be anything: what is not understood is entered as JSON.
+    described = _object(schema)
+    options = [_object(option) for option in described.get("anyOf", [described])]
     values = [option for option in options if option.get("type") != "null"]
     only = _resolved(values[0], definitions) if len(values) == 1 else {}
     # pydantic leaves out a default that is made anew each time: an empty container.
-    default = described.get("default", UNSET if is_required else _EMPTY.get(only.get("type", "")))
+    empty = _EMPTY.get(str(only.get("type")))
     return Setting(
         name=name,
         kind=_kind(only),
-        description=described.get("description", ""),
-        default=default,
+        description=str(described.get("description", "")),
+        default=described.get("default", UNSET if is_required else empty),
         may_be_null=len(values) < len(options),
-        words=tuple(only.get("enum") or only.get("items", {}).get("enum") or ()),
+        words=tuple(only.get("enum") or _object(only.get("items")).get("enum") or ()),
         minimum=_worth_telling(only.get("minimum")),
         maximum=_worth_telling(only.get("maximum")),
     )
@@ -169,25 +171,30 @@ def _setting(
 _EMPTY: dict[str, Any] = {"object": {}, "array": []}
 
 
+def _object(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
 def _resolved(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> Mapping[str, Any]:
     reference = str(schema.get("$ref", ""))
-    found = definitions.get(reference.rpartition("/")[2], {}) if reference else schema
-    return found if isinstance(found, dict) else {}
+    return _object(definitions.get(reference.rpartition("/")[2])) if reference else schema
 
 
 def _kind(schema: Mapping[str, Any]) -> Kind:
-    words, kind, items = schema.get("enum"), schema.get("type"), schema.get("items")
-    if words and _are_texts(words):
-        return Kind.CHOICE
-    if kind == "array" and isinstance(items, dict) and items.get("type") == "string":
-        return Kind.CHOICES if items.get("enum") and _are_texts(items["enum"]) else Kind.LINES
+    words, kind, items = schema.get("enum"), schema.get("type"), _object(schema.get("items"))
+    if words:
+        return Kind.CHOICE if _are_texts(words) else Kind.JSON
+    if kind == "array" and items.get("type") == "string":
+        return Kind.CHOICES if _are_texts(items.get("enum")) else Kind.LINES
     simple = {"boolean": Kind.FLAG, "string": Kind.TEXT}
     simple |= {"integer": Kind.INTEGER, "number": Kind.NUMBER}
-    return simple.get(kind, Kind.JSON) if isinstance(kind, str) else Kind.JSON
+    return simple.get(str(kind), Kind.JSON)
 
 
-def _are_texts(values: Sequence[object]) -> bool:
-    return all(isinstance(value, str) for value in values)
+def _are_texts(values: object) -> bool:
+    if not isinstance(values, list):
+        return False
+    return bool(values) and all(isinstance(value, str) for value in values)
 
 
 def _number(text: str) -> float:
@@ -197,8 +204,8 @@ def _number(text: str) -> float:
     return value
 
 
-def _worth_telling(limit: float | None) -> float | None:
-    return limit if limit is not None and abs(limit) < _LARGE else None
+def _worth_telling(limit: object) -> float | None:
+    return limit if isinstance(limit, int | float) and abs(limit) < _LARGE else None
 
 
 def _lines_in(text: str) -> list[str]:
@@ -208,8 +215,8 @@ def _lines_in(text: str) -> list[str]:
             listed = json_value(text.strip())
         except EntryError:
             listed = None  # `[a-z]*` is a glob
-        if isinstance(listed, list) and _are_texts(listed):
-            return listed
+        if listed == [] or _are_texts(listed):
+            return list(listed)
     return [line for line in text.replace("\r\n", "\n").split("\n") if line.strip()]
 
 

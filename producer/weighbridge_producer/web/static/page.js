@@ -1,2 +1,160 @@
 "use strict";
 // Progressive enhancement only: every form and link works without this file.
+
+const newBatch = document.getElementById("new-batch");
+if (newBatch) enhanceNewBatch(newBatch);
+
+function enhanceNewBatch(form) {
+  const file = form.elements.namedItem("file");
+  const text = form.elements.namedItem("text");
+  const drop = document.getElementById("drop");
+  const headBytes = Number(form.dataset.headBytes);
+  let waiting = 0;
+  let looking = null;
+
+  const look = async () => {
+    looking?.abort();
+    looking = new AbortController();
+    const preview = document.getElementById("preview");
+    if (!file.files.length && !text.value.trim()) {
+      preview.replaceChildren();
+      return;
+    }
+    preview.setAttribute("aria-busy", "true");
+    try {
+      const options = { method: "POST", body: head(), headers: { Accept: "text/html", "HX-Request": "true", "HX-Current-URL": location.href } };
+      const answer = await fetch("/new/preview", { ...options, signal: looking.signal });
+      if (goneToSignIn(answer.headers.get("HX-Redirect"))) return;
+      const found = parsed(await answer.text());
+      adopt(found, "trouble");
+      adopt(found, "preview");
+    } catch (error) {
+      if (error.name !== "AbortError") tell(`The preview failed: ${error.message}`);
+    } finally {
+      preview.removeAttribute("aria-busy");
+    }
+  };
+
+  // The beginning of a file is enough to look at.
+  const head = () => {
+    const body = new FormData(form);
+    body.delete("file");
+    const chosen = file.files[0];
+    if (!text.value.trim() && chosen) {
+      body.append("file_size", String(chosen.size));
+      body.append("file", chosen.slice(0, headBytes), chosen.name);
+    } else {
+      body.append("file", new Blob([]), "");
+    }
+    return body;
+  };
+
+  const lookSoon = (milliseconds) => {
+    clearTimeout(waiting);
+    waiting = setTimeout(look, milliseconds);
+  };
+
+  const chosenFile = () => {
+    const chosen = file.files[0];
+    const size = chosen ? chosen.size.toLocaleString("en") : "";
+    document.getElementById("file-chosen").textContent = chosen ? `${chosen.name}, ${size} bytes` : "";
+    lookSoon(0);
+  };
+
+  file.addEventListener("change", chosenFile);
+  text.addEventListener("input", () => lookSoon(500));
+  form.addEventListener("change", (event) => {
+    if (event.target !== file && event.target !== text) lookSoon(100);
+  });
+  for (const name of ["dragenter", "dragover"]) {
+    drop.addEventListener(name, (event) => {
+      event.preventDefault();
+      drop.classList.add("over-it");
+    });
+  }
+  for (const name of ["dragleave", "drop"]) {
+    drop.addEventListener(name, () => drop.classList.remove("over-it"));
+  }
+  drop.addEventListener("drop", (event) => {
+    event.preventDefault();
+    if (!event.dataTransfer.files.length) return;
+    file.files = event.dataTransfer.files;
+    chosenFile();
+  });
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    if (event.submitter?.id === "look") look();
+    else send(form, file);
+  });
+}
+
+// XMLHttpRequest, because fetch tells nothing of an upload's progress.
+function send(form, file) {
+  const button = document.getElementById("submit");
+  const uploading = document.getElementById("uploading");
+  const progress = document.getElementById("upload-progress");
+  const told = document.getElementById("upload-told");
+  const request = new XMLHttpRequest();
+  const done = () => {
+    button.disabled = false;
+    uploading.hidden = true;
+  };
+  request.open("POST", form.action);
+  request.setRequestHeader("Accept", "text/html");
+  request.setRequestHeader("HX-Request", "true");
+  request.setRequestHeader("HX-Current-URL", location.href);
+  request.upload.addEventListener("progress", (event) => {
+    if (!event.lengthComputable) return;
+    const percent = Math.floor((100 * event.loaded) / event.total);
+    progress.value = percent;
+    // A screen reader would read out every single percent.
+    if (percent % 10 === 0) told.textContent = `${percent} % of ${event.total.toLocaleString("en")} bytes`;
+  });
+  request.upload.addEventListener("load", () => {
+    told.textContent = "All sent; the last cases are being taken in.";
+  });
+  request.addEventListener("load", () => {
+    if (goneToSignIn(request.getResponseHeader("HX-Redirect"))) return;
+    if (request.status < 400) {
+      location.assign(request.responseURL);
+      return;
+    }
+    done();
+    const found = parsed(request.responseText);
+    adopt(found, "graders");
+    if (!adopt(found, "trouble")) tell(`The service answered ${request.status}.`);
+    document.getElementById("trouble").focus();
+  });
+  request.addEventListener("error", () => {
+    done();
+    tell("The upload broke off: the service refused it, or cannot be reached. Nothing is lost here; submit it again.");
+  });
+  button.disabled = true;
+  uploading.hidden = false;
+  // A file may have changed since it was chosen; then the browser refuses to send it.
+  request.send(new FormData(form));
+  if (!file.files.length) uploading.hidden = true;
+}
+
+function parsed(html) {
+  return new DOMParser().parseFromString(html, "text/html");
+}
+
+// Take over what another page has under an id; false when it has nothing.
+function adopt(page, id) {
+  const found = page.getElementById(id);
+  if (found) document.getElementById(id).replaceChildren(...found.childNodes);
+  return Boolean(found);
+}
+
+function tell(message) {
+  const notice = document.createElement("p");
+  notice.className = "notice fail";
+  notice.textContent = message;
+  document.getElementById("trouble").replaceChildren(notice);
+}
+
+function goneToSignIn(address) {
+  if (address) location.assign(address);
+  return Boolean(address);
+}

@@ -1,0 +1,153 @@
+"""A new batch: choose graders, drop a file or paste lines, look at the first cases, submit."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Request
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from starlette.concurrency import run_in_threadpool
+
+from weighbridge.errors import WeighbridgeError
+from weighbridge.jobs.api_keys import Role
+from weighbridge_producer.http.access import Identity, require
+from weighbridge_producer.http.form import Form
+from weighbridge_producer.http.order import Order
+from weighbridge_producer.http.problems import Problem, ProblemError, problem_of
+from weighbridge_producer.http.service import Served
+from weighbridge_producer.http.upload import FORM, receive_batch
+from weighbridge_producer.web.chosen_graders import ChosenGraders
+from weighbridge_producer.web.forms import Entries
+from weighbridge_producer.web.preview import HEAD_BYTES, Head, Preview, preview_of
+from weighbridge_producer.web.rendering import page
+
+router = APIRouter(prefix="/new")
+_PASTED = "pasted lines"
+May = Annotated[Identity, Depends(require(Role.SUBMIT))]
+
+
+class NewBatchForm:
+    """The form, blank or as somebody filled it in."""
+
+    def __init__(self, catalogue: list[dict[str, Any]]) -> None:
+        self._catalogue = catalogue
+        self.graders = ChosenGraders.of(catalogue, {})
+        self.text = ""
+        self.is_strict = False
+        self.file_size = 0  #: as the browser tells it; 0 where it does not
+
+    def fill(self, fields: list[tuple[str, str]]) -> None:
+        """Take what was entered."""
+        entries: Entries = {}
+        for name, value in fields:
+            # As browsers send a text area's lines.
+            entries.setdefault(name, []).append(value.replace("\r\n", "\n"))
+        self.graders = ChosenGraders.of(self._catalogue, entries)
+        self.text = entries.get("text", [""])[-1]
+        self.is_strict = "strict" in entries
+        size = entries.get("file_size", [""])[-1]
+        self.file_size = int(size) if size.isascii() and size.isdigit() and len(size) < 18 else 0
+
+    def read(self, fields: list[tuple[str, str]], file_name: str) -> tuple[Order, bytes]:
+        """Return what a filled-in form orders, and the lines pasted; ProblemError when it cannot be."""
+        self.fill(fields)
+        has_text = bool(self.text.strip())
+        if has_text and file_name:
+            raise _refused("there are both pasted lines and a file", "take one of them away")
+        if not has_text and not file_name:
+            raise _refused("there are no cases", "choose a file, or paste some lines")
+        return self.order(file_name or _PASTED), self.text.encode(errors="replace")
+
+    def order(self, source: str) -> Order:
+        """Return what is ordered of a source; ProblemError and our errors when it cannot be."""
+        if not self.graders.is_valid:
+            raise _refused(
+                "a grader's configuration is not valid", "the reason stands beside its field"
+            )
+        fields = [("graders", self.graders.as_json()), ("strict", str(self.is_strict).lower())]
+        return Order.of(fields, source)
+
+
+@router.get("")
+@router.get("/preview")
+def show_form(request: Request, service: Served, _: May) -> HTMLResponse:
+    """Show the blank form."""
+    return _page(request, NewBatchForm(service.client.graders()))
+
+
+@router.post("")
+async def submit(request: Request, service: Served, _: May) -> Response:
+    """Submit what the form brings, as it arrives, and lead to its batch."""
+    form = NewBatchForm(service.client.graders())
+    try:
+        _check_is_form(request)
+        batch = await receive_batch(request, service, form.read)
+    except (WeighbridgeError, ProblemError) as error:
+        return _page(request, form, trouble=_problem(error))
+    return RedirectResponse(f"/batches/{batch.id}", 303)
+
+
+@router.post("/preview")
+async def look(request: Request, service: Served, _: May) -> HTMLResponse:
+    """Show the first cases of what the form brings, and what is wrong with its first lines."""
+    form = NewBatchForm(service.client.graders())
+    try:
+        _check_is_form(request)
+        name, content, is_whole = await _beginning(request, form)
+        order = form.order(name)
+        head = Head(name, content, is_whole)
+        preview = await run_in_threadpool(preview_of, head, order.graders, service.settings)
+    except (WeighbridgeError, ProblemError) as error:
+        return _page(request, form, trouble=_problem(error))
+    return _page(request, form, preview=preview)
+
+
+async def _beginning(request: Request, form: NewBatchForm) -> tuple[str, bytes, bool]:
+    """Read a form as far as its input's beginning; return its name, the beginning, and whether it is all."""
+    reading = Form(request.headers["content-type"], takes_any_field=True)
+    head = bytearray()
+    async for piece in request.stream():
+        head += reading.feed(piece)
+        if len(head) > HEAD_BYTES:
+            break
+    form.fill(reading.fields)
+    if form.text.strip():
+        head = bytearray(form.text.encode(errors="replace"))
+    is_whole = max(len(head), form.file_size) <= HEAD_BYTES
+    return reading.file_name or _PASTED, bytes(head[:HEAD_BYTES]), is_whole
+
+
+def _check_is_form(request: Request) -> None:
+    if not request.headers.get("content-type", "").lower().startswith(FORM):
+        raise ProblemError(
+            415,
+            "UNSUPPORTED_MEDIA_TYPE",
+            "this page takes its own form",
+            "POST /api/batches takes cases as they are",
+        )
+
+
+def _refused(what: str, hint: str) -> ProblemError:
+    return ProblemError(422, "FORM_FIELD", what, hint)
+
+
+def _problem(error: WeighbridgeError | ProblemError) -> Problem:
+    return error.problem if isinstance(error, ProblemError) else problem_of(error)
+
+
+def _page(
+    request: Request,
+    form: NewBatchForm,
+    *,
+    preview: Preview | None = None,
+    trouble: Problem | None = None,
+) -> HTMLResponse:
+    return page(
+        *(request, "new.html"),
+        status_code=trouble.status if trouble else 200,
+        headers=dict(trouble.headers) if trouble else None,
+        form=form,
+        preview=preview,
+        trouble=trouble,
+        head_bytes=HEAD_BYTES,
+    )

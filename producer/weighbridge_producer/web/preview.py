@@ -1,0 +1,209 @@
+"""A look at the beginning of an input before it is submitted: what it is, its first cases, and the lines that are wrong."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from weighbridge.errors import LineError, TraceError
+from weighbridge.graders.registry import default_registry
+from weighbridge.jobs.case import parse_case
+from weighbridge.jobs.codec import JSON_SPACE
+from weighbridge.jobs.grading import LineGrader
+from weighbridge.jobs.model import ErrorCode, GraderSpec, JobError
+from weighbridge.settings import KIB, MIB
+from weighbridge.traces import FORMATS, read_traces
+from weighbridge_producer.lines import StreamLines
+from weighbridge_producer.reading import Source
+from weighbridge_producer.trace_cases import input_kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from weighbridge.settings import Settings
+    from weighbridge.traces import Trace
+    from weighbridge_producer.encoding import SourceLine
+
+HEAD_BYTES = 256 * KIB  #: of an input that are looked at
+_LINES = 200
+_EXPANDED_BYTES = 4 * MIB
+_CASES_SHOWN = 5
+_FAULTS_SHOWN = 10
+_EXCERPT_CHARACTERS = 160
+_ANY_GRADER = (GraderSpec("string-match"),)  #: whether a grader is named is told as a fault
+_FORMAT_NAMES = {known.id: known.name for known in FORMATS}
+_PACKINGS = ((b"\x1f\x8b", "gzip"), (b"\x28\xb5\x2f\xfd", "zstd"))
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The beginning of an input."""
+
+    name: str
+    content: bytes
+    is_whole: bool
+
+    @property
+    def packing(self) -> str:
+        """How it is compressed; empty when it is not."""
+        return next((name for sign, name in _PACKINGS if self.content.startswith(sign)), "")
+
+    def stream(self) -> io.BytesIO:
+        """Return what of it can be read; of a plain beginning its whole lines."""
+        if self.is_whole or self.packing:
+            return _Named(self.content, self.name)
+        return _Named(self.content[: self.content.rfind(b"\n") + 1], self.name)
+
+
+class _Named(io.BytesIO):
+    def __init__(self, content: bytes, name: str) -> None:
+        super().__init__(content)
+        self.name = name
+
+
+@dataclass(frozen=True, slots=True)
+class CaseShown:
+    """One of the first cases."""
+
+    line: int
+    custom_id: str
+    size: int  #: bytes
+    excerpt: str
+    graders: tuple[str, ...]  #: the labels of those that will judge it
+    trace_format: str = ""
+    steps: int | None = None
+    lacks: tuple[str, ...] = ()  #: what graders would miss in it
+
+
+@dataclass(frozen=True, slots=True)
+class LineFault:
+    """Why a line cannot be graded."""
+
+    line: int
+    error: JobError
+
+
+@dataclass(slots=True)
+class Preview:
+    """What the beginning of an input shows."""
+
+    kind: str  #: `cases`, `traces` (one a line), `document`, or `nothing`
+    packing: str
+    is_whole: bool  #: whether all of the input was looked at
+    lines: int = 0  #: that were looked at
+    cases: list[CaseShown] = field(default_factory=list)
+    faults: list[LineFault] = field(default_factory=list)  #: the first
+    faulty: int = 0  #: lines looked at that cannot be graded
+    note: str = ""
+
+    @property
+    def formats(self) -> list[str]:
+        """The formats of the traces shown."""
+        return list(dict.fromkeys(case.trace_format for case in self.cases if case.trace_format))
+
+
+def preview_of(head: Head, specs: Sequence[GraderSpec], settings: Settings) -> Preview:
+    """Look at an input's beginning as whoever submits it would read it."""
+    first = next(
+        (line for line in StreamLines(head.stream(), head.name, settings) if _has(line)), None
+    )
+    if first is None:
+        note = "" if head.is_whole else f"its first line is longer than {HEAD_BYTES // KIB} KiB"
+        return Preview("nothing", head.packing, head.is_whole, note=note)
+    kind = "cases" if first.fault else input_kind(first.raw)
+    preview = Preview(kind, head.packing, head.is_whole)
+    if kind == "document" and not head.is_whole:
+        preview.note = "one JSON document over several lines, too long to look into here"
+        return preview
+    grader = LineGrader(tuple(specs))
+    for number, line in _numbered(head, settings):
+        _add(preview, number, line, tuple(specs), grader)
+    return preview
+
+
+def _numbered(head: Head, settings: Settings) -> Iterator[tuple[int, SourceLine]]:
+    """Yield the lines that hold something, as far as they are looked at."""
+    expanded = 0
+    for number, line in enumerate(islice(Source(head.stream(), settings), _LINES), 1):
+        cut_off = line.fault and line.fault.code == ErrorCode.INPUT_TRUNCATED
+        if cut_off and not head.is_whole:
+            return
+        if _has(line):
+            yield number, line
+        expanded += len(line.raw)
+        if expanded > _EXPANDED_BYTES:
+            return
+
+
+def _has(line: SourceLine) -> bool:
+    return bool(line.fault or line.raw.strip(JSON_SPACE))
+
+
+def _add(
+    preview: Preview,
+    number: int,
+    line: SourceLine,
+    specs: tuple[GraderSpec, ...],
+    grader: LineGrader,
+) -> None:
+    preview.lines += 1
+    fault = grader.fault_of(line.as_job(number))
+    if fault:
+        preview.faulty += 1
+        if len(preview.faults) < _FAULTS_SHOWN:
+            preview.faults.append(LineFault(number, _as_told_here(fault)))
+    if len(preview.cases) < _CASES_SHOWN and not line.fault:
+        shown = _case_shown(number, line, specs)
+        if shown:
+            preview.cases.append(shown)
+
+
+def _as_told_here(fault: JobError) -> JobError:
+    if fault.code != ErrorCode.NO_GRADER:
+        return fault
+    return JobError(fault.code, fault.message, "choose a grader above, or name one in the case")
+
+
+def _case_shown(number: int, line: SourceLine, specs: tuple[GraderSpec, ...]) -> CaseShown | None:
+    """Return a line's case for people; None where it is none, which its fault tells."""
+    try:
+        case = parse_case(line.raw.rstrip(b"\n"), specs or _ANY_GRADER)
+    except LineError:
+        return None
+    trace = _trace_in(case.inputs)
+    named = case.graders if specs or case.graders != _ANY_GRADER else ()
+    return CaseShown(
+        line=number,
+        custom_id=case.custom_id,
+        size=len(line.raw),
+        excerpt=orjson.dumps(case.inputs).decode()[:_EXCERPT_CHARACTERS],
+        graders=tuple(spec.label for spec in named),
+        trace_format=_FORMAT_NAMES.get(trace.format, trace.format) if trace else "",
+        steps=len(trace.steps) if trace else None,
+        lacks=tuple(_lacks(trace, named)) if trace else (),
+    )
+
+
+def _trace_in(inputs: dict[str, Any]) -> Trace | None:
+    try:
+        traces = read_traces(inputs["trace"]) if "trace" in inputs else ()
+    except TraceError:
+        return None  # a grader says what is wrong with it, as evidence
+    return traces[0] if len(traces) == 1 else None
+
+
+def _lacks(trace: Trace, specs: Sequence[GraderSpec]) -> Iterator[str]:
+    """Yield what graders need of a trace that it does not tell."""
+    registry = default_registry()
+    for spec in specs:
+        if spec.grader not in registry.ids():
+            continue
+        config = dict(spec.config) if spec.config is not None else None
+        needed = registry.get(spec.grader).requirements(config).capabilities
+        for capability, reason in trace.missing.items():
+            if capability in needed:
+                yield f"{spec.label}: no {capability.replace('_', ' ')}: {reason}"
