@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import signal
 import socket
+import subprocess
+import sys
 import threading
 from typing import Self
 
@@ -11,6 +14,12 @@ from weighbridge_producer.client import RedisClient
 from weighbridge_producer.http import Service
 from weighbridge_producer.http.serving import make_server
 
+SERVE = (
+    sys.executable,
+    "-c",
+    "from weighbridge_producer.cli import main; main()",
+    "serve",
+)
 _START_SECONDS = 20.0
 _STOP_SECONDS = 30.0
 
@@ -56,3 +65,57 @@ class HttpServer:
         from weighbridge.jobs.api_keys import Role
 
         return self.service.keys.make(name, Role(role))[1]
+
+
+class ServeProcess:
+    """`weighbridge serve` as a process of its own: `with ServeProcess(environment(redis_url)) as served`."""
+
+    def __init__(self, env: dict[str, str], *options: str) -> None:
+        self._process = subprocess.Popen(
+            [*SERVE, "--port", "0", *options],
+            env=env | {"PYTHONUNBUFFERED": "1"},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+            text=True,
+        )
+        self.pid = self._process.pid
+        self.said: list[str] = []  #: the lines of its output so far
+        self.url = ""
+
+    def __enter__(self) -> Self:
+        try:
+            self.url = self.await_line("Weighbridge is at ").rsplit(" ", 1)[1].rstrip("/")
+        except BaseException:
+            self.kill()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.kill()
+
+    def await_line(self, beginning: str) -> str:
+        """Read its output until a line begins so, and return that line."""
+        assert self._process.stdout
+        for line in self._process.stdout:
+            self.said.append(line.rstrip())
+            if line.strip().startswith(beginning):
+                return line.strip()
+        assert self._process.stderr
+        raise AssertionError(f"it ended before {beginning!r}: {self._process.stderr.read()}")
+
+    def end(self, by: signal.Signals = signal.SIGTERM) -> tuple[int, str]:
+        """Tell it to end, and return its exit status and what it wrote to standard error."""
+        self._process.send_signal(by)
+        rest, err = self._process.communicate(timeout=_STOP_SECONDS)
+        self.said += rest.splitlines()
+        return self._process.returncode, err
+
+    def kill(self) -> None:
+        """Kill it, as the kernel would; its own processes end by themselves."""
+        self._process.kill()
+        self._process.wait(10)
+        for pipe in (self._process.stdout, self._process.stderr):
+            if pipe:
+                pipe.close()
