@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING, Any, Self
 
 import orjson
 
-from weighbridge_producer.interface import Client
+from weighbridge_producer.interface import ANYTHING, Client
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from weighbridge.jobs.fleet import WorkerInfo
+    from weighbridge.jobs.health import Health
     from weighbridge.jobs.model import BatchState, GraderSummary
+    from weighbridge.jobs.results import ResultFilter, ResultPage
+    from weighbridge.jobs.store import BatchOptions
     from weighbridge.settings import Settings
     from weighbridge_producer.interface import Batch, Graders, Page, Result
     from weighbridge_producer.reading import Cases
@@ -69,6 +72,10 @@ class AsyncClient:
         """Ask a worker to finish what it has and leave."""
         await asyncio.to_thread(self.sync.drain, worker)
 
+    async def health(self) -> Health:
+        """Return whether work goes on, and what holds it up."""
+        return await asyncio.to_thread(self.sync.health)
+
     async def graders(self) -> list[dict[str, Any]]:
         """Return the catalogue of graders installed here."""
         return await asyncio.to_thread(self.sync.graders)
@@ -89,6 +96,10 @@ class AsyncBatch:
         """Return what each label's jobs came to so far."""
         return await asyncio.to_thread(self.sync.summary)
 
+    async def options(self) -> BatchOptions:
+        """Return what the batch was submitted with."""
+        return await asyncio.to_thread(self.sync.options)
+
     async def pages(self, cursor: str | None = None, *, follow: bool = True) -> AsyncIterator[Page]:
         """Yield result lines as bytes, chunk by chunk, each page with the cursor after it."""
         pages = await asyncio.to_thread(self.sync.pages, cursor, follow=follow)
@@ -106,6 +117,16 @@ class AsyncBatch:
     async def result(self, custom_id: str) -> list[Result]:
         """Return the results of one case."""
         return await asyncio.to_thread(self.sync.result, custom_id)
+
+    async def search(
+        self, wanted: ResultFilter = ANYTHING, cursor: str | None = None, limit: int = 50
+    ) -> ResultPage:
+        """Return a page of the results that there are now and that a filter lets through."""
+        return await asyncio.to_thread(self.sync.search, wanted, cursor, limit)
+
+    async def case(self, custom_id: str) -> bytes | None:
+        """Return the line of a case as it was submitted; None when the batch's inputs are freed."""
+        return await asyncio.to_thread(self.sync.case, custom_id)
 
     async def wait(self, timeout_seconds: float | None = None) -> BatchState:
         """Wait until the batch has ended and return its state."""

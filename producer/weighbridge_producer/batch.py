@@ -16,7 +16,7 @@ from weighbridge.jobs.model import RETRYABLE, BatchState, BatchStatus, GraderSum
 from weighbridge.jobs.results import ResultFilter, ResultPage
 from weighbridge.jobs.searching import Search
 from weighbridge_producer.collecting import ChunkPage, Collector, Cursor
-from weighbridge_producer.interface import Batch
+from weighbridge_producer.interface import ANYTHING, Batch
 from weighbridge_producer.submitting import Feeder, id_digest
 
 if TYPE_CHECKING:
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from weighbridge.settings import Settings
     from weighbridge_producer.interface import Result
     from weighbridge_producer.reading import Source
-
-_ANYTHING = ResultFilter()
 
 
 class RedisBatch(Batch):
@@ -119,7 +117,7 @@ class RedisBatch(Batch):
 
     def search(
         self,
-        wanted: ResultFilter = _ANYTHING,
+        wanted: ResultFilter = ANYTHING,
         cursor: str | None = None,
         limit: int = 50,
         budget_seconds: float = 0.2,

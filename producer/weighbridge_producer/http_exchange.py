@@ -6,13 +6,15 @@ import random
 import time
 from contextlib import contextmanager
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 import httpx2
+import msgspec
 import orjson
 
 from weighbridge import errors
 from weighbridge.errors import (
+    RateLimitedError,
     RefusedError,
     ServerError,
     ServerUnavailableError,
@@ -25,15 +27,28 @@ if TYPE_CHECKING:
 
 _CONNECT_SECONDS = 5.0
 _ANSWER_SECONDS = 60.0
-_TRIES = 4  #: of a request that gets no answer; the pauses between them double
-_FIRST_PAUSE_SECONDS = 0.2
-_PATIENCE_SECONDS = (
-    150.0  #: with a service that answers that it cannot just now; its limits are of a minute
-)
-_BUSY = {429, 503}
-_SHOWN = 300  #: characters of an answer that is no problem document
+#: How long to try again: with a service that was never there, that was there, and that says it cannot just now.
+_STRANGE_SECONDS, _SILENT_SECONDS, _BUSY_SECONDS = 2.0, 30.0, 150.0
+_FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = (
+    0.2,
+    5.0,
+)  #: between tries; each is twice the one before
+_SHOWN = 300  #: characters of an answer that is no answer of ours
 
 Params = dict[str, str | int]
+T = TypeVar("T")
+
+
+class NotNowError(Exception):
+    """A request that another try may do better with; `told` is what to raise without one."""
+
+    def __init__(
+        self, told: WeighbridgeError, *, untouched: bool, after_seconds: float | None = None
+    ) -> None:
+        super().__init__(str(told))
+        self.told = told
+        self.untouched = untouched  #: whether the service cannot have done anything yet
+        self.after_seconds = after_seconds  #: that the service asks to wait; None: it said nothing
 
 
 class Exchange:
@@ -41,48 +56,50 @@ class Exchange:
 
     def __init__(self, url: str, key: str | None) -> None:
         self.url = url.strip()
+        self._has_answered = False
         headers = {"Authorization": f"Bearer {key}"} if key else {}
+        self._timeout = httpx2.Timeout(_ANSWER_SECONDS, connect=_CONNECT_SECONDS)
         try:
-            self._http = httpx2.Client(
-                base_url=self.url,
-                headers=headers,
-                timeout=httpx2.Timeout(_ANSWER_SECONDS, connect=_CONNECT_SECONDS),
-            )
+            base = httpx2.URL(self.url)
+            self._http = httpx2.Client(base_url=base, headers=headers, timeout=self._timeout)
         except (httpx2.InvalidURL, ValueError) as error:
-            raise ServerError(
-                f"{masked(url)} is no URL: {error}", "write http://HOST:PORT or https://HOST"
-            ) from None
+            raise self._no_url(str(error)) from None
+        if not base.host:
+            raise self._no_url("it names no host")
+
+    def _no_url(self, why: str) -> ServerError:
+        return ServerError(
+            f"{masked(self.url)} is no URL of a service: {why}",
+            "write http://HOST:PORT or https://HOST",
+        )
 
     def close(self) -> None:
         """Drop the connections."""
         self._http.close()
 
-    def get(self, path: str, params: Params | None = None) -> Any:
-        """Return what a GET answers, as Python objects."""
-        return self.ask("GET", path, params=params)
+    def pauses(self) -> Pauses:
+        """Return how long to wait between the tries of one request."""
+        return Pauses(_SILENT_SECONDS if self._has_answered else _STRANGE_SECONDS)
 
     def ask(
         self,
         method: str,
         path: str,
+        shape: type[T],
         *,
         params: Params | None = None,
         again: bool = True,
-    ) -> Any:
-        """Return a request's answer, as Python objects; `again`: whether it may be made twice without harm."""
-        pauses = Pauses()
+    ) -> T:
+        """Return a request's answer in that shape; `again`: whether to make it twice does no harm."""
+        pauses = self.pauses()
         while True:
             try:
                 with self.stream(method, path, params=params) as answer:
-                    return _objects(answer.read())
-            except NoAnswerError as error:
-                if not (again or error.never_arrived):
-                    raise
-                pauses.after_silence(error)
-            except BusyError as error:
-                if not (again or error.status == 429):
-                    raise error.refusal from None
-                pauses.after_refusal(error)
+                    return decoded(answer.read(), shape)
+            except NotNowError as error:
+                if not (again or error.untouched):
+                    raise error.told from None
+                pauses.before_next(error)
 
     @contextmanager
     def stream(
@@ -95,20 +112,20 @@ class Exchange:
         content: Iterator[bytes] | None = None,
         timeout: httpx2.Timeout | None = None,
     ) -> Iterator[httpx2.Response]:
-        """Make a request once and give its answer, to be read here.
+        """Make a request once and give its answer, to be read in the context.
 
-        Raises NoAnswerError and BusyError, which another try may not meet, and what a refusal says.
+        Raises NotNowError for what another try may not meet, and whatever else a refusal says.
         """
         with self._told_plainly():
             asked = self._http.stream(
-                method,
-                path,
+                *(method, path),
                 params=params,
                 headers=headers,
                 content=content,
-                timeout=timeout or self._http.timeout,
+                timeout=timeout or self._timeout,
             )
             with asked as answer:
+                self._has_answered = True
                 if not answer.is_success:
                     answer.read()
                     raise _refusal(answer)
@@ -118,70 +135,57 @@ class Exchange:
     def _told_plainly(self) -> Iterator[None]:
         try:
             yield
+        except (httpx2.UnsupportedProtocol, httpx2.InvalidURL) as error:
+            raise self._no_url(str(error)) from None
         except (httpx2.TransportError, httpx2.DecodingError) as error:
-            never = isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout)
-            kind = "nothing answers" if never else "the connection broke off"
-            why = str(error) or type(error).__name__
-            raise NoAnswerError(
-                f"{masked(self.url)}: {kind}: {why}", never_arrived=never
-            ) from error
-        except (httpx2.InvalidURL, httpx2.UnsupportedProtocol) as error:
-            raise ServerError(f"{masked(self.url)}: {error}", "write http://HOST:PORT") from None
-
-
-class NoAnswerError(ServerUnavailableError):
-    """A request has no answer, or only the beginning of one."""
-
-    def __init__(self, message: str, *, never_arrived: bool) -> None:
-        super().__init__(message, "is `weighbridge serve` running there?" if never_arrived else "")
-        self.never_arrived = never_arrived  #: whether the service cannot have seen the request
-
-
-class BusyError(Exception):
-    """The service cannot do it just now."""
-
-    def __init__(self, refusal: WeighbridgeError, status: int, retry_after_seconds: float) -> None:
-        super().__init__(str(refusal))
-        self.refusal = refusal
-        self.status = status
-        self.retry_after_seconds = retry_after_seconds
+            untouched = isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout)
+            what = "nothing answers" if untouched else "the connection broke off"
+            told = ServerUnavailableError(
+                f"{masked(self.url)}: {what}: {str(error) or type(error).__name__}",
+                "is `weighbridge serve` running there?" if untouched else "",
+            )
+            raise NotNowError(told, untouched=untouched) from error
 
 
 class Pauses:
     """How long to wait between tries, and when to give up."""
 
-    def __init__(self) -> None:
-        self._tries = 1
-        self._deadline = time.monotonic() + _PATIENCE_SECONDS
+    def __init__(self, silent_seconds: float) -> None:
+        self._begun = time.monotonic()
+        self._silent_seconds = silent_seconds
+        self._next_seconds = _FIRST_PAUSE_SECONDS
 
-    def after_silence(self, error: NoAnswerError) -> None:
-        """Wait a little, longer each time; raise the error after the last try."""
-        if self._tries >= _TRIES:
-            raise error
-        time.sleep(self._next_pause())
-
-    def after_refusal(self, error: BusyError) -> None:
-        """Wait as long as the service asks for; raise the refusal when that is past all patience."""
-        pause = max(error.retry_after_seconds, self._next_pause())
-        if time.monotonic() + pause > self._deadline:
-            raise error.refusal
+    def before_next(self, error: NotNowError) -> None:
+        """Wait before another try; raise what the error tells when there is none."""
+        # Spread, so that clients which were cut off together do not come back together.
+        spread = random.uniform(0.8, 1.2)  # noqa: S311 - no secret
+        pause = max(self._next_seconds * spread, error.after_seconds or 0.0)
+        patience = self._silent_seconds if error.after_seconds is None else _BUSY_SECONDS
+        if time.monotonic() + pause > self._begun + patience:
+            raise error.told from None
+        self._next_seconds = min(2 * self._next_seconds, _LONGEST_PAUSE_SECONDS)
         time.sleep(pause)
 
-    def _next_pause(self) -> float:
-        # Spread, so that clients which were cut off together do not come back together.
-        pause: float = min(_FIRST_PAUSE_SECONDS * 2.0 ** (self._tries - 1), 5.0) * random.uniform(
-            0.8, 1.2
-        )  # noqa: S311
-        self._tries += 1
-        return pause
+
+def decoded(content: bytes, shape: type[T]) -> T:
+    """Return an answer in the shape that it must have."""
+    try:
+        return msgspec.json.decode(content or b"null", type=shape)
+    except msgspec.MsgspecError as error:
+        raise ServerError(
+            f"the answer cannot be read: {error}: {content[:_SHOWN].decode(errors='replace')}",
+            "is this a `weighbridge serve`, and of this release?",
+        ) from None
 
 
-def _refusal(answer: httpx2.Response) -> BusyError | WeighbridgeError:
+def _refusal(answer: httpx2.Response) -> Exception:
     error = error_of(answer.status_code, answer.content)
-    if answer.status_code not in _BUSY:
-        return error
     after = str(answer.headers.get("retry-after", ""))
-    return BusyError(error, answer.status_code, float(after) if after.isdigit() else 0.0)
+    if not after.isdigit():
+        return error
+    if isinstance(error, RateLimitedError):
+        error.retry_after_seconds = int(after)
+    return NotNowError(error, untouched=answer.status_code == 429, after_seconds=float(after))
 
 
 def error_of(status: int, content: bytes) -> WeighbridgeError:
@@ -207,13 +211,3 @@ def _kinds() -> dict[str, type[WeighbridgeError]]:
     found = [kind for kind in vars(errors).values() if isinstance(kind, type)]
     ours = [kind for kind in found if issubclass(kind, WeighbridgeError)]
     return {kind.code: kind for kind in reversed(ours)}
-
-
-def _objects(content: bytes) -> Any:
-    try:
-        return orjson.loads(content) if content else None
-    except ValueError:
-        raise ServerError(
-            f"the answer is not JSON: {content[:_SHOWN].decode(errors='replace')}",
-            "is this a `weighbridge serve`?",
-        ) from None

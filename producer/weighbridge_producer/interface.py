@@ -7,17 +7,23 @@ from typing import TYPE_CHECKING, Any, Self
 
 import orjson
 
+from weighbridge.jobs.results import ResultFilter
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from weighbridge.jobs.fleet import WorkerInfo
+    from weighbridge.jobs.health import Health
     from weighbridge.jobs.model import BatchState, GraderSpec, GraderSummary
+    from weighbridge.jobs.results import ResultPage
+    from weighbridge.jobs.store import BatchOptions
     from weighbridge.settings import Settings
     from weighbridge_producer.reading import Cases
 
     Graders = Sequence[str | Mapping[str, Any] | GraderSpec]
 
 Result = dict[str, Any]  #: one result line, decoded
+ANYTHING = ResultFilter()
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +114,10 @@ class Client:
         """Ask a worker to finish what it has and leave; NoSuchWorkerError when none has that name."""
         raise NotImplementedError
 
+    def health(self) -> Health:
+        """Return whether work goes on, and what holds it up."""
+        raise NotImplementedError
+
     def graders(self) -> list[dict[str, Any]]:
         """Return the catalogue of graders."""
         raise NotImplementedError
@@ -129,13 +139,11 @@ class Batch:
         """Return what each label's jobs came to so far."""
         raise NotImplementedError
 
-    def pages(
-        self,
-        cursor: str | None = None,
-        *,
-        follow: bool = True,
-        should_stop: Callable[[], bool] = lambda: False,
-    ) -> Iterator[Page]:
+    def options(self) -> BatchOptions:
+        """Return what the batch was submitted with."""
+        raise NotImplementedError
+
+    def pages(self, cursor: str | None = None, *, follow: bool = True) -> Iterator[Page]:
         """Yield result lines as bytes, some at a time, each page with the cursor after it."""
         raise NotImplementedError
 
@@ -149,6 +157,22 @@ class Batch:
         """Return the results of one case, one for each of its graders.
 
         Raises NoSuchResultError when no case has that id, or it is not finished.
+        """
+        raise NotImplementedError
+
+    def search(
+        self, wanted: ResultFilter = ANYTHING, cursor: str | None = None, limit: int = 50
+    ) -> ResultPage:
+        """Return a page of the results that there are now and that a filter lets through.
+
+        Raises StaleCursorError for a cursor of before a retry, InvalidFilterError for a limit that is none.
+        """
+        raise NotImplementedError
+
+    def case(self, custom_id: str) -> bytes | None:
+        """Return the line of a case as it was submitted; None when the batch's inputs are freed.
+
+        A trace that was submitted bare is the case that it became. Raises NoSuchResultError when no case has that id.
         """
         raise NotImplementedError
 
