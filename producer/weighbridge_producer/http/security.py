@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 
 from weighbridge_producer.http.problems import Problem, answer
 
@@ -60,6 +60,8 @@ class Security:
                 await answer(request, problem)(scope, receive, reply.send)
             else:
                 await self._serve(scope, receive, reply)
+        except ClientDisconnect:
+            return  # nobody waits for the answer any more
         except Exception:
             _log.exception("%s %r failed", scope["method"], scope["path"])
             if reply.started:

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Depends, Request
 from weighbridge.errors import UnknownGraderError
 from weighbridge.graders.registry import default_registry
 from weighbridge.jobs.api_keys import Role
+from weighbridge.settings import MIB
 from weighbridge_producer.http.access import Identity, anybody, require
 from weighbridge_producer.http.problems import ProblemError
 from weighbridge_producer.http.service import Served
@@ -31,6 +32,9 @@ _BODY: dict[str, Any] = {
         },
     }
 }
+
+#: Read of a body over the limit, and thrown away: who sends a little too much hears why, and no broken connection.
+_DRAINED_BYTES = 16 * MIB
 
 router = APIRouter(prefix="/api/graders", tags=["graders"])
 
@@ -67,17 +71,29 @@ async def grade(
 
 async def whole_body(request: Request, limit_bytes: int) -> bytes:
     """Return a request's body; a ProblemError when it is larger than it may be."""
-    body = bytearray()
-    async for part in request.stream():
-        body += part
-        if len(body) > limit_bytes:
-            raise ProblemError(
-                413,
-                "BODY_TOO_LARGE",
-                f"the body has more than {limit_bytes:,} bytes",
-                "submit it as a batch, or raise WEIGHBRIDGE_TRY_IT_LIMIT_BYTES",
-            )
-    return bytes(body)
+    body, size = bytearray(), 0
+    if _declared_size(request) <= limit_bytes + _DRAINED_BYTES:
+        async for part in request.stream():
+            size += len(part)
+            if size <= limit_bytes:
+                body += part
+            elif size > limit_bytes + _DRAINED_BYTES:
+                break
+        else:
+            if size <= limit_bytes:
+                return bytes(body)
+    raise ProblemError(
+        413,
+        "BODY_TOO_LARGE",
+        f"the body has more than {limit_bytes:,} bytes",
+        "submit it as a batch, or raise WEIGHBRIDGE_TRY_IT_LIMIT_BYTES",
+        {"Connection": "close"},  # or the rest of it would be read, and thrown away
+    )
+
+
+def _declared_size(request: Request) -> int:
+    declared = request.headers.get("content-length", "")
+    return int(declared) if declared.isdecimal() and len(declared) < 20 else 0
 
 
 def _check_known(grader_id: str) -> None:
