@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from weighbridge.errors import BatchError, NoSuchResultError, ServerError, counted
+from weighbridge.errors import BatchError, NoSuchResultError, ServerError
 from weighbridge.jobs.chunk import ChunkId
 from weighbridge.jobs.closing import close_open_chunks
 from weighbridge.jobs.codec import JSON_SPACE, peek_custom_id
@@ -180,9 +180,7 @@ class RedisBatch(Batch):
         while not (state := self.status()).status.final:
             left = 5.0 if deadline is None else deadline - time.monotonic()
             if left <= 0:
-                raise TimeoutError(
-                    f"batch {self.id} is not done: {counted(state.counts.pending, 'job')} still to be graded"
-                )
+                raise self._not_done(state)
             entries = self._store.read_log(self.id, position, min(left, 5.0), most=1000)
             position = entries[-1].position if entries else position
         return state

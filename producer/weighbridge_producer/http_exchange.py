@@ -7,6 +7,7 @@ import time
 from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, TypeVar
+from urllib.parse import quote
 
 import httpx2
 import msgspec
@@ -165,6 +166,11 @@ class Pauses:
             raise error.told from None
         self._next_seconds = min(2 * self._next_seconds, _LONGEST_PAUSE_SECONDS)
         time.sleep(pause)
+
+
+def in_path(name: str) -> str:
+    """Return a name as one part of a path, whatever it holds: nothing in it leads elsewhere."""
+    return quote(name, safe="", errors="replace").replace(".", "%2E")
 
 
 def decoded(content: bytes, shape: type[T]) -> T:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import orjson
 
+from weighbridge.errors import counted
 from weighbridge.jobs.results import ResultFilter
 
 if TYPE_CHECKING:
@@ -179,6 +180,11 @@ class Batch:
     def wait(self, timeout_seconds: float | None = None) -> BatchState:
         """Wait until the batch has ended and return its state; TimeoutError after `timeout_seconds`."""
         raise NotImplementedError
+
+    def _not_done(self, state: BatchState) -> TimeoutError:
+        return TimeoutError(
+            f"batch {self.id} is not done: {counted(state.counts.pending, 'job')} still to be graded"
+        )
 
     def cancel(self) -> BatchState:
         """Cancel what is not graded yet; what is stays. An ended batch stays as it is."""

@@ -84,6 +84,14 @@ class Place:
         return f"{epoch}.{reopened}.{self.position}.{self.chunk.replace(':', '-')}.{offset}"
 
 
+def check_limit(limit: int) -> None:
+    """Raise InvalidFilterError when no page can have that many results."""
+    if not 1 <= limit <= PAGE_LIMIT:
+        raise InvalidFilterError(
+            f"a page cannot have {limit} results", f"ask for 1 to {PAGE_LIMIT:,}"
+        )
+
+
 def _check_known(name: str, value: str, known: tuple[str, ...]) -> None:
     if value and value not in known:
         raise InvalidFilterError(
