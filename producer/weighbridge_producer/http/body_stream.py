@@ -34,15 +34,20 @@ class BodyStream(io.RawIOBase):
             self._pieces.append(piece)
             self._held += len(piece)
             self._news.notify()
-        while self._is_full():
+        while self._must_wait():
             await self._room.wait()
 
-    def _is_full(self) -> bool:
+    def _must_wait(self) -> bool:
         with self._news:
-            self._waits_for_room = self._held >= HELD_LIMIT_BYTES
+            self._waits_for_room = self.is_full
             if self._waits_for_room:
                 self._room.clear()
             return self._waits_for_room
+
+    @property
+    def is_full(self) -> bool:
+        """Whether nothing more is taken for now."""
+        return self._held >= HELD_LIMIT_BYTES
 
     def end(self) -> None:
         """Say that all has come."""

@@ -9,12 +9,12 @@ from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import parse_options_header
 
 from weighbridge.errors import nearest
+from weighbridge_producer.http.order import FIELDS
 from weighbridge_producer.http.problems import ProblemError
 
 if TYPE_CHECKING:
     from python_multipart.multipart import MultipartCallbacks
 
-FIELDS = ("graders", "grader", "metadata", "source", "strict", "resume", "framed")
 FILE = "file"
 _FIELD_LIMIT_BYTES = 16 * 1024 * 1024  #: 64 graders with the largest configurations
 _FIELDS_LIMIT = 100

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import jiter
 import orjson
 
-from weighbridge.errors import ConfigTypeError
+from weighbridge.errors import ConfigTypeError, LineError, nearest
+from weighbridge.jobs.codec import decode_line
 from weighbridge.jobs.model import (
     CONFIG_LIMIT_BYTES,
     GRADERS_LIMIT,
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from fastapi import Request
 
+FIELDS = ("graders", "grader", "metadata", "source", "strict", "resume", "framed")
 GRADERS_HEADER = "weighbridge-graders"
 METADATA_HEADER = "weighbridge-metadata"
 _ON, _OFF = {"true", "1", "yes", "on"}, {"false", "0", "no", "off", ""}
@@ -74,6 +76,8 @@ class Order:
         """Read the query, and the headers for what the query does not say."""
         fields = list(request.query_params.multi_items())
         named = {name for name, _ in fields}
+        for name in sorted(named - set(FIELDS)):
+            raise _unknown(name)
         if not named & {"grader", "graders"} and (graders := request.headers.get(GRADERS_HEADER)):
             fields.append(("graders", graders))
         if "metadata" not in named and (metadata := request.headers.get(METADATA_HEADER)):
@@ -90,10 +94,11 @@ class Order:
 
 
 def _specs(values: list[str | dict[str, Any]]) -> tuple[GraderSpec, ...]:
+    for value in values:
+        if not (value if isinstance(value, str) else value.get("grader")):
+            raise ConfigTypeError("a grader's id is missing or empty", _GRADERS_SHAPE)
     specs = parse_specs(values)
     for spec in specs:
-        if not spec.grader:
-            raise ConfigTypeError("a grader's id is empty", _GRADERS_SHAPE)
         if spec.config is not None and len(orjson.dumps(spec.config)) > CONFIG_LIMIT_BYTES:
             raise ConfigTypeError(
                 f"the config of {spec.grader[:80]!r} is over {CONFIG_LIMIT_BYTES // 1024} KiB"
@@ -125,8 +130,10 @@ def _metadata_in(text: str) -> dict[str, str]:
 def _json_in(name: str, text: str, shape: str) -> Any:
     try:
         value = jiter.from_json(text.encode(), catch_duplicate_keys=True, allow_inf_nan=False)
-        orjson.dumps(value)  # numbers past 64 bits, which the store could not keep
-    except (ValueError, TypeError) as error:
+        decode_line(b'{"value":%b}' % text.encode())  # what the store could not keep
+    except LineError as error:
+        raise _unfit(name, f"has what cannot be kept: {error.message}", error.hint) from None
+    except ValueError as error:
         raise _unfit(name, f"is not JSON: {str(error)[:200]}", shape) from None
     return value
 
@@ -136,6 +143,14 @@ def _flag(name: str, text: str) -> bool:
     if value not in _ON | _OFF:
         raise _unfit(name, f"is true or false, not {text[:80]!r}", f"write {name}=true")
     return value in _ON
+
+
+def _unknown(name: str) -> ProblemError:
+    meant = nearest(name, FIELDS)
+    guess = f"; did you mean {meant!r}?" if meant else ""
+    return _unfit(
+        f"the parameter {name[:80]!r}", f"is unknown{guess}", f"known are {', '.join(FIELDS)}"
+    )
 
 
 def _unfit(name: str, why: str, hint: str) -> ProblemError:

@@ -49,6 +49,7 @@ LINES = (
     *("application/gzip", "application/x-gzip", "application/zstd", "application/octet-stream"),
     *("text/plain", "binary/octet-stream"),
 )
+_END_SECONDS = 5.0  #: for the thread to end its batch when the service stops
 _ENCODINGS = {"", "identity", "gzip", "x-gzip", "zstd"}  #: found by content; the header may say so
 
 
@@ -204,10 +205,11 @@ class _Upload:
         pumping = asyncio.create_task(self._pump(stream))
         try:
             # Submitting may end first: when the graders are refused, or the cases are past a limit.
-            return await submitting
+            return await asyncio.shield(submitting)
         finally:
             pumping.cancel()
             stream.break_off(UploadBrokenError("the service stopped before the upload's end"))
+            await asyncio.wait({submitting}, timeout=_END_SECONDS)
 
     async def _pump(self, stream: BodyStream) -> None:
         try:
