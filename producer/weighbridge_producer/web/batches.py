@@ -131,6 +131,7 @@ def batch(
         can_submit=who.role.includes(Role.SUBMIT),
         can_delete=who.role.includes(Role.ADMIN),
         is_complete=False,
+        has_ended_since=False,
         causes_href=batch_at(batch_id, "causes"),
         json_href=f"/api{batch_at(batch_id)}",
         results_json_href=f"/api{batch_at(batch_id, 'results', format='ndjson')}",
@@ -176,7 +177,6 @@ def _standing(service: Service, batch_id: str, before: Sample | None) -> dict[st
         "live_href": batch_at(
             batch_id, "live", at=f"{sample.at:.3f}", done=sample.done, rate=f"{sample.rate:.3f}"
         ),
-        "has_ended_since": False,
         "batch_at": batch_at,
     }
 

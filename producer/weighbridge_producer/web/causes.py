@@ -27,8 +27,8 @@ router = APIRouter()
 
 SHOWN = 20
 _EXEMPLARS = 3
-_SECONDS_A_CAUSE = 0.05
-_SECONDS_IN_ALL = 0.6
+_SECONDS_A_CAUSE = 0.1
+_SECONDS_IN_ALL = 0.25
 _FOLDED = ("(other labels)", "(other causes)")  #: what the store counts beyond its limits
 
 

@@ -227,7 +227,7 @@ def _first_failure(evidence: Sequence[Mapping[str, Any]], numbers: Mapping[str, 
 
 def _window(total: int, first: int | None, around: int | None) -> Window:
     if total <= WINDOW:
-        return Window(min(1, total), total, total)
+        return Window(1, total, total)
     start = first if first is not None else (around or 1) - _BEFORE
     start = max(1, min(start, total))
     return Window(start, min(start + WINDOW - 1, total), total)
