@@ -1,0 +1,153 @@
+"""Reading results: from a batch to the step that its verdict rests on."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+from urllib.parse import urlencode
+
+from playwright.sync_api import expect
+
+from support.cases import true_false_cases
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Locator, Page
+
+    from support.browser import Watch
+    from support.served import Served
+
+
+def result_of(batch: str, custom_id: str, label: str) -> str:
+    return f"/batches/{batch}/result?{urlencode({'custom_id': custom_id, 'label': label})}"
+
+
+def verdict(page: Page) -> Locator:
+    return page.get_by_role("region", name="Verdict")
+
+
+def test_a_failure_leads_by_its_cause_and_evidence_to_the_marked_step(
+    page: Page, traces: str
+) -> None:
+    page.goto(f"/batches/{traces}")
+    expect(page.get_by_text("5 failures, 4 causes")).to_be_visible()
+    causes = page.get_by_role("region", name="Causes")
+    causes.get_by_role("link", name="shop-chatty-8").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("shop-chatty-8")
+    expect(verdict(page)).to_contain_text("used 33118/30000 tokens = 110.39%")
+
+    step = page.locator("#step-33")
+    expect(step).not_to_be_in_viewport()
+    verdict(page).get_by_role("link", name=re.compile("^33")).click()
+    expect(step).to_be_in_viewport()
+    expect(step).to_have_class(re.compile(r"\bmarked\b"))
+    expect(step.get_by_text("Five orders are late.").last).to_be_visible()
+    expect(step.get_by_role("link", name="max_tokens")).to_be_visible()
+    expect(page).to_have_url(re.compile("#step-33$"))
+
+    step.get_by_role("link", name="max_tokens").click()
+    expect(page.locator("#evidence-1")).to_be_in_viewport()
+
+
+def test_a_steps_address_opens_it_in_view(page: Page, traces: str) -> None:
+    page.goto(f"{result_of(traces, 'shop-chatty-8', 'budget')}&step=20#step-20")
+    step = page.locator("#step-20")
+    expect(step).to_be_in_viewport()
+    expect(step.locator("details").first).to_have_attribute("open", "")
+    expect(step.get_by_text("id call_8_9")).to_be_visible()
+
+
+def test_the_running_total_is_drawn_with_its_limit_and_the_first_breach(
+    page: Page, traces: str
+) -> None:
+    page.goto(result_of(traces, "shop-chatty-8", "budget"))
+    consumed = page.get_by_role("region", name="What the run consumed")
+    chart = consumed.locator("figure").filter(has_text="max_tool_calls")
+    expect(chart).to_contain_text("reached 15 tool calls, limit 12")
+    limit, breach = chart.locator(".limit"), chart.locator(".breach")
+    course = chart.locator(".course")
+    for drawn in (limit, breach, course):
+        expect(drawn).to_have_count(1)
+    # The breach lies above the line of the limit, and the course begins below it.
+    limit_y = float(limit.get_attribute("y1") or "nan")
+    assert float(breach.get_attribute("cy") or "nan") < limit_y
+    assert float((course.get_attribute("points") or "").split()[0].split(",")[1]) > limit_y
+
+    chart.get_by_role("link", name="step 28").click()
+    expect(page.locator("#step-28")).to_be_in_viewport()
+
+
+def test_a_loop_is_drawn_as_its_repeats(page: Page, traces: str) -> None:
+    page.goto(result_of(traces, "shop-pingpong-5", "loop"))
+    loop = page.locator(".loop-head")
+    expect(loop).to_contain_text(re.compile("Loop 1: the same steps in the same order, . 4"))
+    expect(loop.locator("rect.box")).to_have_count(8)
+    expect(loop.locator(".letter")).to_have_text(list("ABABABAB"))
+    expect(loop.locator(".bracket")).to_have_count(4)
+    expect(page.locator(".step.in-loop.marked")).to_have_count(8)
+
+
+def test_an_invalid_argument_is_marked_where_it_stands(page: Page, traces: str) -> None:
+    page.goto(result_of(traces, "shop-misuse-6", "tool-schema"))
+    arguments = page.get_by_role("region", name="Arguments of step 8, with what is wrong")
+    wrong = arguments.locator(".wrong")
+    expect(wrong).to_have_text(
+        [
+            re.compile(r'"amount": "40\.00",\s+Wrong: "40\.00" is not of type "number" type'),
+            re.compile(r'"reason": "it came late"\s+Wrong: "it came late" is not one of .* enum'),
+        ]
+    )
+    expect(arguments.locator(".line:not(.wrong)")).to_contain_text(["{", "order_id", "}"])
+
+
+def test_filters_stand_in_the_address_and_show_the_same_to_others(page: Page, traces: str) -> None:
+    page.goto(f"/batches/{traces}/results")
+    rows = page.locator("table.results tbody tr")
+    expect(rows).to_have_count(30)
+    page.get_by_label("Verdict").select_option("fail")
+    page.get_by_label("Label").select_option("loop")
+    page.get_by_role("button", name="Filter").click()
+    expect(rows).to_have_count(2)
+    expect(page).to_have_url(re.compile(r"verdict=fail\b.*label=loop\b"))
+
+    other = page.context.new_page()
+    other.goto(page.url)
+    same = other.locator("table.results tbody tr")
+    expect(same).to_have_text(rows.all_inner_texts(), use_inner_text=True)
+    expect(other.get_by_label("Verdict")).to_have_value("fail")
+    expect(other.get_by_label("Label")).to_have_value("loop")
+
+    page.go_back()
+    expect(rows).to_have_count(30)
+    page.go_forward()
+    expect(rows).to_have_count(2)
+
+
+def test_a_filter_that_nothing_passes_says_so_and_one_that_is_none_names_what_would_work(
+    page: Page, watch: Watch, traces: str
+) -> None:
+    page.goto(f"/batches/{traces}/results?verdict=ungradable")
+    expect(page.get_by_text("No result is like that.")).to_be_visible()
+    watch.expected_statuses = {422}
+    page.goto(f"/batches/{traces}/results?verdict=perhaps")
+    expect(page.get_by_role("alert")).to_contain_text("INVALID_FILTER")
+    expect(page.get_by_role("alert")).to_contain_text("ungradable")
+
+
+def test_the_table_goes_from_page_to_page_by_cursor_and_back(page: Page, served: Served) -> None:
+    batch = served.graded(true_false_cases(120))
+    page.goto(f"/batches/{batch}/results")
+    rows = page.locator("table.results tbody tr")
+    seen: list[str] = []
+    for expected in (50, 50, 20):
+        expect(rows).to_have_count(expected)
+        seen += rows.locator("td:first-child").all_inner_texts()
+        if expected == 50:
+            before = page.url
+            page.get_by_role("link", name="Next").click()
+            page.wait_for_url(lambda url, before=before: url != before)
+    assert sorted(seen) == sorted(f"c{number}" for number in range(120))
+
+    page.go_back()
+    expect(rows.first).to_contain_text(seen[50])
+    page.go_back()
+    expect(rows.first).to_contain_text(seen[0])

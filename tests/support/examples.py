@@ -1,0 +1,19 @@
+"""The examples of the repository, and the graders that go with them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+_EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+SUPPORT_ANSWERS = _EXAMPLES / "support_answers.jsonl"
+MIXED = _EXAMPLES / "mixed.jsonl"
+SHOP_AGENT = _EXAMPLES / "traces" / "shop_agent.jsonl"
+#: As in `examples/trace_graders.yaml`.
+TRACE_GRADERS = (
+    {
+        "grader": "budget",
+        "config": {"max_tokens": 30000, "max_tool_calls": 12, "missing_usage": "ignore"},
+    },
+    {"grader": "loop"},
+    {"grader": "tool-schema", "config": {"blocklist": ["delete_*"]}},
+)

@@ -1,0 +1,109 @@
+"""`weighbridge serve --embedded` as somebody runs it: the real command, with its own server and workers."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+from typing import TYPE_CHECKING, Any, Self
+from urllib.parse import urlencode
+from urllib.request import Request, urlopen
+
+import orjson
+
+from support.cli import Cli
+from support.waiting import eventually
+from support.workers import PLUGINS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+_ADDRESS = re.compile(r"Weighbridge is at (http://\S+)/\n")
+_STORE = re.compile(r"--redis-url (\S+)")
+_ANSWER_SECONDS = 60
+_STOP_SECONDS = 30
+
+
+class Served:
+    """The command until it is told to end: `with Served(folder) as served: page.goto(served.url)`.
+
+    The plug-in of graders that misbehave is installed in it.
+    """
+
+    def __init__(self, folder: Path, *options: str) -> None:
+        self._cli = Cli(folder)
+        self._cli.environment["PYTHONPATH"] = os.pathsep.join(
+            [str(PLUGINS), str(PLUGINS.parents[1]), os.environ.get("PYTHONPATH", "")]
+        )
+        self._options = ("--port", "0", "--workers", "2", *options)
+        self._output = folder / "serve.log"
+
+    def __enter__(self) -> Self:
+        with self._output.open("wb") as output:
+            self._process = self._cli.start(
+                "serve", "--embedded", *self._options, stdout=output, stderr=output
+            )
+        self.url = eventually(self._address, 60, "the service's address")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        try:
+            self._process.send_signal(signal.SIGTERM)
+            assert self._process.wait(_STOP_SECONDS) == 0, self.output
+        finally:
+            self._cli.clean_up()
+
+    @property
+    def output(self) -> str:
+        """What it has said so far."""
+        return self._output.read_text()
+
+    def _address(self) -> str | None:
+        assert self._process.poll() is None, self.output
+        told = _ADDRESS.search(self.output)
+        return told[1] if told else None
+
+    def make_key(self, role: str) -> str:
+        """Make an API key by the command that the service names while there is none."""
+        told = _STORE.search(self.output)
+        assert told, self.output
+        made = self._cli("keys", "make", role, "--role", role, "--redis-url", told[1], "--json")
+        key: str = made.json["key"]
+        return key
+
+    def submit(
+        self,
+        cases: Iterable[Mapping[str, Any]] | bytes,
+        *graders: str | Mapping[str, Any],
+        source: str = "cases.jsonl",
+    ) -> str:
+        """Submit cases over the API and return their batch's id."""
+        lines = cases if isinstance(cases, bytes) else b"\n".join(map(orjson.dumps, cases))
+        query = urlencode({"graders": orjson.dumps(graders).decode(), "source": source})
+        answer = self.ask("POST", f"/api/batches?{query}", lines)
+        batch: str = answer["batch_id"]
+        return batch
+
+    def graded(
+        self,
+        cases: Iterable[Mapping[str, Any]] | bytes,
+        *graders: str | Mapping[str, Any],
+        source: str = "cases.jsonl",
+    ) -> str:
+        """Submit cases over the API and return their batch's id when they are graded."""
+        batch = self.submit(cases, *graders, source=source)
+        eventually(lambda: self.status(batch) == "completed", 60, "the end of the batch")
+        return batch
+
+    def status(self, batch: str) -> str:
+        """Return a batch's status."""
+        status: str = self.ask("GET", f"/api/batches/{batch}")["status"]
+        return status
+
+    def ask(self, method: str, path: str, body: bytes | None = None) -> Any:
+        """Ask the API."""
+        headers = {"Content-Type": "application/x-ndjson"} if body is not None else {}
+        request = Request(f"{self.url}{path}", data=body, headers=headers, method=method)
+        with urlopen(request, timeout=_ANSWER_SECONDS) as answer:
+            return orjson.loads(answer.read() or b"null")
