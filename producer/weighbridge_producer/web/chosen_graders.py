@@ -65,9 +65,13 @@ class ChosenGraders:
         return graders
 
     @property
-    def is_valid(self) -> bool:
-        """Whether every grader that is chosen takes its configuration."""
-        return not self.more_problem and not any(pick.problems for pick in self.picks)
+    def problems(self) -> list[str]:
+        """What is wrong with what was entered, each with its grader."""
+        more = [f"more graders: {self.more_problem}"] if self.more_problem else []
+        return [
+            *(f"{pick.form.grader}: {problem}" for pick in self.picks for problem in pick.problems),
+            *more,
+        ]
 
     def as_json(self) -> str:
         """Return the graders chosen, as the API takes them."""

@@ -96,7 +96,8 @@ class Setting:
         if self.kind is Kind.FLAG and not self.may_be_null:
             return text == "true"
         if self.kind is Kind.CHOICES:
-            return list(texts)
+            is_default = self.default is not UNSET and set(texts) == set(self.default or ())
+            return self.default if is_default else list(texts)  # their order means nothing
         if self.kind is Kind.LINES:
             return self._lines(texts[-1] if texts else "", is_set=is_set)
         if not text:

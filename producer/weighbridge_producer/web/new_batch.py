@@ -23,6 +23,7 @@ from weighbridge_producer.web.rendering import page
 
 router = APIRouter(prefix="/new")
 _PASTED = "pasted lines"
+_PROBLEMS_TOLD = 5
 May = Annotated[Identity, Depends(require(Role.SUBMIT))]
 
 
@@ -60,10 +61,8 @@ class NewBatchForm:
 
     def order(self, source: str) -> Order:
         """Return what is ordered of a source; ProblemError and our errors when it cannot be."""
-        if not self.graders.is_valid:
-            raise _refused(
-                "a grader's configuration is not valid", "the reason stands beside its field"
-            )
+        if problems := self.graders.problems:
+            raise _refused("; ".join(problems[:_PROBLEMS_TOLD]), "mend the grader's configuration")
         fields = [("graders", self.graders.as_json()), ("strict", str(self.is_strict).lower())]
         return Order.of(fields, source)
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Depends, Request
 from fastapi.responses import RedirectResponse, Response
 from starlette.concurrency import run_in_threadpool
 
 from weighbridge.errors import AccessError
 from weighbridge.jobs.api_keys import ApiKey
-from weighbridge_producer.http.access import COOKIE, address_of, sign_in
+from weighbridge_producer.http.access import COOKIE, address_of, anybody, sign_in
 from weighbridge_producer.http.problems import Problem, problem_of
 from weighbridge_producer.http.service import Served
 from weighbridge_producer.web.forms import entries_of
@@ -18,7 +18,7 @@ router = APIRouter()
 _FORM_LIMIT_BYTES = 16 * 1024
 
 
-@router.get("/sign-in")
+@router.get("/sign-in", dependencies=[Depends(anybody)])
 def ask_for_key(request: Request, service: Served, next: str = "/") -> Response:  # noqa: A002 - as the address has it
     """Show the form that asks for a key; where keys are off nobody needs one."""
     if not service.keys_required:
