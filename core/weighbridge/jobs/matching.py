@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from weighbridge.jobs.grading import OUTCOMES, classify
-from weighbridge.jobs.model import ErrorCode, JobStatus
+from weighbridge.jobs.model import JobStatus
 from weighbridge.jobs.tally import VACUOUS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from weighbridge.jobs.results import ResultFilter
 
+_ESCAPED = re.compile(r'["\\/\x00-\x1f\x7f]')  #: what JSON writes otherwise, here or there
 _ODD = (ValueError, TypeError, KeyError, IndexError, AttributeError)  #: what forged data raises
 
 
@@ -25,18 +27,15 @@ class Matcher:
         self._wanted = wanted
         self._outcomes = _outcomes(wanted)
         self._needles = [needle for needle in _needles(wanted) if needle]
+        #: What stands in the record of every chunk that holds a match.
+        self.record_texts = list(_record_texts(wanted, self._outcomes))
         self._text = _Text(wanted.text) if wanted.text else None
 
-    def may_be_in(self, record: Any, *, owns_id: bool) -> bool:
-        """Whether a chunk may hold a match, by its record; one that cannot be read may.
-
-        `owns_id`: whether the line that owns the custom_id may be in the chunk; lines in conflict with it may be
-        in any.
-        """
+    def may_be_in(self, record: Mapping[str, Any]) -> bool:
+        """Whether a chunk may hold a match, by its record; one that cannot be read may."""
         try:
-            rows = [orjson.loads(row[0]) for row in orjson.loads(record["tally"])["summary"]]
-            has_id = owns_id or any(cause == ErrorCode.ID_CONFLICT for *_, cause in rows)
-            return has_id and any(self._counts(*row) for row in rows)
+            rows = orjson.loads(record["tally"])["summary"]
+            return any(self._counts(*orjson.loads(row[0])) for row in rows)
         except _ODD:
             return True
 
@@ -139,6 +138,15 @@ def _needles(wanted: ResultFilter) -> Iterator[bytes]:
         yield _member("label", wanted.label)
     if wanted.grader:
         yield _member("grader", wanted.grader)
+
+
+def _record_texts(wanted: ResultFilter, outcomes: set[str]) -> Iterator[str]:
+    """Yield what stands in the record of a chunk that holds a match, but for what JSON writes otherwise."""
+    for value in (wanted.reason, wanted.label, wanted.grader):
+        if value and not _ESCAPED.search(value):
+            yield value
+    if len(outcomes) == 1:
+        yield f'{next(iter(outcomes))}\\":'  # a key of its counts
 
 
 def _member(name: str, value: str) -> bytes:

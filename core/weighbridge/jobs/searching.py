@@ -5,23 +5,22 @@ from __future__ import annotations
 import re
 import time
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from weighbridge.errors import InvalidFilterError, StaleCursorError
-from weighbridge.jobs.chunk import ChunkId
+from weighbridge.errors import StaleCursorError
 from weighbridge.jobs.matching import Matcher
-from weighbridge.jobs.results import PAGE_LIMIT, Place, ResultFilter, ResultPage
+from weighbridge.jobs.model import ErrorCode
+from weighbridge.jobs.results import Place, ResultFilter, ResultPage, check_limit
 from weighbridge.jobs.store import LogEntry
 from weighbridge.settings import MIB
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterator, Mapping
 
-    from weighbridge.jobs.store import Store
+    from weighbridge.jobs.store import Looked, Store
 
 _PAGE_BYTES = 16 * MIB  #: lines may be large: a page holds no more than this and one line
 _LOOKS_BETWEEN = 64  #: lines between two looks at the clock
-_FEW, _MANY = 32, 512  #: entries of the log read at once: the first time, and then
 _CHUNK = re.compile(r"[0-9]{1,9}(:[0-9]{1,9}-[0-9]{1,9})?")
 
 
@@ -69,10 +68,7 @@ class Search:
 
         Raises StaleCursorError, InvalidFilterError for a limit that is none.
         """
-        if not 1 <= limit <= PAGE_LIMIT:
-            raise InvalidFilterError(
-                f"a page cannot have {limit} results", f"ask for 1 to {PAGE_LIMIT:,}"
-            )
+        check_limit(limit)
         start = self._start(cursor) if cursor else None
         draft = _Draft(limit, time.monotonic() + budget_seconds, start)
         for place in self._places(start):
@@ -104,30 +100,31 @@ class Search:
         if start and start.offset is not None:
             self._seen.add(start.chunk)
             yield start
-        after, most = start.position if start else "", _FEW
-        while entries := self._store.read_log(self._batch, after, 0, most):
-            named = [entry for entry in entries if _CHUNK.fullmatch(entry.chunk or "")]
-            for entry in self._holding(named):
-                yield Place(self._generation, entry.position, entry.chunk or "", 0)
-            if named:
-                last = named[-1]
-                yield Place(self._generation, last.position, last.chunk or "", None)
-            after, most = entries[-1].position, _MANY
+        looked, after = None, start.position if start else ""
+        while looked := self._look(looked.position if looked else after):
+            for entry, record in looked.found:
+                if self._may_match(entry, record):
+                    yield Place(self._generation, entry.position, entry.chunk or "", 0)
+            if looked.passed and _CHUNK.fullmatch(looked.passed.chunk or ""):
+                passed = looked.passed
+                yield Place(self._generation, passed.position, passed.chunk or "", None)
 
-    def _holding(self, entries: Sequence[LogEntry]) -> Iterator[LogEntry]:
-        """Yield the entries whose chunks may hold matches, each chunk once."""
-        records = self._store.records_of(self._batch, [entry.chunk or "" for entry in entries])
-        for entry, record in zip(entries, records, strict=True):
-            # Without a record the chunk is being graded again; one with another place was.
-            chunk = entry.chunk or ""
-            if record is None or record.get("at", entry.position) != entry.position:
-                continue
-            if chunk in self._seen:
-                continue
-            self._seen.add(chunk)
-            owns_id = self._owners is None or ChunkId.parse(chunk).number in self._owners
-            if self._matcher.may_be_in(record, owns_id=owns_id):
-                yield entry
+    def _look(self, after: str) -> Looked | None:
+        # Lines in conflict with the owner of an id may be anywhere.
+        return self._store.look(
+            self._batch, after, self._matcher.record_texts, self._owners, ErrorCode.ID_CONFLICT
+        )
+
+    def _may_match(self, entry: LogEntry, record: Mapping[str, Any]) -> bool:
+        """Whether an entry's chunk may hold matches that were not seen yet."""
+        chunk = entry.chunk or ""
+        # A chunk that was graded again has another place now.
+        if record.get("at", entry.position) != entry.position or not _CHUNK.fullmatch(chunk):
+            return False
+        if chunk in self._seen:
+            return False
+        self._seen.add(chunk)
+        return self._matcher.may_be_in(record)
 
     def _read(self, place: Place, draft: _Draft) -> bool:
         """Take the matches of a chunk; False when room or time ended first."""

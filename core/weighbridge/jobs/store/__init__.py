@@ -21,6 +21,7 @@ prior:C   string  those of before a retry, until there are new ones
 
 from weighbridge.jobs.store.filling import Filling
 from weighbridge.jobs.store.keys import dies_at, new_batch_id
+from weighbridge.jobs.store.looking import Looking
 from weighbridge.jobs.store.reading import Reading
 from weighbridge.jobs.store.shapes import (
     ID_BYTES,
@@ -29,6 +30,7 @@ from weighbridge.jobs.store.shapes import (
     Claim,
     GapError,
     LogEntry,
+    Looked,
     Pace,
     Position,
     Recorded,
@@ -45,6 +47,7 @@ __all__ = [
     "Claim",
     "GapError",
     "LogEntry",
+    "Looked",
     "Pace",
     "Position",
     "Recorded",
@@ -56,5 +59,5 @@ __all__ = [
 ]
 
 
-class Store(Filling, Working, Watching, Reading):
+class Store(Filling, Working, Watching, Reading, Looking):
     """Batches on one Redis server."""

@@ -33,7 +33,7 @@ class StoreBase:
             name: self.redis.register_script(prelude + (_LUA / f"{name}.lua").read_text())
             for name in (
                 *("open_batch", "submit_chunk", "taken", "seal", "claim", "renew", "release"),
-                *("record", "split", "strike", "sweep", "close", "reopen"),
+                *("record", "split", "strike", "sweep", "close", "reopen", "look", "claimants"),
             )
         }
 

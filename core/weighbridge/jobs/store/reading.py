@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import orjson
 
 from weighbridge.errors import BatchError, ServerError, StaleCursorError
-from weighbridge.jobs.chunk import UNREADABLE, Chunk, decompress
+from weighbridge.jobs.chunk import UNREADABLE, decompress
 from weighbridge.jobs.connection import plain_errors
 from weighbridge.jobs.model import SCORE_BUCKETS, BatchState, BatchStatus, Counts, GraderSummary
-from weighbridge.jobs.results import Generation
 from weighbridge.jobs.store.base import StoreBase
 from weighbridge.jobs.store.keys import BATCHES, key, opened_at, text
-from weighbridge.jobs.store.shapes import ID_BYTES, LogEntry
+from weighbridge.jobs.store.shapes import LogEntry
 from weighbridge.jobs.tally import VACUOUS, score_bucket
 
 if TYPE_CHECKING:
@@ -99,31 +98,6 @@ class Reading(StoreBase):
             group.add(name, cause, int(count))
         return [group.summary(*names) for names, group in sorted(groups.items())]
 
-    def generation(self, batch: str) -> Generation:
-        """Return how often the batch's results were taken back to be graded again."""
-        with plain_errors():
-            epoch, reopened = self.redis.hmget(key(batch, "meta"), ["epoch", "reopened"])
-        if epoch is None:
-            raise self.missing(batch)
-        return Generation(int(epoch), int(reopened or 0))
-
-    def records_of(self, batch: str, chunks: Sequence[str]) -> list[dict[str, Any] | None]:
-        """Return what was recorded of chunks; None for one without results, {} for what cannot be read."""
-        if not chunks:
-            return []
-        with plain_errors():
-            held = self.redis.hmget(key(batch, "records"), chunks)
-        return [None if record is None else _object(record) for record in held]
-
-    def submitted(self, batch: str, number: int) -> Chunk | None:
-        """Return a chunk as it was submitted; None when it is freed, or cannot be read any more."""
-        with plain_errors():
-            blob = self.redis.get(key(batch, f"chunk:{number}"))
-        try:
-            return None if blob is None else Chunk.unpack(blob)
-        except UNREADABLE:
-            return None
-
     def read_log(
         self, batch: str, after: str, wait_seconds: float, most: int = 64
     ) -> list[LogEntry]:
@@ -160,26 +134,6 @@ class Reading(StoreBase):
         keys += [key(batch, f"chunk:{chunk}") for chunk in chunks if ":" not in chunk]
         with plain_errors():
             self.redis.unlink(*keys)
-
-    def chunks_of_id(self, batch: str, digest: bytes) -> list[str]:
-        """Return the finished chunks that may hold the result of a custom_id (8 bytes of its digest)."""
-        with plain_errors():
-            # In this order: an id that is moved meanwhile is found in the index.
-            numbers = [
-                int(number)
-                for number, packed in self.redis.hscan_iter(key(batch, "fresh"), count=64)
-                if _has_id(packed, digest)
-            ]
-            held = self.redis.hget(key(batch, "ids"), digest[:2]) or b""
-            entries = [held[at : at + 13] for at in range(0, len(held), 13)]
-            numbers += [int.from_bytes(entry[10:]) for entry in entries if entry[:6] == digest[2:]]
-            numbers = sorted(set(numbers))
-            parts = [self.redis.hget(key(batch, "parts"), str(number)) for number in numbers]
-        return [
-            f"{number}:{part}" if part else str(number)
-            for number, listed in zip(numbers, parts, strict=True)
-            for part in (text(listed).split() if listed else [""])
-        ]
 
     def batches(self, most: int = 100, before: str | None = None) -> list[str]:
         """Return the ids of the newest batches, or of the newest before another one, newest first.
@@ -220,18 +174,3 @@ def _status(batch: str, name: str) -> BatchStatus:
             f"batch {batch} has a status that is not known here: {name[:40]!r}",
             "is it of a newer release?",
         ) from None
-
-
-def _object(data: bytes) -> dict[str, Any]:
-    try:
-        value = orjson.loads(data)
-    except orjson.JSONDecodeError:
-        return {}
-    return value if isinstance(value, dict) else {}
-
-
-def _has_id(packed: bytes, digest: bytes) -> bool:
-    at = packed.find(digest)
-    while at % ID_BYTES and at >= 0:
-        at = packed.find(digest, at + 1)
-    return at >= 0

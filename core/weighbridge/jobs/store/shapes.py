@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import orjson
 
@@ -106,3 +106,14 @@ class LogEntry:
 
     position: str
     chunk: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """How far a look through the log came, and what it found."""
+
+    position: str  #: of the last entry looked at
+    passed: LogEntry | None  #: the last chunk among those
+    found: list[
+        tuple[LogEntry, dict[str, Any]]
+    ]  #: chunks with their records; {} for what cannot be read

@@ -1,0 +1,108 @@
+"""Looking up: where in a batch something is, without reading all of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from weighbridge.jobs.chunk import UNREADABLE, Chunk
+from weighbridge.jobs.connection import plain_errors
+from weighbridge.jobs.results import Generation
+from weighbridge.jobs.store.base import StoreBase
+from weighbridge.jobs.store.keys import key, text
+from weighbridge.jobs.store.shapes import LogEntry, Looked
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+_ENTRIES_AT_ONCE = 500  #: of the log; the server answers nobody else meanwhile
+_FOUND_AT_ONCE = 16  #: of those
+_CHUNKS_AT_ONCE = 2_000  #: that a script is told of
+_CLAIMS_AT_ONCE = 150_000  #: ids looked through, 12 bytes each; about, for chunks differ
+
+
+class Looking(StoreBase):
+    """What is looked up in a batch."""
+
+    def generation(self, batch: str) -> Generation:
+        """Return how often the batch's results were taken back to be graded again."""
+        with plain_errors():
+            epoch, reopened = self.redis.hmget(key(batch, "meta"), ["epoch", "reopened"])
+        if epoch is None:
+            raise self.missing(batch)
+        return Generation(int(epoch), int(reopened or 0))
+
+    def look(
+        self,
+        batch: str,
+        after: str,
+        texts: Sequence[str],
+        numbers: Collection[int] | None = None,
+        or_text: str = "",
+    ) -> Looked | None:
+        """Look on through the log for chunks whose records have all of some texts; None at its end.
+
+        Where `numbers` are given, the chunk must have one of them, or `or_text` in its record.
+        """
+        among = "" if numbers is None else f" {' '.join(map(str, numbers))} "
+        answer = self._run(
+            "look", batch, after, _ENTRIES_AT_ONCE, _FOUND_AT_ONCE, among, or_text, *texts
+        )
+        if not answer:
+            return None
+        at, last, name, *found = answer
+        passed = LogEntry(text(last), text(name)) if last else None
+        entries = [
+            LogEntry(text(place), text(chunk))
+            for place, chunk in zip(found[::3], found[1::3], strict=True)
+        ]
+        records = map(_object, found[2::3])
+        return Looked(text(at), passed, list(zip(entries, records, strict=True)))
+
+    def submitted(self, batch: str, number: int) -> Chunk | None:
+        """Return a chunk as it was submitted; None when it is freed, or cannot be read any more."""
+        with plain_errors():
+            blob = self.redis.get(key(batch, f"chunk:{number}"))
+        try:
+            return None if blob is None else Chunk.unpack(blob)
+        except UNREADABLE:
+            return None
+
+    def chunks_of_id(self, batch: str, digest: bytes) -> list[str]:
+        """Return the finished chunks that may hold the result of a custom_id (8 bytes of its digest)."""
+        # In this order: an id that is moved meanwhile is found in the index.
+        numbers = self._fresh_claimants(batch, digest)
+        with plain_errors():
+            held = self.redis.hget(key(batch, "ids"), digest[:2]) or b""
+            entries = [held[at : at + 13] for at in range(0, len(held), 13)]
+            numbers |= {int.from_bytes(entry[10:]) for entry in entries if entry[:6] == digest[2:]}
+            ordered = sorted(numbers)
+            parts = [self.redis.hget(key(batch, "parts"), str(number)) for number in ordered]
+        return [
+            f"{number}:{part}" if part else str(number)
+            for number, listed in zip(ordered, parts, strict=True)
+            for part in (text(listed).split() if listed else [""])
+        ]
+
+    def _fresh_claimants(self, batch: str, digest: bytes) -> set[int]:
+        """Return the chunks that claim an id and are not in the index yet."""
+        with plain_errors():
+            if not self.redis.hlen(key(batch, "fresh")):
+                return set()
+            counts = self.redis.hmget(key(batch, "meta"), ["chunks", "lines"])
+        chunks, lines = (int(count or 0) for count in counts)
+        at_once = min(max(_CLAIMS_AT_ONCE * chunks // max(lines, 1), 1), _CHUNKS_AT_ONCE)
+        found: set[int] = set()
+        for first in range(0, chunks, at_once):
+            some = range(first, min(first + at_once, chunks))
+            found.update(map(int, self._run("claimants", batch, digest, *some)))
+        return found
+
+
+def _object(data: bytes) -> dict[str, Any]:
+    try:
+        value = orjson.loads(data)
+    except orjson.JSONDecodeError:
+        return {}
+    return value if isinstance(value, dict) else {}
