@@ -383,6 +383,34 @@ def test_a_tally_is_packed_as_the_store_reads_it() -> None:
     assert rows["l", "g", "errored", ""] == (1, ["(other labels)", "", "errored", ""])
 
 
+@pytest.mark.parametrize(
+    ("score", "row"),
+    [
+        (0.0, "score 0.0"),
+        (0.0999, "score 0.0"),
+        (0.1, "score 0.1"),
+        (0.3, "score 0.3"),
+        (0.7, "score 0.7"),
+        (0.9, "score 0.9"),
+        (0.9999, "score 0.9"),
+        (1.0, "score 0.9"),
+        (1, "score 0.9"),
+    ],
+)
+def test_a_score_is_counted_in_its_tenth(score: float, row: str) -> None:
+    tally = Tally()
+    tally.count("l", "g", "failed", "why", score)
+    assert tally.summary["l", "g", row, ""] == 1
+    assert tally.jobs == tally.counts["failed"] == 1
+
+
+def test_scores_of_what_was_not_judged_are_not_counted() -> None:
+    tally = Tally()
+    tally.count("l", "g", "ungradable", "why", 0.0)
+    tally.count("l", "g", JobStatus.ERRORED, ErrorCode.TIMEOUT)
+    assert not [row for row in tally.summary if row[2].startswith("score")]
+
+
 @pytest.mark.parametrize("status", [JobStatus.CANCELLED, JobStatus.EXPIRED])
 def test_a_line_that_is_closed_has_a_result_for_each_job(status: JobStatus) -> None:
     tally, grader = Tally(), LineGrader((GraderSpec("true-false"), GraderSpec("string-match")))
