@@ -20,9 +20,8 @@ if TYPE_CHECKING:
     from weighbridge.settings import Settings
 
 _CHILDREN = 2
-_WAITING = (
-    16  #: trials that wait for a child; more are refused, for each holds its inputs in memory
-)
+#: Trials that wait for a child; more are refused, for each holds its inputs in memory.
+_WAITING = 8
 _START_SECONDS = 20.0
 _GRACE_SECONDS = 1.0  #: over the deadline, for what no signal interrupts
 _REPLY_LIMIT_BYTES = 64 * 1024 * 1024
