@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from threading import BoundedSemaphore
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
-from urllib.parse import quote
 
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import HTMLResponse, Response
@@ -146,7 +145,8 @@ def result(
             batch_id, "step", custom_id=custom_id, step=number, part=part
         ),
         case_href=batch_at(batch_id, "case", custom_id=custom_id),
-        raw_href=f"/api{batch_at(batch_id, 'results')}/{quote(custom_id, safe='')}",
+        # In the query: as a part of the path ".." would lead elsewhere.
+        raw_href=f"/api{batch_at(batch_id, 'results', custom_id=custom_id, label=chosen['label'])}",
     )
 
 

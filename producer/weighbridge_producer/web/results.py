@@ -70,6 +70,8 @@ def results(
         "text": text,
         "custom_id": custom_id,
     }
+    form_href = batch_at(batch_id, "results")
+    first_href = batch_at(batch_id, "results", **filters)
     problem: WeighbridgeError | None = None
     found = ResultPage([], None, complete=True)
     try:
@@ -82,8 +84,8 @@ def results(
         status_code=problem_of(problem).status if problem else 200,
         batch_id=batch_id,
         batch_href=batch_at(batch_id),
-        form_href=batch_at(batch_id, "results"),
-        first_href=batch_at(batch_id, "results", **filters),
+        form_href=form_href,
+        first_href=first_href,
         next_href=batch_at(batch_id, "results", **filters, cursor=found.cursor)
         if found.cursor
         else None,
@@ -92,6 +94,7 @@ def results(
         is_filtered=any(filters.values()),
         is_first=not cursor,
         problem=problem,
+        way_out=first_href if isinstance(problem, StaleCursorError) else form_href,
         rows=[_row(batch_id, orjson.loads(line)) for line in found.lines],
         is_searched=found.complete,
         verdicts=list(Verdict),
