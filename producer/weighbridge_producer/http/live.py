@@ -55,12 +55,17 @@ class LiveBatches:
         self._closing = closing
         self._most = client.settings.listeners_at_once
         self._channels: dict[str, _Channel] = {}
-        self._listeners = 0
+        self.listeners = 0  #: all of them
         self._threads = CapacityLimiter(_LOOKS_AT_ONCE)
+
+    @property
+    def batches(self) -> set[str]:
+        """Those that are looked at."""
+        return set(self._channels)
 
     def check_room(self) -> None:
         """Raise ProblemError when no more can listen."""
-        if self._listeners >= self._most:
+        if self.listeners >= self._most:
             raise ProblemError(
                 503,
                 "TOO_MANY_LISTENERS",
@@ -92,7 +97,7 @@ class LiveBatches:
             self._leave(batch_id, channel)
 
     def _join(self, batch_id: str) -> _Channel:
-        self._listeners += 1
+        self.listeners += 1
         channel = self._channels.get(batch_id)
         if channel is None or channel.over:
             channel = _Channel(self._client.batch(batch_id).status, self._closing, self._threads)
@@ -101,7 +106,7 @@ class LiveBatches:
         return channel
 
     def _leave(self, batch_id: str, channel: _Channel) -> None:
-        self._listeners -= 1
+        self.listeners -= 1
         channel.listeners -= 1
         if not channel.listeners:
             channel.stop()

@@ -376,10 +376,9 @@ class TestDisconnecting:
     ) -> None:
         service = HttpServer(own_server.url)
         store = service.service.client.store
-        with HalfUpload(service.port) as half:  # accepted once the service has begun
-            with service:
-                half.send(CASES)
-                (batch_id,) = eventually(store.batches)
+        with HalfUpload(service.port) as half, service:
+            half.send(CASES)
+            (batch_id,) = eventually(store.batches)
         with HttpServer(own_server.url) as other:
             state = httpx.get(f"{other.url}/api/batches/{batch_id}").json()
         assert state["reason"] == "the service stopped before the upload's end"
@@ -402,9 +401,8 @@ class TestDisconnecting:
                 stream.end()
 
             pumping = asyncio.create_task(pump())
-            await asyncio.sleep(0)
-            while not stream.is_full:
-                await asyncio.sleep(0)
+            await asyncio.sleep(0)  # till the pump waits
+            assert stream.is_full
             held = sent
             loop = asyncio.get_running_loop()
             read = await loop.run_in_executor(None, io.BufferedReader(stream).read)
