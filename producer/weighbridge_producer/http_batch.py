@@ -107,7 +107,7 @@ class HttpBatch(Batch):
         """Return what the batch was submitted with; which queue grades it is the service's affair."""
         found = self._exchange.ask("GET", self._path, _Details).options
         specs = tuple(GraderSpec(spec.grader, spec.config, spec.label) for spec in found.graders)
-        return BatchOptions(specs, found.source, found.metadata or None)
+        return BatchOptions(specs, found.source, found.metadata)
 
     def pages(self, cursor: str | None = None, *, follow: bool = True) -> Iterator[Page]:
         """Yield result lines as bytes, chunk by chunk, each page with the cursor after it.

@@ -1,0 +1,647 @@
+"""The Python client, one suite for every kind of it: on Redis itself, and over HTTP on a real service."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import inspect
+import io
+import os
+import sys
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+
+import orjson
+import pytest
+import zstandard
+
+from support.cases import (
+    assert_counts_agree,
+    assert_graded_right,
+    hazard_case,
+    results_by_id,
+    true_false_cases,
+    write_cases,
+)
+from support.grading import grade_open_chunks
+from support.http import HttpServer
+from support.waiting import eventually
+from weighbridge.errors import (
+    BatchClosedError,
+    BatchError,
+    BatchNotFoundError,
+    ChunkConflictError,
+    ConfigError,
+    InputError,
+    InvalidFilterError,
+    InvalidInputError,
+    NoSuchResultError,
+    NoSuchWorkerError,
+    StaleCursorError,
+    UnknownGraderError,
+)
+from weighbridge.jobs.model import BatchStatus, GraderSpec
+from weighbridge.jobs.results import ResultFilter
+from weighbridge.settings import Settings
+from weighbridge_producer import AsyncBatch, AsyncClient, Batch, Client
+from weighbridge_producer.batch import RedisBatch
+from weighbridge_producer.client import RedisClient
+from weighbridge_producer.http_batch import HttpBatch
+from weighbridge_producer.http_client import HttpClient
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from support.workers import StartWorker, WorkerProcess
+    from weighbridge.embedded import EmbeddedServer
+
+KINDS = {"redis": RedisClient, "http": HttpClient}
+CHUNK = 50  #: jobs at most, so that few cases are many chunks
+
+
+@pytest.fixture(scope="module")
+def service(server: EmbeddedServer) -> Iterator[HttpServer]:
+    """A service for this module, on the `server` of everybody."""
+    with HttpServer(server.url, chunk_limit_jobs=CHUNK) as service:
+        yield service
+
+
+@pytest.fixture
+def own_service(own_server: EmbeddedServer) -> Iterator[HttpServer]:
+    """A service for one test, on a server without workers."""
+    with HttpServer(own_server.url, chunk_limit_jobs=CHUNK) as service:
+        yield service
+
+
+@pytest.fixture(params=KINDS)
+def kind(request: pytest.FixtureRequest) -> str:
+    """The kind of client that a test is run with."""
+    return str(request.param)
+
+
+@pytest.fixture
+def url(kind: str, server: EmbeddedServer, service: HttpServer, worker: WorkerProcess) -> str:
+    """What a client is given to reach the server of everybody, which has a worker."""
+    return {"redis": server.url, "http": service.url}[kind]
+
+
+@pytest.fixture
+def own_url(kind: str, own_server: EmbeddedServer, own_service: HttpServer) -> str:
+    """What a client is given to reach a server of its own, without workers."""
+    return {"redis": own_server.url, "http": own_service.url}[kind]
+
+
+def connect(url: str) -> Client:
+    return Client(url, settings=Settings(chunk_limit_jobs=CHUNK))
+
+
+@pytest.fixture
+def client(url: str) -> Iterator[Client]:
+    with connect(url) as client:
+        yield client
+
+
+@pytest.fixture
+def lone_client(own_url: str) -> Iterator[Client]:
+    with connect(own_url) as client:
+        yield client
+
+
+def own_methods(kind: type) -> set[str]:
+    return {name for name, value in vars(kind).items() if inspect.isfunction(value)}
+
+
+class TestKinds:
+    def test_the_scheme_of_the_url_chooses(self, client: Client, kind: str) -> None:
+        assert type(client) is KINDS[kind]
+        assert isinstance(client, Client)
+        assert isinstance(client.batch("wb_x"), Batch)
+
+    @pytest.mark.parametrize("special", [RedisClient, HttpClient, RedisBatch, HttpBatch])
+    def test_each_kind_does_all_that_a_client_promises(self, special: type) -> None:
+        general = next(base for base in special.__mro__ if base in (Client, Batch))
+        promised = {
+            name
+            for name in own_methods(general)
+            if "NotImplementedError" in inspect.getsource(getattr(general, name))
+        }
+        assert promised - own_methods(special) == set()
+
+    @pytest.mark.parametrize(("awaited", "plain"), [(AsyncClient, Client), (AsyncBatch, Batch)])
+    def test_the_client_for_asyncio_has_the_same_methods(self, awaited: type, plain: type) -> None:
+        public = {name for name in own_methods(plain) if not name.startswith("_")}
+        assert public - own_methods(awaited) - {"close"} == set()
+
+    def test_without_a_url_the_environment_says_which(
+        self, url: str, kind: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        name = {"redis": "WEIGHBRIDGE_REDIS_URL", "http": "WEIGHBRIDGE_API_URL"}[kind]
+        monkeypatch.setenv(name, url)
+        with Client() as client:
+            assert type(client) is KINDS[kind]
+            assert client.workers()
+
+
+def traces() -> list[dict[str, Any]]:
+    call = {"id": "1", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+    messages = [
+        {"role": "user", "content": "go"},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "1", "content": "done"},
+        {"role": "assistant", "content": "ready"},
+    ]
+    return [{"messages": messages}, {"messages": messages[:1]}]
+
+
+def dirty_lines() -> bytes:
+    good = [orjson.dumps(case) for case in true_false_cases(120)]
+    return b"\n".join(
+        [
+            *good[:60],
+            b"",
+            b"{half",
+            good[3],
+            b'{"custom_id":"c4","inputs":{}}',
+            b'{"custom_id":"nan","grader":"true-false","inputs":{"agent_response":NaN}}',
+            b"\xff\xfe",
+            b'{"custom_id":"deep","inputs":' + b"[" * 300 + b"]" * 300 + b"}",
+            b"\x1e",
+            *good[60:],
+        ]
+    )
+
+
+OBJECTS: list[Any] = [
+    *true_false_cases(70),
+    {"custom_id": "nan", "inputs": {"agent_response": float("nan")}, "grader": "true-false"},
+    {"custom_id": "big", "inputs": {"agent_response": 2**70}, "grader": "true-false"},
+    {"custom_id": "half", "inputs": {"agent_response": "\ud800"}, "grader": "true-false"},
+    {"custom_id": "set", "inputs": {"agent_response": {1}}, "grader": "true-false"},
+    {"custom_id": {1}},
+    b'{"custom_id": "line", "inputs": {"agent_response": "yes", "expected_output": "true"}}',
+    '{"custom_id": "text", "inputs": {"agent_response": "yes", "expected_output": "no"}}',
+    b'\x1e{"fault":null}',
+    b"two\nlines",
+    "\ud800",
+    *true_false_cases(2),
+]
+
+
+class Inputs:
+    """Everything that `submit` takes, each made anew for every use."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        dirty = dirty_lines()
+        (folder / "many").mkdir()
+        write_cases(folder / "many" / "first.jsonl", true_false_cases(70))
+        (folder / "many" / "second.jsonl.gz").write_bytes(gzip.compress(dirty))
+        write_cases(folder / "many" / "third.jsonl", traces())
+        (folder / "plain.jsonl").write_bytes(dirty)
+        (folder / "packed.jsonl.gz").write_bytes(gzip.compress(dirty))
+        (folder / "packed.jsonl.zst").write_bytes(zstandard.compress(dirty))
+        (folder / "cut.jsonl.gz").write_bytes(gzip.compress(os.urandom(9) + dirty)[:-400])
+        (folder / "array.json").write_bytes(orjson.dumps(list(true_false_cases(20))))
+        (folder / "empty.jsonl").write_bytes(b"")
+        write_cases(folder / "traces.jsonl", traces())
+
+    def make(self, form: str) -> Any:
+        match form:
+            case "objects":
+                return iter(OBJECTS)
+            case "stream":
+                return io.BytesIO(dirty_lines())
+            case "unbuffered file":
+                return (self.folder / "plain.jsonl").open("rb", buffering=0)
+            case "folder":
+                return self.folder / "many"
+            case "pattern":
+                return str(self.folder / "many" / "*.jsonl*")
+        return self.folder / form
+
+
+FORMS = [
+    *("objects", "stream", "unbuffered file", "folder", "pattern"),
+    *("plain.jsonl", "packed.jsonl.gz", "packed.jsonl.zst", "cut.jsonl.gz"),
+    *("array.json", "empty.jsonl", "traces.jsonl"),
+]
+#: What two batches of the same cases may differ in.
+OF_ITS_OWN = {
+    *("batch_id", "created_at", "expires_at", "ended_at", "grading_seconds", "chunks"),
+    "input_bytes",  # of objects that are no lines it is what stands for them
+}
+
+
+class TestSubmitting:
+    @pytest.mark.parametrize("form", FORMS)
+    def test_both_kinds_make_the_same_batch_of_whatever_is_submitted(
+        self,
+        server: EmbeddedServer,
+        service: HttpServer,
+        worker: WorkerProcess,
+        tmp_path: Path,
+        form: str,
+    ) -> None:
+        inputs, came = Inputs(tmp_path), []
+        graders = ["loop"] if form == "traces.jsonl" else ["true-false"]
+        for url in (server.url, service.url):
+            with connect(url) as client:
+                batch = client.submit(inputs.make(form), graders=graders)
+                state = batch.wait(60)
+                results = sorted(batch.results(), key=lambda result: result["line"])
+                assert_counts_agree(state, results)
+                came.append((results, batch.summary(), vars_of(state)))
+        assert came[0] == came[1]
+        assert bool(came[0][0]) is (form != "empty.jsonl")
+
+    def test_standard_input_is_read_to_its_end(
+        self, client: Client, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        reading, writing = os.pipe()
+        with (
+            os.fdopen(reading, "r") as stdin,
+            os.fdopen(writing, "wb") as pipe,
+            monkeypatch.context() as patch,
+        ):
+            patch.setattr(sys, "stdin", stdin)
+            feeding = threading.Thread(
+                target=lambda: (pipe.write(dirty_lines()), pipe.close()), daemon=True
+            )
+            feeding.start()
+            batch = client.submit("-", graders=["true-false"])
+            feeding.join(10)
+        assert batch.wait(30).lines == 128
+
+    def test_what_is_wanted_is_kept_with_the_batch(self, client: Client) -> None:
+        graders = [
+            "true-false",
+            {"grader": "string-match", "label": "exact", "config": {"ignore_articles": False}},
+        ]
+        batch = client.submit(true_false_cases(3), graders=graders, metadata={"run": "7 %&ü"})
+        options = batch.options()
+        assert options.graders == tuple(map(GraderSpec.parse, graders))
+        assert options.metadata == {"run": "7 %&ü"}
+        assert client.submit(true_false_cases(1)).options().metadata == {}
+
+    def test_configurations_may_be_large(self, client: Client) -> None:
+        aliases = {"true": [f"yes {number}" for number in range(9000)], "false": ["no"]}
+        grader = {"grader": "true-false", "config": {"aliases": aliases}}
+        case = {"custom_id": "a", "inputs": {"agent_response": "yes 8999", "expected_output": True}}
+        batch = client.submit([case], graders=[grader])
+        assert batch.wait(30).counts.passed == 1
+
+    def test_graders_that_nobody_knows_are_refused(self, client: Client) -> None:
+        with pytest.raises(UnknownGraderError, match="no grader 'true-flase'; did you mean"):
+            client.submit(true_false_cases(3), graders=["true-flase"])
+
+    def test_configurations_that_a_grader_refuses_are_refused(self, client: Client) -> None:
+        with pytest.raises(ConfigError, match="unknown key 'case_sensitve'"):
+            client.submit(
+                true_false_cases(3),
+                graders=[{"grader": "true-false", "config": {"case_sensitve": True}}],
+            )
+
+    def test_a_file_that_is_not_there_is_no_input(self, client: Client) -> None:
+        with pytest.raises(InputError, match="does not exist"):
+            client.submit("/nowhere/cases.jsonl")
+
+    @pytest.mark.parametrize("form", ["plain.jsonl", "stream", "objects", "folder"])
+    def test_strictly_nothing_is_submitted_when_a_line_is_at_fault(
+        self, lone_client: Client, tmp_path: Path, form: str
+    ) -> None:
+        with pytest.raises(InvalidInputError, match="nothing was submitted") as raised:
+            lone_client.submit(Inputs(tmp_path).make(form), graders=["true-false"], strict=True)
+        assert "INVALID_JSON" in str(raised.value)
+        assert lone_client.batches() == []
+
+    def test_strictly_good_lines_are_submitted(self, client: Client) -> None:
+        batch = client.submit(true_false_cases(120), strict=True)
+        batch.wait(30)
+        assert_graded_right(results_by_id(batch), 120)
+
+    def test_an_iterable_that_raises_ends_its_batch_as_failed(self, lone_client: Client) -> None:
+        def breaking() -> Iterator[dict[str, Any]]:
+            yield from true_false_cases(2000)
+            eventually(lone_client.batches, 20, "the beginning")
+            raise ZeroDivisionError("the source broke")
+
+        with pytest.raises(ZeroDivisionError, match="the source broke"):
+            lone_client.submit(breaking())
+        failed = [BatchStatus.FAILED]
+        eventually(
+            lambda: [state.status for state in lone_client.batches()] == failed, 20, "the end"
+        )
+
+    def test_a_begun_batch_goes_on_with_the_rest_of_its_cases(
+        self, client: Client, server: EmbeddedServer, tmp_path: Path
+    ) -> None:
+        path = write_cases(tmp_path / "cases.jsonl", true_false_cases(400))
+        with RedisClient(server.url, settings=Settings(chunk_limit_jobs=CHUNK)) as first:
+            begun = first.open(str(path), ())
+            feeder = begun.feeder(
+                first_source(path, first.settings),
+                should_stop=lambda: first.store.position(begun.id).chunks >= 3,
+            )
+            feeder.feed()
+            assert not begun.status().sealed
+        batch = client.submit(path, resume=begun.id)
+        assert batch.id == begun.id
+        batch.wait(30)
+        assert_graded_right(results_by_id(batch), 400)
+
+    def test_a_begun_batch_takes_no_other_cases(self, client: Client, tmp_path: Path) -> None:
+        batch = client.submit(write_cases(tmp_path / "a.jsonl", true_false_cases(100)))
+        other = write_cases(tmp_path / "b.jsonl", true_false_cases(100, first=1))
+        with pytest.raises(ChunkConflictError, match="is not what batch"):
+            client.submit(other, resume=batch.id)
+        batch.wait(30)
+        assert_graded_right(results_by_id(batch), 100)
+
+    def test_a_cancelled_batch_takes_no_more_cases(
+        self, lone_client: Client, own_server: EmbeddedServer, tmp_path: Path
+    ) -> None:
+        with RedisClient(own_server.url) as first:
+            begun = first.open("cases", ())
+        lone_client.batch(begun.id).cancel()
+        path = write_cases(tmp_path / "cases.jsonl", true_false_cases(3))
+        with pytest.raises(BatchClosedError):
+            lone_client.submit(path, resume=begun.id)
+
+
+def first_source(path: Path, settings: Settings) -> Any:
+    from weighbridge_producer.reading import Source
+
+    return Source(path, settings)
+
+
+def vars_of(state: Any) -> dict[str, Any]:
+    return {name: getattr(state, name) for name in state.__slots__ if name not in OF_ITS_OWN}
+
+
+class TestFollowing:
+    def test_an_ended_batch_tells_what_it_came_to(self, client: Client) -> None:
+        batch = client.submit(true_false_cases(300))
+        state = batch.wait(30)
+        assert (state.batch_id, state.status) == (batch.id, BatchStatus.COMPLETED)
+        assert (state.counts.passed, state.counts.failed) == (200, 100)
+        assert batch.status() == state
+        assert client.batch(batch.id).status() == state
+        [row] = batch.summary()
+        assert (row.label, row.grader, row.passed, row.failed) == (*["true-false"] * 2, 200, 100)
+        assert row.causes == (("boolean_match: mismatch", 100),)
+        assert (row.scores[0], row.scores[9]) == (100, 200)
+
+    def test_waiting_ends_with_the_batch(self, client: Client) -> None:
+        batch = client.submit(hazard_case(f"s{n}", "sleeps", expected=0.02) for n in range(40))
+        assert batch.wait().status is BatchStatus.COMPLETED
+
+    @pytest.mark.parametrize("seconds", [0.0, 0.5])
+    def test_waiting_for_longer_than_wanted_says_what_is_left(
+        self, lone_client: Client, seconds: float
+    ) -> None:
+        batch = lone_client.submit(true_false_cases(3))
+        began = time.monotonic()
+        with pytest.raises(TimeoutError, match="3 jobs still to be graded"):
+            batch.wait(seconds)
+        assert seconds <= time.monotonic() - began < seconds + 3
+
+    def test_results_come_while_the_batch_is_graded_each_once(self, client: Client) -> None:
+        cases = [hazard_case(f"s{n}", "sleeps", expected=0.002) for n in range(10 * CHUNK)]
+        batch = client.submit(cases)
+        results = batch.results()
+        first = next(results)
+        assert not batch.status().status.final
+        ids = [first["custom_id"], *(result["custom_id"] for result in results)]
+        assert sorted(ids) == sorted(case["custom_id"] for case in cases)
+        assert batch.status().status.final
+
+    def test_without_following_there_is_what_there_is_now(self, lone_client: Client) -> None:
+        batch = lone_client.submit(true_false_cases(3))
+        assert list(batch.results(follow=False)) == []
+        assert list(batch.pages(follow=False)) == []
+        batch.cancel()
+        assert {result["status"] for result in batch.results(follow=False)} == {"cancelled"}
+
+    def test_a_cursor_from_the_middle_gives_exactly_the_rest(self, client: Client) -> None:
+        batch = client.submit(true_false_cases(20 * CHUNK))
+        batch.wait(30)
+        pages = list(batch.pages())
+        assert len(pages) >= 20
+        for at in (0, 7, len(pages) - 1):
+            for follow in (False, True):
+                rest = batch.pages(str(pages[at].cursor), follow=follow)
+                assert [page.lines for page in rest] == [page.lines for page in pages[at + 1 :]]
+
+    def test_a_cursor_of_one_kind_of_client_is_good_for_the_other(
+        self, client: Client, server: EmbeddedServer, service: HttpServer
+    ) -> None:
+        batch = client.submit(true_false_cases(10 * CHUNK))
+        batch.wait(30)
+        pages = list(batch.pages())
+        for url in (server.url, service.url):
+            with connect(url) as other:
+                rest = list(other.batch(batch.id).pages(pages[4].cursor))
+                assert [page.lines for page in rest] == [page.lines for page in pages[5:]]
+
+    @pytest.mark.parametrize("cursor", ["nonsense", "0/1-1/0", "0/x/y", "3/1-1/0"])
+    def test_a_cursor_of_another_place_is_refused(self, client: Client, cursor: str) -> None:
+        batch = client.submit(true_false_cases(3))
+        batch.wait(30)
+        with pytest.raises(StaleCursorError):
+            list(batch.results(cursor))
+        with pytest.raises(StaleCursorError):
+            batch.search(cursor=cursor)
+
+    @pytest.mark.parametrize(
+        "ask",
+        [
+            *(Batch.status, Batch.summary, Batch.options, Batch.wait, Batch.cancel, Batch.retry),
+            *(Batch.search, lambda batch: list(batch.pages()), lambda batch: batch.result("c0")),
+            *(lambda batch: batch.case("c0"), lambda batch: list(batch.results(follow=False))),
+        ],
+    )
+    @pytest.mark.parametrize("batch_id", ["wb_nothing", "../../etc/passwd", "a b/ü?#%2F", ".."])
+    def test_an_unknown_batch_is_not_found(
+        self, client: Client, ask: Callable[[Batch], object], batch_id: str
+    ) -> None:
+        batch = client.batch(batch_id)
+        own = getattr(type(batch), getattr(ask, "__name__", ""), ask)
+        with pytest.raises(BatchNotFoundError):
+            own(batch)
+
+
+HOSTILE_IDS = [
+    *("..", ".", "../../etc/passwd", "a/b/", "/", "//", "a?b=c#d", "%2e%2e%2f", "%", "ü ✓"),
+    *("<script>alert(1)</script>", "a\\b", " ", "x" * 256, "c0;c1", "+", "results", "'\"`"),
+]
+
+
+class TestLookingUp:
+    def test_every_case_is_found_by_its_id_whatever_that_is(self, client: Client) -> None:
+        cases = [
+            {
+                "custom_id": custom_id,
+                "inputs": {"agent_response": "yes", "expected_output": "true"},
+                "grader": "true-false",
+            }
+            for custom_id in HOSTILE_IDS
+        ]
+        batch = client.submit(cases)
+        batch.wait(30)
+        for case in cases:
+            custom_id = str(case["custom_id"])
+            assert [result["custom_id"] for result in batch.result(custom_id)] == [custom_id]
+            assert orjson.loads(batch.case(custom_id) or b"") == case
+            found = batch.search(ResultFilter(custom_id=custom_id)).lines
+            assert [orjson.loads(line)["custom_id"] for line in found] == [custom_id]
+
+    @pytest.mark.parametrize("custom_id", ["c3", "", "..", "c1/../c2", "x" * 300, "c1\n"])
+    def test_an_unknown_id_has_neither_case_nor_result(
+        self, client: Client, custom_id: str
+    ) -> None:
+        batch = client.submit(true_false_cases(3))
+        batch.wait(30)
+        with pytest.raises(NoSuchResultError, match="has no case"):
+            batch.result(custom_id)
+        with pytest.raises(NoSuchResultError, match="has no case"):
+            batch.case(custom_id)
+
+    def test_an_id_that_is_not_finished_says_so(self, lone_client: Client) -> None:
+        batch = lone_client.submit(true_false_cases(3))
+        with pytest.raises(NoSuchResultError, match="is not finished"):
+            batch.result("c2")
+        assert batch.case("c2")
+
+    def test_a_freed_case_is_none(self, lone_client: Client, own_server: EmbeddedServer) -> None:
+        batch = lone_client.submit(true_false_cases(3))
+        with RedisClient(own_server.url) as direct:
+            direct.batch(batch.id).free(["0"])
+        assert batch.case("c2") is None
+
+    @pytest.mark.parametrize(
+        ("wanted", "count"),
+        [
+            (ResultFilter(), 300),
+            (ResultFilter(verdict="fail"), 100),
+            (ResultFilter(verdict="pass", text='"c17'), 8),
+            (ResultFilter(reason="boolean_match: mismatch", label="true-false"), 100),
+            (ResultFilter(status="errored"), 0),
+            (ResultFilter(grader="string-match"), 0),
+            (ResultFilter(text="&limit=1;%20 +?"), 0),
+        ],
+    )
+    def test_a_search_gives_what_matches_page_by_page(
+        self, client: Client, wanted: ResultFilter, count: int
+    ) -> None:
+        batch = client.submit(true_false_cases(300))
+        batch.wait(30)
+        lines, cursor = [], ""
+        while cursor is not None:
+            page = batch.search(wanted, cursor or None, limit=37)
+            assert len(page.lines) <= 37
+            lines += page.lines
+            cursor = page.cursor
+        assert len(lines) == len(set(lines)) == count
+        assert set(lines) <= {line for page in batch.pages() for line in page.lines.splitlines()}
+
+    @pytest.mark.parametrize("limit", [0, -1, 1_000_000])
+    def test_a_page_has_a_size_that_makes_sense(self, client: Client, limit: int) -> None:
+        batch = client.submit(true_false_cases(3))
+        with pytest.raises(InvalidFilterError, match="a page cannot have"):
+            batch.search(limit=limit)
+
+
+class TestEnding:
+    def test_a_cancelled_batch_keeps_what_was_graded_and_can_be_retried(
+        self, lone_client: Client, own_server: EmbeddedServer
+    ) -> None:
+        batch = lone_client.submit(true_false_cases(3 * CHUNK))
+        assert batch.cancel().status is BatchStatus.CANCELLED
+        assert batch.cancel().status is BatchStatus.CANCELLED
+        assert batch.retry() == 3 * CHUNK
+        with pytest.raises(BatchError, match="is still in_progress"):
+            batch.retry()
+        with RedisClient(own_server.url) as direct:
+            grade_open_chunks(direct.store, batch.id)
+        assert batch.wait(10).status is BatchStatus.COMPLETED
+        assert_graded_right(results_by_id(batch), 3 * CHUNK)
+
+    def test_a_deleted_batch_is_gone(self, client: Client) -> None:
+        batch = client.submit(true_false_cases(3))
+        assert batch.delete() is True
+        assert batch.delete() is False
+        assert client.batch("wb_nothing").delete() is False
+        with pytest.raises(BatchError, match="was deleted"):
+            batch.status()
+
+
+class TestOperating:
+    def test_the_newest_batches_come_first(self, lone_client: Client) -> None:
+        batches = [lone_client.submit(true_false_cases(1)).id for _ in range(5)]
+        newest_first = batches[::-1]
+        assert [state.batch_id for state in lone_client.batches()] == newest_first
+        assert [state.batch_id for state in lone_client.batches(2)] == newest_first[:2]
+        lone_client.batch(batches[4]).delete()
+        assert [state.batch_id for state in lone_client.batches(3)] == newest_first[1:4]
+
+    def test_more_batches_are_listed_than_one_answer_has(self, lone_client: Client) -> None:
+        for _ in range(207):
+            lone_client.submit([])
+        assert len(lone_client.batches(205)) == 205
+        assert len({state.batch_id for state in lone_client.batches(1000)}) == 207
+
+    def test_the_catalogue_has_every_grader(self, client: Client) -> None:
+        found = {grader["id"]: grader for grader in client.graders()}
+        assert {"true-false", "string-match", "loop", "budget", "tool-schema"} <= set(found)
+        assert found["loop"]["description"]
+
+    def test_living_workers_are_listed_and_told_to_leave(
+        self, lone_client: Client, own_server: EmbeddedServer, start_worker: StartWorker
+    ) -> None:
+        assert lone_client.workers() == []
+        worker = start_worker(own_server.url, 1)
+        [info] = lone_client.workers()
+        assert (info.pid, info.concurrency, info.draining) == (worker.pid, 1, False)
+        assert "true-false" in info.graders
+        with pytest.raises(NoSuchWorkerError, match="no living worker is called '../x'"):
+            lone_client.drain("../x")
+        lone_client.drain(info.name)
+        assert worker.await_end() == 0
+
+    def test_health_tells_what_waits(self, lone_client: Client) -> None:
+        assert lone_client.health().active_batches == 0
+        lone_client.submit(true_false_cases(2 * CHUNK))
+        health = lone_client.health()
+        assert (health.active_batches, health.workers, health.dead_letters) == (1, [], [])
+        assert health.queue_length >= 2
+
+
+def test_the_client_for_asyncio_does_the_same(url: str, tmp_path: Path) -> None:
+    path = write_cases(tmp_path / "cases.jsonl", true_false_cases(4 * CHUNK))
+    asyncio.run(use_every_method(url, path))
+
+
+async def use_every_method(url: str, path: Path) -> None:
+    async with AsyncClient(url) as client:
+        batch = await client.submit(path, graders=["true-false"], metadata={"a": "b"})
+        assert (await batch.wait(30)).status is BatchStatus.COMPLETED
+        assert [row.label for row in await batch.summary()] == ["true-false"]
+        assert (await batch.options()).metadata == {"a": "b"}
+        ids = [result["custom_id"] async for result in batch.results()]
+        assert sorted(ids) == sorted(f"c{number}" for number in range(4 * CHUNK))
+        assert len(b"".join([page.lines async for page in batch.pages()]).splitlines()) == len(ids)
+        assert len((await batch.search(ResultFilter(verdict="pass"), limit=3)).lines) == 3
+        assert (await batch.result("c7"))[0]["line"] == 8
+        assert orjson.loads(await batch.case("c7") or b"")["custom_id"] == "c7"
+        assert (await client.batch(batch.id).cancel()).status is BatchStatus.COMPLETED
+        assert await batch.retry() == 0
+        assert batch.id in [state.batch_id for state in await client.batches()]
+        assert [worker.name for worker in (await client.health()).workers] == [
+            worker.name for worker in await client.workers()
+        ]
+        assert len(await client.graders()) >= 5
+        with pytest.raises(NoSuchWorkerError):
+            await client.drain("nobody")
+        assert await batch.delete() is True
