@@ -26,6 +26,9 @@ from pathlib import Path
 import pytest
 import redis
 
+from support.http import HttpServer
+from support.servers import TcpServer
+
 ROOT = Path(__file__).resolve().parents[2]
 PASSWORD = "correct0horse0battery0staple"
 IMAGES = ("worker", "producer")
@@ -73,10 +76,10 @@ def test_compose_refuses_to_start_without_a_password(
     assert "openssl rand -hex 24" in ended.stderr
 
 
-def test_compose_starts_redis_and_worker_and_leaves_the_producer_for_single_commands(
+def test_compose_starts_redis_worker_and_api_and_leaves_the_producer_for_single_commands(
     services: dict,
 ) -> None:
-    assert set(services) == {"redis", "worker", "producer"}
+    assert set(services) == {"redis", "worker", "api", "producer"}
     assert [name for name in services if services[name].get("profiles")] == ["producer"]
 
 
@@ -111,14 +114,52 @@ def test_nothing_stands_in_the_way_of_more_workers(services: dict) -> None:
     assert not {"container_name", "ports", "hostname"} & services["worker"].keys()
 
 
-def test_no_service_publishes_a_port(services: dict) -> None:
-    assert [name for name, service in services.items() if service.get("ports")] == []
+def test_only_the_api_publishes_a_port_and_only_to_this_machine(services: dict) -> None:
+    assert [name for name, service in services.items() if service.get("ports")] == ["api"]
+    [port] = services["api"]["ports"]
+    assert (port["host_ip"], port["published"], port["target"]) == ("127.0.0.1", "8000", 8000)
 
 
-def test_workers_and_producers_wait_for_a_healthy_redis_and_know_its_password(
+def test_the_api_asks_for_keys_and_may_have_copies(services: dict, compose_binary: str) -> None:
+    # Bound to every address of the container, it cannot do without keys.
+    assert services["api"]["command"] == ["serve", "--host", "0.0.0.0", "--port", "8000"]
+    assert not {"container_name", "hostname"} & services["api"].keys()
+    ranged = compose(
+        compose_binary,
+        *("config", "--format", "json"),
+        WEIGHBRIDGE_REDIS_PASSWORD=PASSWORD,
+        WEIGHBRIDGE_API_PORTS="127.0.0.1:8000-8003",
+    )
+    [port] = json.loads(ranged.stdout)["services"]["api"]["ports"]
+    assert port["published"] == "8000-8003"
+
+
+def test_the_api_gets_longer_to_stop_than_it_takes(services: dict) -> None:
+    from weighbridge_producer.http.serving import GRACE_SECONDS
+
+    assert int(services["api"]["stop_grace_period"].removesuffix("s")) > GRACE_SECONDS + 5
+
+
+def test_the_health_check_of_the_api_passes_only_while_it_is_ready(
+    services: dict, tcp_server: TcpServer
+) -> None:
+    with HttpServer(tcp_server.url, keys_required=True, public_hosts="grading.example") as service:
+        _, name, *arguments = services["api"]["healthcheck"]["test"]
+        assert name == "python"
+        check = [
+            sys.executable,
+            *(word.replace(":8000/", f":{service.port}/") for word in arguments),
+        ]
+        assert subprocess.run(check, check=False).returncode == 0
+        tcp_server.kill()
+        failed = subprocess.run(check, capture_output=True, check=False)
+        assert failed.returncode == 1
+
+
+def test_whoever_uses_redis_waits_until_it_is_healthy_and_knows_its_password(
     services: dict,
 ) -> None:
-    for name in IMAGES:
+    for name in ("worker", "producer", "api"):
         assert services[name]["depends_on"]["redis"]["condition"] == "service_healthy"
         assert (
             services[name]["environment"]["WEIGHBRIDGE_REDIS_URL"]
@@ -267,6 +308,8 @@ def copied(image: str) -> list[tuple[list[str], str]]:
 
 @pytest.mark.parametrize("image", IMAGES)
 def test_compose_builds_each_image_from_its_own_dockerfile(services: dict, image: str) -> None:
+    assert services["api"]["build"] == services["producer"]["build"]
+    assert services["api"]["image"] == services["producer"]["image"]
     assert services[image]["build"] == {"context": str(ROOT), "dockerfile": f"{image}/Dockerfile"}
 
 

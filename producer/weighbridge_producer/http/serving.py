@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from weighbridge_producer.http.service import Service
 
-_GRACE_SECONDS = 10
+GRACE_SECONDS = 10  #: for requests that are being answered when the service ends
 _BACKLOG = 2048
 
 
@@ -52,7 +52,7 @@ def make_server(service: Service, on_ready: Callable[[], None]) -> Server:
         lifespan="on",
         proxy_headers=bool(service.settings.trusted_proxies),
         forwarded_allow_ips=service.settings.trusted_proxies or None,
-        timeout_graceful_shutdown=_GRACE_SECONDS,
+        timeout_graceful_shutdown=GRACE_SECONDS,
         backlog=_BACKLOG,
     )
     return Server(config, service, on_ready)
