@@ -177,7 +177,7 @@ def _to_sign_in(request: Request) -> Response:
     # A script sent it for a part of a page: it is the page that has to go there.
     with suppress(ValueError):
         current = urlsplit(request.headers.get("hx-current-url", ""))
-        target = f"{current.path or '/'}?{current.query}"
+        target = (current.path or "/") + (f"?{current.query}" if current.query else "")
     return Response(None, 401, {"HX-Redirect": f"/sign-in?next={quote(target, safe='')}"})
 
 
