@@ -31,7 +31,11 @@ class Pick:
         """What is wrong with its configuration, where it is chosen."""
         if not self.is_chosen:
             return []
-        problems = [control.problem for control in self.form.controls if control.problem]
+        problems = [
+            f"{control.setting.name}: {control.problem}"
+            for control in self.form.controls
+            if control.problem
+        ]
         return [self.form.problem, *problems] if self.form.problem else problems
 
     def as_spec(self) -> dict[str, Any]:

@@ -24,7 +24,7 @@ function enhanceNewBatch(form) {
     try {
       const options = { method: "POST", body: head(), headers: { Accept: "text/html", "HX-Request": "true", "HX-Current-URL": location.href } };
       const answer = await fetch("/new/preview", { ...options, signal: looking.signal });
-      if (goneToSignIn(answer.headers.get("HX-Redirect"))) return;
+      if (askToSignIn(answer.headers.get("HX-Redirect"))) return;
       const found = parsed(await answer.text());
       adopt(found, "trouble");
       adopt(found, "preview");
@@ -62,9 +62,8 @@ function enhanceNewBatch(form) {
   };
 
   file.addEventListener("change", chosenFile);
-  text.addEventListener("input", () => lookSoon(500));
-  form.addEventListener("change", (event) => {
-    if (event.target !== file && event.target !== text) lookSoon(100);
+  form.addEventListener("input", (event) => {
+    if (event.target !== file) lookSoon(400);
   });
   for (const name of ["dragenter", "dragover"]) {
     drop.addEventListener(name, (event) => {
@@ -84,12 +83,12 @@ function enhanceNewBatch(form) {
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     if (event.submitter?.id === "look") look();
-    else send(form, file);
+    else send(form);
   });
 }
 
 // XMLHttpRequest, because fetch tells nothing of an upload's progress.
-function send(form, file) {
+function send(form) {
   const button = document.getElementById("submit");
   const uploading = document.getElementById("uploading");
   const progress = document.getElementById("upload-progress");
@@ -114,12 +113,12 @@ function send(form, file) {
     told.textContent = "All sent; the last cases are being taken in.";
   });
   request.addEventListener("load", () => {
-    if (goneToSignIn(request.getResponseHeader("HX-Redirect"))) return;
     if (request.status < 400) {
       location.assign(request.responseURL);
       return;
     }
     done();
+    if (askToSignIn(request.getResponseHeader("HX-Redirect"))) return;
     const found = parsed(request.responseText);
     adopt(found, "graders");
     if (!adopt(found, "trouble")) tell(`The service answered ${request.status}.`);
@@ -131,9 +130,7 @@ function send(form, file) {
   });
   button.disabled = true;
   uploading.hidden = false;
-  // A file may have changed since it was chosen; then the browser refuses to send it.
   request.send(new FormData(form));
-  if (!file.files.length) uploading.hidden = true;
 }
 
 function parsed(html) {
@@ -154,7 +151,14 @@ function tell(message) {
   document.getElementById("trouble").replaceChildren(notice);
 }
 
-function goneToSignIn(address) {
-  if (address) location.assign(address);
-  return Boolean(address);
+// Leaving for the sign-in at once would lose what is typed here.
+function askToSignIn(address) {
+  if (!address) return false;
+  tell("Your key is not taken any more. Sign in in another tab, then go on here: ");
+  const link = document.createElement("a");
+  link.href = address;
+  link.target = "_blank";
+  link.textContent = "sign in";
+  document.querySelector("#trouble .notice").append(link);
+  return true;
 }
