@@ -376,6 +376,7 @@ class TestDisconnecting:
     ) -> None:
         service = HttpServer(own_server.url)
         store = service.service.client.store
+        # The connection is accepted once the service has begun.
         with HalfUpload(service.port) as half, service:
             half.send(CASES)
             (batch_id,) = eventually(store.batches)
