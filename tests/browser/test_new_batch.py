@@ -1,0 +1,160 @@
+"""A new batch: from a file to the failures in it, and what becomes of a batch that is not wanted any more."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import orjson
+from playwright.sync_api import expect
+
+from support.cases import hazard_case, true_false_cases, write_cases
+from support.examples import MIXED, SHOP_AGENT
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from playwright.sync_api import Locator, Page
+
+    from support.browser import Watch
+    from support.served import Served
+
+
+def config_of(page: Page, grader: str) -> Locator:
+    return page.get_by_role("group", name=f"Configuration of {grader}")
+
+
+def preview(page: Page) -> Locator:
+    return page.get_by_role("region", name="Preview", exact=True)
+
+
+def sleeping_cases(count: int, seconds: float) -> list[dict[str, Any]]:
+    return [hazard_case(f"s{number}", "sleeps", expected=seconds) for number in range(count)]
+
+
+def choose_trace_graders(page: Page) -> None:
+    """Choose the graders of the example traces, as their file for the command line has them."""
+    page.get_by_label("Budget", exact=True).check()
+    config = config_of(page, "Budget")
+    config.get_by_label("max_tokens", exact=True).fill("30000")
+    config.get_by_label("max_tool_calls", exact=True).fill("12")
+    config.get_by_label("missing_usage").select_option("ignore")
+    page.get_by_label("Loop", exact=True).check()
+    page.get_by_label("Tool Schema", exact=True).check()
+    config_of(page, "Tool Schema").get_by_label("blocklist", exact=True).fill("delete_*")
+
+
+def test_from_the_example_file_to_the_marked_step_of_a_failure(page: Page) -> None:
+    page.goto("/")
+    page.get_by_role("navigation", name="Main").get_by_role("link", name="New batch").click()
+    expect(page).to_have_title(re.compile("^New batch"))
+    page.get_by_label("Or drop a file here").set_input_files(SHOP_AGENT)
+    expect(preview(page)).to_contain_text("OpenAI")
+    expect(preview(page).get_by_text("NO_GRADER").first).to_be_visible()
+    choose_trace_graders(page)
+    expect(preview(page)).to_contain_text("0 of them")
+    expect(preview(page).get_by_role("rowheader", name="shop-refund-1")).to_be_visible()
+
+    page.get_by_role("button", name="Submit the batch").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("shop_agent.jsonl")
+    expect(page.locator("#status")).to_have_text("completed")
+    expect(page.get_by_text("5 failures, 4 causes")).to_be_visible()
+
+    page.get_by_role("region", name="Causes").get_by_role("link", name="shop-unknown-7").click()
+    verdict = page.get_by_role("region", name="Verdict")
+    expect(verdict).to_contain_text("no such tool is in the trace's tools")
+    verdict.get_by_role("link", name=re.compile("step call_7_1$")).click()
+    expect(page.locator(".step:target.marked")).to_be_in_viewport()
+    expect(page.locator(".step:target")).to_contain_text("cancel_order")
+
+
+def test_a_preview_tells_what_is_wrong_with_which_line_before_anything_is_submitted(
+    page: Page,
+) -> None:
+    page.goto("/new")
+    page.get_by_label("Or drop a file here").set_input_files(MIXED)
+    faults = preview(page).get_by_role("table", name=re.compile("^Lines that cannot be graded"))
+    expect(faults.get_by_text("INVALID_JSON")).to_be_visible()
+    expect(faults.get_by_text("UNKNOWN_GRADER")).to_be_visible()
+    expect(faults.get_by_role("row").filter(has_text="UNKNOWN_GRADER")).to_contain_text(
+        "did you mean"
+    )
+    expect(preview(page)).to_contain_text("cases, one a line")
+
+
+def test_a_configuration_that_is_not_valid_is_told_beside_its_field(
+    page: Page, watch: Watch
+) -> None:
+    page.goto("/new")
+    page.get_by_label("Paste lines").fill(orjson.dumps(next(true_false_cases(1))).decode())
+    page.get_by_label("Budget", exact=True).check()
+    field = config_of(page, "Budget").get_by_label("max_steps", exact=True)
+    field.fill("many")
+    watch.expected_statuses = {422}
+    page.get_by_role("button", name="Submit the batch").click()
+    expect(page.get_by_role("alert")).to_contain_text("budget: max_steps: it must be")
+    expect(field).to_have_attribute("aria-invalid", "true")
+    expect(field).to_have_value("many")
+    expect(field).to_have_accessible_description(re.compile("whole number|integer"))
+    expect(page).to_have_url(re.compile("/new$"))
+
+
+def test_a_batch_is_watched_to_its_end_without_loading_the_page_again(
+    page: Page, tmp_path: Path
+) -> None:
+    page.goto("/new")
+    cases = write_cases(tmp_path / "sleepy.jsonl", sleeping_cases(40, 0.1))
+    page.get_by_label("Or drop a file here").set_input_files(cases)
+    expect(preview(page)).to_contain_text("40 cases")
+    page.get_by_role("button", name="Submit the batch").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("sleepy.jsonl")
+    expect(page.locator("#status")).to_have_text("in progress")
+    page.evaluate("window.isTheSame = true")
+    progress = page.get_by_role("progressbar", name="Jobs done")
+    expect(progress).to_have_attribute("value", re.compile("^([1-9]|[123][0-9])$"))
+    expect(page.locator("#pace")).to_contain_text(re.compile(r"jobs a second;\s+about .* left"))
+    expect(page.locator("#status")).to_have_text("completed", timeout=30_000)
+    expect(page.locator("#done")).to_have_text("40")
+    expect(progress).to_have_count(0)
+    # The table, which was read when there was little in it, is read again.
+    expect(page.locator("table.results tbody tr")).to_have_count(40)
+    assert page.evaluate("window.isTheSame")
+
+
+def test_a_batch_that_would_run_long_is_cancelled_retried_and_deleted(
+    page: Page, watch: Watch, served: Served
+) -> None:
+    batch = served.submit(sleeping_cases(400, 0.2), source="long.jsonl")
+    page.goto(f"/batches/{batch}")
+    page.get_by_role("button", name="Cancel").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Cancel this batch?")
+    page.get_by_role("link", name="Leave it").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("long.jsonl")
+    page.get_by_role("button", name="Cancel").click()
+    page.get_by_role("button", name="Cancel the batch").click()
+    expect(page.locator("#status")).to_have_text("cancelled")
+    cancelled = page.get_by_role("link", name=re.compile("of 400 in all cancelled"))
+    expect(cancelled.first).to_be_visible()
+    expect(page.get_by_role("button", name="Cancel")).to_be_disabled()
+
+    page.get_by_role("button", name="Retry errors").click()
+    expect(page.get_by_role("status").filter(has_text="will be graded again")).to_be_visible()
+    expect(page.locator("#status")).to_have_text("in progress")
+    page.get_by_role("button", name="Cancel").click()
+    page.get_by_role("button", name="Cancel the batch").click()
+    expect(page.locator("#status")).to_have_text("cancelled")
+
+    page.get_by_role("button", name="Delete").click()
+    page.get_by_role("button", name="Delete the batch").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Batches")
+    expect(page.get_by_role("link", name="long.jsonl")).to_have_count(0)
+    watch.expected_statuses = {404}
+    page.goto(f"/batches/{batch}")
+    expect(page.get_by_role("main")).to_contain_text("404")
+
+
+def test_workers_are_told_with_what_they_do(page: Page) -> None:
+    page.goto("/workers")
+    expect(page.get_by_role("main")).to_contain_text("No chunk is stuck.")
+    expect(page.get_by_role("region", name="Living workers").get_by_role("row")).to_have_count(2)
+    expect(page.get_by_role("region", name="Living workers")).to_contain_text("tool-schema 1")
