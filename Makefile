@@ -1,4 +1,4 @@
-# Weighbridge, from a fresh clone: `make demo`, `make test`. Everything lands in .venv.
+# Weighbridge, from a fresh clone: `make demo`, `make page`, `make test`. Everything lands in .venv.
 
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
@@ -11,6 +11,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed-for
 PYTEST_ARGS ?= -n 2
+PAGE_ARGS ?=
 DEMO_CASES := examples/support_answers.jsonl
 DEMO_RESULTS := build/demo_results.jsonl
 
@@ -32,6 +33,10 @@ demo: $(STAMP) ## Grade the example answers with local workers and a private ser
 	if [ $$code -ne 0 ] && [ $$code -ne 100 ]; then exit $$code; fi; \
 	printf '\nOne result that passed and two that failed, of %s:\n' "$$(wc -l < $(DEMO_RESULTS) | tr -d ' ')"; \
 	grep -m 1 '"verdict":"pass"' $(DEMO_RESULTS); grep -m 2 '"verdict":"fail"' $(DEMO_RESULTS)
+
+.PHONY: page
+page: $(STAMP) ## Serve the page with the example traces, and print the address of one that failed
+	@$(BIN)/weighbridge serve --embedded --submit examples/traces --graders examples/trace_graders.yaml $(PAGE_ARGS)
 
 .PHONY: test
 test: $(STAMP) ## Run the whole test suite

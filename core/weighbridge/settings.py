@@ -65,8 +65,8 @@ class Settings(BaseSettings):
     listeners_at_once: Positive = 2_000  #: to events and followed results, in one process
     rate_limit_per_minute: Annotated[int, Ge(0)] = 600  #: requests of one API key; 0: no limit
     try_it_limit_bytes: Annotated[int, Gt(0), Le(256 * MIB)] = 4 * MIB
-    public_hosts: str = ""  #: the names that the service answers to, by commas; empty: any
-    trusted_proxies: str = ""  #: addresses whose X-Forwarded-For is believed, by commas
+    public_hosts: str | None = None  #: the names that the service answers to, by commas; None: any
+    trusted_proxies: str | None = None  #: addresses whose X-Forwarded-For is believed, by commas
 
     @model_validator(mode="after")
     def _refuse_what_would_break_promises(self) -> Self:

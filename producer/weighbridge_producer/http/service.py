@@ -39,7 +39,7 @@ class Service:
         self.stream_threads = CapacityLimiter(_STREAM_THREADS)
         self.live = LiveBatches(client, self.closing)
         self.keys_required = keys_required  #: False only where nobody but this machine can ask
-        names = (name.strip().lower() for name in client.settings.public_hosts.split(","))
+        names = (name.strip().lower() for name in (client.settings.public_hosts or "").split(","))
         #: The names it answers to, besides this machine's own; empty: any, where keys are required.
         self.public_hosts = frozenset(filter(None, names))
 
