@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import httpx
 import pytest
 
+from support.cases import hazard_case
 from support.http import HttpServer
 from support.pages import Page
 
@@ -76,12 +77,10 @@ def test_the_rate_is_told_from_the_second_look_on(own_server: EmbeddedServer) ->
 def test_jobs_that_were_given_up_are_told_with_what_to_do(
     own_server: EmbeddedServer, start_worker: StartWorker
 ) -> None:
-    start_worker(own_server.url, 1, job_deadline_seconds=0.5)
+    start_worker(own_server.url, 1, job_deadline_seconds=1)
     with HttpServer(own_server.url) as service:
-        batch = service.service.client.submit(
-            [{"custom_id": "slow", "grader": "loops", "inputs": ANSWER}], graders=()
-        )
-        batch.wait(60)
+        batch = service.service.client.submit([hazard_case("slow", "loops")])
+        assert batch.wait(60).counts.errored == 1
         page = get(service)
         [row] = page.root.one(id="dead-letters").one("tbody").all("tr")
         assert "TIMEOUT" in row.text
