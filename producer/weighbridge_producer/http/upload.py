@@ -193,7 +193,9 @@ class _Upload:
             self._first = self._form.feed(piece)
         if self._form.file_name is None:
             self._form.check_end()
-        self.order, before = self._read_form(self._form.fields, self._form.file_name or "")
+        self.order, before = await run_in_threadpool(
+            self._read_form, self._form.fields, self._form.file_name or ""
+        )
         self._first = before + self._first
 
     async def submit(self, held: HeldKey | None) -> Received:

@@ -31,11 +31,7 @@ class Pick:
         """What is wrong with its configuration, where it is chosen."""
         if not self.is_chosen:
             return []
-        problems = [
-            f"{control.setting.name}: {control.problem}"
-            for control in self.form.controls
-            if control.problem
-        ]
+        problems = [control.problem for control in self.form.controls if control.problem]
         return [self.form.problem, *problems] if self.form.problem else problems
 
     def as_spec(self) -> dict[str, Any]:
@@ -91,7 +87,7 @@ def _problem_of(more: str) -> str:
     try:
         value = json_value(more)
     except EntryError as error:
-        return str(error)
+        return f"it {error}"
     if not isinstance(value, list) or not all(isinstance(one, str | dict) for one in value):
         return 'it must be a list of ids or of {"grader": ..., "config": {...}, "label": ...}'
     return "" if len(value) <= GRADERS_LIMIT else f"it has more than {GRADERS_LIMIT} graders"

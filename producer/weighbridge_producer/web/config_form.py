@@ -70,7 +70,7 @@ class ConfigForm:
 def _control(grader: str, setting: Setting, value: Any) -> Control:
     """Return a control with a value entered in it."""
     control = Control(setting, f"{grader}.{setting.name}", setting.text_of(value))
-    control.is_set = value is not UNSET and value is not None
+    control.is_set = value == []  # lines say of themselves that they are set
     if setting.kind is Kind.CHOICES and isinstance(value, list):
         control.chosen = tuple(map(str, value))
     return control
@@ -85,7 +85,7 @@ def _read(control: Control, entries: Mapping[str, Sequence[str]]) -> Any:
     try:
         return control.setting.value_of(texts, is_set=control.is_set)
     except EntryError as error:
-        control.problem = str(error)
+        control.problem = f"{control.setting.name} {error}"
         return UNSET
 
 

@@ -41,7 +41,7 @@ class Kind(StrEnum):
 
 
 class EntryError(ValueError):
-    """What stands in a control is no value of its kind."""
+    """What stands in a control is no value of its kind; it `is not ...` or `must be ...`, says the message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,11 +113,11 @@ class Setting:
             return text == "true"
         if self.kind is Kind.INTEGER:
             if not _INTEGER.fullmatch(text):
-                raise EntryError(f"it must be an integer, not {text[:40]!r}")
+                raise EntryError(f"must be an integer, not {text[:40]!r}")
             return _number(text)
         if self.kind is Kind.NUMBER:
             if not _NUMBER.fullmatch(text):
-                raise EntryError(f"it must be a number, not {text[:40]!r}")
+                raise EntryError(f"must be a number, not {text[:40]!r}")
             return _number(text)
         return json_value(text) if self.kind is Kind.JSON else text
 
@@ -144,7 +144,7 @@ def json_value(text: str) -> Any:
         # It is JSON, and is not an object: what is asked of objects is asked of it, too.
         return decode_line(b'{"value":%b}' % raw)["value"]
     except LineError as error:
-        raise EntryError(f"it is not valid JSON: {error.message}") from None
+        raise EntryError(f"is not valid JSON: {error.message}") from None
 
 
 def _setting(
@@ -201,7 +201,7 @@ def _are_texts(values: object) -> bool:
 def _number(text: str) -> float:
     value = int(text) if _INTEGER.fullmatch(text) else float(text)
     if not (INT_MIN <= value <= INT_MAX if isinstance(value, int) else math.isfinite(value)):
-        raise EntryError(f"{text[:40]} is larger than 64 bits can hold")
+        raise EntryError(f"is larger than 64 bits can hold: {text[:40]}")
     return value
 
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import orjson
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import HTMLResponse
+from starlette.concurrency import run_in_threadpool
 
 from weighbridge.errors import UnknownGraderError
 from weighbridge.graders.registry import default_registry
@@ -49,7 +50,7 @@ async def try_grader(
     """Grade what was pasted, with the configuration entered, and show the verdict beside both."""
     grader = _described(service.client.graders(), grader_id)
     entries = await entries_of(request, service.settings.try_it_limit_bytes)
-    form = ConfigForm.submitted(grader_id, entries)
+    form = await run_in_threadpool(ConfigForm.submitted, grader_id, entries)
     inputs, values = pasted_inputs(grader, entries)
     if not form.is_valid or any(entry.problem for entry in inputs):
         return _page(request, grader, form, inputs, status_code=422)
@@ -84,7 +85,7 @@ def _page(
         "grader.html",
         status_code=status_code,
         grader=grader,
-        meaning=inspect.getdoc(default_registry().get(grader["id"])) or grader["description"],
+        meaning=inspect.cleandoc(default_registry().get(grader["id"]).__doc__ or ""),
         form=form,
         inputs=inputs,
         result=result,

@@ -10,6 +10,7 @@ from starlette.concurrency import run_in_threadpool
 
 from weighbridge.errors import WeighbridgeError
 from weighbridge.jobs.api_keys import Role
+from weighbridge.settings import Settings
 from weighbridge_producer.http.access import Identity, require
 from weighbridge_producer.http.form import Form
 from weighbridge_producer.http.order import Order
@@ -92,28 +93,33 @@ async def look(request: Request, service: Served, _: May) -> HTMLResponse:
     form = NewBatchForm(service.client.graders())
     try:
         _check_is_form(request)
-        name, content, is_whole = await _beginning(request, form)
-        order = form.order(name)
-        head = Head(name, content, is_whole)
-        preview = await run_in_threadpool(preview_of, head, order.graders, service.settings)
+        fields, name, content = await _beginning(request)
+        preview = await run_in_threadpool(_preview, form, fields, name, content, service.settings)
     except (WeighbridgeError, ProblemError) as error:
         return _page(request, form, trouble=_problem(error))
     return _page(request, form, preview=preview)
 
 
-async def _beginning(request: Request, form: NewBatchForm) -> tuple[str, bytes, bool]:
-    """Read a form as far as its input's beginning; return its name, the beginning, and whether it is all."""
+async def _beginning(request: Request) -> tuple[list[tuple[str, str]], str, bytes]:
+    """Return a form's fields, its file's name, and the file's beginning; a byte too much says that there is more."""
     reading = Form(request.headers["content-type"], takes_any_field=True)
     head = bytearray()
     async for piece in request.stream():
         head += reading.feed(piece)
         if len(head) > HEAD_BYTES:
             break
-    form.fill(reading.fields)
+    return reading.fields, reading.file_name or "", bytes(head)
+
+
+def _preview(
+    form: NewBatchForm, fields: list[tuple[str, str]], name: str, head: bytes, settings: Settings
+) -> Preview:
+    form.fill(fields)
     if form.text.strip():
-        head = bytearray(form.text.encode(errors="replace"))
+        name, head = _PASTED, form.text.encode(errors="replace")
     is_whole = max(len(head), form.file_size) <= HEAD_BYTES
-    return reading.file_name or _PASTED, bytes(head[:HEAD_BYTES]), is_whole
+    order = form.order(name)
+    return preview_of(Head(name, head[:HEAD_BYTES], is_whole), order.graders, settings)
 
 
 def _check_is_form(request: Request) -> None:

@@ -59,7 +59,7 @@ def pasted_inputs(
         try:
             values[name] = entry.value()
         except EntryError as error:
-            entry.problem = str(error)
+            entry.problem = f"{name} {error}"
     return inputs, values
 
 

@@ -12,24 +12,27 @@ function enhanceNewBatch(form) {
   let waiting = 0;
   let looking = null;
 
+  // Show what the service makes of the form; false when it would refuse it.
   const look = async () => {
     looking?.abort();
     looking = new AbortController();
     const preview = document.getElementById("preview");
     if (!file.files.length && !text.value.trim()) {
       preview.replaceChildren();
-      return;
+      return true;
     }
     preview.setAttribute("aria-busy", "true");
     try {
       const options = { method: "POST", body: head(), headers: { Accept: "text/html", "HX-Request": "true", "HX-Current-URL": location.href } };
       const answer = await fetch("/new/preview", { ...options, signal: looking.signal });
-      if (askToSignIn(answer.headers.get("HX-Redirect"))) return;
+      if (askToSignIn(answer.headers.get("HX-Redirect"))) return false;
       const found = parsed(await answer.text());
       adopt(found, "trouble");
       adopt(found, "preview");
+      return answer.ok;
     } catch (error) {
       if (error.name !== "AbortError") tell(`The preview failed: ${error.message}`);
+      return error.name === "AbortError";
     } finally {
       preview.removeAttribute("aria-busy");
     }
@@ -80,10 +83,14 @@ function enhanceNewBatch(form) {
     file.files = event.dataTransfer.files;
     chosenFile();
   });
-  form.addEventListener("submit", (event) => {
+  form.addEventListener("submit", async (event) => {
     event.preventDefault();
-    if (event.submitter?.id === "look") look();
-    else send(form);
+    clearTimeout(waiting);
+    const isAccepted = await look();
+    if (event.submitter?.id === "look") return;
+    // Nobody should upload much to be told then that a setting is wrong.
+    if (isAccepted) send(form);
+    else document.getElementById("trouble").focus();
   });
 }
 
