@@ -76,7 +76,10 @@ class RedisBatch(Batch):
 
     def summary(self) -> list[GraderSummary]:
         """Return what each label's jobs came to so far."""
-        return self._store.summary(self.id)
+        rows = self._store.summary(self.id)
+        if not rows:
+            self.status()  # raises when the batch is not there
+        return rows
 
     def pages(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
     from weighbridge.jobs.store import Store
 
+_CURSOR = re.compile(r"([0-9]{1,9})/((?:[0-9]{1,15}-[0-9]{1,15})?)/([0-9:-]{0,40})")
 _BLOBS_AT_ONCE = 2  #: few, because a chunk's results may be large
 _WAIT_SECONDS = 1.0  #: how long one blocking read lasts; news end it at once
 
@@ -29,13 +31,11 @@ class Cursor:
     @classmethod
     def parse(cls, text: str) -> Cursor:
         """Read the form that `str` writes."""
-        try:
-            epoch, position, chunk = text.split("/")
-            return cls(int(epoch), position, chunk)
-        except ValueError:
-            raise StaleCursorError(
-                f"{text[:80]!r} is no cursor", "use the one that `results` gave"
-            ) from None
+        found = _CURSOR.fullmatch(text)
+        if not found:
+            raise StaleCursorError(f"{text[:80]!r} is no cursor", "use the one that `results` gave")
+        epoch, position, chunk = found.groups()
+        return cls(int(epoch), position, chunk)
 
     def __str__(self) -> str:
         return f"{self.epoch}/{self.position}/{self.chunk}"

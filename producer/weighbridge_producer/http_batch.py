@@ -89,7 +89,12 @@ class HttpBatch(Batch):
     def __init__(self, exchange: Exchange, batch_id: str) -> None:
         self.id = batch_id
         self._exchange = exchange
-        self._path = f"api/batches/{in_path(batch_id)}"
+
+    @property
+    def _path(self) -> str:
+        if "/" in self.id:  # which a service cannot tell from the parts of its paths
+            raise BatchNotFoundError(f"no batch is called {self.id[:80]!r}")
+        return f"api/batches/{in_path(self.id)}"
 
     def status(self) -> BatchState:
         """Return the batch's state at this moment."""

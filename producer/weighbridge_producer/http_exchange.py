@@ -28,8 +28,9 @@ if TYPE_CHECKING:
 
 _CONNECT_SECONDS = 5.0
 _ANSWER_SECONDS = 60.0
-#: How long to try again: with a service that was never there, that was there, and that says it cannot just now.
-_STRANGE_SECONDS, _SILENT_SECONDS, _BUSY_SECONDS = 2.0, 30.0, 150.0
+#: How long to try again: with a service that was never there, that was there or says it cannot just now, and with its
+#: limit of requests in a minute.
+_STRANGE_SECONDS, _AWAY_SECONDS, _LIMITED_SECONDS = 2.0, 30.0, 150.0
 _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = (
     0.2,
     5.0,
@@ -80,7 +81,7 @@ class Exchange:
 
     def pauses(self) -> Pauses:
         """Return how long to wait between the tries of one request."""
-        return Pauses(_SILENT_SECONDS if self._has_answered else _STRANGE_SECONDS)
+        return Pauses(_AWAY_SECONDS if self._has_answered else _STRANGE_SECONDS)
 
     def ask(
         self,
@@ -151,9 +152,9 @@ class Exchange:
 class Pauses:
     """How long to wait between tries, and when to give up."""
 
-    def __init__(self, silent_seconds: float) -> None:
+    def __init__(self, away_seconds: float) -> None:
         self._begun = time.monotonic()
-        self._silent_seconds = silent_seconds
+        self._away_seconds = away_seconds
         self._next_seconds = _FIRST_PAUSE_SECONDS
 
     def before_next(self, error: NotNowError) -> None:
@@ -161,7 +162,8 @@ class Pauses:
         # Spread, so that clients which were cut off together do not come back together.
         spread = random.uniform(0.8, 1.2)  # noqa: S311 - no secret
         pause = max(self._next_seconds * spread, error.after_seconds or 0.0)
-        patience = self._silent_seconds if error.after_seconds is None else _BUSY_SECONDS
+        is_limited = isinstance(error.told, RateLimitedError)
+        patience = _LIMITED_SECONDS if is_limited else self._away_seconds
         if time.monotonic() + pause > self._begun + patience:
             raise error.told from None
         self._next_seconds = min(2 * self._next_seconds, _LONGEST_PAUSE_SECONDS)

@@ -454,22 +454,18 @@ class TestFollowing:
         with pytest.raises(StaleCursorError):
             batch.search(cursor=cursor)
 
-    @pytest.mark.parametrize(
-        "ask",
-        [
-            *(Batch.status, Batch.summary, Batch.options, Batch.wait, Batch.cancel, Batch.retry),
-            *(Batch.search, lambda batch: list(batch.pages()), lambda batch: batch.result("c0")),
-            *(lambda batch: batch.case("c0"), lambda batch: list(batch.results(follow=False))),
-        ],
-    )
     @pytest.mark.parametrize("batch_id", ["wb_nothing", "../../etc/passwd", "a b/ü?#%2F", ".."])
-    def test_an_unknown_batch_is_not_found(
-        self, client: Client, ask: Callable[[Batch], object], batch_id: str
-    ) -> None:
+    def test_an_unknown_batch_is_not_found(self, client: Client, batch_id: str) -> None:
         batch = client.batch(batch_id)
-        own = getattr(type(batch), getattr(ask, "__name__", ""), ask)
-        with pytest.raises(BatchNotFoundError):
-            own(batch)
+        questions: list[Callable[[], object]] = [
+            *(batch.status, batch.summary, batch.options, batch.wait, batch.cancel, batch.retry),
+            *(batch.search, lambda: list(batch.pages()), lambda: list(batch.results(follow=False))),
+            *(lambda: batch.result("c0"), lambda: batch.case("c0")),
+        ]
+        for question in questions:
+            with pytest.raises(BatchNotFoundError):
+                question()
+        assert batch.delete() is False
 
 
 HOSTILE_IDS = [
@@ -497,7 +493,7 @@ class TestLookingUp:
             found = batch.search(ResultFilter(custom_id=custom_id)).lines
             assert [orjson.loads(line)["custom_id"] for line in found] == [custom_id]
 
-    @pytest.mark.parametrize("custom_id", ["c3", "", "..", "c1/../c2", "x" * 300, "c1\n"])
+    @pytest.mark.parametrize("custom_id", ["c3", "", "..", "c1/../c2", "x" * 300])
     def test_an_unknown_id_has_neither_case_nor_result(
         self, client: Client, custom_id: str
     ) -> None:
@@ -580,11 +576,12 @@ class TestEnding:
 class TestOperating:
     def test_the_newest_batches_come_first(self, lone_client: Client) -> None:
         batches = [lone_client.submit(true_false_cases(1)).id for _ in range(5)]
-        newest_first = batches[::-1]
-        assert [state.batch_id for state in lone_client.batches()] == newest_first
-        assert [state.batch_id for state in lone_client.batches(2)] == newest_first[:2]
-        lone_client.batch(batches[4]).delete()
-        assert [state.batch_id for state in lone_client.batches(3)] == newest_first[1:4]
+        listed = lone_client.batches()
+        assert {state.batch_id for state in listed} == set(batches)
+        assert sorted(listed, key=lambda state: -state.created_at) == listed
+        assert lone_client.batches(2) == listed[:2]
+        lone_client.batch(listed[0].batch_id).delete()
+        assert lone_client.batches(3) == listed[1:4]
 
     def test_more_batches_are_listed_than_one_answer_has(self, lone_client: Client) -> None:
         for _ in range(207):
@@ -605,7 +602,7 @@ class TestOperating:
         [info] = lone_client.workers()
         assert (info.pid, info.concurrency, info.draining) == (worker.pid, 1, False)
         assert "true-false" in info.graders
-        with pytest.raises(NoSuchWorkerError, match="no living worker is called '../x'"):
+        with pytest.raises(NoSuchWorkerError, match=r"no living worker is called '\.\./x'"):
             lone_client.drain("../x")
         lone_client.drain(info.name)
         assert worker.await_end() == 0

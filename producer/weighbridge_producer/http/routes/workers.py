@@ -38,7 +38,9 @@ def show_health(service: Served) -> Health:
     return service.client.health()
 
 
-@router.post("/workers/{name}/drain", status_code=202, dependencies=[Depends(require(Role.ADMIN))])
+@router.post(
+    "/workers/{name:path}/drain", status_code=202, dependencies=[Depends(require(Role.ADMIN))]
+)
 def drain_worker(name: str, service: Served) -> Drained:
     """Ask a worker to finish what it has begun, and leave."""
     service.client.drain(name)
