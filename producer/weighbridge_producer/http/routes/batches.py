@@ -71,6 +71,7 @@ _SUBMISSION = {
                         "file": {**_TEXT, "format": "binary", "description": "the last field"},
                     },
                     "required": ["file"],
+                    "additionalProperties": False,
                 }
             },
         },

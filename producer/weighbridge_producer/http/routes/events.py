@@ -20,6 +20,19 @@ if TYPE_CHECKING:
     from weighbridge_producer.http.service import Service
 
 EVENT_STREAM = "text/event-stream"
+_EVENT = {
+    "type": "object",
+    "properties": {
+        "event": {"type": "string", "enum": ["counts", "end", "problem"]},
+        "id": {"type": "string"},
+        "data": {
+            "type": "string",
+            "contentMediaType": "application/json",
+            "description": "the batch's state; of `problem` a problem document",
+        },
+        "retry": {"type": "integer"},
+    },
+}
 _HEARTBEAT = b":\n\n"
 _RETRY = b"retry: 2000\n\n"
 
@@ -32,7 +45,7 @@ router = APIRouter(prefix="/api/batches", tags=["batches"])
         200: {
             "description": "`counts` with the batch's state whenever it changes, `end` once it has ended, `problem` when"
             " it is gone",
-            "content": {EVENT_STREAM: {"schema": {"type": "string"}}},
+            "content": {EVENT_STREAM: {"itemSchema": _EVENT}},
         },
         204: {"description": "Last-Event-ID is of the batch's end: nothing more will come"},
     },
