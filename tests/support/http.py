@@ -54,11 +54,15 @@ class HttpServer:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._server.should_exit = True
+        self.ask_to_stop()
         self._thread.join(_STOP_SECONDS)
         assert not self._thread.is_alive(), "the service did not stop"
         self._socket.close()
         self.service.client.close()
+
+    def ask_to_stop(self) -> None:
+        """Tell it to end, as SIGTERM would."""
+        self._server.should_exit = True
 
     def make_key(self, role: str, name: str = "test") -> str:
         """Return a new API key."""
