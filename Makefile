@@ -10,6 +10,8 @@ PYTHON_CANDIDATES := python3.13 python3.12 python3.11 python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed-for
+# What `make demo` and `make page` need, which is there sooner.
+RUN_STAMP := $(VENV)/.installed-to-run-for
 PYTEST_ARGS ?= -n 2
 PAGE_ARGS ?=
 DEMO_CASES := examples/support_answers.jsonl
@@ -21,13 +23,16 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 ifneq ($(shell test -x $(BIN)/python && cat $(STAMP) 2>/dev/null),$(CURDIR))
 .PHONY: $(STAMP)
 endif
+ifneq ($(shell test -x $(BIN)/python && cat $(RUN_STAMP) 2>/dev/null),$(CURDIR))
+.PHONY: $(RUN_STAMP)
+endif
 
 .PHONY: help
 help: ## Say what each target does
 	@grep -hE '^[a-z]+:.*## ' Makefile | sed -E 's/^([a-z]+):.*## /\1|/' | while IFS='|' read -r name what; do printf '  make %-8s %s\n' "$$name" "$$what"; done
 
 .PHONY: demo
-demo: $(STAMP) ## Grade the example answers with local workers and a private server
+demo: $(RUN_STAMP) ## Grade the example answers with local workers and a private server
 	@mkdir -p build
 	@code=0; $(BIN)/weighbridge run $(DEMO_CASES) -o $(DEMO_RESULTS) || code=$$?; \
 	if [ $$code -ne 0 ] && [ $$code -ne 100 ]; then exit $$code; fi; \
@@ -35,7 +40,7 @@ demo: $(STAMP) ## Grade the example answers with local workers and a private ser
 	grep -m 1 '"verdict":"pass"' $(DEMO_RESULTS); grep -m 2 '"verdict":"fail"' $(DEMO_RESULTS)
 
 .PHONY: page
-page: $(STAMP) ## Serve the page with the example traces, and print the address of one that failed
+page: $(RUN_STAMP) ## Serve the page with the example traces, and print the address of one that failed
 	@$(BIN)/weighbridge serve --embedded --submit examples/traces --graders examples/trace_graders.yaml $(PAGE_ARGS)
 
 .PHONY: test
@@ -56,7 +61,7 @@ bench: $(STAMP) ## Measure the speed against a process pool and plain Celery
 .PHONY: venv
 venv: $(STAMP) ## Make .venv with everything in it, once
 
-$(STAMP): pyproject.toml constraints.txt
+$(RUN_STAMP): pyproject.toml constraints.txt
 	@set -e; \
 	if ! $(BIN)/python -c '' 2>/dev/null; then \
 	  python=''; incomplete=''; \
@@ -73,6 +78,10 @@ $(STAMP): pyproject.toml constraints.txt
 	  echo "Making $(VENV) with $$("$$python" --version)"; \
 	  "$$python" -m venv --clear $(VENV); \
 	fi
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e .
+	@printf '%s' "$$(pwd -P)" > $(RUN_STAMP)
+
+$(STAMP): $(RUN_STAMP)
 	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[dev]'
 	@printf '%s' "$$(pwd -P)" > $(STAMP)
 
