@@ -16,7 +16,6 @@ import argparse
 import asyncio
 import http.client
 import json
-import os
 import statistics
 import subprocess
 import sys
@@ -85,12 +84,14 @@ def listen(port: int, batch: str, count: int) -> None:
         writer.close()
         return events
 
-    async def every() -> list[int]:
+    async def every() -> tuple[float, list[int]]:
         tasks = [asyncio.create_task(one()) for _ in range(count)]
         await asyncio.sleep(1)
         sys.stdout.buffer.write(READY)
         sys.stdout.flush()
-        return await asyncio.gather(*tasks)
+        before = time.process_time()
+        told = await asyncio.gather(*tasks)
+        return time.process_time() - before, told
 
     print(json.dumps(asyncio.run(every())))
 
@@ -107,7 +108,7 @@ class Service:
         assert self._process.stdout is not None
         self.port = int(self._process.stdout.readline())
         self._seen = psutil.Process(self._process.pid)
-        self.peak_bytes = 0
+        self.peak_bytes = self._seen.memory_info().rss
         self._ended = threading.Event()
         self._watching = threading.Thread(target=self._watch, daemon=True)
         self._watching.start()
@@ -261,12 +262,9 @@ def listening(port: int, batch: str, count: int) -> subprocess.Popen[bytes]:
 def ended(crowd: subprocess.Popen[bytes]) -> tuple[float, list[int]]:
     """Wait for the end of listeners and return the processor time they took, and what each was told."""
     assert crowd.stdout is not None
-    told = json.loads(crowd.stdout.read())
-    before = os.times()
+    used, told = json.loads(crowd.stdout.read())
     crowd.wait(60)
-    after = os.times()
-    used = after.children_user + after.children_system
-    return used - before.children_user - before.children_system, told
+    return used, told
 
 
 def measure_first_bytes(folder: Path, results: int, rounds: int) -> None:
