@@ -152,9 +152,9 @@ class Exchange:
 class Pauses:
     """How long to wait between tries, and when to give up."""
 
-    def __init__(self, away_seconds: float) -> None:
+    def __init__(self, silent_seconds: float) -> None:
         self._begun = time.monotonic()
-        self._away_seconds = away_seconds
+        self._silent_seconds = silent_seconds
         self._next_seconds = _FIRST_PAUSE_SECONDS
 
     def before_next(self, error: NotNowError) -> None:
@@ -162,12 +162,15 @@ class Pauses:
         # Spread, so that clients which were cut off together do not come back together.
         spread = random.uniform(0.8, 1.2)  # noqa: S311 - no secret
         pause = max(self._next_seconds * spread, error.after_seconds or 0.0)
-        is_limited = isinstance(error.told, RateLimitedError)
-        patience = _LIMITED_SECONDS if is_limited else self._away_seconds
-        if time.monotonic() + pause > self._begun + patience:
+        if time.monotonic() + pause > self._begun + self._patience_with(error):
             raise error.told from None
         self._next_seconds = min(2 * self._next_seconds, _LONGEST_PAUSE_SECONDS)
         time.sleep(pause)
+
+    def _patience_with(self, error: NotNowError) -> float:
+        if isinstance(error.told, RateLimitedError):
+            return _LIMITED_SECONDS
+        return self._silent_seconds if error.after_seconds is None else _AWAY_SECONDS
 
 
 def in_path(name: str) -> str:

@@ -11,13 +11,13 @@ _BLOCK = 16 * 1024
 
 
 class CuttingProxy:
-    """Passes connections on to a port of this machine; each cut that is planned ends one of them.
+    """Passes connections on to a `port` of this machine, which may change; each cut that is planned ends one of them.
 
     `cut_upload(n)` cuts a connection off after n bytes from its client, `cut_download(n)` after n bytes to it.
     """
 
     def __init__(self, port: int) -> None:
-        self._port = port
+        self.port = port
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
         self.cuts = 0  #: made so far
@@ -47,15 +47,15 @@ class CuttingProxy:
         with suppress(OSError):
             while True:
                 client, _ = self._listener.accept()
-                server = socket.create_connection(("127.0.0.1", self._port))
-                self._open += [client, server]
-                for source, target, plan in (
-                    (client, server, self._up),
-                    (server, client, self._down),
-                ):
-                    threading.Thread(
-                        target=self._pass_on, args=(source, target, plan), daemon=True
-                    ).start()
+                self._open.append(client)
+                try:
+                    server = socket.create_connection(("127.0.0.1", self.port))
+                except OSError:
+                    client.close()
+                    continue
+                self._open.append(server)
+                for ends in ((client, server, self._up), (server, client, self._down)):
+                    threading.Thread(target=self._pass_on, args=ends, daemon=True).start()
 
     def _pass_on(self, source: socket.socket, target: socket.socket, plan: list[int]) -> None:
         passed = 0
