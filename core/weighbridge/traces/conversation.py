@@ -161,7 +161,8 @@ class _Reader:
         self._ids = StepIds()
         self._steps: list[Step | None] = []  #: None where a call's step will stand
         self._calls: list[_Pending] = []
-        self._waiting: dict[str, deque[_Pending]] = {}  #: by call id, for their results
+        #: by call id, for their results: the one, as a rule, or several
+        self._waiting: dict[str, _Pending | deque[_Pending]] = {}
         self._first_waiting = 0  #: among the calls: those before it have their results
 
     def read(self, messages: Sequence[Any]) -> list[Step]:
@@ -277,11 +278,17 @@ class _Reader:
             self._steps.append(None)
             self._calls.append(pending)
             if call.id is not None:
-                waiting = self._waiting.get(call.id)
-                if waiting and waiting[0].message_place == place:
-                    waiting.append(pending)
-                else:  # Some use an id again: a later result answers the later call.
-                    self._waiting[call.id] = deque((pending,))
+                self._wait(call.id, pending)
+
+    def _wait(self, call_id: str, pending: _Pending) -> None:
+        """Let a call wait for its result. Some use an id again: a later result answers the later call."""
+        waiting = self._waiting.get(call_id)
+        if isinstance(waiting, _Pending) and waiting.message_place == pending.message_place:
+            self._waiting[call_id] = deque((waiting, pending))
+        elif isinstance(waiting, deque) and waiting[0].message_place == pending.message_place:
+            waiting.append(pending)
+        else:
+            self._waiting[call_id] = pending
 
     def _results(self, results: Sequence[Result], facts: Facts) -> None:
         """Add results that stood among the parts of a message with these facts."""
@@ -328,9 +335,8 @@ class _Reader:
 
     def _answered(self, call_id: str | None) -> _Pending | None:
         """Return the call that a result answers: the first under its id, or, where one has no id, the first of all."""
-        waiting = self._waiting.get(call_id) if call_id is not None else None
-        while waiting:
-            pending = waiting.popleft()
+        while call_id is not None and call_id in self._waiting:
+            pending = self._next_waiting(call_id)
             if pending.result is None:
                 return pending
         calls = self._calls
@@ -340,6 +346,16 @@ class _Reader:
             return None
         pending = calls[self._first_waiting]
         return pending if call_id is None or pending.call.id is None else None
+
+    def _next_waiting(self, call_id: str) -> _Pending:
+        """Take out the first call that waits under an id."""
+        waiting = self._waiting.pop(call_id)
+        if isinstance(waiting, _Pending):
+            return waiting
+        pending = waiting.popleft()
+        if waiting:
+            self._waiting[call_id] = waiting
+        return pending
 
     def _tool(self, pending: _Pending, number: int) -> Step:
         beside = self._run.of_call.get(number, NO_FACTS)

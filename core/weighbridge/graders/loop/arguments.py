@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from operator import itemgetter
 from typing import Any
 
 import orjson
@@ -16,6 +17,8 @@ _PARTS_LIMIT = 500  #: arguments with more parts are the same or not, never near
 _NODES_LIMIT = 10_000  #: of a value that JSON cannot hold
 _DIGITS_ALONE = bytes(code if code in b"0123456789" else 32 for code in range(256))
 _TRIFLES = b" \t\r\n.!?;\"'\\"
+_SMALL_LETTERS = bytes(range(256)).lower()
+_first = itemgetter(0)
 _NUMBER = re.compile(r"-?\d{1,15}(?:\.\d{1,15})?")
 
 
@@ -25,7 +28,7 @@ def canonical(value: Any) -> bytes:
         return value.encode("utf-8", "surrogatepass")
     try:
         # What `orjson` returns keeps a buffer of 4 KB alive, however short it is: a copy does not.
-        return bytes(memoryview(orjson.dumps(value, option=orjson.OPT_SORT_KEYS)))
+        return b"".join((orjson.dumps(value, option=orjson.OPT_SORT_KEYS), b""))
     except (TypeError, ValueError, RecursionError):
         return _spelled_out(value)
 
@@ -54,10 +57,6 @@ def _spelled_out(value: Any) -> bytes:
 
 
 _PLAIN_TYPES = frozenset((dict, list, tuple, int, float, bool, str, type(None)))
-
-
-def _first(entry: tuple[str, Any]) -> str:
-    return entry[0]
 
 
 def _key(key: Any) -> str:
@@ -90,8 +89,10 @@ class Arguments(Struct, eq=False, gc=False):
         """The arguments without differences of case, white space, quotes and stops; the digits keep their places."""
         if not self.is_comparable:
             return self.key
-        key = self.key.replace(b"\\n", b"").replace(b"\\t", b"")
-        return b"\0".join((key.lower().translate(None, _TRIFLES), self.digits))
+        key = self.key
+        if b"\\" in key:
+            key = key.replace(b"\\n", b"").replace(b"\\t", b"")
+        return b"\0".join((key.translate(_SMALL_LETTERS, _TRIFLES), self.digits))
 
     @property
     def texts(self) -> str:

@@ -10,6 +10,7 @@ from msgspec import Struct
 from weighbridge.graders.loop.likeness import Least, Recent
 from weighbridge.graders.loop.limits import DEFAULT_THRESHOLD, Effort
 from weighbridge.graders.loop.nature import thinks
+from weighbridge.graders.loop.noise import beginning_of
 from weighbridge.graders.loop.wording import ANY_SORT
 
 if TYPE_CHECKING:
@@ -63,6 +64,7 @@ class Identities:
         self._known = 0
         self._actions: dict[str, _Action] = {}
         self._last: dict[int, str] = {}
+        self._seen = ("", "")  #: the last result, and roughly what it says
         self._pairs: dict[int, int] = {}
         #: those that could be alike at all: the only one so far, or the last ones that differ
         self._recent: dict[object, _Action | Recent[_Action]] = {}
@@ -89,10 +91,12 @@ class Identities:
         """Return roughly what a call came to; a result that is not told is taken for the last one."""
         if not self._compare_results:
             return ""
-        rough = call.outcome.rough
-        if rough is None:
+        text = call.outcome.text
+        if text is None:
             return self._last.get(call.exact)
-        self._last[call.exact] = rough
+        if text != self._seen[0]:
+            self._seen = text, beginning_of(text)
+        rough = self._last[call.exact] = self._seen[1]
         return rough
 
     def _key(self, call: Call) -> object:
@@ -132,7 +136,7 @@ class Identities:
         more: questions that bring the same one are the same question, and may be less alike. A receipt tells nothing.
         A threshold below the default is somebody's wish, and holds for all.
         """
-        if not self._compare_results or thinks(call) or self._threshold < DEFAULT_THRESHOLD:
+        if not self._compare_results or thinks(call.tool) or self._threshold < DEFAULT_THRESHOLD:
             return Least(self._threshold, ANY_SORT)
         if call.outcome.has_failed:
             return Least(self._threshold, ANY_SORT - {"phrase"})

@@ -17,6 +17,13 @@ _PATIENCE = 60  #: where so many in a row were like none before them, fewer are 
 _COMPARED_IN_VAIN = 4
 _COMPARED_CHARACTERS = 8_000  #: things with longer texts are of the same meaning, or not alike
 _LONG_CHARACTERS = 1_000  #: from here on a comparison costs more than a look at the forms
+_RULED_OUT_CHARACTERS = (
+    200  #: from here on a look at the beginnings of texts costs less than a comparison
+)
+_BEGINNING = (
+    1.5  #: characters of a beginning, for each one in which beginnings of alike texts may differ
+)
+_MOST_OF_A_TEXT = 0.6  #: a longer beginning costs more than it spares
 _PARTS = "\x00"
 ItemT = TypeVar("ItemT")
 
@@ -98,15 +105,13 @@ class Recent(Generic[ItemT]):
         if len(described.comparable) > _LONG_CHARACTERS:
             effort.look(len(near) * (1 + len(described.texts)))
             near = [each for each in near if _may_be_alike(described, each[1], least)]
-        comparable = [other.comparable for _, other in near]
-        effort.compare(len(described.comparable), sum(map(len, comparable)))
-        for _, score, place in process.extract(
-            described.comparable,
-            comparable,
-            scorer=fuzz.ratio,
-            limit=COMPARED,
-            score_cutoff=100 * least.score,
-        ):
+        text, comparable = described.comparable, [other.comparable for _, other in near]
+        effort.compare(len(text), sum(map(len, comparable)))
+        if len(text) >= _RULED_OUT_CHARACTERS:
+            places = _not_ruled_out(text, comparable, least.score)
+            near = [near[place] for place in places]
+            comparable = [comparable[place] for place in places]
+        for _, score, place in _most_alike(text, comparable, 100 * least.score):
             item, other = near[place]
             effort.look(1 + len(described.texts))
             if not _may_be_alike(described, other, least):
@@ -116,6 +121,35 @@ class Recent(Generic[ItemT]):
             ):
                 self._in_vain = 0
                 yield Alike(item, is_fuzzy=True)
+
+
+def _not_ruled_out(text: str, others: Sequence[str], score: float) -> list[int]:
+    """Return the places of those that may be alike, by their lengths and beginnings.
+
+    Two texts differ in at least as many characters as beginnings of them do that are of one length, less those by which
+    one text is longer.
+    """
+    places, room = [], 0.0
+    for place, other in enumerate(others):
+        longer = abs(len(text) - len(other))
+        most = (1 - score) * (len(text) + len(other)) + 1  # one more, for what is lost in rounding
+        if longer <= most:
+            places.append(place)
+            room = max(room, most + longer)
+    beginning = int(_BEGINNING * room) + 1
+    if not places or beginning > _MOST_OF_A_TEXT * len(text):
+        return places
+    beginnings = [others[place][:beginning] for place in places]
+    least = 100 * (1 - room / (2 * beginning))
+    found = _most_alike(text[:beginning], beginnings, least)
+    return sorted([places[place] for _, _, place in found])
+
+
+def _most_alike(text: str, others: Sequence[str], least: float) -> list[tuple[str, float, int]]:
+    """Return the texts that are alike, the most alike first: each with how much, of 100, and its place."""
+    if not others:
+        return []
+    return process.extract(text, others, scorer=fuzz.ratio, limit=COMPARED, score_cutoff=least)
 
 
 def _may_be_alike(one: Described, other: Described, least: Least) -> bool:

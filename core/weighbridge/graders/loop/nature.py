@@ -60,9 +60,9 @@ _MOVE = re.compile(
 )
 
 
-def thinks(call: Call) -> bool:
-    """Whether a call does nothing but let the agent think, as a text does."""
-    return "think" in _name_of(call).lower()
+def thinks(tool: str) -> bool:
+    """Whether a tool does nothing by its name but let the agent think, as a text does."""
+    return "think" in tool[:_NAME_CHARACTERS].lower()
 
 
 def only_looks(call: Call) -> bool:

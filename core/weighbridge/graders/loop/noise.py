@@ -74,6 +74,7 @@ _DAYS_AND_MONTHS = frozenset(
 )
 _WORD = re.compile(r"\w+")
 _DIGIT = re.compile(r"\d")
+_DIGITS_MARKED = bytes(code in b"0123456789" for code in range(256))
 _VARYING = ("tmp", "Ad:", "ad:")  #: before noise that may have no digit
 _OPENING = ("{", "[")  #: of an object or an array, written as text
 
@@ -87,16 +88,25 @@ class Work(NamedTuple):
 
 def beginning_of(text: str) -> str:
     """Return the beginning of a result, up to a number: it is equal for nearly all that are the same but for noise."""
-    found = _DIGIT.search(text, 0, _BEGINNING_CHARACTERS)
-    end = found.start() if found else _BEGINNING_CHARACTERS
+    beginning = text[:_BEGINNING_CHARACTERS]
+    end = _place_of_digit(beginning)
     for mark in _VARYING:
-        place = text.find(mark, 0, end)
+        place = beginning.find(mark, 0, end)
         end = place if place >= 0 else end
     # What stands right before a number may belong to it: an id may begin with letters, a date with a day or a month.
-    head = text[:end].rstrip(ascii_letters)
+    head = beginning[:end].rstrip(ascii_letters)
     while head.rstrip(", ")[-3:].lower() in _DAYS_AND_MONTHS:
         head = head.rstrip(", ").rstrip(ascii_letters)
     return head
+
+
+def _place_of_digit(text: str) -> int:
+    """Return where the first digit of a text stands; its length for none."""
+    if text.isascii():
+        place = text.encode().translate(_DIGITS_MARKED).find(1)
+        return place if place >= 0 else len(text)
+    found = _DIGIT.search(text)
+    return found.start() if found else len(text)
 
 
 def without_noise(text: str, work: Work, effort: Effort) -> str:

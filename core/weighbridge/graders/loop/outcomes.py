@@ -13,7 +13,7 @@ from weighbridge.graders.inputs import printable
 from weighbridge.graders.loop.arguments import canonical
 from weighbridge.graders.loop.limits import Effort
 from weighbridge.graders.loop.nature import keeps, makes
-from weighbridge.graders.loop.noise import Work, beginning_of, without_noise
+from weighbridge.graders.loop.noise import Work, without_noise
 from weighbridge.graders.loop.signs import (
     answers,
     is_omitted,
@@ -70,11 +70,6 @@ class Outcome(Struct, eq=False, gc=False):
     def is_vain(self) -> bool:
         """Whether it says that the call came to nothing: it failed, or there was nothing to be had."""
         return self.has_failed or says_in_vain(self.text or "")
-
-    @property
-    def rough(self) -> str | None:
-        """Its beginning, up to what may be noise."""
-        return self.text and beginning_of(self.text)
 
     @property
     def steady(self) -> str:
@@ -150,16 +145,20 @@ def _without_echo(text: str, asked: Any) -> str:
     """Leave out the arguments that a short result repeats, so that it is the same for a call in other words."""
     if type(asked) is not dict or len(text) > _ECHO_CHARACTERS:
         return text
+    folded = text.lower()
     for value in islice(asked.values(), _ECHOED_VALUES):
         if type(value) is str and len(value) <= _ECHO_CHARACTERS:
-            echo = value.strip(_AROUND).lower()
-            if len(echo) >= _ECHOED_CHARACTERS and echo in text.lower():
-                text = _without(text, echo)
+            echo = value.strip(_AROUND)
+            if len(echo) > len(folded):  # its small letters are no fewer
+                continue
+            echo = echo.lower()
+            if len(echo) >= _ECHOED_CHARACTERS and echo in folded:
+                text = _without(text, folded, echo)
+                folded = text.lower()
     return text
 
 
-def _without(text: str, echo: str) -> str:
-    folded = text.lower()
+def _without(text: str, folded: str, echo: str) -> str:
     if len(folded) != len(text):  # some letters have longer small forms
         return text
     pieces, start = [], 0

@@ -36,8 +36,11 @@ def loops_in_calls(calls: Sequence[Call | None], limits: Limits) -> tuple[list[i
     row = row_of(calls)
     findings = [*_in_order(calls, row, limits)]
     findings += [*_crowded(calls, row, limits), *_failing_again(calls, row, limits)]
-    places = [place for place, call in enumerate(calls) if call is None or not thinks(call)]
-    if len(places) < len(calls):
+    thinking = {tool for tool in {call.tool for call in calls if call is not None} if thinks(tool)}
+    if thinking:
+        places = [
+            place for place, call in enumerate(calls) if call is None or call.tool not in thinking
+        ]
         acting = [calls[place] for place in places]
         findings += [
             replace(finding, places=tuple([places[place] for place in finding.places]))
@@ -134,6 +137,8 @@ def _crowded(calls: Sequence[Call | None], row: list[int], limits: Limits) -> It
     """Find stretches with hardly anything new, in whatever order."""
     repeat = limits.max_repeats
     often, window, held = max(2, repeat), 3 * repeat + 1, 2 * repeat + 1
+    if max(Counter(row).values(), default=0) < often:
+        return
     failing = _failing_only(calls, row, often)
     stretches = [
         *crowded(row, Crowding(window, repeat + 1, often, held)),
@@ -188,8 +193,9 @@ def _failing_again(
     """Find one call that fails the same way again and again, with nothing between that could have helped."""
     natures = _Natures()
     attempts: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
+    often = Counter(row)
     for place, call in enumerate(calls):
-        if call is not None:
+        if call is not None and often[row[place]] > limits.max_repeats:
             attempts[call.exact, row[place]].append(place)
     for places in attempts.values():
         call = calls[places[0]]

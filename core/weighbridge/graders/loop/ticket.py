@@ -47,8 +47,9 @@ class Sight:
         """Take a row of numbered steps into account; a negative number is no step."""
         count = sum(number >= 0 for number in row)
         self.steps += count
-        if count and not self.longest_repeat:
-            self.longest_repeat = 1
+        if not count:
+            return
+        self.longest_repeat = self.longest_repeat or 1
         for period, (start, end) in cycles(row, max_period):
             if row[start] < 0:
                 continue

@@ -34,6 +34,7 @@ _ENDING = re.compile(r"(?<=\w{4})(?:ing|ed|es|s)\b")
 #: What words stand between. Marks within a word, as in a path or an address, make it a name: all of it matters.
 _BETWEEN = re.compile(r"""[\s"'`(){}\[\],;=!?<>|*#]+|(?<![.:])[.:]++(?=\s|$)|(?<!\S)-+""")
 _MARKED = re.compile(r"\w[/._:@\\~-]|[/~]\w")
+_DIGITS_ALONE = "".join(chr(code) if chr(code).isdigit() else " " for code in range(128))
 _QUOTES_AND_STOPS = " \t\r\n\"'`.,;:!?"
 _SMALL_WORDS = frozenset(
     [
@@ -127,10 +128,12 @@ def _forms_of(text: str) -> Forms:
     if len(text) > FOLDED_CHARACTERS:
         return Forms("bulk", text, text, (), ())
     folded = text.casefold()
-    plain = " ".join(folded.split()).strip(_QUOTES_AND_STOPS)
+    # Any white space but the plain one is not printable.
+    is_tidy = folded.isprintable() and "  " not in folded
+    plain = (folded if is_tidy else " ".join(folded.split())).strip(_QUOTES_AND_STOPS)
     if len(text) > COMPARED_CHARACTERS:
         return Forms("bulk", plain, plain, (), ())
-    digits = tuple(sorted(_DIGITS.findall(folded)))
+    digits = tuple(sorted(_digits_in(folded)))
     if len(plain) >= WORK_CHARACTERS:
         return Forms("work", plain, plain, digits, ())
     tokens = [token for token in _BETWEEN.split(folded) if token]
@@ -141,6 +144,11 @@ def _forms_of(text: str) -> Forms:
     meaning: object = (tuple(stems), digits, tuple(names)) if len(stems) > 1 else plain
     sort = "phrase" if len(tokens) < _PROSE_WORDS else "prose"
     return Forms(sort, plain, meaning, digits, tuple(names))
+
+
+def _digits_in(text: str) -> list[str]:
+    # A pattern takes eight times as long.
+    return text.translate(_DIGITS_ALONE).split() if text.isascii() else _DIGITS.findall(text)
 
 
 def stems_of(folded: str) -> list[str]:
