@@ -100,7 +100,7 @@ class TestAddresses:
         assert time.monotonic() - began < 6
 
     @pytest.mark.parametrize(
-        "url", ["http://", "http://:80", "https:///path", "http://h\n", "http://h:x"]
+        "url", ["http://", "http://:80", "https:///path", "http://h\x00", "http://h:x"]
     )
     def test_what_is_no_url_is_refused_at_once(self, url: str) -> None:
         with pytest.raises(ServerError, match="is no URL"), Client(url) as client:
