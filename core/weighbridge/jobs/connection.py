@@ -30,6 +30,7 @@ T = TypeVar("T")
 
 CONNECT_SECONDS = 5.0
 ANSWER_SECONDS = 30.0
+IMPATIENT_ANSWER_SECONDS = 8.0  #: over the longest that a read for news waits
 PATIENCE_TRIES = 25  #: with a growing pause of at most 1 s: a restart of the server is waited out
 
 
@@ -68,7 +69,7 @@ def connect(url: str, *, patient: bool = True) -> Redis:
             url,
             retry=retry,
             retry_on_error=[ConnectionError, TimeoutError, BusyLoadingError],
-            socket_timeout=ANSWER_SECONDS,
+            socket_timeout=ANSWER_SECONDS if patient else IMPATIENT_ANSWER_SECONDS,
             socket_connect_timeout=CONNECT_SECONDS,
             health_check_interval=25,
             protocol=2,

@@ -77,7 +77,25 @@ PROBLEM_ANSWERS: dict[int | str, dict[str, Any]] = {
         "description": HTTPStatus(status).phrase,
         "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
     }
-    for status in (400, 401, 403, 404, 405, 409, 410, 413, 414, 415, 421, 422, 429, 431, 503, 507)
+    for status in (
+        400,
+        401,
+        403,
+        404,
+        405,
+        408,
+        409,
+        410,
+        413,
+        414,
+        415,
+        421,
+        422,
+        429,
+        431,
+        503,
+        507,
+    )
 }
 
 

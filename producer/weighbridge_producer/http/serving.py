@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 GRACE_SECONDS = 10  #: for requests that are being answered when the service ends
 _BACKLOG = 2048
+_CONNECTIONS = 65_536
 
 
 class Server(uvicorn.Server):
@@ -42,6 +43,7 @@ class Server(uvicorn.Server):
 
 def make_server(service: Service, on_ready: Callable[[], None]) -> Server:
     """Return a server for one service; `run(sockets=[...])` serves until it is told to exit."""
+    _allow_many_connections()
     config = uvicorn.Config(
         create_app(service),
         access_log=False,
@@ -56,3 +58,15 @@ def make_server(service: Service, on_ready: Callable[[], None]) -> Server:
         backlog=_BACKLOG,
     )
     return Server(config, service, on_ready)
+
+
+def _allow_many_connections() -> None:
+    """Let this process have as many connections as the system grants it: by default there are 1,024 on many."""
+    try:
+        import resource
+    except ImportError:  # not on Windows
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = _CONNECTIONS if hard == resource.RLIM_INFINITY else min(_CONNECTIONS, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request
@@ -35,6 +36,8 @@ _BODY: dict[str, Any] = {
 
 #: Read of a body over the limit, and thrown away: who sends a little too much hears why, and no broken connection.
 _DRAINED_BYTES = 16 * MIB
+
+_BODY_SECONDS = 60.0
 
 router = APIRouter(prefix="/api/graders", tags=["graders"])
 
@@ -70,25 +73,40 @@ async def grade(
 
 
 async def whole_body(request: Request, limit_bytes: int) -> bytes:
-    """Return a request's body; a ProblemError when it is larger than it may be."""
+    """Return a request's body; a ProblemError when it is larger than it may be, or too long under way."""
+    try:
+        async with asyncio.timeout(_BODY_SECONDS):
+            body = await _body_within(request, limit_bytes)
+    except TimeoutError:
+        raise ProblemError(
+            408,
+            "BODY_TOO_SLOW",
+            f"the body did not arrive within {_BODY_SECONDS:g} s",
+            "send it again",
+            {"Connection": "close"},
+        ) from None
+    if body is None:
+        raise ProblemError(
+            413,
+            "BODY_TOO_LARGE",
+            f"the body has more than {limit_bytes:,} bytes",
+            "submit it as a batch, or raise WEIGHBRIDGE_TRY_IT_LIMIT_BYTES",
+            {"Connection": "close"},  # or the rest of it would be read, and thrown away
+        )
+    return body
+
+
+async def _body_within(request: Request, limit_bytes: int) -> bytes | None:
+    if _declared_size(request) > limit_bytes + _DRAINED_BYTES:
+        return None
     body, size = bytearray(), 0
-    if _declared_size(request) <= limit_bytes + _DRAINED_BYTES:
-        async for part in request.stream():
-            size += len(part)
-            if size <= limit_bytes:
-                body += part
-            elif size > limit_bytes + _DRAINED_BYTES:
-                break
-        else:
-            if size <= limit_bytes:
-                return bytes(body)
-    raise ProblemError(
-        413,
-        "BODY_TOO_LARGE",
-        f"the body has more than {limit_bytes:,} bytes",
-        "submit it as a batch, or raise WEIGHBRIDGE_TRY_IT_LIMIT_BYTES",
-        {"Connection": "close"},  # or the rest of it would be read, and thrown away
-    )
+    async for part in request.stream():
+        size += len(part)
+        if size <= limit_bytes:
+            body += part
+        elif size > limit_bytes + _DRAINED_BYTES:
+            break
+    return bytes(body) if size <= limit_bytes else None
 
 
 def _declared_size(request: Request) -> int:
