@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from support.http import HttpServer
 from support.workers import environment
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ ROOT = Path(__file__).resolve().parents[2]
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 #: Blocks marked `sh` are not run here: CI runs make, and there is no container engine at hand.
 NOT_RUN = re.compile(r"(make|docker compose|pip install|export|source|#) ?.*")
+SERVICE_IN_TEXT = "http://localhost:8000"
 SERVER_IN_TEXT = "redis://localhost:6379/0"
 STEP = "\x1e"
 VOLATILE = [
@@ -89,11 +91,12 @@ def masked(output: str) -> str:
     return output.strip()
 
 
-def run_commands(examples: list[Example], folder: Path, server: str) -> list[str]:
+def run_commands(
+    examples: list[Example], folder: Path, server: str, in_text: str = SERVER_IN_TEXT
+) -> list[str]:
     """Run commands one after the other in one shell and return what each printed, errors too."""
     script = "".join(
-        f"printf '{STEP}'\n{example.source.replace(SERVER_IN_TEXT, server)}\n"
-        for example in examples
+        f"printf '{STEP}'\n{example.source.replace(in_text, server)}\n" for example in examples
     )
     kept = {name: value for name, value in os.environ.items() if not name.startswith("WEIGHBRIDGE")}
     kept |= {
@@ -119,13 +122,14 @@ def run_commands(examples: list[Example], folder: Path, server: str) -> list[str
             with suppress(ProcessLookupError):
                 os.killpg(shell.pid, signal.SIGKILL)
             shell.wait()
-    return printed.read_text().replace(server, SERVER_IN_TEXT).split(STEP)[1:]
+    return printed.read_text().replace(server, in_text).split(STEP)[1:]
 
 
-def run_programs(examples: list[Example], folder: Path, server: str) -> list[str]:
+def run_programs(examples: list[Example], folder: Path, server: str, service: str) -> list[str]:
     """Run Python blocks one after the other in one process and return what each printed."""
     program = f"\nprint({STEP!r}, end='', flush=True)\n".join(
-        example.source.replace(SERVER_IN_TEXT, server) for example in examples
+        example.source.replace(SERVER_IN_TEXT, server).replace(SERVICE_IN_TEXT, service)
+        for example in examples
     )
     ended = subprocess.run(
         [sys.executable, "-c", program],
@@ -160,13 +164,29 @@ def test_every_command_on_the_page_prints_what_it_shows(
     ]
 
 
+def test_every_request_in_the_http_guide_is_answered_as_it_shows(
+    folder: Path, server: EmbeddedServer, worker: WorkerProcess
+) -> None:
+    missing = [tool for tool in ("curl", "jq") if not shutil.which(tool)]
+    if missing:
+        pytest.skip(f"the guide's commands need {' and '.join(missing)}")
+    examples = commands("docs/http.md")
+    assert len(examples) > 10
+    with HttpServer(server.url) as service:
+        printed = run_commands(examples, folder, service.url, SERVICE_IN_TEXT)
+    assert [(e.source, masked(e.output)) for e in examples] == [
+        (e.source, masked(output)) for e, output in zip(examples, printed, strict=True)
+    ]
+
+
 @pytest.mark.parametrize("page", ["README.md", "docs/python.md"])
 def test_every_program_on_the_page_prints_what_it_shows(
     page: str, folder: Path, server: EmbeddedServer, worker: WorkerProcess
 ) -> None:
     examples = programs(page)
     assert examples
-    printed = run_programs(examples, folder, server.url)
+    with HttpServer(server.url) as service:
+        printed = run_programs(examples, folder, server.url, service.url)
     assert [masked(e.output) for e in examples] == list(map(masked, printed))
 
 
