@@ -13,7 +13,7 @@ function enhanceNewBatch(form) {
   let looking = null;
 
   // Show what the service makes of the form; false when it would refuse it.
-  const look = async () => {
+  const look = async (isSubmitting = false) => {
     looking?.abort();
     looking = new AbortController();
     const preview = document.getElementById("preview");
@@ -29,6 +29,8 @@ function enhanceNewBatch(form) {
       const found = parsed(await answer.text());
       adopt(found, "trouble");
       adopt(found, "preview");
+      // While somebody fills it in, nothing of the form is replaced under their hands.
+      if (isSubmitting && !answer.ok) adopt(found, "graders");
       return answer.ok;
     } catch (error) {
       if (error.name !== "AbortError") tell(`The preview failed: ${error.message}`);
@@ -86,8 +88,9 @@ function enhanceNewBatch(form) {
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     clearTimeout(waiting);
-    const isAccepted = await look();
-    if (event.submitter?.id === "look") return;
+    const isSubmitting = event.submitter?.id !== "look";
+    const isAccepted = await look(isSubmitting);
+    if (!isSubmitting) return;
     // Nobody should upload much to be told then that a setting is wrong.
     if (isAccepted) send(form);
     else document.getElementById("trouble").focus();
@@ -114,7 +117,8 @@ function send(form) {
     const percent = Math.floor((100 * event.loaded) / event.total);
     progress.value = percent;
     // A screen reader would read out every single percent.
-    if (percent % 10 === 0) told.textContent = `${percent} % of ${event.total.toLocaleString("en")} bytes`;
+    const news = `${percent - (percent % 10)} % of ${event.total.toLocaleString("en")} bytes`;
+    if (told.textContent !== news) told.textContent = news;
   });
   request.upload.addEventListener("load", () => {
     told.textContent = "All sent; the last cases are being taken in.";
