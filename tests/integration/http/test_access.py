@@ -251,3 +251,25 @@ def test_a_store_that_does_not_answer_is_no_fault_of_the_request(tcp_server: Tcp
         assert ask(service, "GET", "/healthz").status_code == 200
         tcp_server.start()
         assert ask(service, "GET", "/readyz").status_code == 200
+
+
+def test_nobody_escapes_a_limit_by_naming_another_address(limited: HttpServer) -> None:
+    statuses = [
+        httpx.get(
+            f"{limited.url}/api/graders", headers={"X-Forwarded-For": f"203.0.113.{number}"}
+        ).status_code
+        for number in range(12)
+    ]
+    assert 429 in statuses
+
+
+def test_a_proxy_that_is_trusted_tells_who_asks(own_server: EmbeddedServer) -> None:
+    settings = {"rate_limit_per_minute": 5, "trusted_proxies": "127.0.0.1"}
+    with HttpServer(own_server.url, keys_required=True, **settings) as service:
+        statuses = {
+            httpx.get(
+                f"{service.url}/api/graders", headers={"X-Forwarded-For": f"203.0.113.{number}"}
+            ).status_code
+            for number in range(12)
+        }
+    assert statuses == {200}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import socket
 import threading
 import time
@@ -172,3 +174,19 @@ def test_a_connection_that_never_says_what_it_wants_is_closed(
                 started = time.monotonic()
                 assert connection.recv(1) == b""
                 assert time.monotonic() - started < 5
+
+
+@pytest.mark.slow
+def test_a_store_that_is_silent_keeps_nobody_waiting_for_long(tcp_server: TcpServer) -> None:
+    with HttpServer(tcp_server.url) as service:
+        assert httpx.get(f"{service.url}/readyz").status_code == 200
+        os.kill(tcp_server.pid, signal.SIGSTOP)
+        try:
+            answer = httpx.get(f"{service.url}/readyz", timeout=60)
+            assert httpx.get(f"{service.url}/healthz").status_code == 200
+        finally:
+            os.kill(tcp_server.pid, signal.SIGCONT)
+        assert answer.status_code == 503
+        assert answer.json()["code"] == "REDIS_UNAVAILABLE"
+        assert answer.elapsed.total_seconds() < 30
+        assert httpx.get(f"{service.url}/readyz", timeout=60).status_code == 200
