@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass, field
-from functools import cache
+from threading import local
 from typing import TYPE_CHECKING
 
 import orjson
@@ -19,29 +19,57 @@ if TYPE_CHECKING:
 
 COMPRESSION_LEVEL = 1
 UNPACKED_LIMIT_BYTES = 1024 * MIB  #: over what any chunk or its results come to
+_BLOCK_BYTES = 256 * 1024
 UNREADABLE = (zstandard.ZstdError, ValueError, TypeError, KeyError, AttributeError)
 
 
-@cache
-def _compressor() -> zstandard.ZstdCompressor:
-    return zstandard.ZstdCompressor(level=COMPRESSION_LEVEL)
+class _Contexts(local):
+    """What compresses and decompresses; each thread needs its own."""
+
+    def __init__(self) -> None:
+        self.compressor = zstandard.ZstdCompressor(level=COMPRESSION_LEVEL)
+        self.decompressor = zstandard.ZstdDecompressor()
 
 
-@cache
-def _decompressor() -> zstandard.ZstdDecompressor:
-    return zstandard.ZstdDecompressor()
+_contexts = _Contexts()
 
 
 def compress(data: bytes) -> bytes:
     """Compress a blob for the store."""
-    return _compressor().compress(data)
+    return _contexts.compressor.compress(data)
 
 
 def decompress(data: bytes) -> bytes:
     """Undo `compress`; ValueError for what would fill the memory, which ours never does."""
-    if not 0 <= zstandard.frame_content_size(data) <= UNPACKED_LIMIT_BYTES:
+    _checked_size(data)
+    return _contexts.decompressor.decompress(data)
+
+
+def decompressed_lines(data: bytes) -> Iterator[bytes]:
+    """Undo `compress` some whole lines at a time: that is quicker than all at once, for it stays in the cache.
+
+    Raises one of UNREADABLE, as `decompress` does.
+    """
+    left = _checked_size(data)
+    begun: list[bytes] = []
+    for block in zstandard.ZstdDecompressor().read_to_iter(data, write_size=_BLOCK_BYTES):
+        left -= len(block)
+        whole = block.rfind(b"\n") + 1
+        if whole:
+            yield b"".join((*begun, block[:whole]))
+            begun.clear()
+        begun.append(block[whole:])
+    if left:
+        raise ValueError(f"{left:,} bytes of a blob are missing")
+    if any(begun):
+        yield b"".join(begun)
+
+
+def _checked_size(data: bytes) -> int:
+    size = zstandard.frame_content_size(data)
+    if not 0 <= size <= UNPACKED_LIMIT_BYTES:
         raise ValueError(f"a blob must unpack to at most {UNPACKED_LIMIT_BYTES:,} bytes")
-    return _decompressor().decompress(data)
+    return size
 
 
 @dataclass(frozen=True, slots=True)

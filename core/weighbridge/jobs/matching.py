@@ -50,7 +50,7 @@ class Matcher:
 
     def matches(self, results: bytes, offset: int) -> Iterator[tuple[bytes | None, int]]:
         """Yield each line that may match and where it ends, None in its place when it does not."""
-        if self._text and not self._text.is_in(results):
+        if self._text and not self._text.folded and not self._text.is_in(results):
             return
         for start, end in self._candidates(results, offset):
             line = results[start:end]

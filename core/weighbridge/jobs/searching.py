@@ -130,20 +130,28 @@ class Search:
         """Take the matches of a chunk; False when room or time ended first."""
         if draft.is_full():
             return False
-        [results] = self._store.results(self._batch, [place.chunk])
-        if results is None:  # freed, or opened again this moment
-            return True
-        offset = place.offset or 0
-        if offset and results[offset - 1 : offset] != b"\n":
-            raise self._no_place()
-        for looks, (line, end) in enumerate(self._matcher.matches(results, offset), 1):
-            looked = not looks % _LOOKS_BETWEEN
+        matches = self._matches(place.chunk, place.offset or 0)
+        for looks, (line, end) in enumerate(matches, 1):
+            if line is not None and draft.is_full():
+                return False
             if line is not None:
-                if draft.is_full():
-                    return False
                 draft.take(line)
-            if line is not None or looked:
+            if line is not None or not looks % _LOOKS_BETWEEN:
                 draft.place = replace(place, offset=end)
-            if looked and draft.is_late():
+            if not looks % _LOOKS_BETWEEN and draft.is_late():
                 return False
         return True
+
+    def _matches(self, chunk: str, first: int) -> Iterator[tuple[bytes | None, int]]:
+        """Yield each line from an offset on that may match and where it ends, None in its place when it does not."""
+        begin = 0
+        for lines in self._store.result_lines(self._batch, chunk):
+            at = first - begin
+            if 0 < at <= len(lines) and lines[at - 1 : at] != b"\n":
+                raise self._no_place()
+            if at < len(lines):
+                for line, end in self._matcher.matches(lines, max(at, 0)):
+                    yield line, begin + end
+            begin += len(lines)
+        if 0 < begin < first:
+            raise self._no_place()

@@ -1,11 +1,20 @@
 """Chunks: what is packed is what is unpacked, and each line keeps its number."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weighbridge.jobs.chunk import Chunk, ChunkId, compress, decompress
+from weighbridge.jobs.chunk import (
+    UNREADABLE,
+    Chunk,
+    ChunkId,
+    compress,
+    decompress,
+    decompressed_lines,
+)
 from weighbridge.jobs.model import SCHEMA_VERSION, ErrorCode, JobError
 
 FAULT = JobError("LINE_TOO_LONG", "too long", "split it")
@@ -104,3 +113,37 @@ def test_any_lines_survive_packing(rows: list[bytes]) -> None:
     lines = list(Chunk.unpack(chunk.pack()).lines(ChunkId(0)))
     assert [line.raw for line in lines] == [row for row in rows if row.strip(b" \t\r\n")]
     assert all(rows[line.index] == line.raw for line in lines)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [],
+        [b"\n"],
+        [b"a\n", b"\n", b"b\n"],
+        [b"x" * 299_999 + b"\n"] * 5,
+        [b"y" * 3_000_000 + b"\n", b"short\n"],
+        [b"%d\n" % number for number in range(100_000)],
+        [b"a\n", b"no end"],
+        [b"z" * 700_000],
+    ],
+    ids=lambda lines: f"{len(lines)} of {len(lines[0]) if lines else 0}",
+)
+def test_a_blob_comes_back_in_whole_lines_whatever_their_length(lines: list[bytes]) -> None:
+    blocks = list(decompressed_lines(compress(b"".join(lines))))
+    assert b"".join(blocks) == b"".join(lines)
+    assert all(block.endswith(b"\n") for block in blocks[:-1])
+    assert all(blocks)
+
+
+@pytest.mark.parametrize("blob", [b"", b"nonsense", compress(b"a\n" * 1000)[:-3]])
+def test_a_damaged_blob_gives_no_lines_but_an_error(blob: bytes) -> None:
+    with pytest.raises(UNREADABLE):
+        assert b"".join(decompressed_lines(blob)) == b"a\n" * 1000
+
+
+def test_many_threads_compress_and_decompress_at_once() -> None:
+    blobs = [bytes([number]) * 200_000 for number in range(64)]
+    with ThreadPoolExecutor(8) as pool:
+        for _ in range(5):
+            assert list(pool.map(lambda blob: decompress(compress(blob)), blobs)) == blobs

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from weighbridge.jobs.chunk import UNREADABLE, Chunk
+from weighbridge.errors import ServerError
+from weighbridge.jobs.chunk import UNREADABLE, Chunk, decompressed_lines
 from weighbridge.jobs.connection import plain_errors
 from weighbridge.jobs.results import Generation
 from weighbridge.jobs.store.base import StoreBase
@@ -14,7 +15,7 @@ from weighbridge.jobs.store.keys import key, text
 from weighbridge.jobs.store.shapes import LogEntry, Looked
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
 _ENTRIES_AT_ONCE = 500  #: of the log; the server answers nobody else meanwhile
 _FOUND_AT_ONCE = 16  #: of those
@@ -59,6 +60,15 @@ class Looking(StoreBase):
         ]
         records = map(_object, found[2::3])
         return Looked(text(at), passed, list(zip(entries, records, strict=True)))
+
+    def result_lines(self, batch: str, chunk: str) -> Iterator[bytes]:
+        """Yield a finished chunk's result lines, some at a time; none when it has none, or no longer."""
+        with plain_errors():
+            blob = self.redis.get(key(batch, f"result:{chunk}"))
+        try:
+            yield from () if blob is None else decompressed_lines(blob)
+        except UNREADABLE as error:
+            raise ServerError(f"the results of chunk {chunk} of {batch} are damaged") from error
 
     def submitted(self, batch: str, number: int) -> Chunk | None:
         """Return a chunk as it was submitted; None when it is freed, or cannot be read any more."""
