@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from weighbridge.jobs.model import Counts, GraderSummary
-    from weighbridge_producer.web.loop_marks import ShownLoop
-    from weighbridge_producer.web.running_totals import RunningTotal
+    from weighbridge_producer.trace_view.loop_marks import ShownLoop
+    from weighbridge_producer.trace_view.running_totals import RunningTotal
 
 BAR_WIDTH = 1_000
 _LEAST_WIDTH = 4  #: of what there is any of, so that it can be seen
@@ -18,7 +18,6 @@ _OUTCOMES = ("passed", "failed", "ungradable", "errored", "cancelled", "expired"
 
 WIDTH, HEIGHT = 640, 200
 _LEFT, _RIGHT, _TOP, _BOTTOM = 70, 12, 16, 28
-_MOST_POINTS = 300
 _HEADROOM = 1.08
 
 _HISTOGRAM_BAR, _HISTOGRAM_GAP, _HISTOGRAM_HEIGHT = 44, 6, 90
@@ -123,7 +122,7 @@ def totals_chart(total: RunningTotal, steps: int) -> TotalsChart:
         y = _TOP + height * (1 - amount / most)
         return Spot(round(x, 1), round(y, 1), number, amount)
 
-    spots = [spot(*point) for point in _thinned(total.points, is_sum=total.is_sum)]
+    spots = [spot(*point) for point in total.points]
     return TotalsChart(
         total=total,
         line=_stairs(spots, spot(1, 0.0), spot(max(1, steps), 0.0).x) if total.is_sum else "",
@@ -145,17 +144,6 @@ def _stairs(spots: Sequence[Spot], start: Spot, end: float) -> str:
         points += [(spot.x, points[-1][1]), (spot.x, spot.y)]
     points.append((end, points[-1][1]))
     return " ".join(f"{x:g},{y:g}" for x, y in points)
-
-
-def _thinned(points: Sequence[tuple[int, float]], *, is_sum: bool) -> list[tuple[int, float]]:
-    """Return few enough points to draw: of each stretch the last where they are sums, else the highest."""
-    if len(points) <= _MOST_POINTS:
-        return list(points)
-    size = -(-len(points) // _MOST_POINTS)
-    stretches = [points[at : at + size] for at in range(0, len(points), size)]
-    if is_sum:
-        return [stretch[-1] for stretch in stretches]
-    return [max(stretch, key=lambda point: point[1]) for stretch in stretches]
 
 
 class Box(NamedTuple):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from threading import BoundedSemaphore
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from fastapi import APIRouter, Depends, Query, Request
@@ -14,37 +12,32 @@ from weighbridge.graders.inputs import as_json
 from weighbridge.jobs.api_keys import Role
 from weighbridge_producer.http.access import Identity, require
 from weighbridge_producer.http.service import Served
+from weighbridge_producer.trace_view.case_view import (
+    TEXT_ON_STEP_PAGE,
+    CaseView,
+    StepView,
+    Wanted,
+    view_case,
+    view_step,
+)
+from weighbridge_producer.trace_view.marked_json import problems_in
+from weighbridge_producer.trace_view.reading_apart import TooMuchError, read_apart
 from weighbridge_producer.web.addresses import batch_at, result_at
 from weighbridge_producer.web.charts import hue_of, loop_strip, totals_chart
-from weighbridge_producer.web.marked_json import problems_in
 from weighbridge_producer.web.rendering import page
-from weighbridge_producer.web.timeline import (
-    NoTimelineError,
-    Text,
-    Timeline,
-    read_case,
-    text_of,
-    timeline_of,
-    trace_in,
-    whole_texts,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from weighbridge.jobs.case import Case
-    from weighbridge.jobs.model import GraderSpec
-    from weighbridge_producer.web.marked_json import Problem
+    from weighbridge_producer.batch import RedisBatch
+    from weighbridge_producer.http.service import Service
+    from weighbridge_producer.trace_view.marked_json import Problem
 
 router = APIRouter()
 
-_INPUT_CHARACTERS = 4_000
-_TEXT_ON_STEP_PAGE = 100_000
 _VALUE_CHARACTERS = 2_000
 _STEPS_LISTED = 50
 _ENTRIES_SHOWN = 200
-# A trace in memory is many times its text: few at once, whoever asks.
-_readers = BoundedSemaphore(2)
 
 Reader = Annotated[Identity, Depends(require(Role.READ))]
 CustomId = Annotated[str, Query(min_length=1, max_length=1_000)]
@@ -81,16 +74,6 @@ class Tab(NamedTuple):
     is_current: bool
 
 
-@dataclass(frozen=True, slots=True)
-class CaseView:
-    """What the page knows of a result's case."""
-
-    config: Mapping[str, Any] | None = None  #: that the grader was given
-    timeline: Timeline | None = None
-    inputs: tuple[Text, ...] = ()
-    untold: str = ""  #: why there is neither, for a person
-
-
 @router.get("/batches/{batch_id}/result")
 def result(
     request: Request,
@@ -106,9 +89,7 @@ def result(
     batch = service.client.batch(batch_id)
     results = batch.result(custom_id)
     chosen = _chosen(results, custom_id, label)
-    view = _case_view(
-        batch.case(custom_id), batch.options().graders, chosen, step=step, first=first
-    )
+    view = _view_case(service, batch, custom_id, chosen, Wanted(step, first))
     timeline = view.timeline
     numbers = timeline.numbers if timeline else {}
 
@@ -162,35 +143,23 @@ def step_page(
     at: Annotated[int, Query(ge=0, le=10**9)] = 0,
 ) -> HTMLResponse:
     """Show one step of a trace with all of its texts."""
-    shown, texts, untold = None, [], "the case has no trace"
+    line = service.client.batch(batch_id).case(custom_id)
     try:
-        with _readers:
-            trace = trace_in(read_case(service.client.batch(batch_id).case(custom_id), ()))
-    except NoTimelineError as error:
-        trace, untold = None, str(error)
-    if trace is not None:
-        if step > len(trace.steps):
-            raise NoSuchResultError(
-                f"the trace of {custom_id[:80]!r} has no step {step}",
-                f"it has {len(trace.steps):,}",
-            )
-        shown = trace.steps[step - 1]
-        texts = [
-            (name, text[at:][:_TEXT_ON_STEP_PAGE], len(text))
-            for name, text in whole_texts(shown)
-            if part in {"", name}
-        ]
+        view = read_apart(service.settings, view_step, line, step, part, at)
+    except TooMuchError as error:
+        view = StepView(untold=str(error))
+    if view.steps and step > view.steps:
+        raise NoSuchResultError(
+            f"the trace of {custom_id[:80]!r} has no step {step}", f"it has {view.steps:,}"
+        )
     return page(
         request,
         "step.html",
         batch_id=batch_id,
         custom_id=custom_id,
         number=step,
-        step=shown,
-        texts=texts,
-        untold=untold,
-        at=at,
-        most=_TEXT_ON_STEP_PAGE,
+        view=view,
+        most=TEXT_ON_STEP_PAGE,
         result_href=result_at(batch_id, custom_id, "", step),
         more_href=lambda name, start: batch_at(
             batch_id, "step", custom_id=custom_id, step=step, part=name, at=start
@@ -246,33 +215,15 @@ def _tabs(
     ]
 
 
-def _case_view(
-    line: bytes | None,
-    defaults: tuple[GraderSpec, ...],
-    result: dict[str, Any],
-    *,
-    step: int | None,
-    first: int | None,
+def _view_case(
+    service: Service, batch: RedisBatch, custom_id: str, result: dict[str, Any], wanted: Wanted
 ) -> CaseView:
-    config = next((spec.config for spec in defaults if spec.label == result["label"]), None)
+    line, defaults = batch.case(custom_id), batch.options().graders
+    facts = (defaults, result["label"], result["result"], wanted)
     try:
-        with _readers:
-            case = read_case(line, defaults)
-            config = next(
-                (spec.config for spec in case.graders if spec.label == result["label"]), config
-            )
-            trace = trace_in(case)
-            if trace is None:
-                return CaseView(config, inputs=_inputs(case))
-            timeline = timeline_of(trace, result["result"], step=step, first=first)
-            return CaseView(config, timeline=timeline)
-    except NoTimelineError as error:
-        return CaseView(config, untold=str(error))
-
-
-def _inputs(case: Case) -> tuple[Text, ...]:
-    texts = ((name, text_of(value)) for name, value in case.inputs.items())
-    return tuple(Text(name, text[:_INPUT_CHARACTERS], len(text)) for name, text in texts)
+        return read_apart(service.settings, view_case, line, *facts)
+    except TooMuchError as error:
+        return CaseView(untold=str(error))
 
 
 def _shown_evidence(

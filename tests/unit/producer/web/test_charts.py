@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from weighbridge.jobs.model import BatchState, BatchStatus, Counts
+from weighbridge_producer.trace_view.loop_marks import LoopedStep, ShownLoop
+from weighbridge_producer.trace_view.running_totals import RunningTotal
 from weighbridge_producer.web.charts import (
     BAR_WIDTH,
     HEIGHT,
@@ -14,9 +16,7 @@ from weighbridge_producer.web.charts import (
     loop_strip,
     totals_chart,
 )
-from weighbridge_producer.web.loop_marks import LoopedStep, ShownLoop
 from weighbridge_producer.web.progress import Sample, duration, progress_of
-from weighbridge_producer.web.running_totals import RunningTotal
 
 # ---- bars and histograms ----
 
@@ -68,14 +68,6 @@ def test_a_running_total_is_a_line_of_steps_under_or_over_its_limit():
     assert chart.breach.y < chart.limit_y < chart.base_y
     assert chart.line.split()[0] == f"{chart.left:g},{chart.base_y:g}"
     assert chart.line.split()[-1].split(",")[0] == f"{chart.right:g}"
-
-
-@pytest.mark.parametrize("is_sum", [True, False])
-def test_a_chart_of_a_very_long_run_holds_few_points(is_sum):
-    points = [(number, float(number)) for number in range(1, 100_001)]
-    chart = totals_chart(running(points, is_sum=is_sum), steps=100_000)
-    assert len(chart.line) < 20_000
-    assert len(chart.stems) <= 300
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ from weighbridge.graders.loop import LoopGrader
 from weighbridge.graders.tool_schema import ToolSchemaGrader
 from weighbridge.jobs.model import GraderSpec
 from weighbridge.traces import read_trace
-from weighbridge_producer.web.marked_json import Problem, broken_text, marked_lines
-from weighbridge_producer.web.timeline import (
+from weighbridge_producer.trace_view.marked_json import Problem, broken_text, marked_lines
+from weighbridge_producer.trace_view.timeline import (
     SHOWN_BYTES,
     TEXT_CHARACTERS,
     WINDOW,
@@ -207,6 +207,15 @@ def test_a_limit_that_is_not_known_to_be_exceeded_has_no_breach():
     result = BudgetGrader(config={"max_tokens": 100}).grade(read)
     assert result["verdict"] == "ungradable"
     assert timeline_of(read, result).totals[0].breach is None
+
+
+def test_the_running_total_of_a_very_long_run_has_few_points():
+    read = trace(*[{"type": "llm", "usage": {"total_tokens": 1}}] * 20_000)
+    result = BudgetGrader(config={"max_tokens": 12_345}).grade(read)
+    [tokens] = timeline_of(read, result).totals
+    assert len(tokens.points) <= 300
+    assert tokens.points[-1] == (20_000, 20_000.0)
+    assert tokens.breach == (12_346, 12_346.0)
 
 
 def test_every_limit_has_its_running_total():

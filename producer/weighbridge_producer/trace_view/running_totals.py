@@ -18,6 +18,7 @@ _PER_TOOL = "max_tool_calls_per_tool."
 _COST = "max_cost_usd"
 _LATENCY = "max_step_latency_ms"
 _CHARTS_SHOWN = 12
+_MOST_POINTS = 300
 _TOTALS = {
     "max_tokens": "tokens",
     "max_input_tokens": "input tokens",
@@ -39,7 +40,7 @@ class RunningTotal:
     check: str
     unit: str
     limit: float
-    points: tuple[Point, ...]
+    points: tuple[Point, ...]  #: few enough to draw
     breach: Point | None  #: the first step past the limit
     is_sum: bool  #: whether each amount holds those before it; latencies stand alone
 
@@ -79,7 +80,19 @@ def _held(
         amount = _amount_at(points, numbers[ids[0]])
         breach = (numbers[ids[0]], amount) if amount > entry["limit"] else None
     is_sum = check != _LATENCY
-    return RunningTotal(check, unit, float(entry["limit"]), tuple(points), breach, is_sum)
+    few = tuple(_thinned(points, is_sum=is_sum))
+    return RunningTotal(check, unit, float(entry["limit"]), few, breach, is_sum)
+
+
+def _thinned(points: Sequence[Point], *, is_sum: bool) -> list[Point]:
+    """Return few enough points to draw: of each stretch the last where they are sums, else the highest."""
+    if len(points) <= _MOST_POINTS:
+        return list(points)
+    size = -(-len(points) // _MOST_POINTS)
+    stretches = [points[at : at + size] for at in range(0, len(points), size)]
+    if is_sum:
+        return [stretch[-1] for stretch in stretches]
+    return [max(stretch, key=lambda point: point[1]) for stretch in stretches]
 
 
 def _amount_at(points: list[Point], number: int) -> float:

@@ -14,8 +14,8 @@ from weighbridge.jobs.case import parse_case
 from weighbridge.jobs.model import GraderSpec
 from weighbridge.settings import MIB
 from weighbridge.traces import read_trace
-from weighbridge_producer.web.loop_marks import LoopedStep, ShownLoop, loops_of
-from weighbridge_producer.web.marked_json import (
+from weighbridge_producer.trace_view.loop_marks import LoopedStep, ShownLoop, loops_of
+from weighbridge_producer.trace_view.marked_json import (
     BrokenText,
     MarkedLine,
     Problem,
@@ -23,10 +23,10 @@ from weighbridge_producer.web.marked_json import (
     marked_lines,
     problems_in,
 )
-from weighbridge_producer.web.running_totals import RunningTotal, running_totals
+from weighbridge_producer.trace_view.running_totals import RunningTotal, running_totals
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from weighbridge.jobs.case import Case
     from weighbridge.traces import Step, Trace, Usage
@@ -138,7 +138,7 @@ class Timeline:
     totals: tuple[RunningTotal, ...]
     lacks: tuple[tuple[str, str], ...]  #: what the source does not tell, and why
     not_carried: tuple[str, ...]
-    numbers: Mapping[str, int]  #: of all steps, by the ids that evidence has
+    numbers: Mapping[str, int]  #: of the steps that evidence names, by their ids
 
 
 def read_case(line: bytes | None, defaults: tuple[GraderSpec, ...]) -> Case:
@@ -191,7 +191,7 @@ def timeline_of(
         totals=tuple(running_totals(trace, evidence, numbers)),
         lacks=tuple((lack.replace("_", " "), why) for lack, why in trace.missing.items()),
         not_carried=trace.not_carried,
-        numbers=numbers,
+        numbers={each: numbers[each] for each in _named(evidence) if each in numbers},
     )
 
 
@@ -214,6 +214,10 @@ def _evidence(result: Mapping[str, Any] | None) -> list[Mapping[str, Any]]:
 def _ids(entry: Mapping[str, Any]) -> list[str]:
     ids = entry.get("step_ids")
     return [each for each in ids if type(each) is str] if type(ids) is list else []
+
+
+def _named(evidence: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    return (each for entry in evidence for each in _ids(entry))
 
 
 def _first_failure(evidence: Sequence[Mapping[str, Any]], numbers: Mapping[str, int]) -> int | None:
