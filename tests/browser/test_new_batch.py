@@ -92,7 +92,7 @@ def test_a_configuration_that_is_not_valid_is_told_beside_its_field(
     field.fill("many")
     watch.expected_statuses = {422}
     page.get_by_role("button", name="Submit the batch").click()
-    expect(page.get_by_role("alert")).to_contain_text("budget: max_steps: it must be")
+    expect(page.get_by_role("alert")).to_contain_text("budget: max_steps must be")
     expect(field).to_have_attribute("aria-invalid", "true")
     expect(field).to_have_value("many")
     expect(field).to_have_accessible_description(re.compile("whole number|integer"))
