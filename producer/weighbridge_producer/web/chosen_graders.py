@@ -46,6 +46,7 @@ class ChosenGraders:
     picks: list[Pick]
     more: str = ""
     more_problem: str = ""
+    unknown: tuple[str, ...] = ()  #: chosen on a page of before, and not installed any more
 
     @classmethod
     def of(
@@ -62,6 +63,7 @@ class ChosenGraders:
             picks.append(Pick(grader, form, is_chosen, label))
         graders = cls(picks, entries.get(MORE, ("",))[-1])
         graders.more_problem = _problem_of(graders.more)
+        graders.unknown = tuple(sorted(chosen - {pick.form.grader for pick in picks}))
         return graders
 
     @property
@@ -69,6 +71,7 @@ class ChosenGraders:
         """What is wrong with what was entered, each with its grader."""
         more = [f"more graders: {self.more_problem}"] if self.more_problem else []
         return [
+            *(f"no grader {name[:80]!r} is installed here" for name in self.unknown),
             *(f"{pick.form.grader}: {problem}" for pick in self.picks for problem in pick.problems),
             *more,
         ]

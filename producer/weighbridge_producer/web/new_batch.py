@@ -10,7 +10,7 @@ from starlette.concurrency import run_in_threadpool
 
 from weighbridge.errors import WeighbridgeError
 from weighbridge.jobs.api_keys import Role
-from weighbridge.settings import Settings
+from weighbridge_producer.client import RedisClient
 from weighbridge_producer.http.access import Identity, require
 from weighbridge_producer.http.form import Form
 from weighbridge_producer.http.order import Order
@@ -94,7 +94,7 @@ async def look(request: Request, service: Served, _: May) -> HTMLResponse:
     try:
         _check_is_form(request)
         fields, name, content = await _beginning(request)
-        preview = await run_in_threadpool(_preview, form, fields, name, content, service.settings)
+        preview = await run_in_threadpool(_preview, form, fields, name, content, service.client)
     except (WeighbridgeError, ProblemError) as error:
         return _page(request, form, trouble=_problem(error))
     return _page(request, form, preview=preview)
@@ -112,14 +112,16 @@ async def _beginning(request: Request) -> tuple[list[tuple[str, str]], str, byte
 
 
 def _preview(
-    form: NewBatchForm, fields: list[tuple[str, str]], name: str, head: bytes, settings: Settings
+    form: NewBatchForm, fields: list[tuple[str, str]], name: str, head: bytes, client: RedisClient
 ) -> Preview:
     form.fill(fields)
     if form.text.strip():
         name, head = _PASTED, form.text.encode(errors="replace")
     is_whole = max(len(head), form.file_size) <= HEAD_BYTES
     order = form.order(name)
-    return preview_of(Head(name, head[:HEAD_BYTES], is_whole), order.graders, settings)
+    elsewhere = {grader for worker in client.workers() for grader in worker.graders}
+    beginning = Head(name, head[:HEAD_BYTES], is_whole)
+    return preview_of(beginning, order.graders, client.settings, elsewhere)
 
 
 def _check_is_form(request: Request) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -22,7 +21,7 @@ from weighbridge_producer.reading import Source
 from weighbridge_producer.trace_cases import input_kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from weighbridge.settings import Settings
     from weighbridge.traces import Trace
@@ -93,7 +92,7 @@ class Preview:
 
     kind: str  #: `cases`, `traces` (one a line), `document`, or `nothing`
     packing: str
-    is_whole: bool  #: whether all of the input was looked at
+    is_all: bool = False  #: whether all of the input was looked at
     lines: int = 0  #: that were looked at
     cases: list[CaseShown] = field(default_factory=list)
     faults: list[LineFault] = field(default_factory=list)  #: the first
@@ -106,8 +105,13 @@ class Preview:
         return list(dict.fromkeys(case.trace_format for case in self.cases if case.trace_format))
 
 
-def preview_of(head: Head, specs: Sequence[GraderSpec], settings: Settings) -> Preview:
-    """Look at an input's beginning as whoever submits it would read it."""
+def preview_of(
+    head: Head,
+    specs: Sequence[GraderSpec],
+    settings: Settings,
+    elsewhere: Collection[str] = (),
+) -> Preview:
+    """Look at an input's beginning as whoever submits it would read it; `elsewhere` are graders that workers have."""
     first = next(
         (line for line in StreamLines(head.stream(), head.name, settings) if _has(line)), None
     )
@@ -115,51 +119,66 @@ def preview_of(head: Head, specs: Sequence[GraderSpec], settings: Settings) -> P
         note = "" if head.is_whole else f"its first line is longer than {HEAD_BYTES // KIB} KiB"
         return Preview("nothing", head.packing, head.is_whole, note=note)
     kind = "cases" if first.fault else input_kind(first.raw)
-    preview = Preview(kind, head.packing, head.is_whole)
+    preview = Preview(kind, head.packing)
     if kind == "document" and not head.is_whole:
         preview.note = "one JSON document over several lines, too long to look into here"
         return preview
-    grader = LineGrader(tuple(specs))
-    for number, line in _numbered(head, settings):
-        _add(preview, number, line, tuple(specs), grader)
+    looking = _Looking(preview, tuple(specs), elsewhere)
+    preview.is_all = _look_at(head, settings, looking) and head.is_whole
     return preview
 
 
-def _numbered(head: Head, settings: Settings) -> Iterator[tuple[int, SourceLine]]:
-    """Yield the lines that hold something, as far as they are looked at."""
+def _look_at(head: Head, settings: Settings, looking: _Looking) -> bool:
+    """Look at the lines that hold something; False where there are more than are looked at."""
     expanded = 0
-    for number, line in enumerate(islice(Source(head.stream(), settings), _LINES), 1):
+    for number, line in enumerate(Source(head.stream(), settings), 1):
+        if number > _LINES or expanded > _EXPANDED_BYTES:
+            return False
         cut_off = line.fault and line.fault.code == ErrorCode.INPUT_TRUNCATED
         if cut_off and not head.is_whole:
-            return
+            return False
         if _has(line):
-            yield number, line
+            looking.at(number, line)
         expanded += len(line.raw)
-        if expanded > _EXPANDED_BYTES:
-            return
+    return True
 
 
 def _has(line: SourceLine) -> bool:
     return bool(line.fault or line.raw.strip(JSON_SPACE))
 
 
-def _add(
-    preview: Preview,
-    number: int,
-    line: SourceLine,
-    specs: tuple[GraderSpec, ...],
-    grader: LineGrader,
-) -> None:
-    preview.lines += 1
-    fault = grader.fault_of(line.as_job(number))
-    if fault:
-        preview.faulty += 1
-        if len(preview.faults) < _FAULTS_SHOWN:
-            preview.faults.append(LineFault(number, _as_told_here(fault)))
-    if len(preview.cases) < _CASES_SHOWN and not line.fault:
-        shown = _case_shown(number, line, specs)
-        if shown:
-            preview.cases.append(shown)
+class _Looking:
+    """Adds lines to a preview."""
+
+    def __init__(
+        self, preview: Preview, specs: tuple[GraderSpec, ...], elsewhere: Collection[str]
+    ) -> None:
+        self._preview = preview
+        self._specs = specs
+        self._elsewhere = elsewhere
+        self._grader = LineGrader(specs)
+
+    def at(self, number: int, line: SourceLine) -> None:
+        """Look at one line."""
+        preview = self._preview
+        preview.lines += 1
+        fault = self._grader.fault_of(line.as_job(number))
+        if fault and not self._is_for_workers(fault, line):
+            preview.faulty += 1
+            if len(preview.faults) < _FAULTS_SHOWN:
+                preview.faults.append(LineFault(number, _as_told_here(fault)))
+        if len(preview.cases) < _CASES_SHOWN and not line.fault:
+            shown = _case_shown(number, line, self._specs)
+            if shown:
+                preview.cases.append(shown)
+
+    def _is_for_workers(self, fault: JobError, line: SourceLine) -> bool:
+        """Whether a grader is unknown only here."""
+        if fault.code != ErrorCode.UNKNOWN_GRADER or not self._elsewhere:
+            return False
+        case = parse_case(line.raw.rstrip(b"\n"), self._specs)
+        known = {*default_registry().ids(), *self._elsewhere}
+        return all(spec.grader in known for spec in case.graders)
 
 
 def _as_told_here(fault: JobError) -> JobError:

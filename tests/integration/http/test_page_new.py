@@ -142,6 +142,7 @@ def test_what_is_wrong_with_the_form_is_told_and_what_was_typed_is_kept(http: ht
             "two graders are labelled",
         ),
         ([("more_graders", '["budgt"]')], CASE, "no grader 'budgt'; did you mean 'budget'"),
+        ([("grader", "gone")], CASE, "no grader 'gone' is installed here"),
         ([("more_graders", "[1]")], CASE, "more graders: it must be a list"),
         ([("more_graders", "{")], CASE, "more graders: it is not valid JSON"),
         ([("grader", "budget")], CASE, "budget: "),

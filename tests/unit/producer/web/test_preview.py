@@ -128,3 +128,14 @@ def test_a_large_expansion_is_looked_at_as_far_as_four_megabytes() -> None:
     )
     preview = look(gzip.compress((line + b"\n") * 50), GraderSpec("string-match"))
     assert preview.lines <= 6
+    assert not preview.is_all
+
+
+def test_a_grader_that_only_workers_have_is_no_fault() -> None:
+    case = b'{"custom_id": "a", "inputs": {"answer": "x"}, "grader": "theirs"}\n'
+    head = Head("cases.jsonl", case, is_whole=True)
+    (fault,) = preview_of(head, (), Settings()).faults
+    assert fault.error.code == "UNKNOWN_GRADER"
+    preview = preview_of(head, (), Settings(), elsewhere={"theirs"})
+    assert preview.faults == []
+    assert preview.is_all
