@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -31,13 +32,13 @@ class Matcher:
         self.record_texts = list(_record_texts(wanted, self._outcomes))
         self._text = _Text(wanted.text) if wanted.text else None
 
-    def may_be_in(self, record: Mapping[str, Any]) -> bool:
-        """Whether a chunk may hold a match, by its record; one that cannot be read may."""
+    def most_in(self, record: Mapping[str, Any]) -> float:
+        """Return the most matches that a chunk may hold, by its record; infinitely many if that cannot be read."""
         try:
             rows = orjson.loads(record["tally"])["summary"]
-            return any(self._counts(*orjson.loads(row[0])) for row in rows)
+            return sum(int(row[1]) for row in rows if self._counts(*orjson.loads(row[0])))
         except _ODD:
-            return True
+            return inf
 
     def _counts(self, label: str | None, grader: str | None, outcome: str, cause: str) -> bool:
         """Whether a row of a tally counts jobs that match."""

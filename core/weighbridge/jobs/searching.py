@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from dataclasses import dataclass, field, replace
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.errors import StaleCursorError
@@ -62,6 +63,7 @@ class Search:
         self._owners = owners
         self._generation = store.generation(batch)
         self._seen: set[str] = set()
+        self._most: dict[str, float] = {}  #: matches that chunks may hold
 
     def page(self, cursor: str | None, limit: int, budget_seconds: float) -> ResultPage:
         """Return the matches after a place, up to `limit`, and as many as are found in time.
@@ -124,18 +126,23 @@ class Search:
         if chunk in self._seen:
             return False
         self._seen.add(chunk)
-        return self._matcher.may_be_in(record)
+        self._most[chunk] = self._matcher.most_in(record)
+        return self._most[chunk] > 0
 
     def _read(self, place: Place, draft: _Draft) -> bool:
         """Take the matches of a chunk; False when room or time ended first."""
         if draft.is_full():
             return False
+        most, found = inf if place.offset else self._most.get(place.chunk, inf), 0
         matches = self._matches(place.chunk, place.offset or 0)
         for looks, (line, end) in enumerate(matches, 1):
             if line is not None and draft.is_full():
                 return False
             if line is not None:
                 draft.take(line)
+                found += 1
+            if found >= most:
+                return True
             if line is not None or not looks % _LOOKS_BETWEEN:
                 draft.place = replace(place, offset=end)
             if not looks % _LOOKS_BETWEEN and draft.is_late():
