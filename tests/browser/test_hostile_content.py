@@ -9,7 +9,11 @@ from urllib.parse import quote, urlencode
 import pytest
 from playwright.sync_api import expect
 
+from support.cases import write_cases
+
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from playwright.sync_api import Page
 
     from support.browser import Watch
@@ -254,6 +258,25 @@ def test_what_is_downloaded_is_no_page(page: Page, served: Served, hostile: str)
         assert answer.headers["content-type"].startswith("application/json")
         assert answer.headers["x-content-type-options"] == "nosniff"
     assert case.headers["content-disposition"].startswith("attachment")
+
+
+def test_a_preview_shows_a_hostile_file_as_it_is(page: Page, tmp_path: Path) -> None:
+    image = "<img src=x onerror=pwned=1>"
+    cases = write_cases(
+        tmp_path / f"{image}{REVERSED}.jsonl", [*hostile_cases(), {EVERYTHING: EVERYTHING}]
+    )
+    page.goto("/new")
+    page.get_by_label("Or drop a file here").set_input_files(cases)
+    expect(page.get_by_role("table", name="First cases")).to_contain_text(HOSTILE["closing"])
+    expect(page.get_by_role("table", name="Lines that")).to_contain_text(HOSTILE["script"])
+    expect(page.locator("#file-chosen")).to_contain_text(image)
+    assert_nothing_was_taken_for_markup(page)
+    page.get_by_role("button", name="Submit the batch").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text(
+        f"{image}\ufffdgpj.exe\ufffd\ufffd.jsonl"
+    )
+    expect(page.locator("#status")).to_have_text("completed")
+    assert_nothing_was_taken_for_markup(page)
 
 
 def test_a_hostile_try_is_shown_as_it_is(page: Page, watch: Watch) -> None:

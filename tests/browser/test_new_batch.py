@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import orjson
 from playwright.sync_api import expect
 
-from support.cases import hazard_case, true_false_cases, write_cases
+from support.cases import sleepy_cases, true_false_cases, write_cases
 from support.examples import MIXED, SHOP_AGENT
 
 if TYPE_CHECKING:
@@ -26,10 +26,6 @@ def config_of(page: Page, grader: str) -> Locator:
 
 def preview(page: Page) -> Locator:
     return page.get_by_role("region", name="Preview", exact=True)
-
-
-def sleeping_cases(count: int, seconds: float) -> list[dict[str, Any]]:
-    return [hazard_case(f"s{number}", "sleeps", expected=seconds) for number in range(count)]
 
 
 def choose_trace_graders(page: Page) -> None:
@@ -103,7 +99,7 @@ def test_a_batch_is_watched_to_its_end_without_loading_the_page_again(
     page: Page, tmp_path: Path
 ) -> None:
     page.goto("/new")
-    cases = write_cases(tmp_path / "sleepy.jsonl", sleeping_cases(40, 0.1))
+    cases = write_cases(tmp_path / "sleepy.jsonl", sleepy_cases(40, 0.1))
     page.get_by_label("Or drop a file here").set_input_files(cases)
     expect(preview(page)).to_contain_text("40 cases")
     page.get_by_role("button", name="Submit the batch").click()
@@ -124,7 +120,7 @@ def test_a_batch_is_watched_to_its_end_without_loading_the_page_again(
 def test_a_batch_that_would_run_long_is_cancelled_retried_and_deleted(
     page: Page, watch: Watch, served: Served
 ) -> None:
-    batch = served.submit(sleeping_cases(400, 0.2), source="long.jsonl")
+    batch = served.submit(sleepy_cases(400, 0.2), source="long.jsonl")
     page.goto(f"/batches/{batch}")
     page.get_by_role("button", name="Cancel").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Cancel this batch?")

@@ -46,6 +46,11 @@ def hazard_case(
     }
 
 
+def sleepy_cases(count: int, seconds: float) -> list[Case]:
+    """Return so many cases that take so many seconds each, where that plug-in is installed."""
+    return [hazard_case(f"s{number}", "sleeps", expected=seconds) for number in range(count)]
+
+
 def write_cases(path: Path, cases: Iterable[Case]) -> Path:
     """Write cases as a JSONL file."""
     with path.open("wb") as file:

@@ -11,7 +11,7 @@ from urllib.request import Request, urlopen
 
 import orjson
 
-from support.cli import Cli
+from support.cli import Cli, Ended
 from support.waiting import eventually
 from support.workers import PLUGINS
 
@@ -38,6 +38,7 @@ class Served:
         )
         self._options = ("--port", "0", "--workers", "2", *options)
         self._output = folder / "serve.log"
+        self.key: str | None = None  #: that the API is asked with
 
     def __enter__(self) -> Self:
         with self._output.open("wb") as output:
@@ -66,11 +67,18 @@ class Served:
 
     def make_key(self, role: str) -> str:
         """Make an API key by the command that the service names while there is none."""
+        key: str = self._keys("make", role, "--role", role, "--json").json["key"]
+        return key
+
+    def revoke_key(self, key: str) -> None:
+        """Revoke an API key."""
+        revoked = self._keys("revoke", key.split("_")[1])
+        assert revoked.status == 0, revoked.err
+
+    def _keys(self, *arguments: str) -> Ended:
         told = _STORE.search(self.output)
         assert told, self.output
-        made = self._cli("keys", "make", role, "--role", role, "--redis-url", told[1], "--json")
-        key: str = made.json["key"]
-        return key
+        return self._cli("keys", *arguments, "--redis-url", told[1])
 
     def submit(
         self,
@@ -104,6 +112,8 @@ class Served:
     def ask(self, method: str, path: str, body: bytes | None = None) -> Any:
         """Ask the API."""
         headers = {"Content-Type": "application/x-ndjson"} if body is not None else {}
+        if self.key:
+            headers["Authorization"] = f"Bearer {self.key}"
         request = Request(f"{self.url}{path}", data=body, headers=headers, method=method)
         with urlopen(request, timeout=_ANSWER_SECONDS) as answer:
             return orjson.loads(answer.read() or b"null")

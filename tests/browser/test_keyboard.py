@@ -1,0 +1,72 @@
+"""The pages without a mouse."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from playwright.sync_api import expect
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Locator, Page
+
+_MOST_TABS = 60
+_SHOWS_FOCUS = """() => {
+  const { outlineStyle, outlineWidth } = getComputedStyle(document.activeElement);
+  return outlineStyle !== 'none' && parseFloat(outlineWidth) >= 2;
+}"""
+
+
+def tab_to(page: Page, wanted: Locator) -> None:
+    """Press Tab until something has the focus, which must be seen wherever it is on the way."""
+    expect(wanted).to_be_visible()
+    for _ in range(_MOST_TABS):
+        page.keyboard.press("Tab")
+        assert page.evaluate(_SHOWS_FOCUS), page.evaluate("document.activeElement.outerHTML")
+        if wanted.evaluate("(element) => element === document.activeElement"):
+            expect(wanted).to_be_in_viewport()
+            return
+    raise AssertionError(f"{wanted} was not reached")
+
+
+def test_the_first_tab_leads_past_the_navigation(page: Page) -> None:
+    page.goto("/graders")
+    skip = page.get_by_role("link", name="Skip to the content")
+    expect(skip).not_to_be_in_viewport()
+    page.keyboard.press("Tab")
+    expect(skip).to_be_focused()
+    expect(skip).to_be_in_viewport(ratio=1)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("main")).to_be_focused()
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="String Match")).to_be_focused()
+
+
+def test_from_the_navigation_to_the_step_of_a_failure(page: Page, traces: str) -> None:
+    page.goto("/workers")
+    tab_to(page, page.get_by_role("navigation", name="Main").get_by_role("link", name="Batches"))
+    page.keyboard.press("Enter")
+    batch = page.locator(f"a[href='/batches/{traces}']")
+    tab_to(page, batch)
+    page.keyboard.press("Enter")
+    tab_to(page, page.locator("#causes").get_by_role("link", name="shop-chatty-8"))
+    page.keyboard.press("Enter")
+    tab_to(page, page.locator("#evidence-1").get_by_role("link", name=re.compile("step s33$")))
+    page.keyboard.press("Enter")
+    step = page.locator("#step-33")
+    expect(step).to_be_in_viewport()
+    # From there on the focus goes through the step itself.
+    tab_to(page, step.get_by_role("link", name="max_tokens"))
+    page.keyboard.press("Enter")
+    expect(page.locator("#evidence-1")).to_be_in_viewport()
+
+
+def test_a_grader_is_chosen_configured_and_tried(page: Page) -> None:
+    page.goto("/graders/budget")
+    limit = page.get_by_label("max_tokens", exact=True)
+    tab_to(page, limit)
+    page.keyboard.press("Control+A")
+    page.keyboard.type("1")
+    page.keyboard.press("Enter")
+    expect(page.locator("#outcome .stamp")).to_have_text("fail")
+    expect(limit).to_be_focused()
