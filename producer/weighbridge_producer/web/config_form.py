@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -16,6 +17,8 @@ from weighbridge_producer.web.config_settings import UNSET, EntryError, Kind, Se
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from weighbridge.graders.base import Grader
 
 
 @dataclass(slots=True)
@@ -48,10 +51,9 @@ class ConfigForm:
     def of(cls, grader: str, config: Mapping[str, Any] | None = None) -> ConfigForm:
         """Return a grader's form with a configuration entered in it; UnknownGraderError."""
         given = config or {}
-        settings = settings_of(default_registry().get(grader).config_schema())
         controls = [
             _control(grader, setting, given.get(setting.name, setting.default))
-            for setting in settings
+            for setting in _settings(default_registry().get(grader))
         ]
         return cls(grader, controls)
 
@@ -65,6 +67,11 @@ class ConfigForm:
                 form.config[control.setting.name] = value
         form.problem = _judge(form)
         return form
+
+
+@cache
+def _settings(grader: type[Grader]) -> list[Setting]:
+    return settings_of(grader.config_schema())
 
 
 def _control(grader: str, setting: Setting, value: Any) -> Control:
