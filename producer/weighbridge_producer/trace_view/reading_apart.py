@@ -20,6 +20,7 @@ View = TypeVar("View")
 
 _PARTS_HERE = 60_000  #: members of objects and arrays that are read in a fraction of a second
 _START_SECONDS = 20.0
+_OUT_OF_MEMORY = 77  #: the exit status that says so
 _PROCESSES = BoundedSemaphore(2)
 
 
@@ -54,7 +55,11 @@ def read_apart(
     except subprocess.CalledProcessError as error:
         if error.returncode == -signal.SIGALRM:
             raise TooMuchError(f"reading the case takes more than {seconds:g} s") from None
-        raise TooMuchError("reading the case takes more memory than a job may have") from None
+        if error.returncode == _OUT_OF_MEMORY:
+            raise TooMuchError("reading the case takes more memory than a job may have") from None
+        raise TooMuchError(
+            f"the process that read the case died of it (status {error.returncode})"
+        ) from None
     seen: View = pickle.loads(ended.stdout)  # noqa: S301 - our own process wrote it
     return seen
 
@@ -70,7 +75,10 @@ def main() -> None:
     # The signal's default ends the process, whatever it is at.
     signal.setitimer(signal.ITIMER_REAL, float(sys.argv[1]))
     limit_memory(int(sys.argv[2]))
-    seen = pickle.dumps(view(line, *facts))
+    try:
+        seen = pickle.dumps(view(line, *facts))
+    except MemoryError:
+        sys.exit(_OUT_OF_MEMORY)
     sys.stdout.buffer.write(seen)
     sys.stdout.buffer.flush()
 

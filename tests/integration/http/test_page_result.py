@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
@@ -279,6 +280,27 @@ def test_results_whose_inputs_are_freed_keep_their_evidence(
     assert "not kept any more" in page.root.one("p", class_="notice").text
     assert "the same step 6 times" in page.root.one(id="evidence-1").text
     get(service, f"/batches/{batch.id}/case", 404, custom_id="run")
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [
+        {"job_deadline_seconds": 0.05},
+        {"child_memory_limit_bytes": 4 << 20, "job_deadline_seconds": 3},
+    ],
+)
+def test_a_case_that_cannot_be_read_within_a_jobs_limits_keeps_its_evidence(
+    grade: Callable[..., Batch], server: EmbeddedServer, limits: dict[str, object]
+) -> None:
+    # Without memory a process may end in several ways, and look for it until its time is over.
+    too_much = re.compile("takes more than|takes more memory|died of it")
+    batch = grade([traced(*[tool(arguments={"q": n}) for n in range(50_000)])], "loop")
+    with HttpServer(server.url, **limits) as service:
+        page = result(service, batch, "run")
+        assert too_much.search(page.root.one("p", class_="notice").text)
+        assert page.root.all(id="evidence-1")
+        step = get(service, f"/batches/{batch.id}/step", custom_id="run", step=3)
+        assert too_much.search(step.root.one("p", class_="notice").text)
 
 
 @pytest.mark.parametrize("trace", [[], "", {}, [1], {"steps": []}, "{", {"messages": []}])
