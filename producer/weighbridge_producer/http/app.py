@@ -59,15 +59,10 @@ def create_app(service: Service) -> FastAPI:
     )
     app.state.service = service
     problems.add_handlers(app)
-    for router in (
-        batches.router,
-        events.router,
-        results.router,
-        cases.router,
-        graders.router,
-        ops.router,
-        workers.router,
-    ):
+    app.state.api_routers = [
+        routes.router for routes in (batches, events, results, cases, graders, ops, workers)
+    ]
+    for router in app.state.api_routers:
         app.include_router(router)
     app.include_router(web.router)
     app.mount("/static", _Versioned(directory=STATIC_FOLDER), name="static")

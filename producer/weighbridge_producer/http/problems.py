@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
@@ -14,6 +14,7 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
+from starlette.routing import Match
 
 from weighbridge import errors as err
 from weighbridge.errors import RateLimitedError, WeighbridgeError
@@ -215,6 +216,13 @@ def _of_http(error: HTTPException) -> Problem:
     return Problem(error.status_code, code, detail, hint, error.headers or {})
 
 
+def _allowed(request: Request) -> set[str]:
+    """Return every method that an address of the API takes: the route that refused one knows only its own."""
+    routes = [route for router in request.app.state.api_routers for route in router.routes]
+    found = [route.methods for route in routes if route.matches(request.scope)[0] != Match.NONE]
+    return set().union(*found)
+
+
 def _of_validation(error: RequestValidationError) -> Problem:
     faults = [
         f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors()[:20]
@@ -234,7 +242,10 @@ def add_handlers(app: FastAPI) -> None:
         return answer(request, error.problem)
 
     def of_http(request: Request, error: HTTPException) -> Response:
-        return answer(request, _of_http(error))
+        problem = _of_http(error)
+        if problem.status == 405 and (methods := _allowed(request)):
+            problem = replace(problem, headers={"Allow": ", ".join(sorted(methods))})
+        return answer(request, problem)
 
     def invalid(request: Request, error: RequestValidationError) -> Response:
         return answer(request, _of_validation(error))

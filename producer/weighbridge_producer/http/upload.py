@@ -49,6 +49,7 @@ LINES = (
     *("application/gzip", "application/x-gzip", "application/zstd", "application/octet-stream"),
     *("text/plain", "binary/octet-stream"),
 )
+_CLOSE = {"Connection": "close"}  #: or the rest of the body would be read, and thrown away
 _END_SECONDS = 5.0  #: for the thread to end its batch when the service stops
 _ENCODINGS = {"", "identity", "gzip", "x-gzip", "zstd"}  #: found by content; the header may say so
 
@@ -58,7 +59,7 @@ class UploadBrokenError(ProblemError):
 
     def __init__(self, why: str, status: int = 400, code: str = "UPLOAD_BROKEN") -> None:
         hint = "send it again; with an Idempotency-Key it goes on from what has arrived"
-        super().__init__(status, code, why, hint)
+        super().__init__(status, code, why, hint, _CLOSE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +167,7 @@ def _too_large(service: Service) -> ProblemError:
         "UPLOAD_TOO_LARGE",
         f"the body is over {limit:,} bytes",
         "compress it, send it as several batches, or raise WEIGHBRIDGE_UPLOAD_LIMIT_BYTES",
+        _CLOSE,
     )
 
 

@@ -203,3 +203,16 @@ class TestEnding:
             service.service.client.store.redis.flushall()
             answer = httpx.get(f"{service.url}/api/batches/{batch}")
         assert problem(answer) == (410, "BATCH_LOST")
+
+
+def test_an_address_tells_every_method_that_it_takes(service: HttpServer) -> None:
+    allowed = {
+        path: httpx.put(f"{service.url}{path}").headers["allow"]
+        for path in ("/api/batches", "/api/batches/x", "/api/batches/x/results/a/b", "/healthz")
+    }
+    assert allowed == {
+        "/api/batches": "GET, POST",
+        "/api/batches/x": "DELETE, GET",
+        "/api/batches/x/results/a/b": "GET",
+        "/healthz": "GET",
+    }
