@@ -59,6 +59,13 @@ def page(
     return HTMLResponse(html.encode(errors="replace"), status_code, headers)
 
 
+def compile_templates() -> None:
+    """Compile every template, so that no visitor waits for it."""
+    environment = _environment()
+    for name in environment.list_templates():
+        environment.get_template(name)
+
+
 def visible(text: object) -> str:
     """Return a text in which characters that show nothing, or reorder others, stand as their escapes."""
     return _INVISIBLE.sub(
