@@ -8,8 +8,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pytest
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -49,17 +47,22 @@ def find_chromium(playwright: Playwright) -> str | None:
     return found or (own if Path(own).exists() else None)
 
 
+class NoChromiumError(Exception):
+    """There is none; it says how to get one."""
+
+    def __init__(self) -> None:
+        super().__init__(HOW_TO_GET_ONE)
+
+
 @contextmanager
 def chromium() -> Iterator[Browser]:
-    """Start a Chromium; without one skip and say how to get it, or where CI is set fail."""
+    """Start a Chromium; NoChromiumError."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
         path = find_chromium(playwright)
         if path is None:
-            if os.environ.get("CI"):
-                pytest.fail(HOW_TO_GET_ONE)
-            pytest.skip(HOW_TO_GET_ONE)
+            raise NoChromiumError
         # Chromium's own sandbox refuses to run for root, as in a container.
         as_root = ["--no-sandbox"] if os.geteuid() == 0 else []
         browser = playwright.chromium.launch(executable_path=path, args=as_root)

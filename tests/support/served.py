@@ -28,14 +28,14 @@ _STOP_SECONDS = 30
 class Served:
     """The command until it is told to end: `with Served(folder) as served: page.goto(served.url)`.
 
-    The plug-in of graders that misbehave is installed in it.
+    The graders of `plugins` are installed in it, by default those that misbehave.
     """
 
-    def __init__(self, folder: Path, *options: str) -> None:
+    def __init__(self, folder: Path, *options: str, plugins: Path | None = PLUGINS) -> None:
         self._cli = Cli(folder)
-        self._cli.environment["PYTHONPATH"] = os.pathsep.join(
-            [str(PLUGINS), str(PLUGINS.parents[1]), os.environ.get("PYTHONPATH", "")]
-        )
+        if plugins:
+            paths = (str(plugins), str(PLUGINS.parents[1]), os.environ.get("PYTHONPATH", ""))
+            self._cli.environment["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
         self._options = ("--port", "0", "--workers", "2", *options)
         self._output = folder / "serve.log"
         self.key: str | None = None  #: that the API is asked with
