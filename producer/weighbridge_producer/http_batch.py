@@ -36,6 +36,7 @@ _CURSOR: Any = str | None
 _MARK = b"\x1e"  #: begins a line that tells the place after the lines before it
 _SILENT_SECONDS = 5.0  #: without news of a batch, after which it is looked at
 _LOOK_SECONDS = 0.25  #: between looks, where listening would last too long
+_REFUSED_SECONDS = 1.0  #: and where it is refused
 
 
 class _Spec(msgspec.Struct):
@@ -185,8 +186,10 @@ class HttpBatch(Batch):
             left = deadline - time.monotonic()
             if left <= 0:
                 raise self._not_done(state)
-            if left < 2 * _SILENT_SECONDS or not self._listen(deadline - _SILENT_SECONDS):
+            if left < 2 * _SILENT_SECONDS:
                 time.sleep(min(_LOOK_SECONDS, left))
+            elif not self._listen(deadline - _SILENT_SECONDS):
+                time.sleep(_REFUSED_SECONDS)
         return state
 
     def _listen(self, until: float) -> bool:

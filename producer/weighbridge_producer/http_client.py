@@ -91,6 +91,8 @@ class HttpClient(Client):
         headers = {"Content-Type": upload.content_type}
         if upload.rereadable:
             headers["Idempotency-Key"] = str(uuid4())
+        else:
+            self.batches(1)  # what can be read only once is not begun for a service that is away
         pauses = self._exchange.pauses()
         while True:
             try:

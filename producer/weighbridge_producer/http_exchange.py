@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 _CONNECT_SECONDS = 5.0
 _ANSWER_SECONDS = 60.0
+_IDLE_SECONDS = 3.0  #: that a connection is kept; a service drops it after five
 #: How long to try again: with a service that was never there, that was there or says it cannot just now, and with its
 #: limit of requests in a minute.
 _STRANGE_SECONDS, _AWAY_SECONDS, _LIMITED_SECONDS = 2.0, 30.0, 150.0
@@ -63,7 +64,12 @@ class Exchange:
         self._timeout = httpx2.Timeout(_ANSWER_SECONDS, connect=_CONNECT_SECONDS)
         try:
             base = httpx2.URL(self.url)
-            self._http = httpx2.Client(base_url=base, headers=headers, timeout=self._timeout)
+            self._http = httpx2.Client(
+                base_url=base,
+                headers=headers,
+                timeout=self._timeout,
+                limits=httpx2.Limits(keepalive_expiry=_IDLE_SECONDS),
+            )
         except (httpx2.InvalidURL, ValueError) as error:
             raise self._no_url(str(error)) from None
         if not base.host:

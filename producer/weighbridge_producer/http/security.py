@@ -54,8 +54,10 @@ class Security:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        reply = _Reply(scope, send)
         request = Request(scope)
+        body = _Body(request.headers, receive)
+        receive = body.receive
+        reply = _Reply(scope, send, body)
         problem = self._refusal(request)
         try:
             if problem:
@@ -132,7 +134,8 @@ class Security:
 class _Reply:
     """Passes an answer on with the headers of every answer; of one to HEAD, nothing more."""
 
-    def __init__(self, scope: Scope, send: Send) -> None:
+    def __init__(self, scope: Scope, send: Send, body: _Body) -> None:
+        self._body = body
         self._https = scope["scheme"] == "https"
         self._head_only = scope["method"] == "HEAD"
         self._send = send
@@ -146,7 +149,10 @@ class _Reply:
             return
         if message["type"] == "http.response.start":
             self.started = True
-            self._complete(MutableHeaders(scope=message))
+            headers = MutableHeaders(scope=message)
+            self._complete(headers)
+            if message["status"] >= 400 and not self._body.ended:
+                headers["Connection"] = "close"  # else all the rest would be read, and thrown away
             await self._send(message)
             if self._head_only:
                 await self.end()
@@ -168,6 +174,22 @@ class _Reply:
         if self._https:
             headers["Strict-Transport-Security"] = "max-age=31536000"
         self.streams_events = headers.get("content-type", "").startswith("text/event-stream")
+
+
+class _Body:
+    """A request's body on its way in."""
+
+    def __init__(self, headers: Headers, receive: Receive) -> None:
+        self._receive = receive
+        length = headers.get("content-length", "0")
+        self.ended = "transfer-encoding" not in headers and length == "0"  #: whether all has come
+
+    async def receive(self) -> Message:
+        """Hand on the next part."""
+        message = await self._receive()
+        if message["type"] == "http.request" and not message.get("more_body", False):
+            self.ended = True
+        return message
 
 
 def _until(

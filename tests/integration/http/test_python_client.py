@@ -26,6 +26,7 @@ from weighbridge.errors import (
     ServerError,
     ServerFullError,
     ServerUnavailableError,
+    UnknownGraderError,
 )
 from weighbridge.jobs.model import BatchStatus
 from weighbridge_producer import Client
@@ -128,6 +129,30 @@ class TestAddresses:
             batch = client.submit(true_false_cases(3))
             with pytest.raises(RefusedError, match="control characters"):
                 batch.case("c1\n")
+
+
+def test_a_submission_that_is_refused_is_not_read_to_its_end(service: HttpServer) -> None:
+    given = 0
+
+    def cases() -> Iterator[dict[str, Any]]:
+        nonlocal given
+        for case in true_false_cases(300_000):
+            given += 1
+            yield case
+
+    with Client(service.url) as client, pytest.raises(UnknownGraderError, match="no grader 'nope'"):
+        client.submit(cases(), graders=["nope"])
+    assert given < 150_000
+
+
+def test_cases_are_not_begun_for_a_service_that_is_away() -> None:
+    cases = true_false_cases(3)
+    with (
+        Client(f"http://127.0.0.1:{free_port()}") as client,
+        pytest.raises(ServerUnavailableError, match="nothing answers"),
+    ):
+        client.submit(cases)
+    assert len(list(cases)) == 3
 
 
 class TestCutLines:
