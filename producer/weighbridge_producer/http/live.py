@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from weighbridge_producer.client import RedisClient
 
 LOOK_SECONDS = 0.5
+EVENTS_PER_SECOND = 500  #: of all listeners together; of a crowd, each is told more rarely
 HEARTBEAT_SECONDS = 15.0
 _LOOKS_AT_ONCE = 4  #: threads
 
@@ -100,10 +101,14 @@ class LiveBatches:
         self.listeners += 1
         channel = self._channels.get(batch_id)
         if channel is None or channel.over:
-            channel = _Channel(self._client.batch(batch_id).status, self._closing, self._threads)
+            look = self._client.batch(batch_id).status
+            channel = _Channel(look, self._pause_seconds, self._closing, self._threads)
             self._channels[batch_id] = channel
         channel.listeners += 1
         return channel
+
+    def _pause_seconds(self) -> float:
+        return max(LOOK_SECONDS, self.listeners / EVENTS_PER_SECOND)
 
     def _leave(self, batch_id: str, channel: _Channel) -> None:
         self.listeners -= 1
@@ -120,10 +125,12 @@ class _Channel:
     def __init__(
         self,
         look: Callable[[], BatchState],
+        pause_seconds: Callable[[], float],
         closing: asyncio.Event,
         threads: CapacityLimiter,
     ) -> None:
         self._look = look
+        self._pause_seconds = pause_seconds
         self._closing = closing
         self._threads = threads
         self._changed = asyncio.Event()
@@ -167,7 +174,7 @@ class _Channel:
 
     async def _pause(self) -> None:
         try:
-            async with asyncio.timeout(LOOK_SECONDS):
+            async with asyncio.timeout(self._pause_seconds()):
                 await self._closing.wait()
         except TimeoutError:
             return
