@@ -102,6 +102,22 @@ def test_a_worker_that_dies_is_started_again(cli: Cli) -> None:
     cli.await_silence()
 
 
+@pytest.mark.slow
+def test_workers_that_die_again_and_again_end_the_service_and_it_says_why(cli: Cli) -> None:
+    with serve(cli, "--embedded", "--workers", "1") as service:
+        seen = {0}
+        for _ in range(6):
+            worker = eventually(
+                lambda: (found := cli.worker()) and found.pid not in seen and found, 30, "a worker"
+            )
+            seen.add(worker.pid)
+            worker.kill()
+        status, err = service.await_end()
+        assert status == 1
+        assert "the workers died 6 times" in err
+    cli.await_silence()
+
+
 def test_two_services_do_not_share_one_folder(cli: Cli) -> None:
     with serve(cli, "--embedded", "--workers", "1") as service:
         ended = cli("serve", "--embedded", "--port", "0")

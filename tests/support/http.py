@@ -112,6 +112,10 @@ class ServeProcess:
     def end(self, by: signal.Signals = signal.SIGTERM) -> tuple[int, str]:
         """Tell it to end, and return its exit status and what it wrote to standard error."""
         self._process.send_signal(by)
+        return self.await_end()
+
+    def await_end(self) -> tuple[int, str]:
+        """Wait until it has ended, and return its exit status and what it wrote to standard error."""
         rest, err = self._process.communicate(timeout=_STOP_SECONDS)
         self.said += rest.splitlines()
         return self._process.returncode, err
