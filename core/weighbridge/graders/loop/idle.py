@@ -1,7 +1,8 @@
 """What in the arguments of a call changes nothing about what is asked for.
 
 An attempt's number, a request's id, the time of asking, a number that keeps an address out of a cache, the agent's own
-remarks; of a command the folder that all go to, and how much of its output is shown; of code and queries the comments.
+remarks; of a command the folder that all go to, quotes around plain words, and how much of its output is shown; of code
+and queries the comments.
 """
 
 from __future__ import annotations
@@ -65,6 +66,15 @@ _CACHE_BUSTER = linear(
 |(?:_?ts?|time|timestamp|v)=\d{10,19}\b)"""
 )
 _FOLDER = re.compile(r"""^\s*cd\s+("[^"]{1,300}"|'[^']{1,300}'|[^\s;&|"']{1,300})\s*(?:&&|;)\s*""")
+#: A plain word in quotes, a path that begins here, a folder's last slash: the shell takes them for what is within.
+_SPELLINGS = (
+    (
+        re.compile(r"""(^|[\s=])(?:"([\w.,:/@%+-]{1,100})"|'([\w.,:/@%+-]{1,100})')(?=\s|$)"""),
+        r"\1\2\3",
+    ),
+    (re.compile(r"(^|\s)\./(?=\w)"), r"\1"),
+    (linear(r"(\w)/(\s|$)"), r"\1\2"),
+)
 #: What stands at the end of a command and only shows its output, or part of it, or its status.
 _SHOWING = re.compile(
     r"""\s*(?:\d?>&\d|\|&?\s*(?:tail|head)(?:\s+(?:-n)?\s*-?\d{1,6})?|\|&?\s*cat|(?:\|\||;|&&)\s*(?:true|echo\s[^;&|]{0,40})|;|\s\#[^\n"'`\#]{0,80})\s*$"""
@@ -175,11 +185,13 @@ def _without(idle: re.Pattern[str], text: str, mark: str = "") -> str:
 
 
 def _bare(command: str, folder: str) -> str:
-    """Return a command without the folder, the brackets around it, and what only shows its output."""
+    """Return a command, plainly spelt, without the folder, the brackets around it, and what only shows its output."""
     found = _FOLDER.search(command) if folder else None
     bare = (command[found.end() :] if found and found[1] == folder else command).strip()
     if "#" in bare:
         bare = "\n".join(line for line in bare.splitlines() if line.lstrip()[:1] != "#") or bare
+    for spelling, plain in _SPELLINGS:
+        bare = _without(spelling, bare, plain)
     if _SHOWN.isdisjoint(bare):
         return bare or command
     for _ in range(_ROUNDS):

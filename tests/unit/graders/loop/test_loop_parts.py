@@ -143,6 +143,9 @@ def test_an_error_of_the_step_is_a_failure_and_its_result_where_there_is_no_othe
         ("[pid 28586] up", "[pid 50792] up"),
         ('{"a": 1, "took": 474}', '{"a": 1, "took": 35}'),
         ("[9] text 'Ad: hiking boots'", "[9] text 'Ad: a grill'"),
+        ("Cell In[8], line 1: no such key", "Cell In[9], line 1: no such key"),
+        ('File "/tmp/ipykernel_7610/722589.py"', 'File "/tmp/ipykernel_61987/12209.py"'),
+        ("in /tmp/tmpssbudqdf/shot-6e9b8c.png", "in /tmp/tmpllpdniaj/shot-304416.png"),
     ],
 )
 def test_times_durations_and_ids_are_noise(one, other):
@@ -157,6 +160,7 @@ def test_times_durations_and_ids_are_noise(one, other):
         ("ETA: 30s", "ETA: 20s"),
         ("flight HAT123", "flight HAT124"),
         ("deadbeef01", "deadbeef02"),
+        ("in /tmp/tmpssbudqdf/chapter1.txt", "in /tmp/tmpssbudqdf/chapter2.txt"),
         ("state: queued", "state: done"),
         ("the format: a", "the format: b"),
     ],
@@ -270,6 +274,25 @@ def test_what_keeps_an_address_out_of_caches_is_left_out(one, other):
 )
 def test_what_only_shows_the_output_of_a_command_is_left_out(command):
     assert essential({"command": command}, folder="/work") == {"command": "make all"}
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "grep -rn 'render' src",
+        'grep -rn "render" src/',
+        "grep -rn render ./src/",
+    ],
+)
+def test_quotes_around_plain_words_and_the_spelling_of_a_path_change_no_command(command):
+    assert essential({"command": command}) == {"command": "grep -rn render src"}
+
+
+@pytest.mark.parametrize(
+    "command", ["echo '$HOME'", "grep -rn 'a b' src", "ls *.py", "rm -r /", "cat ../src"]
+)
+def test_quotes_and_slashes_that_a_shell_heeds_stay(command):
+    assert essential({"command": command}) == {"command": command}
 
 
 @pytest.mark.parametrize(
