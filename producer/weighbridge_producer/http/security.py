@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import re
 from ipaddress import ip_address
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -37,7 +36,6 @@ _HEADERS = {
 PATH_LIMIT_BYTES = 8 * 1024
 #: What tells that a proxy lets others ask who are not on this machine.
 _PROXIED = frozenset({"forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip"})
-_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _SAFE = {"GET", "HEAD", "OPTIONS"}
 _log = logging.getLogger("weighbridge.http")
 
@@ -94,9 +92,9 @@ class Security:
             PATH_LIMIT_BYTES
         ):
             return Problem(414, "ADDRESS_TOO_LONG", "the address has more than 8 KiB", "shorten it")
-        if _CONTROLS.search(request.scope["path"]):
-            # A line break at its end would be passed over: the route would serve somebody else's result.
-            return Problem(404, "NOT_FOUND", "nothing has control characters in its address")
+        if "\n" in request.scope["path"]:
+            # Routes pass over one at the end: they would serve somebody else's result.
+            return Problem(404, "NOT_FOUND", "nothing has line breaks in its address")
         host = _name_of(request.headers.get("host", ""))
         if not self._answers_to(host):
             return Problem(

@@ -127,7 +127,7 @@ class TestAddresses:
     def test_an_address_with_a_line_break_is_nobodys(self, service: HttpServer) -> None:
         with Client(service.url) as client:
             batch = client.submit(true_false_cases(3))
-            with pytest.raises(RefusedError, match="control characters"):
+            with pytest.raises(RefusedError, match="line breaks"):
                 batch.case("c1\n")
 
 
