@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import socket
 import subprocess
@@ -14,10 +15,12 @@ from weighbridge_producer.client import RedisClient
 from weighbridge_producer.http import Service
 from weighbridge_producer.http.serving import make_server
 
+#: It dies with the tests, however they end.
 SERVE = (
     sys.executable,
     "-c",
-    "from weighbridge_producer.cli import main; main()",
+    f"from weighbridge.process import tie_to_parent; tie_to_parent({os.getpid()});"
+    " from weighbridge_producer.cli import main; main()",
     "serve",
 )
 _START_SECONDS = 20.0
