@@ -19,8 +19,10 @@ from weighbridge_producer.http.serving import make_server
 SERVE = (
     sys.executable,
     "-c",
-    f"from weighbridge.process import tie_to_parent; tie_to_parent({os.getpid()});"
-    " from weighbridge_producer.cli import main; main()",
+    (
+        f"from weighbridge.process import tie_to_parent; tie_to_parent({os.getpid()});"
+        " from weighbridge_producer.cli import main; main()"
+    ),
     "serve",
 )
 _START_SECONDS = 20.0
