@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from typing import TYPE_CHECKING
 
@@ -178,7 +179,7 @@ def test_the_rate_is_told_from_what_the_look_before_saw(own_server: EmbeddedServ
         before = time.time() - 1000
         page = get(service, f"/batches/{batch.id}/live?at={before}&done=0")
     pace = " ".join(page.root.one(id="pace").text.split())
-    assert pace.startswith("0.005 jobs a second; about 50 min")
+    assert re.match(r"0\.00(5|4\d\d?) jobs a second; about 5\d min", pace)
     assert page.root.one(id="poll").attributes["hx-get"].endswith("&done=5&rate=0.005")
 
 
