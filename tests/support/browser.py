@@ -28,7 +28,7 @@ HOW_TO_GET_ONE = (
 )
 PHONE = {"width": 390, "height": 844}
 DESK = {"width": 1280, "height": 900}
-_ASK_MILLISECONDS = 15_000
+_PATIENCE_MILLISECONDS = 15_000  #: on a machine that is busy with other tests
 #: Makes an error on the console of what the content policy stops, and of a stranger's script that sets `pwned`.
 _LOOKOUT = """
 document.addEventListener('securitypolicyviolation', (event) => {
@@ -57,8 +57,9 @@ class NoChromiumError(Exception):
 @contextmanager
 def chromium() -> Iterator[Browser]:
     """Start a Chromium; NoChromiumError."""
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 
+    expect.set_options(timeout=_PATIENCE_MILLISECONDS)
     with sync_playwright() as playwright:
         path = find_chromium(playwright)
         if path is None:
@@ -112,7 +113,7 @@ class Watch:
 def visitor(browser: Browser, own: str, **options: Any) -> Iterator[tuple[Page, Watch]]:
     """Open a page in a context of its own; at the end it must have done nothing that no page of ours may do."""
     context = browser.new_context(**({"base_url": own, "viewport": DESK} | options))
-    context.set_default_timeout(_ASK_MILLISECONDS)
+    context.set_default_timeout(_PATIENCE_MILLISECONDS)
     watch = Watch(context, own)
     try:
         yield context.new_page(), watch

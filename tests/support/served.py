@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-_ADDRESS = re.compile(r"Weighbridge is at (http://\S+)/\n")
+_ANNOUNCED = re.compile(r"Weighbridge is at (http://\S+)/\n.*Ctrl-C ends it", re.DOTALL)
 _STORE = re.compile(r"--redis-url (\S+)")
 _ANSWER_SECONDS = 60
 _STOP_SECONDS = 30
@@ -62,7 +62,7 @@ class Served:
 
     def _address(self) -> str | None:
         assert self._process.poll() is None, self.output
-        told = _ADDRESS.search(self.output)
+        told = _ANNOUNCED.search(self.output)
         return told[1] if told else None
 
     def make_key(self, role: str) -> str:
