@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from support.http import HttpServer
+from support.servers import free_port
 from support.workers import environment
 
 if TYPE_CHECKING:
@@ -91,13 +92,14 @@ def masked(output: str) -> str:
     return output.strip()
 
 
-def run_commands(
-    examples: list[Example], folder: Path, server: str, in_text: str = SERVER_IN_TEXT
-) -> list[str]:
-    """Run commands one after the other in one shell and return what each printed, errors too."""
-    script = "".join(
-        f"printf '{STEP}'\n{example.source.replace(in_text, server)}\n" for example in examples
-    )
+def run_commands(examples: list[Example], folder: Path, places: dict[str, str]) -> list[str]:
+    """Run commands one after the other in one shell and return what each printed, errors too.
+
+    `places` are addresses in the text, each with the one to use instead.
+    """
+    script = "".join(f"printf '{STEP}'\n{example.source}\n" for example in examples)
+    for in_text, used in places.items():
+        script = script.replace(in_text, used)
     kept = {name: value for name, value in os.environ.items() if not name.startswith("WEIGHBRIDGE")}
     kept |= {
         "HOME": str(folder),
@@ -122,7 +124,10 @@ def run_commands(
             with suppress(ProcessLookupError):
                 os.killpg(shell.pid, signal.SIGKILL)
             shell.wait()
-    return printed.read_text().replace(server, in_text).split(STEP)[1:]
+    said = printed.read_text()
+    for in_text, used in places.items():
+        said = said.replace(used, in_text)
+    return said.split(STEP)[1:]
 
 
 def run_programs(examples: list[Example], folder: Path, server: str, service: str) -> list[str]:
@@ -158,7 +163,13 @@ def test_every_command_on_the_page_prints_what_it_shows(
 ) -> None:
     examples = commands(page)
     assert len(examples) > (10 if page == "README.md" else 0)
-    printed = run_commands(examples, folder, tcp_server.url)
+    port = free_port()
+    places = {
+        SERVER_IN_TEXT: tcp_server.url,
+        SERVICE_IN_TEXT: f"http://localhost:{port}",
+        "--port 8000": f"--port {port}",
+    }
+    printed = run_commands(examples, folder, places)
     assert [(e.source, masked(e.output)) for e in examples] == [
         (e.source, masked(output)) for e, output in zip(examples, printed, strict=True)
     ]
@@ -173,7 +184,7 @@ def test_every_request_in_the_http_guide_is_answered_as_it_shows(
     examples = commands("docs/http.md")
     assert len(examples) > 10
     with HttpServer(server.url) as service:
-        printed = run_commands(examples, folder, service.url, SERVICE_IN_TEXT)
+        printed = run_commands(examples, folder, {SERVICE_IN_TEXT: service.url})
     assert [(e.source, masked(e.output)) for e in examples] == [
         (e.source, masked(output)) for e, output in zip(examples, printed, strict=True)
     ]
