@@ -5,42 +5,31 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager, contextmanager, nullcontext, suppress
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from contextlib import asynccontextmanager, contextmanager, suppress
+from typing import TYPE_CHECKING
 
 from fastapi import Request
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
 
 from weighbridge.errors import (
-    BatchClosedError,
-    BatchError,
-    ChunkConflictError,
     ServerError,
-    WeighbridgeError,
 )
-from weighbridge_producer.framing import unframed
 from weighbridge_producer.http.body_stream import BodyStream
 from weighbridge_producer.http.form import Form
 from weighbridge_producer.http.idempotency import (
     LEASE_SECONDS,
     HeldKey,
     IdempotencyKeys,
-    other_content,
 )
 from weighbridge_producer.http.order import Order
 from weighbridge_producer.http.problems import ProblemError
-from weighbridge_producer.lines import StreamLines
-from weighbridge_producer.reading import Source
-from weighbridge_producer.strict import checked
+from weighbridge_producer.http.submission import CLOSE, Received, Submission, UploadBrokenError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
-    from typing import BinaryIO
 
     from weighbridge_producer.batch import RedisBatch
-    from weighbridge_producer.encoding import SourceLine
     from weighbridge_producer.http.service import Service
 
 FORM = "multipart/form-data"
@@ -49,27 +38,8 @@ LINES = (
     *("application/gzip", "application/x-gzip", "application/zstd", "application/octet-stream"),
     *("text/plain", "binary/octet-stream"),
 )
-_CLOSE = {"Connection": "close"}  #: or the rest of the body would be read, and thrown away
 _END_SECONDS = 5.0  #: for the thread to end its batch when the service stops
 _ENCODINGS = {"", "identity", "gzip", "x-gzip", "zstd"}  #: found by content; the header may say so
-
-
-class UploadBrokenError(ProblemError):
-    """The rest of an upload will not come in this request."""
-
-    def __init__(self, why: str, status: int = 400, code: str = "UPLOAD_BROKEN") -> None:
-        hint = "send it again; with an Idempotency-Key it goes on from what has arrived"
-        super().__init__(status, code, why, hint, _CLOSE)
-
-
-@dataclass(frozen=True, slots=True)
-class Received:
-    """What an upload came to."""
-
-    batch: RedisBatch
-    replayed: bool = (
-        False  #: whether it was all there already, from an earlier request with the same key
-    )
 
 
 class Uploads:
@@ -167,7 +137,7 @@ def _too_large(service: Service) -> ProblemError:
         "UPLOAD_TOO_LARGE",
         f"the body is over {limit:,} bytes",
         "compress it, send it as several batches, or raise WEIGHBRIDGE_UPLOAD_LIMIT_BYTES",
-        _CLOSE,
+        CLOSE,
     )
 
 
@@ -203,7 +173,7 @@ class _Upload:
     async def submit(self, held: HeldKey | None) -> Received:
         """Submit the cases as they arrive."""
         stream = BodyStream(self.order.source)
-        submission = _Submission(self._service, self.order, stream, held)
+        submission = Submission(self._service, self.order, stream, held)
         loop = asyncio.get_running_loop()
         submitting = loop.run_in_executor(self._service.uploads.threads, submission.run)
         pumping = asyncio.create_task(self._pump(stream))
@@ -254,98 +224,6 @@ async def _pieces(request: Request, service: Service) -> AsyncIterator[bytes]:
         if received > settings.upload_limit_bytes:
             raise _too_large(service)
         yield piece
-
-
-#: After these the rest may still come, in a request with the same key.
-_RESUMABLE = (UploadBrokenError, ServerError)
-
-
-class _Submission:
-    """What a thread does with the cases while they arrive."""
-
-    def __init__(
-        self, service: Service, order: Order, stream: BodyStream, held: HeldKey | None
-    ) -> None:
-        self._client = service.client
-        self._settings = service.settings
-        self._order = order
-        self._stream = stream
-        self._held = held
-
-    def run(self) -> Received:
-        """Submit all that comes, and seal the batch."""
-        order, stream = self._order, self._stream
-        if order.strict:  # else they are checked when the batch is opened, which is now
-            self._client.check_graders(order.graders)
-        sent = self._framed() if order.framed else stream
-        readable = (
-            checked(sent, order.graders, self._settings) if order.strict else nullcontext(sent)
-        )
-        with readable as cases:
-            batch, begun_before = self._batch()
-            replayed = begun_before and self._client.store.position(batch.id).sealed
-            with self._ended_on_error(batch, begun_before=begun_before):
-                source = Source(cases, self._settings)
-                batch.feeder(source, should_stop=lambda: bool(stream.failure)).feed()
-                if stream.failure:
-                    raise stream.failure
-        return Received(batch, replayed)
-
-    def _framed(self) -> Iterator[SourceLine]:
-        stream = cast("BinaryIO", self._stream)
-        return unframed(StreamLines(stream, self._order.source, self._settings))
-
-    def _batch(self) -> tuple[RedisBatch, bool]:
-        """Return the batch to fill, and whether an earlier request began it."""
-        if self._order.resume:
-            return self._client.batch(self._order.resume), True
-        begun = self._held.batch() if self._held else None
-        if begun:
-            return self._begun_batch(begun), True
-        batch = self._client.open(
-            self._order.source, self._order.graders, metadata=self._order.metadata
-        )
-        if self._held:
-            self._held.bind(batch.id)
-        return batch, False
-
-    def _begun_batch(self, batch_id: str) -> RedisBatch:
-        batch = self._client.batch(batch_id)
-        try:
-            batch.status()
-        except BatchError as error:
-            raise ProblemError(
-                409,
-                "IDEMPOTENCY_KEY_SPENT",
-                f"this Idempotency-Key was used before, and {error.message}",
-                "send the request with another key to submit the cases again",
-            ) from None
-        return batch
-
-    @contextmanager
-    def _ended_on_error(self, batch: RedisBatch, *, begun_before: bool) -> Iterator[None]:
-        """End the batch as failed when the rest of it will never come."""
-        try:
-            yield
-        except ChunkConflictError:
-            if begun_before and not self._order.resume:
-                raise other_content("with other cases") from None
-            raise
-        except BatchClosedError:
-            raise  # somebody has ended it: the key must not begin it anew
-        except Exception as error:
-            kept = self._held or self._order.resume
-            if not kept or not isinstance(error, _RESUMABLE):
-                self._give_up(batch, error)
-            raise
-
-    def _give_up(self, batch: RedisBatch, error: Exception) -> None:
-        # The reason why it failed matters more than that this fails too; in the end the batch expires.
-        with suppress(WeighbridgeError):
-            batch.give_up(str(error)[:300])
-        if self._held:
-            with suppress(WeighbridgeError):
-                self._held.forget()
 
 
 @asynccontextmanager
