@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import signal
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlencode
 from urllib.request import Request, urlopen
@@ -12,6 +11,7 @@ from urllib.request import Request, urlopen
 import orjson
 
 from support.cli import Cli, Ended
+from support.http import ServeProcess
 from support.waiting import eventually
 from support.workers import PLUGINS
 
@@ -19,10 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-_ANNOUNCED = re.compile(r"Weighbridge is at (http://\S+)/\n.*Ctrl-C ends it", re.DOTALL)
 _STORE = re.compile(r"--redis-url (\S+)")
 _ANSWER_SECONDS = 60
-_STOP_SECONDS = 30
 
 
 class Served:
@@ -36,34 +34,21 @@ class Served:
         if plugins:
             paths = (str(plugins), str(PLUGINS.parents[1]), os.environ.get("PYTHONPATH", ""))
             self._cli.environment["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
-        self._options = ("--port", "0", "--workers", "2", *options)
-        self._output = folder / "serve.log"
+        self._options = ("--embedded", "--workers", "2", *options)
         self.key: str | None = None  #: that the API is asked with
 
     def __enter__(self) -> Self:
-        with self._output.open("wb") as output:
-            self._process = self._cli.start(
-                "serve", "--embedded", *self._options, stdout=output, stderr=output
-            )
-        self.url = eventually(self._address, 60, "the service's address")
+        self._process = ServeProcess(self._cli.environment, *self._options).__enter__()
+        self._process.await_line("Ctrl-C ends it")
+        self.url = self._process.url
         return self
 
     def __exit__(self, *_: object) -> None:
         try:
-            self._process.send_signal(signal.SIGTERM)
-            assert self._process.wait(_STOP_SECONDS) == 0, self.output
+            status, told = self._process.end()
+            assert status == 0, told
         finally:
             self._cli.clean_up()
-
-    @property
-    def output(self) -> str:
-        """What it has said so far."""
-        return self._output.read_text()
-
-    def _address(self) -> str | None:
-        assert self._process.poll() is None, self.output
-        told = _ANNOUNCED.search(self.output)
-        return told[1] if told else None
 
     def make_key(self, role: str) -> str:
         """Make an API key by the command that the service names while there is none."""
@@ -76,9 +61,8 @@ class Served:
         assert revoked.status == 0, revoked.err
 
     def _keys(self, *arguments: str) -> Ended:
-        told = _STORE.search(self.output)
-        assert told, self.output
-        return self._cli("keys", *arguments, "--redis-url", told[1])
+        [store] = _STORE.findall("\n".join(self._process.said))
+        return self._cli("keys", *arguments, "--redis-url", store)
 
     def submit(
         self,
