@@ -27,6 +27,7 @@ _FOLDER_CHARACTERS = 300
 _SHOWN = frozenset(
     ">|;&#("
 )  #: a command without any of these shows no more and no less than its output
+_SPELT_CHARACTERS = 2_000  #: of a command; a longer one is a script, and stays as it is spelt
 _SHOWING_CHARACTERS = 100  #: at the end of a command that are looked at, each time
 
 
@@ -73,7 +74,7 @@ _SPELLINGS = (
         r"\1\2\3",
     ),
     (re.compile(r"(^|\s)\./(?=\w)"), r"\1"),
-    (linear(r"(\w)/(\s|$)"), r"\1\2"),
+    (re.compile(r"(?<=\w)/(?=\s|$)"), ""),
 )
 #: What stands at the end of a command and only shows its output, or part of it, or its status.
 _SHOWING = re.compile(
@@ -190,8 +191,9 @@ def _bare(command: str, folder: str) -> str:
     bare = (command[found.end() :] if found and found[1] == folder else command).strip()
     if "#" in bare:
         bare = "\n".join(line for line in bare.splitlines() if line.lstrip()[:1] != "#") or bare
-    for spelling, plain in _SPELLINGS:
-        bare = _without(spelling, bare, plain)
+    if len(bare) <= _SPELT_CHARACTERS:
+        for spelling, plain in _SPELLINGS:
+            bare = _without(spelling, bare, plain)
     if _SHOWN.isdisjoint(bare):
         return bare or command
     for _ in range(_ROUNDS):
