@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from typing import Annotated
 
-from fastapi import Request
+from fastapi import Request, Security
+from fastapi.security import HTTPBearer
 from starlette.concurrency import run_in_threadpool
 
 from weighbridge.errors import KeyRefusedError, KeyRequiredError, RoleTooLowError
@@ -25,13 +27,20 @@ class Identity:
     name: str
 
 
+#: So that the OpenAPI document says which routes take a key; `token_of` reads it.
+_BEARER = HTTPBearer(
+    auto_error=False, scheme_name="key", description="`weighbridge keys make` makes one"
+)
+
 LOCAL = Identity(Role.ADMIN, "", "local")  #: everybody, where keys are off
 
 
-def require(role: Role) -> Callable[[Request, Service], Awaitable[Identity]]:
+def require(role: Role) -> Callable[..., Awaitable[Identity]]:
     """Return a dependency that lets in who has a key with that role, or a higher one."""
 
-    async def identity(request: Request, service: Served) -> Identity:
+    async def identity(
+        request: Request, service: Served, _: Annotated[object, Security(_BEARER)] = None
+    ) -> Identity:
         if not service.keys_required:
             return LOCAL
         return await run_in_threadpool(

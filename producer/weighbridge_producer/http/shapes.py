@@ -1,16 +1,83 @@
-"""What the API answers about batches, as the OpenAPI document describes it."""
+"""What the API answers about batches and graders, as the OpenAPI document describes it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, Field
 
+from weighbridge.graders.base import Verdict
 from weighbridge.jobs.model import BatchStatus
 
 if TYPE_CHECKING:
     from weighbridge.jobs.model import BatchState
     from weighbridge.jobs.store import BatchOptions
+
+
+class RequirementsShape(BaseModel):
+    """What a grader needs of a trace; nothing, where it judges outputs."""
+
+    step_types: list[str]
+    capabilities: list[str] = Field(
+        description="among tool_calls, token_usage, timing, cost, tool_definitions"
+    )
+
+
+class ExampleShape(BaseModel):
+    """A job that a grader can grade."""
+
+    inputs: dict[str, Any]
+    config: dict[str, Any] | None
+
+
+class GraderShape(BaseModel):
+    """A grader as the catalogue describes it."""
+
+    id: str
+    name: str
+    description: str
+    version: int = Field(description="higher when any verdict could be another")
+    config_schema: dict[str, Any] = Field(description="a JSON Schema")
+    inputs_schema: dict[str, Any] = Field(description="a JSON Schema")
+    requirements: RequirementsShape
+    example: ExampleShape
+
+
+class CatalogueShape(BaseModel):
+    """Every grader that is installed here."""
+
+    graders: list[GraderShape]
+
+
+class EvidenceShape(BaseModel, extra="allow"):
+    """One check that a verdict rests on."""
+
+    check: str
+    description: str
+    passed: bool
+    step_ids: list[str]
+
+
+class JudgementShape(BaseModel):
+    """What a grader says."""
+
+    passed: bool
+    score: float = Field(ge=0, le=1)
+    verdict: Verdict
+    details: dict[str, Any]
+    evidence: list[EvidenceShape] = Field(min_length=1)
+
+
+class TrialShape(BaseModel):
+    """What came of a job that was graded at once."""
+
+    grader: str
+    grader_version: int
+    status: Literal["graded"]
+    result: JudgementShape
+    receipt: str = Field(
+        description="SHA-256 over the grader, its config, the inputs and the result"
+    )
 
 
 class CountsShape(BaseModel):

@@ -132,7 +132,7 @@ def list_batches(
 ) -> dict[str, Any]:
     """List the batches, newest first; those that are gone are left out."""
     store, limit = service.client.store, query.limit
-    found = store.batches(limit + 1, before=query.cursor)
+    found = store.batches(limit + 1, before=query.cursor or None)
     listed = []
     for batch in found[:limit]:
         try:

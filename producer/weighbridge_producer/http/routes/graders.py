@@ -14,6 +14,7 @@ from weighbridge.settings import MIB
 from weighbridge_producer.http.access import Identity, anybody, require
 from weighbridge_producer.http.problems import ProblemError
 from weighbridge_producer.http.service import Served
+from weighbridge_producer.http.shapes import CatalogueShape, GraderShape, TrialShape
 
 _BODY: dict[str, Any] = {
     "requestBody": {
@@ -42,20 +43,35 @@ _BODY_SECONDS = 60.0
 router = APIRouter(prefix="/api/graders", tags=["graders"])
 
 
-@router.get("", dependencies=[Depends(anybody)])
+@router.get(
+    "",
+    dependencies=[Depends(anybody)],
+    response_model=None,
+    responses={200: {"model": CatalogueShape}},
+)
 def list_graders(service: Served) -> dict[str, Any]:
     """Return every grader that is installed here."""
     return {"graders": service.client.graders()}
 
 
-@router.get("/{grader_id}", dependencies=[Depends(anybody)])
+@router.get(
+    "/{grader_id}",
+    dependencies=[Depends(anybody)],
+    response_model=None,
+    responses={200: {"model": GraderShape}},
+)
 def show_grader(grader_id: str, service: Served) -> dict[str, Any]:
     """Return one grader."""
     _check_known(grader_id)
     return next(grader for grader in service.client.graders() if grader["id"] == grader_id)
 
 
-@router.post("/{grader_id}/grade", openapi_extra=_BODY, response_model=None)
+@router.post(
+    "/{grader_id}/grade",
+    openapi_extra=_BODY,
+    response_model=None,
+    responses={200: {"model": TrialShape}},
+)
 async def grade(
     grader_id: str,
     request: Request,
