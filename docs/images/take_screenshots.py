@@ -2,17 +2,19 @@
 
     python docs/images/take_screenshots.py
 
-A fresh `weighbridge serve --embedded` grades the example traces, and a Chromium shows what became of them.
+A fresh `weighbridge serve --embedded` grades the examples, and a Chromium shows what became of them.
 """
 # ruff: noqa: INP001 - a script for people
 
 from __future__ import annotations
 
-import re
 import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from playwright.sync_api import expect
+from small_png import small_png
 
 HERE = Path(__file__).resolve().parent
 sys.path.append(
@@ -20,39 +22,49 @@ sys.path.append(
 )  # what starts the service and the browser there does so here
 
 from support.browser import DESK, PHONE, chromium, visitor  # noqa: E402
-from support.examples import SHOP_AGENT, TRACE_GRADERS  # noqa: E402
+from support.examples import MIXED, SHOP_AGENT, TRACE_GRADERS  # noqa: E402
 from support.served import Served  # noqa: E402
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from playwright.sync_api import Page
 
-HEIGHTS = {
-    "batch": (1180, 1180),
-    "result": (1500, 1500),
-    "new-batch": (1300, 1300),
-    "graders": (760, 1180),
+
+def show_batch(page: Page, batch: str) -> None:
+    """Show how the example traces came out."""
+    page.goto(f"/batches/{batch}")
+    expect(page.locator("#causes a")).not_to_have_count(0)
+    expect(page.locator("table.results")).to_be_visible()
+
+
+def show_result(page: Page, batch: str) -> None:
+    """Show a run that went in circles, on its timeline."""
+    page.goto(f"/batches/{batch}/result?custom_id=shop-pingpong-5&label=loop")
+
+
+def show_new_batch(page: Page, _: str) -> None:
+    """Show what is wrong with a file before it is submitted."""
+    page.goto("/new")
+    page.get_by_label("True/False", exact=True).check()
+    page.get_by_label("Or drop a file here").set_input_files(MIXED)
+    faults = page.get_by_role("table", name="Lines that cannot be graded")
+    expect(faults).to_be_visible()
+    faults.scroll_into_view_if_needed()
+
+
+def show_graders(page: Page, _: str) -> None:
+    """Show the catalogue."""
+    page.goto("/graders")
+
+
+#: What brings a page to where its picture is taken, and how tall that is at a desk and on a phone.
+PICTURES: dict[str, tuple[Callable[[Page, str], None], int, int]] = {
+    "batch": (show_batch, 1000, 1000),
+    "result": (show_result, 1340, 1500),
+    "new-batch": (show_new_batch, 2260, 844),
+    "graders": (show_graders, 700, 844),
 }
-
-
-def show(page: Page, name: str, batch: str) -> None:
-    """Bring a page to where its picture is taken."""
-    from playwright.sync_api import expect
-
-    if name == "batch":
-        page.goto(f"/batches/{batch}")
-        expect(page.locator("#causes a")).not_to_have_count(0)
-        expect(page.locator("table.results")).to_be_visible()
-    elif name == "result":
-        page.goto(f"/batches/{batch}/result?custom_id=shop-pingpong-5&label=loop")
-    elif name == "new-batch":
-        page.goto("/new")
-        page.get_by_label("Loop", exact=True).check()
-        page.get_by_label("Or drop a file here").set_input_files(SHOP_AGENT)
-        expect(page.get_by_role("region", name="Preview", exact=True)).to_contain_text(
-            re.compile("0 of them")
-        )
-    else:
-        page.goto("/graders")
 
 
 def main() -> None:
@@ -63,16 +75,16 @@ def main() -> None:
         chromium() as browser,
     ):
         batch = served.graded(SHOP_AGENT.read_bytes(), *TRACE_GRADERS, source=SHOP_AGENT.name)
-        for name, heights in HEIGHTS.items():
-            for size, height in zip((DESK, PHONE), heights, strict=True):
+        for name, (show, at_desk, on_phone) in PICTURES.items():
+            for size in ({**DESK, "height": at_desk}, {**PHONE, "height": on_phone}):
                 for colours in ("light", "dark"):
-                    viewport = {**size, "height": height}
-                    with visitor(browser, served.url, viewport=viewport, color_scheme=colours) as (
+                    with visitor(browser, served.url, viewport=size, color_scheme=colours) as (
                         page,
                         _,
                     ):
-                        show(page, name, batch)
-                        page.screenshot(path=HERE / f"{name}-{size['width']}-{colours}.png")
+                        show(page, batch)
+                        picture = small_png(browser, page.screenshot())
+                    (HERE / f"{name}-{size['width']}-{colours}.png").write_bytes(picture)
 
 
 if __name__ == "__main__":
