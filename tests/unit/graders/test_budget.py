@@ -945,9 +945,9 @@ def test_the_time_to_grade_grows_with_the_number_of_steps_and_no_faster(shape):
         run = Trace("t", shape(count), "native")
         best = float("inf")
         for _ in range(3):
-            began = time.perf_counter()
+            began = time.process_time()
             grader.grade(run)
-            best = min(best, time.perf_counter() - began)
+            best = min(best, time.process_time() - began)
         return best
 
     seconds(100)

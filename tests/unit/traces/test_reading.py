@@ -174,10 +174,10 @@ def test_ids_never_repeat(wanted):
 
 def test_ids_all_alike_take_no_more_time_than_others():
     ids = StepIds()
-    started = time.perf_counter()
+    started = time.process_time()
     for place in range(200_000):
         ids.take("same", place)
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5
 
 
 def test_notes_are_counted_sorted_and_bounded():

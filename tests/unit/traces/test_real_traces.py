@@ -230,9 +230,9 @@ def test_a_thousand_real_messages_take_little_more_time_than_parsing_them():
     def best(run):
         seconds = float("inf")
         for _ in range(15):
-            started = time.perf_counter()
+            started = time.process_time()
             run()
-            seconds = min(seconds, time.perf_counter() - started)
+            seconds = min(seconds, time.process_time() - started)
         return seconds
 
     messages = [message for record in records(TAU_AIRLINE) for message in record["traj"]][:1000]
