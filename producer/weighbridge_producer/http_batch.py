@@ -126,6 +126,8 @@ class HttpBatch(Batch):
             try:
                 for page in self._marked(cursor, follow=follow):
                     pauses = self._exchange.pauses()
+                    if page is None:
+                        continue
                     cursor = page.cursor
                     chunk = Cursor.parse(cursor).chunk
                     if chunk not in seen:
@@ -135,8 +137,8 @@ class HttpBatch(Batch):
             except NotNowError as error:
                 pauses.before_next(error)
 
-    def _marked(self, cursor: str | None, *, follow: bool) -> Iterator[Page]:
-        """Yield the pages of one stream."""
+    def _marked(self, cursor: str | None, *, follow: bool) -> Iterator[Page | None]:
+        """Yield the pages of one stream, and its signs of life."""
         params: Params = {"format": "ndjson", "marked": "true", "follow": str(follow).lower()}
         if cursor:
             params["cursor"] = cursor
@@ -224,15 +226,14 @@ class HttpBatch(Batch):
         return True
 
 
-def pages_in(pieces: Iterable[bytes]) -> Iterator[Page]:
-    """Yield the pages of a marked stream, each as soon as its mark has come."""
+def pages_in(pieces: Iterable[bytes]) -> Iterator[Page | None]:
+    """Yield the pages of a marked stream, each as soon as its mark has come; None for a mere sign of life."""
     held, looked = bytearray(), 0
     for piece in pieces:
         held += piece
         while (mark := held.find(_MARK, looked)) >= 0 and (end := held.find(b"\n", mark)) >= 0:
             cursor = decoded(bytes(held[mark + 1 : end]), _CURSOR)
-            if cursor:
-                yield Page(bytes(held[:mark]), cursor)
+            yield Page(bytes(held[:mark]), cursor) if cursor else None
             del held[: end + 1]
             looked = 0
         looked = mark if mark >= 0 else len(held)

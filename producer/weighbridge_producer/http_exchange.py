@@ -31,11 +31,10 @@ _ANSWER_SECONDS = 60.0
 _IDLE_SECONDS = 3.0  #: that a connection is kept; a service drops it after five
 #: How long to try again: with a service that was never there, that was there or says it cannot just now, and with its
 #: limit of requests in a minute.
-_STRANGE_SECONDS, _AWAY_SECONDS, _LIMITED_SECONDS = 2.0, 30.0, 150.0
-_FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = (
-    0.2,
-    5.0,
-)  #: between tries; each is twice the one before
+#: Away, it may hold an idempotency key for 30 s.
+_STRANGE_SECONDS, _AWAY_SECONDS, _LIMITED_SECONDS = 2.0, 45.0, 150.0
+#: Between tries; each is twice the one before.
+_FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.2, 5.0
 _SHOWN = 300  #: characters of an answer that is no answer of ours
 
 Params = dict[str, str | int]
@@ -156,19 +155,24 @@ class Exchange:
 
 
 class Pauses:
-    """How long to wait between tries, and when to give up."""
+    """How long to wait between tries, and when to give up: so long after the first that failed."""
 
     def __init__(self, silent_seconds: float) -> None:
-        self._begun = time.monotonic()
+        self._failing_since: float | None = None
         self._silent_seconds = silent_seconds
         self._next_seconds = _FIRST_PAUSE_SECONDS
 
     def before_next(self, error: NotNowError) -> None:
         """Wait before another try; raise what the error tells when there is none."""
+        now = time.monotonic()
+        if self._failing_since is None:
+            self._failing_since = now
+        if not error.untouched:
+            self._silent_seconds = _AWAY_SECONDS  # it was there
         # Spread, so that clients which were cut off together do not come back together.
         spread = random.uniform(0.8, 1.2)  # noqa: S311 - no secret
         pause = max(self._next_seconds * spread, error.after_seconds or 0.0)
-        if time.monotonic() + pause > self._begun + self._patience_with(error):
+        if now + pause > self._failing_since + self._patience_with(error):
             raise error.told from None
         self._next_seconds = min(2 * self._next_seconds, _LONGEST_PAUSE_SECONDS)
         time.sleep(pause)

@@ -12,11 +12,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from weighbridge import errors
-from weighbridge.errors import RefusedError, ServerError, WeighbridgeError
+from weighbridge.errors import (
+    RefusedError,
+    ServerError,
+    ServerUnavailableError,
+    WeighbridgeError,
+)
 from weighbridge.settings import Settings
+from weighbridge_producer import http_exchange
 from weighbridge_producer.http.form import Form
 from weighbridge_producer.http_batch import pages_in
-from weighbridge_producer.http_exchange import error_of, in_path
+from weighbridge_producer.http_exchange import NotNowError, error_of, in_path
 from weighbridge_producer.http_upload import Upload
 from weighbridge_producer.interface import Page
 
@@ -68,6 +74,54 @@ def test_a_name_in_a_path_is_one_part_of_it_and_leads_nowhere(name: str) -> None
     assert unquote(part) == name
 
 
+class TestPauses:
+    """The clock is the test's: it passes while somebody sleeps, and when it is told to."""
+
+    BROKE_OFF = NotNowError(ServerUnavailableError("the connection broke off"), untouched=False)
+    NOBODY = NotNowError(ServerUnavailableError("nothing answers"), untouched=True)
+
+    def fail_for_ever(self, pauses: http_exchange.Pauses) -> None:
+        while True:
+            pauses.before_next(self.NOBODY)
+
+    @pytest.fixture
+    def clock(self, monkeypatch: pytest.MonkeyPatch) -> Clock:
+        clock = Clock()
+        monkeypatch.setattr(http_exchange, "time", clock)
+        return clock
+
+    def test_what_went_well_for_long_is_tried_again_as_long_as_anything_else(
+        self, clock: Clock
+    ) -> None:
+        pauses = http_exchange.Pauses(2.0)
+        clock.sleep(3600)  # an upload, say
+        pauses.before_next(self.BROKE_OFF)
+        began = clock.now
+        with pytest.raises(ServerUnavailableError, match="nothing answers"):
+            self.fail_for_ever(pauses)
+        # Its idempotency key is free again after 30 s.
+        assert 35 < clock.now - began < 45
+
+    def test_who_was_never_there_is_given_up_soon(self, clock: Clock) -> None:
+        pauses = http_exchange.Pauses(2.0)
+        with pytest.raises(ServerUnavailableError, match="nothing answers"):
+            self.fail_for_ever(pauses)
+        assert clock.now < 2
+
+
+class Clock:
+    """Time that passes by sleeping alone."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
+
+
 class TestPages:
     BODY = b'{"a":1}\n{"b":2}\n\x1e"0/1-0/0"\n\x1enull\n{"c":3}\n\x1e"0/2-0/1"\n'
     PAGES = (Page(b'{"a":1}\n{"b":2}\n', "0/1-0/0"), Page(b'{"c":3}\n', "0/2-0/1"))
@@ -75,7 +129,7 @@ class TestPages:
     @pytest.mark.parametrize("size", range(1, len(BODY) + 1))
     def test_a_page_is_whole_however_it_is_cut_on_its_way(self, size: int) -> None:
         pieces = [self.BODY[at : at + size] for at in range(0, len(self.BODY), size)]
-        assert tuple(pages_in(pieces)) == self.PAGES
+        assert tuple(pages_in(pieces)) == (self.PAGES[0], None, self.PAGES[1])
 
     def test_a_page_is_given_as_soon_as_it_is_whole(self) -> None:
         def pieces() -> object:
@@ -87,7 +141,7 @@ class TestPages:
     @pytest.mark.parametrize("tail", [b'{"half', b'{"d":4}\n', b'\x1e"0/3-'])
     def test_lines_without_a_place_after_them_are_not_given(self, tail: bytes) -> None:
         pages = pages_in([self.BODY, tail])
-        assert (next(pages), next(pages)) == self.PAGES
+        assert (next(pages), next(pages), next(pages)) == (self.PAGES[0], None, self.PAGES[1])
         with pytest.raises(ServerError, match="end without the place after them"):
             next(pages)
 
