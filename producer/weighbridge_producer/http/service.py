@@ -10,6 +10,8 @@ from fastapi import Depends
 from starlette.requests import HTTPConnection
 
 from weighbridge.jobs.api_keys import ApiKeys
+from weighbridge.settings import MIB
+from weighbridge_producer.http.held_bytes import HeldBytes
 from weighbridge_producer.http.live import LiveBatches
 from weighbridge_producer.http.metrics import RequestMetrics
 from weighbridge_producer.http.rate_limit import RateLimit
@@ -20,7 +22,10 @@ if TYPE_CHECKING:
     from weighbridge.settings import Settings
     from weighbridge_producer.client import RedisClient
 
+_HELD_BYTES = 256 * MIB  #: of forms and single jobs, while they arrive
 _STREAM_THREADS = 8  #: that read results for streams
+_PROBE_THREADS = 2  #: that ask whether the store answers
+_PREVIEW_THREADS = 2  #: that look at the beginnings of inputs
 
 
 class Service:
@@ -36,7 +41,10 @@ class Service:
         #: Set when the process is about to end: event streams end then.
         self.closing = asyncio.Event()
         self.uploads = Uploads(client.settings.uploads_at_once)
+        self.held_bytes = HeldBytes(_HELD_BYTES)
         self.stream_threads = CapacityLimiter(_STREAM_THREADS)
+        self.probe_threads = CapacityLimiter(_PROBE_THREADS)
+        self.preview_threads = CapacityLimiter(_PREVIEW_THREADS)
         self.live = LiveBatches(client, self.closing)
         self.keys_required = keys_required  #: False only where nobody but this machine can ask
         names = (name.strip().lower() for name in (client.settings.public_hosts or "").split(","))

@@ -22,6 +22,8 @@ _PARTS_HERE = 60_000  #: members of objects and arrays that are read in a fracti
 _START_SECONDS = 20.0
 _OUT_OF_MEMORY = 77  #: the exit status that says so
 _PROCESSES = BoundedSemaphore(2)
+#: Cases that are read or wait for it; each holds a thread, and other requests need some too.
+_PLACES = BoundedSemaphore(8)
 
 
 class TooMuchError(Exception):
@@ -33,10 +35,21 @@ def read_apart(
 ) -> View:
     """Return `view(line, *facts)`, worked out here or, for a line of many parts, in a process of its own.
 
-    Raises TooMuchError when that wants more time or memory than a job may have.
+    Raises TooMuchError when that wants more time or memory than a job may have, or when many are being read.
     """
     if line is None or _parts(line) <= _PARTS_HERE:
         return view(line, *facts)
+    if not _PLACES.acquire(blocking=False):
+        raise TooMuchError("many large cases are being read: load the page again in a moment")
+    try:
+        return _in_process(settings, view, line, facts)
+    finally:
+        _PLACES.release()
+
+
+def _in_process(
+    settings: Settings, view: Callable[..., View], line: bytes, facts: tuple[object, ...]
+) -> View:
     seconds = settings.job_deadline_seconds
     limits = map(str, (seconds, settings.child_memory_limit_bytes))
     command = [sys.executable, "-m", __name__, *limits]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
+from anyio import to_thread
 from fastapi import APIRouter, Depends
 from starlette.responses import Response
 
@@ -11,7 +12,7 @@ from weighbridge.jobs.api_keys import Role
 from weighbridge.jobs.connection import plain_errors
 from weighbridge_producer.http.access import Identity, require
 from weighbridge_producer.http.metrics import CONTENT_TYPE
-from weighbridge_producer.http.service import Served
+from weighbridge_producer.http.service import Served, Service
 
 _TEXT: dict[int | str, dict[str, Any]] = {
     200: {"description": "As Prometheus reads it", "content": {CONTENT_TYPE: {}}}
@@ -28,11 +29,16 @@ async def healthz() -> dict[str, str]:
 
 
 @router.get("/readyz")
-def readyz(service: Served) -> dict[str, str]:
+async def readyz(service: Served) -> dict[str, str]:
     """Say that the store answers; 503 when it does not."""
+    # In threads of its own: slow requests must not make a copy look dead.
+    await to_thread.run_sync(_ping, service, limiter=service.probe_threads)
+    return {"status": "ok"}
+
+
+def _ping(service: Service) -> None:
     with plain_errors():
         service.client.store.redis.ping()
-    return {"status": "ok"}
 
 
 @router.get("/metrics", response_class=Response, responses=_TEXT)
