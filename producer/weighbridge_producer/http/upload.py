@@ -12,16 +12,11 @@ from fastapi import Request
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
 
-from weighbridge.errors import (
-    ServerError,
-)
+from weighbridge.errors import ServerError
+from weighbridge_producer.http.bodies import declared_size
 from weighbridge_producer.http.body_stream import BodyStream
 from weighbridge_producer.http.form import Form
-from weighbridge_producer.http.idempotency import (
-    LEASE_SECONDS,
-    HeldKey,
-    IdempotencyKeys,
-)
+from weighbridge_producer.http.idempotency import LEASE_SECONDS, HeldKey, IdempotencyKeys
 from weighbridge_producer.http.order import Order
 from weighbridge_producer.http.problems import ProblemError
 from weighbridge_producer.http.submission import CLOSE, Received, Submission, UploadBrokenError
@@ -121,8 +116,7 @@ def _check_head(request: Request, service: Service) -> None:
             "send the body plain, or as gzip or zstd",
             {"Accept-Encoding": "gzip, zstd"},
         )
-    length = request.headers.get("content-length", "")
-    if length.isdigit() and int(length[:20]) > service.settings.upload_limit_bytes:
+    if declared_size(request) > service.settings.upload_limit_bytes:
         raise _too_large(service)
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from starlette.datastructures import UploadFile
 from starlette.requests import Request
 
+from weighbridge_producer.http.bodies import whole_body
 from weighbridge_producer.http.problems import ProblemError
-from weighbridge_producer.http.routes.graders import whole_body
 
 if TYPE_CHECKING:
     from starlette.types import Message

@@ -12,6 +12,7 @@ from weighbridge.errors import WeighbridgeError
 from weighbridge.jobs.api_keys import Role
 from weighbridge_producer.client import RedisClient
 from weighbridge_producer.http.access import Identity, require
+from weighbridge_producer.http.bodies import in_time
 from weighbridge_producer.http.form import Form
 from weighbridge_producer.http.order import Order
 from weighbridge_producer.http.problems import Problem, ProblemError, problem_of
@@ -104,10 +105,11 @@ async def _beginning(request: Request) -> tuple[list[tuple[str, str]], str, byte
     """Return a form's fields, its file's name, and the file's beginning; a byte too much says that there is more."""
     reading = Form(request.headers["content-type"], takes_any_field=True)
     head = bytearray()
-    async for piece in request.stream():
-        head += reading.feed(piece)
-        if len(head) > HEAD_BYTES:
-            break
+    async with in_time():
+        async for piece in request.stream():
+            head += reading.feed(piece)
+            if len(head) > HEAD_BYTES:
+                break
     return reading.fields, reading.file_name or "", bytes(head)
 
 

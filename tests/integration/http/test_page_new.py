@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import socket
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ import pytest
 
 from support.http import HttpServer
 from support.pages import Element, Page
+from weighbridge_producer.http import bodies
 from weighbridge_producer.web.preview import HEAD_BYTES
 
 if TYPE_CHECKING:
@@ -250,3 +252,22 @@ def test_only_who_may_submit_sees_the_form(server: EmbeddedServer) -> None:
             headers=AS_PAGE | {"HX-Request": "true", "HX-Current-URL": f"{served.url}/new?a=b"},
         )
         assert script.headers["hx-redirect"] == "/sign-in?next=%2Fnew%3Fa%3Db"
+
+
+@pytest.mark.parametrize(
+    ("path", "media_type"),
+    [
+        ("/new/preview", "multipart/form-data; boundary=x"),
+        ("/api/graders/string-match/grade", "application/json"),
+    ],
+)
+def test_who_never_sends_the_rest_is_not_waited_for(
+    http: httpx.Client, monkeypatch: pytest.MonkeyPatch, path: str, media_type: str
+) -> None:
+    monkeypatch.setattr(bodies, "_BODY_SECONDS", 0.2)
+    head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: {media_type}\r\n"
+    with socket.create_connection((http.base_url.host, http.base_url.port), 10) as connection:
+        connection.sendall(f"{head}Content-Length: 100\r\n\r\n--x\r\n".encode())
+        received = b"".join(iter(lambda: connection.recv(65536), b""))
+    assert received.startswith(b"HTTP/1.1 408 ")
+    assert b"within 0.2 s" in received

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request
@@ -10,8 +9,8 @@ from fastapi import APIRouter, Depends, Request
 from weighbridge.errors import UnknownGraderError
 from weighbridge.graders.registry import default_registry
 from weighbridge.jobs.api_keys import Role
-from weighbridge.settings import MIB
 from weighbridge_producer.http.access import Identity, anybody, require
+from weighbridge_producer.http.bodies import whole_body
 from weighbridge_producer.http.problems import ProblemError
 from weighbridge_producer.http.service import Served
 from weighbridge_producer.http.shapes import CatalogueShape, GraderShape, TrialShape
@@ -34,11 +33,6 @@ _BODY: dict[str, Any] = {
         },
     }
 }
-
-#: Read of a body over the limit, and thrown away: who sends a little too much hears why, and no broken connection.
-_DRAINED_BYTES = 16 * MIB
-
-_BODY_SECONDS = 60.0
 
 router = APIRouter(prefix="/api/graders", tags=["graders"])
 
@@ -86,48 +80,6 @@ async def grade(
     if error := answer.pop("error"):
         raise ProblemError(422, error["code"], error["message"], error["hint"])
     return answer
-
-
-async def whole_body(request: Request, limit_bytes: int) -> bytes:
-    """Return a request's body; a ProblemError when it is larger than it may be, or too long under way."""
-    try:
-        async with asyncio.timeout(_BODY_SECONDS):
-            body = await _body_within(request, limit_bytes)
-    except TimeoutError:
-        raise ProblemError(
-            408,
-            "BODY_TOO_SLOW",
-            f"the body did not arrive within {_BODY_SECONDS:g} s",
-            "send it again",
-            {"Connection": "close"},
-        ) from None
-    if body is None:
-        raise ProblemError(
-            413,
-            "BODY_TOO_LARGE",
-            f"the body has more than {limit_bytes:,} bytes",
-            "submit it as a batch, or raise WEIGHBRIDGE_TRY_IT_LIMIT_BYTES",
-            {"Connection": "close"},  # or the rest of it would be read, and thrown away
-        )
-    return body
-
-
-async def _body_within(request: Request, limit_bytes: int) -> bytes | None:
-    if _declared_size(request) > limit_bytes + _DRAINED_BYTES:
-        return None
-    body, size = bytearray(), 0
-    async for part in request.stream():
-        size += len(part)
-        if size <= limit_bytes:
-            body += part
-        elif size > limit_bytes + _DRAINED_BYTES:
-            break
-    return bytes(body) if size <= limit_bytes else None
-
-
-def _declared_size(request: Request) -> int:
-    declared = request.headers.get("content-length", "")
-    return int(declared) if declared.isdecimal() and len(declared) < 20 else 0
 
 
 def _check_known(grader_id: str) -> None:
