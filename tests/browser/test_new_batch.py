@@ -64,6 +64,22 @@ def test_from_the_example_file_to_the_marked_step_of_a_failure(page: Page) -> No
     expect(page.locator(".step:target")).to_contain_text("cancel_order")
 
 
+def test_a_file_that_is_dropped_on_the_page_is_looked_at(page: Page) -> None:
+    page.goto("/new")
+    dropped = page.evaluate_handle(
+        """(text) => {
+          const dropped = new DataTransfer();
+          dropped.items.add(new File([text], 'dropped.jsonl'));
+          return dropped;
+        }""",
+        SHOP_AGENT.read_text(),
+    )
+    page.locator("#drop").dispatch_event("dragover", {"dataTransfer": dropped})
+    page.locator("#drop").dispatch_event("drop", {"dataTransfer": dropped})
+    expect(page.locator("#file-chosen")).to_have_text("dropped.jsonl, 45,223 bytes")
+    expect(preview(page)).to_contain_text("10 cases")
+
+
 def test_a_preview_tells_what_is_wrong_with_which_line_before_anything_is_submitted(
     page: Page,
 ) -> None:
