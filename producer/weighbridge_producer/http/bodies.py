@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
     from fastapi import Request
 
+    from weighbridge_producer.http.held_bytes import HeldBytes
+
 #: Read of a body over the limit, and thrown away: who sends a little too much hears why, and no broken connection.
 _DRAINED_BYTES = 16 * MIB
 _BODY_SECONDS = 60.0
@@ -61,10 +63,13 @@ async def _body_within(request: Request, limit_bytes: int) -> bytes | None:
     if declared_size(request) > limit_bytes + _DRAINED_BYTES:
         return None
     body, size = bytearray(), 0
-    async for part in request.stream():
-        size += len(part)
-        if size <= limit_bytes:
-            body += part
-        elif size > limit_bytes + _DRAINED_BYTES:
-            break
+    held: HeldBytes = request.app.state.service.held_bytes  # whose module imports this one
+    with held.account() as take:
+        async for part in request.stream():
+            size += len(part)
+            if size <= limit_bytes:
+                take(len(part))
+                body += part
+            elif size > limit_bytes + _DRAINED_BYTES:
+                break
     return bytes(body) if size <= limit_bytes else None

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+from anyio import to_thread
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
-from starlette.concurrency import run_in_threadpool
 
 from weighbridge.errors import WeighbridgeError
 from weighbridge.jobs.api_keys import Role
@@ -22,6 +22,9 @@ from weighbridge_producer.web.chosen_graders import ChosenGraders
 from weighbridge_producer.web.forms import Entries
 from weighbridge_producer.web.preview import HEAD_BYTES, Head, Preview, preview_of
 from weighbridge_producer.web.rendering import page
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 router = APIRouter(prefix="/new")
 _PASTED = "pasted lines"
@@ -94,19 +97,26 @@ async def look(request: Request, service: Served, _: May) -> HTMLResponse:
     form = NewBatchForm(service.client.graders())
     try:
         _check_is_form(request)
-        fields, name, content = await _beginning(request)
-        preview = await run_in_threadpool(_preview, form, fields, name, content, service.client)
+        with service.held_bytes.account() as take:
+            beginning = await _beginning(request, take)
+            # In threads of its own: what is sent may be made to take long.
+            preview = await to_thread.run_sync(
+                _preview, form, *beginning, service.client, limiter=service.preview_threads
+            )
     except (WeighbridgeError, ProblemError) as error:
         return _page(request, form, trouble=_problem(error))
     return _page(request, form, preview=preview)
 
 
-async def _beginning(request: Request) -> tuple[list[tuple[str, str]], str, bytes]:
+async def _beginning(
+    request: Request, take: Callable[[int], None]
+) -> tuple[list[tuple[str, str]], str, bytes]:
     """Return a form's fields, its file's name, and the file's beginning; a byte too much says that there is more."""
     reading = Form(request.headers["content-type"], takes_any_field=True)
     head = bytearray()
     async with in_time():
         async for piece in request.stream():
+            take(len(piece))
             head += reading.feed(piece)
             if len(head) > HEAD_BYTES:
                 break

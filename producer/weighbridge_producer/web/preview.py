@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import io
+from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from itertools import islice
+from typing import TYPE_CHECKING, Any, cast
 
 import orjson
 
@@ -16,9 +18,11 @@ from weighbridge.jobs.grading import LineGrader
 from weighbridge.jobs.model import ErrorCode, GraderSpec, JobError
 from weighbridge.settings import KIB, MIB
 from weighbridge.traces import FORMATS, read_traces
-from weighbridge_producer.lines import StreamLines
+from weighbridge_producer.lines import BLOCK_BYTES, StreamLines
 from weighbridge_producer.reading import Source
 from weighbridge_producer.trace_cases import input_kind
+from weighbridge_producer.unpacking import DAMAGE, unpacked
+from weighbridge_producer.unpacking import HEAD_BYTES as PACKED_SIGN_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -30,6 +34,7 @@ if TYPE_CHECKING:
 HEAD_BYTES = 256 * KIB  #: of an input that are looked at
 _LINES = 200
 _EXPANDED_BYTES = 4 * MIB
+_PARTS = 300_000  #: members of objects and arrays that are read in about a second
 _CASES_SHOWN = 5
 _FAULTS_SHOWN = 10
 _EXCERPT_CHARACTERS = 160
@@ -51,11 +56,48 @@ class Head:
         """How it is compressed; empty when it is not."""
         return next((name for sign, name in _PACKINGS if self.content.startswith(sign)), "")
 
+    def bounded(self) -> Head:
+        """Return as much of it as is read in a moment, however much it expands to and however many parts that has."""
+        plain, is_all = self._plain()
+        end = _end_within(plain)
+        if is_all and end == len(plain):
+            return self
+        return Head(self.name, plain[:end], is_whole=False)
+
+    def _plain(self) -> tuple[bytes, bool]:
+        """Return its content unpacked, and whether that is all of it; what is damaged ends it."""
+        if not self.packing:
+            return self.content, True
+        packed = cast("io.RawIOBase", io.BytesIO(self.content))
+        unpacking = cast("io.RawIOBase", unpacked(packed, self.content[:PACKED_SIGN_BYTES]))
+        plain = bytearray()
+        with suppress(*DAMAGE):
+            while len(plain) <= _EXPANDED_BYTES and (piece := unpacking.read(BLOCK_BYTES)):
+                plain += piece
+        return bytes(plain), len(plain) <= _EXPANDED_BYTES
+
     def stream(self) -> io.BytesIO:
         """Return what of it can be read; of a plain beginning its whole lines."""
         if self.is_whole or self.packing:
             return _Named(self.content, self.name)
         return _Named(self.content[: self.content.rfind(b"\n") + 1], self.name)
+
+
+def _end_within(plain: bytes) -> int:
+    """Return where the lines end that have no more parts together than are read in a moment."""
+    if _parts(plain) <= _PARTS:
+        return len(plain)
+    end = parts = 0
+    for line in io.BytesIO(plain):
+        parts += _parts(line)
+        if parts > _PARTS:
+            break
+        end += len(line)
+    return end
+
+
+def _parts(text: bytes) -> int:
+    return text.count(b",") + text.count(b"{") + text.count(b"[")
 
 
 class _Named(io.BytesIO):
@@ -112,20 +154,29 @@ def preview_of(
     elsewhere: Collection[str] = (),
 ) -> Preview:
     """Look at an input's beginning as whoever submits it would read it; `elsewhere` are graders that workers have."""
-    first = next(
-        (line for line in StreamLines(head.stream(), head.name, settings) if _has(line)), None
-    )
+    packing = head.packing
+    is_one_line = not packing and b"\n" not in head.content
+    head = head.bounded()
+    lines = islice(StreamLines(head.stream(), head.name, settings), _LINES)
+    first = next(filter(_has, lines), None)
     if first is None:
-        note = "" if head.is_whole else f"its first line is longer than {HEAD_BYTES // KIB} KiB"
-        return Preview("nothing", head.packing, head.is_whole, note=note)
+        return Preview("nothing", packing, head.is_whole, note=_why_nothing(head, is_one_line))
     kind = "cases" if first.fault else input_kind(first.raw)
-    preview = Preview(kind, head.packing)
+    preview = Preview(kind, packing)
     if kind == "document" and not head.is_whole:
         preview.note = "one JSON document over several lines, too long to look into here"
         return preview
     looking = _Looking(preview, tuple(specs), elsewhere)
     preview.is_all = _look_at(head, settings, looking) and head.is_whole
     return preview
+
+
+def _why_nothing(head: Head, is_one_line: bool) -> str:
+    if head.is_whole:
+        return ""
+    if is_one_line:
+        return f"its first line is longer than {HEAD_BYTES // KIB} KiB, or has too many parts"
+    return "its beginning holds no whole line, or one that is too large to look into here"
 
 
 def _look_at(head: Head, settings: Settings, looking: _Looking) -> bool:
