@@ -101,7 +101,14 @@ class RedisBatch(Batch):
 
         Raises NoSuchResultError when no case has that id, or it is not finished.
         """
-        chunks = self._store.chunks_of_id(self.id, id_digest(self.id, custom_id))
+        return self._results_in(self._chunks_of(custom_id), custom_id)
+
+    def result_and_case(self, custom_id: str) -> tuple[list[Result], bytes | None]:
+        """Return what `result` and `case` do, both found by one look-up."""
+        chunks = self._chunks_of(custom_id)
+        return self._results_in(chunks, custom_id), self._case_in(chunks, custom_id)
+
+    def _results_in(self, chunks: Sequence[str], custom_id: str) -> list[Result]:
         if not chunks:
             raise self._no_case(custom_id)
         found = [
@@ -129,7 +136,7 @@ class RedisBatch(Batch):
 
         Raises StaleCursorError for a cursor of before a retry, InvalidFilterError for a limit that is none.
         """
-        owners = self._chunks_of(wanted.custom_id) if wanted.custom_id else None
+        owners = _numbers(self._chunks_of(wanted.custom_id)) if wanted.custom_id else None
         return Search(self._store, self.id, wanted, owners).page(cursor, limit, budget_seconds)
 
     def options(self) -> BatchOptions:
@@ -141,7 +148,10 @@ class RedisBatch(Batch):
 
         A trace that was submitted bare is the case that it became. Raises NoSuchResultError when no case has that id.
         """
-        for number in self._chunks_of(custom_id):
+        return self._case_in(self._chunks_of(custom_id), custom_id)
+
+    def _case_in(self, chunks: Sequence[str], custom_id: str) -> bytes | None:
+        for number in _numbers(chunks):
             chunk = self._store.submitted(self.id, number)
             if chunk is None:
                 return None
@@ -165,10 +175,9 @@ class RedisBatch(Batch):
             low, high = (low, middle) if index < 0 else (middle + 1, high)
         return None
 
-    def _chunks_of(self, custom_id: str) -> list[int]:
-        """Return the numbers of the chunks that may have the line that owns an id."""
-        chunks = self._store.chunks_of_id(self.id, id_digest(self.id, custom_id))
-        return sorted({ChunkId.parse(chunk).number for chunk in chunks})
+    def _chunks_of(self, custom_id: str) -> list[str]:
+        """Return the chunks that may have the line that owns an id."""
+        return self._store.chunks_of_id(self.id, id_digest(self.id, custom_id))
 
     def _no_case(self, custom_id: str) -> NoSuchResultError:
         self.status()
@@ -221,6 +230,11 @@ class RedisBatch(Batch):
     def delete(self) -> bool:
         """Drop the batch, its inputs and results; False when there was nothing."""
         return self._store.delete(self.id)
+
+
+def _numbers(chunks: Sequence[str]) -> list[int]:
+    """Return the numbers that chunks were submitted under: parts of one have the same."""
+    return sorted({ChunkId.parse(chunk).number for chunk in chunks})
 
 
 def _retryable_jobs(tally: dict[str, Any]) -> int:

@@ -87,9 +87,9 @@ def result(
 ) -> HTMLResponse:
     """Show one result."""
     batch = service.client.batch(batch_id)
-    results = batch.result(custom_id)
+    results, line = batch.result_and_case(custom_id)
     chosen = _chosen(results, custom_id, label)
-    view = _view_case(service, batch, custom_id, chosen, Wanted(step, first))
+    view = _view_case(service, batch, line, chosen, Wanted(step, first))
     timeline = view.timeline
     numbers = timeline.numbers if timeline else {}
 
@@ -216,10 +216,9 @@ def _tabs(
 
 
 def _view_case(
-    service: Service, batch: RedisBatch, custom_id: str, result: dict[str, Any], wanted: Wanted
+    service: Service, batch: RedisBatch, line: bytes | None, result: dict[str, Any], wanted: Wanted
 ) -> CaseView:
-    line, defaults = batch.case(custom_id), batch.options().graders
-    facts = (defaults, result["label"], result["result"], wanted)
+    facts = (batch.options().graders, result["label"], result["result"], wanted)
     try:
         return read_apart(service.settings, view_case, line, *facts)
     except TooMuchError as error:
