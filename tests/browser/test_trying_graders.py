@@ -50,8 +50,8 @@ def test_a_trace_is_judged_with_the_steps_that_the_verdict_rests_on(page: Page) 
     weigh(page)
     expect(outcome(page).locator(".stamp")).to_have_text("fail")
     evidence = outcome(page).get_by_role("listitem").filter(has_text="max_tokens").first
-    expect(evidence).to_contain_text("Limit")
-    expect(evidence).to_contain_text(re.compile(r"Steps?\s+s\d"))
+    expect(evidence).to_contain_text("limit")
+    expect(evidence).to_contain_text(re.compile(r"steps?\s+s\d"))
 
 
 def test_a_configuration_error_stands_beside_its_field_and_nothing_is_lost(

@@ -17,6 +17,7 @@ from weighbridge_producer.http.access import Identity, anybody, require
 from weighbridge_producer.http.problems import ProblemError
 from weighbridge_producer.http.service import Served
 from weighbridge_producer.web.config_form import ConfigForm
+from weighbridge_producer.web.evidence import shown_evidence
 from weighbridge_producer.web.forms import entries_of
 from weighbridge_producer.web.rendering import page
 from weighbridge_producer.web.try_it import Input, example_inputs, pasted_inputs
@@ -89,5 +90,6 @@ def _page(
         form=form,
         inputs=inputs,
         result=result,
+        evidence=shown_evidence(result),
         error=error,
     )

@@ -8,7 +8,6 @@ from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import HTMLResponse, Response
 
 from weighbridge.errors import NoSuchResultError
-from weighbridge.graders.inputs import as_json
 from weighbridge.jobs.api_keys import Role
 from weighbridge_producer.http.access import Identity, require
 from weighbridge_producer.http.service import Served
@@ -20,49 +19,22 @@ from weighbridge_producer.trace_view.case_view import (
     view_case,
     view_step,
 )
-from weighbridge_producer.trace_view.marked_json import problems_in
 from weighbridge_producer.trace_view.reading_apart import TooMuchError, read_apart
 from weighbridge_producer.web.addresses import batch_at, result_at
 from weighbridge_producer.web.charts import hue_of, loop_strip, totals_chart
+from weighbridge_producer.web.evidence import shown_evidence
 from weighbridge_producer.web.rendering import page
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from weighbridge_producer.batch import RedisBatch
     from weighbridge_producer.http.service import Service
-    from weighbridge_producer.trace_view.marked_json import Problem
 
 router = APIRouter()
 
-_VALUE_CHARACTERS = 2_000
-_STEPS_LISTED = 50
-_ENTRIES_SHOWN = 200
-
 Reader = Annotated[Identity, Depends(require(Role.READ))]
 CustomId = Annotated[str, Query(min_length=1, max_length=1_000)]
-
-
-class StepLink(NamedTuple):
-    """A step that evidence names, and where it is shown."""
-
-    id: str
-    number: int | None
-    href: str | None
-
-
-class ShownEvidence(NamedTuple):
-    """An evidence entry as the page lists it."""
-
-    number: int
-    check: str
-    description: str
-    passed: bool
-    limit: str | None
-    observed: str | None
-    problems: tuple[Problem, ...]
-    excerpt: str
-    steps: list[StepLink]
 
 
 class Tab(NamedTuple):
@@ -111,7 +83,7 @@ def result(
         result=chosen,
         tone=tone_of(chosen),
         tabs=_tabs(batch_id, custom_id, results, chosen),
-        evidence=_shown_evidence(chosen, numbers, step_href),
+        evidence=shown_evidence(chosen["result"], numbers, step_href),
         view=view,
         timeline=timeline,
         step=step,
@@ -223,50 +195,3 @@ def _view_case(
         return read_apart(service.settings, view_case, line, *facts)
     except TooMuchError as error:
         return CaseView(untold=str(error))
-
-
-def _shown_evidence(
-    result: Mapping[str, Any],
-    numbers: Mapping[str, int],
-    step_href: Callable[[int], str],
-) -> list[ShownEvidence]:
-    listed = (result["result"] or {}).get("evidence")
-    entries = listed if type(listed) is list else []
-    return [
-        _entry(number, entry, numbers, step_href)
-        for number, entry in enumerate(entries[:_ENTRIES_SHOWN], 1)
-        if type(entry) is dict
-    ]
-
-
-def _entry(
-    number: int,
-    entry: Mapping[str, Any],
-    numbers: Mapping[str, int],
-    step_href: Callable[[int], str],
-) -> ShownEvidence:
-    ids = entry.get("step_ids")
-    links = []
-    for each in ids[:_STEPS_LISTED] if type(ids) is list else ():
-        at = numbers.get(each) if type(each) is str else None
-        links.append(StepLink(str(each), at, step_href(at) if at else None))
-    problems = problems_in(entry.get("observed"))
-    return ShownEvidence(
-        number=number,
-        check=str(entry.get("check", "")),
-        description=str(entry.get("description", "")),
-        passed=bool(entry.get("passed")),
-        limit=_brief(entry, "limit"),
-        observed=None if problems else _brief(entry, "observed"),
-        problems=problems,
-        excerpt=str(entry.get("excerpt") or ""),
-        steps=links,
-    )
-
-
-def _brief(entry: Mapping[str, Any], name: str) -> str | None:
-    value = entry.get(name)
-    if value is None:
-        return None
-    text = value if type(value) is str else as_json(value)
-    return text if len(text) <= _VALUE_CHARACTERS else f"{text[:_VALUE_CHARACTERS]}…"
