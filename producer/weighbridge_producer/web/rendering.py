@@ -16,12 +16,12 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from weighbridge.errors import counted
+from weighbridge_producer.http.access import COOKIE
 
 if TYPE_CHECKING:
     from fastapi import Request
 
 STATIC_FOLDER = Path(__file__).parent / "static"
-SIGN_IN_COOKIE = "weighbridge_key"
 
 _TEMPLATES_FOLDER = Path(__file__).parent / "templates"
 _NAVIGATION = (
@@ -51,7 +51,7 @@ def page(
         .get_template(template)
         .render(
             current=_current(request.scope["path"]),
-            is_signed_in=SIGN_IN_COOKIE in request.cookies,
+            is_signed_in=COOKIE in request.cookies,
             **context,
         )
     )

@@ -3,9 +3,7 @@
 import re
 from hashlib import sha256
 
-from weighbridge_producer.http import access
 from weighbridge_producer.web.rendering import (
-    SIGN_IN_COOKIE,
     STATIC_FOLDER,
     asset,
     pretty_json,
@@ -62,7 +60,3 @@ def test_any_value_can_be_shown() -> None:
     assert shown(2**70) == str(2**70)
     assert pretty_json({"a": 1}) == '{\n  "a": 1\n}'
     assert pretty_json({"a": 2**70}) == "{'a': 1180591620717411303424}"
-
-
-def test_the_shell_knows_the_cookie_of_who_is_signed_in() -> None:
-    assert SIGN_IN_COOKIE == access.COOKIE
