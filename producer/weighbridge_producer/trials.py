@@ -121,10 +121,9 @@ class _Child:
             os.close(lifeline_end)
         child = cls(process, lifeline)
         try:
+            # It says so when it is ready: its start is no part of a job's time.
             async with asyncio.timeout(_START_SECONDS):
-                await (
-                    child.read()
-                )  # it says so when it is ready: its start is no part of a job's time
+                await child.read()
         except BaseException:
             child.kill()
             raise

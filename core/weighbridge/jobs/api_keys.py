@@ -24,9 +24,8 @@ LONGEST_SECONDS = 100 * 366 * 24 * 3600.0
 _PREFIX = "wbk"
 _ID_BYTES, _SECRET_BYTES = 6, 32
 _TOKEN_LIMIT = 128  #: characters; ours have 60
-_NO_DIGEST = (
-    "0" * 64
-)  #: what a secret is compared with where there is no such key; no secret has it
+#: What a secret is compared with where there is no such key; no secret has it.
+_NO_DIGEST = "0" * 64
 
 
 class Role(StrEnum):
@@ -34,7 +33,7 @@ class Role(StrEnum):
 
     READ = "read"  #: see batches, results and workers
     SUBMIT = "submit"  #: submit, cancel and retry batches, and try graders
-    ADMIN = "admin"  #: delete batches
+    ADMIN = "admin"  #: delete batches, and send workers away
 
     def includes(self, other: Role) -> bool:
         """Whether this role may do what the other may."""

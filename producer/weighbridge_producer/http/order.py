@@ -43,9 +43,8 @@ class Order:
     source: str = "upload"  #: what to call the input
     strict: bool = False
     resume: str = ""  #: the batch to go on with, where one was begun
-    framed: bool = (
-        False  #: whether lines have notes ahead of them; see `weighbridge_producer.framing`
-    )
+    #: Whether lines have notes ahead of them; see `weighbridge_producer.framing`.
+    framed: bool = False
 
     @classmethod
     def of(cls, fields: Iterable[tuple[str, str]], source: str = "upload") -> Order:

@@ -47,9 +47,8 @@ class Received:
     """What an upload came to."""
 
     batch: RedisBatch
-    replayed: bool = (
-        False  #: whether it was all there already, from an earlier request with the same key
-    )
+    #: Whether it was all there already, from an earlier request with the same key.
+    replayed: bool = False
 
 
 #: After these the rest may still come, in a request with the same key.

@@ -26,9 +26,8 @@ _TOTALS = {
     _COST: "USD",
 }
 _COUNTS = {"max_tool_calls": "tool calls", "max_llm_calls": "model calls", "max_steps": "steps"}
-_ARITHMETIC = Context(
-    prec=100, traps=[]
-)  #: the grader's own: exact for any sum of what a trace tells
+#: The grader's own: exact for any sum of what a trace tells.
+_ARITHMETIC = Context(prec=100, traps=[])
 
 Point = tuple[int, float]  #: a step's number, and the amount there
 

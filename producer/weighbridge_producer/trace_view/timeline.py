@@ -195,15 +195,10 @@ def timeline_of(
     )
 
 
-def whole_text(step: Step, part: str) -> str | None:
-    """Return one text of a step in full; None where it has no such part."""
-    value = getattr(step, part) if part in _PARTS else None
-    return None if value is None else text_of(value)
-
-
 def whole_texts(step: Step) -> list[tuple[str, str]]:
     """Return all texts of a step in full, by their names."""
-    return [(part, text) for part in _PARTS if (text := whole_text(step, part)) is not None]
+    values = ((part, getattr(step, part)) for part in _PARTS)
+    return [(part, text_of(value)) for part, value in values if value is not None]
 
 
 def _evidence(result: Mapping[str, Any] | None) -> list[Mapping[str, Any]]:

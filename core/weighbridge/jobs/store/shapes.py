@@ -114,6 +114,5 @@ class Looked:
 
     position: str  #: of the last entry looked at
     passed: LogEntry | None  #: the last chunk among those
-    found: list[
-        tuple[LogEntry, dict[str, Any]]
-    ]  #: chunks with their records; {} for what cannot be read
+    #: Chunks with their records; {} for what cannot be read.
+    found: list[tuple[LogEntry, dict[str, Any]]]
