@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass
+from ipaddress import IPv6Address, IPv6Network, ip_address
 from typing import Annotated
 
 from fastapi import Request, Security
@@ -66,8 +68,13 @@ def token_of(request: Request) -> str:
 
 
 def address_of(request: Request) -> str:
-    """Return the address that a request comes from."""
-    return request.client.host if request.client else "unknown"
+    """Return the address that a request comes from; of IPv6 the network, for whoever has one address has all in it."""
+    host = request.client.host if request.client else "unknown"
+    with suppress(ValueError):
+        address = ip_address(host.partition("%")[0])
+        if isinstance(address, IPv6Address):
+            return str(address.ipv4_mapped or IPv6Network((int(address), 64), strict=False))
+    return host
 
 
 def _identify(service: Service, token: str, address: str, role: Role) -> Identity:

@@ -1,4 +1,4 @@
-"""HTTP as uvicorn reads it, but that a request's head has a size and a time in which it must be there."""
+"""HTTP as uvicorn speaks it, but that who sends or reads slowly, or without end, is let go."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from typing import Any
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from weighbridge_producer.http.problems import MEDIA_TYPE, Problem
+from weighbridge_producer.http.slow_readers import SlowReaders
 
 HEAD_LIMIT_BYTES = 64 * 1024
 HEAD_SECONDS = 30.0
+REST_SECONDS = 30.0  #: for what is left of a body whose request is answered
 
 _MALFORMED = Problem(400, "INVALID_REQUEST", "this is not HTTP", "send HTTP/1.1")
 _TOO_LARGE = Problem(
@@ -30,6 +32,11 @@ class BoundedProtocol(HttpToolsProtocol):
         self._headers_bytes = 0
         self._in_head = True
         self._head_timer: asyncio.TimerHandle | None = None
+        self._in_body = False
+        self._rest_timer: asyncio.TimerHandle | None = None
+        self._readers: SlowReaders = vars(self.server_state).setdefault(
+            "slow_readers", SlowReaders(self.loop)
+        )
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to wait for a request."""
@@ -39,6 +46,8 @@ class BoundedProtocol(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the connection."""
         self._stop_timer()
+        self._stop_rest_timer()
+        self._readers.remove(self.transport)
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -67,9 +76,32 @@ class BoundedProtocol(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         """Serve the request."""
         self._in_head = False
+        self._in_body = True
         self._head_bytes = 0
         self._stop_timer()
         super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        """End a request's body."""
+        self._in_body = False
+        self._stop_rest_timer()
+        super().on_message_complete()
+
+    def on_response_complete(self) -> None:
+        """End an answer; the rest of the request may not take for ever."""
+        super().on_response_complete()
+        if self._in_body and not self.transport.is_closing():
+            self._rest_timer = self.loop.call_later(REST_SECONDS, self.transport.close)
+
+    def pause_writing(self) -> None:
+        """Wait for who reads, for as long as it reads."""
+        super().pause_writing()
+        self._readers.add(self.transport)
+
+    def resume_writing(self) -> None:
+        """Go on: it has read."""
+        self._readers.remove(self.transport)
+        super().resume_writing()
 
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002 - uvicorn's words, ours say more
         """Refuse what cannot be read as a request."""
@@ -92,6 +124,11 @@ class BoundedProtocol(HttpToolsProtocol):
         answering = bool(self.cycle) and not self.cycle.response_complete
         if self._in_head and not answering and not self.transport.is_closing():
             self.transport.close()
+
+    def _stop_rest_timer(self) -> None:
+        if self._rest_timer:
+            self._rest_timer.cancel()
+            self._rest_timer = None
 
     def _stop_timer(self) -> None:
         if self._head_timer:

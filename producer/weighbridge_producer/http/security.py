@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 from ipaddress import ip_address
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -36,6 +37,8 @@ _HEADERS = {
 PATH_LIMIT_BYTES = 8 * 1024
 #: What tells that a proxy lets others ask who are not on this machine.
 _PROXIED = frozenset({"forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip"})
+#: A name or address, with or without a port: what else may stand there is read differently by others.
+_HOST = re.compile(r"([\w.-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(:[0-9]{1,5})?", re.ASCII)
 _SAFE = {"GET", "HEAD", "OPTIONS"}
 _log = logging.getLogger("weighbridge.http")
 
@@ -95,7 +98,12 @@ class Security:
         if "\n" in request.scope["path"]:
             # Routes pass over one at the end: they would serve somebody else's result.
             return Problem(404, "NOT_FOUND", "nothing has line breaks in its address")
-        host = _name_of(request.headers.get("host", ""))
+        hosts = request.headers.getlist("host")
+        if len(hosts) > 1 or not _HOST.fullmatch("".join(hosts)):
+            return Problem(
+                421, "WRONG_HOST", "a request needs one Host, a name with or without port"
+            )
+        host = _name_of(hosts[0])
         if not self._answers_to(host):
             return Problem(
                 421,

@@ -14,6 +14,7 @@ from weighbridge.settings import MIB
 from weighbridge_producer.http.held_bytes import HeldBytes
 from weighbridge_producer.http.live import LiveBatches
 from weighbridge_producer.http.metrics import RequestMetrics
+from weighbridge_producer.http.places import Places
 from weighbridge_producer.http.rate_limit import RateLimit
 from weighbridge_producer.http.upload import Uploads
 from weighbridge_producer.trials import Trials
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from weighbridge_producer.client import RedisClient
 
 _HELD_BYTES = 256 * MIB  #: of forms and single jobs, while they arrive
+_STREAMS = 64  #: of results, at once: each holds some megabytes
+_STREAMS_OF_ONE = 32  #: of them, for one key
 _STREAM_THREADS = 8  #: that read results for streams
 _PROBE_THREADS = 2  #: that ask whether the store answers
 _PREVIEW_THREADS = 2  #: that look at the beginnings of inputs
@@ -41,6 +44,7 @@ class Service:
         #: Set when the process is about to end: event streams end then.
         self.closing = asyncio.Event()
         self.uploads = Uploads(client.settings.uploads_at_once)
+        self.result_streams = Places(_STREAMS, _STREAMS_OF_ONE)
         self.held_bytes = HeldBytes(_HELD_BYTES)
         self.stream_threads = CapacityLimiter(_STREAM_THREADS)
         self.probe_threads = CapacityLimiter(_PROBE_THREADS)

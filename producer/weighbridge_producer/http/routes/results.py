@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import orjson
@@ -21,6 +22,10 @@ from weighbridge_producer.http.service import Served
 from weighbridge_producer.http.shapes import CaseResultsShape, ResultPageShape
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from starlette.types import Receive, Scope, Send
+
     from weighbridge.jobs.results import ResultPage
 
 NDJSON = "application/x-ndjson"
@@ -77,7 +82,7 @@ async def list_results(
     batch_id: BatchId,
     request: Request,
     service: Served,
-    _: Reader,
+    reader: Reader,
     query: Annotated[ResultQuery, Query()],
 ) -> Response:
     """Return the results that match: a page as JSON, or all of them as a stream of lines."""
@@ -93,8 +98,10 @@ async def list_results(
             follow=query.follow,
             marked=query.marked,
         )
-        await stream.begin()
-        return StreamingResponse(stream.blobs(), media_type=NDJSON)
+        with ExitStack() as place:
+            place.enter_context(service.result_streams.place(reader.key_id))
+            await stream.begin()
+            return _PlacedResponse(stream.blobs(), place.pop_all())
     if query.follow or query.marked:
         raise _invalid(
             "only a stream can follow a batch, or be marked",
@@ -102,6 +109,18 @@ async def list_results(
         )
     page = await run_in_threadpool(batch.search, wanted, query.cursor or None, query.limit)
     return Response(_page_json(page), media_type="application/json")
+
+
+class _PlacedResponse(StreamingResponse):
+    """A stream of results that gives its place back, however it ends."""
+
+    def __init__(self, blobs: AsyncIterator[bytes], place: ExitStack) -> None:
+        super().__init__(blobs, media_type=NDJSON)
+        self._place = place
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        with self._place:
+            await super().__call__(scope, receive, send)
 
 
 def _invalid(why: str, hint: str) -> ProblemError:

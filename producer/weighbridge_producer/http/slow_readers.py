@@ -1,0 +1,50 @@
+"""Who reads its answer slowly: what waits for it is in memory, and that is not for ever, nor without limit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from weighbridge.settings import KIB, MIB
+
+if TYPE_CHECKING:
+    import asyncio
+
+STALL_SECONDS = 60.0
+LEAST_BYTES = 64 * KIB  #: that must be read in that time
+_HELD_BYTES = 256 * MIB  #: that wait for all of them together
+
+
+class SlowReaders:
+    """The connections of one service whose answers wait to be read, longest first."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self._timers: dict[asyncio.Transport, asyncio.TimerHandle] = {}
+
+    def add(self, transport: asyncio.Transport) -> None:
+        """Watch a connection from now on; where too much waits, those that waited longest are cut."""
+        self._watch(transport)
+        held = sum(each.get_write_buffer_size() for each in self._timers)
+        while held > _HELD_BYTES and len(self._timers) > 1:
+            longest = next(iter(self._timers))
+            held -= longest.get_write_buffer_size()
+            self._cut(longest)
+
+    def remove(self, transport: asyncio.Transport) -> None:
+        """Watch a connection no more."""
+        if timer := self._timers.pop(transport, None):
+            timer.cancel()
+
+    def _watch(self, transport: asyncio.Transport) -> None:
+        left = transport.get_write_buffer_size()
+        self._timers[transport] = self._loop.call_later(STALL_SECONDS, self._look, transport, left)
+
+    def _look(self, transport: asyncio.Transport, before: int) -> None:
+        if before - transport.get_write_buffer_size() < LEAST_BYTES:
+            self._cut(transport)
+        else:
+            self._watch(transport)
+
+    def _cut(self, transport: asyncio.Transport) -> None:
+        self.remove(transport)
+        transport.abort()
