@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import orjson
 from anyio import CapacityLimiter, to_thread
 
-from weighbridge.errors import ServerError, WeighbridgeError
+from weighbridge.errors import ServerError
 from weighbridge_producer.http.problems import ProblemError
 from weighbridge_producer.http.shapes import state_json
 
@@ -136,7 +136,7 @@ class _Channel:
         self._changed = asyncio.Event()
         self.listeners = 0
         self.latest: Snapshot | None = None
-        self.failure: WeighbridgeError | None = None
+        self.failure: Exception | None = None
         self.closed = False  #: the service is about to end
         self._looking = asyncio.create_task(self._look_on())
 
@@ -163,7 +163,7 @@ class _Channel:
                 state = await to_thread.run_sync(self._look, limiter=self._threads)
             except ServerError:
                 pass  # it may come back; till then nothing changes
-            except WeighbridgeError as error:
+            except Exception as error:  # noqa: BLE001 - whatever it is, whoever listens is told
                 self.failure = error
                 self._tell()
             else:

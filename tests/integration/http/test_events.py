@@ -16,6 +16,7 @@ from support.cases import hazard_case, true_false_cases
 from support.http import HttpServer
 from support.uploads import lines_of, problem, upload
 from support.waiting import eventually
+from weighbridge.jobs.store.keys import key
 from weighbridge_producer.http import live
 from weighbridge_producer.http.shapes import state_json
 
@@ -227,3 +228,16 @@ class TestListeners:
                 eventually(lambda: batch.cancel().status.final)
                 *_, end = told
         assert (end.name, end.data["status"]) == ("end", "cancelled")
+
+    def test_a_state_that_cannot_be_read_any_more_ends_the_stream(
+        self, service: HttpServer
+    ) -> None:
+        store = service.service.client.store
+        batch = service.service.client.open("cases", ())
+        address = f"{service.url}/api/batches/{batch.id}/events"
+        with httpx.stream("GET", address, timeout=60) as answer:
+            told = events_of(answer)
+            assert next(told).name == "counts"
+            store.redis.hset(key(batch.id, "meta"), "lines", "many")
+            with pytest.raises(httpx.RemoteProtocolError):
+                next(told)
