@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import orjson
+from typing_extensions import override
 
 from weighbridge.errors import BatchError, NoSuchResultError, ServerError
 from weighbridge.jobs.chunk import ChunkId
@@ -70,17 +71,18 @@ class RedisBatch(Batch):
                 self.give_up(f"{type(error).__name__}: {error}"[:300])
             raise
 
+    @override
     def status(self) -> BatchState:
-        """Return the batch's state at this moment."""
         return self._store.state(self.id)
 
+    @override
     def summary(self) -> list[GraderSummary]:
-        """Return what each label's jobs came to so far."""
         rows = self._store.summary(self.id)
         if not rows:
             self.status()  # raises when the batch is not there
         return rows
 
+    @override
     def pages(
         self,
         cursor: str | None = None,
@@ -96,11 +98,8 @@ class RedisBatch(Batch):
         """Drop inputs and results of chunks that are written elsewhere now."""
         self._store.free(self.id, chunks)
 
+    @override
     def result(self, custom_id: str) -> list[Result]:
-        """Return the results of one case, one for each of its graders.
-
-        Raises NoSuchResultError when no case has that id, or it is not finished.
-        """
         return self._results_in(self._chunks_of(custom_id), custom_id)
 
     def result_and_case(self, custom_id: str) -> tuple[list[Result], bytes | None]:
@@ -125,6 +124,7 @@ class RedisBatch(Batch):
             )
         return found
 
+    @override
     def search(
         self,
         wanted: ResultFilter = ANYTHING,
@@ -132,22 +132,15 @@ class RedisBatch(Batch):
         limit: int = 50,
         budget_seconds: float = 0.2,
     ) -> ResultPage:
-        """Return a page of the results that there are now and that a filter lets through.
-
-        Raises StaleCursorError for a cursor of before a retry, InvalidFilterError for a limit that is none.
-        """
         owners = _numbers(self._chunks_of(wanted.custom_id)) if wanted.custom_id else None
         return Search(self._store, self.id, wanted, owners).page(cursor, limit, budget_seconds)
 
+    @override
     def options(self) -> BatchOptions:
-        """Return what the batch was submitted with."""
         return self._store.options(self.id)
 
+    @override
     def case(self, custom_id: str) -> bytes | None:
-        """Return the line of a case as it was submitted; None when the batch's inputs are freed.
-
-        A trace that was submitted bare is the case that it became. Raises NoSuchResultError when no case has that id.
-        """
         return self._case_in(self._chunks_of(custom_id), custom_id)
 
     def _case_in(self, chunks: Sequence[str], custom_id: str) -> bytes | None:
@@ -185,8 +178,8 @@ class RedisBatch(Batch):
             f"batch {self.id} has no case {custom_id[:80]!r}", "ids are matched exactly"
         )
 
+    @override
     def wait(self, timeout_seconds: float | None = None) -> BatchState:
-        """Wait until the batch has ended and return its state; TimeoutError after `timeout_seconds`."""
         deadline = None if timeout_seconds is None else time.monotonic() + timeout_seconds
         position = ""
         while not (state := self.status()).status.final:
@@ -197,8 +190,8 @@ class RedisBatch(Batch):
             position = entries[-1].position if entries else position
         return state
 
+    @override
     def cancel(self) -> BatchState:
-        """Cancel what is not graded yet; what is stays. An ended batch stays as it is."""
         return self._end(BatchStatus.CANCELLED)
 
     def give_up(self, reason: str) -> BatchState:
@@ -211,8 +204,8 @@ class RedisBatch(Batch):
                 continue
         return self.status()
 
+    @override
     def retry(self) -> int:
-        """Grade again the chunks of jobs whose errors another try may mend; return how many such jobs there are."""
         state = self.status()
         if not state.status.final:
             raise BatchError(
@@ -227,8 +220,8 @@ class RedisBatch(Batch):
                 self._publisher.publish(self.id, chunk)
         return jobs
 
+    @override
     def delete(self) -> bool:
-        """Drop the batch, its inputs and results; False when there was nothing."""
         return self._store.delete(self.id)
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from contextlib import nullcontext, suppress
 from typing import TYPE_CHECKING, Any
 
+from typing_extensions import override
+
 from weighbridge.errors import (
     BatchError,
     NoSuchWorkerError,
@@ -62,11 +64,12 @@ class RedisClient(Client):
         )
         self.fleet = Fleet(self.store.redis)
 
+    @override
     def close(self) -> None:
-        """Drop the connections."""
         self.store.close()
         self.publisher.close()
 
+    @override
     def submit(
         self,
         cases: Cases,
@@ -76,7 +79,6 @@ class RedisClient(Client):
         resume: str | None = None,
         strict: bool = False,
     ) -> RedisBatch:
-        """Submit cases as one batch; see Client.submit."""
         specs = parse_specs(graders)
         readable = checked(cases, specs, self.settings) if strict else nullcontext(cases)
         with readable as checked_cases:
@@ -116,30 +118,30 @@ class RedisClient(Client):
             if workers and spec.grader not in advertised:
                 raise _nobody_has(spec.grader, workers, advertised)
 
+    @override
     def batch(self, batch_id: str) -> RedisBatch:
-        """Return a handle on a batch; nothing is asked of the server yet."""
         return RedisBatch(self.store, self.publisher, self.settings, batch_id)
 
+    @override
     def batches(self, most: int = 100) -> list[BatchState]:
-        """Return the newest batches, newest first; those that cannot be read, gone ones say, are left out."""
         states = []
         for batch in self.store.batches(most):
             with suppress(BatchError):
                 states.append(self.store.state(batch))
         return states
 
+    @override
     def workers(self) -> list[WorkerInfo]:
-        """Return the living workers."""
         return self.fleet.alive()
 
+    @override
     def health(self) -> Health:
-        """Return whether work goes on, and what holds it up."""
         workers = self.fleet.alive()
         length = self.publisher.queue_length()
         return HealthCheck(self.store.redis, workers, self.publisher.queue, length).health()
 
+    @override
     def drain(self, worker: str) -> None:
-        """Ask a worker to finish what it has and leave; NoSuchWorkerError when none has that name."""
         living = [info.name for info in self.workers()]
         if worker not in living:
             raise NoSuchWorkerError(
@@ -148,6 +150,7 @@ class RedisClient(Client):
             )
         self.fleet.drain(worker)
 
+    @override
     def graders(self) -> list[dict[str, Any]]:
         """Return the catalogue of graders installed here."""
         return default_registry().catalogue()

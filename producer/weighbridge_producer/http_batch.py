@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import httpx2
 import msgspec
+from typing_extensions import override
 
 from weighbridge.errors import (
     BatchExpiredError,
@@ -97,24 +98,26 @@ class HttpBatch(Batch):
             raise BatchNotFoundError(f"no batch is called {self.id[:80]!r}")
         return f"api/batches/{in_path(self.id)}"
 
+    @override
     def status(self) -> BatchState:
-        """Return the batch's state at this moment."""
         return self._exchange.ask("GET", self._path, BatchState)
 
+    @override
     def summary(self) -> list[GraderSummary]:
-        """Return what each label's jobs came to so far."""
         rows = self._exchange.ask("GET", self._path, _Details).graders
         return [
             GraderSummary(**msgspec.structs.asdict(row) | {"causes": tuple(row.causes.items())})
             for row in rows
         ]
 
+    @override
     def options(self) -> BatchOptions:
         """Return what the batch was submitted with; which queue grades it is the service's affair."""
         found = self._exchange.ask("GET", self._path, _Details).options
         specs = tuple(GraderSpec(spec.grader, spec.config, spec.label) for spec in found.graders)
         return BatchOptions(specs, found.source, found.metadata)
 
+    @override
     def pages(self, cursor: str | None = None, *, follow: bool = True) -> Iterator[Page]:
         """Yield result lines as bytes, chunk by chunk, each page with the cursor after it.
 
@@ -145,21 +148,15 @@ class HttpBatch(Batch):
         with self._exchange.stream("GET", f"{self._path}/results", params=params) as answer:
             yield from pages_in(answer.iter_bytes())
 
+    @override
     def result(self, custom_id: str) -> list[Result]:
-        """Return the results of one case, one for each of its graders.
-
-        Raises NoSuchResultError when no case has that id, or it is not finished.
-        """
         path = f"{self._path}/results/{in_path(custom_id)}"
         return self._exchange.ask("GET", path, _Results).results
 
+    @override
     def search(
         self, wanted: ResultFilter = ANYTHING, cursor: str | None = None, limit: int = 50
     ) -> ResultPage:
-        """Return a page of the results that there are now and that a filter lets through.
-
-        Raises StaleCursorError for a cursor of before a retry, InvalidFilterError for a limit that is none.
-        """
         check_limit(limit)
         params: Params = {name: value for name, value in asdict(wanted).items() if value}
         params["limit"] = limit
@@ -168,11 +165,8 @@ class HttpBatch(Batch):
         found = self._exchange.ask("GET", f"{self._path}/results", _Found, params=params)
         return ResultPage(list(map(bytes, found.results)), found.next_cursor, found.complete)
 
+    @override
     def case(self, custom_id: str) -> bytes | None:
-        """Return the line of a case as it was submitted; None when the batch's inputs are freed.
-
-        A trace that was submitted bare is the case that it became. Raises NoSuchResultError when no case has that id.
-        """
         try:
             path = f"{self._path}/cases/{in_path(custom_id)}"
             return bytes(self._exchange.ask("GET", path, msgspec.Raw))
@@ -181,8 +175,8 @@ class HttpBatch(Batch):
                 return None
             raise
 
+    @override
     def wait(self, timeout_seconds: float | None = None) -> BatchState:
-        """Wait until the batch has ended and return its state; TimeoutError after `timeout_seconds`."""
         deadline = inf if timeout_seconds is None else time.monotonic() + timeout_seconds
         while not (state := self.status()).status.final:
             left = deadline - time.monotonic()
@@ -208,17 +202,17 @@ class HttpBatch(Batch):
             return time.monotonic() - began > _LOOK_SECONDS
         return False
 
+    @override
     def cancel(self) -> BatchState:
-        """Cancel what is not graded yet; what is stays. An ended batch stays as it is."""
         return self._exchange.ask("POST", f"{self._path}/cancel", BatchState)
 
+    @override
     def retry(self) -> int:
-        """Grade again the chunks of jobs whose errors another try may mend; return how many such jobs there are."""
         # Made twice, it would be refused: the batch is not at its end any more.
         return self._exchange.ask("POST", f"{self._path}/retry", _Retried, again=False).retried
 
+    @override
     def delete(self) -> bool:
-        """Drop the batch, its inputs and results; False when there was nothing."""
         try:
             self._exchange.ask("DELETE", self._path, NoneType)
         except (BatchNotFoundError, BatchExpiredError, BatchLostError):

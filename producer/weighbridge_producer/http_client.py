@@ -7,6 +7,7 @@ from uuid import uuid4
 
 import httpx2
 import msgspec
+from typing_extensions import override
 
 from weighbridge.errors import ServerError
 from weighbridge.jobs.fleet import WorkerInfo
@@ -66,10 +67,11 @@ class HttpClient(Client):
             self.url, key or (own_key.get_secret_value() if own_key else None)
         )
 
+    @override
     def close(self) -> None:
-        """Drop the connections."""
         self._exchange.close()
 
+    @override
     def submit(
         self,
         cases: Cases,
@@ -115,12 +117,13 @@ class HttpClient(Client):
         ) as answer:
             return decoded(answer.read(), _Submitted).batch_id
 
+    @override
     def batch(self, batch_id: str) -> HttpBatch:
         """Return a handle on a batch; nothing is asked of the service yet."""
         return HttpBatch(self._exchange, batch_id)
 
+    @override
     def batches(self, most: int = 100) -> list[BatchState]:
-        """Return the newest batches, newest first; those that cannot be read, gone ones say, are left out."""
         found: list[BatchState] = []
         cursor: str | None = ""
         while cursor is not None and len(found) < most:
@@ -132,18 +135,19 @@ class HttpClient(Client):
             cursor = listed.next_cursor
         return found
 
+    @override
     def workers(self) -> list[WorkerInfo]:
-        """Return the living workers."""
         return self._exchange.ask("GET", "api/workers", _Workers).workers
 
+    @override
     def drain(self, worker: str) -> None:
-        """Ask a worker to finish what it has and leave; NoSuchWorkerError when none has that name."""
         self._exchange.ask("POST", f"api/workers/{in_path(worker)}/drain", dict)
 
+    @override
     def health(self) -> Health:
-        """Return whether work goes on, and what holds it up."""
         return self._exchange.ask("GET", "api/health", Health)
 
+    @override
     def graders(self) -> list[dict[str, Any]]:
         """Return the catalogue of graders installed where the service runs."""
         return self._exchange.ask("GET", "api/graders", _Catalogue).graders
