@@ -21,7 +21,7 @@ sys.path.append(
     str(HERE.parents[1] / "tests")
 )  # what starts the service and the browser there does so here
 
-from support.browser import DESK, PHONE, chromium, visitor  # noqa: E402
+from support.browser import DESK, PHONE, chromium, visited, watched  # noqa: E402
 from support.examples import MIXED, SHOP_AGENT, TRACE_GRADERS  # noqa: E402
 from support.served import Served  # noqa: E402
 
@@ -78,9 +78,10 @@ def main() -> None:
         for name, (show, at_desk, on_phone) in PICTURES.items():
             for size in ({**DESK, "height": at_desk}, {**PHONE, "height": on_phone}):
                 for colours in ("light", "dark"):
-                    with visitor(browser, served.url, viewport=size, color_scheme=colours) as (
-                        page,
-                        _,
+                    options = {"viewport": size, "color_scheme": colours}
+                    with (
+                        watched(browser, served.url, **options) as opened,
+                        visited(*opened) as page,
                     ):
                         show(page, batch)
                         picture = small_png(browser, page.screenshot())

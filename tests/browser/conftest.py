@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from support.browser import NoChromiumError, Watch, chromium, visitor
+from support.browser import NoChromiumError, Watch, chromium, visited, watched
 from support.examples import SHOP_AGENT, TRACE_GRADERS
 from support.served import Served
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, BrowserContext, Page
 
 
 @pytest.fixture(scope="session")
@@ -37,22 +37,25 @@ def browser() -> Iterator[Browser]:
         pytest.skip(str(error))
 
 
-@pytest.fixture
-def visit(browser: Browser, served: Served) -> Iterator[tuple[Page, Watch]]:
-    with visitor(browser, served.url) as (page, watch):
-        yield page, watch
+# For a module, because a new one for every test would take longer than most tests.
+@pytest.fixture(scope="module")
+def context_and_watch(browser: Browser, served: Served) -> Iterator[tuple[BrowserContext, Watch]]:
+    """Where the pages of a module's tests are opened, and what watches over them."""
+    with watched(browser, served.url) as opened:
+        yield opened
 
 
 @pytest.fixture
-def page(visit: tuple[Page, Watch]) -> Page:
-    """An empty page at a desk; whatever it shows must do nothing that no page of ours may do."""
-    return visit[0]
-
-
-@pytest.fixture
-def watch(visit: tuple[Page, Watch]) -> Watch:
+def watch(context_and_watch: tuple[BrowserContext, Watch]) -> Watch:
     """What watches over the `page`."""
-    return visit[1]
+    return context_and_watch[1]
+
+
+@pytest.fixture
+def page(context_and_watch: tuple[BrowserContext, Watch]) -> Iterator[Page]:
+    """An empty page at a desk; whatever it shows must do nothing that no page of ours may do."""
+    with visited(*context_and_watch) as page:
+        yield page
 
 
 @pytest.fixture(scope="session")

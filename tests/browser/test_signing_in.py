@@ -9,14 +9,14 @@ import pytest
 from playwright.sync_api import expect
 
 from support.axe import serious_faults
-from support.browser import visitor
+from support.browser import watched
 from support.cases import sleepy_cases, true_false_cases
 from support.served import Served
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, BrowserContext, Page
 
     from support.browser import Watch
 
@@ -29,11 +29,15 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         yield guarded
 
 
-@pytest.fixture
-def visit(browser: Browser, guarded: Served) -> Iterator[tuple[Page, Watch]]:
-    with visitor(browser, guarded.url) as (page, watch):
-        watch.expected_statuses = {401}
-        yield page, watch
+@pytest.fixture(scope="module")
+def context_and_watch(browser: Browser, guarded: Served) -> Iterator[tuple[BrowserContext, Watch]]:
+    with watched(browser, guarded.url) as opened:
+        yield opened
+
+
+@pytest.fixture(autouse=True)
+def _expect_to_be_asked_for_a_key(watch: Watch) -> None:
+    watch.expected_statuses = {401}
 
 
 def sign_in(page: Page, key: str) -> None:

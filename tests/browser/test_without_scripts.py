@@ -7,23 +7,23 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
-from support.browser import visitor
+from support.browser import watched
 from support.examples import MIXED
 from support.waiting import eventually
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, BrowserContext, Page
 
     from support.browser import Watch
     from support.served import Served
 
 
-@pytest.fixture
-def visit(browser: Browser, served: Served) -> Iterator[tuple[Page, Watch]]:
-    with visitor(browser, served.url, java_script_enabled=False) as (page, watch):
-        yield page, watch
+@pytest.fixture(scope="module")
+def context_and_watch(browser: Browser, served: Served) -> Iterator[tuple[BrowserContext, Watch]]:
+    with watched(browser, served.url, java_script_enabled=False) as opened:
+        yield opened
 
 
 def test_pasted_lines_are_looked_at_submitted_and_their_results_read(

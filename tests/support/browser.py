@@ -102,6 +102,11 @@ class Watch:
                 f"console {message.type}: {message.text} at {message.location['url']}"
             )
 
+    def forget(self) -> None:
+        """Begin anew."""
+        self.faults.clear()
+        self.expected_statuses = set()
+
     def assert_clean(self) -> None:
         """Make sure that nothing was noted so far."""
         for page in self._context.pages:
@@ -110,13 +115,22 @@ class Watch:
 
 
 @contextmanager
-def visitor(browser: Browser, own: str, **options: Any) -> Iterator[tuple[Page, Watch]]:
-    """Open a page in a context of its own; at the end it must have done nothing that no page of ours may do."""
+def watched(browser: Browser, own: str, **options: Any) -> Iterator[tuple[BrowserContext, Watch]]:
+    """Open a context for the pages of a service, and watch over them; `options` are Playwright's of a context."""
     context = browser.new_context(**({"base_url": own, "viewport": DESK} | options))
     context.set_default_timeout(_PATIENCE_MILLISECONDS)
-    watch = Watch(context, own)
+    yield context, Watch(context, own)
+    context.close()
+
+
+@contextmanager
+def visited(context: BrowserContext, watch: Watch) -> Iterator[Page]:
+    """Open a page; in the end it must have done nothing that no page of ours may do, and leaves nothing behind."""
     try:
-        yield context.new_page(), watch
+        yield context.new_page()
         watch.assert_clean()
     finally:
-        context.close()
+        for page in context.pages:
+            page.close()
+        context.clear_cookies()
+        watch.forget()
