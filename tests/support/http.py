@@ -8,12 +8,15 @@ import socket
 import subprocess
 import sys
 import threading
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from weighbridge.settings import Settings
 from weighbridge_producer.client import RedisClient
 from weighbridge_producer.http import Service
 from weighbridge_producer.http.serving import make_server
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
 
 #: It dies with the tests, however they end.
 SERVE = (
@@ -68,6 +71,17 @@ class HttpServer:
     def ask_to_stop(self) -> None:
         """Tell it to end, as SIGTERM would."""
         self._server.should_exit = True
+
+    @property
+    def app(self) -> FastAPI:
+        """The application."""
+        app: FastAPI = self._server.config.app
+        return app
+
+    @property
+    def connections(self) -> int:
+        """How many connections are open."""
+        return len(self._server.server_state.connections)
 
     def make_key(self, role: str, name: str = "test") -> str:
         """Return a new API key."""
