@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ipaddress import IPv6Address, IPv6Network, ip_address
 from typing import Annotated
 
-from fastapi import Request, Security
+from fastapi import Depends, Request, Security
 from fastapi.security import HTTPBearer
 from starlette.concurrency import run_in_threadpool
 
@@ -50,6 +50,12 @@ def require(role: Role) -> Callable[..., Awaitable[Identity]]:
         )
 
     return identity
+
+
+#: Who may read, submit and administer; a route gets whose key it is.
+Reader = Annotated[Identity, Depends(require(Role.READ))]
+Submitter = Annotated[Identity, Depends(require(Role.SUBMIT))]
+Admin = Annotated[Identity, Depends(require(Role.ADMIN))]
 
 
 async def anybody(request: Request, service: Served) -> None:

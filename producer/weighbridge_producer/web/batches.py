@@ -7,12 +7,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from weighbridge.errors import BatchError
 from weighbridge.jobs.api_keys import Role
-from weighbridge_producer.http.access import Identity, require
+from weighbridge_producer.http.access import Admin, Reader, Submitter
 from weighbridge_producer.http.service import Served
 from weighbridge_producer.web.addresses import batch_at
 from weighbridge_producer.web.causes import causes_of
@@ -40,9 +40,6 @@ _TONES = {
     "expired": ("muted", {"status": "expired"}),
 }
 
-Reader = Annotated[Identity, Depends(require(Role.READ))]
-Submitter = Annotated[Identity, Depends(require(Role.SUBMIT))]
-Admin = Annotated[Identity, Depends(require(Role.ADMIN))]
 _Amount = Query(ge=0, le=1e12, allow_inf_nan=False)
 
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
-from weighbridge.jobs.api_keys import Role
 from weighbridge.jobs.model import NAME_LIMIT
 from weighbridge.jobs.results import ResultFilter
-from weighbridge_producer.http.access import Identity, require
+from weighbridge_producer.http.access import Reader
 from weighbridge_producer.http.service import Served
 from weighbridge_producer.web.addresses import batch_at, result_at
 from weighbridge_producer.web.rendering import page
@@ -92,7 +91,7 @@ def causes_of(batch_id: str, summary: Sequence[GraderSummary]) -> Causes:
 def causes(
     request: Request,
     service: Served,
-    _: Annotated[Identity, Depends(require(Role.READ))],
+    _: Reader,
     batch_id: str,
 ) -> HTMLResponse:
     """Show the causes with exemplars; the search for these takes no longer than it may."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from typing import Annotated, Any
+from typing import Any
 
 import orjson
 from fastapi import APIRouter, Depends, Request
@@ -12,8 +12,7 @@ from starlette.concurrency import run_in_threadpool
 
 from weighbridge.errors import UnknownGraderError
 from weighbridge.graders.registry import default_registry
-from weighbridge.jobs.api_keys import Role
-from weighbridge_producer.http.access import Identity, anybody, require
+from weighbridge_producer.http.access import Submitter, anybody
 from weighbridge_producer.http.problems import ProblemError
 from weighbridge_producer.http.service import Served
 from weighbridge_producer.web.config_form import ConfigForm
@@ -46,7 +45,7 @@ async def try_grader(
     request: Request,
     grader_id: str,
     service: Served,
-    _: Annotated[Identity, Depends(require(Role.SUBMIT))],
+    _: Submitter,
 ) -> HTMLResponse:
     """Grade what was pasted, with the configuration entered, and show the verdict beside both."""
     grader = _described(service.client.graders(), grader_id)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 from anyio import to_thread
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from weighbridge.errors import WeighbridgeError
-from weighbridge.jobs.api_keys import Role
 from weighbridge_producer.client import RedisClient
-from weighbridge_producer.http.access import Identity, require
+from weighbridge_producer.http.access import Submitter
 from weighbridge_producer.http.bodies import in_time
 from weighbridge_producer.http.form import Form
 from weighbridge_producer.http.order import Order
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
 router = APIRouter(prefix="/new")
 _PASTED = "pasted lines"
 _PROBLEMS_TOLD = 5
-May = Annotated[Identity, Depends(require(Role.SUBMIT))]
 
 
 class NewBatchForm:
@@ -74,13 +72,13 @@ class NewBatchForm:
 
 @router.get("")
 @router.get("/preview")
-def show_form(request: Request, service: Served, _: May) -> HTMLResponse:
+def show_form(request: Request, service: Served, _: Submitter) -> HTMLResponse:
     """Show the blank form."""
     return _page(request, NewBatchForm(service.client.graders()))
 
 
 @router.post("")
-async def submit(request: Request, service: Served, _: May) -> Response:
+async def submit(request: Request, service: Served, _: Submitter) -> Response:
     """Submit what the form brings, as it arrives, and lead to its batch."""
     form = NewBatchForm(service.client.graders())
     try:
@@ -92,7 +90,7 @@ async def submit(request: Request, service: Served, _: May) -> Response:
 
 
 @router.post("/preview")
-async def look(request: Request, service: Served, _: May) -> HTMLResponse:
+async def look(request: Request, service: Served, _: Submitter) -> HTMLResponse:
     """Show the first cases of what the form brings, and what is wrong with its first lines."""
     form = NewBatchForm(service.client.graders())
     try:

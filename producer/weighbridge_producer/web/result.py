@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse, Response
 
 from weighbridge.errors import NoSuchResultError
-from weighbridge.jobs.api_keys import Role
-from weighbridge_producer.http.access import Identity, require
+from weighbridge_producer.http.access import Reader
 from weighbridge_producer.http.service import Served
 from weighbridge_producer.trace_view.case_view import (
     TEXT_ON_STEP_PAGE,
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
 
 router = APIRouter()
 
-Reader = Annotated[Identity, Depends(require(Role.READ))]
 CustomId = Annotated[str, Query(min_length=1, max_length=1_000)]
 
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse
 
-from weighbridge.jobs.api_keys import Role
-from weighbridge_producer.http.access import Identity, require
+from weighbridge_producer.http.access import Reader
 from weighbridge_producer.http.service import Served
 from weighbridge_producer.web.addresses import batch_at
 from weighbridge_producer.web.progress import duration
@@ -31,7 +30,6 @@ _DO_ABOUT = {
     "OUT_OF_MEMORY": "grading wants more memory than a child may have: raise WEIGHBRIDGE_CHILD_MEMORY_LIMIT_BYTES, then retry",
 }
 
-Reader = Annotated[Identity, Depends(require(Role.READ))]
 _Amount = Query(ge=0, le=1e15, allow_inf_nan=False)
 
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Header, Path, Query, Request, Response
+from fastapi import APIRouter, Header, Path, Query, Request, Response
 from pydantic import BaseModel, Field
 from starlette.concurrency import run_in_threadpool
 
 from weighbridge.errors import BatchError
-from weighbridge.jobs.api_keys import Role
-from weighbridge_producer.http.access import Identity, require
+from weighbridge_producer.http.access import Admin, Reader, Submitter
 from weighbridge_producer.http.problems import PROBLEM_ANSWERS
 from weighbridge_producer.http.service import Served, Service
 from weighbridge_producer.http.shapes import (
@@ -26,9 +25,6 @@ from weighbridge_producer.http.upload import FORM, LINES, receive
 PAGE_LIMIT = 200
 
 router = APIRouter(prefix="/api/batches", tags=["batches"])
-Reader = Annotated[Identity, Depends(require(Role.READ))]
-Submitter = Annotated[Identity, Depends(require(Role.SUBMIT))]
-Admin = Annotated[Identity, Depends(require(Role.ADMIN))]
 BatchId = Annotated[str, Path(description="as the submission answered it", examples=["wb_..."])]
 
 

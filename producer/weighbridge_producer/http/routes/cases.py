@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Response
 
+from weighbridge_producer.http.access import Reader
 from weighbridge_producer.http.problems import ProblemError
-from weighbridge_producer.http.routes.batches import BatchId, Reader
+from weighbridge_producer.http.routes.batches import BatchId
 from weighbridge_producer.http.service import Served
 
 router = APIRouter(prefix="/api/batches", tags=["results"])

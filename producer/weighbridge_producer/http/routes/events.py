@@ -9,9 +9,10 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import StreamingResponse
 
 from weighbridge.errors import WeighbridgeError
+from weighbridge_producer.http.access import Reader
 from weighbridge_producer.http.live import Snapshot, server_sent
 from weighbridge_producer.http.problems import problem_of
-from weighbridge_producer.http.routes.batches import BatchId, Reader
+from weighbridge_producer.http.routes.batches import BatchId
 from weighbridge_producer.http.service import Served
 
 if TYPE_CHECKING:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
 from fastapi import APIRouter, Depends, Request
 
 from weighbridge.errors import UnknownGraderError
 from weighbridge.graders.registry import default_registry
-from weighbridge.jobs.api_keys import Role
-from weighbridge_producer.http.access import Identity, anybody, require
+from weighbridge_producer.http.access import Submitter, anybody
 from weighbridge_producer.http.bodies import whole_body
 from weighbridge_producer.http.problems import ProblemError
 from weighbridge_producer.http.service import Served
@@ -70,7 +69,7 @@ async def grade(
     grader_id: str,
     request: Request,
     service: Served,
-    _: Annotated[Identity, Depends(require(Role.SUBMIT))],
+    _: Submitter,
 ) -> dict[str, Any]:
     """Grade one set of inputs at once, without the queue, and return the result as a result line has it."""
     _check_known(grader_id)

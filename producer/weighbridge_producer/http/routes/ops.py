@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
 from anyio import to_thread
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter
 from starlette.responses import Response
 
-from weighbridge.jobs.api_keys import Role
 from weighbridge.jobs.connection import plain_errors
-from weighbridge_producer.http.access import Identity, require
+from weighbridge_producer.http.access import Reader
 from weighbridge_producer.http.metrics import CONTENT_TYPE
 from weighbridge_producer.http.service import Served, Service
 
@@ -42,7 +41,7 @@ def _ping(service: Service) -> None:
 
 
 @router.get("/metrics", response_class=Response, responses=_TEXT)
-def metrics(service: Served, _: Annotated[Identity, Depends(require(Role.READ))]) -> Response:
+def metrics(service: Served, _: Reader) -> Response:
     """Tell Prometheus of this copy's requests and of the work on the store."""
     batches = service.client.batches(_BATCHES_COUNTED)
     active = [state for state in batches if not state.status.final]

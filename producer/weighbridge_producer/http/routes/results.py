@@ -15,9 +15,10 @@ from weighbridge.errors import NoSuchResultError
 from weighbridge.graders.base import Verdict
 from weighbridge.jobs.model import NAME_LIMIT, JobStatus
 from weighbridge.jobs.results import TEXT_LIMIT, ResultFilter
+from weighbridge_producer.http.access import Reader
 from weighbridge_producer.http.problems import ProblemError
 from weighbridge_producer.http.result_stream import ResultStream
-from weighbridge_producer.http.routes.batches import BatchId, Reader
+from weighbridge_producer.http.routes.batches import BatchId
 from weighbridge_producer.http.service import Served
 from weighbridge_producer.http.shapes import CaseResultsShape, ResultPageShape
 

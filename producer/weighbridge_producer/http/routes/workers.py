@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter
 from pydantic import BaseModel
 
-from weighbridge.jobs.api_keys import Role
 from weighbridge.jobs.fleet import WorkerInfo
 from weighbridge.jobs.health import Health
-from weighbridge_producer.http.access import require
+from weighbridge_producer.http.access import Admin, Reader
 from weighbridge_producer.http.service import Served
 
 router = APIRouter(prefix="/api", tags=["workers"])
@@ -26,22 +25,20 @@ class Drained(BaseModel):
     worker: str
 
 
-@router.get("/workers", dependencies=[Depends(require(Role.READ))])
-def list_workers(service: Served) -> Workers:
+@router.get("/workers")
+def list_workers(service: Served, _: Reader) -> Workers:
     """Return the living workers."""
     return Workers(workers=service.client.workers())
 
 
-@router.get("/health", dependencies=[Depends(require(Role.READ))])
-def show_health(service: Served) -> Health:
+@router.get("/health")
+def show_health(service: Served, _: Reader) -> Health:
     """Return whether work goes on, and what holds it up."""
     return service.client.health()
 
 
-@router.post(
-    "/workers/{name:path}/drain", status_code=202, dependencies=[Depends(require(Role.ADMIN))]
-)
-def drain_worker(name: str, service: Served) -> Drained:
+@router.post("/workers/{name:path}/drain", status_code=202)
+def drain_worker(name: str, service: Served, _: Admin) -> Drained:
     """Ask a worker to finish what it has begun, and leave."""
     service.client.drain(name)
     return Drained(worker=name)
