@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import orjson
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse
+from pydantic import BaseModel, Field
 
 from weighbridge.errors import InvalidFilterError, StaleCursorError, WeighbridgeError
 from weighbridge.graders.base import Verdict
-from weighbridge.jobs.api_keys import Role
 from weighbridge.jobs.model import JobStatus
 from weighbridge.jobs.results import ResultFilter, ResultPage
-from weighbridge_producer.http.access import Identity, require
+from weighbridge_producer.http.access import Reader
 from weighbridge_producer.http.problems import problem_of
 from weighbridge_producer.http.service import Served
 from weighbridge_producer.web.addresses import batch_at, result_at
@@ -22,7 +22,9 @@ from weighbridge_producer.web.rendering import page
 from weighbridge_producer.web.result import tone_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
+
+    from weighbridge.jobs.model import GraderSummary
 
 router = APIRouter()
 
@@ -43,52 +45,47 @@ class Row(NamedTuple):
     why: str
 
 
+class ResultsQuery(BaseModel):
+    """The filters, and the place where the page begins."""
+
+    verdict: str = ""
+    status: str = ""
+    label: str = ""
+    grader: str = ""
+    reason: str = ""
+    text: str = ""
+    custom_id: str = ""
+    cursor: str | None = Field(None, max_length=500)
+
+
 @router.get("/batches/{batch_id}/results")
 def results(
     request: Request,
     service: Served,
-    _: Annotated[Identity, Depends(require(Role.READ))],
+    _: Reader,
     batch_id: str,
-    verdict: str = "",
-    status: str = "",
-    label: str = "",
-    grader: str = "",
-    reason: str = "",
-    text: str = "",
-    custom_id: str = "",
-    cursor: Annotated[str | None, Query(max_length=500)] = None,
+    query: Annotated[ResultsQuery, Query()],
 ) -> HTMLResponse:
     """Show a page of the results that the filters let through."""
     batch = service.client.batch(batch_id)
     state, summary = batch.status(), batch.summary()
-    filters = {
-        "verdict": verdict,
-        "status": status,
-        "label": label,
-        "grader": grader,
-        "reason": reason,
-        "text": text,
-        "custom_id": custom_id,
-    }
+    filters, cursor = query.model_dump(exclude={"cursor"}), query.cursor or None
     form_href = batch_at(batch_id, "results")
     first_href = batch_at(batch_id, "results", **filters)
     problem: WeighbridgeError | None = None
     found = ResultPage([], None, complete=True)
     try:
-        found = batch.search(ResultFilter(**filters), cursor or None, PER_PAGE, _SEARCH_SECONDS)
+        found = batch.search(ResultFilter(**filters), cursor, PER_PAGE, _SEARCH_SECONDS)
     except (InvalidFilterError, StaleCursorError) as error:
         problem = error
     return page(
-        request,
-        "results.html",
+        *(request, "results.html"),
         status_code=problem_of(problem).status if problem else 200,
         batch_id=batch_id,
         batch_href=batch_at(batch_id),
         form_href=form_href,
         first_href=first_href,
-        next_href=batch_at(batch_id, "results", **filters, cursor=found.cursor)
-        if found.cursor
-        else None,
+        next_href=found.cursor and batch_at(batch_id, "results", **filters, cursor=found.cursor),
         state=state,
         filters=filters,
         is_filtered=any(filters.values()),
@@ -97,13 +94,19 @@ def results(
         way_out=first_href if isinstance(problem, StaleCursorError) else form_href,
         rows=[_row(batch_id, orjson.loads(line)) for line in found.lines],
         is_searched=found.complete,
-        verdicts=list(Verdict),
-        statuses=list(JobStatus),
-        # What the summary offers to filter by.
-        labels=_first(each.label for each in summary),
-        graders=_first(each.grader for each in summary),
-        reasons=_first(reason for each in summary for reason, _ in each.causes),
+        choices=_choices(summary),
     )
+
+
+def _choices(summary: Sequence[GraderSummary]) -> dict[str, list[str]]:
+    """Return what each filter can be set to; of labels, graders and causes, what the batch has."""
+    return {
+        "verdict": list(Verdict),
+        "status": list(JobStatus),
+        "label": _first(each.label for each in summary),
+        "grader": _first(each.grader for each in summary),
+        "reason": _first(reason for each in summary for reason, _ in each.causes),
+    }
 
 
 def _first(values: Iterable[str]) -> list[str]:
