@@ -8,6 +8,7 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse, Response
 
 from weighbridge.errors import NoSuchResultError
+from weighbridge.jobs.model import NAME_LIMIT
 from weighbridge_producer.http.access import Reader
 from weighbridge_producer.http.service import Served
 from weighbridge_producer.trace_view.case_view import (
@@ -93,7 +94,7 @@ def result(
         step_href=step_href,
         window_href=window_href,
         whole_href=lambda number, part: batch_at(
-            batch_id, "step", custom_id=custom_id, step=number, part=part
+            batch_id, "step", custom_id=custom_id, label=chosen["label"], step=number, part=part
         ),
         case_href=batch_at(batch_id, "case", custom_id=custom_id),
         # In the query: as a part of the path ".." would lead elsewhere.
@@ -109,6 +110,7 @@ def step_page(
     batch_id: str,
     custom_id: CustomId,
     step: Annotated[int, Query(ge=1, le=10**9)],
+    label: Annotated[str, Query(max_length=NAME_LIMIT)] = "",
     part: Annotated[str, Query(max_length=20)] = "",
     at: Annotated[int, Query(ge=0, le=10**9)] = 0,
 ) -> HTMLResponse:
@@ -130,9 +132,9 @@ def step_page(
         number=step,
         view=view,
         most=TEXT_ON_STEP_PAGE,
-        result_href=result_at(batch_id, custom_id, "", step),
+        result_href=result_at(batch_id, custom_id, label, step),
         more_href=lambda name, start: batch_at(
-            batch_id, "step", custom_id=custom_id, step=step, part=name, at=start
+            batch_id, "step", custom_id=custom_id, label=label, step=step, part=name, at=start
         ),
     )
 

@@ -242,6 +242,8 @@ def test_a_long_text_is_cut_and_leads_to_the_whole(
         )
     assert len(pages) == 3
     assert "".join(pages).endswith(f"x{ATTACK}")
+    [back] = [a for a in shown.root.all("a") if a.text == "run"]
+    assert "label=loop&step=1" in str(back.attributes["href"])  # to the label it came from
 
 
 def test_a_trace_that_attacks_is_shown_as_text(
