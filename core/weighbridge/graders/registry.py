@@ -5,7 +5,8 @@ from __future__ import annotations
 import inspect
 import logging
 import re
-from functools import cache
+from copy import deepcopy
+from functools import cache, cached_property
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any
 
@@ -71,6 +72,10 @@ class Registry:
 
     def catalogue(self) -> list[dict[str, Any]]:
         """Describe every grader, without making an instance of any."""
+        return deepcopy(self._described)
+
+    @cached_property
+    def _described(self) -> list[dict[str, Any]]:
         return [
             {
                 "id": grader.id,

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from contextlib import asynccontextmanager
+from functools import cache
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-from fastapi import FastAPI
+import orjson
+from fastapi import Depends, FastAPI, Response
 from starlette.staticfiles import StaticFiles
 
 from weighbridge_producer import web
 from weighbridge_producer.http import problems
+from weighbridge_producer.http.access import anybody
 from weighbridge_producer.http.metrics import Measure
 from weighbridge_producer.http.routes import batches, cases, events, graders, ops, results, workers
 from weighbridge_producer.http.security import Security
@@ -20,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from fastapi.telemetry import TelemetryConfig
-    from starlette.responses import Response
 
     from weighbridge_producer.http.service import Service
 
@@ -49,7 +51,7 @@ def create_app(service: Service) -> FastAPI:
         title="Weighbridge",
         version=version("weighbridge"),
         description="Grades AI-agent outputs and traces in bulk, with evidence for every verdict.",
-        openapi_url="/api/openapi.json",
+        openapi_url=None,  # made once, below
         docs_url=None,  # its page would load scripts from a CDN
         redoc_url=None,
         redirect_slashes=False,
@@ -65,12 +67,20 @@ def create_app(service: Service) -> FastAPI:
     for router in app.state.api_routers:
         app.include_router(router)
     app.include_router(web.router)
+    _add_document(app)
     app.mount("/static", _Versioned(directory=STATIC_FOLDER), name="static")
-    made = app.openapi
-    app.openapi = lambda: problems.describe(made())  # type: ignore[method-assign]
     app.add_middleware(Security, service=service)
     app.add_middleware(Measure, metrics=service.metrics)
     return app
+
+
+def _add_document(app: FastAPI) -> None:
+    """Serve the OpenAPI document, which is made once: whoever asks needs no key."""
+    made = cache(lambda: orjson.dumps(problems.describe(app.openapi())))
+
+    @app.get("/api/openapi.json", dependencies=[Depends(anybody)], include_in_schema=False)
+    async def document() -> Response:
+        return Response(made(), media_type="application/json")
 
 
 @asynccontextmanager

@@ -8,6 +8,7 @@ from weighbridge_producer.http.access import Reader
 from weighbridge_producer.http.problems import ProblemError
 from weighbridge_producer.http.routes.batches import BatchId
 from weighbridge_producer.http.service import Served
+from weighbridge_producer.http.turns import LargeRead
 
 router = APIRouter(prefix="/api/batches", tags=["results"])
 
@@ -22,7 +23,9 @@ router = APIRouter(prefix="/api/batches", tags=["results"])
         }
     },
 )
-def show_case(batch_id: BatchId, custom_id: str, service: Served, _: Reader) -> Response:
+def show_case(
+    batch_id: BatchId, custom_id: str, service: Served, _: Reader, _turn: LargeRead
+) -> Response:
     """Return a case as it was submitted; 410 when the batch's inputs are freed."""
     line = service.client.batch(batch_id).case(custom_id)
     if line is None:

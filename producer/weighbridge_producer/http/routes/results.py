@@ -21,6 +21,7 @@ from weighbridge_producer.http.result_stream import ResultStream
 from weighbridge_producer.http.routes.batches import BatchId
 from weighbridge_producer.http.service import Served
 from weighbridge_producer.http.shapes import CaseResultsShape, ResultPageShape
+from weighbridge_producer.http.turns import LargeRead
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -149,6 +150,7 @@ def show_results(
     custom_id: str,
     service: Served,
     _: Reader,
+    _turn: LargeRead,
     label: Annotated[str | None, Query(description="only this label's result")] = None,
 ) -> dict[str, Any]:
     """Return the results of one case, one for each of its graders."""
