@@ -204,13 +204,16 @@ def _outcomes(batch_id: str, counts: Any, total: int, filters: dict[str, str]) -
 
 
 def _badge_of(state: BatchState) -> str:
-    """Return the class of a batch's status: how it ended, and whether all passed."""
+    """Return the class of a batch's status: how it ended, and the worst that its jobs came to."""
     counts = state.counts
     if not state.status.final:
         return ""
     if state.status != "completed":
         return "errored"
-    return "fail" if counts.failed else "ungradable" if counts.graded < counts.total else "pass"
+    if counts.failed:
+        return "fail"
+    # Where there was nothing to grade nothing passed either.
+    return "pass" if counts.passed == counts.total > 0 else "ungradable"
 
 
 @router.get("/batches/{batch_id}/{act}/confirm")

@@ -80,6 +80,35 @@ def test_the_list_shows_each_batch_with_its_counts_as_a_bar(
     assert row.one("svg").one("title").text == "Jobs: 25 passed, 5 failed"
 
 
+UNMEASURED = {"custom_id": "u", "inputs": {"trace": [{"role": "user", "content": "hello"}]}}
+TOKENS = {"grader": "budget", "config": {"max_tokens": 9, "missing_usage": "ungradable"}}
+
+
+@pytest.mark.parametrize(
+    ("cases", "grader", "tone", "told"),
+    [
+        ([case("p")], "true-false", "pass", ["1", "0", "0", "0", "1"]),
+        ([case("p"), case("f", "no")], "true-false", "fail", ["1", "1", "0", "0", "2"]),
+        ([UNMEASURED], TOKENS, "ungradable", ["0", "0", "1", "0", "1"]),
+        ([{"custom_id": "e"}], "true-false", "ungradable", ["0", "0", "0", "1", "1"]),
+        ([], "true-false", "ungradable", ["0", "0", "0", "0", "0"]),
+    ],
+)
+def test_the_badge_of_an_ended_batch_is_as_bad_as_its_worst_outcome(
+    own_server: EmbeddedServer, cases: list[object], grader: object, tone: str, told: list[str]
+) -> None:
+    with HttpServer(own_server.url) as service:
+        client = service.service.client
+        batch = client.submit(cases, graders=[grader])
+        grade_open_chunks(client.store, batch.id)
+        [row] = get(service, "/").root.one("tbody").all("tr")
+        of_page = get(service, f"/batches/{batch.id}").root.one(id="status")
+    badge = row.one(class_="badge")
+    assert badge.text == of_page.text == "completed"
+    assert badge.attributes["class"] == of_page.attributes["class"] == f"badge {tone}"
+    assert [cell.text for cell in row.all("td", class_="numeric")] == told
+
+
 def test_the_list_is_paged_newest_first(own_server: EmbeddedServer) -> None:
     with HttpServer(own_server.url) as service:
         made = [service.service.client.open(f"batch {n}", ()).id for n in range(30)]
