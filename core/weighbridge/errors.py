@@ -336,12 +336,11 @@ class RateLimitedError(AccessError):
 
 
 class TrialsBusyError(AccessError):
-    """Too many try graders at once."""
+    """No process is free to try a grader: too many ask at once, or none can be started."""
 
     code = "TRIALS_BUSY"
 
-    def __init__(self, waiting: int) -> None:
+    def __init__(self, message: str) -> None:
         super().__init__(
-            f"{counted(waiting, 'trial')} of a grader wait already",
-            "ask again in a few seconds, or submit a batch, which has no such limit",
+            message, "ask again in a few seconds, or submit a batch, which has no such limit"
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from weighbridge.errors import ServerError
 from weighbridge.settings import read_settings
 
 if TYPE_CHECKING:
@@ -16,6 +17,11 @@ def kind_for(url: str | None, settings: Settings | None) -> type[Client]:
     if url is None:
         settings = settings or read_settings()
         over_http = settings.api_url is not None
+    elif "://" not in url:
+        raise ServerError(
+            "the address names no scheme",
+            "write http://host:port for a service, or redis://host:port/db for a Redis",
+        )
     else:
         over_http = url.strip().lower().startswith(("http://", "https://"))
     if over_http:

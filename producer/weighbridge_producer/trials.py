@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from weighbridge.errors import TrialsBusyError
+from weighbridge.errors import TrialsBusyError, counted
 from weighbridge.jobs.model import ErrorCode
 from weighbridge_producer.trial_child import LENGTH, errored
 
@@ -43,7 +43,7 @@ class Trials:
         `error`. Raises TrialsBusyError when too many ask at once.
         """
         if self._waiting >= _CHILDREN + _WAITING:
-            raise TrialsBusyError(self._waiting)
+            raise TrialsBusyError(f"{counted(self._waiting, 'trial')} of a grader wait already")
         self._waiting += 1
         try:
             async with self._turn:
@@ -53,7 +53,10 @@ class Trials:
 
     async def _grade(self, request: bytes) -> dict[str, Any]:
         seconds = self._settings.job_deadline_seconds
-        child = await self._living_child()
+        try:
+            child = await self._living_child()
+        except (OSError, EOFError, TimeoutError):
+            raise TrialsBusyError("no process to try a grader in can be started now") from None
         try:
             async with asyncio.timeout(seconds + _GRACE_SECONDS):
                 reply = await child.ask(request)

@@ -290,6 +290,16 @@ def test_what_is_no_key_is_refused_in_words(
     assert "Traceback" not in ended.err
 
 
+def test_a_name_is_no_id_and_tells_the_ids_that_it_may_mean(
+    cli: Cli, own_server: EmbeddedServer
+) -> None:
+    cli("keys", "make", "ci", "--role", "read", redis_url=own_server.url)
+    [key] = cli("keys", "list", "--json", redis_url=own_server.url).json
+    ended = cli("keys", "revoke", "ci", redis_url=own_server.url)
+    assert ended.status == 1
+    assert f"ci is a name; give the id of the key: {key['id']}" in " ".join(ended.err.split())
+
+
 def test_keys_are_listed_as_a_table_for_people(cli: Cli, own_server: EmbeddedServer) -> None:
     cli("keys", "make", "\x1b[31mred[bold]", "--role", "read", redis_url=own_server.url)
     cli("keys", "make", "plain [bold]name", "--role", "read", redis_url=own_server.url)

@@ -94,10 +94,15 @@ def revoke(
     from weighbridge.jobs.api_keys import ApiKeys
 
     with opt.client(redis_url) as client:
-        if ApiKeys(client.store.redis).revoke(key_id):
+        keys = ApiKeys(client.store.redis)
+        if keys.revoke(key_id):
             out.print(f"key {shown(key_id)} is revoked")
             return
-    err.print(f"there is no key {shown(key_id)}; `weighbridge keys list` shows all")
+        named = [key.id for key in keys.all() if key.name == key_id]
+    if named:
+        err.print(f"{shown(key_id)} is a name; give the id of the key: {', '.join(named)}")
+    else:
+        err.print(f"there is no key {shown(key_id)}; `weighbridge keys list` shows all")
     raise typer.Exit(EXIT_TROUBLE)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import threading
 from contextlib import ExitStack, suppress
 from pathlib import Path
@@ -196,7 +197,7 @@ class _Serving:
             hidden = (
                 ""
                 if service.settings.store_address == url
-                else f" --redis-url {shown(masked(url))}"
+                else f" --redis-url {shlex.quote(shown(masked(url)))}"
             )
             out.print(
                 f"  it asks for API keys, and there is none yet: weighbridge keys make NAME --role admin{hidden}"

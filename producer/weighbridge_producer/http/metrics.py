@@ -85,7 +85,9 @@ class _StoreMetrics(Collector):
         ):
             yield GaugeMetricFamily(f"weighbridge_{name}", meaning, value)
         jobs = GaugeMetricFamily(
-            "weighbridge_active_jobs", "Jobs of active batches.", labels=("outcome",)
+            "weighbridge_active_jobs",
+            "Jobs of those of the newest 100 batches that are active.",
+            labels=("outcome",),
         )
         for outcome in _OUTCOMES:
             total = sum(getattr(state.counts, outcome) for state in self._active)

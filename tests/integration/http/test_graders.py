@@ -238,16 +238,16 @@ def test_a_pattern_that_would_take_for_ever_takes_no_longer_than_a_job_may(
 # --- Graders that do what graders must not ----------------------------------------------------------
 
 DEADLY = {
-    "kills-itself": "WORKER_KILLED",
-    "exits-hard": "WORKER_KILLED",
-    "segfaults": "WORKER_KILLED",
-    "exits": "GRADER_CRASHED",
-    "raises": "GRADER_CRASHED",
-    "loops": "TIMEOUT",
-    "loops-stubbornly": "TIMEOUT",
-    "loops-deafly": "TIMEOUT",
-    "hangs-natively": "TIMEOUT",
-    "eats-memory": "OUT_OF_MEMORY",
+    "kills-itself": {"WORKER_KILLED"},
+    "exits-hard": {"WORKER_KILLED"},
+    "segfaults": {"WORKER_KILLED"},
+    "exits": {"GRADER_CRASHED"},
+    "raises": {"GRADER_CRASHED"},
+    "loops": {"TIMEOUT"},
+    "loops-stubbornly": {"TIMEOUT"},
+    "loops-deafly": {"TIMEOUT"},
+    "hangs-natively": {"TIMEOUT"},
+    "eats-memory": {"OUT_OF_MEMORY", "TIMEOUT"},  # a busy machine may not come to its end in time
 }
 
 
@@ -259,7 +259,7 @@ def test_a_grader_that_misbehaves_takes_down_its_own_process_only(
     harm = {"inputs": {"agent_response": "go", "expected_output": ""}}
     answer = grade(hazardous.url, grader, harm)
     assert answer.status_code == 422
-    assert answer.json()["code"] == DEADLY[grader]
+    assert answer.json()["code"] in DEADLY[grader]
     assert answer.elapsed.total_seconds() < 15
     harmless = {"inputs": {"agent_response": "stay", "expected_output": ""}}
     assert grade(hazardous.url, grader, harmless).json()["result"]["verdict"] == "pass"
