@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 STALL_SECONDS = 60.0
 LEAST_BYTES = 64 * KIB  #: that must be read in that time
-_HELD_BYTES = 256 * MIB  #: that wait for all of them together
+_HELD_BYTES = 512 * MIB  #: that wait for all of them together
 
 
 class SlowReaders:

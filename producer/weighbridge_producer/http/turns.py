@@ -9,7 +9,7 @@ from fastapi import Depends
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-_LARGE_READS = 8  #: of one case with its results, of up to 32 MiB each
+_LARGE_READS = 4  #: of one case with its results, of up to 32 MiB each
 
 
 async def _turn() -> AsyncIterator[None]:

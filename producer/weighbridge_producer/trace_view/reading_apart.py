@@ -23,7 +23,7 @@ _START_SECONDS = 20.0
 _OUT_OF_MEMORY = 77  #: the exit status that says so
 _PROCESSES = BoundedSemaphore(2)
 #: Cases that are read or wait for it; each holds a thread, and other requests need some too.
-_PLACES = BoundedSemaphore(4)
+_PLACES = BoundedSemaphore(3)
 
 
 class TooMuchError(Exception):

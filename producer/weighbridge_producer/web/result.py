@@ -11,6 +11,7 @@ from weighbridge.errors import NoSuchResultError
 from weighbridge.jobs.model import NAME_LIMIT
 from weighbridge_producer.http.access import Reader
 from weighbridge_producer.http.service import Served
+from weighbridge_producer.http.turns import LargeRead
 from weighbridge_producer.trace_view.case_view import (
     TEXT_ON_STEP_PAGE,
     CaseView,
@@ -50,6 +51,7 @@ def result(
     request: Request,
     service: Served,
     _: Reader,
+    _turn: LargeRead,
     batch_id: str,
     custom_id: CustomId,
     label: str = "",
@@ -107,6 +109,7 @@ def step_page(
     request: Request,
     service: Served,
     _: Reader,
+    _turn: LargeRead,
     batch_id: str,
     custom_id: CustomId,
     step: Annotated[int, Query(ge=1, le=10**9)],
@@ -140,7 +143,9 @@ def step_page(
 
 
 @router.get("/batches/{batch_id}/case")
-def case(service: Served, _: Reader, batch_id: str, custom_id: CustomId) -> Response:
+def case(
+    service: Served, _: Reader, _turn: LargeRead, batch_id: str, custom_id: CustomId
+) -> Response:
     """Answer with a case's line as it was submitted."""
     line = service.client.batch(batch_id).case(custom_id)
     if line is None:
