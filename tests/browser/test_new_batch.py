@@ -111,6 +111,37 @@ def test_a_configuration_that_is_not_valid_is_told_beside_its_field(
     expect(page).to_have_url(re.compile("/new$"))
 
 
+def test_a_look_says_as_much_of_a_bad_configuration_until_it_is_right(
+    page: Page, watch: Watch
+) -> None:
+    page.goto("/new")
+    page.get_by_label("Paste lines").fill(orjson.dumps(next(true_false_cases(1))).decode())
+    page.get_by_label("Budget", exact=True).check()
+    field = config_of(page, "Budget").get_by_label("max_steps", exact=True)
+    field.fill("many")
+    watch.expected_statuses = {422}
+    page.get_by_role("button", name="Look at the first cases").click()
+    expect(page.locator("#trouble")).to_be_focused()
+    expect(page.get_by_role("alert")).to_be_in_viewport()
+    expect(field).to_have_attribute("aria-invalid", "true")
+    field.fill("7")
+    expect(preview(page)).to_contain_text("1 case")
+    expect(field).not_to_have_attribute("aria-invalid", "true")
+    expect(page.locator("#graders .problem")).to_have_count(0)
+    expect(page.get_by_role("alert")).to_have_text("")
+
+
+def test_cases_that_nobody_would_judge_are_not_submitted(page: Page, watch: Watch) -> None:
+    page.goto("/new")
+    page.get_by_label("Or drop a file here").set_input_files(SHOP_AGENT)
+    expect(preview(page)).to_contain_text("10 cases")
+    watch.expected_statuses = {422}
+    page.get_by_role("button", name="Submit the batch").click()
+    expect(page.locator("#trouble")).to_be_focused()
+    expect(page.get_by_role("alert")).to_contain_text("choose a grader")
+    expect(page).to_have_url(re.compile("/new$"))
+
+
 def test_a_batch_is_watched_to_its_end_without_loading_the_page_again(
     page: Page, tmp_path: Path
 ) -> None:

@@ -39,6 +39,7 @@ class NewBatchForm:
         self.text = ""
         self.is_strict = False
         self.file_size = 0  #: as the browser tells it; 0 where it does not
+        self.is_submitting = False  #: whether this look is the last before the upload
 
     def fill(self, fields: list[tuple[str, str]]) -> None:
         """Take what was entered."""
@@ -49,6 +50,7 @@ class NewBatchForm:
         self.graders = ChosenGraders.of(self._catalogue, entries)
         self.text = entries.get("text", [""])[-1]
         self.is_strict = "strict" in entries
+        self.is_submitting = "submitting" in entries
         size = entries.get("file_size", [""])[-1]
         self.file_size = int(size) if size.isascii() and size.isdigit() and len(size) < 18 else 0
 
@@ -131,7 +133,10 @@ def _preview(
     order = form.order(name)
     elsewhere = {grader for worker in client.workers() for grader in worker.graders}
     beginning = Head(name, head[:HEAD_BYTES], is_whole)
-    return preview_of(beginning, order.graders, client.settings, elsewhere)
+    preview = preview_of(beginning, order.graders, client.settings, elsewhere)
+    if form.is_submitting and preview.names_no_grader:
+        raise _refused("no line looked at names a grader, and none is chosen", "choose a grader")
+    return preview
 
 
 def _check_is_form(request: Request) -> None:

@@ -142,6 +142,12 @@ class Preview:
     note: str = ""
 
     @property
+    def names_no_grader(self) -> bool:
+        """Whether nothing looked at could be graded, for want of a grader."""
+        codes = {fault.error.code for fault in self.faults}
+        return self.faulty == self.lines and ErrorCode.NO_GRADER in codes
+
+    @property
     def formats(self) -> list[str]:
         """The formats of the traces shown."""
         return list(dict.fromkeys(case.trace_format for case in self.cases if case.trace_format))

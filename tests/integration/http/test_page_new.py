@@ -172,6 +172,17 @@ def test_a_form_that_makes_no_sense_is_refused_with_the_reason(
     assert told in root.one(id="trouble").text
 
 
+def test_lines_that_nobody_would_judge_are_not_submitted(http: httpx.Client) -> None:
+    last_look = [("submitting", "true"), ("text", CASE.decode())]
+    refused = page_of(sent(http, "/new/preview", last_look), 422).one(id="trouble").text
+    assert "no line looked at names a grader, and none is chosen" in refused
+    assert "choose a grader" in refused
+    named = CASE.replace(b'"inputs"', b'"grader": "string-match", "inputs"').decode()
+    for fields in ([*STRINGS, *last_look], [*last_look, ("text", named + CASE.decode())]):
+        trouble = page_of(sent(http, "/new/preview", fields)).one(id="trouble")
+        assert trouble.text.strip() == ""
+
+
 def test_a_look_shows_the_first_cases_and_what_is_wrong_with_lines(http: httpx.Client) -> None:
     file = (EXAMPLES / "traces" / "shop_agent.jsonl").read_bytes() + b"not json\n"
     root = page_of(sent(http, "/new/preview", BUDGET, file, "shop_agent.jsonl")).one(id="preview")

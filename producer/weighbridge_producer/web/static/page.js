@@ -13,24 +13,25 @@ function enhanceNewBatch(form) {
   let looking = null;
 
   // Show what the service makes of the form; false when it would refuse it.
-  const look = async (isSubmitting = false) => {
+  const look = async (isAsked = false, isSubmitting = false) => {
     looking?.abort();
     looking = new AbortController();
     const preview = document.getElementById("preview");
-    if (!file.files.length && !text.value.trim()) {
+    if (!isAsked && !file.files.length && !text.value.trim()) {
       preview.replaceChildren();
       return true;
     }
     preview.setAttribute("aria-busy", "true");
     try {
-      const options = { method: "POST", body: head(), headers: { Accept: "text/html", "HX-Request": "true", "HX-Current-URL": location.href } };
+      const options = { method: "POST", body: head(isSubmitting), headers: { Accept: "text/html", "HX-Request": "true", "HX-Current-URL": location.href } };
       const answer = await fetch("/new/preview", { ...options, signal: looking.signal });
       if (askToSignIn(answer.headers.get("HX-Redirect"))) return false;
       const found = parsed(await answer.text());
       adopt(found, "trouble");
       adopt(found, "preview");
       // While somebody fills it in, nothing of the form is replaced under their hands.
-      if (isSubmitting && !answer.ok) adopt(found, "graders");
+      if (answer.ok) clearProblems(document.getElementById("graders"));
+      else if (isAsked) adopt(found, "graders");
       return answer.ok;
     } catch (error) {
       if (error.name !== "AbortError") tell(`The preview failed: ${error.message}`);
@@ -41,9 +42,10 @@ function enhanceNewBatch(form) {
   };
 
   // The beginning of a file is enough to look at.
-  const head = () => {
+  const head = (isSubmitting) => {
     const body = new FormData(form);
     body.delete("file");
+    if (isSubmitting) body.append("submitting", "true");
     const chosen = file.files[0];
     if (!text.value.trim() && chosen) {
       body.append("file_size", String(chosen.size));
@@ -89,11 +91,11 @@ function enhanceNewBatch(form) {
     event.preventDefault();
     clearTimeout(waiting);
     const isSubmitting = event.submitter?.id !== "look";
-    const isAccepted = await look(isSubmitting);
-    if (!isSubmitting) return;
     // Nobody should upload much to be told then that a setting is wrong.
-    if (isAccepted) send(form);
-    else document.getElementById("trouble").focus();
+    const isAccepted = await look(true, isSubmitting);
+    if (!isAccepted) document.getElementById("trouble").focus();
+    else if (isSubmitting) send(form);
+    else document.getElementById("preview").scrollIntoView({ block: "nearest" });
   });
 }
 
@@ -153,6 +155,12 @@ function adopt(page, id) {
   const found = page.getElementById(id);
   if (found) document.getElementById(id).replaceChildren(...found.childNodes);
   return Boolean(found);
+}
+
+// What was wrong with fields stands beside them until all of them are right.
+function clearProblems(fields) {
+  for (const problem of fields.querySelectorAll(".problem")) problem.remove();
+  for (const field of fields.querySelectorAll("[aria-invalid]")) field.removeAttribute("aria-invalid");
 }
 
 function tell(message) {
