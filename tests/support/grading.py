@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from support.uploads import lines_of, upload
 from weighbridge.jobs.grading import LineGrader, Tally, digest_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from support.cases import Case
+    from support.http import HttpServer
     from weighbridge.jobs.store import Store
 
 
@@ -20,3 +25,12 @@ def grade_open_chunks(store: Store, batch: str, most: int | None = None) -> None
         results = b"".join(grader.grade(line, tally) for line in lines)
         tally.digest = digest_of(results)
         store.record(batch, chunk, results, tally)
+
+
+def graded(service: HttpServer, cases: Iterable[Case], query: str = "") -> str:
+    """Submit cases over HTTP, and return their batch when all are graded."""
+    answer = upload(service.url, lines_of(cases), query)
+    assert answer.status_code == 201, answer.text
+    batch: str = answer.json()["batch_id"]
+    grade_open_chunks(service.service.client.store, batch)
+    return batch
