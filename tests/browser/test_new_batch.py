@@ -156,11 +156,20 @@ def test_a_batch_is_watched_to_its_end_without_loading_the_page_again(
     progress = page.get_by_role("progressbar", name="Jobs done")
     expect(progress).to_have_attribute("value", re.compile("^([1-9]|[123][0-9])$"))
     expect(page.locator("#pace")).to_contain_text(re.compile(r"jobs a second;\s+about .* left"))
+    page.get_by_label("Text anywhere").fill("half a wor")
+    page.get_by_label("Verdict").select_option("fail")
     expect(page.locator("#status")).to_have_text("completed", timeout=30_000)
     expect(page.locator("#done")).to_have_text("40")
     expect(progress).to_have_count(0)
     # The table, which was read when there was little in it, is read again.
     expect(page.locator("table.results tbody tr")).to_have_count(40)
+    # But what was typed meanwhile is still there, and what can be done is told anew.
+    expect(page.get_by_label("Text anywhere")).to_have_value("half a wor")
+    expect(page.get_by_label("Verdict")).to_have_value("fail")
+    causes = page.get_by_role("region", name="Causes")
+    expect(causes.get_by_role("heading")).to_have_text("No failures")
+    expect(page.get_by_role("button", name="Cancel")).to_be_disabled()
+    expect(page.get_by_role("region", name="About this batch")).to_contain_text("ended")
     assert page.evaluate("window.isTheSame")
 
 
