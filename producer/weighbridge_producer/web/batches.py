@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from contextlib import suppress
 from dataclasses import dataclass
@@ -119,6 +120,7 @@ def batch(
     """Show one batch."""
     handle = service.client.batch(batch_id)
     options = handle.options()
+    results_json_href = f"/api{batch_at(batch_id, 'results', format='ndjson')}"
     return page(
         request,
         "batch.html",
@@ -131,7 +133,9 @@ def batch(
         has_ended_since=False,
         causes_href=batch_at(batch_id, "causes"),
         json_href=f"/api{batch_at(batch_id)}",
-        results_json_href=f"/api{batch_at(batch_id, 'results', format='ndjson')}",
+        results_json_href=results_json_href,
+        results_url=shlex.quote(f"{str(request.base_url).rstrip('/')}{results_json_href}"),
+        needs_key=service.keys_required,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 import time
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ from weighbridge_producer import Client
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from support.workers import WorkerProcess
     from weighbridge.embedded import EmbeddedServer
@@ -138,6 +140,25 @@ def test_each_outcome_is_told_with_its_denominator(service: HttpServer, shop: Ba
     assert "5 of 30 graded failed 16.7 %" in told
     assert "2 of 10 graded failed 20 %" in told
     assert "rest on no facts" in page.root.one(id="live").text
+
+
+def test_the_command_on_the_page_brings_the_results(
+    service: HttpServer, shop: Batch, tmp_path: Path
+) -> None:
+    about = get(service, f"/batches/{shop.id}").root.one(id="about-batch")
+    command = next(code.text for code in about.all("code") if code.text.startswith("curl "))
+    subprocess.run(["sh", "-c", command], cwd=tmp_path, check=True, timeout=60)
+    results = (tmp_path / "results.jsonl").read_bytes()
+    assert results == httpx.get(f"{service.url}{about.all('a')[0].attributes['href']}").content
+    assert results.count(b"\n") == 30
+
+
+def test_the_command_names_a_key_where_one_is_needed(own_server: EmbeddedServer) -> None:
+    with HttpServer(own_server.url, keys_required=True) as service:
+        batch = service.service.client.open("cases", ()).id
+        as_reader = {"Authorization": f"Bearer {service.make_key('read')}"}
+        about = get(service, f"/batches/{batch}", **as_reader).root.one(id="about-batch")
+    assert "curl -H 'Authorization: Bearer KEY' -o results.jsonl 'http" in about.text
 
 
 def test_scores_are_drawn_with_a_text_that_says_the_same(service: HttpServer, shop: Batch) -> None:
