@@ -18,6 +18,7 @@ from weighbridge.jobs.grading import LineGrader
 from weighbridge.jobs.model import ErrorCode, GraderSpec, JobError
 from weighbridge.settings import KIB, MIB
 from weighbridge.traces import FORMATS, read_traces
+from weighbridge.traces.splitting import is_trace
 from weighbridge_producer.lines import BLOCK_BYTES, StreamLines
 from weighbridge_producer.reading import Source
 from weighbridge_producer.trace_cases import input_kind
@@ -139,6 +140,8 @@ class Preview:
     cases: list[CaseShown] = field(default_factory=list)
     faults: list[LineFault] = field(default_factory=list)  #: the first
     faulty: int = 0  #: lines looked at that cannot be graded
+    unknown: int = 0  #: cases looked at whose trace has the shape of no format
+    first_unknown: int = 0  #: the line of the first of them
     note: str = ""
 
     @property
@@ -224,6 +227,9 @@ class _Looking:
             preview.faulty += 1
             if len(preview.faults) < _FAULTS_SHOWN:
                 preview.faults.append(LineFault(number, _as_told_here(fault)))
+        if not line.fault and _has_unknown_trace(line):
+            preview.unknown += 1
+            preview.first_unknown = preview.first_unknown or number
         if len(preview.cases) < _CASES_SHOWN and not line.fault:
             shown = _case_shown(number, line, self._specs)
             if shown:
@@ -236,6 +242,17 @@ class _Looking:
         case = parse_case(line.raw.rstrip(b"\n"), self._specs)
         known = {*default_registry().ids(), *self._elsewhere}
         return all(spec.grader in known for spec in case.graders)
+
+
+def _has_unknown_trace(line: SourceLine) -> bool:
+    """Whether a line is a case whose trace has the shape of no format; graders say so, as evidence."""
+    try:
+        trace = parse_case(line.raw.rstrip(b"\n"), _ANY_GRADER).inputs.get("trace")
+    except LineError:
+        return False
+    if type(trace) is list and trace and is_trace(trace[0]):
+        return False
+    return type(trace) in {dict, list} and not is_trace(trace)
 
 
 def _as_told_here(fault: JobError) -> JobError:

@@ -194,6 +194,19 @@ def test_a_look_shows_the_first_cases_and_what_is_wrong_with_lines(http: httpx.C
     assert [cell.attributes.get("scope") for cell in root.all("th")].count(None) == 0
 
 
+def test_a_look_says_what_becomes_of_a_line_that_is_no_trace_and_no_case(
+    http: httpx.Client,
+) -> None:
+    traces = (EXAMPLES / "traces" / "shop_agent.jsonl").read_bytes()
+    file = traces + b'{"id": "nothing", "foo": "bar"}\n'
+    root = page_of(sent(http, "/new/preview", BUDGET, file, "mixed.jsonl")).one(id="preview")
+    told = " ".join(root.one("p", class_="ungradable").text.split())
+    assert told.startswith("1 trace of these (the first in line 11) has no format that is known")
+    assert "ungradable" in told
+    root = page_of(sent(http, "/new/preview", BUDGET, traces, "traces.jsonl")).one(id="preview")
+    assert root.all("p", class_="ungradable") == []
+
+
 def test_a_look_at_the_beginning_of_a_large_file_needs_no_more_of_it(http: httpx.Client) -> None:
     content = b"".join(CASE.replace(b"q1", b"q%d" % number) for number in range(20_000))
     fields = [*STRINGS, ("file_size", str(len(content)))]
