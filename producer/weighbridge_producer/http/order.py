@@ -73,15 +73,7 @@ class Order:
     @classmethod
     def of_request(cls, request: Request) -> Order:
         """Read the query, and the headers for what the query does not say."""
-        fields = list(request.query_params.multi_items())
-        named = {name for name, _ in fields}
-        for name in sorted(named - set(FIELDS)):
-            raise _unknown(name)
-        if not named & {"grader", "graders"} and (graders := request.headers.get(GRADERS_HEADER)):
-            fields.append(("graders", graders))
-        if "metadata" not in named and (metadata := request.headers.get(METADATA_HEADER)):
-            fields.append(("metadata", metadata))
-        return cls.of(fields)
+        return cls.of(fields_of(request))
 
     def fingerprint(self) -> str:
         """Return what tells whether another request asks for the same."""
@@ -90,6 +82,19 @@ class Order:
             *(self.metadata or {}, self.strict, self.resume, self.framed),
         ]
         return sha256(orjson.dumps(wanted, option=orjson.OPT_SORT_KEYS)).hexdigest()
+
+
+def fields_of(request: Request) -> list[tuple[str, str]]:
+    """Return the fields that a request's query has, and its headers for what the query does not say."""
+    fields = list(request.query_params.multi_items())
+    named = {name for name, _ in fields}
+    for name in sorted(named - set(FIELDS)):
+        raise _unknown(name)
+    if not named & {"grader", "graders"} and (graders := request.headers.get(GRADERS_HEADER)):
+        fields.append(("graders", graders))
+    if "metadata" not in named and (metadata := request.headers.get(METADATA_HEADER)):
+        fields.append(("metadata", metadata))
+    return fields
 
 
 def _specs(values: list[str | dict[str, Any]]) -> tuple[GraderSpec, ...]:

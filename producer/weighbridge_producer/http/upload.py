@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager, suppress
+from functools import partial
 from typing import TYPE_CHECKING
 
 from fastapi import Request
@@ -17,7 +18,7 @@ from weighbridge_producer.http.bodies import declared_size
 from weighbridge_producer.http.body_stream import BodyStream
 from weighbridge_producer.http.form import Form
 from weighbridge_producer.http.idempotency import LEASE_SECONDS, HeldKey, IdempotencyKeys
-from weighbridge_producer.http.order import Order
+from weighbridge_producer.http.order import Order, fields_of
 from weighbridge_producer.http.problems import ProblemError
 from weighbridge_producer.http.submission import CLOSE, Received, Submission, UploadBrokenError
 
@@ -147,7 +148,7 @@ class _Upload:
         if _media_type(request) == FORM:
             takes_any = read_form is not None
             self._form = Form(request.headers["content-type"], takes_any_field=takes_any)
-        self._read_form = read_form or _read_form
+        self._read_form = read_form or partial(_read_form, request)
         self._first = b""  # what of the cases came with the head of the form
         self.order = Order() if self._form else Order.of_request(request)
 
@@ -195,8 +196,10 @@ class _Upload:
             stream.end()
 
 
-def _read_form(fields: list[tuple[str, str]], file_name: str) -> tuple[Order, bytes]:
-    return Order.of(fields, file_name), b""
+def _read_form(
+    request: Request, fields: list[tuple[str, str]], file_name: str
+) -> tuple[Order, bytes]:
+    return Order.of([*fields_of(request), *fields], file_name), b""
 
 
 async def _pieces(request: Request, service: Service) -> AsyncIterator[bytes]:

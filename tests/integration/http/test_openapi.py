@@ -115,3 +115,17 @@ def test_the_document_says_what_takes_a_key(guarded: HttpServer) -> None:
             assert ("security" in operation) == (answer.status_code == 401), (method, path)
     assert open_to_all == PUBLIC
     assert document["components"]["securitySchemes"]["key"]["scheme"] == "bearer"
+
+
+def test_what_the_address_says_holds_beside_a_form_too(guarded: HttpServer) -> None:
+    headers = {"Authorization": f"Bearer {guarded.make_key('submit')}"}
+    files = {"file": ("cases.jsonl", lines_of(true_false_cases(1)))}
+
+    def submitted(query: str) -> httpx.Response:
+        return httpx.post(f"{guarded.url}/api/batches?{query}", files=files, headers=headers)
+
+    assert submitted("framed=null").status_code == 422
+    assert submitted("gradr=loop").status_code == 422
+    batch = submitted("grader=true-false").json()["batch_id"]
+    options = httpx.get(f"{guarded.url}/api/batches/{batch}", headers=headers).json()["options"]
+    assert [spec["grader"] for spec in options["graders"]] == ["true-false"]
