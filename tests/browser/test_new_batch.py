@@ -135,6 +135,10 @@ def test_cases_that_nobody_would_judge_are_not_submitted(page: Page, watch: Watc
     page.goto("/new")
     page.get_by_label("Or drop a file here").set_input_files(SHOP_AGENT)
     expect(preview(page)).to_contain_text("10 cases")
+    page.get_by_label("Paste lines").fill(orjson.dumps(next(true_false_cases(1))).decode())
+    expect(preview(page)).to_contain_text("both pasted lines and a file: take one of them away")
+    page.get_by_label("Paste lines").clear()
+    expect(preview(page)).to_contain_text("10 cases")
     watch.expected_statuses = {422}
     page.get_by_role("button", name="Submit the batch").click()
     expect(page.locator("#trouble")).to_be_focused()

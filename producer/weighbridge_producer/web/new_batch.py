@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 router = APIRouter(prefix="/new")
 _PASTED = "pasted lines"
+_BOTH = "there are both pasted lines and a file"
 _PROBLEMS_TOLD = 5
 
 
@@ -59,7 +60,7 @@ class NewBatchForm:
         self.fill(fields)
         has_text = bool(self.text.strip())
         if has_text and file_name:
-            raise _refused("there are both pasted lines and a file", "take one of them away")
+            raise _refused(_BOTH, "take one of them away")
         if not has_text and not file_name:
             raise _refused("there are no cases", "choose a file, or paste some lines")
         return self.order(file_name or _PASTED), self.text.encode(errors="replace")
@@ -127,7 +128,11 @@ def _preview(
     form: NewBatchForm, fields: list[tuple[str, str]], name: str, head: bytes, client: RedisClient
 ) -> Preview:
     form.fill(fields)
-    if form.text.strip():
+    has_text = bool(form.text.strip())
+    has_both = has_text and bool(name)
+    if has_both and form.is_submitting:
+        raise _refused(_BOTH, "take one of them away")
+    if has_text:
         name, head = _PASTED, form.text.encode(errors="replace")
     is_whole = max(len(head), form.file_size) <= HEAD_BYTES
     order = form.order(name)
@@ -136,6 +141,8 @@ def _preview(
     preview = preview_of(beginning, order.graders, client.settings, elsewhere)
     if form.is_submitting and preview.names_no_grader:
         raise _refused("no line looked at names a grader, and none is chosen", "choose a grader")
+    if has_both:
+        preview.note = f"{_BOTH}: take one of them away. Only the lines are looked at here."
     return preview
 
 

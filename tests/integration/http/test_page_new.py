@@ -194,6 +194,16 @@ def test_a_look_shows_the_first_cases_and_what_is_wrong_with_lines(http: httpx.C
     assert [cell.attributes.get("scope") for cell in root.all("th")].count(None) == 0
 
 
+def test_a_look_says_that_there_are_both_pasted_lines_and_a_file(http: httpx.Client) -> None:
+    fields = [*STRINGS, ("text", CASE.decode())]
+    root = page_of(sent(http, "/new/preview", fields, b"", "cases.jsonl")).one(id="preview")
+    assert "both pasted lines and a file: take one of them away" in root.text
+    assert "1 case, all there are" in root.text
+    last_look = [*fields, ("submitting", "true")]
+    root = page_of(sent(http, "/new/preview", last_look, b"", "cases.jsonl"), 422)
+    assert "both pasted lines and a file" in root.one(id="trouble").text
+
+
 def test_a_look_says_what_becomes_of_a_line_that_is_no_trace_and_no_case(
     http: httpx.Client,
 ) -> None:

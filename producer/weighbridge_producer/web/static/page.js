@@ -51,7 +51,8 @@ function enhanceNewBatch(form) {
       body.append("file_size", String(chosen.size));
       body.append("file", chosen.slice(0, headBytes), chosen.name);
     } else {
-      body.append("file", new Blob([]), "");
+      // Of a file beside pasted lines the name is enough to be told that there are both.
+      body.append("file", new Blob([]), chosen?.name ?? "");
     }
     return body;
   };
