@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 from fastapi import APIRouter, Depends, Request
@@ -21,6 +21,9 @@ from weighbridge_producer.web.forms import entries_of
 from weighbridge_producer.web.rendering import page
 from weighbridge_producer.web.try_it import Input, example_inputs, pasted_inputs
 
+if TYPE_CHECKING:
+    from weighbridge_producer.http.service import Service
+
 router = APIRouter()
 
 
@@ -37,7 +40,7 @@ def show_grader(request: Request, grader_id: str, service: Served) -> HTMLRespon
     """Show one grader, with its own example to try."""
     grader = _described(service.client.graders(), grader_id)
     form = ConfigForm.of(grader_id, grader["example"]["config"])
-    return _page(request, grader, form, example_inputs(grader))
+    return _page(request, service, grader, form, example_inputs(grader))
 
 
 @router.post("/graders/{grader_id}/try")
@@ -53,12 +56,11 @@ async def try_grader(
     form = await run_in_threadpool(ConfigForm.submitted, grader_id, entries)
     inputs, values = pasted_inputs(grader, entries)
     if not form.is_valid or any(entry.problem for entry in inputs):
-        return _page(request, grader, form, inputs, status_code=422)
+        return _page(request, service, grader, form, inputs, status_code=422)
     job = orjson.dumps({"inputs": values, "config": form.config})
     answer = await service.trials.grade(grader_id, job)
-    return _page(
-        request, grader, form, inputs, result=answer.get("result"), error=answer.get("error")
-    )
+    result, error = answer.get("result"), answer.get("error")
+    return _page(request, service, grader, form, inputs, result=result, error=error)
 
 
 def _described(catalogue: list[dict[str, Any]], grader_id: str) -> dict[str, Any]:
@@ -72,6 +74,7 @@ def _described(catalogue: list[dict[str, Any]], grader_id: str) -> dict[str, Any
 
 def _page(
     request: Request,
+    service: Service,
     grader: dict[str, Any],
     form: ConfigForm,
     inputs: list[Input],
@@ -91,4 +94,5 @@ def _page(
         result=result,
         evidence=shown_evidence(result),
         error=error,
+        needs_key=service.keys_required,
     )

@@ -83,6 +83,15 @@ def test_the_example_on_a_graders_page_can_be_tried_as_it_stands(
     assert root.one("ol", class_="evidence").all("li")
 
 
+def test_where_keys_are_asked_for_the_page_says_which_key_a_try_takes(
+    server: EmbeddedServer, http: httpx.Client
+) -> None:
+    with HttpServer(server.url, keys_required=True) as served:
+        asking = page_of(httpx.get(f"{served.url}/graders/budget", headers=AS_PAGE))
+    assert "takes a key that may submit" in asking.one(id="try").text
+    assert "takes a key" not in page_of(http.get("/graders/budget")).one(id="try").text
+
+
 def test_a_failure_is_drawn_with_its_evidence(http: httpx.Client) -> None:
     steps = [
         {
