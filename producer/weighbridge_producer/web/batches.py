@@ -168,6 +168,7 @@ def _standing(service: Service, batch_id: str, before: Sample | None) -> dict[st
         "is_final": state.status.final,
         "badge": _badge_of(state),
         "progress": now,
+        "has_workers": state.status.final or bool(service.client.workers()),
         "duration": duration,
         "bar": bar(state.counts),
         "outcomes": _outcomes(batch_id, state.counts, state.counts.total, {}),
