@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlencode
 from urllib.request import Request, urlopen
@@ -61,7 +62,7 @@ class Served:
         assert revoked.status == 0, revoked.err
 
     def _keys(self, *arguments: str) -> Ended:
-        [store] = _STORE.findall("\n".join(self._process.said))
+        [store] = map(_unquoted, _STORE.findall("\n".join(self._process.said)))
         return self._cli("keys", *arguments, "--redis-url", store)
 
     def submit(
@@ -101,3 +102,9 @@ class Served:
         request = Request(f"{self.url}{path}", data=body, headers=headers, method=method)
         with urlopen(request, timeout=_ANSWER_SECONDS) as answer:
             return orjson.loads(answer.read() or b"null")
+
+
+def _unquoted(word: str) -> str:
+    """Return what a shell makes of a word of the command that the service names."""
+    [plain] = shlex.split(word)
+    return plain
