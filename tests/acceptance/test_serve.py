@@ -257,7 +257,7 @@ def test_a_key_is_made_shown_once_listed_and_revoked(cli: Cli, own_server: Embed
     [key] = listed.json
     assert (key["name"], key["role"]) == ("ci", "submit")
     assert key["expires_at"] - key["created_at"] == pytest.approx(2 * 24 * 3600)
-    assert token.rpartition("_")[2] not in listed.out
+    assert token.split("_", 2)[2] not in listed.out
     with serve(cli, "--require-keys", redis_url=own_server.url) as service:
         headers = {"Authorization": f"Bearer {token}"}
         assert httpx.get(f"{service.url}/api/batches", headers=headers).status_code == 200

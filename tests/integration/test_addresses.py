@@ -109,7 +109,7 @@ def test_an_address_that_nobody_answers_at_is_shown_without_its_password() -> No
     assert SECRET not in str(raised.value)
 
 
-@pytest.mark.parametrize("address", ["nonsense", "http://localhost", f"redis://:{SECRET}@h:port/0"])
+@pytest.mark.parametrize("address", ["nonsense", "ftp://localhost", f"redis://:{SECRET}@h:port/0"])
 def test_what_is_no_address_is_refused_in_plain_words(address: str) -> None:
     with pytest.raises(ServerError) as raised:
         Client(address).batches()

@@ -20,6 +20,7 @@ from support.servers import TcpServer
 from support.waiting import eventually
 from weighbridge.errors import (
     BatchClosedError,
+    BatchError,
     BatchLostError,
     ChunkConflictError,
     NoSuchResultError,
@@ -441,3 +442,16 @@ def test_a_grader_that_no_worker_has_is_refused_at_submission(
         graders=["sleeps"],
     )
     assert batch.wait(30).counts.passed == 1
+
+
+def test_a_damaged_batch_is_told_as_such_and_hides_no_other(own_server: EmbeddedServer) -> None:
+    with Client(own_server.url) as client:
+        sound, damaged = client.open("sound", ()), client.open("damaged", ())
+        client.store.redis.hset(f"wb:{{{damaged.id}}}:meta", "lines", "many")
+        client.store.redis.hset(f"wb:{{{damaged.id}}}:meta", "options", "[]")
+        assert [state.batch_id for state in client.batches()] == [sound.id]
+        with pytest.raises(BatchError, match="damaged"):
+            damaged.status()
+        with pytest.raises(BatchError, match="damaged"):
+            damaged.options()
+        assert damaged.delete()

@@ -3,21 +3,34 @@
 from __future__ import annotations
 
 import time
+from contextlib import contextmanager
 from functools import cached_property
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from weighbridge.errors import BatchExpiredError, BatchLostError, BatchNotFoundError
+from weighbridge.errors import BatchError, BatchExpiredError, BatchLostError, BatchNotFoundError
 from weighbridge.jobs.connection import connect, plain_errors
 from weighbridge.jobs.store.keys import KEYS, dies_at, key
 from weighbridge.jobs.store.shapes import BatchOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from redis.commands.core import Script
 
 _LUA = files("weighbridge.jobs") / "lua"
+
+
+@contextmanager
+def readable(batch: str) -> Iterator[None]:
+    """Turn what reading damaged or forged fields of a batch raises into a BatchError."""
+    try:
+        yield
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise BatchError(
+            f"batch {batch} cannot be read: what the server holds of it is damaged ({error})"[:300],
+            "delete it; does something else write to this server?",
+        ) from None
 
 
 class StoreBase:
@@ -57,7 +70,8 @@ class StoreBase:
             data = self.redis.hget(key(batch, "meta"), "options")
         if data is None:
             raise self.missing(batch)
-        return BatchOptions.unpack(data)
+        with readable(batch):
+            return BatchOptions.unpack(data)
 
     def missing(self, batch: str) -> BatchNotFoundError | BatchExpiredError | BatchLostError:
         """Say why a batch is not there."""

@@ -11,7 +11,7 @@ from weighbridge.errors import BatchError, ServerError, StaleCursorError
 from weighbridge.jobs.chunk import UNREADABLE, decompress
 from weighbridge.jobs.connection import plain_errors
 from weighbridge.jobs.model import SCORE_BUCKETS, BatchState, BatchStatus, Counts, GraderSummary
-from weighbridge.jobs.store.base import StoreBase
+from weighbridge.jobs.store.base import StoreBase, readable
 from weighbridge.jobs.store.keys import BATCHES, key, opened_at, text
 from weighbridge.jobs.store.shapes import LogEntry
 from weighbridge.jobs.tally import VACUOUS, score_bucket
@@ -66,7 +66,10 @@ class Reading(StoreBase):
             raw = self.redis.hgetall(key(batch, "meta"))
         if not raw:
             raise self.missing(batch)
-        meta = {text(name): text(value) for name, value in raw.items()}
+        with readable(batch):
+            return self._state(batch, {text(name): text(value) for name, value in raw.items()})
+
+    def _state(self, batch: str, meta: dict[str, str]) -> BatchState:
         number = {name: int(meta.get(name) or 0) for name in _COUNTED}
         return BatchState(
             batch_id=batch,
