@@ -1,8 +1,9 @@
 """The HTTP service: uploads against `weighbridge submit`, what listeners cost, and how soon answers begin.
 
-python benchmarks/service.py [--megabytes 60] [--listeners 500] [--jobs 100000] [--results 100000] [--rounds 3]
+python benchmarks/service.py [--megabytes 60] [--lines both] [--listeners 500] [--jobs 100000] [--results 100000] [--rounds 3]
 
-For the figures of the documentation: --megabytes 1000 --jobs 1000000 --results 1000000 --rounds 5.
+For the figures of the documentation: --lines 5-kB --megabytes 1000 --jobs 400000 --results 1000000. A batch takes
+10,000,000 lines: of small ones, 1 GB would be more.
 
 Every comparison is made in one run, its sides taking turns, and medians are compared, for the machine may be shared.
 The service is a process of its own, as `weighbridge serve` is, on a private Redis. Listeners are sockets in one more
@@ -35,7 +36,7 @@ from weighbridge_producer.client import RedisClient
 from weighbridge_producer.workers import LocalWorker
 
 MB = 1_000_000
-SMALL_LINE, LARGE_LINE = "small lines", "5 KB lines"
+SMALL_LINE, LARGE_LINE = "small", "5-kB"
 READY = b"ready\n"
 NDJSON = {"Content-Type": "application/x-ndjson"}
 ADDRESSES = (
@@ -176,9 +177,9 @@ def submit(cases: Path, redis_url: str) -> str:
     return done.stdout.decode().strip()
 
 
-def measure_uploads(folder: Path, megabytes: int, rounds: int) -> None:
+def measure_uploads(folder: Path, kinds: tuple[str, ...], megabytes: int, rounds: int) -> None:
     """Compare uploads with `weighbridge submit`, no worker about, each batch deleted before the next."""
-    for kind in (SMALL_LINE, LARGE_LINE):
+    for kind in kinds:
         cases = folder / "cases.jsonl"
         if kind == SMALL_LINE:
             write_jobs(cases, megabytes * MB // 75)
@@ -200,7 +201,7 @@ def measure_uploads(folder: Path, megabytes: int, rounds: int) -> None:
             peak = service.peak_bytes
         size = cases.stat().st_size
         by_way = {way: statistics.median(taken) for way, taken in times.items()}
-        print(f"{size / MB:.0f} MB of {kind}, medians of {rounds}")
+        print(f"{size / MB:.0f} MB of {kind} lines, medians of {rounds}")
         for way, seconds in by_way.items():
             print(f"  {way:8} {seconds:7.2f} s  {size / MB / seconds:6.1f} MB/s")
         print(f"  ratio    {by_way['upload'] / by_way['submit']:7.2f}    (aim: at most 1.3)")
@@ -307,6 +308,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--megabytes", type=int, default=60, help="0: no uploads")
+    parser.add_argument("--lines", choices=(SMALL_LINE, LARGE_LINE, "both"), default="both")
     parser.add_argument("--listeners", type=int, default=500)
     parser.add_argument("--jobs", type=int, default=100_000, help="graded under listeners; 0: none")
     parser.add_argument("--results", type=int, default=100_000, help="0: no first bytes")
@@ -324,7 +326,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="wb-") as name:
         folder = Path(name)
         if options.megabytes:
-            measure_uploads(folder, options.megabytes, options.rounds)
+            kinds = (SMALL_LINE, LARGE_LINE) if options.lines == "both" else (options.lines,)
+            measure_uploads(folder, kinds, options.megabytes, options.rounds)
         if options.jobs:
             measure_listeners(folder, options.jobs, options.listeners, options.rounds)
         if options.results:

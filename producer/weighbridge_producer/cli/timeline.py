@@ -12,6 +12,7 @@ from rich.style import Style
 
 from weighbridge.errors import counted
 from weighbridge_producer.cli.show import fitted, out, shown
+from weighbridge_producer.trace_facts import facts_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -38,7 +39,7 @@ _MOST_READ = 4 * _TEXT_WIDTH  #: characters of a text that are looked at, howeve
 
 def print_trace(name: str, trace: Trace) -> None:
     """Show a trace under a name."""
-    out.print(f"[bold]{shown(name, _TEXT_WIDTH)}[/]  {', '.join(_facts(trace))}\n")
+    out.print(f"[bold]{shown(name, _TEXT_WIDTH)}[/]  {', '.join(facts_of(trace))}\n")
     labels = [
         moment + ident
         for moment, ident in zip(_moments(trace.steps), _idents(trace.steps), strict=True)
@@ -50,19 +51,6 @@ def print_trace(name: str, trace: Trace) -> None:
         out.print(f"[dim]no {capability.replace('_', ' ')}: {shown(reason)}[/]")
     for lost in trace.not_carried:
         out.print(f"[dim]not carried over: {shown(lost)}[/]")
-
-
-def _facts(trace: Trace) -> list[str]:
-    calls = trace.steps_of("llm")
-    whole = trace.usage.total if trace.usage else None
-    tokens = whole or sum((step.usage.total or 0) for step in calls if step.usage)
-    facts = [
-        trace.format,
-        counted(len(trace.steps), "step"),
-        counted(len(calls), "model call"),
-        counted(len(trace.steps_of("tool")), "tool call"),
-    ]
-    return [*facts, counted(tokens, "token")] if tokens else facts
 
 
 def _moments(steps: Sequence[Step]) -> list[str]:

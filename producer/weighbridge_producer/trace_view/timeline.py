@@ -14,6 +14,7 @@ from weighbridge.jobs.case import parse_case
 from weighbridge.jobs.model import GraderSpec
 from weighbridge.settings import MIB
 from weighbridge.traces import read_trace
+from weighbridge_producer.trace_facts import facts_of
 from weighbridge_producer.trace_view.loop_marks import LoopedStep, ShownLoop, loops_of
 from weighbridge_producer.trace_view.marked_json import (
     BrokenText,
@@ -184,7 +185,7 @@ def timeline_of(
     loops = loops_of((result or {}).get("details"), trace.steps, numbers)
     rows = _Rows(trace, window, evidence, numbers, loops, step)
     return Timeline(
-        facts=_facts(trace),
+        facts=facts_of(trace),
         window=window,
         steps=tuple(map(rows.row, range(window.first, window.last + 1))),
         loops=tuple(loops),
@@ -230,19 +231,6 @@ def _window(total: int, first: int | None, around: int | None) -> Window:
     start = first if first is not None else (around or 1) - _BEFORE
     start = max(1, min(start, total))
     return Window(start, min(start + WINDOW - 1, total), total)
-
-
-def _facts(trace: Trace) -> tuple[str, ...]:
-    calls = trace.steps_of("llm")
-    told = trace.usage.total if trace.usage else None
-    tokens = told or sum((step.usage.total or 0) for step in calls if step.usage)
-    facts = [
-        trace.format,
-        counted(len(trace.steps), "step"),
-        counted(len(calls), "model call"),
-        counted(len(trace.steps_of("tool")), "tool call"),
-    ]
-    return (*facts, counted(tokens, "token")) if tokens else tuple(facts)
 
 
 class _Rows:

@@ -1,0 +1,24 @@
+"""What stands over a trace's timeline, in a terminal and on a page."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from weighbridge.errors import counted
+
+if TYPE_CHECKING:
+    from weighbridge.traces import Trace
+
+
+def facts_of(trace: Trace) -> tuple[str, ...]:
+    """Return a trace's format and how many steps, calls and, where known, tokens it has, in words."""
+    calls = trace.steps_of("llm")
+    told = trace.usage.total if trace.usage else None
+    tokens = told or sum((step.usage.total or 0) for step in calls if step.usage)
+    facts = (
+        trace.format,
+        counted(len(trace.steps), "step"),
+        counted(len(calls), "model call"),
+        counted(len(trace.steps_of("tool")), "tool call"),
+    )
+    return (*facts, counted(tokens, "token")) if tokens else facts
