@@ -33,6 +33,7 @@ from weighbridge.jobs.case import Case
 from weighbridge.jobs.chunk import Line
 from weighbridge.jobs.grading import LineGrader, Tally
 from weighbridge.jobs.model import parse_specs
+from weighbridge.process import collect_garbage_seldom
 from weighbridge.settings import GIB
 
 WAYS = ("weighbridge", "no queue", "raw slices", "plain celery")
@@ -178,7 +179,7 @@ def main() -> None:
 def measure(folder: Path, cases: Path, options: argparse.Namespace) -> dict[str, list[float]]:
     """Let the three ways take turns; return jobs a second, round by round."""
     rates: dict[str, list[float]] = {way: [] for way in WAYS}
-    pool = multiprocessing.Pool(options.workers)
+    pool = multiprocessing.Pool(options.workers, collect_garbage_seldom)
     with EmbeddedServer.start(folder / "plain", maxmemory_bytes=GIB) as server:
         url = broker_url(server.url)
         plain.conf.update(broker_url=url, result_backend=url)

@@ -32,6 +32,7 @@ from weighbridge.graders import BudgetGrader, LoopGrader, ToolSchemaGrader
 from weighbridge.jobs.chunk import Line
 from weighbridge.jobs.grading import LineGrader, Tally
 from weighbridge.jobs.model import parse_specs
+from weighbridge.process import collect_garbage_seldom
 from weighbridge.settings import read_settings
 from weighbridge.traces import read_trace
 from weighbridge_producer.reading import Source
@@ -201,6 +202,7 @@ def measure(traces: dict[str, bytes], rounds: int) -> Times:
 def against_json(rounds: int) -> None:
     """Print what each kind of trace costs, as multiples of json.loads of the same bytes."""
     traces = {kind: make() for kind, make in KINDS.items()}
+    collect_garbage_seldom()  # as a worker's child does
     times = measure(traces, rounds)
     for kind, data in traces.items():
         ways = ("json", "import", "budget", "loop", "tool-schema")
@@ -275,7 +277,7 @@ def against_no_queue(data: str, workers: int, rounds: int) -> None:
         os.environ["WEIGHBRIDGE_STATE_DIR"] = str(folder / "state")
         graders = folder / "graders.json"
         graders.write_bytes(orjson.dumps({"graders": list(GRADERS)}))
-        pool = multiprocessing.Pool(workers)
+        pool = multiprocessing.Pool(workers, collect_garbage_seldom)
         for _ in range(rounds):
             ours.append(run_weighbridge(data, folder / "ours.jsonl", graders, workers))
             theirs.append(seconds(lambda: run_pool(data, folder / "theirs.jsonl", pool)))

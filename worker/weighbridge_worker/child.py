@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import secrets
 import signal
@@ -22,7 +23,7 @@ from weighbridge.jobs.grading import (
 from weighbridge.jobs.model import SCHEMA_VERSION, ErrorCode, JobError
 from weighbridge.jobs.ready import MESSAGE_LIMIT
 from weighbridge.jobs.store import Store
-from weighbridge.process import limit_memory
+from weighbridge.process import collect_garbage_seldom, limit_memory
 from weighbridge_worker.board import Slot, Work
 from weighbridge_worker.deaths import Death, handle
 
@@ -51,6 +52,7 @@ class Child:
         self._grader_for = lru_cache(maxsize=64)(self._make_grader)
         if not limit_memory(settings.child_memory_limit_bytes):
             _log.warning("this system cannot limit a worker child's memory")
+        collect_garbage_seldom()
 
     def grade(
         self, batch: str, chunk: ChunkId, version: int, publish: Callable[[str, ChunkId], None]
@@ -81,6 +83,7 @@ class Child:
             return "failed"
         finally:
             self.slot.leave(jobs)
+            gc.collect()  # what a chunk leaves must not add up
         if recorded != "late":
             for part, _ in rest:
                 publish(batch, part)

@@ -112,6 +112,15 @@ class MemoryGrader(Hazard):
             held.append(bytearray(8 << 20))
 
 
+class LitteringGrader(Hazard):
+    id, name = "litters", "Leaves 4 MB that only a search for garbage finds"
+
+    def harm(self, _: object) -> Any:
+        ring: list[object] = [bytearray(4 << 20)]
+        ring.append(ring)
+        return passed()
+
+
 class RaisingGrader(Hazard):
     id, name = "raises", "Raises"
 

@@ -107,7 +107,7 @@ class Recent(Generic[ItemT]):
             near = [each for each in near if _may_be_alike(described, each[1], least)]
         text, comparable = described.comparable, [other.comparable for _, other in near]
         effort.compare(len(text), sum(map(len, comparable)))
-        if len(text) >= _RULED_OUT_CHARACTERS:
+        if len(text) >= _RULED_OUT_CHARACTERS and near:
             places = _not_ruled_out(text, comparable, least.score)
             near = [near[place] for place in places]
             comparable = [comparable[place] for place in places]
@@ -123,26 +123,26 @@ class Recent(Generic[ItemT]):
                 yield Alike(item, is_fuzzy=True)
 
 
-def _not_ruled_out(text: str, others: Sequence[str], score: float) -> list[int]:
+def _not_ruled_out(text: str, others: Sequence[str], score: float) -> Sequence[int]:
     """Return the places of those that may be alike, by their lengths and beginnings.
 
     Two texts differ in at least as many characters as beginnings of them do that are of one length, less those by which
     one text is longer.
     """
-    places, room = [], 0.0
-    for place, other in enumerate(others):
-        longer = abs(len(text) - len(other))
-        most = (1 - score) * (len(text) + len(other)) + 1  # one more, for what is lost in rounding
-        if longer <= most:
-            places.append(place)
-            room = max(room, most + longer)
+    lengths = [len(other) for other in others]
+    places: Sequence[int] = range(len(others))
+    most = (1 - score) * (len(text) + max(lengths)) + 1  # one more, for what is lost in rounding
+    longer: float = max(max(lengths) - len(text), len(text) - min(lengths))
+    if longer > most:
+        places = [place for place in places if abs(lengths[place] - len(text)) <= most]
+        longer = most
+    room = most + longer
     beginning = int(_BEGINNING * room) + 1
-    if not places or beginning > _MOST_OF_A_TEXT * len(text):
+    if beginning > _MOST_OF_A_TEXT * len(text):
         return places
     beginnings = [others[place][:beginning] for place in places]
     least = 100 * (1 - room / (2 * beginning))
-    found = _most_alike(text[:beginning], beginnings, least)
-    return sorted([places[place] for _, _, place in found])
+    return sorted([places[at] for _, _, at in _most_alike(text[:beginning], beginnings, least)])
 
 
 def _most_alike(text: str, others: Sequence[str], least: float) -> list[tuple[str, float, int]]:
