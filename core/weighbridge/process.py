@@ -177,10 +177,9 @@ def limit_memory(bytes_beyond: int) -> bool:
 
 
 def collect_garbage_seldom() -> None:
-    """Have what is loaded by now never searched for garbage, and the rest seldom: grading makes next to none.
+    """Never search what is loaded by now for garbage, and the rest seldom: grading makes next to none.
 
     Call `gc.collect` between pieces of work, so that what a grader leaves all the same does not add up.
     """
-    gc.collect()
     gc.freeze()
     gc.set_threshold(_NEW_OBJECTS)

@@ -170,6 +170,7 @@ class LocalRun:
     def _await_workers(self, client: RedisClient, worker: LocalWorker) -> None:
         deadline = time.monotonic() + _READY_SECONDS
         self._tell("starting workers")
+        client.publisher.connect()
         here = socket.gethostname()
         while not any((info.host, info.pid) == (here, worker.pid) for info in client.workers()):
             self._forget_dead_workers(client, worker)

@@ -36,17 +36,21 @@ def _work(options: argparse.Namespace) -> NoReturn:
     as_json = options.log_format == "json"
     configure_logging(logging.getLevelName(options.log_level.upper()), as_json=as_json)
     # The application reads its settings when it is imported, so only now.
-    from weighbridge_worker.app import app, station
+    from weighbridge_worker.app import app
 
-    app.worker_main(
-        [
-            *(["--quiet"] if as_json else []),  # no banner among the records
-            *("worker", "--pool=prefork", f"--concurrency={options.concurrency}"),
-            *(f"--loglevel={options.log_level}", f"--hostname={_hostname()}"),
-            *("--without-gossip", "--without-mingle", "--without-heartbeat"),
-        ]
+    # As `celery worker` does it; that command line takes 0.2 s to load.
+    worker = app.Worker(
+        hostname=_hostname(),
+        pool_cls="prefork",
+        concurrency=options.concurrency,
+        loglevel=logging.getLevelName(options.log_level.upper()),
+        quiet=as_json,  # no banner among the records
+        without_gossip=True,
+        without_mingle=True,
+        without_heartbeat=True,
     )
-    sys.exit(station.exit_status)  # `worker_main` keeps it to itself
+    worker.start()
+    sys.exit(worker.exitcode)
 
 
 def _parse(arguments: list[str] | None) -> argparse.Namespace:

@@ -51,7 +51,6 @@ class _Station:
         self.supervisor: Supervisor | None = None
         self.child: Child | None = None
         self.hub: Any = None
-        self.exit_status = 0
 
     def reconnect(self) -> None:
         """Let Celery's loop, which runs in another thread, see its connection lost."""
@@ -176,6 +175,8 @@ def _start_child(**_: Any) -> None:
 
 @signals.worker_ready.connect
 def _ready(**_: Any) -> None:
+    if station.supervisor:
+        station.supervisor.expect_work()
     _log.info("worker %s is ready: graders %s", station.name, ", ".join(default_registry().ids()))
 
 
@@ -186,7 +187,6 @@ def _expect_end(**_: Any) -> None:
 
 
 @signals.worker_shutdown.connect
-def _stop(sender: Any = None, **_: Any) -> None:
-    station.exit_status = int(getattr(sender, "exitcode", 0) or 0)
+def _stop(**_: Any) -> None:
     if station.supervisor:
         station.supervisor.stop()

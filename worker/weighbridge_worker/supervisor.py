@@ -85,6 +85,7 @@ class Supervisor:
         self._retired_jobs = self._retired_chunks = 0
         self._failing: dict[str, str] = {}  #: duty -> the error that is in the log already
         self._stop = threading.Event()
+        self._ready = threading.Event()
         # Celery forks children whenever it likes. A sweep may take long: the heartbeat goes on until it has ended.
         self._watch_gate, self._sweep_gate = ForkGate(), ForkGate()
         self._threads = [
@@ -99,9 +100,14 @@ class Supervisor:
         for thread in self._threads:
             thread.start()
 
+    def expect_work(self) -> None:
+        """Take note that all children are there, whose forks a duty would have held up."""
+        self._ready.set()
+
     def stop(self) -> None:
         """Give back what children still hold, and say good-bye."""
         self._stop.set()
+        self._ready.set()
         for thread in self._threads:
             thread.join(_JOIN_SECONDS)
         self._leave()
@@ -126,6 +132,7 @@ class Supervisor:
 
     def _watch(self) -> None:
         next_beat = 0.0
+        self._await_children()
         while not self._stop.wait(_TICK_SECONDS):
             now = time.monotonic()
             with self._watch_gate.closed():
@@ -139,12 +146,17 @@ class Supervisor:
 
     def _sweep(self) -> None:
         wait = _TICK_SECONDS
+        self._await_children()
         while not self._stop.wait(wait):
             with self._sweep_gate.closed():
                 self._attend("the sweep", self._sweeper.sweep)
                 self._attend("listening", partial(self._listen, time.monotonic()))
             # Spread out, so that many workers do not sweep at the same moment.
             wait = self._settings.sweep_seconds * random.uniform(0.75, 1.25)  # noqa: S311
+
+    def _await_children(self) -> None:
+        # A broker that is away may keep Celery from getting ready for long.
+        self._ready.wait(self._settings.heartbeat_seconds)
 
     def _attend(self, duty: str, do: Callable[[], object]) -> None:
         """Do one duty. Failing, it keeps no other from being done, and says so once until it succeeds."""

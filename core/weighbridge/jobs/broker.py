@@ -117,6 +117,11 @@ class Publisher:
         self._url = url
         self.queue = settings.queue
 
+    def connect(self) -> None:
+        """Open the connection ahead of the first message, which takes a while."""
+        with plain_broker_errors(self._url), self.app.producer_or_acquire() as producer:
+            _ = producer.channel
+
     def publish(self, batch: str, chunk: ChunkId) -> None:
         """Hint at a chunk; losing or doubling the hint is harmless."""
         message = {"schema_version": SCHEMA_VERSION, "batch": batch, "chunk": str(chunk)}
