@@ -20,7 +20,7 @@ from weighbridge.jobs.broker import GRADE_TASK, make_celery
 from weighbridge.jobs.chunk import ChunkId
 from weighbridge.jobs.fleet import WorkerInfo
 from weighbridge.jobs.model import SCHEMA_VERSION
-from weighbridge.process import tie_to_parent
+from weighbridge.process import collect_garbage_seldom, tie_to_parent
 from weighbridge.settings import read_settings
 from weighbridge_worker import messages
 from weighbridge_worker.board import Board
@@ -163,6 +163,7 @@ def _start(sender: Any = None, **_: Any) -> None:
     )
     station.supervisor = Supervisor(settings, store_url, info, station.board, station.reconnect)
     station.supervisor.start()
+    collect_garbage_seldom()  # billiard collects before each fork, which took most of the start
 
 
 @signals.worker_process_init.connect
