@@ -47,7 +47,8 @@ class _Station:
 
     def __init__(self) -> None:
         self.board = Board(1)  # until it is known how many children there will be
-        self.name = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(3)}"
+        self.pid = os.getpid()  # the parent's, in a child too
+        self.name = f"{socket.gethostname()}:{self.pid}:{secrets.token_hex(3)}"
         self.supervisor: Supervisor | None = None
         self.child: Child | None = None
         self.hub: Any = None
@@ -145,15 +146,15 @@ def _set_up_logging(loglevel: int = logging.INFO, **_: Any) -> None:
     configure_logging(loglevel, as_json=os.environ.get("WEIGHBRIDGE_LOG_FORMAT") == "json")
 
 
-@signals.worker_init.connect
-def _start(sender: Any = None, **_: Any) -> None:
+@signals.celeryd_after_setup.connect
+def _start(instance: Any, **_: Any) -> None:
     registry = default_registry()  # before the fork, so that children share it
-    concurrency = int(getattr(sender, "concurrency", 0) or os.cpu_count() or 1)
+    concurrency = int(instance.concurrency)
     station.board = Board(concurrency)
     info = WorkerInfo(
         name=station.name,
         host=socket.gethostname(),
-        pid=os.getpid(),
+        pid=station.pid,
         concurrency=concurrency,
         queue=settings.queue,
         schema_version=SCHEMA_VERSION,
@@ -168,7 +169,7 @@ def _start(sender: Any = None, **_: Any) -> None:
 
 @signals.worker_process_init.connect
 def _start_child(**_: Any) -> None:
-    tie_to_parent()
+    tie_to_parent(station.pid)
     slot = station.board.take(os.getpid())
     station.supervisor = None
     station.child = Child(settings, store_url, station.name, slot)
