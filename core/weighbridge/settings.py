@@ -42,9 +42,8 @@ class Settings(BaseSettings):
     chunk_target_seconds: PositiveFloat = 0.1
 
     job_deadline_seconds: PositiveFloat = 10.0
-    chunk_budget_seconds: PositiveFloat = (
-        2.0  #: past it the done part is recorded, the rest reopened
-    )
+    #: Past it the done part is recorded, the rest reopened.
+    chunk_budget_seconds: PositiveFloat = 2.0
     chunk_soft_limit_seconds: Positive = 60
     chunk_hard_limit_seconds: Positive = 90
     lease_seconds: PositiveFloat = 30.0

@@ -21,9 +21,8 @@ if TYPE_CHECKING:
     from weighbridge.jobs.fleet import Fleet
     from weighbridge.jobs.store import Store
 
-WAITING_SECONDS = (
-    5.0  #: how long a chunk waits, the queue being empty, until its message is thought lost
-)
+#: How long a chunk waits, the queue being empty, until its message is thought lost.
+WAITING_SECONDS = 5.0
 LONG_WAITING_SECONDS = 600.0  #: and whatever the queue holds
 _log = logging.getLogger("weighbridge.worker")
 

@@ -134,9 +134,8 @@ class Chunk:
     first_line: int
     raw: bytes = b""
     line_count: int = 0
-    repeats: set[int] = field(
-        default_factory=set
-    )  #: indices of lines that an earlier line says already
+    #: indices of lines that an earlier line says already
+    repeats: set[int] = field(default_factory=set)
     faults: dict[int, JobError] = field(default_factory=dict)  #: by index, what the producer found
     origins: list[Origin] = field(default_factory=list)  #: of an input of several files
 

@@ -27,9 +27,8 @@ class WorkerInfo:
     queue: str
     schema_version: int
     graders: Mapping[str, int] = field(default_factory=dict)  #: id -> version
-    broken_plug_ins: Mapping[str, str] = field(
-        default_factory=dict
-    )  #: name -> why it failed to load
+    #: name -> why it failed to load
+    broken_plug_ins: Mapping[str, str] = field(default_factory=dict)
     started_at: float = 0.0
     jobs: int = 0  #: graded since it started
     chunks: int = 0

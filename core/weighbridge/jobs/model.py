@@ -71,14 +71,12 @@ class ErrorCode(StrEnum):
     NO_GRADER = "NO_GRADER"  #: neither the case nor its batch names one
     UNKNOWN_FIELD = "UNKNOWN_FIELD"  #: the case or its inputs have a field that nothing reads
     INVALID_FIELD = "INVALID_FIELD"  #: a field has the wrong type or value
-    INVALID_CUSTOM_ID = (
-        "INVALID_CUSTOM_ID"  #: empty, over 256 characters, or with control characters
-    )
+    #: Empty, over 256 characters, or with control characters.
+    INVALID_CUSTOM_ID = "INVALID_CUSTOM_ID"
     ID_CONFLICT = "ID_CONFLICT"  #: an earlier, different line has the same custom_id
     INPUT_TRUNCATED = "INPUT_TRUNCATED"  #: the compressed input ends early or is damaged here
-    INPUT_TOO_LARGE = (
-        "INPUT_TOO_LARGE"  #: the batch limit ends here, or the input expands like a bomb
-    )
+    #: The batch limit ends here, or the input expands like a bomb.
+    INPUT_TOO_LARGE = "INPUT_TOO_LARGE"
     INPUT_LOST = "INPUT_LOST"  #: the server no longer has the line, or it is damaged there
     UNKNOWN_GRADER = "UNKNOWN_GRADER"  #: this worker has no grader with that id
     INVALID_CONFIG = "INVALID_CONFIG"  #: the grader refuses the configuration

@@ -90,9 +90,8 @@ _TOOL_NAMES = (
     *("gen_ai.tool.name", "tool.name", "ai.toolCall.name", "traceloop.entity.name"),
     *("mcp.tool.name", "tool_name"),
 )
-_MERGED_TOOLS = (
-    "(merged tools)"  #: Google's ADK writes it of parallel calls that have spans of their own
-)
+#: Google's ADK writes it of parallel calls that have spans of their own.
+_MERGED_TOOLS = "(merged tools)"
 _TOOL_PREFIXES = ("execute_tool ", "tools/call ", "running tool: ", "tool: ")
 _CALL_IDS = (
     *("gen_ai.tool.call.id", "ai.toolCall.id", "tool_call.id", "tool.id", "tool_call_id"),

@@ -47,9 +47,8 @@ class Step(Struct, frozen=True, gc=False):
     name: str | None = None  #: of a tool or an agent
     input: Any = None  #: JSON; what the step was given
     output: Any = None  #: JSON; what came of it: an assistant's text, a tool's result
-    arguments: Any = (
-        None  #: of a tool call: an object, or the source's text where that is none; None: not told
-    )
+    #: Of a tool call: an object, or the source's text where that is none; None: not told.
+    arguments: Any = None
     error: str | None = None  #: why it failed, where the source says that it did
     model: str | None = None
     usage: Usage | None = None

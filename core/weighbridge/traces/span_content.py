@@ -13,9 +13,8 @@ if TYPE_CHECKING:
     from weighbridge.traces.model import ToolDefinition
     from weighbridge.traces.spans import Event, Span
 
-_NAME_PARTS = (
-    10  #: of an attribute's name that is one part of a list, as `gen_ai.prompt.0.content`; at most
-)
+#: Of an attribute's name that is one part of a list, as `gen_ai.prompt.0.content`; at most.
+_NAME_PARTS = 10
 _DETAILS = "gen_ai.client.inference.operation.details"
 _INPUT_EVENTS = {
     "gen_ai.system.message": "system",

@@ -34,9 +34,8 @@ class ToolCalls:
     """By the tool operation's place, what the model was told of a call that none of its answers shows."""
     told: dict[int, list[Asked]] = field(default_factory=lambda: defaultdict(list))
     """By the place of a model call, the calls of this turn that only its request tells of."""
-    earlier: int = (
-        0  #: how many calls requests tell of that were made before what the user last said
-    )
+    #: How many calls requests tell of that were made before what the user last said.
+    earlier: int = 0
 
 
 _Facts = tuple[str | None, str | None, Any]

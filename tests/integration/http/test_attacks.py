@@ -81,12 +81,6 @@ SECRET = "s3cr3t-that-no-log-may-have"
 
 
 @pytest.fixture(scope="module")
-def service(server: EmbeddedServer) -> Iterator[HttpServer]:
-    with HttpServer(server.url) as service:
-        yield service
-
-
-@pytest.fixture(scope="module")
 def large(service: HttpServer) -> str:
     """A batch of results of many pages."""
     cases = (

@@ -15,8 +15,6 @@ from weighbridge.jobs.store import BatchOptions, new_batch_id
 from weighbridge_producer.http.shapes import state_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from support.workers import StartWorker, WorkerProcess
     from weighbridge.embedded import EmbeddedServer
     from weighbridge_producer import Client
@@ -35,12 +33,6 @@ NO_BATCHES = (
     ),
     *("..%2f..%2fetc", "wb_ffffffff_a8c00_" + "0" * 20, "'; DROP TABLE", "<script>"),
 )
-
-
-@pytest.fixture(scope="module")
-def service(server: EmbeddedServer) -> Iterator[HttpServer]:
-    with HttpServer(server.url) as service:
-        yield service
 
 
 def submitted(service: HttpServer, count: int = 3) -> str:

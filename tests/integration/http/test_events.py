@@ -58,12 +58,6 @@ def events(service: HttpServer, batch: str, seen: str = "") -> list[Event]:
         return list(events_of(answer))
 
 
-@pytest.fixture(scope="module")
-def service(server: EmbeddedServer) -> Iterator[HttpServer]:
-    with HttpServer(server.url) as service:
-        yield service
-
-
 def submitted(service: HttpServer, count: int) -> str:
     return upload(service.url, lines_of(true_false_cases(count))).json()["batch_id"]
 

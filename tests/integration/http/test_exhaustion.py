@@ -29,12 +29,6 @@ HTML = {"Accept": "text/html"}
 
 
 @pytest.fixture(scope="module")
-def service(server: EmbeddedServer) -> Iterator[HttpServer]:
-    with HttpServer(server.url) as service:
-        yield service
-
-
-@pytest.fixture(scope="module")
 def guarded(server: EmbeddedServer) -> Iterator[HttpServer]:
     with HttpServer(server.url, keys_required=True, rate_limit_per_minute=0) as service:
         yield service

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import httpx
 import pytest
 
-from support.examples import MIXED, SHOP_AGENT, TRACE_GRADERS
+from support.examples import MIXED
 from support.grading import grade_open_chunks
 from support.http import HttpServer
 from support.pages import Page
@@ -18,7 +18,6 @@ from weighbridge.jobs.store import BatchOptions
 from weighbridge_producer import Client
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from support.workers import WorkerProcess
@@ -26,21 +25,6 @@ if TYPE_CHECKING:
     from weighbridge_producer import Batch
 
 HTML = {"Accept": "text/html"}
-
-
-@pytest.fixture(scope="module")
-def service(server: EmbeddedServer) -> Iterator[HttpServer]:
-    with HttpServer(server.url) as service:
-        yield service
-
-
-@pytest.fixture(scope="module")
-def shop(server: EmbeddedServer, worker: WorkerProcess) -> Iterator[Batch]:
-    """The example's runs of a shop's agent, graded."""
-    with Client(server.url) as client:
-        batch = client.submit(SHOP_AGENT, graders=TRACE_GRADERS)
-        batch.wait(60)
-        yield batch
 
 
 def get(service: HttpServer, path: str, status: int = 200, **headers: str) -> Page:

@@ -11,7 +11,7 @@ import httpx
 import orjson
 import pytest
 
-from support.examples import MIXED, SHOP_AGENT, TRACE_GRADERS
+from support.examples import MIXED
 from support.http import HttpServer
 from support.pages import Page
 from weighbridge_producer import Client
@@ -28,12 +28,6 @@ ATTACK = "</pre></details><script>pwned=1</script><img src=x onerror=pwned=2>"
 
 
 @pytest.fixture(scope="module")
-def service(server: EmbeddedServer) -> Iterator[HttpServer]:
-    with HttpServer(server.url) as service:
-        yield service
-
-
-@pytest.fixture(scope="module")
 def grade(server: EmbeddedServer, worker: WorkerProcess) -> Iterator[Callable[..., Batch]]:
     """Grade cases to their end: `grade(cases, "loop")`."""
     with Client(server.url) as client:
@@ -44,12 +38,6 @@ def grade(server: EmbeddedServer, worker: WorkerProcess) -> Iterator[Callable[..
             return batch
 
         yield grade
-
-
-@pytest.fixture(scope="module")
-def shop(grade: Callable[..., Batch]) -> Batch:
-    """The example's runs of a shop's agent, graded."""
-    return grade(SHOP_AGENT, *TRACE_GRADERS)
 
 
 def get(service: HttpServer, path: str, status: int = 200, **query: object) -> Page:

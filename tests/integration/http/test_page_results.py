@@ -9,7 +9,7 @@ import httpx
 import orjson
 import pytest
 
-from support.examples import MIXED, SHOP_AGENT, TRACE_GRADERS
+from support.examples import MIXED
 from support.http import HttpServer
 from support.pages import Page
 from weighbridge_producer import Client
@@ -36,21 +36,6 @@ HOSTILE_IDS = (
     "javascript:alert(1)",
     "x" * 256,
 )
-
-
-@pytest.fixture(scope="module")
-def service(server: EmbeddedServer) -> Iterator[HttpServer]:
-    with HttpServer(server.url) as service:
-        yield service
-
-
-@pytest.fixture(scope="module")
-def shop(server: EmbeddedServer, worker: WorkerProcess) -> Iterator[Batch]:
-    """The example's runs of a shop's agent, graded: 30 results."""
-    with Client(server.url) as client:
-        batch = client.submit(SHOP_AGENT, graders=TRACE_GRADERS)
-        batch.wait(60)
-        yield batch
 
 
 @pytest.fixture(scope="module")

@@ -15,8 +15,6 @@ from support.uploads import lines_of, problem, upload
 from weighbridge_producer.http import result_stream
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from support.workers import StartWorker, WorkerProcess
     from weighbridge.embedded import EmbeddedServer
     from weighbridge_producer import Client
@@ -33,12 +31,6 @@ ODD_IDS = (
     "\N{SNOWMAN}",
     "x/results/y",
 )
-
-
-@pytest.fixture(scope="module")
-def service(server: EmbeddedServer) -> Iterator[HttpServer]:
-    with HttpServer(server.url) as service:
-        yield service
 
 
 @pytest.fixture(scope="module")

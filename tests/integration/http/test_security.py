@@ -20,12 +20,6 @@ JOB = {"inputs": {"agent_response": "a", "expected_output": "a"}}
 
 
 @pytest.fixture(scope="module")
-def service(server: EmbeddedServer) -> Iterator[HttpServer]:
-    with HttpServer(server.url) as service:
-        yield service
-
-
-@pytest.fixture(scope="module")
 def guarded(server: EmbeddedServer) -> Iterator[HttpServer]:
     hosts = "grading.example, Other.Example"
     with HttpServer(

@@ -73,9 +73,8 @@ class Tellers:
             for place, step in enumerate(trace.steps)
             if step.type == "llm" or step.usage is not None or step.cost_usd is not None
         ]
-        self.steps = [
-            step for _, step in told
-        ]  #: in trace order; `total` wants what each of them tells
+        #: in trace order; `total` wants what each of them tells
+        self.steps = [step for _, step in told]
         others = {place: at for at, (place, step) in enumerate(told) if step.type != "llm"}
         around = _enclosing(trace.steps, others) if others else [None] * len(trace.steps)
         #: the place in `steps` of the step that each is inside of, for calls and for those around others

@@ -22,9 +22,8 @@ class Duration:
     is_whole: bool
     is_told: bool  #: whether there are two times at all
     first: int  #: the first time
-    edges: tuple[
-        Step, ...
-    ]  #: the steps that tell the first and the last time, where the run does not
+    #: the steps that tell the first and the last time, where the run does not
+    edges: tuple[Step, ...]
 
 
 @dataclass(frozen=True, slots=True)

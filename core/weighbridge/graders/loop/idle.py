@@ -24,9 +24,8 @@ _SCRIPT_KEYS = frozenset(("command", "cmd", "code", "script"))
 _MARKS_LIMIT = 200  #: of one kind that are taken out of one text
 _ROUNDS = 8  #: of taking something off the end of a command
 _FOLDER_CHARACTERS = 300
-_SHOWN = frozenset(
-    ">|;&#("
-)  #: a command without any of these shows no more and no less than its output
+#: A command without any of these shows all of its output, and nothing else.
+_SHOWN = frozenset(">|;&#(")
 _SPELT_CHARACTERS = 2_000  #: of a command; a longer one is a script, and stays as it is spelt
 _SHOWING_CHARACTERS = 100  #: at the end of a command that are looked at, each time
 

@@ -17,12 +17,10 @@ _PATIENCE = 60  #: where so many in a row were like none before them, fewer are 
 _COMPARED_IN_VAIN = 4
 _COMPARED_CHARACTERS = 8_000  #: things with longer texts are of the same meaning, or not alike
 _LONG_CHARACTERS = 1_000  #: from here on a comparison costs more than a look at the forms
-_RULED_OUT_CHARACTERS = (
-    200  #: from here on a look at the beginnings of texts costs less than a comparison
-)
-_BEGINNING = (
-    1.5  #: characters of a beginning, for each one in which beginnings of alike texts may differ
-)
+#: From here on a look at the beginnings of texts costs less than a comparison.
+_RULED_OUT_CHARACTERS = 200
+#: Characters of a beginning, for each one in which beginnings of alike texts may differ.
+_BEGINNING = 1.5
 _MOST_OF_A_TEXT = 0.6  #: a longer beginning costs more than it spares
 _PARTS = "\x00"
 ItemT = TypeVar("ItemT")
@@ -44,9 +42,8 @@ class Least(NamedTuple):
     """How alike things must be that are not of the same meaning."""
 
     score: float  #: from 0 to 1
-    sorts: frozenset[
-        str
-    ]  #: of the texts that may differ; none, and only things of the same meaning are alike
+    #: of the texts that may differ; none, and only things of the same meaning are alike
+    sorts: frozenset[str]
 
 
 class Alike(NamedTuple, Generic[ItemT]):

@@ -16,9 +16,8 @@ if TYPE_CHECKING:
 
 _BEGINNING_CHARACTERS = 200
 _ORDERED_CHARACTERS = 20_000  #: longer JSON is compared as it stands
-_MARKS_LIMIT = (
-    1_000  #: of noise of one kind that are taken out of one result; what follows stays as it is
-)
+#: Of noise of one kind that are taken out of one result; what follows stays as it is.
+_MARKS_LIMIT = 1_000
 _HEAD_CHARACTERS = 600
 _WORDS_BESIDE_IDS = 4
 

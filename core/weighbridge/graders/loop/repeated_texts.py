@@ -20,12 +20,10 @@ if TYPE_CHECKING:
 
 _LABEL_CHARACTERS = 40
 _OBJECT_CHARACTERS = 200
-_COUNTED_CHARACTERS = (
-    80  #: a text that says much the same again tells more than which attempt it is
-)
-_COUNT_CHARACTERS = (
-    120  #: at the beginning and at the end of a text, where it may tell which attempt it is
-)
+#: A text that says much the same again tells more than which attempt it is.
+_COUNTED_CHARACTERS = 80
+#: At the beginning and at the end of a text, where it may tell which attempt it is.
+_COUNT_CHARACTERS = 120
 _DIGIT = re.compile(r"\d")
 _CLOCK = re.compile(
     r"\A\W{0,2}(?:\d{4}-\d\d-\d\d[T ])?\d{1,2}:\d\d(?::\d\d(?:\.\d{1,6})?)?Z?\W{1,3}"

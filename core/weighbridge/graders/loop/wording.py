@@ -23,9 +23,8 @@ _PROSE_WORDS = 10
 _ITEM_WORDS = 12  #: the most words in which two items of a list differ
 _MOST_BACK = 0.2  #: of the items of a list, those of which each word was there before
 _LONG_WORDS = 20
-_MORE_PLACES = (
-    1.5  #: places where any two texts differ, for the most in which two that follow each other do
-)
+#: Places where any two texts differ, for the most in which two that follow each other do.
+_MORE_PLACES = 1.5
 _ITEM_TEXTS = 50  #: of a list, the texts that are looked at
 
 _WORD = re.compile(r"\w+")
@@ -103,12 +102,10 @@ class Forms(NamedTuple):
     """The forms in which a text is compared."""
 
     sort: str  #: `phrase`, `prose`, `work`, or `bulk`, which is too long to compare
-    plain: (
-        str  #: without differences of case and white space, and without quotes and stops around it
-    )
-    meaning: (
-        object  #: equal for texts of the same meaning: the words that carry it, numbers and names
-    )
+    #: without differences of case and white space, and without quotes and stops around it
+    plain: str
+    #: equal for texts of the same meaning: the words that carry it, numbers and names
+    meaning: object
     digits: tuple[str, ...]  #: equal for texts that are alike
     names: tuple[str, ...]  #: the same, where the text is not a piece of work
 

@@ -20,9 +20,8 @@ if TYPE_CHECKING:
     _Resolver = Resolver[Any] | None  #: None in a schema without references
 
 ANY_KEY = ""  #: stands for every key, among those that lead to a text
-_UNEVALUATED_REPEATS = (
-    3  #: how often a validator applies the same subschemas again; 2.7 as measured
-)
+#: How often a validator applies the same subschemas again; 2.7 as measured.
+_UNEVALUATED_REPEATS = 3
 _EXACT_COMPARISON = 25  #: of numbers that may be fractions, in plain comparisons
 _KEYS_LIMIT = 20  #: that are told apart for one subschema
 _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
