@@ -1,5 +1,8 @@
 """Deterministic judges of agent outputs and traces."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from weighbridge.graders.base import (
     Evidence,
     Grader,
@@ -12,13 +15,15 @@ from weighbridge.graders.base import (
     Verdict,
     graded,
 )
-from weighbridge.graders.budget import BudgetGrader
-from weighbridge.graders.loop import LoopGrader
 from weighbridge.graders.registry import Registry, default_registry
-from weighbridge.graders.string_match import StringMatchGrader
-from weighbridge.graders.tool_schema import ToolSchemaGrader
-from weighbridge.graders.trace_grader import TraceGrader
-from weighbridge.graders.true_false import TrueFalseGrader
+
+if TYPE_CHECKING:
+    from weighbridge.graders.budget import BudgetGrader
+    from weighbridge.graders.loop import LoopGrader
+    from weighbridge.graders.string_match import StringMatchGrader
+    from weighbridge.graders.tool_schema import ToolSchemaGrader
+    from weighbridge.graders.trace_grader import TraceGrader
+    from weighbridge.graders.true_false import TrueFalseGrader
 
 __all__ = [
     "BudgetGrader",
@@ -40,3 +45,19 @@ __all__ = [
     "default_registry",
     "graded",
 ]
+
+_HOMES = {
+    "BudgetGrader": "weighbridge.graders.budget",
+    "LoopGrader": "weighbridge.graders.loop",
+    "StringMatchGrader": "weighbridge.graders.string_match",
+    "ToolSchemaGrader": "weighbridge.graders.tool_schema",
+    "TraceGrader": "weighbridge.graders.trace_grader",
+    "TrueFalseGrader": "weighbridge.graders.true_false",
+}
+
+
+def __getattr__(name: str) -> Any:
+    # Loaded when asked for: most commands grade nothing, and these take a quarter of a second.
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)

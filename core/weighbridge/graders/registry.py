@@ -12,37 +12,36 @@ from typing import TYPE_CHECKING, Any
 
 from weighbridge.errors import UnknownGraderError
 from weighbridge.graders.base import Grader
-from weighbridge.graders.budget import BudgetGrader
 from weighbridge.graders.config import GraderConfig
-from weighbridge.graders.loop import LoopGrader
-from weighbridge.graders.string_match import StringMatchGrader
-from weighbridge.graders.tool_schema import ToolSchemaGrader
-from weighbridge.graders.true_false import TrueFalseGrader
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from importlib.metadata import EntryPoint
 
 ENTRY_POINT_GROUP = "weighbridge.graders"
-BUILT_IN: tuple[type[Grader], ...] = (
-    StringMatchGrader,
-    TrueFalseGrader,
-    BudgetGrader,
-    LoopGrader,
-    ToolSchemaGrader,
-)
-
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _log = logging.getLogger("weighbridge.graders")
+
+
+def built_in() -> tuple[type[Grader], ...]:
+    """Return the graders that are always there; they are loaded when first asked for."""
+    from weighbridge.graders.budget import BudgetGrader
+    from weighbridge.graders.loop import LoopGrader
+    from weighbridge.graders.string_match import StringMatchGrader
+    from weighbridge.graders.tool_schema import ToolSchemaGrader
+    from weighbridge.graders.true_false import TrueFalseGrader
+
+    return (StringMatchGrader, TrueFalseGrader, BudgetGrader, LoopGrader, ToolSchemaGrader)
 
 
 class Registry:
     """Grader classes by id, in the order of registration."""
 
     def __init__(
-        self, plug_ins: Iterable[EntryPoint] = (), built_in: Iterable[type[Grader]] = BUILT_IN
+        self, plug_ins: Iterable[EntryPoint] = (), graders: Iterable[type[Grader]] | None = None
     ) -> None:
-        self._classes = {grader.id: grader for grader in built_in}
+        found = built_in() if graders is None else graders
+        self._classes = {grader.id: grader for grader in found}
         self._failures: dict[str, str] = {}
         for plug_in in sorted(plug_ins, key=lambda plug_in: (plug_in.name, plug_in.value)):
             self._add(plug_in)

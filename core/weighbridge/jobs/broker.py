@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import ssl
 from contextlib import contextmanager
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, quote, unquote, urlencode, urlsplit
 
-from celery import Celery
-from kombu.exceptions import OperationalError
 from redis.exceptions import OutOfMemoryError
 
 from weighbridge.errors import ServerError, ServerUnavailableError
@@ -18,6 +17,8 @@ from weighbridge.settings import VISIBILITY_SECONDS, masked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from celery import Celery
 
     from weighbridge.jobs.chunk import ChunkId
     from weighbridge.settings import Settings
@@ -47,6 +48,8 @@ def broker_url(url: str) -> str:
 
 def make_celery(settings: Settings, url: str) -> Celery:
     """Return the Celery application for a broker, the same for whoever sends and whoever works."""
+    from celery import Celery  # most commands send nothing, and it takes a while to load
+
     app = Celery("weighbridge", broker=broker_url(url), set_as_current=False)
     app.conf.update(
         # The store decides what is done, so a message is acknowledged only after its chunk is recorded.
@@ -120,9 +123,15 @@ class Publisher:
     """Sends the one message there is: this chunk of this batch has no results yet."""
 
     def __init__(self, settings: Settings, url: str) -> None:
-        self.app = make_celery(settings, url)
+        broker_url(url)  # a mistake in it is told before anything is submitted
+        self._settings = settings
         self._url = url
         self.queue = settings.queue
+
+    @cached_property
+    def app(self) -> Celery:
+        """The Celery application that sends."""
+        return make_celery(self._settings, self._url)
 
     def connect(self) -> None:
         """Open the connection ahead of the first message, which takes a while."""
@@ -162,12 +171,15 @@ class Publisher:
 
     def close(self) -> None:
         """Drop the connections."""
-        self.app.close()
+        if "app" in self.__dict__:
+            self.app.close()
 
 
 @contextmanager
 def plain_broker_errors(url: str) -> Iterator[None]:
     """Turn Celery's and the transport's errors into ours."""
+    from kombu.exceptions import OperationalError
+
     try:
         with plain_errors():
             yield

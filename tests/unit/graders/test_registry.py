@@ -117,7 +117,7 @@ def test_the_catalogue_is_json_and_makes_no_instance():
         def __init__(self, *_, **__):
             raise AssertionError("made an instance")
 
-    catalogue = Registry(built_in=[Uncreatable]).catalogue()
+    catalogue = Registry(graders=[Uncreatable]).catalogue()
     assert json.loads(json.dumps(catalogue)) == catalogue
     assert catalogue[0]["config_schema"]["properties"]["tolerance"]["type"] == "integer"
     assert catalogue[0]["version"] == 1

@@ -8,7 +8,7 @@ import orjson
 import pytest
 
 from weighbridge.graders.base import Evidence, Grader, GraderResult, OutputGrader, Verdict, graded
-from weighbridge.graders.registry import BUILT_IN, Registry
+from weighbridge.graders.registry import Registry, built_in
 from weighbridge.graders.trace_grader import TraceGrader
 from weighbridge.jobs.chunk import Line
 from weighbridge.jobs.codec import canonical_json, receipt, receipt_subject
@@ -65,7 +65,7 @@ def grade(
     **options: Any,
 ) -> list[dict[str, Any]]:
     raw = line if isinstance(line, bytes) else orjson.dumps(line)
-    grader = LineGrader(defaults, Registry(built_in=[*BUILT_IN, *plug_ins]))
+    grader = LineGrader(defaults, Registry(graders=[*built_in(), *plug_ins]))
     out = grader.grade(Line(4, 5, raw), Tally() if tally is None else tally, **options)
     return [orjson.loads(row) for row in out.splitlines()]
 
