@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 JSON_SPACE = b" \t\r\n"  #: what may stand around a value; a line of nothing else is blank
 DEPTH_LIMIT = 200  #: jiter's own
+_SHORT_FLOATS = 1e15  #: beyond it some write exponents
 INT_MIN, INT_MAX = -(2**63), 2**64 - 1
 
 
@@ -190,9 +191,14 @@ def canonical_json(value: object) -> bytes:
     except TypeError:  # an integer over 64 bits
         return _canonical_slowly(value)
     # Keys sort by UTF-16 there and by UTF-8 here, which is the same for ASCII.
-    if _is_plain(value) and (text.isascii() or _has_ascii_keys(value)):
+    if not (text.isascii() or _has_ascii_keys(value)):
+        return _canonical_slowly(value)
+    if _is_plain(value):
         return text
-    return _canonical_slowly(value)
+    try:
+        return orjson.dumps(_with_plain_floats(value), option=orjson.OPT_SORT_KEYS)
+    except TypeError:
+        return _canonical_slowly(value)
 
 
 def _is_plain(node: Any) -> bool:
@@ -211,9 +217,26 @@ def _is_plain(node: Any) -> bool:
     return True
 
 
+def _with_plain_floats(node: Any) -> Any:
+    """Return a value in which floats stand as RFC 8785 writes them; TypeError for a type that JSON does not have."""
+    kind = type(node)
+    if kind is dict:
+        return {key: _with_plain_floats(item) for key, item in node.items()}
+    if kind is list:
+        return [_with_plain_floats(item) for item in node]
+    if kind is str or kind is int or kind is bool or node is None:
+        return node
+    if kind is not float:
+        raise TypeError
+    if _is_plain_float(node):
+        return node
+    is_short = abs(node) < _SHORT_FLOATS and node.is_integer()
+    return int(node) if is_short else orjson.Fragment(rfc8785.dumps(node))
+
+
 def _is_plain_float(number: float) -> bool:
     """Whether a float is written with digits and a point alone, by both."""
-    return 1e-4 < abs(number) < 1e15 and not number.is_integer()
+    return 1e-4 < abs(number) < _SHORT_FLOATS and not number.is_integer()
 
 
 def _has_ascii_keys(node: object) -> bool:
