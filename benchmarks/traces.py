@@ -23,6 +23,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -277,17 +278,18 @@ def against_no_queue(data: str, workers: int, rounds: int) -> None:
         os.environ["WEIGHBRIDGE_STATE_DIR"] = str(folder / "state")
         graders = folder / "graders.json"
         graders.write_bytes(orjson.dumps({"graders": list(GRADERS)}))
-        pool = multiprocessing.Pool(workers, collect_garbage_seldom)
         for _ in range(rounds):
             ours.append(run_weighbridge(data, folder / "ours.jsonl", graders, workers))
-            theirs.append(seconds(lambda: run_pool(data, folder / "theirs.jsonl", pool)))
+            # Processes as fresh as ours: no round finds what an earlier one has compiled.
+            with multiprocessing.Pool(workers, collect_garbage_seldom) as pool:
+                pool.map(len, [b""] * workers)
+                theirs.append(seconds(partial(run_pool, data, folder / "theirs.jsonl", pool)))
             mine, other = (
                 sorted((folder / n).read_bytes().splitlines())
                 for n in ("ours.jsonl", "theirs.jsonl")
             )
             if mine != other:
                 sys.exit("weighbridge and the pool wrote different results")
-        pool.terminate()
     ratio = statistics.median(b / a for a, b in zip(ours, theirs, strict=True))
     print(
         f"weighbridge {statistics.median(ours):.2f} s, no queue {statistics.median(theirs):.2f} s ({len(mine):,} results)"
