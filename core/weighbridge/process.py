@@ -179,7 +179,7 @@ def limit_memory(bytes_beyond: int) -> bool:
 def collect_garbage_seldom() -> None:
     """Never search what is loaded by now for garbage, and the rest seldom: grading makes next to none.
 
-    Call `gc.collect` between pieces of work, so that what a grader leaves all the same does not add up.
+    Call `gc.collect` now and then, so that what a grader leaves all the same does not add up.
     """
     gc.freeze()
     gc.set_threshold(_NEW_OBJECTS)

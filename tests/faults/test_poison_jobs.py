@@ -146,12 +146,10 @@ def test_a_job_that_wants_all_memory_is_errored_alone_with_out_of_memory(
 def test_what_a_grader_leaves_behind_does_not_add_up(
     own_server: EmbeddedServer, start_worker: StartWorker
 ) -> None:
-    from weighbridge.settings import Settings
     from weighbridge_producer import Client
 
     start_worker(own_server.url, **FAST | {"job_deadline_seconds": 20})
-    few_a_chunk = Settings(chunk_limit_jobs=10)
-    with Client(own_server.url, settings=few_a_chunk) as client:
+    with Client(own_server.url) as client:
         batch = client.submit(hazard_case(f"litter-{n}", "litters") for n in range(200))
         assert {result["status"] for result in batch.results()} == {"graded"}
 

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
+from celery import Celery
+from celery.app.trace import build_tracer
+
 from weighbridge.jobs.broker import Publisher, broker_url
+from weighbridge.jobs.chunk import ChunkId
 from weighbridge.jobs.fleet import Fleet
 from weighbridge.settings import Settings
 from weighbridge_producer import Client
@@ -33,3 +39,40 @@ def test_a_sweeper_sends_out_again_only_what_its_own_queue_has_lost(
             publisher.close()
         assert sent == {"theirs": (0, 0), "ours": (1, 1)}
         batch.cancel()
+
+
+def test_a_task_of_ones_own_may_send_chunks(server: EmbeddedServer) -> None:
+    own = Celery("own", broker=broker_url(server.url), backend="cache+memory://")
+    publisher = Publisher(Settings(queue="sent-by-a-task"), server.url)
+
+    @own.task(name="nightly")
+    def nightly() -> int:
+        publisher.publish("batch", ChunkId(0))
+        return publisher.queue_length()
+
+    run = build_tracer("nightly", nightly, app=own)
+    run("one-run", (), {}, request={"id": "one-run"})
+    assert own.AsyncResult("one-run").get(timeout=10) == 1
+    publisher.close()
+
+
+def test_threads_that_send_first_at_nearly_the_same_time_all_can() -> None:
+    program = """
+import threading, time
+from weighbridge.jobs.broker import make_celery
+from weighbridge.settings import Settings
+settings, names = Settings(), []
+
+def load(number):
+    time.sleep(number / 2000)  # each while those before it are loading Celery
+    names.append(make_celery(settings, "redis://nowhere").main)
+
+threads = [threading.Thread(target=load, args=[number]) for number in range(6)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+print(names)
+"""
+    ended = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (ended.stdout, ended.stderr) == (f"{['weighbridge'] * 6}\n", "")

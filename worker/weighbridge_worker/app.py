@@ -10,6 +10,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from billiard.exceptions import WorkerLostError
+from billiard.process import current_process
 from celery import Task, bootsteps, signals
 from celery.worker.components import Pool
 from celery.worker.request import Request
@@ -47,8 +48,7 @@ class _Station:
 
     def __init__(self) -> None:
         self.board = Board(1)  # until it is known how many children there will be
-        self.pid = os.getpid()  # the parent's, in a child too
-        self.name = f"{socket.gethostname()}:{self.pid}:{secrets.token_hex(3)}"
+        self.name = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(3)}"
         self.supervisor: Supervisor | None = None
         self.child: Child | None = None
         self.hub: Any = None
@@ -149,12 +149,14 @@ def _set_up_logging(loglevel: int = logging.INFO, **_: Any) -> None:
 @signals.celeryd_after_setup.connect
 def _start(instance: Any, **_: Any) -> None:
     registry = default_registry()  # before the fork, so that children share it
-    concurrency = int(instance.concurrency)
+    concurrency = max(
+        instance.concurrency, instance.max_concurrency or 0
+    )  # the most of `--autoscale`
     station.board = Board(concurrency)
     info = WorkerInfo(
         name=station.name,
         host=socket.gethostname(),
-        pid=station.pid,
+        pid=os.getpid(),
         concurrency=concurrency,
         queue=settings.queue,
         schema_version=SCHEMA_VERSION,
@@ -169,7 +171,8 @@ def _start(instance: Any, **_: Any) -> None:
 
 @signals.worker_process_init.connect
 def _start_child(**_: Any) -> None:
-    tie_to_parent(station.pid)
+    # Named, for it may have died already; a pool without processes has none.
+    tie_to_parent(getattr(current_process(), "_parent_pid", None))
     slot = station.board.take(os.getpid())
     station.supervisor = None
     station.child = Child(settings, store_url, station.name, slot)

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from weighbridge.settings import Settings
 
 _REST_PARTS = 64
+_GARBAGE_SECONDS = 0.02  #: of grading, after which what graders left behind is looked for; that takes 0.1 ms at most
 _REST_SECONDS = 1.0  #: of work in each part of a chunk that was too slow to end
 _log = logging.getLogger("weighbridge.worker")
 
@@ -82,8 +83,8 @@ class Child:
             handle(_failure(work, error), self._store, publish, self.settings.observed_deaths_limit)
             return "failed"
         finally:
+            gc.collect()
             self.slot.leave(jobs)
-            gc.collect()  # what a chunk leaves must not add up
         if recorded != "late":
             for part, _ in rest:
                 publish(batch, part)
@@ -99,6 +100,7 @@ class Child:
         }
         tally, results, start = Tally(), [], time.perf_counter()
         rest: list[tuple[ChunkId, int]] = []
+        collected = 0.0
         lines = list(stored.lines(chunk))
         with self._deadline.watching():
             for done, line in enumerate(lines):
@@ -108,6 +110,9 @@ class Child:
                         chunk, stored, grader, lines[done:], per_part=_REST_SECONDS * done / elapsed
                     )
                     break
+                if elapsed - collected > _GARBAGE_SECONDS:
+                    gc.collect()
+                    collected = elapsed
                 results.append(grader.grade(line, tally, self.slot, condemned))
         tally.grade_us = int((time.perf_counter() - start) * 1e6)
         blob = b"".join(results)

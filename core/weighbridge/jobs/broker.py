@@ -18,7 +18,7 @@ from weighbridge.settings import VISIBILITY_SECONDS, masked
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from celery import Celery
+    from celery.app.base import Celery
 
     from weighbridge.jobs.chunk import ChunkId
     from weighbridge.settings import Settings
@@ -48,7 +48,8 @@ def broker_url(url: str) -> str:
 
 def make_celery(settings: Settings, url: str) -> Celery:
     """Return the Celery application for a broker, the same for whoever sends and whoever works."""
-    from celery import Celery  # most commands send nothing, and it takes a while to load
+    # Most commands send nothing, and it takes a while to load; `celery` itself cannot be imported by two threads at once.
+    from celery.app.base import Celery
 
     app = Celery("weighbridge", broker=broker_url(url), set_as_current=False)
     app.conf.update(
@@ -154,6 +155,7 @@ class Publisher:
             kwargs=message,
             ignore_result=True,
             result_cls=_Sent,  # type: ignore[arg-type]
+            add_to_parent=False,  # whoever submits in a task of their own has results of their own
             retry=True,
             retry_policy={
                 "max_retries": 10,
