@@ -37,9 +37,9 @@ class Settings(BaseSettings):
     batch_limit_bytes: Positive = 64 * GIB
     expansion_limit: Positive = 200  #: decompressed over compressed bytes, judged past 8 MiB
 
-    chunk_limit_bytes: Positive = MIB
+    chunk_limit_bytes: Positive = 2 * MIB
     chunk_limit_jobs: Positive = 5_000
-    chunk_target_seconds: PositiveFloat = 0.1
+    chunk_target_seconds: PositiveFloat = 0.2
 
     job_deadline_seconds: PositiveFloat = 10.0
     #: Past it the done part is recorded, the rest reopened.

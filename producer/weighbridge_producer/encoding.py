@@ -21,6 +21,7 @@ class SourceLine:
     fault: JobError | None = None
     size: int = 0  #: bytes of input that it took
     origin: tuple[str, int] | None = None  #: of several files, which one, and its number there
+    custom_id: str | None = None  #: where it is known without a look at the line
 
     def as_job(self, number: int) -> Line:
         """Return the line as whoever grades it takes it, from its number in the input."""

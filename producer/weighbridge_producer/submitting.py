@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
+from collections import deque
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from hashlib import blake2b
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -30,7 +32,11 @@ if TYPE_CHECKING:
     from weighbridge_producer.reading import Source
 
 _ID_BYTES, _LINE_BYTES = 8, 4  #: of the digests in the index of ids
+_DIGEST_BYTES = 16  #: of the digests by which lines are compared while they are at hand
 _FIRST_JOBS = 64  #: in the first chunk, when nothing is known of how long a job takes
+_AT_ONCE = 4  #: chunks that are never held back, for workers may have none yet
+_HELD = 2  #: chunks that are held back, to be cut smaller if none come after them
+_LAST_PARTS = 8  #: of a chunk, the smallest to cut
 _MEMORY_CHECKED_EVERY = 16  #: chunks
 _FULL_PAUSE_SECONDS = 0.25
 ID_CONFLICT = JobError(
@@ -40,16 +46,33 @@ ID_CONFLICT = JobError(
 )
 
 
-def id_digest(batch: str, custom_id: str) -> bytes:
-    """Return the 8 bytes by which a custom_id is indexed; keyed, so that nobody can prepare collisions."""
-    return blake2b(custom_id.encode(), digest_size=_ID_BYTES, key=_key(batch)).digest()
+class Digests:
+    """Digests of a batch's ids and lines; keyed, so that nobody can prepare collisions."""
+
+    def __init__(self, batch: str) -> None:
+        key = batch.encode()[-64:]
+        # To copy a keyed hash is half the work of making one.
+        self._of_id = blake2b(digest_size=_ID_BYTES, key=key)
+        self._of_line = blake2b(digest_size=_DIGEST_BYTES, key=key)
+
+    def of_id(self, custom_id: str) -> bytes:
+        """Return the 8 bytes by which a custom_id is indexed."""
+        keyed = self._of_id.copy()
+        keyed.update(custom_id.encode())
+        return keyed.digest()
+
+    def of_line(self, content: bytes) -> bytes:
+        """Return the 16 bytes that tell one line, without the space around it, from another."""
+        keyed = self._of_line.copy()
+        keyed.update(content)
+        return keyed.digest()
+
+    def pack(self, claims: Iterable[IdClaim]) -> bytes:
+        """Return claimed ids as the store takes them: 8 bytes for each id, and 4 for its line."""
+        return b"".join(self.of_id(name) + line[:_LINE_BYTES] for name, _, line in claims)
 
 
-def _key(batch: str) -> bytes:
-    return batch.encode()[-64:]
-
-
-_Line = tuple[int, bytes]  #: its index in the chunk, and its content
+_Line = tuple[int, bytes]  #: its index in the chunk, and its digest
 IdClaim = tuple[str, int, bytes]  #: an id, and the line that claims it
 
 
@@ -57,8 +80,10 @@ IdClaim = tuple[str, int, bytes]  #: an id, and the line that claims it
 class Draft:
     """A chunk being filled."""
 
-    chunk: Chunk
-    lines: list[bytes] = field(default_factory=list)
+    batch: Digests
+    lines: list[SourceLine] = field(default_factory=list)
+    digests: list[bytes] = field(default_factory=list)  #: of the lines
+    chunk: Chunk = field(default_factory=partial(Chunk, 0))
     size: int = 0  #: in bytes
     cases: int = 0  #: lines that are jobs
     faults: int = 0
@@ -72,24 +97,26 @@ class Draft:
         if line.origin:
             chunk.note_origin(*line.origin)
         chunk.line_count = index + 1
-        self.lines.append(raw)
+        content = raw.strip(JSON_SPACE)
+        digest = self.batch.of_line(content)
+        self.lines.append(line)
+        self.digests.append(digest)
         self.size += len(raw)
         if line.fault:
             chunk.faults[index] = line.fault
             self.faults += 1
             return
-        content = raw.strip(JSON_SPACE)
         if not content:
             return
         self.cases += 1
-        custom_id = peek_custom_id(content)
+        custom_id = line.custom_id or peek_custom_id(content)
         if custom_id is None:
             return
-        claim = (index, content)
+        claim = (index, digest)
         first = self._claims.setdefault(custom_id, claim)
         if first is not claim:
             self._later.setdefault(custom_id, []).append(claim)
-            self._leave_out(index, same_line=first[1] == content)
+            self._leave_out(index, same_line=first[1] == digest)
 
     def claims(self) -> list[IdClaim]:
         """Return the ids that the chunk's lines claim, each with its line."""
@@ -130,20 +157,6 @@ class Draft:
             self.faults -= 1
 
 
-def pack_ids(batch: str, claims: Iterable[IdClaim]) -> bytes:
-    """Return claimed ids as the store takes them: 8 bytes for each id, and 4 for its line."""
-    # To copy a keyed hash is half the work of making one.
-    of_id = blake2b(digest_size=_ID_BYTES, key=_key(batch))
-    of_line = blake2b(digest_size=_LINE_BYTES, key=_key(batch))
-    digests = []
-    for custom_id, _, line in claims:
-        for keyed, data in ((of_id, custom_id.encode()), (of_line, line)):
-            digest = keyed.copy()
-            digest.update(data)
-            digests.append(digest.digest())
-    return b"".join(digests)
-
-
 class Feeder:
     """Feeds one source into one batch; stopped anywhere, another feeder can go on from what the server has."""
 
@@ -169,7 +182,8 @@ class Feeder:
         self._pace = Pace()
         self._last_jobs = _FIRST_JOBS // 2
         self._position = Position()
-        self._prefix = blake2b(digest_size=16)
+        self._digests = Digests(batch)
+        self._prefix = blake2b(digest_size=_DIGEST_BYTES)
         self._seen = SeenIds()
 
     def feed(self) -> None:
@@ -190,7 +204,7 @@ class Feeder:
             return
 
     def _feed_from(self, position: Position) -> None:
-        self._prefix = blake2b(digest_size=16)
+        self._prefix = blake2b(digest_size=_DIGEST_BYTES)
         self._seen = SeenIds()
         lines = iter(self._source)
         self._skip_to(position, lines)
@@ -202,8 +216,9 @@ class Feeder:
     def _skip_to(self, position: Position, lines: Iterator[SourceLine]) -> None:
         """Pass over what the server has, making sure that it is the same, and all of it if it is said to be."""
         for line in islice(lines, position.lines):
-            self._prefix.update(line.raw)
-            if not line.fault and (custom_id := peek_custom_id(line.raw)):
+            content = line.raw.strip(JSON_SPACE)
+            self._prefix.update(self._digests.of_line(content))
+            if not line.fault and (custom_id := line.custom_id or peek_custom_id(content)):
                 self._seen.add(custom_id)
         same = not position.lines or self._prefix.hexdigest() == position.prefix
         if not same or (position.sealed and next(lines, None)):
@@ -214,31 +229,45 @@ class Feeder:
         self._position = position
 
     def _drafts(self, lines: Iterator[SourceLine]) -> Iterator[Draft]:
-        """Gather lines into chunks."""
-        offset = self._position.offset
-        draft, goal = Draft(Chunk(self._position.lines + 1)), self._lines_goal()
+        """Gather lines into chunks. The last of many are small, so that workers end at the same time."""
+        held: deque[Draft] = deque()
+        while (draft := self._filled(lines, self._lines_goal())).lines:
+            held.append(draft)
+            if self._position.chunks < _AT_ONCE or len(held) > _HELD:
+                yield held.popleft()
+        rest = [line for draft in held for line in draft.lines]
+        while rest:
+            goal = self._lines_goal()
+            half = -(-len(rest) // 2)
+            draft = self._filled(iter(rest), min(goal, max(half, goal // _LAST_PARTS)))
+            del rest[: draft.chunk.line_count]
+            yield draft
+
+    def _filled(self, lines: Iterator[SourceLine], goal: int) -> Draft:
+        """Return a chunk's worth of lines, at most so many; empty when there are no more."""
+        draft = Draft(self._digests)
         for line in lines:
             draft.add(line)
-            offset += line.size
             if draft.cases + draft.faults >= goal or draft.size >= self._settings.chunk_limit_bytes:
-                yield self._placed(draft, offset)
-                draft, goal = Draft(Chunk(self._position.lines + 1)), self._lines_goal()
-        if draft.lines:
-            yield self._placed(draft, offset)
-
-    def _placed(self, draft: Draft, offset: int) -> Draft:
-        draft.chunk.raw = b"".join(draft.lines)
-        draft.lines.clear()
-        self._prefix.update(draft.chunk.raw)
-        self._position = Position(
-            self._position.chunks + 1,
-            offset,
-            self._position.lines + draft.chunk.line_count,
-            self._prefix.hexdigest(),
-        )
+                break
         return draft
 
+    def _place(self, draft: Draft) -> None:
+        """Put a draft behind what was submitted before."""
+        chunk, before = draft.chunk, self._position
+        chunk.first_line = before.lines + 1
+        chunk.raw = b"".join([line.raw for line in draft.lines])
+        self._prefix.update(b"".join(draft.digests))
+        self._position = Position(
+            before.chunks + 1,
+            before.offset + sum(line.size for line in draft.lines),
+            before.lines + chunk.line_count,
+            self._prefix.hexdigest(),
+        )
+        draft.lines.clear()
+
     def _submit(self, draft: Draft) -> None:
+        self._place(draft)
         number = self._position.chunks - 1
         self._wait_for_room(number)
         self._settle_ids(draft)
@@ -249,7 +278,7 @@ class Feeder:
                 jobs=draft.cases * self._jobs_a_line + draft.faults,
                 after=self._position,
                 payload=draft.chunk.pack(),
-                ids=pack_ids(self._batch, draft.claims()),
+                ids=self._digests.pack(draft.claims()),
                 duplicates=len(draft.chunk.repeats),
             )
         )
@@ -263,7 +292,7 @@ class Feeder:
         """Take the ids out of a draft that earlier chunks have; the server knows, where the filter does not."""
         doubted = [claim for claim in draft.claims() if self._seen.add(claim[0])]
         while doubted:
-            taken = self._store.taken(self._batch, pack_ids(self._batch, doubted))
+            taken = self._store.taken(self._batch, self._digests.pack(doubted))
             doubted = [
                 later
                 for found in taken

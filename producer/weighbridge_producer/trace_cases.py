@@ -101,8 +101,11 @@ def _document(lines: Iterator[SourceLine], name: str, ids: Owners) -> Iterator[S
         raw = item.raw.strip().replace(b"\n", b" ").replace(b"\r", b" ")
         bare = _bare(raw)
         where = name if len(items) == 1 else f"{name}:{place}"
-        case = raw + b"\n" if bare is None else wrapper.case(raw, item.id or _own_id(bare), where)
-        yield SourceLine(case, None, size if place == 1 else 0)
+        taken = size if place == 1 else 0
+        if bare is None:
+            yield SourceLine(raw + b"\n", None, taken)
+        else:
+            yield wrapper.case(raw, item.id or _own_id(bare), where, taken)
 
 
 class _Item(NamedTuple):
@@ -164,17 +167,17 @@ class _Wrapper:
             if bare is None:
                 yield line
             else:
-                wrapped = self.case(raw, _own_id(bare), f"{self._name}:{number}")
-                yield SourceLine(wrapped, None, line.size)
+                yield self.case(raw, _own_id(bare), f"{self._name}:{number}", line.size)
 
-    def case(self, trace: bytes, own_id: str | None, place: str) -> bytes:
-        """Return the line of a trace's case."""
+    def case(self, trace: bytes, own_id: str | None, place: str, size: int) -> SourceLine:
+        """Return the line of a trace's case, which took that many bytes of input."""
         own_id = own_id if own_id and _is_name(own_id) else None
         custom_id = own_id or _fitting(place)
         # Two traces may bear one id; a trace that stands there twice is one job.
         if own_id and self._ids.claim(own_id, trace) is Claim.CONFLICT:
             custom_id = _fitting(f"{own_id} ({place})")
-        return b'{"custom_id":%b,"inputs":{"trace":%b}}\n' % (orjson.dumps(custom_id), trace)
+        case = b'{"custom_id":%b,"inputs":{"trace":%b}}\n' % (orjson.dumps(custom_id), trace)
+        return SourceLine(case, None, size, custom_id=custom_id)
 
 
 def _bare(raw: bytes) -> _Bare | None:

@@ -86,6 +86,30 @@ class TestLookingUp:
                 assert batch.result(f"s{number}")[0]["line"] == number + 1
 
 
+class TestCutting:
+    @pytest.mark.parametrize(
+        ("cases", "sizes"),
+        [
+            (3, [3]),
+            (64, [16, 16, 16, 16]),
+            (65, [16, 16, 16, 16, 1]),
+            (100, [16, 16, 16, 16, 16, 10, 5, 3, 2]),
+        ],
+    )
+    def test_the_last_of_many_chunks_are_small_so_that_workers_end_at_the_same_time(
+        self, own_server: EmbeddedServer, cases: int, sizes: list[int]
+    ) -> None:
+        with Client(own_server.url, settings=Settings(chunk_limit_jobs=16)) as client:
+            batch = client.submit(true_false_cases(cases))
+            chunks = [
+                client.store.submitted(batch.id, number) for number in range(batch.status().chunks)
+            ]
+        assert [chunk and chunk.line_count for chunk in chunks] == sizes
+        assert [chunk and chunk.first_line for chunk in chunks] == [
+            1 + sum(sizes[:number]) for number in range(len(sizes))
+        ]
+
+
 class TestDuplicates:
     """`a` stands for itself; the digit tells different lines of one id apart."""
 

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weighbridge.jobs.chunk import Chunk, ChunkId
+from weighbridge.jobs.chunk import ChunkId
 from weighbridge.jobs.model import ErrorCode, JobError
 from weighbridge_producer.encoding import SourceLine
-from weighbridge_producer.submitting import Draft, id_digest, pack_ids
+from weighbridge_producer.submitting import Digests, Draft
 
 BATCH = "batch-1"
 
@@ -19,7 +19,8 @@ def line(custom_id: str, content: str = "") -> bytes:
 
 
 def draft_of(rows: list[bytes], first: int = 1) -> Draft:
-    draft = Draft(Chunk(first))
+    draft = Draft(Digests(BATCH))
+    draft.chunk.first_line = first
     for row in rows:
         draft.add(SourceLine(row, None, len(row)))
     return draft
@@ -56,7 +57,7 @@ def became(rows: list[bytes], cuts: list[int]) -> list[tuple[int, bool]]:
         draft = draft_of(rows[start : start + size], start + 1)
         index.submit(draft)
         chunk = draft.chunk
-        chunk.raw = b"".join(draft.lines)
+        chunk.raw = b"".join(rows[start : start + size])
         lines = list(chunk.lines(ChunkId(0)))
         assert len(lines) == draft.cases + draft.faults
         assert draft.faults == len(chunk.faults)
@@ -127,16 +128,17 @@ def test_lines_without_an_id_are_jobs_each_on_its_own(row: bytes) -> None:
 
 
 def test_a_line_that_could_not_be_read_is_a_fault_and_claims_no_id() -> None:
-    draft = Draft(Chunk(1))
+    draft = Draft(Digests(BATCH))
     draft.add(SourceLine(line("a"), JobError(ErrorCode.NUMBER_OUT_OF_RANGE, "m", "h"), 1))
     assert (draft.cases, draft.faults, draft.claims()) == (0, 1, [])
 
 
 def test_an_id_is_packed_by_the_digest_that_looks_it_up() -> None:
-    packed = pack_ids(BATCH, draft_of([line("a"), line("b")]).claims())
-    assert packed[:8] == id_digest(BATCH, "a")
-    assert packed[12:20] == id_digest(BATCH, "b")
-    assert id_digest("batch-2", "a") != id_digest(BATCH, "a")
+    digests = Digests(BATCH)
+    packed = digests.pack(draft_of([line("a"), line("b")]).claims())
+    assert packed[:8] == digests.of_id("a")
+    assert packed[12:20] == digests.of_id("b")
+    assert Digests("batch-2").of_id("a") != digests.of_id("a")
 
 
 def test_thousands_of_different_lines_under_one_id_take_two_questions() -> None:
