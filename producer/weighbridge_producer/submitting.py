@@ -36,7 +36,7 @@ _DIGEST_BYTES = 16  #: of the digests by which lines are compared while they are
 _FIRST_JOBS = 64  #: in the first chunk, when nothing is known of how long a job takes
 _AT_ONCE = 4  #: chunks that are never held back, for workers may have none yet
 _HELD = 2  #: chunks that are held back, to be cut smaller if none come after them
-_LAST_PARTS = 8  #: of a chunk, the smallest to cut
+_LAST_PARTS = 8  #: of what was held back, the smallest to cut
 _MEMORY_CHECKED_EVERY = 16  #: chunks
 _FULL_PAUSE_SECONDS = 0.25
 ID_CONFLICT = JobError(
@@ -236,10 +236,10 @@ class Feeder:
             if self._position.chunks < _AT_ONCE or len(held) > _HELD:
                 yield held.popleft()
         rest = [line for draft in held for line in draft.lines]
+        least = -(-len(rest) // _LAST_PARTS)
         while rest:
-            goal = self._lines_goal()
-            half = -(-len(rest) // 2)
-            draft = self._filled(iter(rest), min(goal, max(half, goal // _LAST_PARTS)))
+            most = max(-(-len(rest) // 2), least)
+            draft = self._filled(iter(rest), min(self._lines_goal(), most))
             del rest[: draft.chunk.line_count]
             yield draft
 

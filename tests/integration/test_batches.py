@@ -94,6 +94,7 @@ class TestCutting:
             (64, [16, 16, 16, 16]),
             (65, [16, 16, 16, 16, 1]),
             (100, [16, 16, 16, 16, 16, 10, 5, 3, 2]),
+            (68, [16, 16, 16, 16, 2, 1, 1]),
         ],
     )
     def test_the_last_of_many_chunks_are_small_so_that_workers_end_at_the_same_time(
