@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 import orjson
 
 from weighbridge.jobs.chunk import Line
 from weighbridge.jobs.model import ErrorCode, JobError
 
 
-@dataclass(slots=True)
-class SourceLine:
+class SourceLine(msgspec.Struct, gc=False):
     """One line of input as it came, newline included; or, in its place, why it cannot be had."""
 
     raw: bytes

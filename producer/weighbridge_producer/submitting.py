@@ -69,11 +69,11 @@ class Digests:
 
     def pack(self, claims: Iterable[IdClaim]) -> bytes:
         """Return claimed ids as the store takes them: 8 bytes for each id, and 4 for its line."""
-        return b"".join(self.of_id(name) + line[:_LINE_BYTES] for name, _, line in claims)
+        return b"".join([self.of_id(name) + line[:_LINE_BYTES] for name, _, line in claims])
 
 
-_Line = tuple[int, bytes]  #: its index in the chunk, and its digest
-IdClaim = tuple[str, int, bytes]  #: an id, and the line that claims it
+IdClaim = tuple[str, int, bytes]
+"""An id, and the line that claims it: its index in the chunk, and its digest."""
 
 
 @dataclass(slots=True)
@@ -87,8 +87,8 @@ class Draft:
     size: int = 0  #: in bytes
     cases: int = 0  #: lines that are jobs
     faults: int = 0
-    _claims: dict[str, _Line] = field(default_factory=dict)  #: the first with each custom_id
-    _later: dict[str, list[_Line]] = field(default_factory=dict)  #: the others with it
+    _claims: dict[str, IdClaim] = field(default_factory=dict)  #: the first of each custom_id
+    _later: dict[str, list[IdClaim]] = field(default_factory=dict)  #: the others of it
 
     def add(self, line: SourceLine) -> None:
         """Take a line in, and note what an id or a fault makes of it."""
@@ -112,15 +112,15 @@ class Draft:
         custom_id = line.custom_id or peek_custom_id(content)
         if custom_id is None:
             return
-        claim = (index, digest)
+        claim = (custom_id, index, digest)
         first = self._claims.setdefault(custom_id, claim)
         if first is not claim:
             self._later.setdefault(custom_id, []).append(claim)
-            self._leave_out(index, same_line=first[1] == digest)
+            self._leave_out(index, same_line=first[2] == digest)
 
     def claims(self) -> list[IdClaim]:
         """Return the ids that the chunk's lines claim, each with its line."""
-        return [(custom_id, *line) for custom_id, line in self._claims.items()]
+        return list(self._claims.values())
 
     def take_back(self, claim: IdClaim, *, same_line: bool) -> list[IdClaim]:
         """Give up an id that an earlier chunk has: the line is a repeat of that one, or in conflict with it.
@@ -129,16 +129,16 @@ class Draft:
         as cases of their own until the server was asked about them too.
         """
         custom_id, index, _ = claim
-        later: list[_Line] = []
-        if self._claims.get(custom_id, (-1,))[0] == index:
+        later: list[IdClaim] = []
+        if self._claims.get(custom_id) == claim:
             del self._claims[custom_id]
             later = self._later.pop(custom_id, later)
         self._leave_out(index, same_line=same_line)
         if same_line:
             return []
-        for other, _ in later:
+        for _, other, _ in later:
             self._take_in(other)
-        return [(custom_id, *line) for line in later]
+        return later
 
     def _leave_out(self, index: int, *, same_line: bool) -> None:
         self.cases -= 1
