@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from threading import local
 from typing import TYPE_CHECKING
 
+import msgspec
 import orjson
 import zstandard
 
@@ -97,10 +98,7 @@ class ChunkId:
         return ChunkId(self.number, start, end)
 
 
-@dataclass(
-    slots=True
-)  # not frozen: that costs more than all else that is done with most lines here
-class Line:
+class Line(msgspec.Struct, gc=False):
     """One line of a chunk: its place, its bytes, and why it cannot be graded where that is known."""
 
     index: int  #: from 0, within the whole chunk
