@@ -18,7 +18,7 @@ from weighbridge.jobs.results import ResultFilter, ResultPage
 from weighbridge.jobs.searching import Search
 from weighbridge_producer.collecting import ChunkPage, Collector, Cursor
 from weighbridge_producer.interface import ANYTHING, Batch
-from weighbridge_producer.submitting import Digests, Feeder
+from weighbridge_producer.submitting import Digester, Feeder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -170,7 +170,7 @@ class RedisBatch(Batch):
 
     def _chunks_of(self, custom_id: str) -> list[str]:
         """Return the chunks that may have the line that owns an id."""
-        return self._store.chunks_of_id(self.id, Digests(self.id).of_id(custom_id))
+        return self._store.chunks_of_id(self.id, Digester(self.id).of_id(custom_id))
 
     def _no_case(self, custom_id: str) -> NoSuchResultError:
         self.status()

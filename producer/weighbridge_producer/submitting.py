@@ -34,9 +34,12 @@ if TYPE_CHECKING:
 _ID_BYTES, _LINE_BYTES = 8, 4  #: of the digests in the index of ids
 _DIGEST_BYTES = 16  #: of the digests by which lines are compared while they are at hand
 _FIRST_JOBS = 64  #: in the first chunk, when nothing is known of how long a job takes
+_MOST_LINES = (
+    50_000  #: in a chunk: blank lines and repeats are no jobs, and cost memory all the same
+)
 _AT_ONCE = 4  #: chunks that are never held back, for workers may have none yet
 _HELD = 2  #: chunks that are held back, to be cut smaller if none come after them
-_LAST_PARTS = 8  #: of what was held back, the smallest to cut
+_LAST_PARTS = 8  #: the smallest that they are cut into is an eighth of them
 _MEMORY_CHECKED_EVERY = 16  #: chunks
 _FULL_PAUSE_SECONDS = 0.25
 ID_CONFLICT = JobError(
@@ -46,8 +49,8 @@ ID_CONFLICT = JobError(
 )
 
 
-class Digests:
-    """Digests of a batch's ids and lines; keyed, so that nobody can prepare collisions."""
+class Digester:
+    """Makes digests of a batch's ids and lines; keyed, so that nobody can prepare collisions."""
 
     def __init__(self, batch: str) -> None:
         key = batch.encode()[-64:]
@@ -80,7 +83,7 @@ IdClaim = tuple[str, int, bytes]
 class Draft:
     """A chunk being filled."""
 
-    batch: Digests
+    digester: Digester
     lines: list[SourceLine] = field(default_factory=list)
     digests: list[bytes] = field(default_factory=list)  #: of the lines
     chunk: Chunk = field(default_factory=partial(Chunk, 0))
@@ -98,7 +101,7 @@ class Draft:
             chunk.note_origin(*line.origin)
         chunk.line_count = index + 1
         content = raw.strip(JSON_SPACE)
-        digest = self.batch.of_line(content)
+        digest = self.digester.of_line(content)
         self.lines.append(line)
         self.digests.append(digest)
         self.size += len(raw)
@@ -121,6 +124,12 @@ class Draft:
     def claims(self) -> list[IdClaim]:
         """Return the ids that the chunk's lines claim, each with its line."""
         return list(self._claims.values())
+
+    def place(self, first_line: int) -> None:
+        """Make the chunk whole, now that the number of its first line is known."""
+        self.chunk.first_line = first_line
+        self.chunk.raw = b"".join([line.raw for line in self.lines])
+        self.lines.clear()
 
     def take_back(self, claim: IdClaim, *, same_line: bool) -> list[IdClaim]:
         """Give up an id that an earlier chunk has: the line is a repeat of that one, or in conflict with it.
@@ -182,7 +191,7 @@ class Feeder:
         self._pace = Pace()
         self._last_jobs = _FIRST_JOBS // 2
         self._position = Position()
-        self._digests = Digests(batch)
+        self._digester = Digester(batch)
         self._prefix = blake2b(digest_size=_DIGEST_BYTES)
         self._seen = SeenIds()
 
@@ -215,12 +224,15 @@ class Feeder:
 
     def _skip_to(self, position: Position, lines: Iterator[SourceLine]) -> None:
         """Pass over what the server has, making sure that it is the same, and all of it if it is said to be."""
+        offset = 0
         for line in islice(lines, position.lines):
+            offset += line.size
             content = line.raw.strip(JSON_SPACE)
-            self._prefix.update(self._digests.of_line(content))
+            self._prefix.update(self._digester.of_line(content))
             if not line.fault and (custom_id := line.custom_id or peek_custom_id(content)):
                 self._seen.add(custom_id)
-        same = not position.lines or self._prefix.hexdigest() == position.prefix
+        passed = offset, self._prefix.hexdigest()
+        same = not position.lines or passed == (position.offset, position.prefix)
         if not same or (position.sealed and next(lines, None)):
             raise ChunkConflictError(
                 f"{self._source.name} is not what batch {self._batch} was begun with",
@@ -231,9 +243,12 @@ class Feeder:
     def _drafts(self, lines: Iterator[SourceLine]) -> Iterator[Draft]:
         """Gather lines into chunks. The last of many are small, so that workers end at the same time."""
         held: deque[Draft] = deque()
+        at_once = self._position.chunks + _AT_ONCE
         while (draft := self._filled(lines, self._lines_goal())).lines:
             held.append(draft)
-            if self._position.chunks < _AT_ONCE or len(held) > _HELD:
+            # What cannot be read again may come slowly, and what was read of it must not be lost.
+            hurried = self._position.chunks < at_once or not self._source.rereadable
+            if hurried or len(held) > _HELD:
                 yield held.popleft()
         rest = [line for draft in held for line in draft.lines]
         least = -(-len(rest) // _LAST_PARTS)
@@ -245,26 +260,28 @@ class Feeder:
 
     def _filled(self, lines: Iterator[SourceLine], goal: int) -> Draft:
         """Return a chunk's worth of lines, at most so many; empty when there are no more."""
-        draft = Draft(self._digests)
+        draft = Draft(self._digester)
         for line in lines:
             draft.add(line)
-            if draft.cases + draft.faults >= goal or draft.size >= self._settings.chunk_limit_bytes:
+            if (
+                draft.cases + draft.faults >= goal
+                or draft.size >= self._settings.chunk_limit_bytes
+                or len(draft.lines) >= _MOST_LINES
+            ):
                 break
         return draft
 
     def _place(self, draft: Draft) -> None:
         """Put a draft behind what was submitted before."""
-        chunk, before = draft.chunk, self._position
-        chunk.first_line = before.lines + 1
-        chunk.raw = b"".join([line.raw for line in draft.lines])
+        before = self._position
         self._prefix.update(b"".join(draft.digests))
         self._position = Position(
             before.chunks + 1,
             before.offset + sum(line.size for line in draft.lines),
-            before.lines + chunk.line_count,
+            before.lines + draft.chunk.line_count,
             self._prefix.hexdigest(),
         )
-        draft.lines.clear()
+        draft.place(before.lines + 1)
 
     def _submit(self, draft: Draft) -> None:
         self._place(draft)
@@ -278,7 +295,7 @@ class Feeder:
                 jobs=draft.cases * self._jobs_a_line + draft.faults,
                 after=self._position,
                 payload=draft.chunk.pack(),
-                ids=self._digests.pack(draft.claims()),
+                ids=self._digester.pack(draft.claims()),
                 duplicates=len(draft.chunk.repeats),
             )
         )
@@ -292,7 +309,7 @@ class Feeder:
         """Take the ids out of a draft that earlier chunks have; the server knows, where the filter does not."""
         doubted = [claim for claim in draft.claims() if self._seen.add(claim[0])]
         while doubted:
-            taken = self._store.taken(self._batch, self._digests.pack(doubted))
+            taken = self._store.taken(self._batch, self._digester.pack(doubted))
             doubted = [
                 later
                 for found in taken

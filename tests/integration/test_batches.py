@@ -34,11 +34,13 @@ from weighbridge.settings import MIB, Settings
 from weighbridge_producer import Client
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from support.cases import Case
     from support.workers import StartWorker, WorkerProcess
     from weighbridge.embedded import EmbeddedServer
+    from weighbridge.jobs.chunk import Chunk
     from weighbridge_producer import Batch
 
 
@@ -92,23 +94,50 @@ class TestCutting:
         [
             (3, [3]),
             (64, [16, 16, 16, 16]),
-            (65, [16, 16, 16, 16, 1]),
-            (100, [16, 16, 16, 16, 16, 10, 5, 3, 2]),
             (68, [16, 16, 16, 16, 2, 1, 1]),
+            (100, [16, 16, 16, 16, 16, 10, 5, 3, 2]),
         ],
     )
     def test_the_last_of_many_chunks_are_small_so_that_workers_end_at_the_same_time(
-        self, own_server: EmbeddedServer, cases: int, sizes: list[int]
+        self, own_server: EmbeddedServer, tmp_path: Path, cases: int, sizes: list[int]
     ) -> None:
+        source = write_cases(tmp_path / "cases.jsonl", true_false_cases(cases))
         with Client(own_server.url, settings=Settings(chunk_limit_jobs=16)) as client:
-            batch = client.submit(true_false_cases(cases))
-            chunks = [
-                client.store.submitted(batch.id, number) for number in range(batch.status().chunks)
-            ]
-        assert [chunk and chunk.line_count for chunk in chunks] == sizes
-        assert [chunk and chunk.first_line for chunk in chunks] == [
+            found = chunks_of(client, client.submit(source))
+        assert [chunk.line_count for chunk in found] == sizes
+        assert [chunk.first_line for chunk in found] == [
             1 + sum(sizes[:number]) for number in range(len(sizes))
         ]
+
+    def test_what_cannot_be_read_again_is_not_held_back(self, own_server: EmbeddedServer) -> None:
+        behind: list[int] = []
+
+        def slow() -> Iterator[Case]:
+            for number, case in enumerate(true_false_cases(100), 1):
+                yield case
+                behind.append(number - client.store.position(batch.id).lines)
+
+        with Client(own_server.url, settings=Settings(chunk_limit_jobs=16)) as client:
+            batch = client.open("cases", ())
+            client.submit(slow(), resume=batch.id)
+            sizes = [chunk.line_count for chunk in chunks_of(client, batch)]
+        assert sizes == [16, 16, 16, 16, 16, 16, 4]
+        assert max(behind) == 15
+
+    def test_blank_lines_fill_a_chunk_too(self, own_server: EmbeddedServer, tmp_path: Path) -> None:
+        source = write_cases(tmp_path / "cases.jsonl", true_false_cases(1))
+        source.write_bytes(b"\n" * 120_000 + source.read_bytes())
+        with Client(own_server.url) as client:
+            batch = client.submit(source)
+            sizes = [chunk.line_count for chunk in chunks_of(client, batch)]
+            assert batch.status().counts.total == 1
+        assert sizes == [50_000, 50_000, 20_001]
+
+
+def chunks_of(client: Client, batch: Batch) -> list[Chunk]:
+    numbers = range(batch.status().chunks)
+    found = [client.store.submitted(batch.id, number) for number in numbers]
+    return [chunk for chunk in found if chunk]
 
 
 class TestDuplicates:
@@ -315,6 +344,10 @@ class TestResuming:
                 client.submit(write_cases(tmp_path / "b.jsonl", changed), resume=batch.id)
             with pytest.raises(ChunkConflictError):
                 client.submit(write_cases(tmp_path / "c.jsonl", cases[:5]), resume=batch.id)
+            of_windows = (tmp_path / "a.jsonl").read_bytes().replace(b"\n", b"\r\n")
+            (tmp_path / "d.jsonl").write_bytes(of_windows)
+            with pytest.raises(ChunkConflictError):
+                client.submit(tmp_path / "d.jsonl", resume=batch.id)
             client.submit(tmp_path / "a.jsonl", resume=batch.id)
             assert batch.status().counts.total == 100
 

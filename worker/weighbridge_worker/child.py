@@ -34,9 +34,8 @@ if TYPE_CHECKING:
     from weighbridge.settings import Settings
 
 _REST_PARTS = 64
-_GARBAGE_SECONDS = (
-    0.02  #: of grading, after which what graders left behind is looked for; that takes about 0.2 ms
-)
+#: Of grading, after which what graders left behind is looked for; that takes about 0.2 ms.
+_GARBAGE_SECONDS = 0.02
 _REST_SECONDS = 1.0  #: of work in each part of a chunk that was too slow to end
 _log = logging.getLogger("weighbridge.worker")
 

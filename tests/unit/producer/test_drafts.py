@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from weighbridge.jobs.chunk import ChunkId
 from weighbridge.jobs.model import ErrorCode, JobError
 from weighbridge_producer.encoding import SourceLine
-from weighbridge_producer.submitting import Digests, Draft
+from weighbridge_producer.submitting import Digester, Draft
 
 BATCH = "batch-1"
 
@@ -18,9 +18,8 @@ def line(custom_id: str, content: str = "") -> bytes:
     return b'{"custom_id":"%s","inputs":{"x":"%s"}}\n' % (custom_id.encode(), content.encode())
 
 
-def draft_of(rows: list[bytes], first: int = 1) -> Draft:
-    draft = Draft(Digests(BATCH))
-    draft.chunk.first_line = first
+def draft_of(rows: list[bytes]) -> Draft:
+    draft = Draft(Digester(BATCH))
     for row in rows:
         draft.add(SourceLine(row, None, len(row)))
     return draft
@@ -54,10 +53,10 @@ def became(rows: list[bytes], cuts: list[int]) -> list[tuple[int, bool]]:
     """Return the number of each line that is a job, and whether it is in conflict, when cut into such chunks."""
     index, found, start = Index(), [], 0
     for size in cuts:
-        draft = draft_of(rows[start : start + size], start + 1)
+        draft = draft_of(rows[start : start + size])
         index.submit(draft)
         chunk = draft.chunk
-        chunk.raw = b"".join(rows[start : start + size])
+        draft.place(start + 1)
         lines = list(chunk.lines(ChunkId(0)))
         assert len(lines) == draft.cases + draft.faults
         assert draft.faults == len(chunk.faults)
@@ -128,17 +127,17 @@ def test_lines_without_an_id_are_jobs_each_on_its_own(row: bytes) -> None:
 
 
 def test_a_line_that_could_not_be_read_is_a_fault_and_claims_no_id() -> None:
-    draft = Draft(Digests(BATCH))
+    draft = Draft(Digester(BATCH))
     draft.add(SourceLine(line("a"), JobError(ErrorCode.NUMBER_OUT_OF_RANGE, "m", "h"), 1))
     assert (draft.cases, draft.faults, draft.claims()) == (0, 1, [])
 
 
 def test_an_id_is_packed_by_the_digest_that_looks_it_up() -> None:
-    digests = Digests(BATCH)
-    packed = digests.pack(draft_of([line("a"), line("b")]).claims())
-    assert packed[:8] == digests.of_id("a")
-    assert packed[12:20] == digests.of_id("b")
-    assert Digests("batch-2").of_id("a") != digests.of_id("a")
+    digester = Digester(BATCH)
+    packed = digester.pack(draft_of([line("a"), line("b")]).claims())
+    assert packed[:8] == digester.of_id("a")
+    assert packed[12:20] == digester.of_id("b")
+    assert Digester("batch-2").of_id("a") != digester.of_id("a")
 
 
 def test_thousands_of_different_lines_under_one_id_take_two_questions() -> None:

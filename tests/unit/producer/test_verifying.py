@@ -15,7 +15,7 @@ from weighbridge.jobs.grading import WHOLE_LINE, LineGrader, Tally
 from weighbridge.jobs.model import RETRYABLE, ErrorCode, GraderSpec, JobError, JobStatus
 from weighbridge.settings import Settings
 from weighbridge_producer.reading import Source
-from weighbridge_producer.submitting import Digests, Draft
+from weighbridge_producer.submitting import Digester, Draft
 from weighbridge_producer.verifying import verify
 
 if TYPE_CHECKING:
@@ -62,11 +62,10 @@ EVERYTHING = [
 
 def lines_of(path: Path) -> Iterator[Line]:
     """Yield the lines of a file that are jobs, as the producer hands them on."""
-    draft = Draft(Digests("batch-1"))
-    draft.chunk.first_line = 1
+    draft = Draft(Digester("batch-1"))
     for line in Source(path, Settings()):
         draft.add(line)
-    draft.chunk.raw = b"".join(line.raw for line in draft.lines)
+    draft.place(1)
     return draft.chunk.lines(ChunkId(0))
 
 

@@ -51,7 +51,7 @@ class Position:
     chunks: int = 0
     offset: int = 0  #: bytes of input, decompressed
     lines: int = 0
-    prefix: str = ""  #: digest of the input up to the offset
+    prefix: str = ""  #: digest of the lines so far, without the space around each
     sealed: bool = False
 
 
