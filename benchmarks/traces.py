@@ -226,28 +226,25 @@ SPECS = parse_specs(list(GRADERS))
 _grader = LineGrader(SPECS)
 
 
-def grade_lines(job: tuple[int, list[bytes]]) -> bytes:
+def grade_lines(lines: list[Line]) -> bytes:
     """Grade some lines in a pool's process."""
-    first, lines = job
     tally = Tally()
-    return b"".join(
-        _grader.grade(Line(n - 1, n, raw), tally) for n, raw in enumerate(lines, start=first)
-    )
+    return b"".join(_grader.grade(line, tally) for line in lines)
 
 
 def run_pool(data: str, out: Path, pool: Any) -> None:
     """Grade every trace of the input with a process pool, and no queue."""
 
     def slices():  # type: ignore[no-untyped-def]
-        number, held, size = 1, [], 0
-        for line in Source(data, read_settings()):
-            held.append(line.raw)
+        held, size = [], 0
+        for number, line in enumerate(Source(data, read_settings()), start=1):
+            held.append(line.as_job(number))
             size += len(line.raw)
             if size > 256 * 1024:
-                yield number, held
-                number, held, size = number + len(held), [], 0
+                yield held
+                held, size = [], 0
         if held:
-            yield number, held
+            yield held
 
     with out.open("wb") as target:
         for results in pool.imap_unordered(grade_lines, slices()):
