@@ -34,9 +34,7 @@ if TYPE_CHECKING:
 _ID_BYTES, _LINE_BYTES = 8, 4  #: of the digests in the index of ids
 _DIGEST_BYTES = 16  #: of the digests by which lines are compared while they are at hand
 _FIRST_JOBS = 64  #: in the first chunk, when nothing is known of how long a job takes
-_MOST_LINES = (
-    50_000  #: in a chunk: blank lines and repeats are no jobs, and cost memory all the same
-)
+_MOST_LINES = 50_000  #: in a chunk, for blank lines and repeats are no jobs but cost memory
 _AT_ONCE = 4  #: chunks that are never held back, for workers may have none yet
 _HELD = 2  #: chunks that are held back, to be cut smaller if none come after them
 _LAST_PARTS = 8  #: the smallest that they are cut into is an eighth of them
