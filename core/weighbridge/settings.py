@@ -46,10 +46,13 @@ class Settings(BaseSettings):
     chunk_budget_seconds: PositiveFloat = 2.0
     chunk_soft_limit_seconds: Positive = 60
     chunk_hard_limit_seconds: Positive = 90
-    lease_seconds: PositiveFloat = 30.0
-    heartbeat_seconds: PositiveFloat = 2.0
-    heartbeat_ttl_seconds: PositiveFloat = 8.0
-    sweep_seconds: PositiveFloat = 2.0
+    #: Renewed at a third of it, so that a chunk comes back soon from a worker that is cut off.
+    lease_seconds: PositiveFloat = 8.0
+    heartbeat_seconds: PositiveFloat = 1.0
+    heartbeat_ttl_seconds: PositiveFloat = 4.0
+    sweep_seconds: PositiveFloat = 1.0
+    #: How long jobs wait for a worker with their grader, when none lives any more.
+    capability_patience_seconds: PositiveFloat = 60.0
     observed_deaths_limit: Positive = 3
     child_memory_limit_bytes: Positive = 512 * MIB  #: beyond what the child has at start-up
 

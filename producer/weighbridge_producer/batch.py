@@ -148,7 +148,7 @@ class RedisBatch(Batch):
             chunk = self._store.submitted(self.id, number)
             if chunk is None:
                 return None
-            for line in chunk.lines(ChunkId(number)):
+            for line in chunk.jobs():
                 if not line.fault and peek_custom_id(line.raw) == custom_id:
                     return line.raw.strip(JSON_SPACE)
         raise self._no_case(custom_id)
@@ -211,13 +211,13 @@ class RedisBatch(Batch):
             raise BatchError(
                 f"batch {self.id} is still {state.status}", "wait for its end, or cancel it"
             )
-        jobs = 0
+        jobs, queue = 0, self.options().queue
         for chunk, tally in list(self._store.records(self.id)):
             again = _retryable_jobs(tally)
             expiry = self._settings.batch_expiry_seconds
             if again and self._store.reopen(self.id, chunk, state.epoch + 1, expiry):
                 jobs += again
-                self._publisher.publish(self.id, chunk)
+                self._publisher.wake(queue)
         return jobs
 
     @override

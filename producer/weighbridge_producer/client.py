@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from typing_extensions import override
 
 from weighbridge.errors import (
-    BatchError,
     NoSuchWorkerError,
     ServerError,
     UnknownGraderError,
@@ -124,11 +123,7 @@ class RedisClient(Client):
 
     @override
     def batches(self, most: int = 100) -> list[BatchState]:
-        states = []
-        for batch in self.store.batches(most):
-            with suppress(BatchError):
-                states.append(self.store.state(batch))
-        return states
+        return self.store.states(self.store.batches(most))
 
     @override
     def workers(self) -> list[WorkerInfo]:

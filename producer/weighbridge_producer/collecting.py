@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from weighbridge.jobs.store import Store
 
-_CURSOR = re.compile(r"([0-9]{1,9})/((?:[0-9]{1,15}-[0-9]{1,15})?)/([0-9:-]{0,40})")
+_CURSOR = re.compile(r"([0-9]{1,9})/((?:[0-9]{1,15}-[0-9]{1,15})?)/([0-9a-f:~.@-]{0,80})")
 _BLOBS_AT_ONCE = 2  #: few, because a chunk's results may be large
 _WAIT_SECONDS = 1.0  #: how long one blocking read lasts; news end it at once
 

@@ -16,7 +16,7 @@ from weighbridge.errors import (
     ChunkConflictError,
     ServerFullError,
 )
-from weighbridge.jobs.chunk import Chunk, ChunkId
+from weighbridge.jobs.chunk import DIGEST_CHARACTERS, Chunk, ChunkId
 from weighbridge.jobs.codec import JSON_SPACE, peek_custom_id
 from weighbridge.jobs.model import ErrorCode, JobError
 from weighbridge.jobs.store import GapError, Pace, Position, Submission
@@ -199,7 +199,7 @@ class Feeder:
             try:
                 self._feed_from(self._store.position(self._batch))
                 if not self._should_stop():
-                    self._store.seal(self._batch, self._position.chunks)
+                    self._store.seal(self._batch, self._position.chunks, self._position.prefix)
             except GapError as gap:
                 # The server came back without its last writes.
                 if not self._source.rereadable:
@@ -282,16 +282,19 @@ class Feeder:
         draft.place(before.lines + 1)
 
     def _submit(self, draft: Draft) -> None:
+        first_line = self._position.lines + 1
         self._place(draft)
-        number = self._position.chunks - 1
-        self._wait_for_room(number)
+        after = self._position
+        chunk = ChunkId(
+            *(after.chunks - 1, first_line, after.lines + 1), after.prefix[:DIGEST_CHARACTERS]
+        )
+        self._wait_for_room(chunk.number)
         self._settle_ids(draft)
         answer = self._patiently(
             Submission(
-                number=number,
-                digest=self._position.prefix,
+                id=chunk,
                 jobs=draft.cases * self._jobs_a_line + draft.faults,
-                after=self._position,
+                after=after,
                 payload=draft.chunk.pack(),
                 ids=self._digester.pack(draft.claims()),
                 duplicates=len(draft.chunk.repeats),
@@ -301,7 +304,7 @@ class Feeder:
             self._pace = answer
         # The chunk is stored: a message that a full broker refuses is sent by the sweeper, once there is room.
         with suppress(ServerFullError):
-            self._publisher.publish(self._batch, ChunkId(number))
+            self._publisher.wake()
 
     def _settle_ids(self, draft: Draft) -> None:
         """Take the ids out of a draft that earlier chunks have; the server knows, where the filter does not."""

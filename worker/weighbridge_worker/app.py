@@ -7,6 +7,7 @@ import os
 import secrets
 import socket
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from billiard.exceptions import WorkerLostError
@@ -17,8 +18,7 @@ from celery.worker.request import Request
 
 from weighbridge.errors import BatchError, ServerError
 from weighbridge.graders.registry import default_registry
-from weighbridge.jobs.broker import GRADE_TASK, make_celery
-from weighbridge.jobs.chunk import ChunkId
+from weighbridge.jobs.broker import GRADE_TASK, make_celery, plain_broker_errors
 from weighbridge.jobs.fleet import WorkerInfo
 from weighbridge.jobs.model import SCHEMA_VERSION
 from weighbridge.process import collect_garbage_seldom, tie_to_parent
@@ -26,6 +26,7 @@ from weighbridge.settings import read_settings
 from weighbridge_worker import messages
 from weighbridge_worker.board import Board
 from weighbridge_worker.child import Child
+from weighbridge_worker.exclusion import Exclusion
 from weighbridge_worker.logs import configure_logging
 from weighbridge_worker.supervisor import Supervisor, how_it_ended
 
@@ -39,7 +40,8 @@ _log = logging.getLogger("weighbridge.worker")
 settings = read_settings()
 store_url = settings.store_address or DEFAULT_URL
 messages.install()
-app: Celery = make_celery(settings, settings.broker_address or DEFAULT_URL)
+broker_url = settings.broker_address or DEFAULT_URL
+app: Celery = make_celery(settings, broker_url)
 app.set_current()
 
 
@@ -48,6 +50,7 @@ class _Station:
 
     def __init__(self) -> None:
         self.board = Board(1)  # until it is known how many children there will be
+        self.exclusion = Exclusion()
         self.name = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(3)}"
         self.supervisor: Supervisor | None = None
         self.child: Child | None = None
@@ -120,25 +123,32 @@ class ChunkTask(Task):  # type: ignore[type-arg]
 
 
 @app.task(name=GRADE_TASK, base=ChunkTask)
-def grade_chunk(schema_version: int, batch: str, chunk: str) -> None:
-    """Grade one chunk of one batch; the message carries ids only, and the store says whether it is still to do."""
+def grade_chunk(schema_version: int, lane: str, hops: int) -> None:  # noqa: ARG001 - all messages mean the same yet
+    """Grade the next chunk that is due; the message only says that there is work, and the store says which."""
     child = station.child
     assert child is not None, "a worker child was started without its set-up"
     try:
-        outcome = child.grade(batch, ChunkId.parse(chunk), schema_version, _publish)
+        outcome = child.grade_next(lane, hops)
     except (BatchError, ServerError) as error:
-        _log.warning("chunk %s of %s: %s", chunk, batch, error)
+        _log.warning("a chunk was not graded: %s", error)
+        _wake_another()
         return
     except Exception:  # noqa: BLE001 - the lease ends, and the sweeper sends the chunk out again
-        _log.exception("chunk %s of %s", chunk, batch)
+        _log.exception("a chunk was not graded")
         return
-    _log.debug("chunk %s of %s: %s", chunk, batch, outcome)
+    _log.debug("woken: %s", outcome)
 
 
-def _publish(batch: str, chunk: ChunkId) -> None:
-    app.send_task(
-        GRADE_TASK, kwargs={"schema_version": SCHEMA_VERSION, "batch": batch, "chunk": str(chunk)}
-    )
+def _wake_another() -> None:
+    # The message is acknowledged, and the chunk may wait again.
+    with suppress(ServerError):
+        _wake("", 0)
+
+
+def _wake(lane: str, hops: int) -> None:
+    message = {"schema_version": SCHEMA_VERSION, "lane": lane, "hops": hops}
+    with plain_broker_errors(broker_url):
+        app.send_task(GRADE_TASK, kwargs=message, exchange="", routing_key=settings.queue)
 
 
 @signals.setup_logging.connect
@@ -175,7 +185,7 @@ def _start_child(**_: Any) -> None:
     tie_to_parent(getattr(current_process(), "_parent_pid", None))
     slot = station.board.take(os.getpid())
     station.supervisor = None
-    station.child = Child(settings, store_url, station.name, slot)
+    station.child = Child(settings, store_url, station.name, slot, station.exclusion, _wake)
 
 
 @signals.worker_ready.connect

@@ -8,11 +8,13 @@ import secrets
 import signal
 import time
 from contextlib import contextmanager
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.errors import WeighbridgeError
-from weighbridge.jobs.chunk import unknown_version
+from weighbridge.graders.registry import default_registry
+from weighbridge.jobs.capabilities import Lane, Need
+from weighbridge.jobs.fleet import Fleet
 from weighbridge.jobs.grading import (
     WHOLE_LINE,
     JobDeadlineError,
@@ -22,18 +24,21 @@ from weighbridge.jobs.grading import (
 )
 from weighbridge.jobs.model import SCHEMA_VERSION, ErrorCode, JobError
 from weighbridge.jobs.ready import MESSAGE_LIMIT
-from weighbridge.jobs.store import Store
+from weighbridge.jobs.store import CLAIM_SECONDS, Store, unpacked
 from weighbridge.process import collect_garbage_seldom, limit_memory
 from weighbridge_worker.board import Slot, Work
 from weighbridge_worker.deaths import Death, handle
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from weighbridge.jobs.chunk import Chunk, ChunkId, Line
+    from weighbridge.jobs.store import Claim
     from weighbridge.settings import Settings
+    from weighbridge_worker.exclusion import Exclusion
 
 _REST_PARTS = 64
+_HOPS, _HOP_SECONDS = 100, 0.05  #: of a message past workers that cannot grade what it is about
 #: Of grading, after which what graders left behind is looked for; that takes about 0.2 ms.
 _GARBAGE_SECONDS = 0.02
 _REST_SECONDS = 1.0  #: of work in each part of a chunk that was too slow to end
@@ -43,11 +48,22 @@ _log = logging.getLogger("weighbridge.worker")
 class Child:
     """One worker child: graders built once, one connection, one slot on the board."""
 
-    def __init__(self, settings: Settings, url: str, worker: str, slot: Slot) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        url: str,
+        worker: str,
+        slot: Slot,
+        exclusion: Exclusion,
+        wake: Callable[[str, int], None],
+    ) -> None:
         self.settings = settings
         self.slot = slot
         self._worker = worker
         self._store = Store(url)
+        self._fleet = Fleet(self._store.redis)
+        self._exclusion = exclusion
+        self._wake = wake
         self._deadline = _Deadline(
             slot, settings.job_deadline_seconds, settings.chunk_soft_limit_seconds / 2
         )
@@ -56,49 +72,101 @@ class Child:
             _log.warning("this system cannot limit a worker child's memory")
         collect_garbage_seldom()
 
-    def grade(
-        self, batch: str, chunk: ChunkId, version: int, publish: Callable[[str, ChunkId], None]
-    ) -> str:
-        """Grade a chunk, unless it is done or somebody else's, and return what became of it."""
+    def grade_next(self, lane: str, hops: int) -> str:
+        """Grade the next chunk that is due, and return what became of it."""
+        if lane and not Lane.parse(lane).is_met_by(_own_graders()):
+            self._hand_on(lane, hops)
+            return "handed on"
         token = f"{self._worker}/{secrets.token_hex(8)}"
-        claim = self._store.claim(batch, chunk, token, self.settings.lease_seconds)
-        if claim != "work":
-            return claim
-        work = Work(batch, str(chunk), token)
+        claim = self._store.claim_next(
+            self.settings.queue, token, self.settings.lease_seconds, lane
+        )
+        if claim is None:
+            return "nothing to do"
+        if lane:
+            self._wake(lane, 0)  # one message is sent for all that wait there
+        started = time.monotonic()
+        outcome = self._grade(claim)
+        if claim.contended:
+            seconds = time.monotonic() - started - CLAIM_SECONDS
+            self._store.charge(claim.batch, self.settings.queue, seconds, lane)
+        return outcome
+
+    def _hand_on(self, lane: str, hops: int) -> None:
+        """Leave a message to the workers that have what this one lacks."""
+        if hops < _HOPS:
+            time.sleep(_HOP_SECONDS)
+            self._wake(lane, hops + 1)
+
+    def _grade(self, claim: Claim) -> str:
+        work = Work(claim.batch, str(claim.chunk), claim.token)
         self.slot.enter(work)
+        suspect = bool(claim.info.suspicions)
         jobs = 0
         try:
-            stored = self._store.chunk(batch, chunk)
-            if version != SCHEMA_VERSION:
-                stored.refuse(unknown_version(version))
-            results, tally, rest = self._grade_lines(batch, chunk, stored)
-            recorded = self._store.record(batch, chunk, results, tally, rest)
-            jobs = tally.jobs
+            with self._exclusion.alone() if suspect else self._exclusion.among_others():
+                outcome, jobs = self._grade_and_record(claim)
         except (WeighbridgeError, SystemExit):
             # No job's fault (billiard ends a child by SystemExit): whoever is next may do better.
-            self._store.release(batch, str(chunk), token)
+            self._store.release(claim.batch, str(claim.chunk), claim.token)
             raise
         except BaseException as error:  # noqa: BLE001 - a grader may raise anything
             # As if the child had died of it: given back as it is, the chunk would come round for ever.
-            _log.exception("grading chunk %s of %s failed", chunk, batch)
-            handle(_failure(work, error), self._store, publish, self.settings.observed_deaths_limit)
+            _log.exception("grading chunk %s of %s failed", claim.chunk, claim.batch)
+            handle(_failure(work, error), self._store, self.settings.observed_deaths_limit)
+            self._wake("", 0)
             return "failed"
         finally:
             gc.collect()
             self.slot.leave(jobs)
+        return outcome
+
+    def _grade_and_record(self, claim: Claim) -> tuple[str, int]:
+        """Return what became of a chunk, and how many of its jobs were graded."""
+        batch, chunk = claim.batch, claim.chunk
+        stored = unpacked(claim.payload, claim.info.jobs)
+        if not claim.info.anyway and (lane := self._lane_for(self._missing(batch, stored))):
+            return self._set_aside(claim, lane), 0
+        results, tally, rest = self._grade_lines(claim, stored)
+        if not claim.info.anyway and (lane := self._lane_for(_unknown_graders(tally))):
+            return self._set_aside(claim, lane), 0
+        recorded = self._store.record(batch, chunk, results, tally, rest)
         if recorded != "late":
-            for part, _ in rest:
-                publish(batch, part)
-        return recorded
+            for _ in rest:
+                self._wake("", 0)
+        return recorded, tally.jobs
+
+    def _missing(self, batch: str, stored: Chunk) -> list[Need]:
+        """Return what this worker lacks to grade a chunk, as far as it shows before."""
+        if stored.schema_version != SCHEMA_VERSION:
+            return [Need(version=stored.schema_version)]
+        versions, own = self._grader_for(batch)[1], _own_graders()
+        needs = [Need(grader, version) for grader, version in versions.items()]
+        return [need for need in needs if not need.is_met_by(own, SCHEMA_VERSION)]
+
+    def _lane_for(self, missing: Sequence[Need]) -> str:
+        """Return the lane of the workers that have what this one lacks; "" when there are none."""
+        lane = Lane.of(missing)
+        patience = self.settings.capability_patience_seconds
+        return str(lane) if missing and self._fleet.has_had(lane, patience) else ""
+
+    def _set_aside(self, claim: Claim, lane: str) -> str:
+        _log.info("chunk %s of %s is left to workers with %s", claim.chunk, claim.batch, lane)
+        self._store.set_aside(claim.batch, str(claim.chunk), claim.token, self.settings.queue, lane)
+        self._wake(lane, 0)
+        return "set aside"
 
     def _grade_lines(
-        self, batch: str, chunk: ChunkId, stored: Chunk
+        self, claim: Claim, stored: Chunk
     ) -> tuple[bytes, Tally, list[tuple[ChunkId, int]]]:
-        grader = self._grader_for(batch)
-        condemned = {
-            job: JobError(*verdict.split("\n"))
-            for job, verdict in self._store.condemned(batch, chunk).items()
+        chunk = claim.chunk
+        grader = self._grader_for(claim.batch)[0]
+        quarantined = {
+            int(job): JobError(*fault.split("\n")) for job, fault in claim.info.quarantined.items()
         }
+        watch = (
+            _Noting(self.slot, partial(self._note, claim)) if claim.info.suspicions else self.slot
+        )
         tally, results, start = Tally(), [], time.perf_counter()
         rest: list[tuple[ChunkId, int]] = []
         collected = 0.0
@@ -114,14 +182,49 @@ class Child:
                 if elapsed - collected > _GARBAGE_SECONDS:
                     gc.collect()
                     collected = elapsed
-                results.append(grader.grade(line, tally, self.slot, condemned))
+                results.append(grader.grade(line, tally, watch, quarantined))
         tally.grade_us = int((time.perf_counter() - start) * 1e6)
         blob = b"".join(results)
         tally.digest = digest_of(blob)
         return blob, tally, rest
 
-    def _make_grader(self, batch: str) -> LineGrader:
-        return LineGrader(self._store.options(batch).graders)
+    def _note(self, claim: Claim, line: int, job: int) -> None:
+        """Note at the store what a suspect chunk is at: if it ends the whole worker, nothing else tells."""
+        lease, at = self.settings.lease_seconds, f"{line} {job}"
+        self._store.renew(claim.batch, str(claim.chunk), claim.token, lease, at)
+
+    def _make_grader(self, batch: str) -> tuple[LineGrader, Mapping[str, int]]:
+        options = self._store.options(batch)
+        return LineGrader(options.graders), options.versions
+
+
+class _Noting:
+    """Tells the store of each job before the board."""
+
+    def __init__(self, slot: Slot, note: Callable[[int, int], None]) -> None:
+        self._slot = slot
+        self._note = note
+
+    def begin(self, line: int, job: int) -> None:
+        self._note(line, job)
+        self._slot.begin(line, job)
+
+    def end(self) -> None:
+        self._slot.end()
+
+
+def _own_graders() -> dict[str, int]:
+    registry = default_registry()
+    return {grader_id: registry.get(grader_id).version for grader_id in registry.ids()}
+
+
+def _unknown_graders(tally: Tally) -> list[Need]:
+    """Return the graders that jobs named and this worker does not have."""
+    return [
+        Need(grader)
+        for _, grader, _, cause, _ in tally.jobs_by
+        if cause == ErrorCode.UNKNOWN_GRADER and grader
+    ]
 
 
 def _failure(work: Work, error: BaseException) -> Death:
@@ -136,10 +239,11 @@ def _rest_of(
     """Cut what is left of a chunk into parts that other children can take."""
     size = max(1, int(per_part), -(-len(lines) // _REST_PARTS))
     starts = list(range(0, len(lines), size))
-    ends = [lines[start].index for start in starts[1:]] + [stored.end_of(chunk)]
+    numbers = [stored.first_line + lines[start].index for start in starts]
+    ends = [*numbers[1:], chunk.end]
     return [
-        (chunk.part(lines[start].index, end), sum(map(grader.jobs_of, lines[start : start + size])))
-        for start, end in zip(starts, ends, strict=True)
+        (chunk.part(number, end), sum(map(grader.jobs_of, lines[start : start + size])))
+        for start, number, end in zip(starts, numbers, ends, strict=True)
     ]
 
 

@@ -14,8 +14,6 @@ from weighbridge.jobs.model import ErrorCode, JobError
 from weighbridge.jobs.store import Charge
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from weighbridge.jobs.chunk import Chunk
     from weighbridge.jobs.store import Store
     from weighbridge_worker.board import Work
@@ -33,7 +31,7 @@ class Death:
     cause: ErrorCode  #: WORKER_KILLED, TIMEOUT, OUT_OF_MEMORY or GRADER_CRASHED
     how: str  #: such as "signal 9 (SIGKILL)"
 
-    def verdict(self, limit: int) -> JobError:
+    def fault(self, limit: int) -> JobError:
         """Return what the job is errored with once it has died too often."""
         times = counted(limit, "time")
         if self.cause == ErrorCode.TIMEOUT:
@@ -48,38 +46,38 @@ class Death:
 
     def charge(self, job: int, limit: int) -> Charge:
         """Return what the death counts towards."""
-        verdict = self.verdict(limit)
-        words = (verdict.code, verdict.message, verdict.hint)
+        fault = self.fault(limit)
+        words = (fault.code, fault.message, fault.hint)
         return Charge(job, limit, "\n".join(" ".join(text.split()) for text in words))
 
 
-def handle(death: Death, store: Store, publish: Callable[[str, ChunkId], None], limit: int) -> None:
-    """Send a dead child's chunk out again, in such parts that a poison job ends up alone."""
+def handle(death: Death, store: Store, limit: int) -> bool:
+    """Put a dead child's chunk back, in such parts that a poison job ends up alone; False if it is not ours any more."""
     batch, chunk = death.work.batch, ChunkId.parse(death.work.chunk)
     try:
         stored = store.chunk(batch, chunk)
-        if len(list(stored.lines(chunk))) > 1:
-            out = _split(death, store, stored, chunk, limit)
+        if len(list(stored.lines(chunk))) > 1 and stored.first_line:
+            back = _split(death, store, stored, chunk, limit)
         else:
             job = WHOLE_LINE if death.line is None else death.job
-            deaths = store.strike(batch, chunk, death.work.token, death.charge(job, limit))
-            out = [chunk] if deaths else []
+            charge = death.charge(job, limit)
+            back = [chunk] if store.count_failure(batch, chunk, death.work.token, charge) else []
     except BatchError as error:
         _log.info("the batch of a dead child's chunk is gone: %s", error)
-        return
-    sent = ", ".join(map(str, out)) or "nothing, for it is somebody else's by now"
-    _log.warning("a child died by %s at %s/%s; sent out again: %s", death.how, batch, chunk, sent)
-    for part in out:
-        publish(batch, part)
+        return False
+    put = ", ".join(map(str, back)) or "nothing, for it is somebody else's by now"
+    _log.warning("a child died by %s at %s/%s; put back: %s", death.how, batch, chunk, put)
+    return bool(back)
 
 
 def _split(death: Death, store: Store, stored: Chunk, chunk: ChunkId, limit: int) -> list[ChunkId]:
-    batch, end = death.work.batch, stored.end_of(chunk)
-    if death.line is not None and chunk.start <= death.line < end:
-        cuts = [chunk.start, death.line, death.line + 1, end]
-        suspect = str(chunk.part(death.line, death.line + 1))
+    batch = death.work.batch
+    line = None if death.line is None else stored.first_line + death.line
+    if line is not None and chunk.start <= line < chunk.end:
+        cuts = [chunk.start, line, line + 1, chunk.end]
+        suspect = str(chunk.part(line, line + 1))
     else:
-        cuts = [chunk.start, (chunk.start + end) // 2, end]
+        cuts = [chunk.start, (chunk.start + chunk.end) // 2, chunk.end]
         suspect = ""
     # Counted, not parsed: the parent must not die of what killed its child. Recording corrects the number.
     jobs_a_line = max(1, len(store.options(batch).graders))

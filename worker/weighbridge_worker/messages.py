@@ -1,4 +1,4 @@
-"""What the broker hands to a worker: only messages like ours come through, and they say nothing but ids.
+"""What the broker hands to a worker: only messages like ours come through, and they say nothing but that there is work.
 
 Whoever can reach the broker can write to the queue. Celery trusts what it finds there: one item that
 is no message, or one header of an unexpected type, ends the worker, or is put back for the next one.
@@ -61,7 +61,7 @@ def install() -> None:
 
 
 def sound(item: bytes, queue: str) -> bytes | None:
-    """Return a message like ours with the ids that an item names, and no limit or date of its own; None without ids."""
+    """Return a message like ours with what an item says, and no limit or date of its own; None when it is none of ours."""
     if len(item) > _MESSAGE_LIMIT_BYTES:
         return None
     try:
@@ -77,13 +77,13 @@ def sound(item: bytes, queue: str) -> bytes | None:
     except ValueError:
         return None
     match payload:
-        case [[], {"schema_version": int(), "batch": str(), "chunk": str()} as ids, dict()]:
-            return _message(task_id, ids, queue)
+        case [[], {"schema_version": int(), "lane": str(), "hops": int()} as said, dict()]:
+            return _message(task_id, said, queue)
     return None
 
 
-def _message(task_id: str, ids: dict[str, Any], queue: str) -> bytes:
-    kwargs = {name: ids[name] for name in ("schema_version", "batch", "chunk")}
+def _message(task_id: str, said: dict[str, Any], queue: str) -> bytes:
+    kwargs = {name: said[name] for name in ("schema_version", "lane", "hops")}
     return orjson.dumps(
         {
             "body": base64.b64encode(orjson.dumps([[], kwargs, {}])).decode(),

@@ -76,18 +76,22 @@ class Supervisor:
         self._publisher = Publisher(
             settings, url if not settings.broker_address else settings.broker_address
         )
-        self._sweeper = Sweeper(self._store, self._fleet, self._publisher)
         self._watched: dict[int, _Watched] = {}
         self._reported: queue.SimpleQueue[tuple[int, str, bool]] = queue.SimpleQueue()
         self._reconnect = reconnect
         self._heard_at, self._heard = time.monotonic(), 0
         self._is_ending, self._busy_at = False, 0.0
+        self._has_said_farewell = False
         self._retired_jobs = self._retired_chunks = 0
         self._failing: dict[str, str] = {}  #: duty -> the error that is in the log already
         self._stop = threading.Event()
         self._ready = threading.Event()
-        # Celery forks children whenever it likes. A sweep may take long: the heartbeat goes on until it has ended.
+        # Celery forks children whenever it likes; a sweep lets go of the gate between two batches.
         self._watch_gate, self._sweep_gate = ForkGate(), ForkGate()
+        self._sweeper = Sweeper(
+            *(info.name, settings, self._store, self._fleet, self._publisher),
+            self._sweep_gate.closed,
+        )
         self._threads = [
             threading.Thread(target=self._watch, name="supervisor", daemon=True),
             threading.Thread(target=self._sweep, name="sweeper", daemon=True),
@@ -117,6 +121,11 @@ class Supervisor:
         self._busy_at = time.monotonic()
         self._is_ending = True
 
+    def _say_farewell(self) -> None:
+        if self._is_ending and not self._has_said_farewell:
+            self._fleet.say_farewell(self._info.name)
+            self._has_said_farewell = True
+
     def _leave(self) -> None:
         try:
             for slot in self._board.taken():
@@ -139,6 +148,7 @@ class Supervisor:
                 if now >= next_beat:
                     next_beat = now + self._settings.heartbeat_seconds
                     self._attend("the heartbeat", self._beat)
+                self._attend("the farewell", self._say_farewell)
                 self._attend("reports of deaths", self._note_reports)
                 self._attend("the end", partial(self._end_if_idle, now))
                 for slot in self._board.taken():
@@ -148,9 +158,10 @@ class Supervisor:
         wait = _TICK_SECONDS
         self._await_children()
         while not self._stop.wait(wait):
+            self._attend("the sweep", self._sweeper.sweep)
             with self._sweep_gate.closed():
-                self._attend("the sweep", self._sweeper.sweep)
                 self._attend("listening", partial(self._listen, time.monotonic()))
+                self._attend("advertising", self._advertise)
             # Spread out, so that many workers do not sweep at the same moment.
             wait = self._settings.sweep_seconds * random.uniform(0.75, 1.25)  # noqa: S311
 
@@ -196,6 +207,9 @@ class Supervisor:
             for slot in slots:
                 with suppress(ProcessLookupError):
                     os.kill(slot.pid, signal.SIGKILL)  # it may be stuck before it notes any work
+
+    def _advertise(self) -> None:
+        self._fleet.advertise(self._info.graders, self._info.schema_version)
 
     def _beat(self) -> None:
         done = [slot.done for slot in self._board.taken()]
@@ -263,7 +277,8 @@ class Supervisor:
             how = watched.reported or "an unseen end"
             death = Death(seen.work, seen.line, seen.job, cause, how)
             limit = self._settings.observed_deaths_limit
-            handle(death, self._store, self._publisher.publish, limit)
+            if handle(death, self._store, limit):
+                self._publisher.wake()
         # Only now: a server that is away keeps the death on the board, to be handled when it is back.
         jobs, chunks = slot.done
         self._retired_jobs += jobs

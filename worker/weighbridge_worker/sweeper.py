@@ -1,9 +1,14 @@
-"""The sweeper: sends lost chunks out again, and ends batches that are cancelled or out of time. Any number may run."""
+"""The sweeper: puts back what lost its worker, wakes workers where messages were lost, and ends what is out of time.
+
+One worker of the fleet sweeps at a time; where two do, for a moment, nothing is done twice.
+"""
 
 from __future__ import annotations
 
 import logging
 import time
+from collections import Counter
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from weighbridge.errors import (
@@ -13,78 +18,203 @@ from weighbridge.errors import (
     ServerFullError,
     ServerUnavailableError,
 )
+from weighbridge.jobs.capabilities import Lane
 from weighbridge.jobs.closing import close_open_chunks
-from weighbridge.jobs.model import BatchStatus
+from weighbridge.jobs.model import BatchStatus, ErrorCode
+from weighbridge_worker.board import Work
+from weighbridge_worker.deaths import Death, handle
+from weighbridge_worker.living import Living
 
 if TYPE_CHECKING:
-    from weighbridge.jobs.broker import Publisher
-    from weighbridge.jobs.fleet import Fleet
-    from weighbridge.jobs.store import Store
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
 
-#: How long a chunk waits, the queue being empty, until its message is thought lost.
-WAITING_SECONDS = 5.0
-LONG_WAITING_SECONDS = 600.0  #: and whatever the queue holds
+    from weighbridge.jobs.broker import Publisher
+    from weighbridge.jobs.fleet import Fleet, WorkerInfo
+    from weighbridge.jobs.store import HeldChunk, Store
+    from weighbridge.settings import Settings
+
+BATCHES_AT_ONCE = 100  #: visited in one sweep
+_MESSAGES_AT_ONCE = 1_000
+_LEAD_SECONDS = 4.0  #: that the role is kept without being renewed
+_LOOK_AGAIN_SECONDS = 1.0  #: at a chunk that waits for a worker with a capability
+_AUDIT_SECONDS = (
+    300.0  #: in which every active batch is looked at once, whatever the index of what is due says
+)
+_SUSPECT_PAUSE_SECONDS = 1.0  #: of a chunk with which a whole worker died, doubled each time
+_SUSPECT_PAUSES = 5  #: doublings
 _log = logging.getLogger("weighbridge.worker")
 
 
 class Sweeper:
-    """Looks after the active batches of one store."""
+    """Looks after the batches of one store in which something is due."""
 
-    def __init__(self, store: Store, fleet: Fleet, publisher: Publisher) -> None:
+    def __init__(
+        self,
+        name: str,
+        settings: Settings,
+        store: Store,
+        fleet: Fleet,
+        publisher: Publisher,
+        duty: Callable[[], AbstractContextManager[None]] = nullcontext,
+    ) -> None:
+        """Sweep for the worker of that name; `duty` holds forks back while a batch is visited."""
+        self._name = name
+        self._settings = settings
         self._store = store
         self._fleet = fleet
         self._publisher = publisher
+        self._duty = duty
+        self._living = Living(settings.heartbeat_ttl_seconds)
         self._failing: set[str] = set()  #: batches whose failure is in the log already
+        self._missing_messages: Counter[str] = Counter()  #: by queue, when last looked at
+        self._audited, self._audited_at = 0, time.monotonic()
 
     def sweep(self) -> int:
-        """Look through every active batch once; return how many chunks were sent out again."""
-        batches = self._store.active_batches()
-        self._failing.intersection_update(batches)
-        if not batches:
-            return 0
-        workers = self._fleet.alive()
-        # Waiting chunks go out again only when the queue is nearly empty: otherwise they are in it.
-        idle = self._publisher.queue_length() <= sum(worker.concurrency for worker in workers)
-        names = [worker.name for worker in workers]
-        return sum(self._sweep_one(batch, names, idle=idle) for batch in batches)
+        """Do what is due, if it is this worker's turn to; return how many batches were visited."""
+        with self._duty():
+            if not self._leads():
+                self._living.forget()
+                return 0
+            workers = self._fleet.alive()
+            gone = self._living.note({worker.name for worker in workers})
+            # What a lost worker had is looked at before its leases end.
+            ahead = self._settings.lease_seconds if gone else 0.0
+            due = self._store.due_batches(self._store.now() + ahead, BATCHES_AT_ONCE)
+            due += self._overlooked(len(due))
+        for batch in due:
+            with self._duty():
+                self._visit_safely(batch, workers)
+        with self._duty():
+            self._wake_workers(workers)
+        return len(due)
 
-    def _sweep_one(self, batch: str, workers: list[str], *, idle: bool) -> int:
+    def _leads(self) -> bool:
         try:
-            sent = _sweep_batch(self._store, self._publisher, batch, workers, idle=idle)
+            return self._store.lead_sweep(self._name, _LEAD_SECONDS)
+        except ServerFullError:
+            return True  # nobody can take the role: rather twice than not at all
+
+    def _overlooked(self, found: int) -> list[str]:
+        """Return some batches that the index of what is due has lost, as a failover may have it."""
+        if found >= BATCHES_AT_ONCE:
+            return []
+        seconds = time.monotonic() - self._audited_at
+        active = self._store.active_count()
+        most = int(active * seconds / _AUDIT_SECONDS)
+        if not most:
+            return []
+        self._audited_at = time.monotonic()
+        first = self._audited if self._audited < active else 0
+        self._audited = first + most
+        return self._store.without_due_time(first, most)
+
+    def _visit_safely(self, batch: str, workers: list[WorkerInfo]) -> None:
+        try:
+            self._visit(batch, workers)
         except (ServerUnavailableError, ServerFullError):
             raise  # no other batch would fare better
         except Exception:  # noqa: BLE001 - one batch that cannot be swept must not keep the others waiting
             if batch not in self._failing:
                 self._failing.add(batch)
                 _log.exception("batch %r cannot be swept; the others are", batch)
-            return 0
-        self._failing.discard(batch)
-        return sent
+            self._store.postpone(batch, _AUDIT_SECONDS)
+        else:
+            self._failing.discard(batch)
 
+    def _visit(self, batch: str, workers: list[WorkerInfo]) -> None:
+        store = self._store
+        try:
+            state = store.state(batch)
+        except (BatchLostError, BatchExpiredError, BatchNotFoundError):
+            store.retire(batch)
+            return
+        if state.status.final:
+            store.retire(batch)
+            return
+        held = store.held(batch)
+        if not state.closing and state.expires_at < held.now:
+            reason = "" if state.sealed else "its producer never finished submitting it"
+            store.close_batch(batch, BatchStatus.EXPIRED, reason)
+            state = store.state(batch)
+        if state.closing:
+            if not close_open_chunks(store, batch, state.closing):
+                store.retire(batch)
+            return
+        soonest = [self._look_at(batch, chunk, held.now, workers) for chunk in held.chunks]
+        store.watch_until(batch, min((until for until in soonest if until), default=None))
 
-def _sweep_batch(
-    store: Store, publisher: Publisher, batch: str, workers: list[str], *, idle: bool
-) -> int:
-    try:
-        state = store.state(batch)
-    except (BatchLostError, BatchExpiredError, BatchNotFoundError):
-        store.retire(batch)
-        return 0
-    if state.status.final:
-        store.retire(batch)
-        return 0
-    if not state.closing and state.expires_at < time.time():
-        reason = "" if state.sealed else "its producer never finished submitting it"
-        store.close_batch(batch, BatchStatus.EXPIRED, reason)
-        state = store.state(batch)
-    if state.closing:
-        close_open_chunks(store, batch, state.closing)
-        return 0
-    if store.options(batch).queue != publisher.queue:
-        return 0  # the workers of that queue send its chunks out again
-    due = store.sweep(batch, workers, WAITING_SECONDS if idle else LONG_WAITING_SECONDS)
-    for chunk in due:
-        publisher.publish(batch, chunk)
-    if due:
-        _log.info("sent %d chunks of %s out again", len(due), batch)
-    return len(due)
+    def _look_at(
+        self, batch: str, held: HeldChunk, now: float, workers: list[WorkerInfo]
+    ) -> float | None:
+        """Put back what nobody works on any more; return when to look again, None where it waits to be claimed."""
+        info, name = held.info, str(held.chunk)
+        if info.token:
+            gone = self._living.is_gone(info.worker)
+            if held.until > now and not gone:
+                return held.until
+            self._put_back(
+                batch, held, died=gone and not self._fleet.has_said_farewell(info.worker)
+            )
+            return None
+        if info.lane:
+            return self._look_at_lane(batch, held, now, workers)
+        if held.until > now:
+            return held.until
+        self._store.release(batch, name, "")
+        return None
+
+    def _put_back(self, batch: str, held: HeldChunk, *, died: bool) -> None:
+        """Let a chunk be claimed again that lost its execution, with which the whole worker may have died."""
+        info, name = held.info, str(held.chunk)
+        if not died:
+            self._store.release(batch, name, info.token)
+        elif info.at:
+            line, job = map(int, info.at.split())
+            work = Work(batch, name, info.token)
+            how = "the loss of its whole worker"
+            death = Death(work, line, job, ErrorCode.WORKER_KILLED, how)
+            handle(death, self._store, self._settings.observed_deaths_limit)
+        else:
+            pause = _SUSPECT_PAUSE_SECONDS * 2 ** min(info.suspicions, _SUSPECT_PAUSES)
+            self._store.release(batch, name, info.token, suspect=True, pause_seconds=pause)
+        _log.info("chunk %s of %s lost worker %s: put back", name, batch, info.worker)
+        self._publisher.wake(self._store.options(batch).queue)
+
+    def _look_at_lane(
+        self, batch: str, held: HeldChunk, now: float, workers: list[WorkerInfo]
+    ) -> float | None:
+        """Wake the workers that a chunk was set aside for; where none has lived for long, let it be errored."""
+        info, name = held.info, str(held.chunk)
+        if held.until > now:
+            return held.until
+        lane, queue = Lane.parse(info.lane), self._store.options(batch).queue
+        able = any(
+            lane.is_met_by(worker.graders, worker.schema_version)
+            for worker in workers
+            if worker.queue == queue
+        )
+        if able or self._fleet.has_had(lane, self._settings.capability_patience_seconds):
+            self._store.set_aside(batch, name, "", queue, info.lane, _LOOK_AGAIN_SECONDS)
+            if able:
+                self._publisher.wake(queue, info.lane)
+            return now + _LOOK_AGAIN_SECONDS
+        self._store.set_aside(batch, name, "", queue, "")
+        self._publisher.wake(queue)
+        return None
+
+    def _wake_workers(self, workers: list[WorkerInfo]) -> None:
+        """Send messages anew where fewer wait than chunks do; what is missing twice in a row was lost."""
+        hands: Counter[str] = Counter()
+        for worker in workers:
+            hands[worker.queue] += worker.concurrency
+        missing: Counter[str] = Counter()
+        for queue, children in hands.items():
+            messages = self._publisher.queue_length(queue)
+            if messages > children:
+                continue
+            chunks = self._store.waiting_chunks(queue, _MESSAGES_AT_ONCE)
+            missing[queue] = max(chunks - messages, 0)
+            for _ in range(min(missing[queue], self._missing_messages[queue])):
+                self._publisher.wake(queue)
+        self._missing_messages = missing

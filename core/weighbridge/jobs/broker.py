@@ -13,14 +13,13 @@ from redis.exceptions import OutOfMemoryError
 from weighbridge.errors import ServerError, ServerUnavailableError
 from weighbridge.jobs.connection import not_a_url, plain_errors
 from weighbridge.jobs.model import SCHEMA_VERSION
-from weighbridge.settings import VISIBILITY_SECONDS, masked
+from weighbridge.settings import masked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from celery.app.base import Celery
 
-    from weighbridge.jobs.chunk import ChunkId
     from weighbridge.settings import Settings
 
 GRADE_TASK = "weighbridge.grade_chunk"
@@ -62,10 +61,8 @@ def make_celery(settings: Settings, url: str) -> Celery:
         task_soft_time_limit=settings.chunk_soft_limit_seconds,
         task_time_limit=settings.chunk_hard_limit_seconds,
         broker_transport_options={
-            "visibility_timeout": VISIBILITY_SECONDS,
-            # The defaults took 102 s to hand a lost worker's messages on; these take 9 s.
-            "unacked_restore_interval": 5,
-            "unacked_restore_throttle": 1,
+            # A message is a wake-up that may be lost: which of them are under way is kept in memory alone.
+            "ack_emulation": False,
             "socket_timeout": 30,
             "socket_connect_timeout": 5,
             "socket_keepalive": urlsplit(url).scheme != "unix",
@@ -121,7 +118,7 @@ class _Sent:
 
 
 class Publisher:
-    """Sends the one message there is: this chunk of this batch has no results yet."""
+    """Sends the one message there is: there is work on a queue."""
 
     def __init__(self, settings: Settings, url: str) -> None:
         broker_url(url)  # a mistake in it is told before anything is submitted
@@ -139,20 +136,24 @@ class Publisher:
         with plain_broker_errors(self._url), self.app.producer_or_acquire() as producer:
             _ = producer.channel
 
-    def publish(self, batch: str, chunk: ChunkId) -> None:
-        """Hint at a chunk; losing or doubling the hint is harmless."""
-        message = {"schema_version": SCHEMA_VERSION, "batch": batch, "chunk": str(chunk)}
+    def wake(self, queue: str = "", lane: str = "", hops: int = 0) -> None:
+        """Wake a worker of a queue, by default its own; losing or doubling the message is harmless."""
+        message = {"schema_version": SCHEMA_VERSION, "lane": lane, "hops": hops}
+        queue = queue or self.queue
         with plain_broker_errors(self._url):
             try:
-                self._send(message)
+                self._send(message, queue)
             except AttributeError:
                 # After errors of a full server, kombu now and then uses a channel that it has closed.
-                self._send(message)
+                self._send(message, queue)
 
-    def _send(self, message: dict[str, Any]) -> None:
+    def _send(self, message: dict[str, Any], queue: str) -> None:
         self.app.send_task(
             GRADE_TASK,
             kwargs=message,
+            # Through the exchange that is there of itself, the broker need not be asked who is bound to it.
+            exchange="",
+            routing_key=queue,
             ignore_result=True,
             result_cls=_Sent,  # type: ignore[arg-type]
             add_to_parent=False,  # whoever submits in a task of their own has results of their own
@@ -165,11 +166,11 @@ class Publisher:
             },
         )
 
-    def queue_length(self) -> int:
-        """Return how many messages wait for a worker."""
+    def queue_length(self, queue: str = "") -> int:
+        """Return how many messages wait for a worker of a queue, by default its own."""
         with plain_broker_errors(self._url), self.app.connection_for_read() as connection:
             client: Any = connection.default_channel
-            return int(client.client.llen(self.queue))
+            return int(client.client.llen(queue or self.queue))
 
     def close(self) -> None:
         """Drop the connections."""

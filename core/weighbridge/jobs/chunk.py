@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from threading import local
 from typing import TYPE_CHECKING
 
@@ -73,29 +74,56 @@ def _checked_size(data: bytes) -> int:
     return size
 
 
+_CHUNK_ID = re.compile(
+    r"(?P<number>[0-9]{1,9})(?P<kind>[:~])(?P<start>[0-9]{1,12})-(?P<end>[0-9]{1,12})"
+    r"\.(?P<digest>[0-9a-f]{16})(?:@(?P<epoch>[0-9]{1,9}))?"
+)
+DIGEST_CHARACTERS = 16  #: of the digest in a chunk's name
+
+
 @dataclass(frozen=True, slots=True)
 class ChunkId:
-    """A chunk's number and, where it was split, the part of its lines: `17` or `17:250-251`."""
+    """A chunk's name, which is its identity: other lines, other bytes or another retry make another name.
 
-    number: int
-    start: int = 0
-    end: int | None = None  #: exclusive; None: to the end
+    `17:12001-12501.9f3a2b1c4d5e6f70@1` is the 18th chunk of its batch, lines 12,001 to 12,500 of the input, the digest of
+    all lines up to its end, and the first retry of the batch; `17~12100-12101.9f3a2b1c4d5e6f70` is a part of a chunk
+    that was split.
+    """
+
+    number: int  #: from 0, in the order of submission
+    start: int  #: number of its first line in the input, from 1
+    end: int  #: number of the line after its last
+    digest: str  #: of all lines of the input up to the end of the submitted chunk
+    epoch: int = 0  #: how often the batch had been retried when the chunk was opened
+    is_part: bool = False
+
+    @staticmethod
+    def is_name(text: str) -> bool:
+        """Whether a text has the form of a chunk's name."""
+        return bool(_CHUNK_ID.fullmatch(text))
 
     @classmethod
     def parse(cls, text: str) -> ChunkId:
-        """Read the form that `str` writes."""
-        number, _, part = text.partition(":")
-        if not part:
-            return cls(int(number))
-        start, _, end = part.partition("-")
-        return cls(int(number), int(start), int(end))
+        """Read the form that `str` writes; ValueError for any other."""
+        found = _CHUNK_ID.fullmatch(text)
+        if not found:
+            raise ValueError(f"not the name of a chunk: {text[:80]!r}")
+        number, start, end = int(found["number"]), int(found["start"]), int(found["end"])
+        return cls(
+            number, start, end, found["digest"], int(found["epoch"] or 0), found["kind"] == "~"
+        )
 
     def __str__(self) -> str:
-        return str(self.number) if self.end is None else f"{self.number}:{self.start}-{self.end}"
+        kind, epoch = "~" if self.is_part else ":", f"@{self.epoch}" if self.epoch else ""
+        return f"{self.number}{kind}{self.start}-{self.end}.{self.digest}{epoch}"
 
     def part(self, start: int, end: int) -> ChunkId:
-        """Return the id of some of the chunk's lines, counted from the whole chunk's first."""
-        return ChunkId(self.number, start, end)
+        """Return the name of some of the chunk's lines, by their numbers in the input."""
+        return replace(self, start=start, end=end, is_part=True)
+
+    def of_epoch(self, epoch: int) -> ChunkId:
+        """Return the name under which a retry opens the chunk again."""
+        return replace(self, epoch=epoch)
 
 
 class Line(msgspec.Struct, gc=False):
@@ -136,6 +164,7 @@ class Chunk:
     repeats: set[int] = field(default_factory=set)
     faults: dict[int, JobError] = field(default_factory=dict)  #: by index, what the producer found
     origins: list[Origin] = field(default_factory=list)  #: of an input of several files
+    schema_version: int = SCHEMA_VERSION  #: another one: the lines cannot be read here
 
     def note_origin(self, name: str, number: int) -> None:
         """Note where the line that is added next stands; those after it follow it unless they say otherwise."""
@@ -145,25 +174,28 @@ class Chunk:
                 return
         self.origins.append((self.line_count, name, number))
 
+    def jobs(self) -> Iterator[Line]:
+        """Yield all lines that are jobs: not the blank ones, not the repeats."""
+        return self._lines(range(self.line_count))
+
     def lines(self, part: ChunkId) -> Iterator[Line]:
-        """Yield the lines of a part of the chunk that are jobs: not the blank ones, not the repeats."""
+        """Yield the lines of the chunk, or of a part of it, that are jobs."""
+        return self._lines(self._indices(part))
+
+    def _lines(self, indices: range) -> Iterator[Line]:
         rows = self.raw.split(b"\n")
-        end = self.line_count if part.end is None else part.end
-        for index in range(part.start, end):
+        for index in indices:
             fault = self.faults.get(index)
             raw = rows[index] if index < len(rows) else b""
             if index not in self.repeats and (fault or raw.strip(JSON_SPACE)):
                 number = self.first_line + index if self.first_line else 0
                 yield Line(index, number, raw, fault, self.origins)
 
-    def refuse(self, error: JobError) -> None:
-        """Let every line be errored, because this worker does not know how to grade the chunk."""
-        jobs = (line.index for line in self.lines(ChunkId(0)))
-        self.faults |= dict.fromkeys(jobs if self.raw else range(self.line_count), error)
-
-    def end_of(self, part: ChunkId) -> int:
-        """Return the index after a part's last line."""
-        return self.line_count if part.end is None else part.end
+    def _indices(self, part: ChunkId) -> range:
+        """Return the indices of a part's lines; of a chunk that is lost, all that stand for it."""
+        if not self.first_line or not part.is_part:
+            return range(self.line_count)
+        return range(part.start - self.first_line, part.end - self.first_line)
 
     def pack(self) -> bytes:
         """Return the chunk as the store keeps it: a line of JSON, then the raw lines, compressed."""
@@ -182,17 +214,14 @@ class Chunk:
         return compress(header + b"\n" + self.raw)
 
     @classmethod
-    def lost(cls, part: ChunkId, jobs: int) -> Chunk:
+    def lost(cls, jobs: int) -> Chunk:
         """Return what stands for a chunk, or part of one, that cannot be read any more."""
-        chunk = cls(0, line_count=jobs if part.end is None else part.end)
-        chunk.refuse(
-            JobError(
-                ErrorCode.INPUT_LOST,
-                "the server has lost the line, or cannot read it any more",
-                "submit the case again",
-            )
+        fault = JobError(
+            ErrorCode.INPUT_LOST,
+            "the server has lost the line, or cannot read it any more",
+            "submit the case again",
         )
-        return chunk
+        return cls(0, line_count=jobs, faults=dict.fromkeys(range(jobs), fault))
 
     @classmethod
     def unpack(cls, blob: bytes) -> Chunk:
@@ -200,9 +229,12 @@ class Chunk:
         head, _, raw = decompress(blob).partition(b"\n")
         header = orjson.loads(head)
         if header["v"] != SCHEMA_VERSION:
-            chunk = cls(header["first"], line_count=header["lines"])
-            chunk.refuse(unknown_version(header["v"]))
-            return chunk
+            fault = unknown_version(header["v"])
+            faults = dict.fromkeys(range(header["lines"]), fault)
+            return cls(
+                *(header["first"], b"", header["lines"], set(), faults),
+                schema_version=int(header["v"]),
+            )
         faults = {int(index): JobError(*fault) for index, fault in header["faults"].items()}
         origins = [(index, name, number) for index, name, number in header.get("origins", ())]
         return cls(header["first"], raw, header["lines"], set(header["repeats"]), faults, origins)

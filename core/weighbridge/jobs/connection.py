@@ -58,6 +58,11 @@ def _is_refusal(error: Exception) -> bool:
     return any(isinstance(reason, refusals) for reason in reasons)
 
 
+def is_cluster(url: str) -> bool:
+    """Whether a URL is that of a Redis Cluster."""
+    return url.startswith("redis+cluster://")
+
+
 def connect(url: str, *, patient: bool = True) -> Redis:
     """Return a client whose every command may be sent twice: ours are idempotent, and a dropped reply is no failure."""
     retry = _Patience(

@@ -11,9 +11,12 @@ from typing import Any
 import orjson
 from pydantic import TypeAdapter, ValidationError
 
+from weighbridge.jobs.capabilities import Lane, Need
 from weighbridge.jobs.connection import plain_errors
 
-_WORKERS = "wb:workers"
+_WORKERS = "wb:{fleet}:workers"
+_FAREWELL_SECONDS = 600
+_CAPABILITIES = "wb:{fleet}:capabilities"  #: when a worker was last seen that had each
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +73,36 @@ class Fleet:
                 self._redis.zremrangebyscore(_WORKERS, "-inf", time.time() - 60)
         return sorted(_read(beats), key=lambda worker: worker.name)
 
+    def say_farewell(self, name: str) -> None:
+        """Note that a worker was asked to end: if it is killed before it has, no job is to blame."""
+        with plain_errors():
+            self._redis.set(_farewell(name), 1, ex=_FAREWELL_SECONDS)
+
+    def has_said_farewell(self, name: str) -> bool:
+        """Whether a worker was asked to end, lately."""
+        with plain_errors():
+            return bool(self._redis.exists(_farewell(name)))
+
+    def advertise(self, graders: Mapping[str, int], schema_version: int) -> None:
+        """Note what a living worker can grade: for a while after it has gone, others leave that to its like."""
+        needs = [Need(grader, version) for grader, version in graders.items()]
+        needs.append(Need(version=schema_version))
+        with plain_errors():
+            self._redis.zadd(_CAPABILITIES, {str(need): time.time() for need in needs})
+
+    def has_had(self, lane: Lane, within_seconds: float) -> bool:
+        """Whether workers that live, or did within a time, have all the capabilities of a lane."""
+        with plain_errors():
+            since = time.time() - within_seconds
+            names = self._redis.zrangebyscore(_CAPABILITIES, since, "+inf")
+        seen = [need for name in names for need in Lane.parse(name.decode()).needs]
+        graders: dict[str, int] = {}
+        for need in seen:
+            if need.grader:
+                graders[need.grader] = max(need.version, graders.get(need.grader, 0))
+        schemas = {need.version for need in seen if not need.grader}
+        return any(lane.is_met_by(graders, schema) for schema in schemas)
+
     def drain(self, name: str) -> None:
         """Ask a worker to finish what it has and leave."""
         with plain_errors():
@@ -85,8 +118,12 @@ def _read(beats: list[bytes | None]) -> Iterator[WorkerInfo]:
 
 
 def _worker(name: str) -> str:
-    return f"wb:worker:{name}"
+    return f"wb:{{fleet}}:worker:{name}"
+
+
+def _farewell(name: str) -> str:
+    return f"wb:{{fleet}}:ending:{name}"
 
 
 def _drain(name: str) -> str:
-    return f"wb:drain:{name}"
+    return f"wb:{{fleet}}:drain:{name}"

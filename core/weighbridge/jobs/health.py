@@ -15,13 +15,16 @@ from weighbridge.jobs.connection import plain_errors
 from weighbridge.jobs.fleet import WorkerInfo
 from weighbridge.jobs.model import ErrorCode
 from weighbridge.jobs.store.keys import ACTIVE, BATCHES, key
+from weighbridge.jobs.store.shapes import ChunkInfo
+from weighbridge.jobs.store.working import decoded_info
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 
 STUCK_SECONDS = 30.0  #: that a chunk may wait while workers are idle
-BUSY_STUCK_SECONDS = 900.0  #: and while they are not; they send out again what waits for 600 s
+BUSY_STUCK_SECONDS = 900.0  #: and while they are not
+_LATE_SECONDS = 5.0  #: that the sweeper may take to look at what is due
 BATCHES_LIMIT = 100  #: batches looked at: of the active ones the oldest, of all the newest
 CHUNKS_LIMIT = 100  #: of a batch; waiting ones, leased ones, and labels of dead letters
 _SCAN = 10_000  #: fields of a summary looked at in one step, which is all there are
@@ -29,7 +32,8 @@ _DEADLY = frozenset({ErrorCode.WORKER_KILLED, ErrorCode.TIMEOUT, ErrorCode.OUT_O
 #: Asks for the rows of a summary that count those, and a few more.
 _DEADLY_ROWS = {"match": '*,"errored","[WTO]*', "count": _SCAN}
 _FIRST = {"start": 0, "num": CHUNKS_LIMIT, "withscores": True}
-_OF_CHUNKS = ("sizes", "claims")
+_OF_BATCH = ("options", "created_ms")
+_NOTHING = ChunkInfo()
 _ODD = (ValueError, TypeError, KeyError, AttributeError)  #: what forged data raises
 
 _Scored = list[tuple[bytes, float]]
@@ -43,7 +47,8 @@ class StuckChunk:
     chunk: str
     jobs: int
     state: Literal["waiting", "leased"]
-    since_seconds: float  #: since it was last sent out, or since its lease ended; 0 when only its worker is gone
+    #: Since anything of its batch was finished, or since its lease ended; 0 when only its worker is gone.
+    since_seconds: float
     worker: str  #: that has the lease; empty when waiting
 
 
@@ -104,51 +109,54 @@ class HealthCheck:
     def _stuck(self, batches: list[str]) -> Iterator[StuckChunk]:
         seconds, micros = self._redis.time()
         now = seconds + micros / 1e6
-        options = self._ask([_Ask("hget", (key(batch, "meta"), "options")) for batch in batches])
-        patience = [self._patience(_queue(data)) for data in options]
-        # A waiting chunk has minus the time it was last sent out: the oldest is the highest.
+        metas = self._ask([_Ask("hmget", (key(batch, "meta"), _OF_BATCH)) for batch in batches])
+        last = self._ask(
+            [_Ask("xrevrange", (key(batch, "log"),), {"count": 1}) for batch in batches]
+        )
         waiting = self._ask(
-            [
-                _Ask("zrevrangebyscore", (key(batch, "open"), 0, -(now - longest) * 1000), _FIRST)
-                for batch, longest in zip(batches, patience, strict=True)
-            ]
+            [_Ask("zrangebyscore", (key(batch, "open"), "-inf", "(0"), _FIRST) for batch in batches]
         )
-        leased = self._ask(
-            [_Ask("zrangebyscore", (key(batch, "open"), 1, "+inf"), _FIRST) for batch in batches]
+        held = self._ask(
+            [_Ask("zrangebyscore", (key(batch, "open"), 0, "+inf"), _FIRST) for batch in batches]
         )
-        for batch, waits, leases in zip(batches, waiting, leased, strict=True):
+        for batch, meta, entry, waits, leases in zip(
+            batches, metas, last, waiting, held, strict=True
+        ):
             if waits or leases:
-                yield from self._stuck_of(batch, waits or [], leases or [], now)
+                moved = _moved_at(meta, entry)
+                long = now - moved > self._patience(_queue(meta[0] if meta else None))
+                waits = [(name, moved) for name, _ in waits or ()] if long else []
+                yield from self._stuck_of(batch, waits, leases or [], now)
 
     def _patience(self, queue: str) -> float:
-        """Return how long a chunk may wait, by what the workers of its queue have to do."""
+        """Return how long chunks may wait, none being finished, by what the workers of their queue have to do."""
         at_work = [worker for worker in self._workers if worker.queue == queue]
         hands = sum(worker.concurrency for worker in at_work if not worker.draining)
         length = self._queue_length if queue == self._queue else inf
         return STUCK_SECONDS if not hands or length <= hands else BUSY_STUCK_SECONDS
 
     def _stuck_of(
-        self, batch: str, waiting: _Scored, leased: _Scored, now: float
+        self, batch: str, waiting: _Scored, held: _Scored, now: float
     ) -> Iterator[StuckChunk]:
-        names = [name for name, _ in (*waiting, *leased)]
-        sizes, claims = self._ask([_Ask("hmget", (key(batch, of), names)) for of in _OF_CHUNKS])
-        jobs = {name: _number(size) for name, size in zip(names, sizes or (), strict=False)}
-        tokens = dict(zip(names, claims or (), strict=False))
+        names = [name for name, _ in (*waiting, *held)]
+        found = self._ask([_Ask("hmget", (key(batch, "chunks"), names))])[0] if names else []
+        infos = dict(zip(names, map(_info, found or ()), strict=False))
         alive = {worker.name for worker in self._workers}
-        for name, sent in waiting:
-            since = now + sent / 1000
-            yield StuckChunk(batch, _shown(name), jobs.get(name, 0), "waiting", since, "")
-        for name, ends in leased:
-            worker = _shown(tokens.get(name) or b"").rpartition("/")[0]
-            since = max(now - ends / 1000, 0.0)
-            if since or worker not in alive:
-                yield StuckChunk(batch, _shown(name), jobs.get(name, 0), "leased", since, worker)
+        for name, moved in waiting:
+            jobs = infos.get(name, _NOTHING).jobs
+            yield StuckChunk(batch, _shown(name), jobs, "waiting", now - moved, "")
+        for name, until in held:
+            info = infos.get(name, _NOTHING)
+            since = max(now - until / 1000, 0.0)
+            if since > _LATE_SECONDS or (info.token and info.worker not in alive):
+                worker = info.worker
+                yield StuckChunk(batch, _shown(name), info.jobs, "leased", since, worker)
 
     def _dead_letters(self, batches: list[str]) -> Iterator[DeadLetter]:
         errored = self._ask([_Ask("hget", (key(batch, "meta"), "errored")) for batch in batches])
         worth = [batch for batch, count in zip(batches, errored, strict=True) if _number(count)]
         scans = self._ask(
-            [_Ask("hscan", (key(batch, "summary"),), _DEADLY_ROWS) for batch in worth]
+            [_Ask("hscan", (key(batch, "meta"),), _DEADLY_ROWS) for batch in worth]
         )
         for batch, scanned in zip(worth, scans, strict=True):
             counts: Counter[tuple[str, str, str]] = Counter()
@@ -167,6 +175,19 @@ class HealthCheck:
             getattr(pipe, ask.command)(*ask.arguments, **ask.options)
         answers = pipe.execute(raise_on_error=False)
         return [None if isinstance(answer, ResponseError) else answer for answer in answers]
+
+
+def _moved_at(meta: list[bytes | None] | None, last: list[tuple[bytes, Any]] | None) -> float:
+    """Return when something of a batch was finished last, or when it was opened, in seconds."""
+    opened = _number(meta[1]) if meta else 0
+    finished = _number(last[0][0].partition(b"-")[0]) if last else 0
+    return max(opened, finished) / 1000
+
+
+def _info(held: bytes | None) -> ChunkInfo:
+    with suppress(*_ODD):
+        return decoded_info(held or b"{}")
+    return _NOTHING
 
 
 def _queue(options: bytes | None) -> str:

@@ -7,14 +7,13 @@ from dataclasses import dataclass, fields
 
 from weighbridge.errors import InvalidFilterError, StaleCursorError
 from weighbridge.graders.base import Verdict
-from weighbridge.jobs.chunk import ChunkId
 from weighbridge.jobs.model import NAME_LIMIT, JobStatus
 
 PAGE_LIMIT = 5_000  #: results
 TEXT_LIMIT = 1_000  #: characters of what is searched for
 _PLACE = re.compile(
     r"([0-9]{1,9})\.([0-9]{1,9})\.([0-9]{1,15}-[0-9]{1,15})"
-    r"\.([0-9]{1,9})(?:-([0-9]{1,9})-([0-9]{1,9}))?\.([0-9]{1,12}|end)"
+    r"\.([0-9]{1,9})([_~])([0-9]{1,12}-[0-9]{1,12}\.[0-9a-f]{16})(?:~([0-9]{1,9}))?\.([0-9]{1,12}|end)"
 )
 
 
@@ -72,16 +71,17 @@ class Place:
             raise StaleCursorError(
                 f"{text[:80]!r} is no cursor", "use the one that the page before gave"
             )
-        epoch, reopened, position, number, start, end, offset = found.groups()
-        chunk = ChunkId(int(number), int(start or 0), int(end) if end else None)
+        epoch, reopened, position, number, kind, lines, retry, offset = found.groups()
+        chunk = f"{number}{kind.replace('_', ':')}{lines}{f'@{retry}' if retry else ''}"
         generation = Generation(int(epoch), int(reopened))
-        return cls(generation, position, str(chunk), None if offset == "end" else int(offset))
+        return cls(generation, position, chunk, None if offset == "end" else int(offset))
 
     def __str__(self) -> str:
         # Of characters that stand for themselves in a URL.
         epoch, reopened = self.generation.epoch, self.generation.reopened
         offset = "end" if self.offset is None else self.offset
-        return f"{epoch}.{reopened}.{self.position}.{self.chunk.replace(':', '-')}.{offset}"
+        chunk = self.chunk.replace(":", "_").replace("@", "~")
+        return f"{epoch}.{reopened}.{self.position}.{chunk}.{offset}"
 
 
 def check_limit(limit: int) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 import time
 from dataclasses import dataclass, field, replace
 from math import inf
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.errors import StaleCursorError
+from weighbridge.jobs.chunk import ChunkId
 from weighbridge.jobs.matching import Matcher
 from weighbridge.jobs.model import ErrorCode
 from weighbridge.jobs.results import Place, ResultFilter, ResultPage, check_limit
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 _PAGE_BYTES = 16 * MIB  #: lines may be large: a page holds no more than this and one line
 _LOOKS_BETWEEN = 64  #: lines between two looks at the clock
-_CHUNK = re.compile(r"[0-9]{1,9}(:[0-9]{1,9}-[0-9]{1,9})?")
 
 
 @dataclass(slots=True)
@@ -107,7 +106,7 @@ class Search:
             for entry, record in looked.found:
                 if self._may_match(entry, record):
                     yield Place(self._generation, entry.position, entry.chunk or "", 0)
-            if looked.passed and _CHUNK.fullmatch(looked.passed.chunk or ""):
+            if looked.passed and ChunkId.is_name(looked.passed.chunk or ""):
                 passed = looked.passed
                 yield Place(self._generation, passed.position, passed.chunk or "", None)
 
@@ -121,7 +120,7 @@ class Search:
         """Whether an entry's chunk may hold matches that were not seen yet."""
         chunk = entry.chunk or ""
         # A chunk that was graded again has another place now.
-        if record.get("at", entry.position) != entry.position or not _CHUNK.fullmatch(chunk):
+        if record.get("at", entry.position) != entry.position or not ChunkId.is_name(chunk):
             return False
         if chunk in self._seen:
             return False

@@ -1,10 +1,13 @@
--- Stop a batch: nothing more is taken in or claimed. ARGV: the status it ends with, why
-local state = redis.call('HMGET', meta, 'ended_ms', 'closing')
+-- Stop a batch: nothing more is taken in or claimed. ARGV: batch, the status it ends with, why
+use(ARGV[1])
+local state = redis.call('HMGET', meta, 'ended_ms', 'closing', 'queue')
 if not state[1] then return 'lost' end
 if state[1] ~= '' then return 'ended' end
 if state[2] ~= '' then return 'same' end
-go_on_when_full()
-redis.call('HSET', meta, 'closing', ARGV[1], 'reason', ARGV[2],
-  'status', ARGV[1] == 'cancelled' and 'cancelling' or 'in_progress')
+write_first_so_oom_is_allowed()
+redis.call('HSET', meta, 'closing', ARGV[2], 'reason', ARGV[3], 'ready', '0',
+  'status', ARGV[2] == 'cancelled' and 'cancelling' or 'in_progress')
+if same_server then redis.call('ZREM', fleet .. 'ready:' .. state[3], batch) end
+look_at(0)
 finish_if_done()
 return 'new'

@@ -1,35 +1,36 @@
 -- Look through the log, from a place on, for chunks whose results may hold what is searched for.
--- ARGV: the place or '', entries to look at, entries to answer, numbers of chunks (' 3 17 ') or '' for any,
+-- ARGV: batch, the place or '', entries to look at, entries to answer, numbers of chunks (' 3 17 ') or '' for any,
 -- a text that lets in any other chunk too, and texts that a chunk's record must all have...
 -- Answers: the last place looked at, the last chunk's there and the chunk, then place, chunk and record of each found.
 -- Nothing when the log ends at the place.
-local entries = redis.call('XRANGE', log, ARGV[1] == '' and '-' or '(' .. ARGV[1], '+', 'COUNT', ARGV[2])
-local places, chunks = {}, {}
+use(ARGV[1])
+local entries = redis.call('XRANGE', log, ARGV[2] == '' and '-' or '(' .. ARGV[2], '+', 'COUNT', ARGV[3])
+local places, named = {}, {}
 for _, entry in ipairs(entries) do
   if entry[2][1] == 'chunk' then
     places[#places + 1] = entry[1]
-    chunks[#chunks + 1] = entry[2][2]
+    named[#named + 1] = entry[2][2]
   end
 end
 if #entries == 0 then return {} end
-if #chunks == 0 then return {entries[#entries][1], '', ''} end
+if #named == 0 then return {entries[#entries][1], '', ''} end
 
 local function may_hold(chunk, record)
   local number = ' ' .. (chunk:match('^%d+') or '') .. ' '
-  if ARGV[4] ~= '' and not ARGV[4]:find(number, 1, true) and not record:find(ARGV[5], 1, true) then return false end
-  for i = 6, #ARGV do
+  if ARGV[5] ~= '' and not ARGV[5]:find(number, 1, true) and not record:find(ARGV[6], 1, true) then return false end
+  for i = 7, #ARGV do
     if not record:find(ARGV[i], 1, true) then return false end
   end
   return true
 end
 
-local held = redis.call('HMGET', records, unpack(chunks))
-local answer = {entries[#entries][1], places[#places], chunks[#chunks]}
+local held = redis.call('HMGET', chunks, unpack(named))
+local answer = {entries[#entries][1], places[#places], named[#named]}
 for i, record in ipairs(held) do
-  if record and may_hold(chunks[i], record) then
-    for _, value in ipairs({places[i], chunks[i], record}) do answer[#answer + 1] = value end
-    if #answer == 3 + 3 * ARGV[3] then
-      answer[1], answer[2], answer[3] = places[i], places[i], chunks[i]
+  if record and may_hold(named[i], record) then
+    for _, value in ipairs({places[i], named[i], record}) do answer[#answer + 1] = value end
+    if #answer == 3 + 3 * ARGV[4] then
+      answer[1], answer[2], answer[3] = places[i], places[i], named[i]
       break
     end
   end

@@ -1,8 +1,15 @@
 -- Register a batch before its first chunk; a second call changes nothing.
--- ARGV: dies_ms, expires_ms, created_ms, options
+-- ARGV: batch, dies_ms, expires_ms, created_ms, options, queue, weight
+use(ARGV[1])
 if redis.call('EXISTS', meta) == 1 then return 'same' end
-redis.call('HSET', meta, 'dies_ms', ARGV[1], 'expires_ms', ARGV[2], 'created_ms', ARGV[3], 'options', ARGV[4],
-  'status', 'validating', 'closing', '', 'sealed', '0', 'ended_ms', '', 'chunks', 0, 'total', 0,
-  'offset', 0, 'lines', 0, 'prefix', '', 'duplicates', 0, 'epoch', 0)
-keep(meta)
+redis.call('HSET', meta, 'dies_ms', ARGV[2], 'expires_ms', ARGV[3], 'created_ms', ARGV[4], 'options', ARGV[5],
+  'queue', ARGV[6], 'weight', ARGV[7], 'status', 'validating', 'closing', '', 'sealed', '0', 'ended_ms', '',
+  'chunks', 0, 'open', 0, 'indexed', 0, 'total', 0, 'offset', 0, 'lines', 0, 'prefix', '', 'duplicates', 0,
+  'epoch', 0, 'ready', '0', 'paused', '0', 'rows', 0)
+redis.call('HSET', chunks, 'watched', 0)
+-- A stream keeps its expiry when it is emptied; a key that a later write makes would have none.
+redis.call('XADD', log, '*', 'open', '1')
+redis.call('XTRIM', log, 'MAXLEN', 0)
+keep(meta, chunks, log)
+look_at(ARGV[3])
 return 'new'

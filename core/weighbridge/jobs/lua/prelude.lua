@@ -1,5 +1,15 @@
--- Shared by every script; all keys of a batch share a hash tag, so that a script also runs on a cluster.
-local meta, open, claims, sizes, records, log, summary, ids, fresh, digests, parts, strikes = unpack(KEYS, 1, 12)
+-- Shared by every script. KEYS[1] routes a script to the node of its batch, all of whose keys share a hash tag; their
+-- names follow from the batch's id. KEYS[2] and KEYS[3] are the turns of the batches of a queue and the index of
+-- what is due, where they lie on the same server; on a cluster they lie elsewhere, and the client keeps them itself.
+local fleet = 'wb:{fleet}:'
+local same_server = #KEYS > 1
+local batch, meta, open, chunks, log, ids
+
+local function use(id)
+  batch = id
+  local prefix = 'wb:{' .. id .. '}:'
+  meta, open, chunks, log, ids = prefix .. 'meta', prefix .. 'open', prefix .. 'chunks', prefix .. 'log', prefix .. 'ids'
+end
 
 local function now_ms()
   local time = redis.call('TIME')
@@ -12,44 +22,85 @@ local function keep(...)
   for _, key in ipairs({...}) do redis.call('PEXPIREAT', key, dies) end
 end
 
--- The one completion check: everything has arrived, or nothing more may, and nothing is open.
-local function finish_if_done()
-  local state = redis.call('HMGET', meta, 'sealed', 'ended_ms', 'closing')
-  local settled = state[1] == '1' or state[3] ~= ''
-  if not settled or state[2] ~= '' or redis.call('ZCARD', open) > 0 then return end
-  redis.call('HSET', meta, 'ended_ms', now_ms(), 'status', state[3] ~= '' and state[3] or 'completed')
+-- A full server refuses a script's first write unless that frees memory; after one write it refuses none.
+local function write_first_so_oom_is_allowed() redis.call('HDEL', meta, '') end
+
+-- The score in `open` says when a chunk may be claimed. Waiting: negative, in the order of submission. Held back, by a
+-- lease, a pause after a failure, or for a worker that can grade it: the time in ms at which the sweeper looks at it.
+local function waiting(name) return tonumber(name:match('^%d+')) - 2 ^ 40 end
+
+local function info_of(name)
+  local held = redis.call('HGET', chunks, name)
+  return held and cjson.decode(held) or {jobs = 0}
+end
+
+-- Whether an open chunk is still held by the execution with this token; '' is that of a chunk held by nobody.
+-- Returns the chunk's info if so.
+local function held_by(name, token)
+  local info = info_of(name)
+  if (info.token or '') ~= token or not redis.call('ZSCORE', open, name) then return nil end
+  return info
+end
+
+-- Let the sweeper look at the batch at a time, or sooner.
+local function look_at(time_ms)
+  if same_server then redis.call('ZADD', KEYS[3], 'LT', time_ms, batch) end
+end
+
+-- Give the batch its turn among those of its queue: the next, or later where it has had more than its share.
+-- `state` is what TURN names in `meta`.
+local TURN = {'ready', 'paused', 'closing', 'queue', 'turn'}
+local function make_ready(ready, paused, closing, queue, turn)
+  if ready == '1' or paused == '1' or closing ~= '' then return end
+  redis.call('HSET', meta, 'ready', '1')
+  if not same_server then return end
+  local turns = fleet .. 'ready:' .. queue
+  local first = redis.call('ZRANGEBYSCORE', turns, '(-inf', '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
+  redis.call('ZADD', turns, 'NX', math.max(first[2] or 0, turn or 0), batch)
+end
+
+local function make_ready_again() make_ready(unpack(redis.call('HMGET', meta, unpack(TURN)), 1, #TURN)) end
+
+-- Put open chunks in the place of one that was taken out of `open`: JSON [[name, jobs]...], each with an info.
+-- Returns how many jobs and how many chunks they are.
+local function open_parts(parts, info)
+  local jobs, scores, infos = 0, {}, {}
+  for _, part in ipairs(parts) do
+    jobs = jobs + part[2]
+    scores[#scores + 1] = waiting(part[1])
+    scores[#scores + 1] = part[1]
+    infos[#infos + 1] = part[1]
+    infos[#infos + 1] = cjson.encode(info(part[1], part[2]))
+  end
+  if #parts > 0 then
+    redis.call('ZADD', open, unpack(scores))
+    keep(open)
+    redis.call('HSET', chunks, unpack(infos))
+  end
+  return jobs, #parts
+end
+
+-- Count a failure of a job of a chunk of one line; at the limit the job is not tried again.
+local function count_failure(info, job, limit, fault)
+  info.failures = info.failures or {}
+  info.failures[job] = (info.failures[job] or 0) + 1
+  if info.failures[job] >= tonumber(limit) then
+    info.quarantined = info.quarantined or {}
+    info.quarantined[job] = fault
+  end
+  return info.failures[job]
+end
+
+-- The one check for the end of a batch: everything has arrived, or nothing more may, and nothing is open.
+local function finish(closing)
+  redis.call('HSET', meta, 'ended_ms', now_ms(), 'status', closing ~= '' and closing or 'completed')
   redis.call('XADD', log, '*', 'end', '1')
-  keep(log)
+  look_at(0)
 end
 
--- What ends or hands on work must not be refused by a full server; it lets a script that has written go on writing.
-local function go_on_when_full() redis.call('HDEL', claims, '') end
-
--- A waiting chunk's score is minus the time it was last published; a leased one's is its lease's end.
-local function wait_in_open(chunk) redis.call('ZADD', open, -now_ms(), chunk) end
-
--- Put chunks in the place of one that was open: JSON [[chunk, jobs]...]. Returns how many jobs more they are.
-local function replace_in_open(chunk, parts)
-  local more = -(tonumber(redis.call('HGET', sizes, chunk)) or 0)
-  redis.call('HDEL', sizes, chunk)
-  for _, part in ipairs(cjson.decode(parts)) do
-    wait_in_open(part[1])
-    redis.call('HSET', sizes, part[1], part[2])
-    more = more + part[2]
-  end
-  return more
-end
-
--- Count a death at a job of a chunk of one line; at the limit the job is condemned.
-local function strike(chunk, job, limit, verdict)
-  local count = redis.call('HINCRBY', strikes, chunk .. ' ' .. job, 1)
-  if count >= tonumber(limit) then
-    local held = redis.call('HGET', strikes, 'condemned ' .. chunk)
-    local jobs = held and cjson.decode(held) or {}
-    jobs[job] = verdict
-    redis.call('HSET', strikes, 'condemned ' .. chunk, cjson.encode(jobs))
-  end
-  keep(strikes)
-  return count
+local function finish_if_done()
+  local state = redis.call('HMGET', meta, 'sealed', 'ended_ms', 'closing', 'open')
+  local settled = state[1] == '1' or state[3] ~= ''
+  if settled and state[2] == '' and tonumber(state[4]) == 0 then finish(state[3]) end
 end
 

@@ -1,58 +1,93 @@
--- Keep a chunk's first results and count them; whatever comes later changes no count.
--- KEYS[13]: the results; KEYS[14]: those of before a retry. ARGV: chunk, versions, digest, results, tally, rest (JSON [[chunk, jobs]...] still to do),
--- done (the chunk, or where there is a rest, the part of it that these results are of)
+-- Keep a chunk's first results and count them; whatever comes later changes no count. The name is the identity: of a
+-- chunk that was cut anew or opened again by a retry, the old name is not open.
+-- ARGV: batch, chunk, versions, digest, results, tally, JSON [[name, jobs]...] of what is still to do of it,
+-- name of what is done (the chunk, or where something is still to do, the part of it that these results are of)
 -- ZREM comes before all else that writes: a script that has written may go on writing on a full server.
-if redis.call('EXISTS', meta) == 0 then return 'late' end
-local done = ARGV[7]
+local ROWS = 5000  -- of the summary
+use(ARGV[1])
+local name, done = ARGV[2], ARGV[8]
 
-local function all_graded(tally)
-  local counts = cjson.decode(tally).counts
-  return not (counts.errored or counts.cancelled or counts.expired)
-end
+local function all_graded(counts) return not (counts.errored or counts.cancelled or counts.expired) end
 
-if redis.call('ZREM', open, ARGV[1]) == 0 then
-  local first = redis.call('HGET', records, done)
-  if not first then return 'late' end
-  first = cjson.decode(first)
-  if first.versions == ARGV[2] and first.digest == ARGV[3] then return 'recorded' end
+if redis.call('ZREM', open, name) == 0 then
+  local held = redis.call('HGET', chunks, done)
+  local first = held and cjson.decode(held)
+  if not first or not first.digest then return 'late' end
+  if first.versions == ARGV[3] and first.digest == ARGV[4] then return 'recorded' end
   -- Only what graders said must be the same again; a time-out or a cancellation need not come twice.
-  if first.versions == ARGV[2] and all_graded(first.tally) and all_graded(ARGV[5]) then
+  if first.versions == ARGV[3] and all_graded(cjson.decode(first.tally).counts)
+    and all_graded(cjson.decode(ARGV[6]).counts) then
     redis.call('HINCRBY', meta, 'nondeterministic', 1)
   end
   return 'late'
 end
-redis.call('HDEL', claims, ARGV[1])
-local tally, delta = cjson.decode(ARGV[5]), replace_in_open(ARGV[1], ARGV[6])
-for name, count in pairs(tally.counts) do
-  redis.call('HINCRBY', meta, name, count)
-  delta = delta + count
-end
-redis.call('HINCRBY', meta, 'total', delta)
-redis.call('HINCRBY', meta, 'grade_us', tally.grade_us)
-redis.call('HINCRBY', meta, 'graded_jobs', tally.jobs)
--- Labels come from the input: past a bound they are counted together, or a hostile file would fill the server.
-local crowded = redis.call('HLEN', summary) > 5000
-for _, entry in ipairs(tally.summary) do
-  local field = entry[1]
-  if crowded and redis.call('HEXISTS', summary, field) == 0 then field = entry[3] end
-  redis.call('HINCRBY', summary, field, entry[2])
-end
-redis.call('DEL', KEYS[14])
-redis.call('HDEL', records, 'prior ' .. done)
-redis.call('SET', KEYS[13], ARGV[4])
-local at = redis.call('XADD', log, '*', 'chunk', done)
--- A chunk that is graded again stands in the log twice: its record says which place holds now.
-redis.call('HSET', records, done, cjson.encode({versions = ARGV[2], digest = ARGV[3], tally = ARGV[5], at = at}))
-local number, part = done:match('^(%d+):(.+)$')
-if part then
-  local held = redis.call('HGET', parts, number)
-  if not held then
-    redis.call('HSET', parts, number, part)
-  elseif not (' ' .. held .. ' '):find(' ' .. part .. ' ', 1, true) then
-    redis.call('HSET', parts, number, held .. ' ' .. part)
+
+local tally, info = cjson.decode(ARGV[6]), info_of(name)
+if info.lane then redis.call('ZREM', 'wb:{' .. batch .. '}:lane:' .. info.lane, name) end
+local rest = ARGV[7] == '[]' and {} or cjson.decode(ARGV[7])
+local fresh_info = function(_, jobs) return {jobs = jobs} end
+local rest_jobs, rest_chunks = open_parts(rest, fresh_info)
+
+-- Every count of the batch changes in one reading and one writing.
+local fields, changes, at = {}, {}, {}
+local function add(field, change)
+  if not at[field] then
+    fields[#fields + 1] = field
+    at[field] = #fields
+    changes[#fields] = 0
   end
-  keep(parts)
+  changes[at[field]] = changes[at[field]] + change
 end
-keep(KEYS[13], records, log, summary, sizes, open)
-finish_if_done()
+local counted = 0
+for outcome, count in pairs(tally.counts) do
+  add(outcome, count)
+  counted = counted + count
+end
+add('total', counted + rest_jobs - info.jobs)
+add('open', rest_chunks - 1)
+add('grade_us', tally.grade_us)
+add('graded_jobs', tally.jobs)
+local plain = #fields
+for _, row in ipairs(tally.summary) do add(row[1], row[2]) end
+
+local held = {}
+for first = 1, #fields, 1000 do
+  local some = redis.call('HMGET', meta, 'sealed', 'closing', 'rows', unpack(fields, first, math.min(first + 999, #fields)))
+  for i = 4, #some do held[#held + 1] = some[i] end
+  held.sealed, held.closing, held.rows = some[1], some[2], tonumber(some[3])
+end
+local writes = {}
+local function write(field, value)
+  writes[#writes + 1] = field
+  writes[#writes + 1] = value
+end
+for i = 1, plain do write(fields[i], (held[i] or 0) + changes[i]) end
+-- Labels come from the input: past a bound they are counted together, or a hostile file would fill the server.
+for _, row in ipairs(tally.summary) do
+  local before = held[at[row[1]]]
+  if before or held.rows < ROWS then
+    if not before then held.rows = held.rows + 1 end
+    write(row[1], (before or 0) + row[2])
+  else
+    redis.call('HINCRBY', meta, row[3], row[2])
+  end
+end
+write('rows', held.rows)
+for first = 1, #writes, 1000 do
+  redis.call('HSET', meta, unpack(writes, first, math.min(first + 999, #writes)))
+end
+
+local entry = redis.call('XADD', log, '*', 'chunk', done)
+redis.call('HSET', chunks, done, cjson.encode({versions = ARGV[3], digest = ARGV[4], tally = ARGV[6], at = entry}),
+  done .. ' results', ARGV[5])
+if done ~= name then redis.call('HDEL', chunks, name) end
+if info.prior then redis.call('HDEL', chunks, 'prior ' .. name, 'prior ' .. name .. ' results') end
+if done:find('[~@]') then
+  local number = done:match('^%d+')
+  local parts = redis.call('HGET', chunks, number .. ' parts')
+  if not parts or not (' ' .. parts .. ' '):find(' ' .. done .. ' ', 1, true) then
+    redis.call('HSET', chunks, number .. ' parts', parts and parts .. ' ' .. done or done)
+  end
+end
+if (held.sealed == '1' or held.closing ~= '') and held[at.open] + changes[at.open] == 0 then finish(held.closing) end
 return 'new'

@@ -1,6 +1,21 @@
--- Give a lease back unused; it counts as no attempt. ARGV: chunk, token
-if redis.call('HGET', claims, ARGV[1]) ~= ARGV[2] then return 0 end
-redis.call('HDEL', claims, ARGV[1])
-if not redis.call('ZSCORE', open, ARGV[1]) then return 0 end
-wait_in_open(ARGV[1])
+-- Give a chunk back that is leased to an execution; it counts as no failure. ARGV: batch, chunk, token,
+-- 1 where its whole worker died with it, ms to wait before it may be claimed again
+use(ARGV[1])
+local info = held_by(ARGV[2], ARGV[3])
+if not info then return 0 end
+write_first_so_oom_is_allowed()
+info.token, info.at = nil, nil
+if ARGV[4] == '1' then info.suspicions = (info.suspicions or 0) + 1 end
+local lane = info.lane and 'wb:{' .. batch .. '}:lane:' .. info.lane
+if lane then
+  redis.call('ZADD', lane, waiting(ARGV[2]), ARGV[2])
+  redis.call('ZADD', open, now_ms() + 1000, ARGV[2])
+elseif tonumber(ARGV[5]) > 0 then
+  redis.call('ZADD', open, now_ms() + ARGV[5], ARGV[2])
+else
+  redis.call('ZADD', open, waiting(ARGV[2]), ARGV[2])
+  make_ready_again()
+end
+redis.call('HSET', chunks, ARGV[2], cjson.encode(info))
+look_at(now_ms() + math.max(1000, ARGV[5]))
 return 1

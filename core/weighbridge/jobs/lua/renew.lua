@@ -1,6 +1,13 @@
--- Extend a lease that is still this execution's. ARGV: chunk, token, lease in ms
-if redis.call('HGET', claims, ARGV[1]) ~= ARGV[2] then return 0 end
-if not redis.call('ZSCORE', open, ARGV[1]) then return 0 end
-go_on_when_full()
-redis.call('ZADD', open, now_ms() + tonumber(ARGV[3]), ARGV[1])
+-- Extend a lease that is still this execution's, and note the job that runs, where it is suspected of killing
+-- whole workers. ARGV: batch, chunk, token, lease in ms, "line job" or ''
+use(ARGV[1])
+local info = held_by(ARGV[2], ARGV[3])
+if not info then return 0 end
+write_first_so_oom_is_allowed()
+local ends = now_ms() + tonumber(ARGV[4])
+redis.call('ZADD', open, ends, ARGV[2])
+if ARGV[5] ~= '' then
+  info.at = ARGV[5]
+  redis.call('HSET', chunks, ARGV[2], cjson.encode(info))
+end
 return 1

@@ -1,10 +1,12 @@
--- Close the batch to new chunks, if all of them are here. ARGV: how many there are
-local state = redis.call('HMGET', meta, 'chunks', 'sealed', 'closing')
+-- Close the batch to new chunks, if all of them are here. ARGV: batch, how many there are, digest of all their lines
+use(ARGV[1])
+local state = redis.call('HMGET', meta, 'chunks', 'sealed', 'closing', 'prefix')
 if not state[1] then return {'lost'} end
+if tonumber(state[1]) ~= tonumber(ARGV[2]) then return {'gap', tonumber(state[1])} end
+if state[4] ~= ARGV[3] then return {'conflict'} end
 if state[2] == '1' then return {'same'} end
 if state[3] ~= '' then return {'closed'} end
-if tonumber(state[1]) ~= tonumber(ARGV[1]) then return {'gap', tonumber(state[1])} end
-go_on_when_full()
+write_first_so_oom_is_allowed()
 redis.call('HSET', meta, 'sealed', '1', 'status', 'in_progress')
 finish_if_done()
 return {'new'}

@@ -1,9 +1,19 @@
--- Replace a chunk that a child died on by its parts. ARGV: chunk, token, parts (JSON [[chunk, jobs]...]),
--- the suspect part or '', the job's place on its line, limit, verdict on the job
-if redis.call('HGET', claims, ARGV[1]) ~= ARGV[2] then return 0 end
-if redis.call('ZREM', open, ARGV[1]) == 0 then return 0 end
-redis.call('HDEL', claims, ARGV[1])
-redis.call('HINCRBY', meta, 'total', replace_in_open(ARGV[1], ARGV[3]))
-keep(sizes, open)
-if ARGV[4] ~= '' then strike(ARGV[4], ARGV[5], ARGV[6], ARGV[7]) end
+-- Replace a chunk that a child died on by its parts. ARGV: batch, chunk, token, parts (JSON [[name, jobs]...]),
+-- the suspect part or '', the job's index on its line, limit, fault of the job
+use(ARGV[1])
+local info = held_by(ARGV[2], ARGV[3])
+if not info then return 0 end
+redis.call('ZREM', open, ARGV[2])
+redis.call('HDEL', chunks, ARGV[2])
+local jobs, count = open_parts(cjson.decode(ARGV[4]), function(part, jobs)
+  local fresh = {jobs = jobs}
+  if part == ARGV[5] then
+    fresh.suspicions = info.suspicions
+    count_failure(fresh, ARGV[6], ARGV[7], ARGV[8])
+  end
+  return fresh
+end)
+redis.call('HINCRBY', meta, 'total', jobs - info.jobs)
+redis.call('HINCRBY', meta, 'open', count - 1)
+make_ready_again()
 return 1

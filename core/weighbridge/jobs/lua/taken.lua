@@ -1,9 +1,11 @@
 -- Say which of some ids are in the batch, once the index has those of every chunk; until then index one chunk's.
--- ARGV[1]: packed ids, 12 bytes each: 8 of the id's digest, 4 of its line's. Answers:
+-- ARGV: batch, packed ids, 12 bytes each: 8 of the id's digest, 4 of its line's. Answers:
 --   behind: ask again | taken, {position, is the same line}... | lost
 -- The index has 65,536 buckets by the digest's first two bytes; an entry is the other six, four of the line's
 -- digest, and three of its chunk's number.
-if redis.call('EXISTS', meta) == 0 then return {'lost'} end
+use(ARGV[1])
+local state = redis.call('HMGET', meta, 'indexed', 'chunks')
+if not state[1] then return {'lost'} end
 
 -- Call `visit` with each packed id and the bucket that is its own.
 local function look_up(packed, visit)
@@ -16,11 +18,13 @@ local function look_up(packed, visit)
   end
 end
 
-local number = redis.call('HRANDFIELD', fresh)
-if number then
-  local packed, order, added = redis.call('HGET', fresh, number), {}, {}
+local number = tonumber(state[1])
+if number < tonumber(state[2]) then
+  local field = state[1] .. ' ids'
+  local packed, order, added = redis.call('HGET', chunks, field) or '', {}, {}
   local owner = string.char(math.floor(number / 65536) % 256, math.floor(number / 256) % 256, number % 256)
-  redis.call('HDEL', fresh, number)
+  redis.call('HDEL', chunks, field)
+  redis.call('HSET', meta, 'indexed', number + 1)
   look_up(packed, function(at, name, bucket)
     if not added[name] then
       added[name] = bucket or ''
@@ -41,13 +45,13 @@ if number then
 end
 
 local answer = {'taken'}
-look_up(ARGV[1], function(at, _, bucket)
-  local key = ARGV[1]:sub(at + 2, at + 7)
+look_up(ARGV[2], function(at, _, bucket)
+  local key = ARGV[2]:sub(at + 2, at + 7)
   local from = bucket and bucket:find(key, 1, true)
   while from and (from - 1) % 13 ~= 0 do from = bucket:find(key, from + 1, true) end
   if from then
     answer[#answer + 1] = (at - 1) / 12
-    answer[#answer + 1] = bucket:sub(from + 6, from + 9) == ARGV[1]:sub(at + 8, at + 11) and 1 or 0
+    answer[#answer + 1] = bucket:sub(from + 6, from + 9) == ARGV[2]:sub(at + 8, at + 11) and 1 or 0
   end
 end)
 return answer

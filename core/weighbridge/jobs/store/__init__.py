@@ -2,21 +2,18 @@
 
 The keys of a batch, all under `wb:{<batch id>}:` and all dying together:
 
-meta      hash    status, counts, the producer's place in its input, options
-open      zset    chunks without results: minus the time last published, or, leased, the lease's end
-claims    hash    leased chunk -> the execution's token, `<worker>/<random>`
-sizes     hash    open chunk -> how many jobs it is counted as
-records   hash    finished chunk -> grader versions, digest and tally of its results
+meta      hash    life cycle, counts, the producer's place in its input, options, and the rows of the summary:
+                  ["label", "grader", "count", "cause"] -> jobs
+open      zset    chunks without results; the score says when each may be claimed (see prelude.lua)
+chunks    hash    <name>: of an open chunk its ChunkInfo, of a finished one grader versions, digest and tally
+                  <name> results: the result lines, compressed; prior <name> [results]: those of before a retry
+                  <number>: the name of the chunk submitted under it; <number> lines: what was submitted
+                  <number> parts: further names that have results; <number> ids: packed digests of its custom_ids,
+                  until they are in the index
 log       stream  finished chunks in the order of their results; `end` once the batch has ended
-summary   hash    ["label", "grader", "count", "cause"] -> jobs
 ids       hash    index of custom_ids, 65,536 buckets of packed digests (see taken.lua)
-fresh     hash    chunk number -> packed digests of its custom_ids, not in the index yet
-digests   hash    chunk number -> digest of what was submitted under it
-parts     hash    chunk number -> the parts that have results, where it was split
-strikes   hash    deaths of worker children by chunk and job, and the jobs condemned for them
-chunk:N   string  the chunk itself
-result:C  string  the result lines of a chunk or part, compressed
-prior:C   string  those of before a retry, until there are new ones
+lane:<c>  zset    open chunks that wait for a worker with a capability
+deleted   string  all that is left of a deleted batch, so that it is not taken for a lost one
 """
 
 from weighbridge.jobs.store.filling import Filling
@@ -27,35 +24,45 @@ from weighbridge.jobs.store.shapes import (
     ID_BYTES,
     BatchOptions,
     Charge,
+    ChunkInfo,
     Claim,
     GapError,
+    HeldChunk,
+    HeldChunks,
     LogEntry,
     Looked,
     Pace,
     Position,
+    Priority,
     Recorded,
     Submission,
     Taken,
 )
 from weighbridge.jobs.store.watching import Watching
-from weighbridge.jobs.store.working import Working
+from weighbridge.jobs.store.working import CLAIM_SECONDS, Working, unpacked
 
 __all__ = [
+    "CLAIM_SECONDS",
     "ID_BYTES",
     "BatchOptions",
     "Charge",
+    "ChunkInfo",
     "Claim",
     "GapError",
+    "HeldChunk",
+    "HeldChunks",
     "LogEntry",
     "Looked",
     "Pace",
     "Position",
+    "Priority",
     "Recorded",
     "Store",
     "Submission",
     "Taken",
     "dies_at",
     "new_batch_id",
+    "unpacked",
 ]
 
 

@@ -9,12 +9,12 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.errors import BatchError, BatchExpiredError, BatchLostError, BatchNotFoundError
-from weighbridge.jobs.connection import connect, plain_errors
-from weighbridge.jobs.store.keys import KEYS, dies_at, key
+from weighbridge.jobs.connection import connect, is_cluster, plain_errors
+from weighbridge.jobs.store.keys import DUE, dies_at, key, text, turns
 from weighbridge.jobs.store.shapes import BatchOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from redis.commands.core import Script
 
@@ -41,12 +41,14 @@ class StoreBase:
         self._patient = patient
         # redis-py types every answer as a union over client kinds and protocols; ours is known, and checked by tests.
         self.redis: Any = connect(url, patient=patient)
+        self.is_cluster = is_cluster(url)
         prelude = (_LUA / "prelude.lua").read_text()
         self._scripts: dict[str, Script] = {
             name: self.redis.register_script(prelude + (_LUA / f"{name}.lua").read_text())
             for name in (
-                *("open_batch", "submit_chunk", "taken", "seal", "claim", "renew", "release"),
-                *("record", "split", "strike", "sweep", "close", "reopen", "look", "claimants"),
+                *("open_batch", "submit_chunk", "taken", "seal", "claim_next", "renew", "release"),
+                *("set_aside", "record", "split", "count_failure", "held", "watch_until"),
+                *("close", "pause", "reopen", "look", "claimants"),
             )
         }
 
@@ -59,10 +61,37 @@ class StoreBase:
         # A read that waits for news must not hold the connection that others need.
         return connect(self.url, patient=self._patient)
 
-    def _run(self, script: str, batch: str, *args: Any, more_keys: Sequence[str] = ()) -> Any:
-        keys = [key(batch, name) for name in (*KEYS, *more_keys)]
+    def _run(self, script: str, batch: str, *args: Any, queue: str = "") -> Any:
+        keys = [key(batch, "meta")]
+        if not self.is_cluster:
+            keys += [turns(queue), DUE]
         with plain_errors():
-            return self._scripts[script](keys=keys, args=args)
+            return self._scripts[script](keys=keys, args=[batch, *args])
+
+    def _take_turn(self, batch: str) -> None:
+        """On a cluster, do what scripts do elsewhere: let a batch be claimed from, and be looked at, soon."""
+        if not self.is_cluster:
+            return
+        with plain_errors():
+            meta = self.redis.hmget(key(batch, "meta"), ["ready", "queue"])
+            if meta[0] == b"1":
+                order = turns(text(meta[1]))
+                first = self.redis.zrange(order, 0, 0, withscores=True)
+                self.redis.zadd(order, {batch: max(first[0][1], 0) if first else 0}, nx=True)
+        self._look_at(batch, 1.0)
+
+    def _look_at(self, batch: str, after_seconds: float) -> None:
+        """On a cluster, let the sweeper look at a batch at a time, or sooner."""
+        if self.is_cluster:
+            with plain_errors():
+                seconds, _ = self.redis.time(target_nodes="random")
+                self.redis.zadd(DUE, {batch: int((seconds + after_seconds) * 1000)}, lt=True)
+
+    def _forget_turn(self, batch: str) -> None:
+        """Take a batch out of the turns of its queue."""
+        with plain_errors():
+            queue = self.redis.hget(key(batch, "meta"), "queue")
+            self.redis.zrem(turns(text(queue or b"")), batch)
 
     def options(self, batch: str) -> BatchOptions:
         """Return what a batch was submitted with."""

@@ -15,7 +15,15 @@ from weighbridge.jobs.store.keys import (
     new_batch_id,
     text,
 )
-from weighbridge.jobs.store.shapes import BatchOptions, GapError, Pace, Position, Submission, Taken
+from weighbridge.jobs.store.shapes import (
+    WEIGHTS,
+    BatchOptions,
+    GapError,
+    Pace,
+    Position,
+    Submission,
+    Taken,
+)
 
 
 class Filling(StoreBase):
@@ -35,6 +43,8 @@ class Filling(StoreBase):
             (created + expiry_seconds) * 1000,
             created * 1000,
             options.pack(),
+            options.queue,
+            WEIGHTS[options.priority],
         )
         with plain_errors():
             pipe = self.redis.pipeline(transaction=False)
@@ -51,10 +61,10 @@ class Filling(StoreBase):
         """
         after = chunk.after
         answer = self._run(
-            *("submit_chunk", batch, chunk.number, chunk.digest, chunk.jobs),
+            *("submit_chunk", batch, chunk.id.number, str(chunk.id), chunk.jobs),
             *(after.offset, after.lines, after.prefix, chunk.payload, chunk.duplicates, chunk.ids),
-            more_keys=[f"chunk:{chunk.number}"],
         )
+        self._take_turn(batch)
         match [text(answer[0]), *answer[1:]]:
             case ["new", us, jobs]:
                 return Pace(int(us), int(jobs))
@@ -64,7 +74,7 @@ class Filling(StoreBase):
                 raise GapError(int(expected))
             case ["conflict"]:
                 raise ChunkConflictError(
-                    f"chunk {chunk.number} of {batch} is there already, with other lines",
+                    f"chunk {chunk.id.number} of {batch} is there already, with other lines",
                     "another producer fills this batch, or the input has changed: submit it as a new batch",
                 )
             case ["closed", *_]:
@@ -84,15 +94,24 @@ class Filling(StoreBase):
         rest = answer[1:]
         return [Taken(int(at), bool(same)) for at, same in zip(rest[::2], rest[1::2], strict=True)]
 
-    def seal(self, batch: str, chunks: int) -> None:
-        """Say that all chunks have arrived. Raises GapError when some have not."""
-        match self._run("seal", batch, chunks):
+    def seal(self, batch: str, chunks: int, prefix: str) -> None:
+        """Say that all chunks have arrived, and the digest of all their lines.
+
+        Raises GapError when some have not, ChunkConflictError when the lines are others.
+        """
+        match self._run("seal", batch, chunks, prefix):
             case [b"gap", expected]:
                 raise GapError(int(expected))
+            case [b"conflict"]:
+                raise ChunkConflictError(
+                    f"batch {batch} has other lines than were submitted here",
+                    "another producer fills this batch: submit the input as a new batch",
+                )
             case [b"closed"]:
                 raise _closed(batch)
             case [b"lost"]:
                 raise self.missing(batch)
+        self._take_turn(batch)
 
     def memory_share(self) -> float:
         """Return how full the server is, 0.0 to 1.0; 0.0 when it has no limit."""

@@ -6,21 +6,14 @@ import re
 import secrets
 from typing import Any
 
-KEYS = (
-    "meta",
-    "open",
-    "claims",
-    "sizes",
-    "records",
-    "log",
-    "summary",
-    "ids",
-    "fresh",
-    "digests",
-    "parts",
-    "strikes",
-)
-BATCHES, ACTIVE = "wb:batches", "wb:active"
+KEYS = ("meta", "open", "chunks", "log", "ids")
+#: What is not of one batch shares a hash tag of its own.
+FLEET = "wb:{fleet}:"
+BATCHES = f"{FLEET}batches"  #: all batches, by age
+ACTIVE = f"{FLEET}active"  #: those that have not ended
+DUE = f"{FLEET}due"  #: when the sweeper has to look at each of those, in ms
+SWEEPER = f"{FLEET}sweeper"  #: the worker that sweeps, for a while
+PAUSED = ""  #: stands first among the turns of a queue that is paused
 LISTED_SECONDS = 366 * 24 * 3600  #: the longest that a list of batches looks back
 _BATCH_ID = re.compile(r"wb_([0-9a-f]{8})_([0-9a-f]{1,8})_[0-9a-f]{20}")
 
@@ -50,6 +43,11 @@ def _times(batch: str) -> tuple[int, int]:
 def key(batch: str, name: str) -> str:
     """Return the key of that name of a batch."""
     return f"wb:{{{batch}}}:{name}"
+
+
+def turns(queue: str, lane: str = "") -> str:
+    """Return the key of the batches of a queue, or of one of its lanes, in the order of their turns."""
+    return f"{FLEET}ready:{queue}{f'/{lane}' if lane else ''}"
 
 
 def text(value: Any) -> str:

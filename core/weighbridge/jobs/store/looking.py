@@ -64,7 +64,7 @@ class Looking(StoreBase):
     def result_lines(self, batch: str, chunk: str) -> Iterator[bytes]:
         """Yield a finished chunk's result lines, some at a time; none when it has none, or no longer."""
         with plain_errors():
-            blob = self.redis.get(key(batch, f"result:{chunk}"))
+            blob = self.redis.hget(key(batch, "chunks"), f"{chunk} results")
         try:
             yield from () if blob is None else decompressed_lines(blob)
         except UNREADABLE as error:
@@ -73,7 +73,7 @@ class Looking(StoreBase):
     def submitted(self, batch: str, number: int) -> Chunk | None:
         """Return a chunk as it was submitted; None when it is freed, or cannot be read any more."""
         with plain_errors():
-            blob = self.redis.get(key(batch, f"chunk:{number}"))
+            blob = self.redis.hget(key(batch, "chunks"), f"{number} lines")
         try:
             return None if blob is None else Chunk.unpack(blob)
         except UNREADABLE:
@@ -88,23 +88,18 @@ class Looking(StoreBase):
             entries = [held[at : at + 13] for at in range(0, len(held), 13)]
             numbers |= {int.from_bytes(entry[10:]) for entry in entries if entry[:6] == digest[2:]}
             ordered = sorted(numbers)
-            parts = [self.redis.hget(key(batch, "parts"), str(number)) for number in ordered]
-        return [
-            f"{number}:{part}" if part else str(number)
-            for number, listed in zip(ordered, parts, strict=True)
-            for part in (text(listed).split() if listed else [""])
-        ]
+            fields = [field for number in ordered for field in (f"{number}", f"{number} parts")]
+            named = self.redis.hmget(key(batch, "chunks"), fields) if fields else []
+        return [name for names in named if names for name in text(names).split()]
 
     def _fresh_claimants(self, batch: str, digest: bytes) -> set[int]:
         """Return the chunks that claim an id and are not in the index yet."""
         with plain_errors():
-            if not self.redis.hlen(key(batch, "fresh")):
-                return set()
-            counts = self.redis.hmget(key(batch, "meta"), ["chunks", "lines"])
-        chunks, lines = (int(count or 0) for count in counts)
+            counts = self.redis.hmget(key(batch, "meta"), ["indexed", "chunks", "lines"])
+        indexed, chunks, lines = (int(count or 0) for count in counts)
         at_once = min(max(_CLAIMS_AT_ONCE * chunks // max(lines, 1), 1), _CHUNKS_AT_ONCE)
         found: set[int] = set()
-        for first in range(0, chunks, at_once):
+        for first in range(indexed, chunks, at_once):
             some = range(first, min(first + at_once, chunks))
             found.update(map(int, self._run("claimants", batch, digest, *some)))
         return found

@@ -30,6 +30,10 @@ _COUNTED = (
     "epoch",
 )
 
+_STATE = (
+    *("created_ms", "status", "expires_ms", "ended_ms", "sealed", "closing", "reason", "paused"),
+    *_COUNTED,
+)
 _OUTCOMES = ("passed", "failed", "ungradable", "errored", "cancelled", "expired", VACUOUS)
 
 
@@ -63,11 +67,28 @@ class Reading(StoreBase):
     def state(self, batch: str) -> BatchState:
         """Return a batch's state at this moment."""
         with plain_errors():
-            raw = self.redis.hgetall(key(batch, "meta"))
-        if not raw:
+            values = self.redis.hmget(key(batch, "meta"), _STATE)
+        return self._state_of(batch, values)
+
+    def states(self, batches: Sequence[str]) -> list[BatchState]:
+        """Return the states of some batches, read at once; those that are gone are left out."""
+        with plain_errors():
+            pipe = self.redis.pipeline(transaction=False)
+            for batch in batches:
+                pipe.hmget(key(batch, "meta"), _STATE)
+            answers = pipe.execute()
+        return [
+            self._state_of(batch, values)
+            for batch, values in zip(batches, answers, strict=True)
+            if values[0] is not None
+        ]
+
+    def _state_of(self, batch: str, values: list[bytes | None]) -> BatchState:
+        if values[0] is None:
             raise self.missing(batch)
         with readable(batch):
-            return self._state(batch, {text(name): text(value) for name, value in raw.items()})
+            found = zip(_STATE, values, strict=True)
+            return self._state(batch, {name: text(value or b"") for name, value in found})
 
     def _state(self, batch: str, meta: dict[str, str]) -> BatchState:
         number = {name: int(meta.get(name) or 0) for name in _COUNTED}
@@ -93,9 +114,11 @@ class Reading(StoreBase):
     def summary(self, batch: str) -> list[GraderSummary]:
         """Return what each label's jobs came to, labels in order."""
         with plain_errors():
-            raw = self.redis.hgetall(key(batch, "summary"))
+            raw = self.redis.hgetall(key(batch, "meta"))
         groups: dict[tuple[str, str], _Group] = {}
         for field, count in raw.items():
+            if not field.startswith(b"["):
+                continue  # one of the batch's own fields
             label, grader, name, cause = orjson.loads(field)
             group = groups.setdefault((label or "", grader or ""), _Group())
             group.add(name, cause, int(count))
@@ -124,7 +147,8 @@ class Reading(StoreBase):
     def results(self, batch: str, chunks: Sequence[str]) -> Iterator[bytes | None]:
         """Yield the result lines of finished chunks; None for one that has none, or no longer."""
         with plain_errors():
-            blobs = self.redis.mget([key(batch, f"result:{chunk}") for chunk in chunks])
+            names = [f"{chunk} results" for chunk in chunks]
+            blobs = self.redis.hmget(key(batch, "chunks"), names) if names else []
         for chunk, blob in zip(chunks, blobs, strict=True):
             try:
                 yield None if blob is None else decompress(blob)
@@ -133,10 +157,10 @@ class Reading(StoreBase):
 
     def free(self, batch: str, chunks: Sequence[str]) -> None:
         """Drop chunks' results, and their lines where the chunk is whole: they are written elsewhere now."""
-        keys = [key(batch, f"result:{chunk}") for chunk in chunks]
-        keys += [key(batch, f"chunk:{chunk}") for chunk in chunks if ":" not in chunk]
+        names = [f"{chunk} results" for chunk in chunks]
+        names += [f"{chunk.partition(':')[0]} lines" for chunk in chunks if ":" in chunk]
         with plain_errors():
-            self.redis.unlink(*keys)
+            self.redis.hdel(key(batch, "chunks"), *names)
 
     def batches(self, most: int = 100, before: str | None = None) -> list[str]:
         """Return the ids of the newest batches, or of the newest before another one, newest first.

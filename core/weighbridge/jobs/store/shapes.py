@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
+import msgspec
 import orjson
 
+from weighbridge.jobs.chunk import ChunkId
 from weighbridge.jobs.model import GraderSpec, parse_specs
 
-Claim = Literal["work", "done", "leased", "stop", "lost"]
 Recorded = Literal["new", "recorded", "late"]
+Priority = Literal["low", "normal", "high"]
+#: The shares of workers' time that batches of each priority get beside each other.
+WEIGHTS: dict[Priority, int] = {"low": 1, "normal": 10, "high": 100}
 ID_BYTES = 12  #: that a packed id takes
 
 
@@ -22,6 +27,9 @@ class BatchOptions:
     source: str = ""  #: what the input was called
     metadata: dict[str, str] | None = None
     queue: str = ""  #: of the broker, whose workers grade it
+    priority: Priority = "normal"
+    #: grader id -> the version that workers must have at least: the producer's own
+    versions: Mapping[str, int] = field(default_factory=dict)
 
     def pack(self) -> bytes:
         """Return the options as the store keeps them."""
@@ -32,6 +40,8 @@ class BatchOptions:
                 "source": self.source,
                 "metadata": self.metadata or {},
                 "queue": self.queue,
+                "priority": self.priority,
+                "versions": dict(self.versions),
             }
         )
 
@@ -40,7 +50,8 @@ class BatchOptions:
         """Undo `pack`."""
         value = orjson.loads(data)
         return cls(
-            parse_specs(value["graders"]), value["source"], value["metadata"], value["queue"]
+            *(parse_specs(value["graders"]), value["source"], value["metadata"], value["queue"]),
+            *(value["priority"], value["versions"]),
         )
 
 
@@ -59,8 +70,7 @@ class Position:
 class Submission:
     """One chunk on its way in, and where the producer stands after it."""
 
-    number: int
-    digest: str
+    id: ChunkId
     jobs: int
     after: Position
     payload: bytes
@@ -85,11 +95,62 @@ class Pace:
 
 
 class Charge(NamedTuple):
-    """What a death at a job counts towards."""
+    """What a failure at a job counts towards."""
 
-    job: int  #: its place on its line
-    limit: int  #: deaths at which it is condemned
-    verdict: str  #: then; code, message and hint, a line each
+    job: int  #: its index on its line
+    limit: int  #: failures at which it is not tried again
+    fault: str  #: then; code, message and hint, a line each
+
+
+class ChunkInfo(msgspec.Struct, frozen=True):
+    """What the store knows of a chunk without results."""
+
+    jobs: int = 0  #: that it is counted as
+    token: str = ""  #: of the execution that has it, `<worker>/<random>`
+    at: str = ""  #: "line job": what a suspect chunk was at, as last noted
+    suspicions: int = 0  #: how often a whole worker died with it
+    failures: dict[str, int] = {}  #: deaths of children, by job
+    quarantined: dict[
+        str, str
+    ] = {}  #: jobs, by index on the line, that are not tried again, and why
+    lane: str = ""  #: the capability that its workers need
+    anyway: bool = False  #: no worker has that: it is graded, and errors, all the same
+    prior: bool = False  #: whether it has results of before a retry
+
+    @property
+    def worker(self) -> str:
+        """The worker that has the lease."""
+        return self.token.rpartition("/")[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A chunk leased to one execution."""
+
+    batch: str
+    chunk: ChunkId
+    token: str
+    info: ChunkInfo
+    payload: bytes | None  #: as submitted; None when the server has it no more
+    contended: bool  #: whether other batches wait for their turn
+
+
+@dataclass(frozen=True, slots=True)
+class HeldChunk:
+    """An open chunk that may not be claimed for now."""
+
+    chunk: ChunkId
+    until: float  #: when its lease or its pause ends, in seconds of the server's clock
+    info: ChunkInfo
+
+
+@dataclass(frozen=True, slots=True)
+class HeldChunks:
+    """What is held back in a batch at one moment."""
+
+    now: float  #: seconds of the server's clock
+    waiting: bool  #: whether any other chunk waits to be claimed
+    chunks: list[HeldChunk]  #: soonest first
 
 
 class GapError(Exception):

@@ -1,0 +1,66 @@
+-- Lease the next chunk, of the batch whose turn it is, to one execution. Answers: batch, chunk, info, lines, and
+-- whether other batches wait for their turn; nothing where nothing waits.
+-- KEYS[2]: the turns of the queue. ARGV: a batch, on a cluster, where the client has chosen it, or ''; token,
+-- lease in ms, lane (see `set_aside`) or '', seconds of work that a chunk is taken for
+local BATCHES_AT_ONCE = 64
+
+-- A full server refuses to add what a lease needs, unless the script has removed something.
+local function hold(name, ends)
+  local refused = redis.pcall('ZADD', open, ends, name)
+  if type(refused) == 'table' and refused.err then
+    redis.call('ZREM', open, name)
+    redis.call('ZADD', open, ends, name)
+    keep(open)
+  end
+end
+
+local function claim(id)
+  use(id)
+  local lane = ARGV[4] ~= '' and 'wb:{' .. id .. '}:lane:' .. ARGV[4]
+  local name
+  if lane then
+    name = redis.call('ZRANGE', lane, 0, 0)[1]
+    if name then redis.call('ZREM', lane, name) end
+  else
+    name = redis.call('ZRANGEBYSCORE', open, '-inf', '(0', 'LIMIT', 0, 1)[1]
+  end
+  if not name then return nil end
+  local ends = now_ms() + tonumber(ARGV[3])
+  local held = redis.call('HMGET', chunks, name, name:match('^%d+') .. ' lines', 'watched')
+  local info = held[1] and cjson.decode(held[1]) or {jobs = 0}
+  info.token = ARGV[2]
+  hold(name, ends)
+  -- While chunks flow, the sweeper needs to know only now and then that there are leases.
+  if tonumber(held[3] or 0) < ends - ARGV[3] / 2 then
+    redis.call('HSET', chunks, name, cjson.encode(info), 'watched', ends)
+    look_at(ends)
+  else
+    redis.call('HSET', chunks, name, cjson.encode(info))
+  end
+  return {id, name, held[1] or '{"jobs":0}', held[2]}
+end
+
+local function give_up_turn(turn)
+  if ARGV[4] == '' and redis.call('EXISTS', meta) == 1 then redis.call('HSET', meta, 'ready', '0', 'turn', turn) end
+end
+
+if ARGV[1] ~= '' then
+  local found = claim(ARGV[1])
+  if not found then give_up_turn(0) end
+  return found or {}
+end
+
+for _ = 1, BATCHES_AT_ONCE do
+  local turns = redis.call('ZRANGE', KEYS[2], 0, 1, 'WITHSCORES')
+  -- The mark of a queue that is paused comes first.
+  if not turns[1] or turns[1] == '' then return {} end
+  local found, contended = claim(turns[1]), #turns > 2
+  if found then
+    if contended then redis.call('ZINCRBY', KEYS[2], ARGV[5] / (redis.call('HGET', meta, 'weight') or 1), batch) end
+    found[5] = contended and 1 or 0
+    return found
+  end
+  redis.call('ZREM', KEYS[2], batch)
+  give_up_turn(turns[2])
+end
+return {}

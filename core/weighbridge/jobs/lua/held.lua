@@ -1,0 +1,12 @@
+-- Answer what is held back in a batch, soonest first: the time now in ms, whether anything waits to be claimed (1), then
+-- chunk, time at which to look at it, and info of each. ARGV: batch, most
+use(ARGV[1])
+local some = redis.call('ZRANGEBYSCORE', open, '(0', '+inf', 'WITHSCORES', 'LIMIT', 0, ARGV[2])
+local answer = {now_ms(), redis.call('ZCOUNT', open, '-inf', '(0') > 0 and 1 or 0}
+local names = {}
+for i = 1, #some, 2 do names[#names + 1] = some[i] end
+local infos = #names > 0 and redis.call('HMGET', chunks, unpack(names)) or {}
+for i, name in ipairs(names) do
+  for _, value in ipairs({name, some[2 * i], infos[i] or '{"jobs":0}'}) do answer[#answer + 1] = value end
+end
+return answer

@@ -1,0 +1,13 @@
+-- Let no chunk of a batch be claimed, or let them be claimed again. ARGV: batch, 1 or 0
+use(ARGV[1])
+local state = redis.call('HMGET', meta, 'ended_ms', unpack(TURN))
+if not state[1] then return 'lost' end
+if state[1] ~= '' then return 'ended' end
+write_first_so_oom_is_allowed()
+redis.call('HSET', meta, 'paused', ARGV[2], 'ready', '0')
+if ARGV[2] == '1' then
+  if same_server then redis.call('ZREM', fleet .. 'ready:' .. state[5], batch) end
+else
+  make_ready_again()
+end
+return 'done'

@@ -1,0 +1,24 @@
+-- Keep a chunk for workers that can grade it: it goes to the lane of the capability that this worker lacks, or, with
+-- no lane, back to everybody. ARGV: batch, chunk, token (or '' of a chunk that is nobody's), lane or '', ms until the
+-- sweeper looks at it
+use(ARGV[1])
+local info = info_of(ARGV[2])
+if (info.token or '') ~= ARGV[3] or not redis.call('ZSCORE', open, ARGV[2]) then return 0 end
+write_first_so_oom_is_allowed()
+if info.lane then redis.call('ZREM', 'wb:{' .. batch .. '}:lane:' .. info.lane, ARGV[2]) end
+info.token = nil
+if ARGV[4] == '' then
+  info.lane, info.anyway = nil, true
+  redis.call('ZADD', open, waiting(ARGV[2]), ARGV[2])
+  make_ready_again()
+else
+  local lane = 'wb:{' .. batch .. '}:lane:' .. ARGV[4]
+  info.lane = ARGV[4]
+  redis.call('ZADD', lane, waiting(ARGV[2]), ARGV[2])
+  keep(lane)
+  redis.call('ZADD', open, now_ms() + ARGV[5], ARGV[2])
+  if same_server then redis.call('ZADD', KEYS[2] .. '/' .. ARGV[4], 'NX', 0, batch) end
+end
+redis.call('HSET', chunks, ARGV[2], cjson.encode(info))
+look_at(now_ms() + ARGV[5])
+return 1
