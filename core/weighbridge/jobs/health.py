@@ -155,9 +155,7 @@ class HealthCheck:
     def _dead_letters(self, batches: list[str]) -> Iterator[DeadLetter]:
         errored = self._ask([_Ask("hget", (key(batch, "meta"), "errored")) for batch in batches])
         worth = [batch for batch, count in zip(batches, errored, strict=True) if _number(count)]
-        scans = self._ask(
-            [_Ask("hscan", (key(batch, "meta"),), _DEADLY_ROWS) for batch in worth]
-        )
+        scans = self._ask([_Ask("hscan", (key(batch, "meta"),), _DEADLY_ROWS) for batch in worth])
         for batch, scanned in zip(worth, scans, strict=True):
             counts: Counter[tuple[str, str, str]] = Counter()
             for field, count in scanned[1].items() if scanned else ():
