@@ -220,6 +220,19 @@ class RedisBatch(Batch):
                 self._publisher.wake(queue)
         return jobs
 
+    def pause(self) -> None:
+        """Let workers begin no more of the batch, until `unpause`."""
+        self._set_paused(paused=True)
+
+    def unpause(self) -> None:
+        """Let workers go on with the batch."""
+        self._set_paused(paused=False)
+        self._publisher.wake(self.options().queue)
+
+    def _set_paused(self, *, paused: bool) -> None:
+        if not self._store.pause_batch(self.id, paused=paused):
+            raise BatchError(f"batch {self.id} has ended", "`retry` opens it again")
+
     @override
     def delete(self) -> bool:
         return self._store.delete(self.id)

@@ -125,8 +125,8 @@ class HealthCheck:
             if waits or leases:
                 moved = _moved_at(meta, entry)
                 long = now - moved > self._patience(_queue(meta[0] if meta else None))
-                waits = [(name, moved) for name, _ in waits or ()] if long else []
-                yield from self._stuck_of(batch, waits, leases or [], now)
+                stuck = [(name, moved) for name, _ in waits or ()] if long else []
+                yield from self._stuck_of(batch, stuck, leases or [], now)
 
     def _patience(self, queue: str) -> float:
         """Return how long chunks may wait, none being finished, by what the workers of their queue have to do."""

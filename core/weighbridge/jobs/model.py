@@ -280,6 +280,7 @@ class BatchState:
     epoch: int  #: how often the batch was retried
     closing: BatchStatus | None  #: the status it will end with, once its open jobs are taken out
     reason: str = ""  #: why it failed
+    paused: bool = False  #: whether workers begin no more of it, for now
 
     def as_dict(self) -> dict[str, Any]:
         """Return the state as JSON shows it."""
@@ -297,4 +298,5 @@ class BatchState:
             "nondeterministic": self.nondeterministic,
             "grading_seconds": self.grading_seconds,
             "reason": self.reason,
+            "paused": self.paused,
         }

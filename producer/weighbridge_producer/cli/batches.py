@@ -14,6 +14,7 @@ import typer
 
 from weighbridge.errors import ServerError, WeighbridgeError, counted
 from weighbridge.jobs.model import BatchStatus
+from weighbridge.jobs.store import Priority
 from weighbridge.settings import masked, read_settings
 from weighbridge_producer.cli import options as opt
 from weighbridge_producer.cli.show import (
@@ -38,12 +39,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from weighbridge_producer.batch import RedisBatch
-    from weighbridge_producer.client import RedisClient
 
 
 def add_to(app: typer.Typer) -> None:
     """Add the commands."""
-    for command in (submit, status, watch, results, cancel, retry, delete, batches):
+    for command in (submit, status, watch, results, cancel, retry, pause, unpause, delete, batches):
         app.command()(command)
 
 
@@ -59,6 +59,9 @@ def submit(
         ),
     ] = None,
     strict: opt.Strict = False,
+    priority: Annotated[
+        Priority, typer.Option(help="Beside other batches: their share of the workers' time.")
+    ] = "normal",
     redis_url: opt.RedisUrl = None,
     as_json: opt.AsJson = False,
 ) -> None:
@@ -74,7 +77,8 @@ def submit(
                 f"no worker lives on {shown(masked(client.url))}: jobs will wait until one does"
             )
         with opt.naming_the_line(graders):
-            batch = client.batch(resume) if resume else client.open(printable(source.name), specs)
+            name = printable(source.name)
+            batch = client.batch(resume) if resume else client.open(name, specs, priority=priority)
         try:
             with batch.given_up_on_error(source):
                 batch.feeder(source, on_wait=_Once()).feed()
@@ -266,6 +270,20 @@ def retry(batch: opt.BatchId, redis_url: opt.RedisUrl = None) -> None:
     out.print(f"{counted(jobs, 'job')} {'is' if jobs == 1 else 'are'} graded again")
 
 
+def pause(batch: opt.BatchId, redis_url: opt.RedisUrl = None) -> None:
+    """Let workers begin no more of a batch; what they have begun is finished."""
+    with opt.client(redis_url) as client:
+        client.batch(batch).pause()
+    out.print(f"{shown(batch)} is paused")
+
+
+def unpause(batch: opt.BatchId, redis_url: opt.RedisUrl = None) -> None:
+    """Let workers go on with a batch that was paused."""
+    with opt.client(redis_url) as client:
+        client.batch(batch).unpause()
+    out.print(f"{shown(batch)} goes on")
+
+
 def delete(batch: opt.BatchId, redis_url: opt.RedisUrl = None) -> None:
     """Drop a batch, its inputs and results."""
     with opt.client(redis_url) as client:
@@ -283,9 +301,12 @@ def batches(
     """List the newest batches."""
     with opt.client(redis_url) as client:
         states = client.batches(most)
-        sources = {state.batch_id: _source(client, state.batch_id) for state in states}
+        found = client.store.options_of([state.batch_id for state in states])
+        sources = {batch: options.source for batch, options in found.items()}
     if as_json:
-        print_json([{**state.as_dict(), "source": sources[state.batch_id]} for state in states])
+        print_json(
+            [{**state.as_dict(), "source": sources.get(state.batch_id, "")} for state in states]
+        )
         return
     rows = table("batch", "created (UTC)", "status", "finished", "passed", "source")
     for state in states:
@@ -296,13 +317,6 @@ def batches(
             str(state.status),
             share(counts.finished, counts.total),
             share(counts.passed, counts.passed + counts.failed),
-            shown(sources[state.batch_id], 60),
+            shown(sources.get(state.batch_id, ""), 60),
         )
     out.print(rows)
-
-
-def _source(client: RedisClient, batch: str) -> str:
-    try:
-        return client.store.options(batch).source
-    except WeighbridgeError:
-        return ""
