@@ -162,6 +162,15 @@ class RedisClient(Client):
             )
         self.fleet.drain(worker)
 
+    def pause_queue(self, queue: str) -> None:
+        """Let workers begin no more of any batch of a queue, until `unpause_queue`."""
+        self.store.pause_queue(queue, paused=True)
+
+    def unpause_queue(self, queue: str) -> None:
+        """Let workers go on with the batches of a queue."""
+        self.store.pause_queue(queue, paused=False)
+        self.publisher.wake(queue)
+
     @override
     def graders(self) -> list[dict[str, Any]]:
         """Return the catalogue of graders installed here."""

@@ -100,6 +100,8 @@ class Supervisor:
     def start(self) -> None:
         """Say hello, before the first chunk can be claimed, and begin to watch."""
         with suppress(WeighbridgeError):
+            skew = time.time() - self._store.now()
+            self._info = replace(self._info, clock_skew_seconds=round(skew, 1))
             self._beat()
         for thread in self._threads:
             thread.start()

@@ -270,18 +270,37 @@ def retry(batch: opt.BatchId, redis_url: opt.RedisUrl = None) -> None:
     out.print(f"{counted(jobs, 'job')} {'is' if jobs == 1 else 'are'} graded again")
 
 
-def pause(batch: opt.BatchId, redis_url: opt.RedisUrl = None) -> None:
-    """Let workers begin no more of a batch; what they have begun is finished."""
-    with opt.client(redis_url) as client:
-        client.batch(batch).pause()
-    out.print(f"{shown(batch)} is paused")
+_AnyBatch = Annotated[
+    str | None, typer.Argument(metavar="[BATCH]", help="A batch id.", callback=opt.utf8)
+]
+_Queue = Annotated[
+    str | None,
+    typer.Option(metavar="QUEUE", help="Every batch of this queue instead.", callback=opt.utf8),
+]
 
 
-def unpause(batch: opt.BatchId, redis_url: opt.RedisUrl = None) -> None:
-    """Let workers go on with a batch that was paused."""
+def pause(batch: _AnyBatch = None, queue: _Queue = None, redis_url: opt.RedisUrl = None) -> None:
+    """Let workers begin no more of a batch, or of a queue; what they have begun is finished."""
+    _set_paused(batch, queue, redis_url, paused=True)
+
+
+def unpause(batch: _AnyBatch = None, queue: _Queue = None, redis_url: opt.RedisUrl = None) -> None:
+    """Let workers go on with a batch, or a queue, that was paused."""
+    _set_paused(batch, queue, redis_url, paused=False)
+
+
+def _set_paused(
+    batch: str | None, queue: str | None, redis_url: str | None, *, paused: bool
+) -> None:
+    if (batch is None) == (queue is None):
+        raise typer.BadParameter("give a batch id, or --queue QUEUE")
     with opt.client(redis_url) as client:
-        client.batch(batch).unpause()
-    out.print(f"{shown(batch)} goes on")
+        if batch is not None:
+            handle = client.batch(batch)
+            handle.pause() if paused else handle.unpause()
+        else:
+            client.pause_queue(queue or "") if paused else client.unpause_queue(queue or "")
+    out.print(f"{shown(batch or queue or "")} {'is paused' if paused else 'is no longer paused'}")
 
 
 def delete(batch: opt.BatchId, redis_url: opt.RedisUrl = None) -> None:
