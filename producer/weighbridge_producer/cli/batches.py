@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from weighbridge_producer.batch import RedisBatch
+    from weighbridge_producer.client import RedisClient
 
 
 def add_to(app: typer.Typer) -> None:
