@@ -12,7 +12,7 @@ _SLOTS_SPARE = 64  #: for the dead that are not yet buried, and so that few look
 _SLOT_BYTES = 512
 _WORDS = _SLOT_BYTES // 8
 _TEXT_BYTES = 400
-_PID, _SEQUENCE, _LINE, _JOB, _RUNNING, _BUSY, _JOBS_DONE, _CHUNKS_DONE, _TEXT_LENGTH, _STARTED = (
+_PID, _SEQUENCE, _LINE, _JOB, _RUNNING, _BUSY, _JOBS_DONE, _CHUNKS_DONE, _TEXT_LENGTH, _MEMORY = (
     range(10)
 )
 _TEXT_OFFSET = _SLOT_BYTES - _TEXT_BYTES
@@ -74,6 +74,15 @@ class Slot:
         self._words[_RUNNING] = 0
         self._words[_JOBS_DONE] += jobs
         self._words[_CHUNKS_DONE] += 1
+
+    def note_memory(self, held_bytes: int) -> None:
+        """Note what the child holds at start-up."""
+        self._words[_MEMORY] = held_bytes
+
+    @property
+    def memory_at_start(self) -> int:
+        """The bytes that the child held at start-up; 0 until it has started, or where that is not known."""
+        return self._words[_MEMORY]
 
     @property
     def pid(self) -> int:
