@@ -49,3 +49,59 @@ def test_plain_answers_of_up_to_31_megabytes_are_graded_with_default_settings(
         statuses = {row["custom_id"]: row["error"] for row in batch.results(follow=False)}
     assert statuses == {f"{name} {size}": None for name in TEXTS for size in sizes}
     assert "a child died" not in worker.log
+
+
+AROUND = 300
+
+
+def outcomes(worker: WorkerProcess, *poison: Case) -> list[dict[str, Any]]:
+    """Grade some poison in the middle of ordinary cases, make sure of those, and return the others' results."""
+    around = list(true_false_cases(AROUND))
+    with Client(worker.url) as client:
+        batch = client.submit([*around[: AROUND // 2], *poison, *around[AROUND // 2 :]])
+        batch.wait(120)
+        results = results_by_id(batch)
+        # The worker and all its neighbours go on.
+        client.submit(true_false_cases(20)).wait(30)
+    assert_graded_right(results, AROUND)
+    return [results[case["custom_id"]] for case in poison]
+
+
+@pytest.mark.parametrize("grader", ["fills-memory", "fills-memory-natively"])
+def test_a_job_that_fills_the_memory_is_out_of_memory_after_one_death_with_default_settings(
+    own_server: EmbeddedServer, start_worker: StartWorker, grader: str
+) -> None:
+    worker = start_worker(own_server.url)
+    (result,) = outcomes(worker, hazard_case("hog", grader))
+    assert result["error"]["code"] == "OUT_OF_MEMORY"
+    assert "a worker child may take 512 MiB" in result["error"]["message"]
+    assert worker.log.count("a child died by") == 1
+
+
+def test_jobs_that_fill_the_memory_each_cost_one_death_and_one_result(
+    own_server: EmbeddedServer, start_worker: StartWorker
+) -> None:
+    worker = start_worker(own_server.url, child_memory_limit_bytes=128 << 20)
+    hogs = [hazard_case(f"hog-{number}", "fills-memory") for number in range(4)]
+    results = outcomes(worker, *hogs)
+    assert {result["error"]["code"] for result in results} == {"OUT_OF_MEMORY"}
+    assert worker.log.count("a child died by") == 4
+
+
+def test_a_line_too_large_for_the_memory_limit_is_out_of_memory_without_being_tried(
+    own_server: EmbeddedServer, start_worker: StartWorker
+) -> None:
+    worker = start_worker(own_server.url, child_memory_limit_bytes=64 << 20)
+    (result,) = outcomes(worker, answer("large", "true-false", SENTENCE, 20 * MB))
+    assert result["error"]["code"] == "OUT_OF_MEMORY"
+    assert "lines of up to 16,777,216 bytes can be graded" in result["error"]["message"]
+    assert "a child died" not in worker.log
+
+
+def test_jobs_are_not_blamed_for_memory_that_others_left_behind(
+    own_server: EmbeddedServer, start_worker: StartWorker
+) -> None:
+    worker = start_worker(own_server.url, 1, child_memory_limit_bytes=128 << 20)
+    # Each keeps 20 MB: the seventh in one process is over the limit, whichever that is.
+    hoards = [hazard_case(f"hoard-{number}", "hoards", expected=20) for number in range(24)]
+    assert {result["status"] for result in outcomes(worker, *hoards)} == {"graded"}

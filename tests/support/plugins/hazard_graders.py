@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 import time
-from typing import Any
+from typing import Any, ClassVar
 
 from weighbridge.graders import GraderConfig, OutputGrader
 from weighbridge.graders.base import Verdict, graded
@@ -112,6 +112,27 @@ class MemoryGrader(Hazard):
             held.append(bytearray(8 << 20))
 
 
+class FillingGrader(Hazard):
+    id, name = "fills-memory", "Fills memory without end"
+
+    def harm(self, _: object) -> Any:
+        held = []
+        while True:
+            held.append(b"\1" * (8 << 20))
+
+
+class NativeMemoryGrader(Hazard):
+    id, name = "fills-memory-natively", "Fills memory without end, and aborts when it gets no more"
+
+    def harm(self, _: object) -> Any:
+        libc = ctypes.PyDLL(None)  # a call holds the interpreter, as an extension does
+        libc.malloc.restype, libc.malloc.argtypes = ctypes.c_void_p, [ctypes.c_size_t]
+        libc.memset.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_size_t]
+        while block := libc.malloc(8 << 20):
+            libc.memset(block, 1, 8 << 20)
+        os.abort()
+
+
 class LitteringGrader(Hazard):
     id, name = "litters", "Leaves 4 MB that only a search for garbage finds"
 
@@ -167,6 +188,16 @@ class RubbishGrader(Hazard):
             "failed-evidence": passed() | {"verdict": "fail", "evidence": [None]},
         }
         return rubbish[str(expected)]
+
+
+class HoardingGrader(Hazard):
+    id, name = "hoards", "Keeps so many megabytes for ever"
+
+    kept: ClassVar[list[bytes]] = []
+
+    def harm(self, megabytes: object) -> Any:
+        self.kept.append(b"\1" * (int(str(megabytes)) << 20))
+        return passed()
 
 
 class SlowGrader(Hazard):
