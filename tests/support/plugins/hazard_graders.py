@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 import time
+from pathlib import Path
 from typing import Any, ClassVar
 
 from weighbridge.graders import GraderConfig, OutputGrader
@@ -205,6 +206,21 @@ class SlowGrader(Hazard):
 
     def harm(self, seconds: object) -> Any:
         time.sleep(float(str(seconds)))
+        return passed()
+
+
+class ReportingGrader(Hazard):
+    id, name = (
+        "reports",
+        "Appends its process id to a file, and sleeps for so many seconds as its attempt has",
+    )
+
+    def harm(self, expected: Any) -> Any:
+        path = Path(expected["path"])
+        with path.open("a") as file:
+            file.write(f"{os.getpid()}\n")
+        attempt = len(path.read_text().splitlines())
+        time.sleep(expected["seconds"][min(attempt, len(expected["seconds"])) - 1])
         return passed()
 
 
