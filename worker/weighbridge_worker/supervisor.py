@@ -10,7 +10,7 @@ import signal
 import threading
 import time
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -19,11 +19,12 @@ from weighbridge.jobs.broker import Publisher
 from weighbridge.jobs.fleet import Fleet, WorkerInfo
 from weighbridge.jobs.model import ErrorCode
 from weighbridge.jobs.store import Store
-from weighbridge_worker.blame import activity_of, end_of, stall_of
+from weighbridge_worker.blame import end_of, stall_of
 from weighbridge_worker.fork_gate import ForkGate
 from weighbridge_worker.memory_watch import MemoryWatch
 from weighbridge_worker.settling import Settling
 from weighbridge_worker.sweeper import Sweeper
+from weighbridge_worker.watched import Watched
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,23 +43,6 @@ _STALL_SECONDS = 2.0  #: between two looks, from which on this process may have 
 _IDLE_SECONDS = 6.0  #: how long a worker that was asked to end may do nothing; it takes 3 s to end
 _JOIN_SECONDS = 4.0  #: how long each thread has to end
 _log = logging.getLogger("weighbridge.worker")
-
-
-@dataclass(slots=True)
-class _Watched:
-    """What the supervisor remembers of a child between two looks."""
-
-    sequence: int
-    moved_at: float
-    cpu_seconds: float = 0.0  #: that it had used then
-    token: str = ""
-    graded_at: float = 0.0  #: when the chunk's first job was seen
-    entered_at: float = 0.0
-    renewed_at: float = 0.0
-    missing_since: float = 0.0
-    killed_for: ErrorCode | None = None
-    excuse: str = ""  #: why its end is no job's doing
-    reported: str = ""  #: how it ended
 
 
 class Supervisor:
@@ -88,7 +72,7 @@ class Supervisor:
         )
         self._sweeper = Sweeper(self._store, self._fleet, self._publisher)
         self._memory = MemoryWatch(board, settings.child_memory_limit_bytes)
-        self._watched: dict[int, _Watched] = {}
+        self._watched: dict[int, Watched] = {}
         self._reported: queue.SimpleQueue[tuple[int, str, bool]] = queue.SimpleQueue()
         self._reconnect = reconnect
         self._heard_at, self._heard = time.monotonic(), 0
@@ -241,7 +225,7 @@ class Supervisor:
 
     def _look_at(self, slot: Slot, now: float) -> None:
         seen = slot.read()
-        watched = self._watched.setdefault(seen.pid, _Watched(seen.sequence, now))
+        watched = self._watched.setdefault(seen.pid, Watched(seen.sequence, now))
         end = end_of(seen.pid)
         if end is not None:
             watched.missing_since = watched.missing_since or now
@@ -249,18 +233,9 @@ class Supervisor:
             if watched.reported or now - watched.missing_since > _UNSEEN_SECONDS:
                 self._bury(slot, seen, watched)
             return
-        if seen.sequence != watched.sequence:
-            watched.sequence, watched.moved_at = seen.sequence, now
-            activity = activity_of(seen.pid)
-            watched.cpu_seconds = activity.cpu_seconds if activity else 0.0
+        watched.follow(seen, now)
         if seen.work is None:
-            watched.moved_at = now
             return
-        if seen.work.token != watched.token:
-            watched.token, watched.entered_at, watched.renewed_at = seen.work.token, now, now
-            watched.graded_at = 0.0
-        if seen.line is not None:
-            watched.graded_at = watched.graded_at or now
         self._end_if_stuck(seen, watched, now)
         if (
             now - watched.renewed_at > self._settings.lease_seconds / 3
@@ -271,7 +246,7 @@ class Supervisor:
                 seen.work.batch, seen.work.chunk, seen.work.token, self._settings.lease_seconds
             )
 
-    def _end_if_stuck(self, seen: Sighting, watched: _Watched, now: float) -> None:
+    def _end_if_stuck(self, seen: Sighting, watched: Watched, now: float) -> None:
         # A job that holds the interpreter, in native code say, is deaf to the child's own deadline.
         deadline = self._settings.job_deadline_seconds
         patience = deadline + min(deadline, _GRACE_SECONDS)
@@ -291,21 +266,15 @@ class Supervisor:
             while True:
                 pid, how, timed_out = self._reported.get_nowait()
                 if slot := self._board.of(pid):
-                    fresh = _Watched(slot.sequence, time.monotonic())
+                    fresh = Watched(slot.sequence, time.monotonic())
                     watched = self._watched.setdefault(pid, fresh)
                     watched.reported = how
                     if timed_out:
                         watched.killed_for = ErrorCode.TIMEOUT
-                        watched.excuse = self._excuse_at_hard_limit(slot.read(), watched)
+                        limit = self._settings.chunk_soft_limit_seconds
+                        watched.excuse = watched.excuse_at_hard_limit(slot.read(), limit)
 
-    def _excuse_at_hard_limit(self, seen: Sighting, watched: _Watched) -> str:
-        # Celery counts from the message on, so the time may have gone by while the child waited for the server.
-        graded = time.monotonic() - watched.graded_at if watched.graded_at else 0.0
-        if seen.line is not None and graded >= self._settings.chunk_soft_limit_seconds:
-            return ""
-        return "most of its time it waited"
-
-    def _bury(self, slot: Slot, seen: Sighting, watched: _Watched) -> None:
+    def _bury(self, slot: Slot, seen: Sighting, watched: Watched) -> None:
         if seen.work:
             self._settling.settle(
                 *(seen.work, seen, watched.reported or "an unseen end"),
