@@ -6,6 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 import pytest
+from redis.crc import key_slot
 
 from support.chunks import (
     CHARGE,
@@ -84,6 +85,12 @@ def test_a_deletion_leaves_a_mark_and_nothing_else(store: Store, queue: str) -> 
     assert [key for key, found in shared.items() if found] == []
 
 
+def test_the_turns_of_a_lane_that_nobody_looks_at_any_more_die(store: Store, queue: str) -> None:
+    batch = well_used(store, queue)
+    store.close_batch(batch, BatchStatus.CANCELLED)
+    assert 0 < store.redis.ttl(f"wb:{{fleet}}:ready:{queue}/{LANE}") <= 3600
+
+
 def mentions(store: Store, key: bytes, batch: str) -> bool:
     """Whether a key that batches share has one of them still."""
     if store.redis.type(key) != b"zset":
@@ -102,7 +109,7 @@ def test_a_deletion_that_was_interrupted_can_be_made_again(store: Store, queue: 
 
 def test_the_keys_of_a_batch_share_a_slot_of_a_cluster(store: Store, queue: str) -> None:
     batch = well_used(store, queue)
-    slots = {slot_of(store, f"wb:{{{batch}}}:{key}") for key in keys_of(store, batch)}
+    slots = {slot_of(f"wb:{{{batch}}}:{key}") for key in keys_of(store, batch)}
     assert len(slots) == 1
 
 
@@ -112,11 +119,11 @@ def test_the_keys_that_batches_share_lie_in_one_slot_of_a_cluster(
     well_used(store, queue)
     names = {key for key in store.redis.keys("*") if b"wb_" not in key and b"{fleet}" in key}
     assert {b"wb:{fleet}:batches", b"wb:{fleet}:active", b"wb:{fleet}:due"} <= names
-    assert len({slot_of(store, name) for name in names}) == 1
+    assert len({slot_of(name) for name in names}) == 1
 
 
-def slot_of(store: Store, key: str | bytes) -> int:
-    return int(store.redis.execute_command("CLUSTER KEYSLOT", key))
+def slot_of(key: str | bytes) -> int:
+    return key_slot(key.encode() if isinstance(key, str) else key)
 
 
 class TestMissing:
