@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from weighbridge.jobs.store import Claim, Priority, Recorded, Store
 
 DAY = 86400
-CHARGE = Charge(0, 3, "WORKER_KILLED\nit died\nsee why")  #: the first job of a line, given up at the third failure
+CHARGE = Charge(
+    0, 3, "WORKER_KILLED\nit died\nsee why"
+)  #: the first job of a line, given up at the third failure
 
 
 def a_line(name: str, response: str = "yes") -> bytes:

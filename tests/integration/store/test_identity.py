@@ -118,9 +118,7 @@ def test_results_of_before_a_retry_are_late_after_it(store: Store, batch: str) -
     assert_counts_sum(store, batch)
 
 
-def test_results_of_a_whole_that_was_split_are_late(
-    store: Store, batch: str, queue: str
-) -> None:
+def test_results_of_a_whole_that_was_split_are_late(store: Store, batch: str, queue: str) -> None:
     [chunk] = filled(store, batch, [5])
     result = graded(store, batch, chunk)
     token = claimed(store, queue).token

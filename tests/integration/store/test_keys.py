@@ -113,9 +113,7 @@ def test_the_keys_of_a_batch_share_a_slot_of_a_cluster(store: Store, queue: str)
     assert len(slots) == 1
 
 
-def test_the_keys_that_batches_share_lie_in_one_slot_of_a_cluster(
-    store: Store, queue: str
-) -> None:
+def test_the_keys_that_batches_share_lie_in_one_slot_of_a_cluster(store: Store, queue: str) -> None:
     well_used(store, queue)
     names = {key for key in store.redis.keys("*") if b"wb_" not in key and b"{fleet}" in key}
     assert {b"wb:{fleet}:batches", b"wb:{fleet}:active", b"wb:{fleet}:due"} <= names

@@ -45,9 +45,7 @@ def test_a_released_chunk_goes_out_before_those_after_it(
     ]
 
 
-def test_what_is_held_tells_who_has_it_and_until_when(
-    store: Store, batch: str, queue: str
-) -> None:
+def test_what_is_held_tells_who_has_it_and_until_when(store: Store, batch: str, queue: str) -> None:
     chunks = filled(store, batch, [3, 3, 3])
     claimed(store, queue, "host:1:abc/late", 50)
     claimed(store, queue, "host:2:def/soon", 10)

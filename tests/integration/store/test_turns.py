@@ -222,9 +222,7 @@ class TestPausing:
 
 
 @pytest.mark.parametrize("ending", [BatchStatus.CANCELLED, BatchStatus.EXPIRED, BatchStatus.FAILED])
-def test_a_closed_batch_hands_out_nothing(
-    store: Store, queue: str, ending: BatchStatus
-) -> None:
+def test_a_closed_batch_hands_out_nothing(store: Store, queue: str, ending: BatchStatus) -> None:
     batch = a_batch_of(store, queue, 3)
     claim = claimed(store, queue)
     store.close_batch(batch, ending)
