@@ -30,8 +30,7 @@ def test_celery_is_set_as_promised() -> None:
     assert {name: conf[name] for name in promised} == promised
     assert conf.worker_max_tasks_per_child > 0
     transport = conf.broker_transport_options
-    assert 2 <= transport["unacked_restore_interval"] <= 10
-    assert transport["unacked_restore_throttle"] == 1
+    assert transport["ack_emulation"] is False
     assert transport["socket_timeout"] == 30
     assert transport["socket_connect_timeout"] == 5
     assert transport["socket_keepalive"] is True
@@ -45,10 +44,9 @@ def test_time_limits_are_each_below_the_next() -> None:
         settings.job_deadline_seconds,
         conf.task_soft_time_limit,
         conf.task_time_limit,
-        conf.broker_transport_options["visibility_timeout"],
     ]
     assert limits == sorted(set(limits))
-    assert limits[-1] == VISIBILITY_SECONDS
+    assert limits[-1] < VISIBILITY_SECONDS
 
 
 @pytest.mark.parametrize(

@@ -14,11 +14,19 @@ local function hold(name, ends)
   end
 end
 
+-- A batch or a queue that is paused keeps its turns in lanes, as does a batch that was closed.
+local function is_stopped()
+  local state = redis.call('HMGET', meta, 'paused', 'closing', 'queue')
+  if state[1] ~= '0' or state[2] ~= '' then return true end
+  return same_server and redis.call('ZSCORE', fleet .. 'ready:' .. state[3], '')
+end
+
 local function claim(id)
   use(id)
   local lane = ARGV[4] ~= '' and 'wb:{' .. id .. '}:lane:' .. ARGV[4]
   local name
   if lane then
+    if is_stopped() then return nil end
     name = redis.call('ZRANGE', lane, 0, 0)[1]
     if name then redis.call('ZREM', lane, name) end
   else

@@ -206,8 +206,10 @@ class Watching(StoreBase):
                 self.redis.set(key(batch, "deleted"), 1, ex=int(left))
             # Nobody begins more of it.
             self._run("close", batch, str(BatchStatus.CANCELLED), "deleted")
-            self._forget_turn(batch)
-            self.redis.unlink(*(key(batch, name) for name in KEYS[1:]), *self._lanes(batch))
+            lanes = self._lanes(batch)
+            self._forget_turns(batch, lanes)
+            names = (*KEYS[1:], *(f"lane:{lane}" for lane in lanes))
+            self.redis.unlink(*(key(batch, name) for name in names))
             # What the rest is found by goes last, so that an interrupted deletion can be finished.
             self.redis.unlink(key(batch, "meta"))
             self.redis.zrem(BATCHES, batch)
@@ -215,7 +217,6 @@ class Watching(StoreBase):
             self.redis.zrem(DUE, batch)
         return True
 
-    def _lanes(self, batch: str) -> list[str]:
-        """Return the keys of the lanes in which a batch's chunks may wait."""
-        lanes = {held.info.lane for held in self.held(batch).chunks if held.info.lane}
-        return [key(batch, f"lane:{lane}") for lane in lanes]
+    def _lanes(self, batch: str) -> set[str]:
+        """Return the lanes in which a batch's chunks may wait."""
+        return {held.info.lane for held in self.held(batch).chunks if held.info.lane}
