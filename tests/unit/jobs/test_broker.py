@@ -43,11 +43,12 @@ def test_time_limits_are_each_below_the_next() -> None:
     conf = make_celery(settings, "redis://localhost:6379/0").conf
     limits = [
         settings.job_deadline_seconds,
-        conf.task_soft_time_limit,
+        settings.chunk_soft_limit_seconds,
         conf.task_time_limit,
         conf.broker_transport_options["visibility_timeout"],
     ]
     assert limits == sorted(set(limits))
+    assert conf.task_soft_time_limit is None
     assert limits[-1] == VISIBILITY_SECONDS
 
 
