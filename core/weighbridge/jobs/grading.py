@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from weighbridge.errors import LineError
 from weighbridge.jobs.case import Case, parse_case
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 __all__ = ["JobDeadlineError", "LineGrader", "Tally", "digest_of", "grade_lines"]
 
 CAUSE_LIMIT = 120
+#: A job's result as a line, and what it is counted as: outcome, cause and score. A plain tuple, made for every job.
+_Graded = tuple[bytes, str, str, float]
 WHOLE_LINE = -1  #: in the place of a job: every job of its line
 
 
@@ -55,15 +57,6 @@ class _NoWatch:
 
 
 _NO_WATCH = _NoWatch()
-
-
-class _Graded(NamedTuple):
-    """A job's result as a line, and what it is counted as."""
-
-    row: bytes
-    outcome: str
-    cause: str
-    score: float
 
 
 class LineGrader:
@@ -189,8 +182,9 @@ class LineGrader:
         if isinstance(graded, JobError):
             version = ready.version if ready else None
             return self._job_errored(line, case, spec, version, tally, graded)
-        tally.count(spec.label, spec.grader, graded.outcome, graded.cause, graded.score)
-        return graded.row
+        row, outcome, cause, score = graded
+        tally.count(spec.label, spec.grader, outcome, cause, score)
+        return row
 
     def _watched(
         self, line: Line, case: Case, inputs: Inputs, spec: GraderSpec, place: int, watch: Watch
@@ -331,7 +325,7 @@ def _written(
             f"the grader returned no valid result: {brief(error)}",
             "graders return a GraderResult of plain JSON types",
         )
-    return _Graded(row, outcome, cause, result["score"])
+    return row, outcome, cause, result["score"]
 
 
 def _result_line(
