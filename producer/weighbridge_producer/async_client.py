@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from weighbridge.jobs.health import Health
     from weighbridge.jobs.model import BatchState, GraderSummary
     from weighbridge.jobs.results import ResultFilter, ResultPage
-    from weighbridge.jobs.store import BatchOptions
+    from weighbridge.jobs.store import BatchOptions, Priority
     from weighbridge.settings import Settings
     from weighbridge_producer.interface import Batch, Graders, Page, Result
     from weighbridge_producer.reading import Cases
@@ -44,6 +44,7 @@ class AsyncClient:
         metadata: dict[str, str] | None = None,
         resume: str | None = None,
         strict: bool = False,
+        priority: Priority = "normal",
     ) -> AsyncBatch:
         """Submit cases as one batch; see Client.submit."""
         batch = await asyncio.to_thread(
@@ -53,6 +54,7 @@ class AsyncClient:
             metadata=metadata,
             resume=resume,
             strict=strict,
+            priority=priority,
         )
         return AsyncBatch(batch)
 

@@ -18,7 +18,7 @@ from weighbridge.jobs.broker import Publisher
 from weighbridge.jobs.fleet import Fleet, WorkerInfo
 from weighbridge.jobs.health import Health, HealthCheck
 from weighbridge.jobs.model import BatchState, GraderSpec, parse_specs
-from weighbridge.jobs.store import BatchOptions, Store
+from weighbridge.jobs.store import BatchOptions, Priority, Store
 from weighbridge.settings import read_settings
 from weighbridge_producer.batch import RedisBatch
 from weighbridge_producer.interface import Client
@@ -26,7 +26,7 @@ from weighbridge_producer.reading import Source
 from weighbridge_producer.strict import checked
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from weighbridge.settings import Settings
     from weighbridge_producer.interface import Graders
@@ -77,24 +77,32 @@ class RedisClient(Client):
         metadata: dict[str, str] | None = None,
         resume: str | None = None,
         strict: bool = False,
+        priority: Priority = "normal",
     ) -> RedisBatch:
         specs = parse_specs(graders)
         readable = checked(cases, specs, self.settings) if strict else nullcontext(cases)
         with readable as checked_cases:
             source = Source(checked_cases, self.settings)
             batch = (
-                self.batch(resume) if resume else self.open(source.name, specs, metadata=metadata)
+                self.batch(resume)
+                if resume
+                else self.open(source.name, specs, metadata=metadata, priority=priority)
             )
             with batch.given_up_on_error(source):
                 batch.feeder(source).feed()
         return batch
 
     def open(
-        self, name: str, specs: tuple[GraderSpec, ...], *, metadata: dict[str, str] | None = None
+        self,
+        name: str,
+        specs: tuple[GraderSpec, ...],
+        *,
+        metadata: dict[str, str] | None = None,
+        priority: Priority = "normal",
     ) -> RedisBatch:
         """Register an empty batch; its feeder fills it."""
-        self.check_graders(specs)
-        options = BatchOptions(specs, name, metadata, self.settings.queue)
+        versions = self.check_graders(specs)
+        options = BatchOptions(specs, name, metadata, self.settings.queue, priority, versions)
         batch = self.store.open_batch(
             options,
             expiry_seconds=self.settings.batch_expiry_seconds,
@@ -102,10 +110,17 @@ class RedisClient(Client):
         )
         return self.batch(batch)
 
-    def check_graders(self, specs: Sequence[GraderSpec]) -> None:
-        """Refuse graders that nobody knows, that no living worker has, or whose config is wrong."""
+    def check_graders(self, specs: Sequence[GraderSpec]) -> dict[str, int]:
+        """Refuse graders that nobody knows, that no living worker has, or whose config is wrong.
+
+        Returns the versions, by grader id, that workers must have at least: those installed here.
+        """
         registry, workers = default_registry(), self.fleet.alive()
-        advertised = {grader for worker in workers for grader in worker.graders}
+        advertised: dict[str, int] = {}
+        for worker in workers:
+            for grader, version in worker.graders.items():
+                advertised[grader] = max(version, advertised.get(grader, 0))
+        versions: dict[str, int] = {}
         for spec in specs:
             installed = spec.grader in registry.ids()
             if not installed and spec.grader not in advertised:
@@ -114,8 +129,10 @@ class RedisClient(Client):
                 )
             if installed:
                 registry.create(spec.grader, dict(spec.config) if spec.config is not None else None)
+                versions[spec.grader] = registry.get(spec.grader).version
             if workers and spec.grader not in advertised:
                 raise _nobody_has(spec.grader, workers, advertised)
+        return versions
 
     @override
     def batch(self, batch_id: str) -> RedisBatch:
@@ -145,6 +162,15 @@ class RedisClient(Client):
             )
         self.fleet.drain(worker)
 
+    def pause_queue(self, queue: str) -> None:
+        """Let workers begin no more of any batch of a queue, until `unpause_queue`."""
+        self.store.pause_queue(queue, paused=True)
+
+    def unpause_queue(self, queue: str) -> None:
+        """Let workers go on with the batches of a queue."""
+        self.store.pause_queue(queue, paused=False)
+        self.publisher.wake(queue)
+
     @override
     def graders(self) -> list[dict[str, Any]]:
         """Return the catalogue of graders installed here."""
@@ -152,7 +178,7 @@ class RedisClient(Client):
 
 
 def _nobody_has(
-    grader: str, workers: Sequence[WorkerInfo], advertised: set[str]
+    grader: str, workers: Sequence[WorkerInfo], advertised: Iterable[str]
 ) -> UnknownGraderError:
     failures = [worker.broken_plug_ins.get(grader) for worker in workers]
     why = next((f" (it failed to load there: {failure})" for failure in failures if failure), "")

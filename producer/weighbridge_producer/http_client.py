@@ -20,6 +20,7 @@ from weighbridge_producer.http_upload import Upload
 from weighbridge_producer.interface import Client
 
 if TYPE_CHECKING:
+    from weighbridge.jobs.store import Priority
     from weighbridge.settings import Settings
     from weighbridge_producer.http_exchange import Params
     from weighbridge_producer.interface import Graders
@@ -80,6 +81,7 @@ class HttpClient(Client):
         metadata: dict[str, str] | None = None,
         resume: str | None = None,
         strict: bool = False,
+        priority: Priority = "normal",
     ) -> HttpBatch:
         """Submit cases as one batch; see Client.submit.
 
@@ -88,7 +90,11 @@ class HttpClient(Client):
         """
         specs = parse_specs(graders)
         upload = Upload(
-            cases, specs, self.settings, metadata=metadata, strict=strict, resume=resume
+            *(cases, specs, self.settings),
+            metadata=metadata,
+            strict=strict,
+            resume=resume,
+            priority=priority,
         )
         headers = {"Content-Type": upload.content_type}
         if upload.rereadable:

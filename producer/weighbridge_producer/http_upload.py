@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
     from weighbridge.jobs.model import GraderSpec
+    from weighbridge.jobs.store import Priority
     from weighbridge.settings import Settings
     from weighbridge_producer.reading import Cases
 
@@ -39,6 +40,7 @@ class Upload:
         metadata: dict[str, str] | None,
         strict: bool,
         resume: str | None,
+        priority: Priority,
     ) -> None:
         self._source = Source(cases, settings)
         self._fields = {
@@ -46,6 +48,7 @@ class Upload:
             "metadata": orjson.dumps(metadata or {}),
             "strict": b"true" if strict else b"false",
             "resume": (resume or "").encode(errors="replace"),
+            "priority": priority.encode(),
         }
         self._boundary = token_hex(16).encode()
         self._begun = False

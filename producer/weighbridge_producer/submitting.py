@@ -185,7 +185,9 @@ class Feeder:
         self._settings = settings
         self._on_wait = on_wait
         self._should_stop = should_stop
-        self._jobs_a_line = max(1, len(store.options(batch).graders))
+        options = store.options(batch)
+        self._queue = options.queue
+        self._jobs_a_line = max(1, len(options.graders))
         self._pace = Pace()
         self._last_jobs = _FIRST_JOBS // 2
         self._position = Position()
@@ -304,7 +306,7 @@ class Feeder:
             self._pace = answer
         # The chunk is stored: a message that a full broker refuses is sent by the sweeper, once there is room.
         with suppress(ServerFullError):
-            self._publisher.wake()
+            self._publisher.wake(self._queue)
 
     def _settle_ids(self, draft: Draft) -> None:
         """Take the ids out of a draft that earlier chunks have; the server knows, where the filter does not."""

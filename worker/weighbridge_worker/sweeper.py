@@ -37,6 +37,9 @@ if TYPE_CHECKING:
 BATCHES_AT_ONCE = 100  #: visited in one sweep
 _MESSAGES_AT_ONCE = 1_000
 _LEAD_SECONDS = 4.0  #: that the role is kept without being renewed
+_CLOSING_SECONDS = (
+    0.5  #: of one sweep, for what is left of a batch that was cancelled or has expired
+)
 _LOOK_AGAIN_SECONDS = 1.0  #: at a chunk that waits for a worker with a capability
 _AUDIT_SECONDS = (
     300.0  #: in which every active batch is looked at once, whatever the index of what is due says
@@ -138,8 +141,11 @@ class Sweeper:
             store.close_batch(batch, BatchStatus.EXPIRED, reason)
             state = store.state(batch)
         if state.closing:
-            if not close_open_chunks(store, batch, state.closing):
-                store.retire(batch)
+            deadline = time.monotonic() + _CLOSING_SECONDS
+            while close_open_chunks(store, batch, state.closing):
+                if time.monotonic() > deadline:
+                    return  # the rest with the next sweep
+            store.retire(batch)
             return
         soonest = [self._look_at(batch, chunk, held.now, workers) for chunk in held.chunks]
         store.watch_until(batch, min((until for until in soonest if until), default=None))

@@ -36,6 +36,7 @@ class WorkerInfo:
     jobs: int = 0  #: graded since it started
     chunks: int = 0
     draining: bool = False
+    clock_skew_seconds: float = 0.0  #: of its machine, ahead of the server's
 
 
 _beat: TypeAdapter[WorkerInfo] = TypeAdapter(WorkerInfo)

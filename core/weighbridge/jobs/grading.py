@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from weighbridge.errors import LineError
 from weighbridge.jobs.case import Case, parse_case
@@ -55,6 +55,15 @@ class _NoWatch:
 
 
 _NO_WATCH = _NoWatch()
+
+
+class _Graded(NamedTuple):
+    """A job's result as a line, and what it is counted as."""
+
+    row: bytes
+    outcome: str
+    cause: str
+    score: float
 
 
 class LineGrader:
@@ -174,41 +183,24 @@ class LineGrader:
     ) -> bytes:
         if condemned and place in condemned:
             return self._job_errored(line, case, spec, None, tally, condemned[place])
-        ready, result = self._judge(spec, inputs, line.index, place, watch)
+        ready, graded = self._watched(line, case, inputs, spec, place, watch)
         if ready:
             tally.versions_used.add(ready.id_and_version)
-        if isinstance(result, JobError):
+        if isinstance(graded, JobError):
             version = ready.version if ready else None
-            return self._job_errored(line, case, spec, version, tally, result)
-        assert ready
-        try:
-            outcome, cause = classify(result)
-            out = _result_line(
-                *(line.number, case.custom_id, spec.label, spec.grader, ready.version),
-                *(_GRADED, result, None, case.metadata),
-                receipt(ready.subject, inputs.canonical, result),
-            )
-        except MemoryError:
-            return self._job_errored(line, case, spec, ready.version, tally, _OUT_OF_MEMORY)
-        except Exception as error:  # noqa: BLE001 - a plug-in may return anything
-            crash = JobError(
-                ErrorCode.GRADER_CRASHED,
-                f"the grader returned no valid result: {brief(error)}",
-                "graders return a GraderResult of plain JSON types",
-            )
-            return self._job_errored(line, case, spec, ready.version, tally, crash)
-        tally.count(spec.label, spec.grader, outcome, cause, result["score"])
-        return out
+            return self._job_errored(line, case, spec, version, tally, graded)
+        tally.count(spec.label, spec.grader, graded.outcome, graded.cause, graded.score)
+        return graded.row
 
-    def _judge(
-        self, spec: GraderSpec, inputs: Inputs, line: int, place: int, watch: Watch
-    ) -> tuple[ReadyGrader | None, GraderResult | JobError]:
-        """Build the grader and let it judge; whatever it does instead, an error says so."""
+    def _watched(
+        self, line: Line, case: Case, inputs: Inputs, spec: GraderSpec, place: int, watch: Watch
+    ) -> tuple[ReadyGrader | None, _Graded | JobError]:
+        """Build the grader, let it judge and write its result, all under watch; whatever happens instead, an error says so."""
         ready: ReadyGrader | JobError | None = None
         try:
             # The inner one: an interruption that comes as the job ends belongs to it still.
             try:
-                watch.begin(line, place)
+                watch.begin(line.index, place)
                 ready = self._ready.get(spec)
                 if isinstance(ready, JobError):
                     return None, ready
@@ -218,7 +210,7 @@ class LineGrader:
                 if fault:
                     return ready, fault
                 named = inputs.with_trace_read if ready.reads_trace else inputs.given
-                return ready, ready.grade(**named)
+                return ready, _written(line, case, inputs, spec, ready, ready.grade(**named))
             finally:
                 watch.end()
         except JobDeadlineError as error:
@@ -313,6 +305,33 @@ def _cause(result: GraderResult) -> str:
     status = result["details"].get("match_status")
     named = f"{check}: {status}" if isinstance(status, str) and status != check else check
     return named[:CAUSE_LIMIT]
+
+
+def _written(
+    line: Line,
+    case: Case,
+    inputs: Inputs,
+    spec: GraderSpec,
+    ready: ReadyGrader,
+    result: GraderResult,
+) -> _Graded | JobError:
+    """Write the line of a result; an error says what is wrong with the result."""
+    try:
+        outcome, cause = classify(result)
+        row = _result_line(
+            *(line.number, case.custom_id, spec.label, spec.grader, ready.version),
+            *(_GRADED, result, None, case.metadata),
+            receipt(ready.subject, inputs.canonical, result),
+        )
+    except MemoryError:
+        raise
+    except Exception as error:  # noqa: BLE001 - a plug-in may return anything
+        return JobError(
+            ErrorCode.GRADER_CRASHED,
+            f"the grader returned no valid result: {brief(error)}",
+            "graders return a GraderResult of plain JSON types",
+        )
+    return _Graded(row, outcome, cause, result["score"])
 
 
 def _result_line(

@@ -89,6 +89,8 @@ class ErrorCode(StrEnum):
     EXPIRED = "EXPIRED"  #: see JobStatus
 
 
+#: Errors of jobs that were given up because every try killed or outlasted its worker process.
+DEADLY = frozenset({ErrorCode.WORKER_KILLED, ErrorCode.TIMEOUT, ErrorCode.OUT_OF_MEMORY})
 #: Errors that another try, or another worker, may not meet again.
 RETRYABLE = frozenset(
     {
@@ -280,6 +282,7 @@ class BatchState:
     epoch: int  #: how often the batch was retried
     closing: BatchStatus | None  #: the status it will end with, once its open jobs are taken out
     reason: str = ""  #: why it failed
+    paused: bool = False  #: whether workers begin no more of it, for now
 
     def as_dict(self) -> dict[str, Any]:
         """Return the state as JSON shows it."""
@@ -297,4 +300,5 @@ class BatchState:
             "nondeterministic": self.nondeterministic,
             "grading_seconds": self.grading_seconds,
             "reason": self.reason,
+            "paused": self.paused,
         }

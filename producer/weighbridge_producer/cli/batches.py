@@ -6,6 +6,7 @@ import shlex
 import sys
 import tempfile
 import time
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,7 +14,8 @@ import orjson
 import typer
 
 from weighbridge.errors import ServerError, WeighbridgeError, counted
-from weighbridge.jobs.model import BatchStatus
+from weighbridge.jobs.model import DEADLY, BatchStatus
+from weighbridge.jobs.store import Priority
 from weighbridge.settings import masked, read_settings
 from weighbridge_producer.cli import options as opt
 from weighbridge_producer.cli.show import (
@@ -35,7 +37,7 @@ from weighbridge_producer.outputs import check_folder, sort_by_line
 from weighbridge_producer.reading import Source
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from weighbridge_producer.batch import RedisBatch
     from weighbridge_producer.client import RedisClient
@@ -43,8 +45,9 @@ if TYPE_CHECKING:
 
 def add_to(app: typer.Typer) -> None:
     """Add the commands."""
-    for command in (submit, status, watch, results, cancel, retry, delete, batches):
+    for command in (submit, status, watch, results, cancel, retry, pause, unpause, delete, batches):
         app.command()(command)
+    app.command("dead-letters")(dead_letters)
 
 
 def submit(
@@ -59,6 +62,9 @@ def submit(
         ),
     ] = None,
     strict: opt.Strict = False,
+    priority: Annotated[
+        Priority, typer.Option(help="Beside other batches: their share of the workers' time.")
+    ] = "normal",
     redis_url: opt.RedisUrl = None,
     as_json: opt.AsJson = False,
 ) -> None:
@@ -74,7 +80,8 @@ def submit(
                 f"no worker lives on {shown(masked(client.url))}: jobs will wait until one does"
             )
         with opt.naming_the_line(graders):
-            batch = client.batch(resume) if resume else client.open(printable(source.name), specs)
+            name = printable(source.name)
+            batch = client.batch(resume) if resume else client.open(name, specs, priority=priority)
         try:
             with batch.given_up_on_error(source):
                 batch.feeder(source, on_wait=_Once()).feed()
@@ -266,6 +273,72 @@ def retry(batch: opt.BatchId, redis_url: opt.RedisUrl = None) -> None:
     out.print(f"{counted(jobs, 'job')} {'is' if jobs == 1 else 'are'} graded again")
 
 
+def dead_letters(
+    put_back: Annotated[
+        bool, typer.Option("--retry", help="Grade them again, where their batch has ended.")
+    ] = False,
+    redis_url: opt.RedisUrl = None,
+    as_json: opt.AsJson = False,
+) -> None:
+    """List the jobs that were given up because every try killed or outlasted its worker process."""
+    with opt.client(redis_url) as client:
+        letters = client.health().dead_letters
+        if put_back:
+            _put_back(client, dict.fromkeys(letter.batch_id for letter in letters))
+            return
+    if as_json:
+        print_json([asdict(letter) for letter in letters])
+        return
+    rows = table("batch", "label", "grader", "why", "jobs")
+    for letter in letters:
+        names = (letter.batch_id, letter.label, letter.grader, letter.code)
+        rows.add_row(*map(shown, names), f"{letter.jobs:,}")
+    out.print(rows)
+
+
+def _put_back(client: RedisClient, batches: Iterable[str]) -> None:
+    for batch in batches:
+        handle = client.batch(batch)
+        if handle.status().status.final:
+            jobs = handle.retry(DEADLY)
+            out.print(f"{shown(batch)}: {counted(jobs, 'job')} graded again")
+        else:
+            err.print(f"{shown(batch)} has not ended: wait for its end, or cancel it")
+
+
+_AnyBatch = Annotated[
+    str | None, typer.Argument(metavar="[BATCH]", help="A batch id.", callback=opt.utf8)
+]
+_Queue = Annotated[
+    str | None,
+    typer.Option(metavar="QUEUE", help="Every batch of this queue instead.", callback=opt.utf8),
+]
+
+
+def pause(batch: _AnyBatch = None, queue: _Queue = None, redis_url: opt.RedisUrl = None) -> None:
+    """Let workers begin no more of a batch, or of a queue; what they have begun is finished."""
+    _set_paused(batch, queue, redis_url, paused=True)
+
+
+def unpause(batch: _AnyBatch = None, queue: _Queue = None, redis_url: opt.RedisUrl = None) -> None:
+    """Let workers go on with a batch, or a queue, that was paused."""
+    _set_paused(batch, queue, redis_url, paused=False)
+
+
+def _set_paused(
+    batch: str | None, queue: str | None, redis_url: str | None, *, paused: bool
+) -> None:
+    if (batch is None) == (queue is None):
+        raise typer.BadParameter("give a batch id, or --queue QUEUE")
+    with opt.client(redis_url) as client:
+        if batch is not None:
+            handle = client.batch(batch)
+            handle.pause() if paused else handle.unpause()
+        else:
+            client.pause_queue(queue or "") if paused else client.unpause_queue(queue or "")
+    out.print(f"{shown(batch or queue or '')} {'is paused' if paused else 'is no longer paused'}")
+
+
 def delete(batch: opt.BatchId, redis_url: opt.RedisUrl = None) -> None:
     """Drop a batch, its inputs and results."""
     with opt.client(redis_url) as client:
@@ -283,9 +356,12 @@ def batches(
     """List the newest batches."""
     with opt.client(redis_url) as client:
         states = client.batches(most)
-        sources = {state.batch_id: _source(client, state.batch_id) for state in states}
+        found = client.store.options_of([state.batch_id for state in states])
+        sources = {batch: options.source for batch, options in found.items()}
     if as_json:
-        print_json([{**state.as_dict(), "source": sources[state.batch_id]} for state in states])
+        print_json(
+            [{**state.as_dict(), "source": sources.get(state.batch_id, "")} for state in states]
+        )
         return
     rows = table("batch", "created (UTC)", "status", "finished", "passed", "source")
     for state in states:
@@ -296,13 +372,6 @@ def batches(
             str(state.status),
             share(counts.finished, counts.total),
             share(counts.passed, counts.passed + counts.failed),
-            shown(sources[state.batch_id], 60),
+            shown(sources.get(state.batch_id, ""), 60),
         )
     out.print(rows)
-
-
-def _source(client: RedisClient, batch: str) -> str:
-    try:
-        return client.store.options(batch).source
-    except WeighbridgeError:
-        return ""

@@ -6,7 +6,8 @@ import os
 import signal
 import sys
 import time
-from typing import Any
+from pathlib import Path
+from typing import Any, ClassVar
 
 from weighbridge.graders import GraderConfig, OutputGrader
 from weighbridge.graders.base import Verdict, graded
@@ -112,6 +113,27 @@ class MemoryGrader(Hazard):
             held.append(bytearray(8 << 20))
 
 
+class FillingGrader(Hazard):
+    id, name = "fills-memory", "Fills memory without end"
+
+    def harm(self, _: object) -> Any:
+        held = []
+        while True:
+            held.append(b"\1" * (8 << 20))
+
+
+class NativeMemoryGrader(Hazard):
+    id, name = "fills-memory-natively", "Fills memory without end, and aborts when it gets no more"
+
+    def harm(self, _: object) -> Any:
+        libc = ctypes.PyDLL(None)  # a call holds the interpreter, as an extension does
+        libc.malloc.restype, libc.malloc.argtypes = ctypes.c_void_p, [ctypes.c_size_t]
+        libc.memset.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_size_t]
+        while block := libc.malloc(8 << 20):
+            libc.memset(block, 1, 8 << 20)
+        os.abort()
+
+
 class LitteringGrader(Hazard):
     id, name = "litters", "Leaves 4 MB that only a search for garbage finds"
 
@@ -169,11 +191,36 @@ class RubbishGrader(Hazard):
         return rubbish[str(expected)]
 
 
+class HoardingGrader(Hazard):
+    id, name = "hoards", "Keeps so many megabytes for ever"
+
+    kept: ClassVar[list[bytes]] = []
+
+    def harm(self, megabytes: object) -> Any:
+        self.kept.append(b"\1" * (int(str(megabytes)) << 20))
+        return passed()
+
+
 class SlowGrader(Hazard):
     id, name = "sleeps", "Sleeps for so many seconds as are expected"
 
     def harm(self, seconds: object) -> Any:
         time.sleep(float(str(seconds)))
+        return passed()
+
+
+class ReportingGrader(Hazard):
+    id, name = (
+        "reports",
+        "Appends its process id to a file, and sleeps for so many seconds as its attempt has",
+    )
+
+    def harm(self, expected: Any) -> Any:
+        path = Path(expected["path"])
+        with path.open("a") as file:
+            file.write(f"{os.getpid()}\n")
+        attempt = len(path.read_text().splitlines())
+        time.sleep(expected["seconds"][min(attempt, len(expected["seconds"])) - 1])
         return passed()
 
 

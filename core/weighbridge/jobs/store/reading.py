@@ -14,7 +14,7 @@ from weighbridge.jobs.connection import plain_errors
 from weighbridge.jobs.model import SCORE_BUCKETS, BatchState, BatchStatus, Counts, GraderSummary
 from weighbridge.jobs.store.base import StoreBase, readable
 from weighbridge.jobs.store.keys import BATCHES, key, opened_at, text
-from weighbridge.jobs.store.shapes import LogEntry
+from weighbridge.jobs.store.shapes import BatchOptions, LogEntry
 from weighbridge.jobs.tally import VACUOUS, score_bucket
 
 if TYPE_CHECKING:
@@ -111,7 +111,21 @@ class Reading(StoreBase):
             epoch=number["epoch"],
             closing=_status(batch, meta["closing"]) if meta["closing"] else None,
             reason=meta.get("reason", ""),
+            paused=meta["paused"] == "1",
         )
+
+    def options_of(self, batches: Sequence[str]) -> dict[str, BatchOptions]:
+        """Return what some batches were submitted with, read at once; those that are gone are left out."""
+        with plain_errors():
+            pipe = self.redis.pipeline(transaction=False)
+            for batch in batches:
+                pipe.hget(key(batch, "meta"), "options")
+            answers = pipe.execute()
+        return {
+            batch: BatchOptions.unpack(data)
+            for batch, data in zip(batches, answers, strict=True)
+            if data is not None
+        }
 
     def summary(self, batch: str) -> list[GraderSummary]:
         """Return what each label's jobs came to, labels in order."""

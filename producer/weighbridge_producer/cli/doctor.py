@@ -1,0 +1,40 @@
+"""The command that checks a server, its workers and its work."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import typer
+
+from weighbridge.errors import counted
+from weighbridge.settings import masked
+from weighbridge_producer.cli import options as opt
+from weighbridge_producer.cli.show import EXIT_TROUBLE, out, print_json, shown
+from weighbridge_producer.doctor import examine_safely
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(doctor)
+
+
+def doctor(redis_url: opt.RedisUrl = None, as_json: opt.AsJson = False) -> None:
+    """Say what is wrong with the server, the workers and the work, and what to do about it.
+
+    Exit status: 0 when there is no problem (there may be warnings), 1 when there is one.
+    """
+    with opt.client(redis_url) as client:
+        findings = examine_safely(client)
+    problems = [finding for finding in findings if finding.severity == "problem"]
+    if as_json:
+        print_json([asdict(finding) for finding in findings])
+    else:
+        for finding in (*problems, *(found for found in findings if found not in problems)):
+            out.print(f"{finding.severity}: {finding.subject}: {shown(finding.what, 400)}")
+            out.print(f"  {shown(finding.advice, 400)}")
+        warnings = len(findings) - len(problems)
+        out.print(
+            f"{shown(masked(client.url))}: {counted(len(problems), 'problem')}, {counted(warnings, 'warning')}"
+        )
+    if problems:
+        raise typer.Exit(EXIT_TROUBLE)

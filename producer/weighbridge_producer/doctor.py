@@ -1,0 +1,295 @@
+"""A check-up of a server, its workers and its work: what is wrong, and what to do about it."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from redis.exceptions import ResponseError
+
+from weighbridge.errors import WeighbridgeError, counted
+from weighbridge.jobs.connection import plain_errors
+from weighbridge.jobs.model import SCHEMA_VERSION
+from weighbridge.settings import MIB
+
+if TYPE_CHECKING:
+    from weighbridge.jobs.fleet import WorkerInfo
+    from weighbridge.jobs.health import Health
+    from weighbridge_producer.client import RedisClient
+
+Severity = Literal["problem", "warning"]
+
+OLDEST_VERSION = (6, 2)
+SKEW_SECONDS = 5.0  #: between two clocks, past which times in lists mislead
+BATCHES_LIMIT = 200  #: looked at, the newest
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something that is wrong, or may soon be."""
+
+    severity: Severity
+    subject: str  #: server, persistence, memory, clock, workers, versions, queue, chunks, dead letters or batches
+    what: str
+    advice: str
+
+
+def examine(client: RedisClient) -> Iterator[Finding]:
+    """Yield what is wrong with a client's server, workers and batches, the server first.
+
+    Raises ServerUnavailableError when the server does not answer.
+    """
+    server = _Server(client)
+    health = client.health()
+    for check in (_role, _version, _persistence, _eviction, _memory, _clock):
+        yield from check(server)
+    for look in (_workers, _versions, _stuck, _dead_letters):
+        yield from look(health)
+    yield from _queues(client, health)
+    yield from _batches(client)
+
+
+class _Server:
+    """What the server says of itself."""
+
+    def __init__(self, client: RedisClient) -> None:
+        self.redis = client.store.redis
+        self.high_water = client.settings.memory_high_water
+        with plain_errors():
+            self.info: dict[str, Any] = _of_one_node(self.redis.info("all"))
+        self.now = client.store.now()
+
+    def setting(self, name: str) -> str | None:
+        """Return one of the server's settings; None where it does not tell."""
+        try:
+            found = _of_one_node(self.redis.config_get(name))
+        except ResponseError:
+            return None  # a managed server hides them, and an access rule may
+        return str(found[name]) if name in found else None
+
+
+def _of_one_node(answer: dict[str, Any]) -> dict[str, Any]:
+    """Return a cluster's answer as that of its first node; others are as they are."""
+    first = next(iter(answer.values()), None)
+    return first if isinstance(first, dict) and ":" in str(next(iter(answer))) else answer
+
+
+def _role(server: _Server) -> Iterator[Finding]:
+    if server.info.get("role") not in {"master", None}:
+        yield Finding(
+            "problem",
+            "server",
+            "this server is a replica: it takes no writes",
+            "point WEIGHBRIDGE_REDIS_URL at the primary, or use a redis+sentinel:// URL",
+        )
+
+
+def _version(server: _Server) -> Iterator[Finding]:
+    version = str(server.info.get("redis_version", "0"))
+    if tuple(map(int, version.split(".")[:2])) < OLDEST_VERSION:
+        oldest = ".".join(map(str, OLDEST_VERSION))
+        yield Finding(
+            "problem",
+            "server",
+            f"the server's version is {version}",
+            f"upgrade it to {oldest} or newer",
+        )
+
+
+def _persistence(server: _Server) -> Iterator[Finding]:
+    info = server.info
+    if not info.get("aof_enabled"):
+        yield Finding(
+            "problem",
+            "persistence",
+            "the append-only file is off: a restart loses every batch",
+            "set appendonly yes (and appendfsync everysec)",
+        )
+    elif info.get("aof_last_write_status") != "ok":
+        yield Finding(
+            "problem",
+            "persistence",
+            "the last write to the append-only file failed",
+            "look at the server's log and its disk; until then nothing new is kept",
+        )
+    if info.get("rdb_last_bgsave_status") not in {"ok", None}:
+        yield Finding(
+            "warning",
+            "persistence",
+            "the last snapshot failed",
+            "look at the server's log and its disk; with stop-writes-on-bgsave-error the server refuses writes",
+        )
+    if info.get("aof_enabled") and server.setting("appendfsync") == "no":
+        yield Finding(
+            "warning",
+            "persistence",
+            "appendfsync is no: a crash of its machine may lose many seconds of work",
+            "set appendfsync everysec",
+        )
+
+
+def _eviction(server: _Server) -> Iterator[Finding]:
+    policy = server.info.get("maxmemory_policy") or server.setting("maxmemory-policy")
+    if policy not in {"noeviction", None}:
+        yield Finding(
+            "problem",
+            "memory",
+            f"maxmemory-policy is {policy}: a full server drops batches",
+            "set maxmemory-policy noeviction",
+        )
+    if server.setting("lazyfree-lazy-expire") == "no":
+        yield Finding(
+            "warning",
+            "memory",
+            "lazyfree-lazy-expire is no: the server stands still while a large batch expires",
+            "set lazyfree-lazy-expire yes",
+        )
+
+
+def _memory(server: _Server) -> Iterator[Finding]:
+    used, most = int(server.info.get("used_memory", 0)), int(server.info.get("maxmemory") or 0)
+    if not most:
+        yield Finding(
+            "warning",
+            "memory",
+            "maxmemory is not set: the kernel may kill the server, instead of the server refusing work",
+            "set maxmemory to about three quarters of the machine's memory",
+        )
+    elif used > most * server.high_water:
+        severity: Severity = "problem" if used > most * 0.95 else "warning"
+        yield Finding(
+            severity,
+            "memory",
+            f"the server is {used / most:.0%} full ({used / MIB:,.0f} of {most / MIB:,.0f} MiB); "
+            f"producers wait from {server.high_water:.0%}",
+            "collect and delete finished batches, or raise maxmemory",
+        )
+
+
+def _clock(server: _Server) -> Iterator[Finding]:
+    skew = time.time() - server.now
+    if abs(skew) > SKEW_SECONDS:
+        ahead = "ahead of" if skew > 0 else "behind"
+        yield Finding(
+            "warning",
+            "clock",
+            f"this machine's clock is {abs(skew):,.0f} s {ahead} the server's",
+            "synchronise both (NTP): batches get their age and expiry from the clock of the machine that submits",
+        )
+
+
+def _workers(health: Health) -> Iterator[Finding]:
+    if not health.workers and health.active_batches:
+        yield Finding(
+            "problem",
+            "workers",
+            f"no worker lives; batches that have not ended: {health.active_batches:,}",
+            "start one: weighbridge worker",
+        )
+    for worker in health.workers:
+        for name, why in worker.broken_plug_ins.items():
+            yield Finding(
+                "problem",
+                "workers",
+                f"on {worker.name} the plug-in {name} failed to load: {why}",
+                "mend or remove it there, and restart the worker",
+            )
+        if abs(worker.clock_skew_seconds) > SKEW_SECONDS:
+            yield Finding(
+                "warning",
+                "clock",
+                f"the clock of {worker.host} is {abs(worker.clock_skew_seconds):,.0f} s off the server's",
+                "synchronise it (NTP)",
+            )
+
+
+def _versions(health: Health) -> Iterator[Finding]:
+    strange = [worker.name for worker in health.workers if worker.schema_version != SCHEMA_VERSION]
+    if strange:
+        yield Finding(
+            "problem",
+            "versions",
+            f"of another release than this command's: {', '.join(strange[:5])}",
+            "bring producers and workers to the same release",
+        )
+    for grader, versions in sorted(_grader_versions(health.workers).items()):
+        if len(versions) > 1 or sum(versions.values()) < len(health.workers):
+            told = ", ".join(
+                f"version {version} on {counted(count, 'worker')}"
+                for version, count in sorted(versions.items())
+            )
+            yield Finding(
+                "warning",
+                "versions",
+                f"{grader} is not the same on all {len(health.workers)} workers: {told}",
+                "finish the deploy; until then its jobs wait for the workers that have it",
+            )
+
+
+def _grader_versions(workers: list[WorkerInfo]) -> dict[str, Counter[int]]:
+    found: dict[str, Counter[int]] = {}
+    for worker in workers:
+        for grader, version in worker.graders.items():
+            found.setdefault(grader, Counter())[version] += 1
+    return found
+
+
+def _stuck(health: Health) -> Iterator[Finding]:
+    for batch, count in Counter(chunk.batch_id for chunk in health.stuck).items():
+        longest = max(chunk.since_seconds for chunk in health.stuck if chunk.batch_id == batch)
+        yield Finding(
+            "problem",
+            "chunks",
+            f"{counted(count, 'chunk')} of {batch} stuck, for up to {longest:,.0f} s",
+            "see the workers' logs; is a worker of its queue alive, and is the queue or the batch paused?",
+        )
+
+
+def _dead_letters(health: Health) -> Iterator[Finding]:
+    for letter in health.dead_letters:
+        yield Finding(
+            "warning",
+            "dead letters",
+            f"{counted(letter.jobs, 'job')} of {letter.batch_id} ({letter.label}) ended as {letter.code}",
+            f"see why, then: weighbridge retry {letter.batch_id}",
+        )
+
+
+def _queues(client: RedisClient, health: Health) -> Iterator[Finding]:
+    queues = {client.settings.queue, *(worker.queue for worker in health.workers)}
+    for queue in sorted(queues):
+        if client.store.is_queue_paused(queue):
+            yield Finding(
+                "warning",
+                "queue",
+                f"the queue {queue} is paused",
+                f"weighbridge unpause --queue {queue}",
+            )
+
+
+def _batches(client: RedisClient) -> Iterator[Finding]:
+    for state in client.batches(BATCHES_LIMIT):
+        name = f"batch {state.batch_id}"
+        if state.paused and not state.status.final:
+            advice = f"weighbridge unpause {state.batch_id}"
+            yield Finding("warning", "batches", f"{name} is paused", advice)
+        if state.nondeterministic:
+            yield Finding(
+                "warning",
+                "batches",
+                f"{name} has {counted(state.nondeterministic, 'chunk')} that came to different results when graded twice",
+                "one of its graders is not deterministic: graders must not use time, randomness or state",
+            )
+
+
+def examine_safely(client: RedisClient) -> list[Finding]:
+    """Return what `examine` finds; a server that cannot be examined is itself a finding."""
+    findings: list[Finding] = []
+    try:
+        findings.extend(examine(client))
+    except WeighbridgeError as error:
+        findings.append(Finding("problem", "server", f"{error.code}: {error.message}", error.hint))
+    return findings

@@ -1,0 +1,86 @@
+"""Whether a child's end counts against the job it was at: only what the job did does."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+from dataclasses import dataclass
+from pathlib import Path
+
+#: Nobody but others sends these: a child at a chunk defers them, and a grader has no reason to raise one.
+_REQUESTS = {signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT}
+#: Of the time it had. A job in an endless loop gets more of a core, even on a busy machine; one that sleeps is
+#: not runnable.
+_STARVED_SHARE = 0.2
+
+
+def excuse_for(how: str, *, is_ending: bool) -> str:
+    """Return why a child's end is no job's doing; empty if it may be.
+
+    `how` is what `end_of` or `how_it_ended` returned; `is_ending` says whether its worker was asked to end.
+    """
+    if is_ending:
+        return "its worker is ending"
+    number = re.match(r"signal (\d+)", how)
+    if number and int(number[1]) in _REQUESTS:
+        return f"{how} was sent to it"
+    return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Activity:
+    """What a process does at a moment, and how much it has done."""
+
+    state: str  #: as in proc(5): R running or runnable, S and D asleep, T and t stopped
+    cpu_seconds: float
+
+
+def activity_of(pid: int) -> Activity | None:
+    """Return what a process does; None where that is not known."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return None
+    ticks = int(fields[11]) + int(fields[12])
+    return Activity(fields[0], ticks / os.sysconf("SC_CLK_TCK"))
+
+
+def stall_of(pid: int, cpu_before: float, seconds: float) -> str:
+    """Return why a process could do nothing in the last seconds; empty if it could.
+
+    Stopped (SIGSTOP, a debugger, a frozen container) or runnable and hardly ever run: no job's doing. Asleep in a
+    system call: the job's own.
+    """
+    activity = activity_of(pid)
+    if activity is None:
+        return ""
+    if activity.state in "Tt":
+        return "its process was stopped"
+    worked = activity.cpu_seconds - cpu_before
+    if activity.state == "R" and worked < _STARVED_SHARE * seconds:
+        return f"its process got {worked:.1f} s of a processor in {seconds:.1f} s"
+    return ""
+
+
+def how_it_ended(error: object) -> str:
+    """Return the signal or exit status that billiard's WorkerLostError tells of."""
+    found = re.search(r"(signal \d+ \(\w+\)|exitcode \d+)", str(error))
+    return found[1] if found else "an unknown end"
+
+
+def end_of(pid: int) -> str | None:
+    """Return how a child ended, "" where Celery has seen to it first, or None while it runs."""
+    try:
+        if not hasattr(os, "waitid"):  # macOS with Python before 3.13
+            os.kill(pid, 0)
+            return None
+        # Celery takes up to 5 s to notice, and until then a dead child looks like one that hangs.
+        end = os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except (ProcessLookupError, ChildProcessError):
+        return ""
+    if end is None:
+        return None
+    if end.si_code == os.CLD_EXITED:
+        return f"exitcode {end.si_status}"
+    return f"signal {end.si_status} ({signal.Signals(end.si_status).name})"
