@@ -99,6 +99,12 @@ def assert_counts_sum(store: Store, batch: str) -> None:
     assert of_rows == [counts.passed, counts.errored]
 
 
+def blamed(store: Store, batch: str) -> list[ChunkId]:
+    """Return the open chunks against which something counts: a job's failure, or a worker's death."""
+    infos = [(chunk, store.info(batch, chunk)) for chunk in store.open_chunks(batch)]
+    return [chunk for chunk, info in infos if info and (info.failures or info.suspicions)]
+
+
 def keys_of(store: Store, batch: str) -> set[str]:
     """Return the names of a batch's keys, without what they share."""
     prefix = f"wb:{{{batch}}}:"

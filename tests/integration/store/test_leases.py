@@ -103,6 +103,38 @@ def test_one_look_at_a_batch_follows_its_earliest_lease(store: Store, queue: str
     assert batch in store.due_batches(store.now() + 9, 10_000)
 
 
+def test_a_chunk_claimed_after_a_look_that_found_nothing_held_is_looked_at_in_time(
+    store: Store, batch: str, queue: str
+) -> None:
+    filled(store, batch, [1, 1])
+    store.watch(batch)
+    assert batch not in store.due_batches(store.now() + 3600, 10_000)
+    claimed(store, queue, "w/1", 8)
+    assert batch in store.due_batches(store.now() + 9, 10_000)
+
+
+def test_a_chunk_claimed_while_the_sweeper_looks_is_looked_at_in_time(
+    store: Store, batch: str, queue: str
+) -> None:
+    filled(store, batch, [1, 1])
+    assert store.held(batch).chunks == []
+    claimed(store, queue, "w/1", 8)
+    store.watch(batch)
+    assert batch in store.due_batches(store.now() + 9, 10_000)
+
+
+def test_a_chunk_that_waits_out_a_pause_is_looked_at_when_it_ends(
+    store: Store, batch: str, queue: str
+) -> None:
+    chunks = filled(store, batch, [1, 1])
+    for number in range(2):
+        claimed(store, queue, f"w/{number}", 60)
+    store.release(batch, str(chunks[0]), "w/0", suspect=True, pause_seconds=4)
+    store.watch(batch)
+    assert batch not in store.due_batches(store.now() + 2, 10_000)
+    assert batch in store.due_batches(store.now() + 5, 10_000)
+
+
 class TestFailures:
     def test_a_split_made_twice_is_made_once(self, store: Store, batch: str, queue: str) -> None:
         [chunk] = filled(store, batch, [5])

@@ -178,7 +178,7 @@ class TestPausing:
         store.count_failure(batch, single, "w/1", CHARGE)
         store.set_aside(batch, str(aside), "w/3", queue, "")
         add_chunk(store, batch)
-        store.watch_until(batch, None)
+        store.watch(batch)
         position = store.position(batch)
         store.seal(batch, position.chunks, position.prefix)
         assert store.reopen(batch, finished, 1, DAY)
@@ -229,7 +229,7 @@ def test_a_closed_batch_hands_out_nothing(store: Store, queue: str, ending: Batc
     assert store.claim_next(queue, "w/2", 60) is None
     # Neither does what is given back to it, or a look at it.
     assert store.release(batch, str(claim.chunk), claim.token)
-    store.watch_until(batch, None)
+    store.watch(batch)
     store.pause_batch(batch, paused=False)
     assert store.claim_next(queue, "w/2", 60) is None
 
@@ -256,7 +256,7 @@ def test_a_turn_that_a_failover_lost_is_given_back_by_the_next_look(
     batch = a_batch_of(store, queue, 3)
     store.redis.delete(f"wb:{{fleet}}:ready:{queue}")
     assert store.claim_next(queue, "w/1", 60) is None
-    store.watch_until(batch, None)
+    store.watch(batch)
     assert claims(store, queue, 3) == [batch] * 3
 
 

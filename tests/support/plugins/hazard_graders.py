@@ -44,6 +44,21 @@ class SuicideGrader(Hazard):
         os.kill(os.getpid(), signal.SIGKILL)
 
 
+class WorkerKillingGrader(Hazard):
+    id, name = "kills-its-worker", "Kills the parent of its process, as a container's end does"
+
+    def harm(self, _: object) -> Any:
+        os.kill(os.getppid(), signal.SIGKILL)
+        signal.pause()
+
+
+class GroupKillingGrader(Hazard):
+    id, name = "kills-its-group", "Kills all processes of its worker at once"
+
+    def harm(self, _: object) -> Any:
+        os.killpg(os.getpgrp(), signal.SIGKILL)
+
+
 class HardExitGrader(Hazard):
     id, name = "exits-hard", "Calls os._exit"
 

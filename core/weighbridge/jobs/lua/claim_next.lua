@@ -38,8 +38,9 @@ local function claim(id)
   local info = held[1] and cjson.decode(held[1]) or {jobs = 0}
   info.token = ARGV[2]
   hold(name, ends)
-  -- While chunks flow, the sweeper needs to know only now and then that there are leases.
-  if tonumber(held[3] or 0) < ends - ARGV[3] / 2 then
+  -- Where the sweeper looks at the batch before this lease ends, it learns of it then.
+  local watched = tonumber(held[3] or 0)
+  if watched == 0 or watched > ends then
     redis.call('HSET', chunks, name, cjson.encode(info), 'watched', ends)
     look_at(ends)
   else

@@ -47,7 +47,7 @@ class StoreBase:
             name: self.redis.register_script(prelude + (_LUA / f"{name}.lua").read_text())
             for name in (
                 *("open_batch", "submit_chunk", "taken", "seal", "claim_next", "renew", "release"),
-                *("set_aside", "record", "split", "count_failure", "held", "watch_until"),
+                *("set_aside", "record", "split", "count_failure", "held", "watch"),
                 *("close", "pause", "reopen", "look", "claimants"),
             )
         }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import orjson
@@ -71,17 +72,18 @@ class Reading(StoreBase):
         return self._state_of(batch, values)
 
     def states(self, batches: Sequence[str]) -> list[BatchState]:
-        """Return the states of some batches, read at once; those that are gone are left out."""
+        """Return the states of some batches, read at once; those that are gone or damaged are left out."""
         with plain_errors():
             pipe = self.redis.pipeline(transaction=False)
             for batch in batches:
                 pipe.hmget(key(batch, "meta"), _STATE)
             answers = pipe.execute()
-        return [
-            self._state_of(batch, values)
-            for batch, values in zip(batches, answers, strict=True)
-            if values[0] is not None
-        ]
+        states = []
+        for batch, values in zip(batches, answers, strict=True):
+            # One that cannot be read must not hide the others.
+            with suppress(BatchError):
+                states.append(self._state_of(batch, values))
+        return states
 
     def _state_of(self, batch: str, values: list[bytes | None]) -> BatchState:
         if values[0] is None:

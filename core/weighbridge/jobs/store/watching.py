@@ -85,10 +85,9 @@ class Watching(StoreBase):
         ]
         return HeldChunks(now / 1000, bool(waiting), chunks)
 
-    def watch_until(self, batch: str, until: float | None) -> None:
-        """Note when something is due in a batch next; None: not before it expires."""
-        when = "" if until is None else int(until * 1000)
-        due = int(self._run("watch_until", batch, when))
+    def watch(self, batch: str) -> None:
+        """Note when something is due in a batch next: what is held back there, or its expiry."""
+        due = int(self._run("watch", batch))
         if self.is_cluster and due:
             with plain_errors():
                 self.redis.zadd(DUE, {batch: due})
