@@ -300,7 +300,8 @@ def _set_paused(
             handle.pause() if paused else handle.unpause()
         else:
             client.pause_queue(queue or "") if paused else client.unpause_queue(queue or "")
-    out.print(f"{shown(batch or queue or "")} {'is paused' if paused else 'is no longer paused'}")
+    state = 'is paused' if paused else 'is no longer paused'
+    out.print(f"{shown(batch or queue or '')} {state}")
 
 
 def delete(batch: opt.BatchId, redis_url: opt.RedisUrl = None) -> None:
