@@ -21,7 +21,7 @@ from weighbridge_producer.interface import ANYTHING, Batch
 from weighbridge_producer.submitting import Digester, Feeder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     from weighbridge.jobs.broker import Publisher
     from weighbridge.jobs.store import BatchOptions, Store
@@ -205,7 +205,7 @@ class RedisBatch(Batch):
         return self.status()
 
     @override
-    def retry(self) -> int:
+    def retry(self, causes: Collection[str] = RETRYABLE) -> int:
         state = self.status()
         if not state.status.final:
             raise BatchError(
@@ -213,7 +213,7 @@ class RedisBatch(Batch):
             )
         jobs, queue = 0, self.options().queue
         for chunk, tally in list(self._store.records(self.id)):
-            again = _retryable_jobs(tally)
+            again = _retryable_jobs(tally, causes)
             expiry = self._settings.batch_expiry_seconds
             if again and self._store.reopen(self.id, chunk, state.epoch + 1, expiry):
                 jobs += again
@@ -243,12 +243,11 @@ def _numbers(chunks: Sequence[str]) -> list[int]:
     return sorted({ChunkId.parse(chunk).number for chunk in chunks})
 
 
-def _retryable_jobs(tally: dict[str, Any]) -> int:
+def _retryable_jobs(tally: dict[str, Any], causes: Collection[str]) -> int:
     jobs = 0
     for field, count, _ in tally["summary"]:
         _, _, outcome, cause = orjson.loads(field)
-        if (outcome == "errored" and cause in RETRYABLE) or (
-            outcome in {"cancelled", "expired"} and not cause
-        ):
+        is_open = outcome in {"cancelled", "expired"} and not cause
+        if (outcome == "errored" and cause in causes) or (is_open and outcome.upper() in causes):
             jobs += count
     return jobs

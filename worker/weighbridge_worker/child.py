@@ -8,7 +8,7 @@ import secrets
 import signal
 import time
 from contextlib import contextmanager
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.errors import WeighbridgeError
@@ -213,6 +213,7 @@ class _Noting:
         self._slot.end()
 
 
+@cache
 def _own_graders() -> dict[str, int]:
     registry = default_registry()
     return {grader_id: registry.get(grader_id).version for grader_id in registry.ids()}

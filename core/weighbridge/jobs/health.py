@@ -13,7 +13,7 @@ from redis.exceptions import ResponseError
 
 from weighbridge.jobs.connection import plain_errors
 from weighbridge.jobs.fleet import WorkerInfo
-from weighbridge.jobs.model import ErrorCode
+from weighbridge.jobs.model import DEADLY
 from weighbridge.jobs.store.keys import ACTIVE, BATCHES, key
 from weighbridge.jobs.store.shapes import ChunkInfo
 from weighbridge.jobs.store.working import decoded_info
@@ -28,7 +28,6 @@ _LATE_SECONDS = 5.0  #: that the sweeper may take to look at what is due
 BATCHES_LIMIT = 100  #: batches looked at: of the active ones the oldest, of all the newest
 CHUNKS_LIMIT = 100  #: of a batch; waiting ones, leased ones, and labels of dead letters
 _SCAN = 10_000  #: fields of a summary looked at in one step, which is all there are
-_DEADLY = frozenset({ErrorCode.WORKER_KILLED, ErrorCode.TIMEOUT, ErrorCode.OUT_OF_MEMORY})
 #: Asks for the rows of a summary that count those, and a few more.
 _DEADLY_ROWS = {"match": '*,"errored","[WTO]*', "count": _SCAN}
 _FIRST = {"start": 0, "num": CHUNKS_LIMIT, "withscores": True}
@@ -161,7 +160,7 @@ class HealthCheck:
             for field, count in scanned[1].items() if scanned else ():
                 with suppress(*_ODD):
                     label, grader, outcome, code = orjson.loads(field)
-                    if outcome == "errored" and code in _DEADLY:
+                    if outcome == "errored" and code in DEADLY:
                         counts[str(label or ""), str(grader or ""), str(code)] += _number(count)
             for (label, grader, code), jobs in counts.most_common(CHUNKS_LIMIT):
                 yield DeadLetter(batch, label, grader, code, jobs)

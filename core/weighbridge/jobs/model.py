@@ -89,6 +89,8 @@ class ErrorCode(StrEnum):
     EXPIRED = "EXPIRED"  #: see JobStatus
 
 
+#: Errors of jobs that were given up because every try killed or outlasted its worker process.
+DEADLY = frozenset({ErrorCode.WORKER_KILLED, ErrorCode.TIMEOUT, ErrorCode.OUT_OF_MEMORY})
 #: Errors that another try, or another worker, may not meet again.
 RETRYABLE = frozenset(
     {

@@ -6,6 +6,7 @@ import shlex
 import sys
 import tempfile
 import time
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,7 +14,7 @@ import orjson
 import typer
 
 from weighbridge.errors import ServerError, WeighbridgeError, counted
-from weighbridge.jobs.model import BatchStatus
+from weighbridge.jobs.model import DEADLY, BatchStatus
 from weighbridge.jobs.store import Priority
 from weighbridge.settings import masked, read_settings
 from weighbridge_producer.cli import options as opt
@@ -36,15 +37,17 @@ from weighbridge_producer.outputs import check_folder, sort_by_line
 from weighbridge_producer.reading import Source
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from weighbridge_producer.batch import RedisBatch
+    from weighbridge_producer.client import RedisClient
 
 
 def add_to(app: typer.Typer) -> None:
     """Add the commands."""
     for command in (submit, status, watch, results, cancel, retry, pause, unpause, delete, batches):
         app.command()(command)
+    app.command("dead-letters")(dead_letters)
 
 
 def submit(
@@ -270,6 +273,39 @@ def retry(batch: opt.BatchId, redis_url: opt.RedisUrl = None) -> None:
     out.print(f"{counted(jobs, 'job')} {'is' if jobs == 1 else 'are'} graded again")
 
 
+def dead_letters(
+    put_back: Annotated[
+        bool, typer.Option("--retry", help="Grade them again, where their batch has ended.")
+    ] = False,
+    redis_url: opt.RedisUrl = None,
+    as_json: opt.AsJson = False,
+) -> None:
+    """List the jobs that were given up because every try killed or outlasted its worker process."""
+    with opt.client(redis_url) as client:
+        letters = client.health().dead_letters
+        if put_back:
+            _put_back(client, dict.fromkeys(letter.batch_id for letter in letters))
+            return
+    if as_json:
+        print_json([asdict(letter) for letter in letters])
+        return
+    rows = table("batch", "label", "grader", "why", "jobs")
+    for letter in letters:
+        names = (letter.batch_id, letter.label, letter.grader, letter.code)
+        rows.add_row(*map(shown, names), f"{letter.jobs:,}")
+    out.print(rows)
+
+
+def _put_back(client: RedisClient, batches: Iterable[str]) -> None:
+    for batch in batches:
+        handle = client.batch(batch)
+        if handle.status().status.final:
+            jobs = handle.retry(DEADLY)
+            out.print(f"{shown(batch)}: {counted(jobs, 'job')} graded again")
+        else:
+            err.print(f"{shown(batch)} has not ended: wait for its end, or cancel it")
+
+
 _AnyBatch = Annotated[
     str | None, typer.Argument(metavar="[BATCH]", help="A batch id.", callback=opt.utf8)
 ]
@@ -300,8 +336,7 @@ def _set_paused(
             handle.pause() if paused else handle.unpause()
         else:
             client.pause_queue(queue or "") if paused else client.unpause_queue(queue or "")
-    state = 'is paused' if paused else 'is no longer paused'
-    out.print(f"{shown(batch or queue or '')} {state}")
+    out.print(f"{shown(batch or queue or '')} {'is paused' if paused else 'is no longer paused'}")
 
 
 def delete(batch: opt.BatchId, redis_url: opt.RedisUrl = None) -> None:
