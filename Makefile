@@ -58,6 +58,18 @@ check: $(STAMP) ## Lint, check formatting, types and import rules
 bench: $(STAMP) ## Measure the speed against a process pool and plain Celery
 	$(BIN)/python benchmarks/throughput.py
 
+# Apart from .venv, so that what pip-compile needs constrains nothing there.
+HASH_TOOLS := build/hash-tools
+HASHED := requirements-hashed.txt
+
+.PHONY: hashes
+hashes: $(RUN_STAMP) ## Write the images' requirements with hashes anew, after constraints.txt has changed
+	$(BIN)/python -m venv --clear $(HASH_TOOLS)
+	$(HASH_TOOLS)/bin/python -m pip install --quiet pip-tools==7.6.2
+	CUSTOM_COMPILE_COMMAND='make hashes' $(HASH_TOOLS)/bin/pip-compile --quiet --generate-hashes --strip-extras \
+	  --no-annotate --no-emit-index-url --no-emit-find-links --no-emit-trusted-host \
+	  --build-deps-for wheel --constraint constraints.txt --output-file $(HASHED) pyproject.toml
+
 .PHONY: venv
 venv: $(STAMP) ## Make .venv with everything in it, once
 
