@@ -38,17 +38,26 @@ WeighbridgeError
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 
+_COMPARED_CHARACTERS = 256
+_LEAST_LIKENESS = 65.0  #: of 100, for one name to be a slip of the other
+
+
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """Return the known name that a misspelt one most likely meant."""
-    matches = get_close_matches(name[:256], list(known), n=1, cutoff=0.6)
-    return matches[0] if matches else None
+    from rapidfuzz import fuzz, process  # quick on any names; most processes never need it
+
+    names = list(known)
+    compared = [known_name[:_COMPARED_CHARACTERS] for known_name in names]
+    match = process.extractOne(
+        name[:_COMPARED_CHARACTERS], compared, scorer=fuzz.ratio, score_cutoff=_LEAST_LIKENESS
+    )
+    return names[match[2]] if match else None
 
 
 def counted(count: int, noun: str) -> str:
