@@ -36,9 +36,36 @@ _EXTREME_DIVISION = (
 )
 #: The keywords that may find an error in a value, and find one at most.
 _ASSERTIONS = frozenset(
-    "type enum const multipleOf maximum exclusiveMaximum minimum exclusiveMinimum maxLength minLength pattern maxItems "
-    "minItems uniqueItems contains maxContains minContains maxProperties minProperties anyOf oneOf not "
-    "additionalProperties additionalItems unevaluatedProperties unevaluatedItems propertyNames $ref".split()
+    [
+        "type",
+        "enum",
+        "const",
+        "multipleOf",
+        "maximum",
+        "exclusiveMaximum",
+        "minimum",
+        "exclusiveMinimum",
+        "maxLength",
+        "minLength",
+        "pattern",
+        "maxItems",
+        "minItems",
+        "uniqueItems",
+        "contains",
+        "maxContains",
+        "minContains",
+        "maxProperties",
+        "minProperties",
+        "anyOf",
+        "oneOf",
+        "not",
+        "additionalProperties",
+        "additionalItems",
+        "unevaluatedProperties",
+        "unevaluatedItems",
+        "propertyNames",
+        "$ref",
+    ]
 )
 _QUOTED_KEYWORDS = ("enum", "const", "pattern")  #: whose value the message of an error repeats
 _KEYS_LIMIT = 20  #: that are told apart for one subschema

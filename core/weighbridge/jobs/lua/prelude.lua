@@ -30,7 +30,8 @@ local function wait_in_open(chunk) redis.call('ZADD', open, -now_ms(), chunk) en
 
 -- Put chunks in the place of one that was open: JSON [[chunk, jobs]...]. Returns how many jobs more they are.
 local function replace_in_open(chunk, parts)
-  local more = -(tonumber(redis.call('HGET', sizes, chunk)) or 0)
+  -- Subtracted from 0: a negated 0 is -0, which HINCRBY refuses.
+  local more = 0 - (tonumber(redis.call('HGET', sizes, chunk)) or 0)
   redis.call('HDEL', sizes, chunk)
   for _, part in ipairs(cjson.decode(parts)) do
     wait_in_open(part[1])
