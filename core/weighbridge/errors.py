@@ -15,7 +15,8 @@ WeighbridgeError
 ├── TraceError                            a trace cannot be read
 │   └── UnknownTraceFormatError           no format known has its shape
 ├── InputError                            the input as a whole cannot be read
-│   └── InvalidInputError                 some of its lines cannot be graded, and all had to be gradable
+│   ├── InvalidInputError                 some of its lines cannot be graded, and all had to be gradable
+│   └── NoGraderError                     neither the submission nor the input names a grader
 ├── OutputError                           an output cannot be written
 ├── FileError (OSError)                   the system refuses a file or folder
 ├── InvalidFilterError (ValueError)         results are asked for by what no result can have
@@ -177,6 +178,20 @@ class InputError(WeighbridgeError):
     """The input as a whole cannot be read."""
 
     code = "INPUT_UNREADABLE"
+
+
+class NoGraderError(InputError):
+    """Neither the submission nor the input names a grader."""
+
+    code = "NO_GRADER"
+
+    def __init__(self, cases: int) -> None:
+        looked_at = "the case names none" if cases == 1 else f"the first {cases:,} cases name none"
+        super().__init__(
+            f"no grader is named: the command names none, and {looked_at}",
+            "name one with --grader ID or --graders FILE, or give each case a 'grader'; "
+            "`weighbridge graders` lists them",
+        )
 
 
 class InputFault(NamedTuple):
