@@ -70,6 +70,8 @@ def submit(
 ) -> None:
     """Submit CASES as one batch, and print its id."""
     specs, settings = opt.specs(grader, config, graders), read_settings()
+    if not resume:  # the batch has its graders
+        opt.check_graded(cases, specs, settings)
     with (
         opt.readable(cases, specs, settings, strict=strict) as checked_cases,
         opt.client(redis_url) as client,

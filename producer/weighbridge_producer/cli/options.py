@@ -200,6 +200,16 @@ def _value(text: str) -> Any:
         return text
 
 
+def check_graded(cases: str, graders: tuple[GraderSpec, ...], settings: Settings) -> None:
+    """Refuse an input that can be read twice and for which no grader is named."""
+    from weighbridge_producer.reading import Source
+    from weighbridge_producer.ungraded import refuse_ungraded
+
+    source = Source(cases, settings)
+    if not graders and source.rereadable:
+        refuse_ungraded(source)
+
+
 def readable(
     cases: str, graders: tuple[GraderSpec, ...], settings: Settings, *, strict: bool
 ) -> AbstractContextManager[str]:

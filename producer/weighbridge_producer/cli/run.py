@@ -91,6 +91,7 @@ def run(
     opt.check_here(specs, graders)
     outputs = tuple(output or [default_output(cases)])
     check_outputs(outputs, Source(cases, settings))
+    opt.check_graded(cases, specs, settings)
     if as_json and STDOUT in outputs:
         raise typer.BadParameter("both --json and -o - want standard output", param_hint="--json")
     url = redis_url or settings.store_address
