@@ -116,7 +116,9 @@ class TestServer:
         self, sound: RedisClient, share: float, severity: str
     ) -> None:
         redis = sound.store.redis
-        redis.set("filler", b"x" * (64 * MIB))  # beside it, what the server has of its own is little
+        redis.set(
+            "filler", b"x" * (64 * MIB)
+        )  # beside it, what the server has of its own is little
         redis.config_set("maxmemory", int(redis.info("memory")["used_memory"] / share))
         finding = only(sound)
         assert (finding.severity, finding.subject) == (severity, "memory")

@@ -64,13 +64,17 @@ def test_all_that_an_image_needs_is_there_with_hashes(platform: str) -> None:
     there = hashed()
     assert sorted(wanted(platform) - there.keys()) == []
     hash_of_a_file = re.compile(r"--hash=sha256:[0-9a-f]{64}")
-    assert all(hashes and all(map(hash_of_a_file.fullmatch, hashes)) for _, hashes in there.values())
+    assert all(
+        hashes and all(map(hash_of_a_file.fullmatch, hashes)) for _, hashes in there.values()
+    )
 
 
 def test_every_version_is_the_one_that_was_tested() -> None:
     lines = (ROOT / "constraints.txt").read_text().splitlines()
     pins = {canonicalize_name(name): version for name, version in (it.split("==") for it in lines)}
-    assert {name: version for name, (version, _) in hashed().items() if pins.get(name) != version} == {}
+    assert {
+        name: version for name, (version, _) in hashed().items() if pins.get(name) != version
+    } == {}
 
 
 def test_compiled_packages_have_hashes_for_several_platforms() -> None:
