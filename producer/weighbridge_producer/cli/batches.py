@@ -31,8 +31,9 @@ from weighbridge_producer.cli.show import (
     shown,
     table,
 )
-from weighbridge_producer.outputs import check_folder, sort_by_line
+from weighbridge_producer.outputs import check_folder
 from weighbridge_producer.reading import Source
+from weighbridge_producer.result_file import sort_by_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

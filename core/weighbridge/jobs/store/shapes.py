@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import orjson
 
 from weighbridge.jobs.model import GraderSpec, parse_specs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 Claim = Literal["work", "done", "leased", "stop", "lost"]
 Recorded = Literal["new", "recorded", "late"]
@@ -106,6 +109,19 @@ class LogEntry:
 
     position: str
     chunk: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """Results of chunks, and whether the log that names them is still the one read before."""
+
+    blobs: Iterator[
+        bytes | None
+    ]  #: result lines of each chunk; None where there are none, or no longer
+    epoch: int
+    log_goes_on: (
+        bool  #: False: the entry read before is gone, for the server came back with an older log
+    )
 
 
 @dataclass(frozen=True, slots=True)
