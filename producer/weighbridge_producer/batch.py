@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from weighbridge.jobs.broker import Publisher
-    from weighbridge.jobs.store import BatchOptions, Store
+    from weighbridge.jobs.store import BatchOptions, Durability, Store
     from weighbridge.settings import Settings
     from weighbridge_producer.interface import Result
     from weighbridge_producer.intervals import IntervalSet
@@ -59,6 +59,11 @@ class RedisBatch(Batch):
             on_wait=on_wait,
             should_stop=should_stop,
         )
+
+    def confirm(self) -> Durability:
+        """Wait until the server confirms that the sealed batch is as durable as it keeps things, and return that."""
+        self.durability = self._store.confirm_seal(self.id, self._settings.confirm_seconds)
+        return self.durability
 
     @contextmanager
     def given_up_on_error(self, source: Source) -> Iterator[None]:

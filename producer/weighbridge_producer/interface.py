@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from weighbridge.jobs.health import Health
     from weighbridge.jobs.model import BatchState, GraderSpec, GraderSummary
     from weighbridge.jobs.results import ResultPage
-    from weighbridge.jobs.store import BatchOptions
+    from weighbridge.jobs.store import BatchOptions, Durability
     from weighbridge.settings import Settings
     from weighbridge_producer.reading import Cases
 
@@ -93,6 +93,9 @@ class Client:
         mappings or of lines as bytes; it is read once, at constant memory. `graders` apply to cases
         that name none. `resume` is the id of a batch that was begun with the same cases.
 
+        The batch's `durability` says whether the server has confirmed it to be on its disk and on its replicas, which
+        is waited for, at most for WEIGHBRIDGE_CONFIRM_SECONDS each.
+
         Raises UnknownGraderError, ConfigError, InputError, ServerError, BatchError. A line that cannot
         be graded raises nothing: it becomes an errored job; but to be `strict`, all lines are read
         before anything is submitted, and one that cannot be graded raises InvalidInputError.
@@ -128,6 +131,8 @@ class Batch:
     """A handle on one batch."""
 
     id: str
+    #: How safe the batch was on the server when it was sealed; None where this handle has not submitted it.
+    durability: Durability | None = None
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.id!r})"

@@ -79,6 +79,7 @@ def submit(
         try:
             with batch.given_up_on_error(source):
                 batch.feeder(source, on_wait=_Once()).feed()
+                durability = batch.confirm()
         except (KeyboardInterrupt, ServerError) as error:
             if isinstance(error, WeighbridgeError):
                 complain(error)
@@ -87,8 +88,9 @@ def submit(
             )
             raise typer.Exit(EXIT_TROUBLE) from None
         if as_json:
-            print_json(batch.status().as_dict())
+            print_json(batch.status().as_dict() | {"durability": durability.as_dict()})
         else:
+            err.print(f"sealed: {durability}")
             out.print(shown(batch.id))
 
 

@@ -19,6 +19,7 @@ result:C  string  the result lines of a chunk or part, compressed
 prior:C   string  those of before a retry, until there are new ones
 """
 
+from weighbridge.jobs.store.durability import Durability
 from weighbridge.jobs.store.filling import Filling
 from weighbridge.jobs.store.keys import dies_at, new_batch_id
 from weighbridge.jobs.store.looking import Looking
@@ -46,6 +47,7 @@ __all__ = [
     "BatchOptions",
     "Charge",
     "Claim",
+    "Durability",
     "Fetched",
     "GapError",
     "LogEntry",
