@@ -11,6 +11,8 @@ WeighbridgeError
 │   ├── BatchLostError                    it should be there, and the server has lost it
 │   ├── ChunkConflictError                two producers, or a changed input, fill one batch
 │   ├── BatchClosedError                  it takes no more work
+│   ├── ResultsFreedError                 some of its results are kept elsewhere, and no longer on the server
+│   ├── ResultsIncompleteError            the results collected are not as many as the batch has jobs
 │   └── StaleCursorError                  a cursor of before a retry, or of before the server lost its last writes
 ├── TraceError                            a trace cannot be read
 │   └── UnknownTraceFormatError           no format known has its shape
@@ -154,6 +156,18 @@ class BatchClosedError(BatchError):
     """The batch takes no more work: it is sealed, cancelled, expired or failed."""
 
     code = "BATCH_CLOSED"
+
+
+class ResultsFreedError(BatchError):
+    """Results that were not collected here are freed: `weighbridge run` has written them to its output."""
+
+    code = "RESULTS_FREED"
+
+
+class ResultsIncompleteError(BatchError):
+    """The results collected are not as many as the batch has jobs."""
+
+    code = "RESULTS_INCOMPLETE"
 
 
 class StaleCursorError(BatchError):

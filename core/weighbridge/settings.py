@@ -60,6 +60,9 @@ class Settings(BaseSettings):
     result_ttl_seconds: Positive = 7 * 24 * 3600
     memory_high_water: Annotated[float, Gt(0)] = 0.7
     full_server_patience_seconds: PositiveFloat = 300.0
+    #: For the server to confirm that a sealed batch is on its disk, and again for its replicas; at most 7, for
+    #: connections that may not wait for long end after 8.
+    confirm_seconds: Annotated[float, Gt(0), Le(7)] = 5.0
 
     upload_limit_bytes: Positive = 8 * GIB  #: of one request's body, as it is sent
     uploads_at_once: Positive = 8  #: in one process of the service

@@ -89,6 +89,7 @@ class AsyncBatch:
     def __init__(self, sync: Batch) -> None:
         self.sync = sync
         self.id = sync.id
+        self.durability = sync.durability
 
     async def status(self) -> BatchState:
         """Return the batch's state at this moment."""

@@ -24,9 +24,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
 
     from weighbridge.jobs.broker import Publisher
-    from weighbridge.jobs.store import BatchOptions, Store
+    from weighbridge.jobs.store import BatchOptions, Durability, Store
     from weighbridge.settings import Settings
     from weighbridge_producer.interface import Result
+    from weighbridge_producer.intervals import IntervalSet
     from weighbridge_producer.reading import Source
 
 
@@ -58,6 +59,11 @@ class RedisBatch(Batch):
             on_wait=on_wait,
             should_stop=should_stop,
         )
+
+    def confirm(self) -> Durability:
+        """Wait until the server confirms that the sealed batch is as durable as it keeps things, and return that."""
+        self.durability = self._store.confirm_seal(self.id, self._settings.confirm_seconds)
+        return self.durability
 
     @contextmanager
     def given_up_on_error(self, source: Source) -> Iterator[None]:
@@ -91,8 +97,14 @@ class RedisBatch(Batch):
         should_stop: Callable[[], bool] = lambda: False,
     ) -> Iterator[ChunkPage]:
         """Yield result lines as bytes, chunk by chunk, each page with the cursor after it."""
-        collector = Collector(self._store, self.id, Cursor.parse(cursor) if cursor else None)
-        return collector.pages(follow=follow, should_stop=should_stop)
+        return self.collector(cursor).pages(follow=follow, should_stop=should_stop)
+
+    def collector(
+        self, cursor: str | None = None, delivered: IntervalSet | None = None
+    ) -> Collector:
+        """Return what reads the results after a cursor, and leaves out those of `delivered` lines."""
+        after = Cursor.parse(cursor) if cursor else None
+        return Collector(self._store, self.id, after, delivered)
 
     def free(self, chunks: Sequence[str]) -> None:
         """Drop inputs and results of chunks that are written elsewhere now."""

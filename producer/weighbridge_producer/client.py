@@ -90,6 +90,7 @@ class RedisClient(Client):
             )
             with batch.given_up_on_error(source):
                 batch.feeder(source).feed()
+                batch.confirm()
         return batch
 
     def open(

@@ -13,6 +13,7 @@ from weighbridge.errors import ServerError
 from weighbridge.jobs.fleet import WorkerInfo
 from weighbridge.jobs.health import Health
 from weighbridge.jobs.model import BatchState, parse_specs
+from weighbridge.jobs.store import Durability
 from weighbridge.settings import read_settings
 from weighbridge_producer.http_batch import HttpBatch
 from weighbridge_producer.http_exchange import Exchange, NotNowError, decoded, in_path
@@ -30,8 +31,17 @@ _LISTED_AT_ONCE = 200
 _FULL_SECONDS = 60.0  #: beyond what the service itself waits when its server is full
 
 
+class _Durability(msgspec.Struct):
+    disk: bool | None
+    replicas: int
+    connected_replicas: int
+    append_only: bool
+    waited_seconds: float
+
+
 class _Submitted(msgspec.Struct):
     batch_id: str
+    durability: _Durability
 
 
 class _Listed(msgspec.Struct):
@@ -104,7 +114,7 @@ class HttpClient(Client):
         pauses = self._exchange.pauses()
         while True:
             try:
-                return self.batch(self._send(upload, headers))
+                return self._send(upload, headers)
             except NotNowError as error:
                 if upload.failure:
                     raise upload.failure from None
@@ -112,7 +122,7 @@ class HttpClient(Client):
                     raise error.told from None
                 pauses.before_next(error)
 
-    def _send(self, upload: Upload, headers: dict[str, str]) -> str:
+    def _send(self, upload: Upload, headers: dict[str, str]) -> HttpBatch:
         # Who sends waits as long as the service may wait for room in its store.
         patience = self.settings.full_server_patience_seconds + _FULL_SECONDS
         with self._exchange.stream(
@@ -121,7 +131,10 @@ class HttpClient(Client):
             content=upload.pieces(),
             timeout=httpx2.Timeout(patience, connect=5.0),
         ) as answer:
-            return decoded(answer.read(), _Submitted).batch_id
+            submitted = decoded(answer.read(), _Submitted)
+        batch = self.batch(submitted.batch_id)
+        batch.durability = Durability(**msgspec.structs.asdict(submitted.durability))
+        return batch
 
     @override
     def batch(self, batch_id: str) -> HttpBatch:

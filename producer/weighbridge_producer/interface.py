@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from weighbridge.jobs.health import Health
     from weighbridge.jobs.model import BatchState, GraderSpec, GraderSummary
     from weighbridge.jobs.results import ResultPage
-    from weighbridge.jobs.store import BatchOptions, Priority
+    from weighbridge.jobs.store import BatchOptions, Durability, Priority
     from weighbridge.settings import Settings
     from weighbridge_producer.reading import Cases
 
@@ -96,6 +96,9 @@ class Client:
         batches, one of `priority` high gets ten times the workers' time of a normal one, and one of low
         a tenth.
 
+        The batch's `durability` says whether the server has confirmed it to be on its disk and on its replicas, which
+        is waited for, at most for WEIGHBRIDGE_CONFIRM_SECONDS each.
+
         Raises UnknownGraderError, ConfigError, InputError, ServerError, BatchError. A line that cannot
         be graded raises nothing: it becomes an errored job; but to be `strict`, all lines are read
         before anything is submitted, and one that cannot be graded raises InvalidInputError.
@@ -131,6 +134,8 @@ class Batch:
     """A handle on one batch."""
 
     id: str
+    #: How safe the batch was on the server when it was sealed; None where this handle has not submitted it.
+    durability: Durability | None = None
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.id!r})"

@@ -33,8 +33,9 @@ from weighbridge_producer.cli.show import (
     shown,
     table,
 )
-from weighbridge_producer.outputs import check_folder, sort_by_line
+from weighbridge_producer.outputs import check_folder
 from weighbridge_producer.reading import Source
+from weighbridge_producer.result_file import sort_by_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -87,6 +88,7 @@ def submit(
         try:
             with batch.given_up_on_error(source):
                 batch.feeder(source, on_wait=_Once()).feed()
+                durability = batch.confirm()
         except (KeyboardInterrupt, ServerError) as error:
             if isinstance(error, WeighbridgeError):
                 complain(error)
@@ -95,8 +97,9 @@ def submit(
             )
             raise typer.Exit(EXIT_TROUBLE) from None
         if as_json:
-            print_json(batch.status().as_dict())
+            print_json(batch.status().as_dict() | {"durability": durability.as_dict()})
         else:
+            err.print(f"sealed: {durability}")
             out.print(shown(batch.id))
 
 

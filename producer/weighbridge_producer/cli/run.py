@@ -32,7 +32,8 @@ from weighbridge_producer.run_state import RunState
 
 if TYPE_CHECKING:
     from weighbridge.settings import Settings
-    from weighbridge_producer.local_run import LocalRun, Progress, RunOptions, RunReport
+    from weighbridge_producer.local_run import LocalRun, Progress, RunReport
+    from weighbridge_producer.run_options import RunOptions
 
 _ERROR_WIDTH = 800
 
@@ -84,7 +85,7 @@ def run(
         return
     if not cases:
         raise typer.BadParameter("name a file of cases, or - for a pipe", param_hint="CASES")
-    from weighbridge_producer.local_run import RunOptions, default_output
+    from weighbridge_producer.run_options import RunOptions, default_output
 
     settings = read_settings()
     specs = opt.specs(grader, config, graders)

@@ -37,6 +37,8 @@ STATUS_OF: dict[type[WeighbridgeError], int] = {
     err.BatchClosedError: 409,
     err.ChunkConflictError: 409,
     err.BatchError: 409,
+    err.ResultsFreedError: 410,
+    err.ResultsIncompleteError: 410,
     err.StaleCursorError: 410,
     err.ConfigError: 422,
     err.ConfigTypeError: 422,

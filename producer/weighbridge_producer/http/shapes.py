@@ -11,7 +11,7 @@ from weighbridge.jobs.model import BatchStatus
 
 if TYPE_CHECKING:
     from weighbridge.jobs.model import BatchState
-    from weighbridge.jobs.store import BatchOptions
+    from weighbridge.jobs.store import BatchOptions, Durability
 
 
 class RequirementsShape(BaseModel):
@@ -117,6 +117,26 @@ class StateShape(BaseModel):
     reason: str = Field(description="why it failed")
 
 
+class DurabilityShape(BaseModel):
+    """How safe a batch was on the server when it was sealed."""
+
+    disk: bool | None = Field(
+        description="whether it is synced to the server's disk: false when that was not confirmed in time, null when"
+        " the server keeps no append-only file or cannot confirm it"
+    )
+    replicas: int = Field(description="replicas that have confirmed it")
+    connected_replicas: int
+    append_only: bool = Field(description="whether the server writes an append-only file")
+    waited_seconds: float = Field(description="how long each confirmation was waited for at most")
+    text: str = Field(description="all of this in words")
+
+
+class SubmittedShape(StateShape):
+    """A batch that was submitted just now."""
+
+    durability: DurabilityShape
+
+
 class SpecShape(BaseModel):
     """A grader with its configuration, and the label that its results carry."""
 
@@ -205,6 +225,11 @@ def state_json(state: BatchState) -> dict[str, Any]:
         "epoch": state.epoch,
         "closing": str(state.closing) if state.closing else None,
     }
+
+
+def submitted_json(state: BatchState, durability: Durability) -> dict[str, Any]:
+    """Return the state of a batch that was submitted just now as the API shows it."""
+    return state_json(state) | {"durability": durability.as_dict()}
 
 
 def options_json(options: BatchOptions) -> dict[str, Any]:

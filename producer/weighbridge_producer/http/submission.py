@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import BinaryIO
 
+    from weighbridge.jobs.store import Durability
     from weighbridge_producer.batch import RedisBatch
     from weighbridge_producer.encoding import SourceLine
     from weighbridge_producer.http.body_stream import BodyStream
@@ -47,6 +48,7 @@ class Received:
     """What an upload came to."""
 
     batch: RedisBatch
+    durability: Durability
     #: Whether it was all there already, from an earlier request with the same key.
     replayed: bool = False
 
@@ -84,7 +86,7 @@ class Submission:
                 batch.feeder(source, should_stop=lambda: bool(stream.failure)).feed()
                 if stream.failure:
                     raise stream.failure
-        return Received(batch, replayed)
+            return Received(batch, batch.confirm(), replayed)
 
     def _framed(self) -> Iterator[SourceLine]:
         stream = cast("BinaryIO", self._stream)

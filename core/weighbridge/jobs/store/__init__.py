@@ -16,6 +16,7 @@ lane:<c>  zset    open chunks that wait for a worker with a capability
 deleted   string  all that is left of a deleted batch, so that it is not taken for a lost one
 """
 
+from weighbridge.jobs.store.durability import Durability
 from weighbridge.jobs.store.filling import Filling
 from weighbridge.jobs.store.keys import dies_at, new_batch_id
 from weighbridge.jobs.store.looking import Looking
@@ -26,6 +27,7 @@ from weighbridge.jobs.store.shapes import (
     Charge,
     ChunkInfo,
     Claim,
+    Fetched,
     GapError,
     HeldChunk,
     HeldChunks,
@@ -48,6 +50,8 @@ __all__ = [
     "Charge",
     "ChunkInfo",
     "Claim",
+    "Durability",
+    "Fetched",
     "GapError",
     "HeldChunk",
     "HeldChunks",

@@ -14,7 +14,7 @@ from weighbridge.jobs.connection import plain_errors
 from weighbridge.jobs.model import SCORE_BUCKETS, BatchState, BatchStatus, Counts, GraderSummary
 from weighbridge.jobs.store.base import StoreBase, readable
 from weighbridge.jobs.store.keys import BATCHES, key, opened_at, text
-from weighbridge.jobs.store.shapes import BatchOptions, LogEntry
+from weighbridge.jobs.store.shapes import BatchOptions, Fetched, LogEntry
 from weighbridge.jobs.tally import VACUOUS, score_bucket
 
 if TYPE_CHECKING:
@@ -158,18 +158,48 @@ class Reading(StoreBase):
         """Whether the log still holds an entry read before."""
         with plain_errors():
             rows = self.redis.xrange(key(batch, "log"), entry.position, entry.position)
-        return bool(rows) and rows[0][1].get(b"chunk") == (entry.chunk or "").encode()
+        return _is_entry(rows, entry)
 
     def results(self, batch: str, chunks: Sequence[str]) -> Iterator[bytes | None]:
         """Yield the result lines of finished chunks; None for one that has none, or no longer."""
         with plain_errors():
             names = [f"{chunk} results" for chunk in chunks]
             blobs = self.redis.hmget(key(batch, "chunks"), names) if names else []
+        yield from self._unpacked(batch, chunks, blobs)
+
+    def fetch(self, batch: str, chunks: Sequence[str], last: LogEntry | None) -> Fetched:
+        """Return the result lines of chunks read from the log after a `last` entry, in one round trip."""
+        with plain_errors():
+            pipe = self.redis.pipeline(transaction=False)
+            pipe.hget(key(batch, "meta"), "epoch")
+            if last:
+                pipe.xrange(key(batch, "log"), last.position, last.position)
+            pipe.hmget(key(batch, "chunks"), [f"{chunk} results" for chunk in chunks])
+            epoch, *rows, blobs = pipe.execute()
+        if epoch is None:
+            raise self.missing(batch)
+        goes_on = not last or _is_entry(rows[0], last)
+        return Fetched(self._unpacked(batch, chunks, blobs), int(epoch), goes_on)
+
+    def _unpacked(
+        self, batch: str, chunks: Sequence[str], blobs: Sequence[bytes | None]
+    ) -> Iterator[bytes | None]:
         for chunk, blob in zip(chunks, blobs, strict=True):
             try:
                 yield None if blob is None else decompress(blob)
             except UNREADABLE as error:
                 raise ServerError(f"the results of chunk {chunk} of {batch} are damaged") from error
+
+    def freed(self, batch: str, chunks: Sequence[str]) -> list[str]:
+        """Return those of some finished chunks whose results were freed; what is graded again is not among them."""
+        fields = [field for chunk in chunks for field in (chunk, f"{chunk} results")]
+        with plain_errors():
+            held = self.redis.hmget(key(batch, "chunks"), fields) if fields else []
+        return [
+            chunk
+            for chunk, record, results in zip(chunks, held[::2], held[1::2], strict=True)
+            if record is not None and results is None
+        ]
 
     def free(self, batch: str, chunks: Sequence[str]) -> None:
         """Drop chunks' results, and their lines where the chunk is whole: they are written elsewhere now."""
@@ -207,6 +237,11 @@ class Reading(StoreBase):
         """Whether somebody has deleted the batch, or is about it."""
         with plain_errors():
             return bool(self.redis.exists(key(batch, "deleted")))
+
+
+def _is_entry(rows: Sequence[tuple[bytes, dict[bytes, bytes]]], entry: LogEntry) -> bool:
+    chunk = None if entry.chunk is None else entry.chunk.encode()
+    return bool(rows) and rows[0][1].get(b"chunk") == chunk
 
 
 def _status(batch: str, name: str) -> BatchStatus:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
@@ -167,6 +167,19 @@ class LogEntry:
 
     position: str
     chunk: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """Results of chunks, and whether the log that names them is still the one read before."""
+
+    blobs: Iterator[
+        bytes | None
+    ]  #: result lines of each chunk; None where there are none, or no longer
+    epoch: int
+    log_goes_on: (
+        bool  #: False: the entry read before is gone, for the server came back with an older log
+    )
 
 
 @dataclass(frozen=True, slots=True)

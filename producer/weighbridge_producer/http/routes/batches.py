@@ -17,8 +17,10 @@ from weighbridge_producer.http.shapes import (
     BatchShape,
     RetriedShape,
     StateShape,
+    SubmittedShape,
     options_json,
     state_json,
+    submitted_json,
 )
 from weighbridge_producer.http.upload import FORM, LINES, receive
 
@@ -80,11 +82,11 @@ _LOCATION = {"Location": {"schema": _TEXT}}
 @router.post(
     "",
     status_code=201,
-    response_model=StateShape,
+    response_model=SubmittedShape,
     openapi_extra=_SUBMISSION,
     responses={
         200: {
-            "model": StateShape,
+            "model": SubmittedShape,
             "description": "an earlier request with this Idempotency-Key has submitted it",
             "headers": {**_REPLAYED, **_LOCATION},
         },
@@ -112,7 +114,8 @@ async def submit_batch(
     if received.replayed:
         response.status_code = 200
         response.headers["Idempotency-Replayed"] = "true"
-    return state_json(await run_in_threadpool(received.batch.status))
+    state = await run_in_threadpool(received.batch.status)
+    return submitted_json(state, received.durability)
 
 
 class ListQuery(BaseModel, extra="forbid"):
