@@ -44,6 +44,7 @@ class AsyncClient:
         metadata: dict[str, str] | None = None,
         resume: str | None = None,
         strict: bool = False,
+        project: str | None = None,
     ) -> AsyncBatch:
         """Submit cases as one batch; see Client.submit."""
         batch = await asyncio.to_thread(
@@ -53,6 +54,7 @@ class AsyncClient:
             metadata=metadata,
             resume=resume,
             strict=strict,
+            project=project,
         )
         return AsyncBatch(batch)
 
@@ -60,9 +62,9 @@ class AsyncClient:
         """Return a handle on a batch."""
         return AsyncBatch(self.sync.batch(batch_id))
 
-    async def batches(self, most: int = 100) -> list[BatchState]:
-        """Return the newest batches, newest first."""
-        return await asyncio.to_thread(self.sync.batches, most)
+    async def batches(self, most: int = 100, *, project: str | None = None) -> list[BatchState]:
+        """Return the newest batches, of one project or of all that may be seen, newest first."""
+        return await asyncio.to_thread(self.sync.batches, most, project=project)
 
     async def workers(self) -> list[WorkerInfo]:
         """Return the living workers."""

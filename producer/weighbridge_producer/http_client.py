@@ -80,6 +80,7 @@ class HttpClient(Client):
         metadata: dict[str, str] | None = None,
         resume: str | None = None,
         strict: bool = False,
+        project: str | None = None,
     ) -> HttpBatch:
         """Submit cases as one batch; see Client.submit.
 
@@ -88,7 +89,11 @@ class HttpClient(Client):
         """
         specs = parse_specs(graders)
         upload = Upload(
-            cases, specs, self.settings, metadata=metadata, strict=strict, resume=resume
+            *(cases, specs, self.settings),
+            metadata=metadata,
+            strict=strict,
+            resume=resume,
+            project=project,
         )
         headers = {"Content-Type": upload.content_type}
         if upload.rereadable:
@@ -123,13 +128,15 @@ class HttpClient(Client):
         return HttpBatch(self._exchange, batch_id)
 
     @override
-    def batches(self, most: int = 100) -> list[BatchState]:
+    def batches(self, most: int = 100, *, project: str | None = None) -> list[BatchState]:
         found: list[BatchState] = []
         cursor: str | None = ""
         while cursor is not None and len(found) < most:
             params: Params = {"limit": min(most - len(found), _LISTED_AT_ONCE)}
             if cursor:
                 params["cursor"] = cursor
+            if project:
+                params["project"] = project
             listed = self._exchange.ask("GET", "api/batches", _Listed, params=params)
             found += listed.batches
             cursor = listed.next_cursor

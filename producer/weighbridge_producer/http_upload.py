@@ -39,6 +39,7 @@ class Upload:
         metadata: dict[str, str] | None,
         strict: bool,
         resume: str | None,
+        project: str | None = None,
     ) -> None:
         self._source = Source(cases, settings)
         self._fields = {
@@ -46,6 +47,7 @@ class Upload:
             "metadata": orjson.dumps(metadata or {}),
             "strict": b"true" if strict else b"false",
             "resume": (resume or "").encode(errors="replace"),
+            "project": (project or "").encode(errors="replace"),
         }
         self._boundary = token_hex(16).encode()
         self._begun = False

@@ -86,12 +86,15 @@ class Client:
         metadata: dict[str, str] | None = None,
         resume: str | None = None,
         strict: bool = False,
+        project: str | None = None,
     ) -> Batch:
         """Submit cases as one batch, or the rest of them to a batch that was begun, and return it.
 
         `cases` is a path of a JSONL file (plain, .gz, .zst), `-`, a binary stream, or an iterable of
         mappings or of lines as bytes; it is read once, at constant memory. `graders` apply to cases
-        that name none. `resume` is the id of a batch that was begun with the same cases.
+        that name none. `resume` is the id of a batch that was begun with the same cases. `project` is
+        whose batch it is, by default that of the API key, or "default"; over HTTP only an admin key
+        may name another.
 
         Raises UnknownGraderError, ConfigError, InputError, ServerError, BatchError. A line that cannot
         be graded raises nothing: it becomes an errored job; but to be `strict`, all lines are read
@@ -103,8 +106,11 @@ class Client:
         """Return a handle on a batch; nothing is asked of the server yet."""
         raise NotImplementedError
 
-    def batches(self, most: int = 100) -> list[BatchState]:
-        """Return the newest batches, newest first; those that cannot be read, gone ones say, are left out."""
+    def batches(self, most: int = 100, *, project: str | None = None) -> list[BatchState]:
+        """Return the newest batches, of one project or of all that may be seen, newest first.
+
+        Those that cannot be read, gone ones say, are left out.
+        """
         raise NotImplementedError
 
     def workers(self) -> list[WorkerInfo]:

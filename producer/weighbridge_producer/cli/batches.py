@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from weighbridge_producer.batch import RedisBatch
-    from weighbridge_producer.client import RedisClient
 
 
 def add_to(app: typer.Typer) -> None:
@@ -59,6 +58,7 @@ def submit(
         ),
     ] = None,
     strict: opt.Strict = False,
+    project: opt.Project = None,
     redis_url: opt.RedisUrl = None,
     as_json: opt.AsJson = False,
 ) -> None:
@@ -74,7 +74,8 @@ def submit(
                 f"no worker lives on {shown(masked(client.url))}: jobs will wait until one does"
             )
         with opt.naming_the_line(graders):
-            batch = client.batch(resume) if resume else client.open(printable(source.name), specs)
+            name = printable(source.name)
+            batch = client.resume(resume) if resume else client.open(name, specs, project=project)
         try:
             with batch.given_up_on_error(source):
                 batch.feeder(source, on_wait=_Once()).feed()
@@ -277,18 +278,27 @@ def delete(batch: opt.BatchId, redis_url: opt.RedisUrl = None) -> None:
 
 def batches(
     most: Annotated[int, typer.Option("--most", min=1, help="How many, the newest first.")] = 20,
+    project: Annotated[
+        str | None,
+        typer.Option(metavar="P", help="Only this project's batches.", callback=opt.utf8),
+    ] = None,
     redis_url: opt.RedisUrl = None,
     as_json: opt.AsJson = False,
 ) -> None:
     """List the newest batches."""
     with opt.client(redis_url) as client:
-        states = client.batches(most)
-        sources = {state.batch_id: _source(client, state.batch_id) for state in states}
+        found = client.store.listed(client.store.batches(most, project=project))
     if as_json:
-        print_json([{**state.as_dict(), "source": sources[state.batch_id]} for state in states])
+        named = ("source", "project", "submitted_by")
+        print_json(
+            [
+                {**state.as_dict(), **{name: getattr(options, name) for name in named}}
+                for state, options in found
+            ]
+        )
         return
     rows = table("batch", "created (UTC)", "status", "finished", "passed", "source")
-    for state in states:
+    for state, options in found:
         counts = state.counts
         rows.add_row(
             shown(state.batch_id),
@@ -296,13 +306,6 @@ def batches(
             str(state.status),
             share(counts.finished, counts.total),
             share(counts.passed, counts.passed + counts.failed),
-            shown(sources[state.batch_id], 60),
+            shown(options.source, 60),
         )
     out.print(rows)
-
-
-def _source(client: RedisClient, batch: str) -> str:
-    try:
-        return client.store.options(batch).source
-    except WeighbridgeError:
-        return ""

@@ -9,7 +9,17 @@ from typing import Annotated, NoReturn
 import typer
 
 from weighbridge.errors import FileError, WeighbridgeError
-from weighbridge_producer.cli import batches, fleet, graders, keys, run, serve, traces, verify
+from weighbridge_producer.cli import (
+    audit,
+    batches,
+    fleet,
+    graders,
+    keys,
+    run,
+    serve,
+    traces,
+    verify,
+)
 from weighbridge_producer.cli.show import EXIT_TROUBLE, complain, hush, out
 
 _INTERRUPTED = 130  #: typer's own answer to Ctrl-C; ours is 1, as for whatever else went wrong
@@ -40,7 +50,7 @@ def _every_command(
     pass
 
 
-for module in (run, batches, verify, graders, traces, serve, keys, fleet):
+for module in (run, batches, verify, graders, traces, serve, keys, audit, fleet):
     module.add_to(app)
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from fastapi import Request
 
-FIELDS = ("graders", "grader", "metadata", "source", "strict", "resume", "framed")
+FIELDS = ("graders", "grader", "metadata", "source", "strict", "resume", "framed", "project")
 GRADERS_HEADER = "weighbridge-graders"
 METADATA_HEADER = "weighbridge-metadata"
 _ON, _OFF = {"true", "1", "yes", "on"}, {"false", "0", "no", "off", ""}
@@ -45,6 +45,7 @@ class Order:
     resume: str = ""  #: the batch to go on with, where one was begun
     #: Whether lines have notes ahead of them; see `weighbridge_producer.framing`.
     framed: bool = False
+    project: str = ""  #: whose batch it is; empty: the key's
 
     @classmethod
     def of(cls, fields: Iterable[tuple[str, str]], source: str = "upload") -> Order:
@@ -52,7 +53,7 @@ class Order:
         specs: list[str | dict[str, Any]] = []
         metadata: dict[str, str] | None = None
         flags = {"strict": False, "framed": False}
-        resume = ""
+        resume = project = ""
         for name, value in fields:
             if name == "grader":
                 specs.append(value)
@@ -64,11 +65,15 @@ class Order:
                 source = value
             elif name == "resume":
                 resume = value
+            elif name == "project":
+                project = value
             elif name in flags:
                 flags[name] = _flag(name, value)
         if len(specs) > GRADERS_LIMIT:
             raise ConfigTypeError(f"at most {GRADERS_LIMIT} graders, not {len(specs)}")
-        return cls(_specs(specs), metadata, legible_name(source), resume=resume, **flags)
+        return cls(
+            _specs(specs), metadata, legible_name(source), resume=resume, project=project, **flags
+        )
 
     @classmethod
     def of_request(cls, request: Request) -> Order:
@@ -79,7 +84,7 @@ class Order:
         """Return what tells whether another request asks for the same."""
         wanted = [
             [spec.as_dict() for spec in self.graders],
-            *(self.metadata or {}, self.strict, self.resume, self.framed),
+            *(self.metadata or {}, self.strict, self.resume, self.framed, self.project),
         ]
         return sha256(orjson.dumps(wanted, option=orjson.OPT_SORT_KEYS)).hexdigest()
 

@@ -13,7 +13,9 @@ from weighbridge.errors import (
     ServerError,
     WeighbridgeError,
 )
+from weighbridge.jobs.audit import Action
 from weighbridge_producer.framing import unframed
+from weighbridge_producer.http.access import resumable_batch
 from weighbridge_producer.http.idempotency import HeldKey, other_content
 from weighbridge_producer.http.problems import ProblemError
 from weighbridge_producer.lines import StreamLines
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 
     from weighbridge_producer.batch import RedisBatch
     from weighbridge_producer.encoding import SourceLine
+    from weighbridge_producer.http.access import Identity
     from weighbridge_producer.http.body_stream import BodyStream
     from weighbridge_producer.http.order import Order
     from weighbridge_producer.http.service import Service
@@ -59,8 +62,15 @@ class Submission:
     """What a thread does with the cases while they arrive."""
 
     def __init__(
-        self, service: Service, order: Order, stream: BodyStream, held: HeldKey | None
+        self,
+        service: Service,
+        identity: Identity,
+        order: Order,
+        stream: BodyStream,
+        held: HeldKey | None,
     ) -> None:
+        self._service = service
+        self._identity = identity
         self._client = service.client
         self._settings = service.settings
         self._order = order
@@ -70,6 +80,9 @@ class Submission:
     def run(self) -> Received:
         """Submit all that comes, and seal the batch."""
         order, stream = self._order, self._stream
+        # Before a byte is read: who may not, learns nothing else.
+        project = self._identity.project_for(order.project)
+        resumed = self._resumed() if order.resume else None
         if order.strict:  # else they are checked when the batch is opened, which is now
             self._client.check_graders(order.graders)
         sent = self._framed() if order.framed else stream
@@ -77,7 +90,7 @@ class Submission:
             checked(sent, order.graders, self._settings) if order.strict else nullcontext(sent)
         )
         with readable as cases:
-            batch, begun_before = self._batch()
+            batch, begun_before = (resumed, True) if resumed else self._batch(project)
             replayed = begun_before and self._client.store.position(batch.id).sealed
             with self._ended_on_error(batch, begun_before=begun_before):
                 source = Source(cases, self._settings)
@@ -90,22 +103,28 @@ class Submission:
         stream = cast("BinaryIO", self._stream)
         return unframed(StreamLines(stream, self._order.source, self._settings))
 
-    def _batch(self) -> tuple[RedisBatch, bool]:
+    def _resumed(self) -> RedisBatch:
+        batch = resumable_batch(self._service, self._identity, self._order.resume)
+        batch.record(Action.RESUME)
+        return batch
+
+    def _batch(self, project: str) -> tuple[RedisBatch, bool]:
         """Return the batch to fill, and whether an earlier request began it."""
-        if self._order.resume:
-            return self._client.batch(self._order.resume), True
         begun = self._held.batch() if self._held else None
         if begun:
             return self._begun_batch(begun), True
         batch = self._client.open(
-            self._order.source, self._order.graders, metadata=self._order.metadata
+            *(self._order.source, self._order.graders),
+            metadata=self._order.metadata,
+            project=project,
+            actor=self._identity.actor,
         )
         if self._held:
             self._held.bind(batch.id)
         return batch, False
 
     def _begun_batch(self, batch_id: str) -> RedisBatch:
-        batch = self._client.batch(batch_id)
+        batch = self._client.batch(batch_id, self._identity.actor)
         try:
             batch.status()
         except BatchError as error:

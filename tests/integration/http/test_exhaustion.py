@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 import httpx
 import pytest
 import zstandard
+from weighbridge_producer.http.limits import ByteBudget
 
 from support.grading import graded
 from support.http import HttpServer
 from support.uploads import problem
 from support.waiting import eventually
 from weighbridge_producer.http import bounded, slow_readers
-from weighbridge_producer.http.held_bytes import HeldBytes
 from weighbridge_producer.http.problems import ProblemError
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def test_what_arrives_at_once_is_held_within_a_limit() -> None:
 
 
 def test_bodies_that_do_not_fit_are_told_to_come_again(service: HttpServer) -> None:
-    with service.service.held_bytes.account() as take:
+    with service.service.arriving_bytes.account("default") as take:
         take(256 * 1024 * 1024)
         answer = httpx.post(f"{service.url}/api/graders/loop/grade", json={"inputs": {}})
         assert problem(answer) == (503, "TOO_MANY_BODIES")

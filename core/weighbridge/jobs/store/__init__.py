@@ -17,6 +17,9 @@ strikes   hash    deaths of worker children by chunk and job, and the jobs conde
 chunk:N   string  the chunk itself
 result:C  string  the result lines of a chunk or part, compressed
 prior:C   string  those of before a retry, until there are new ones
+audit     list    who did what to it (see weighbridge.jobs.audit), the newest 100
+
+Beside them `wb:batches` and `wb:batches:<project>` list batches by the time they were opened.
 """
 
 from weighbridge.jobs.store.filling import Filling

@@ -12,6 +12,7 @@ from weighbridge.jobs.store.keys import (
     BATCHES,
     LISTED_SECONDS,
     key,
+    listing,
     new_batch_id,
     text,
 )
@@ -40,7 +41,9 @@ class Filling(StoreBase):
             pipe = self.redis.pipeline(transaction=False)
             pipe.zadd(BATCHES, {batch: created})
             pipe.zadd(ACTIVE, {batch: created})
-            pipe.zremrangebyscore(BATCHES, "-inf", created - LISTED_SECONDS)
+            pipe.zadd(listing(options.project), {batch: created})
+            for name in (BATCHES, listing(options.project)):
+                pipe.zremrangebyscore(name, "-inf", created - LISTED_SECONDS)
             pipe.execute()
         return batch
 

@@ -52,6 +52,11 @@ def key(batch: str, name: str) -> str:
     return f"wb:{{{batch}}}:{name}"
 
 
+def listing(project: str | None = None) -> str:
+    """Return the key of the list of batches, newest last: of one project, or all."""
+    return BATCHES if project is None else f"{BATCHES}:{project}"
+
+
 def text(value: Any) -> str:
     """Return a server's answer as text."""
     return value.decode(errors="replace") if isinstance(value, bytes) else str(value)

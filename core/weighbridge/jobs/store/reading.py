@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import orjson
@@ -12,8 +13,8 @@ from weighbridge.jobs.chunk import UNREADABLE, decompress
 from weighbridge.jobs.connection import plain_errors
 from weighbridge.jobs.model import SCORE_BUCKETS, BatchState, BatchStatus, Counts, GraderSummary
 from weighbridge.jobs.store.base import StoreBase, readable
-from weighbridge.jobs.store.keys import BATCHES, key, opened_at, text
-from weighbridge.jobs.store.shapes import LogEntry
+from weighbridge.jobs.store.keys import key, listing, opened_at, text
+from weighbridge.jobs.store.shapes import BatchOptions, LogEntry, project_in
 from weighbridge.jobs.tally import VACUOUS, score_bucket
 
 if TYPE_CHECKING:
@@ -138,8 +139,10 @@ class Reading(StoreBase):
         with plain_errors():
             self.redis.unlink(*keys)
 
-    def batches(self, most: int = 100, before: str | None = None) -> list[str]:
-        """Return the ids of the newest batches, or of the newest before another one, newest first.
+    def batches(
+        self, most: int = 100, before: str | None = None, *, project: str | None = None
+    ) -> list[str]:
+        """Return the ids of the newest batches, of one project or all, or of the newest before another one.
 
         Raises StaleCursorError when what they are to be `before` is no batch id.
         """
@@ -155,13 +158,36 @@ class Reading(StoreBase):
         passed = 0
         while len(found) < most:
             with plain_errors():
-                rows = self.redis.zrevrangebyscore(BATCHES, newest, "-inf", passed, most)
+                rows = self.redis.zrevrangebyscore(listing(project), newest, "-inf", passed, most)
             # Those of one second are in the order of their ids.
             found += [batch for batch in map(text, rows) if before is None or batch < before]
             passed += len(rows)
             if len(rows) < most:
                 break
         return found[:most]
+
+    def listed(self, batches: Sequence[str]) -> list[tuple[BatchState, BatchOptions]]:
+        """Return how batches stand and their options, in one round trip; those that cannot be read are left out."""
+        with plain_errors():
+            pipe = self.redis.pipeline(transaction=False)
+            for batch in batches:
+                pipe.hgetall(key(batch, "meta"))
+            metas = pipe.execute(raise_on_error=False)
+        found = []
+        for batch, raw in zip(batches, metas, strict=True):
+            with suppress(BatchError), readable(batch):
+                meta = {text(name): text(value) for name, value in raw.items()}
+                found.append((self._state(batch, meta), BatchOptions.unpack(raw[b"options"])))
+        return found
+
+    def belongs_to(self, batch: str, project: str) -> bool:
+        """Whether a batch is a project's, or was while it was there; the same work is done for every answer."""
+        with plain_errors():
+            pipe = self.redis.pipeline(transaction=False)
+            pipe.hget(key(batch, "meta"), "options")
+            pipe.zscore(listing(project), batch)
+            options, listed = pipe.execute()
+        return project_in(options) == project if options else listed is not None
 
     def is_deleted(self, batch: str) -> bool:
         """Whether somebody has deleted the batch, or is about it."""

@@ -22,6 +22,9 @@ class BatchOptions:
     source: str = ""  #: what the input was called
     metadata: dict[str, str] | None = None
     queue: str = ""  #: of the broker, whose workers grade it
+    project: str = "default"  #: whose API keys may see it
+    submitted_by: str = ""  #: an API key's name, `cli:USER@HOST`, or `local` where keys are off
+    submitter_key: str = ""  #: id of the API key that opened it, which alone may resume it
 
     def pack(self) -> bytes:
         """Return the options as the store keeps them."""
@@ -32,6 +35,9 @@ class BatchOptions:
                 "source": self.source,
                 "metadata": self.metadata or {},
                 "queue": self.queue,
+                "project": self.project,
+                "submitted_by": self.submitted_by,
+                "submitter_key": self.submitter_key,
             }
         )
 
@@ -40,8 +46,18 @@ class BatchOptions:
         """Undo `pack`."""
         value = orjson.loads(data)
         return cls(
-            parse_specs(value["graders"]), value["source"], value["metadata"], value["queue"]
+            parse_specs(value["graders"]),
+            *(value["source"], value["metadata"], value["queue"]),
+            *(value["project"], value["submitted_by"], value["submitter_key"]),
         )
+
+
+def project_in(options: bytes | None) -> str:
+    """Return the project that packed options name; empty where they cannot be read."""
+    try:
+        return str(orjson.loads(options or b"")["project"])
+    except (ValueError, KeyError, TypeError):
+        return ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,8 @@ from weighbridge.jobs.chunk import ChunkId
 from weighbridge.jobs.connection import plain_errors
 from weighbridge.jobs.model import BatchStatus
 from weighbridge.jobs.store.base import StoreBase
-from weighbridge.jobs.store.keys import ACTIVE, BATCHES, KEYS, dies_at, key, text
+from weighbridge.jobs.store.keys import ACTIVE, BATCHES, KEYS, dies_at, key, listing, text
+from weighbridge.jobs.store.shapes import project_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -86,7 +87,7 @@ class Watching(StoreBase):
     def delete(self, batch: str) -> bool:
         """Drop everything of a batch; False when there was nothing."""
         with plain_errors():
-            count = self.redis.hget(key(batch, "meta"), "chunks")
+            count, options = self.redis.hmget(key(batch, "meta"), "chunks", "options")
             if count is None:
                 return False
             left = dies_at(batch) - time.time()
@@ -102,7 +103,9 @@ class Watching(StoreBase):
                 numbers = range(first, min(first + 500, int(count)))
                 self.redis.unlink(*(key(batch, f"chunk:{number}") for number in numbers))
             # What the rest is found by goes last, so that an interrupted deletion can be finished.
-            self.redis.unlink(*(key(batch, name) for name in KEYS[1:]))
+            self.redis.unlink(*(key(batch, name) for name in (*KEYS[1:], "audit")))
+            if project := project_in(options):
+                self.redis.zrem(listing(project), batch)
             self.redis.unlink(key(batch, "meta"))
             self.redis.zrem(BATCHES, batch)
             self.redis.zrem(ACTIVE, batch)
