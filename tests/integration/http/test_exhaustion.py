@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 import httpx
 import pytest
 import zstandard
-from weighbridge_producer.http.limits import ByteBudget
 
 from support.grading import graded
 from support.http import HttpServer
 from support.uploads import problem
 from support.waiting import eventually
 from weighbridge_producer.http import bounded, slow_readers
-from weighbridge_producer.http.problems import ProblemError
+from weighbridge_producer.http.limits import ByteBudget
+from weighbridge_producer.http.problems import ProblemError, busy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -91,14 +91,14 @@ def test_a_look_at_a_bomb_takes_no_longer_than_at_anything_else(
 
 
 def test_what_arrives_at_once_is_held_within_a_limit() -> None:
-    held = HeldBytes(10)
-    with held.account() as one, held.account() as other:
+    held = ByteBudget(10, 10, busy("BODIES", 10))
+    with held.account("default") as one, held.account("default") as other:
         one(6)
         with pytest.raises(ProblemError) as refused:
             other(5)
         assert refused.value.problem.status == 503
         other(4)
-    with held.account() as third:
+    with held.account("default") as third:
         third(10)
 
 

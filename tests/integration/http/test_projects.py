@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from support.workers import WorkerProcess
     from weighbridge.embedded import EmbeddedServer
 
+http = httpx.Client(timeout=60, limits=httpx.Limits(max_keepalive_connections=0))
 LINES = b'{"custom_id": "a", "inputs": {"agent_response": "x", "expected_output": "y"}}\n'
 SUBMIT = "/api/batches?grader=string-match"
 HTML = {"Accept": "text/html"}
@@ -51,7 +52,7 @@ def alphas(guarded: HttpServer, keys: dict[str, dict[str, str]], worker: WorkerP
     batch = submitted(guarded, keys["alpha submit"])
     status = f"{guarded.url}/api/batches/{batch}"
     eventually(
-        lambda: httpx.get(status, headers=keys["alpha read"]).json()["status"] == "completed", 60
+        lambda: http.get(status, headers=keys["alpha read"]).json()["status"] == "completed", 60
     )
     return batch
 
@@ -61,7 +62,7 @@ def bearer(token: str) -> dict[str, str]:
 
 
 def submitted(guarded: HttpServer, key: dict[str, str], query: str = "") -> str:
-    answer = httpx.post(guarded.url + SUBMIT + query, content=LINES, headers=NDJSON | key)
+    answer = http.post(guarded.url + SUBMIT + query, content=LINES, headers=NDJSON | key)
     assert answer.status_code == 201, answer.text
     return answer.json()["batch_id"]
 
@@ -90,7 +91,7 @@ def asked(guarded: HttpServer, method: str, path: str, batch: str, key: dict[str
     address = path.replace("{batch_id}", batch).replace("{custom_id:path}", "a")
     address = address.replace("{act}", "delete")
     params = {"custom_id": "a", "step": "1"} if path.startswith("/batches/") else {}
-    answer = httpx.request(
+    answer = http.request(
         method,
         guarded.url + address,
         params=params,
@@ -112,7 +113,7 @@ def test_every_route_answers_another_projects_batch_as_one_that_does_not_exist(
         nobodys = asked(guarded, method, path, missing, keys["beta manage"])
         assert theirs == nobodys, (method, path)
         assert theirs[0] == 404, (method, path, theirs)
-    state = httpx.get(f"{guarded.url}/api/batches/{alphas}", headers=keys["alpha read"])
+    state = http.get(f"{guarded.url}/api/batches/{alphas}", headers=keys["alpha read"])
     assert state.json()["counts"]["failed"] == 1
 
 
@@ -130,9 +131,9 @@ def test_a_batch_that_is_deleted_or_was_never_there_is_the_same_to_another_proje
 ) -> None:
     batch = submitted(guarded, keys["alpha submit"])
     address = f"{guarded.url}/api/batches/"
-    assert httpx.delete(address + batch, headers=keys["alpha manage"]).status_code == 204
-    deleted = httpx.get(address + batch, headers=keys["beta read"])
-    malformed = httpx.get(f"{address}no-such-batch", headers=keys["beta read"])
+    assert http.delete(address + batch, headers=keys["alpha manage"]).status_code == 204
+    deleted = http.get(address + batch, headers=keys["beta read"])
+    malformed = http.get(f"{address}no-such-batch", headers=keys["beta read"])
     assert deleted.status_code == malformed.status_code == 404
     assert deleted.text.replace(batch, "X") == malformed.text.replace("no-such-batch", "X")
 
@@ -143,11 +144,11 @@ def test_lists_pages_and_metrics_hold_only_the_projects_own(
 ) -> None:
     key = keys[f"beta {role}"]
     betas = submitted(guarded, keys["beta submit"])
-    listed = httpx.get(f"{guarded.url}/api/batches?limit=200", headers=key).json()["batches"]
+    listed = http.get(f"{guarded.url}/api/batches?limit=200", headers=key).json()["batches"]
     assert betas in {each["batch_id"] for each in listed}
     assert {each["project"] for each in listed} == {BETA}
     for path in ("/", "/workers", "/metrics", "/api/health"):
-        answer = httpx.get(guarded.url + path, headers=key | HTML)
+        answer = http.get(guarded.url + path, headers=key | HTML)
         assert answer.status_code == 200
         assert alphas not in answer.text
         assert ALPHA not in answer.text
@@ -160,14 +161,14 @@ def test_metrics_count_the_jobs_of_the_keys_project(
         upload.send(LINES * 3 + b"\n" * 300_000)
 
         def active(name: str) -> float:
-            told = httpx.get(f"{guarded.url}/metrics", headers=keys[name]).text
-            [number] = re.findall(r"^weighbridge_batches_active (\S+)", told, re.M)
+            told = http.get(f"{guarded.url}/metrics", headers=keys[name]).text
+            [number] = re.findall(r"^weighbridge_batches_active (\S+)", told, re.MULTILINE)
             return float(number)
 
         eventually(lambda: active("alpha read") >= 1, 30, "the open batch")
         assert active("admin") >= active("alpha read")
         assert active("beta read") <= active("admin") - 1
-    told = httpx.get(f"{guarded.url}/metrics", headers=keys["beta read"]).text
+    told = http.get(f"{guarded.url}/metrics", headers=keys["beta read"]).text
     assert "weighbridge_http_requests" not in told
 
 
@@ -176,12 +177,12 @@ def test_an_admin_sees_every_project_and_may_choose_one(
 ) -> None:
     betas = submitted(guarded, keys["admin"], "&project=beta")
     address = f"{guarded.url}/api/batches"
-    everything = httpx.get(f"{address}?limit=200", headers=keys["admin"]).json()["batches"]
+    everything = http.get(f"{address}?limit=200", headers=keys["admin"]).json()["batches"]
     assert {alphas, betas} <= {each["batch_id"] for each in everything}
-    of_beta = httpx.get(f"{address}?limit=200&project=beta", headers=keys["admin"]).json()
+    of_beta = http.get(f"{address}?limit=200&project=beta", headers=keys["admin"]).json()
     assert {each["project"] for each in of_beta["batches"]} == {BETA}
-    assert httpx.get(f"{address}/{betas}", headers=keys["beta read"]).status_code == 200
-    assert httpx.get(f"{address}/{betas}", headers=keys["alpha manage"]).status_code == 404
+    assert http.get(f"{address}/{betas}", headers=keys["beta read"]).status_code == 200
+    assert http.get(f"{address}/{betas}", headers=keys["alpha manage"]).status_code == 404
 
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
@@ -189,7 +190,7 @@ def test_no_other_key_names_another_project(
     guarded: HttpServer, keys: dict[str, dict[str, str]], method: str
 ) -> None:
     for project in (ALPHA, "no-such-project"):
-        answer = httpx.request(
+        answer = http.request(
             method,
             f"{guarded.url}/api/batches?project={project}",
             content=LINES if method == "POST" else None,
@@ -201,22 +202,20 @@ def test_no_other_key_names_another_project(
 def test_a_batch_says_whose_it_is_and_who_submitted_it(
     guarded: HttpServer, keys: dict[str, dict[str, str]], alphas: str
 ) -> None:
-    options = httpx.get(f"{guarded.url}/api/batches/{alphas}", headers=keys["alpha read"]).json()[
+    options = http.get(f"{guarded.url}/api/batches/{alphas}", headers=keys["alpha read"]).json()[
         "options"
     ]
     assert options["project"] == ALPHA
     assert options["submitted_by"] == "alpha-submit"
-    page = httpx.get(f"{guarded.url}/batches/{alphas}", headers=keys["alpha read"] | HTML).text
+    page = http.get(f"{guarded.url}/batches/{alphas}", headers=keys["alpha read"] | HTML).text
     assert "alpha-submit" in page
 
 
-def test_deleting_needs_a_manage_key(
-    guarded: HttpServer, keys: dict[str, dict[str, str]]
-) -> None:
+def test_deleting_needs_a_manage_key(guarded: HttpServer, keys: dict[str, dict[str, str]]) -> None:
     batch = submitted(guarded, keys["alpha submit"])
     address = f"{guarded.url}/api/batches/{batch}"
-    assert problem(httpx.delete(address, headers=keys["alpha submit"])) == (403, "ROLE_TOO_LOW")
-    assert httpx.delete(address, headers=keys["alpha manage"]).status_code == 204
+    assert problem(http.delete(address, headers=keys["alpha submit"])) == (403, "ROLE_TOO_LOW")
+    assert http.delete(address, headers=keys["alpha manage"]).status_code == 204
 
 
 # --- Going on with a batch ----------------------------------------------------------------------------
@@ -238,7 +237,7 @@ def begun(guarded: HttpServer, keys: dict[str, dict[str, str]]) -> str:
 def resume(guarded: HttpServer, key: dict[str, str], batch: str) -> httpx.Response:
     more = LINES + LINES.replace(b'"a"', b'"b"')
     query = f"{SUBMIT}&resume={batch}"
-    return httpx.post(guarded.url + query, content=more, headers=NDJSON | key, timeout=60)
+    return http.post(guarded.url + query, content=more, headers=NDJSON | key, timeout=60)
 
 
 def test_another_key_cannot_take_over_an_open_batch(
@@ -248,9 +247,7 @@ def test_another_key_cannot_take_over_an_open_batch(
     assert problem(resume(guarded, other, begun)) == (403, "BATCH_OF_ANOTHER_KEY")
     assert not guarded.service.client.batch(begun).status().sealed
     missing = new_batch_id(int(time.time()), 100_000)
-    theirs, nobodys = (
-        resume(guarded, keys["beta manage"], batch) for batch in (begun, missing)
-    )
+    theirs, nobodys = (resume(guarded, keys["beta manage"], batch) for batch in (begun, missing))
     assert theirs.status_code == nobodys.status_code == 404
     assert theirs.text.replace(begun, "X") == nobodys.text.replace(missing, "X")
 
@@ -269,9 +266,7 @@ def test_an_idempotency_key_leads_each_caller_to_a_batch_of_their_own(
     guarded: HttpServer, keys: dict[str, dict[str, str]]
 ) -> None:
     named = {"Idempotency-Key": f"shared-{time.monotonic_ns()}"}
-    one, other = (
-        submitted(guarded, keys[who] | named) for who in ("alpha submit", "beta submit")
-    )
+    one, other = (submitted(guarded, keys[who] | named) for who in ("alpha submit", "beta submit"))
     assert one != other
 
 
@@ -295,6 +290,6 @@ def test_without_keys_there_is_one_project_and_everything_is_visible(
 ) -> None:
     with HttpServer(server.url) as service:
         batch = submitted(service, {})
-        options = httpx.get(f"{service.url}/api/batches/{batch}").json()["options"]
+        options = http.get(f"{service.url}/api/batches/{batch}").json()["options"]
         assert (options["project"], options["submitted_by"]) == ("default", "local")
-        assert httpx.get(f"{service.url}/api/batches/{alphas}").status_code == 200
+        assert http.get(f"{service.url}/api/batches/{alphas}").status_code == 200
