@@ -22,7 +22,7 @@ from weighbridge_producer.interface import ANYTHING, Batch
 from weighbridge_producer.submitting import Digester, Feeder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Generator, Iterator, Sequence
 
     from weighbridge.jobs.audit import Actor
     from weighbridge.jobs.broker import Publisher
@@ -116,7 +116,7 @@ class RedisBatch(Batch):
         *,
         follow: bool = True,
         should_stop: Callable[[], bool] = lambda: False,
-    ) -> Iterator[ChunkPage]:
+    ) -> Generator[ChunkPage]:
         """Yield result lines as bytes, chunk by chunk, each page with the cursor after it."""
         collector = Collector(self._store, self.id, Cursor.parse(cursor) if cursor else None)
         return collector.pages(follow=follow, should_stop=should_stop)

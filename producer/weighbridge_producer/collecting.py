@@ -11,7 +11,7 @@ from weighbridge.jobs.store import LogEntry
 from weighbridge_producer.interface import Page
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Generator, Iterator
 
     from weighbridge.jobs.store import Store
 
@@ -76,7 +76,7 @@ class Collector:
 
     def pages(
         self, *, follow: bool = True, should_stop: Callable[[], bool] = lambda: False
-    ) -> Iterator[ChunkPage]:
+    ) -> Generator[ChunkPage]:
         """Yield the results recorded so far and, to `follow`, all that come until the batch has ended."""
         while not should_stop():
             after = self._last.position if self._last else ""

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+import time
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Any
 
 from weighbridge.jobs.projects import DEFAULT_PROJECT
 from weighbridge.settings import KIB
 from weighbridge_producer.http.key_watch import PROJECT
-from weighbridge_producer.http.turns import end_turn, has_turn
+from weighbridge_producer.http.turns import end_turn
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, MutableMapping
+
     from starlette.types import Message, Scope, Send
 
     from weighbridge_producer.http.limits import ByteBudget
@@ -38,23 +42,39 @@ class AnswerSender:
 
     async def send(self, message: Message) -> None:
         """Send one piece of the body."""
-        body = message.get("body", b"")
-        if len(body) <= PIECE_BYTES and not has_turn(self._scope):
-            await self._send(message)
-            return
-        project = self._scope.get(PROJECT, DEFAULT_PROJECT)
-        with await self._budget.turn(project, max(1, len(body))):
-            end_turn(self._scope)
-            await self._send_within_time(body, message)
-
-    async def _send_within_time(self, body: bytes, message: Message) -> None:
+        body = message.pop("body", b"")
         try:
-            async with asyncio.timeout(_PATIENCE_SECONDS + len(body) / LEAST_BYTES_PER_SECOND):
-                last = 0
-                for last in range(0, len(body) - PIECE_BYTES, PIECE_BYTES):
-                    piece = body[last : last + PIECE_BYTES]
+            async with (
+                asyncio.timeout(_seconds_for(body) if len(body) > PIECE_BYTES else None),
+                aclosing(counted_pieces(self._scope, self._budget, body)) as pieces,
+            ):
+                async for piece in pieces:
                     await self._send({**message, "body": piece, "more_body": True})
-                rest = body[last + PIECE_BYTES :] if len(body) > PIECE_BYTES else body
-                await self._send({**message, "body": rest})
+                await self._send({**message, "body": b""})
         except TimeoutError:
             raise SlowReaderError from None
+
+
+async def counted_pieces(
+    scope: MutableMapping[str, Any], budget: ByteBudget, body: bytes
+) -> AsyncGenerator[bytes]:
+    """Yield what is to be sent in pieces, the request's turn ended and what is large counted meanwhile.
+
+    Raises SlowReaderError when they are taken too slowly.
+    """
+    if len(body) <= PIECE_BYTES:
+        end_turn(scope)
+        yield body
+        return
+    with await budget.turn(scope.get(PROJECT, DEFAULT_PROJECT), len(body)):
+        end_turn(scope)
+        deadline = time.monotonic() + _seconds_for(body)
+        for first in range(0, len(body), PIECE_BYTES):
+            if time.monotonic() > deadline:
+                raise SlowReaderError
+            yield body[first : first + PIECE_BYTES]
+
+
+def _seconds_for(body: bytes) -> float:
+    """Return how long a large body may take to be read."""
+    return _PATIENCE_SECONDS + len(body) / LEAST_BYTES_PER_SECOND

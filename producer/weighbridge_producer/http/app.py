@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import asynccontextmanager
 from functools import cache
 from importlib.metadata import version
@@ -14,6 +15,7 @@ from starlette.staticfiles import StaticFiles
 from weighbridge_producer import web
 from weighbridge_producer.http import problems
 from weighbridge_producer.http.access import anybody
+from weighbridge_producer.http.memory import trim_for_ever
 from weighbridge_producer.http.metrics import Measure
 from weighbridge_producer.http.routes import (
     audit,
@@ -94,6 +96,8 @@ def _add_document(app: FastAPI) -> None:
 
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    trimming = asyncio.create_task(trim_for_ever())
     yield
+    trimming.cancel()
     await app.state.service.key_watch.close()
     await app.state.service.trials.close()

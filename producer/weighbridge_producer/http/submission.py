@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
+
+from typing_extensions import override
 
 from weighbridge.errors import (
     BatchClosedError,
@@ -23,17 +26,22 @@ from weighbridge_producer.reading import Source
 from weighbridge_producer.strict import checked
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+    from concurrent.futures import Future
     from typing import BinaryIO
 
+    from weighbridge.settings import Settings
     from weighbridge_producer.batch import RedisBatch
     from weighbridge_producer.encoding import SourceLine
     from weighbridge_producer.http.access import Identity
     from weighbridge_producer.http.body_stream import BodyStream
+    from weighbridge_producer.http.limits import Slot
     from weighbridge_producer.http.order import Order
     from weighbridge_producer.http.service import Service
+    from weighbridge_producer.reading import Cases
 
 
+_LOOK_SECONDS = 0.5  #: whether an upload that waits goes on
 CLOSE = {"Connection": "close"}  #: or the rest of the body would be read, and thrown away
 
 
@@ -56,6 +64,31 @@ class Received:
 
 #: After these the rest may still come, in a request with the same key.
 _RESUMABLE = (UploadBrokenError, ServerError)
+
+
+class LargeLinesInTurn(Source):
+    """A source of which each line that fills a chunk waits for its turn: it is copied some times on its way."""
+
+    def __init__(self, cases: Cases, settings: Settings, take_slot: Callable[[], Slot]) -> None:
+        super().__init__(cases, settings)
+        self._large_bytes = settings.chunk_limit_bytes
+        self._take_slot = take_slot
+
+    @override
+    def __iter__(self) -> Iterator[SourceLine]:
+        for line in super().__iter__():
+            if line.size < self._large_bytes:
+                yield line
+                continue
+            # Whoever asks for the next line has submitted this one.
+            with self._take_slot():
+                yield line
+
+
+def _give_back(waited: Future[Slot]) -> None:
+    """Release a slot that nobody waits for any more."""
+    if not waited.cancelled() and not waited.exception():
+        waited.result().release()
 
 
 class Submission:
@@ -93,11 +126,23 @@ class Submission:
             batch, begun_before = (resumed, True) if resumed else self._batch(project)
             replayed = begun_before and self._client.store.position(batch.id).sealed
             with self._ended_on_error(batch, begun_before=begun_before):
-                source = Source(cases, self._settings)
+                source = LargeLinesInTurn(cases, self._settings, self._large_line)
                 batch.feeder(source, should_stop=lambda: bool(stream.failure)).feed()
                 if stream.failure:
                     raise stream.failure
         return Received(batch, replayed)
+
+    def _large_line(self) -> Slot:
+        """Wait for the right to submit a large line, as long as the upload goes on."""
+        turn = self._service.large_lines.turn(self._identity.project)
+        waiting = asyncio.run_coroutine_threadsafe(turn, self._stream.loop)
+        while True:
+            try:
+                return waiting.result(_LOOK_SECONDS)
+            except TimeoutError:
+                if self._stream.failure:
+                    waiting.add_done_callback(_give_back)
+                    raise self._stream.failure from None
 
     def _framed(self) -> Iterator[SourceLine]:
         stream = cast("BinaryIO", self._stream)

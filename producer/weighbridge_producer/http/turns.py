@@ -47,11 +47,6 @@ def end_turn(scope: MutableMapping[str, Any]) -> None:
         slot.release()
 
 
-def has_turn(scope: MutableMapping[str, Any]) -> bool:
-    """Whether a request has a turn."""
-    return _TURN in scope
-
-
 async def _large_read(request: Request, service: Served, identity: Reader) -> None:
     turns = Turns(request.scope, identity.project)
     await turns.take(service.reads, patience_seconds=_PATIENCE_SECONDS)
