@@ -35,6 +35,7 @@ LINES = (
     *("application/gzip", "application/x-gzip", "application/zstd", "application/octet-stream"),
     *("text/plain", "binary/octet-stream"),
 )
+_STORED_LOOK_SECONDS = 2.0  #: between looks at how much its project has stored
 _END_SECONDS = 5.0  #: for the thread to end its batch when the service stops
 _ENCODINGS = {"", "identity", "gzip", "x-gzip", "zstd"}  #: found by content; the header may say so
 
@@ -157,6 +158,7 @@ class _Upload:
         besides = [
             asyncio.create_task(self._pump(stream)),
             asyncio.create_task(self._end_with_key(stream)),
+            asyncio.create_task(self._end_when_full(stream)),
         ]
         try:
             # Submitting may end first: when the graders are refused, or the cases are past a limit.
@@ -170,6 +172,15 @@ class _Upload:
     async def _end_with_key(self, stream: BodyStream) -> None:
         await self._key_ended.wait()
         stream.break_off(_key_refused())
+
+    async def _end_when_full(self, stream: BodyStream) -> None:
+        """End the upload once its project has more input than it may."""
+        project = self._identity.project_for(self.order.project)
+        while limit := self._service.settings.project_limit_bytes:
+            with suppress(ServerError):  # its own requests tell the upload of that
+                if await run_in_threadpool(self._service.client.store.input_bytes, project) > limit:
+                    stream.break_off(_project_full(limit))
+            await asyncio.sleep(_STORED_LOOK_SECONDS)
 
     async def _pump(self, stream: BodyStream) -> None:
         try:
@@ -189,6 +200,16 @@ class _Upload:
 
 def _key_refused() -> UploadBrokenError:
     return UploadBrokenError("the API key was revoked, or has expired", 401, "KEY_REFUSED")
+
+
+def _project_full(limit: int) -> ProblemError:
+    return ProblemError(
+        507,
+        "PROJECT_FULL",
+        f"the batches of this project have over {limit:,} bytes of input",
+        "delete some of them, or raise WEIGHBRIDGE_PROJECT_LIMIT_BYTES",
+        CLOSE,
+    )
 
 
 def _read_form(

@@ -194,3 +194,20 @@ def test_large_lines_of_an_upload_take_turns(server: EmbeddedServer) -> None:
         assert httpx.post(address, content=large, headers=NDJSON, timeout=60).status_code == 201
         held[1].release()
         eventually(lambda: service.service.large_lines.taken == 0, 20, "the turns' end")
+
+
+def test_a_project_that_has_all_it_may_store_takes_no_more_until_it_deletes(
+    server: EmbeddedServer,
+) -> None:
+    settings = {"rate_limit_per_minute": 0, "project_limit_bytes": 3 * len(LINE)}
+    with HttpServer(server.url, keys_required=True, **settings) as service:
+        full, other = key_of(service, "full", "manage"), key_of(service, "other")
+        held = [submit(service, full) for _ in range(3)]
+        with HalfUpload(service.port, query="?grader=string-match", **full) as upload:
+            upload.send(LINE + b"\n" * 400_000)
+            status, body = upload.answer()
+            assert (status, b"PROJECT_FULL" in body) == (507, True)
+        assert submit(service, other).status_code == 201
+        for answer in held:
+            address = f"{service.url}/api/batches/{answer.json()['batch_id']}"
+            assert httpx.delete(address, headers=full, timeout=60).status_code == 204

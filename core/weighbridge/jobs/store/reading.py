@@ -180,6 +180,15 @@ class Reading(StoreBase):
                 found.append((self._state(batch, meta), BatchOptions.unpack(raw[b"options"])))
         return found
 
+    def input_bytes(self, project: str) -> int:
+        """Return how many bytes of input the batches of a project have that are not gone, packed or not."""
+        with plain_errors():
+            batches = [text(batch) for batch in self.redis.zrange(listing(project), 0, -1)]
+            pipe = self.redis.pipeline(transaction=False)
+            for batch in batches:
+                pipe.hget(key(batch, "meta"), "offset")
+            return sum(int(offset or 0) for offset in pipe.execute())
+
     def belongs_to(self, batch: str, project: str) -> bool:
         """Whether a batch is a project's, or was while it was there; the same work is done for every answer."""
         with plain_errors():
