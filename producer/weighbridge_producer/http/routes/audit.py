@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
+from starlette.concurrency import run_in_threadpool
 
 from weighbridge_producer.http.access import Manager
 from weighbridge_producer.http.service import Served
 from weighbridge_producer.http.shapes import AuditPageShape
-from weighbridge_producer.http.turns import SearchTurn
+from weighbridge_producer.http.turns import search_turn
 
 PAGE_LIMIT = 1_000
 
@@ -28,8 +29,11 @@ class AuditQuery(BaseModel, extra="forbid"):
 
 
 @router.get("", response_model=AuditPageShape)
-def list_audit(
-    service: Served, identity: Manager, _turn: SearchTurn, query: Annotated[AuditQuery, Query()]
+async def list_audit(
+    request: Request,
+    service: Served,
+    identity: Manager,
+    query: Annotated[AuditQuery, Query()],
 ) -> dict[str, Any]:
     """Return who submitted, resumed, cancelled, retried or deleted batches, made or revoked keys, or drained workers.
 
@@ -37,7 +41,9 @@ def list_audit(
     `next_cursor` all the same.
     """
     project = identity.project_for(query.project) if query.project else identity.sees
-    found = service.audit.page(
+    await search_turn(request, service, identity)
+    found = await run_in_threadpool(
+        service.audit.page,
         project=project,
         batch=query.batch,
         since=query.since,
