@@ -23,6 +23,7 @@ WeighbridgeError
 ├── FileError (OSError)                   the system refuses a file or folder
 ├── InvalidFilterError (ValueError)         results are asked for by what no result can have
 ├── InvalidKeyError (ValueError)            an API key cannot be made as asked
+├── InvalidProjectError (ValueError)       a project cannot have that name
 ├── InvalidSettingError (ValueError)      an environment variable has a value that its setting cannot take
 ├── ServerError                           Redis is absent, refuses, or misbehaves
 │   ├── ServerUnavailableError            nothing answers at the address
@@ -261,6 +262,12 @@ class InvalidKeyError(WeighbridgeError, ValueError):
     """An API key cannot be made as asked."""
 
     code = "INVALID_KEY"
+
+
+class InvalidProjectError(WeighbridgeError, ValueError):
+    """A project cannot have that name."""
+
+    code = "INVALID_PROJECT"
 
 
 class InvalidSettingError(WeighbridgeError, ValueError):

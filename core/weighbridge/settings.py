@@ -69,6 +69,7 @@ class Settings(BaseSettings):
     upload_silence_seconds: PositiveFloat = 60.0  #: past it an upload is broken off
     listeners_at_once: Positive = 2_000  #: to events and followed results, in one process
     rate_limit_per_minute: Annotated[int, Ge(0)] = 600  #: requests of one API key; 0: no limit
+    project_limit_bytes: Annotated[int, Ge(0)] = 0  #: of input kept for one project; 0: no limit
     try_it_limit_bytes: Annotated[int, Gt(0), Le(256 * MIB)] = 4 * MIB
     public_hosts: str | None = None  #: the names that the service answers to, by commas; None: any
     trusted_proxies: str | None = None  #: addresses whose X-Forwarded-For is believed, by commas

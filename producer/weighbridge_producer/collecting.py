@@ -15,7 +15,7 @@ from weighbridge_producer.interface import Page
 from weighbridge_producer.intervals import IntervalSet
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Generator, Iterator, Sequence
 
     from weighbridge.jobs.store import Store
 
@@ -123,7 +123,7 @@ class Collector:
 
     def pages(
         self, *, follow: bool = True, should_stop: Callable[[], bool] = lambda: False
-    ) -> Iterator[ChunkPage]:
+    ) -> Generator[ChunkPage]:
         """Yield the results recorded so far and, to `follow`, all that come until the batch has ended.
 
         Raises StaleCursorError when the batch is retried meanwhile, ResultsFreedError when somebody frees results.

@@ -92,6 +92,7 @@ class HttpClient(Client):
         resume: str | None = None,
         strict: bool = False,
         priority: Priority = "normal",
+        project: str | None = None,
     ) -> HttpBatch:
         """Submit cases as one batch; see Client.submit.
 
@@ -105,6 +106,7 @@ class HttpClient(Client):
             strict=strict,
             resume=resume,
             priority=priority,
+            project=project,
         )
         headers = {"Content-Type": upload.content_type}
         if upload.rereadable:
@@ -142,13 +144,15 @@ class HttpClient(Client):
         return HttpBatch(self._exchange, batch_id)
 
     @override
-    def batches(self, most: int = 100) -> list[BatchState]:
+    def batches(self, most: int = 100, *, project: str | None = None) -> list[BatchState]:
         found: list[BatchState] = []
         cursor: str | None = ""
         while cursor is not None and len(found) < most:
             params: Params = {"limit": min(most - len(found), _LISTED_AT_ONCE)}
             if cursor:
                 params["cursor"] = cursor
+            if project:
+                params["project"] = project
             listed = self._exchange.ask("GET", "api/batches", _Listed, params=params)
             found += listed.batches
             cursor = listed.next_cursor

@@ -152,6 +152,8 @@ class TestServer:
 class _Secret(str):
     """A setting whose value is secret."""
 
+    __slots__ = ()
+
     def get_secret_value(self) -> str:
         return str(self)
 

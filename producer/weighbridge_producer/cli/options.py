@@ -49,6 +49,10 @@ RedisUrl = Annotated[
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Write JSON for machines.")]
+Project = Annotated[
+    str | None,
+    typer.Option("--project", metavar="P", help="The project whose batch it is.", callback=utf8),
+]
 BatchId = Annotated[str, typer.Argument(metavar="BATCH", help="A batch id.", callback=utf8)]
 Graders = Annotated[
     list[str] | None,

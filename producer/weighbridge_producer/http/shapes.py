@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import BaseModel, Field
 
 from weighbridge.graders.base import Verdict
+from weighbridge.jobs.audit import Action
 from weighbridge.jobs.model import BatchStatus
 
 if TYPE_CHECKING:
@@ -115,6 +116,7 @@ class StateShape(BaseModel):
         description="the status it will end with, once its open jobs are taken out"
     )
     reason: str = Field(description="why it failed")
+    paused: bool = Field(description="whether workers begin no more of it, for now")
 
 
 class DurabilityShape(BaseModel):
@@ -151,6 +153,10 @@ class OptionsShape(BaseModel):
     graders: list[SpecShape]
     source: str = Field(description="what the input was called")
     metadata: dict[str, str]
+    project: str = Field(description="whose API keys may see it")
+    submitted_by: str = Field(
+        description="an API key's name, `cli:USER@HOST`, or `local` where keys are off"
+    )
 
 
 class SummaryShape(BaseModel):
@@ -177,6 +183,27 @@ class ListedShape(StateShape):
 
     source: str
     metadata: dict[str, str]
+    project: str
+    submitted_by: str
+
+
+class AuditEntryShape(BaseModel):
+    """One thing that somebody did."""
+
+    at: float = Field(description="seconds since the epoch")
+    action: Action
+    actor: str = Field(description="an API key's name, `cli:USER@HOST`, or `local`")
+    key_id: str = Field(description="of the API key; empty where there was none")
+    project: str = Field(description="empty where it concerns the whole server")
+    batch: str
+    details: dict[str, str]
+
+
+class AuditPageShape(BaseModel):
+    """Some entries of the audit log, newest first."""
+
+    entries: list[AuditEntryShape]
+    next_cursor: str | None = Field(description="for the entries before these; null at the end")
 
 
 class BatchShape(StateShape):
@@ -184,6 +211,7 @@ class BatchShape(StateShape):
 
     graders: list[SummaryShape]
     options: OptionsShape
+    history: list[AuditEntryShape] = Field(description="who did what to it, the newest 100")
 
 
 class BatchListShape(BaseModel):
@@ -238,4 +266,6 @@ def options_json(options: BatchOptions) -> dict[str, Any]:
         "graders": [spec.as_dict() for spec in options.graders],
         "source": options.source,
         "metadata": options.metadata or {},
+        "project": options.project,
+        "submitted_by": options.submitted_by,
     }

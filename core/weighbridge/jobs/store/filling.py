@@ -14,6 +14,7 @@ from weighbridge.jobs.store.keys import (
     LISTED_SECONDS,
     dies_at,
     key,
+    listing,
     new_batch_id,
     text,
 )
@@ -52,7 +53,9 @@ class Filling(StoreBase):
             pipe = self.redis.pipeline(transaction=False)
             pipe.zadd(BATCHES, {batch: created})
             pipe.zadd(ACTIVE, {batch: created})
-            pipe.zremrangebyscore(BATCHES, "-inf", created - LISTED_SECONDS)
+            pipe.zadd(listing(options.project), {batch: created})
+            for name in (BATCHES, listing(options.project)):
+                pipe.zremrangebyscore(name, "-inf", created - LISTED_SECONDS)
             pipe.execute()
         return batch
 

@@ -13,8 +13,8 @@ from weighbridge.jobs.chunk import UNREADABLE, decompress
 from weighbridge.jobs.connection import plain_errors
 from weighbridge.jobs.model import SCORE_BUCKETS, BatchState, BatchStatus, Counts, GraderSummary
 from weighbridge.jobs.store.base import StoreBase, readable
-from weighbridge.jobs.store.keys import BATCHES, key, opened_at, text
-from weighbridge.jobs.store.shapes import BatchOptions, Fetched, LogEntry
+from weighbridge.jobs.store.keys import key, listing, opened_at, text
+from weighbridge.jobs.store.shapes import BatchOptions, Fetched, LogEntry, project_in
 from weighbridge.jobs.tally import VACUOUS, score_bucket
 
 if TYPE_CHECKING:
@@ -71,20 +71,6 @@ class Reading(StoreBase):
             values = self.redis.hmget(key(batch, "meta"), _STATE)
         return self._state_of(batch, values)
 
-    def states(self, batches: Sequence[str]) -> list[BatchState]:
-        """Return the states of some batches, read at once; those that are gone or damaged are left out."""
-        with plain_errors():
-            pipe = self.redis.pipeline(transaction=False)
-            for batch in batches:
-                pipe.hmget(key(batch, "meta"), _STATE)
-            answers = pipe.execute()
-        states = []
-        for batch, values in zip(batches, answers, strict=True):
-            # One that cannot be read must not hide the others.
-            with suppress(BatchError):
-                states.append(self._state_of(batch, values))
-        return states
-
     def _state_of(self, batch: str, values: list[bytes | None]) -> BatchState:
         if values[0] is None:
             raise self.missing(batch)
@@ -113,19 +99,6 @@ class Reading(StoreBase):
             reason=meta.get("reason", ""),
             paused=meta["paused"] == "1",
         )
-
-    def options_of(self, batches: Sequence[str]) -> dict[str, BatchOptions]:
-        """Return what some batches were submitted with, read at once; those that are gone are left out."""
-        with plain_errors():
-            pipe = self.redis.pipeline(transaction=False)
-            for batch in batches:
-                pipe.hget(key(batch, "meta"), "options")
-            answers = pipe.execute()
-        return {
-            batch: BatchOptions.unpack(data)
-            for batch, data in zip(batches, answers, strict=True)
-            if data is not None
-        }
 
     def summary(self, batch: str) -> list[GraderSummary]:
         """Return what each label's jobs came to, labels in order."""
@@ -208,8 +181,10 @@ class Reading(StoreBase):
         with plain_errors():
             self.redis.hdel(key(batch, "chunks"), *names)
 
-    def batches(self, most: int = 100, before: str | None = None) -> list[str]:
-        """Return the ids of the newest batches, or of the newest before another one, newest first.
+    def batches(
+        self, most: int = 100, before: str | None = None, *, project: str | None = None
+    ) -> list[str]:
+        """Return the ids of the newest batches, of one project or all, or of the newest before another one.
 
         Raises StaleCursorError when what they are to be `before` is no batch id.
         """
@@ -225,13 +200,45 @@ class Reading(StoreBase):
         passed = 0
         while len(found) < most:
             with plain_errors():
-                rows = self.redis.zrevrangebyscore(BATCHES, newest, "-inf", passed, most)
+                rows = self.redis.zrevrangebyscore(listing(project), newest, "-inf", passed, most)
             # Those of one second are in the order of their ids.
             found += [batch for batch in map(text, rows) if before is None or batch < before]
             passed += len(rows)
             if len(rows) < most:
                 break
         return found[:most]
+
+    def listed(self, batches: Sequence[str]) -> list[tuple[BatchState, BatchOptions]]:
+        """Return how batches stand and their options, in one round trip; those that cannot be read are left out."""
+        with plain_errors():
+            pipe = self.redis.pipeline(transaction=False)
+            for batch in batches:
+                pipe.hmget(key(batch, "meta"), (*_STATE, "options"))
+            answers = pipe.execute(raise_on_error=False)
+        found = []
+        for batch, answer in zip(batches, answers, strict=True):
+            with suppress(BatchError), readable(batch):
+                *values, options = answer
+                found.append((self._state_of(batch, values), BatchOptions.unpack(options)))
+        return found
+
+    def input_bytes(self, project: str) -> int:
+        """Return how many bytes of input the batches of a project have that are not gone, packed or not."""
+        with plain_errors():
+            batches = [text(batch) for batch in self.redis.zrange(listing(project), 0, -1)]
+            pipe = self.redis.pipeline(transaction=False)
+            for batch in batches:
+                pipe.hget(key(batch, "meta"), "offset")
+            return sum(int(offset or 0) for offset in pipe.execute())
+
+    def belongs_to(self, batch: str, project: str) -> bool:
+        """Whether a batch is a project's, or was while it was there; the same work is done for every answer."""
+        with plain_errors():
+            pipe = self.redis.pipeline(transaction=False)
+            pipe.hget(key(batch, "meta"), "options")
+            pipe.zscore(listing(project), batch)
+            options, listed = pipe.execute()
+        return project_in(options) == project if options else listed is not None
 
     def is_deleted(self, batch: str) -> bool:
         """Whether somebody has deleted the batch, or is about it."""
