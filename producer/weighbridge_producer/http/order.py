@@ -80,7 +80,9 @@ class Order:
         if len(specs) > GRADERS_LIMIT:
             raise ConfigTypeError(f"at most {GRADERS_LIMIT} graders, not {len(specs)}")
         return cls(
-            *(_specs(specs), metadata, legible_name(source)),
+            graders=_specs(specs),
+            metadata=metadata,
+            source=legible_name(source),
             resume=resume,
             priority=priority,
             project=project,
