@@ -119,14 +119,14 @@ def test_jobs_are_errored_once_no_worker_has_had_their_grader_for_the_stated_tim
 def test_a_chunk_of_a_newer_release_waits_for_the_workers_of_that_release(
     client: Client, start_worker: StartWorker
 ) -> None:
+    worker = start_worker(client.url, 1, capability_patience_seconds=PATIENCE_SECONDS)
+    client.fleet.advertise({}, 2)  # a worker of that release was there a moment ago
     batch = client.open("cases", ())
     packed = decompress(Chunk(1, b"{}\n{}\n", 2).pack()).replace(b'"v":1', b'"v":2')
     chunk = ChunkId(0, 1, 3, "0123456789abcdef")
     after = Position(1, 6, 2, "prefix")
     client.store.submit_chunk(batch.id, Submission(chunk, 2, after, compress(packed), b"", 0))
     client.store.seal(batch.id, 1, "prefix")
-    client.fleet.advertise({}, 2)  # a worker of that release was there a moment ago
-    worker = start_worker(client.url, 1, capability_patience_seconds=PATIENCE_SECONDS)
     client.publisher.wake()
     eventually(lambda: "is left to workers with schema:2" in worker.log, 20)
     batch.wait(30)
@@ -143,3 +143,16 @@ def test_a_name_that_no_worker_has_is_an_error_at_once(
     batch.wait(15)
     assert results_by_id(batch)["typo"]["error"]["code"] == "UNKNOWN_GRADER"
     assert "is left to workers" not in worker.log
+
+
+@pytest.mark.slow
+@pytest.mark.xfail(strict=True, reason="capabilities are advertised for all queues together")
+def test_a_worker_of_another_queue_is_not_waited_for(
+    client: Client, start_worker: StartWorker
+) -> None:
+    start_worker(client.url, 1, queue="elsewhere")
+    await_capability(client)
+    start_worker(client.url, 1, plug_ins=False, capability_patience_seconds=PATIENCE_SECONDS)
+    batch = client.submit(mixed_cases(40, 4))
+    batch.wait(25)
+    assert batch.status().counts.errored == 4

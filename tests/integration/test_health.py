@@ -199,6 +199,7 @@ def test_whatever_lies_in_the_store_health_is_told(lone: RedisClient) -> None:
     redis.hset(prefix + "meta", mapping={"errored": "many", "options": "[]"})
     redis.set(prefix + "open", "no list")
     odd = lone.submit(true_false_cases(10)).id
+    names = lone.store.open_chunks(odd)
     prefix = f"wb:{{{odd}}}:"
     redis.hset(prefix + "meta", mapping={"errored": "7", "options": "{"})
     redis.hset(prefix + "meta", '[[1],{},"errored","TIMEOUT"]', "no number")
@@ -206,9 +207,7 @@ def test_whatever_lies_in_the_store_health_is_told(lone: RedisClient) -> None:
     redis.hset(prefix + "meta", '["l","g","errored",["TIMEOUT"]]', "1")
     redis.zadd(prefix + "open", {b"\xff": 5, "-1": float("inf"), "": -1})
     redis.hset(prefix + "chunks", b"\xff", "x")
-    for name, forged in zip(
-        lone.store.open_chunks(odd)[:3], [b"", b"[]", b'{"jobs": "x"}'], strict=False
-    ):
+    for name, forged in zip(names, [b"", b"[]", b'{"jobs": "x"}'], strict=False):
         redis.hset(prefix + "chunks", str(name), forged)
     odder = lone.submit(true_false_cases(10)).id
     redis.set(f"wb:{{{odder}}}:chunks", "no hash")

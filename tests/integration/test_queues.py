@@ -27,11 +27,12 @@ def test_each_queue_is_sent_the_messages_that_it_has_lost(own_server: EmbeddedSe
             queue: stack.enter_context(Client(own_server.url, settings=Settings(queue=queue)))
             for queue in ("lost", "sent", "deserted")
         }
-        for queue, client in clients.items():
+        for client in clients.values():
             case = {"custom_id": "a", "inputs": {"agent_response": "1", "expected_output": "1"}}
             client.submit([case], graders=["true-false"])
-            if queue != "deserted":
-                client.fleet.beat(WorkerInfo(queue, "host", 1, 2, queue, SCHEMA_VERSION), 60)
+        for queue in ("lost", "sent"):
+            worker = WorkerInfo(queue, "host", 1, 2, queue, SCHEMA_VERSION)
+            clients[queue].fleet.beat(worker, 60)
         client = clients["lost"]
         assert client.store.redis.delete("lost", "deserted") == 2
         sweeper = Sweeper("s", client.settings, client.store, client.fleet, client.publisher)

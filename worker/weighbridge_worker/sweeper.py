@@ -154,12 +154,15 @@ class Sweeper:
     def _look_at(self, batch: str, held: HeldChunk, now: float, workers: list[WorkerInfo]) -> None:
         """Put back what nobody works on any more."""
         info = held.info
-        gone = bool(info.token) and self._living.is_gone(info.worker)
-        if held.until > now and not gone:
-            return
         if info.token:
-            died = gone and not self._fleet.has_said_farewell(info.worker)
-            self._put_back(batch, held, died=died)
+            if self._living.is_gone(info.worker):
+                died = not self._fleet.has_said_farewell(info.worker)
+                self._put_back(batch, held, died=died)
+            # Of one that is not heard it is not known yet whether its worker died with it.
+            elif held.until <= now and self._living.is_heard(info.worker):
+                self._put_back(batch, held, died=False)
+        elif held.until > now:
+            return
         elif info.lane:
             self._look_at_lane(batch, held, workers)
         else:

@@ -42,6 +42,16 @@ def test_a_worker_that_is_heard_again_is_back() -> None:
     assert looks(living, {"b"}, 107.5, 5) == {"a"}
 
 
+def test_a_worker_is_heard_or_gone_or_neither_for_a_moment() -> None:
+    living = Living(GAP)
+    assert not living.is_heard("a")
+    looks(living, {"a"}, 100, 2)
+    assert living.is_heard("a")
+    living.note(set(), 102)
+    assert not living.is_heard("a")
+    assert not living.is_gone("a")
+
+
 def test_a_worker_that_was_never_heard_is_gone_after_some_time_of_listening() -> None:
     living = Living(GAP)
     living.note({"b"}, 100)
