@@ -293,8 +293,7 @@ def examine_safely(client: RedisClient) -> list[Finding]:
     """Return what `examine` finds; a server that cannot be examined is itself a finding."""
     findings: list[Finding] = []
     try:
-        for finding in examine(client):
-            findings.append(finding)  # one by one: what is found before an error is told with it
+        findings.extend(examine(client))  # what is found before an error stays
     except WeighbridgeError as error:
         findings.append(Finding("problem", "server", f"{error.code}: {error.message}", error.hint))
     return findings
