@@ -293,8 +293,7 @@ def examine_safely(client: RedisClient) -> list[Finding]:
     """Return what `examine` finds; a server that cannot be examined is itself a finding."""
     findings: list[Finding] = []
     try:
-        # What is found before an error is kept: `extend` takes one after the other.
-        findings.extend(examine(client))
+        findings.extend(examine(client))  # what is found before an error stays
     except WeighbridgeError as error:
         findings.append(Finding("problem", "server", f"{error.code}: {error.message}", error.hint))
     return findings

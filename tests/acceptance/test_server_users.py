@@ -12,17 +12,21 @@ import httpx
 import pytest
 import redis
 
-from support.cases import hazard_case, true_false_cases, write_cases
+from support.cases import hazard_case, true_false_cases
 from support.http import HttpServer
 from support.servers import TcpServer
 from support.uploads import NDJSON, lines_of
 from support.waiting import eventually
+from weighbridge.errors import BatchNotFoundError
+from weighbridge.jobs.api_keys import ApiKeys, Role
+from weighbridge.jobs.results import ResultFilter
 from weighbridge.server_binary import find_server
+from weighbridge_producer.client import RedisClient
+from weighbridge_producer.doctor import examine_safely
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from support.cli import Cli
     from support.workers import StartWorker
 
 RULES = Path(__file__).resolve().parents[2] / "deploy/redis-acl.conf"
@@ -85,72 +89,64 @@ def test_a_server_does_not_start_with_a_password_left_out(tmp_path: Path) -> Non
     assert "password hash must be exactly 64 characters" in ended.stdout + ended.stderr
 
 
+@pytest.mark.timeout(300)
 def test_every_part_does_its_work_under_its_own_user(
-    users: Users, cli: Cli, start_worker: StartWorker
+    users: Users, start_worker: StartWorker
 ) -> None:
     worker = start_worker(users.url("worker"), job_deadline_seconds=1)
-    submit_collect_and_delete(cli, users.url("producer"))
-    cancel_pause_and_retry(cli, users.url("producer"))
-    operate(cli, users)
-    serve(users, cli)
-    with HttpServer(users.url("service")) as service:
-        answer = httpx.post(f"{service.url}/api/workers/{worker.await_heartbeat().name}/drain")
-        assert answer.status_code in {200, 202, 204}, answer.text
-    assert worker.await_end() == 0
+    with RedisClient(users.url("producer"), patient=False) as producer:
+        submit_collect_and_delete(producer)
+        pause_retry_and_cancel(producer)
+    with RedisClient(users.url("operator"), patient=False) as operator:
+        token = operate(operator)
+        serve(users.url("service"), token)
+        operator.drain(worker.await_heartbeat().name)
+        assert worker.await_end() == 0
     assert users.refused() == []
 
 
-def submit_collect_and_delete(cli: Cli, url: str) -> None:
-    cases = write_cases(cli.folder / "cases.jsonl", true_false_cases(3000))
-    batch = submit(cli, url, cases)
-    assert cli("watch", batch, redis_url=url).status == 100
-    results = cli("results", batch, redis_url=url)
-    assert len(results.out.splitlines()) == 3000
-    assert cli("status", batch, "--json", redis_url=url).json["status"] == "completed"
-    assert batch in cli("batches", redis_url=url).out
-    assert cli("workers", redis_url=url).status == 0
-    assert cli("delete", batch, redis_url=url).status == 0
-    assert cli("status", batch, redis_url=url).status == 1
+def submit_collect_and_delete(producer: RedisClient) -> None:
+    batch = producer.submit([*true_false_cases(3000), *true_false_cases(10)], priority="low")
+    assert batch.wait(90).counts.total == 3000
+    assert len(list(batch.results())) == 3000
+    assert batch.summary()
+    assert batch.result("c7")
+    assert batch.search(ResultFilter(verdict="fail")).lines
+    assert [state.batch_id for state in producer.batches()] == [batch.id]
+    assert producer.health().workers == producer.workers() != []
+    assert batch.delete()
+    with pytest.raises(BatchNotFoundError):
+        batch.status()
 
 
-def cancel_pause_and_retry(cli: Cli, url: str) -> None:
-    assert cli("pause", "--queue", "weighbridge", redis_url=url).status == 0
-    cases = write_cases(cli.folder / "other.jsonl", true_false_cases(500))
-    batch = submit(cli, url, cases, "--priority", "high")
-    assert cli("pause", batch, redis_url=url).status == 0
-    assert cli("unpause", "--queue", "weighbridge", redis_url=url).status == 0
-    assert cli("unpause", batch, redis_url=url).status == 0
-    assert cli("watch", batch, redis_url=url).status == 100
+def pause_retry_and_cancel(producer: RedisClient) -> None:
+    producer.pause_queue("weighbridge")
+    batch = producer.submit(true_false_cases(500), priority="high")
+    batch.pause()
+    producer.unpause_queue("weighbridge")
+    batch.unpause()
+    batch.wait(60)
     doubtful = [hazard_case("k", "kills-itself"), hazard_case("l", "loops"), *true_false_cases(9)]
-    batch = submit(cli, url, write_cases(cli.folder / "doubtful.jsonl", doubtful))
-    assert cli("watch", batch, redis_url=url).status == 100
-    assert cli("retry", batch, redis_url=url).status == 0
-    assert cli("cancel", batch, redis_url=url).status == 0
+    batch = producer.submit(doubtful)
+    batch.wait(90)
+    assert batch.retry() == 2
+    assert batch.cancel().status.final
 
 
-def submit(cli: Cli, url: str, cases: Path, *options: str) -> str:
-    ended = cli("submit", cases, *options, redis_url=url)
-    assert ended.status == 0, ended.err
-    return ended.out.split()[0]
+def operate(operator: RedisClient) -> str:
+    found = {finding.subject for finding in examine_safely(operator)}
+    assert found <= {"workers", "dead letters"}
+    keys = ApiKeys(operator.store.redis)
+    spare, _ = keys.make("spare", Role.READ)
+    assert keys.all() == [spare]
+    assert keys.revoke(spare.id)
+    return keys.make("ann", Role.ADMIN)[1]
 
 
-def operate(cli: Cli, users: Users) -> None:
-    url = users.url("operator")
-    checked = cli("doctor", "--json", redis_url=url)
-    assert {row["subject"] for row in checked.json} <= {"workers", "dead letters"}, checked.out
-    made = cli("keys", "make", "spare", "--role", "read", "--json", redis_url=url)
-    assert made.status == 0, made.err
-    assert cli("keys", "list", redis_url=url).status == 0
-    assert cli("keys", "revoke", made.json["id"], redis_url=url).status == 0
-
-
-def serve(users: Users, cli: Cli) -> None:
-    made = cli(
-        *("keys", "make", "ann", "--role", "admin", "--json"), redis_url=users.url("operator")
-    )
-    headers = {"Authorization": f"Bearer {made.json['key']}"}
+def serve(url: str, token: str) -> None:
+    headers = {"Authorization": f"Bearer {token}"}
     with (
-        HttpServer(users.url("service"), keys_required=True) as service,
+        HttpServer(url, keys_required=True) as service,
         httpx.Client(base_url=service.url, headers=headers, timeout=30) as http,
     ):
         answer = http.post(
@@ -159,16 +155,19 @@ def serve(users: Users, cli: Cli) -> None:
             headers=NDJSON | {"Idempotency-Key": "once"},
         )
         assert answer.status_code == 201, answer.text
-        batch = answer.json()["batch_id"]
-        eventually(lambda: http.get(f"/api/batches/{batch}").json()["status"] == "completed", 60)
+        batch = f"/api/batches/{answer.json()['batch_id']}"
+        eventually(lambda: http.get(batch).json()["status"] == "completed", 60)
         for path in (
-            *("/readyz", "/metrics", "/api/workers", "/api/batches", "/batches", "/workers"),
-            *(f"/api/batches/{batch}/results", f"/api/batches/{batch}/results?verdict=fail"),
-            *(f"/batches/{batch}", f"/batches/{batch}/results"),
+            *("/readyz", "/metrics", "/api/workers", "/api/health", "/api/batches", "/workers"),
+            *(batch, f"{batch}/results", f"{batch}/results?verdict=fail", f"{batch}/results/c1"),
         ):
             assert http.get(path, follow_redirects=True).status_code == 200, path
-        assert http.post(f"/api/batches/{batch}/retry").status_code < 300
-        assert http.delete(f"/api/batches/{batch}").status_code < 300
+        [worker] = http.get("/api/workers").json()["workers"]
+        assert http.post(f"{batch}/retry").status_code == 200
+        assert http.post(f"{batch}/cancel").status_code == 200
+        assert http.delete(batch).status_code == 204
+        assert http.post("/api/workers/none/drain").status_code == 404
+        assert worker["name"]
 
 
 @pytest.mark.parametrize("name", USERS)

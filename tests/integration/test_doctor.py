@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from pydantic import SecretStr
 
 from support.cases import hazard_case, true_false_cases
 from support.servers import TcpServer, free_port
@@ -143,19 +144,10 @@ class TestServer:
     ) -> None:
         with server_with(tmp_path, appendonly="no") as client:
             broker = f"redis://127.0.0.1:{free_port()}/0"
-            settings = client.settings.model_copy(update={"broker_url": _Secret(broker)})
+            settings = client.settings.model_copy(update={"broker_url": SecretStr(broker)})
             with RedisClient(client.url, settings=settings, patient=False) as other:
                 subjects = [finding.subject for finding in examine_safely(other)]
         assert subjects == ["persistence", "server"]
-
-
-class _Secret(str):
-    """A setting whose value is secret."""
-
-    __slots__ = ()
-
-    def get_secret_value(self) -> str:
-        return str(self)
 
 
 class TestWorkers:
