@@ -7,7 +7,7 @@ from fnmatch import translate
 from time import process_time
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from weighbridge.errors import ConfigError
@@ -22,6 +22,7 @@ def steps(names):
     ]
 
 
+@settings(deadline=None)
 @given(st.text("ab*?[]!-.\n", max_size=8), st.text("ab-.\n]", max_size=8))
 def test_a_glob_matches_what_the_standard_library_says(glob, name):
     assert Glob(glob).matches(name) == (re.match(translate(glob), name) is not None)

@@ -6,7 +6,7 @@ import unicodedata
 from time import process_time
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from weighbridge.graders.normal_form import normalized
@@ -25,6 +25,7 @@ marked_texts = st.lists(
 ).map("".join)
 
 
+@settings(deadline=None)
 @given(marked_texts | st.text(), st.sampled_from(FORMS))
 def test_any_text_is_normalised_as_unicodedata_does(text, form):
     assert normalized(form, text) == unicodedata.normalize(form, text)
