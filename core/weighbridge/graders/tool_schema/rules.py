@@ -145,7 +145,7 @@ class Rules:
             return _refused(tool, Refusal("tool_known", "the call names no tool", ()))
         try:
             blocked = policy.blocklist.entry_for(name, self._allowance)
-            allowed = policy.allowlist and policy.allowlist.entry_for(name, self._allowance)
+            allowed = self._allowed_by(name)
         except TooManyGlobsError:
             refusal = Refusal("tool_name_is_judged", _TOO_MANY_GLOBS, (), is_gradable=False)
             return _refused(tool, refusal)
@@ -169,6 +169,10 @@ class Rules:
         if isinstance(schema, UnusableSchema):
             return _refused(tool, _unusable(source, schema.problem))
         return Rule(tool, "arguments_match_schema", tuple(listed), schema=schema, source=source)
+
+    def _allowed_by(self, name: str) -> str | None:
+        allowlist = self._policy.allowlist
+        return None if allowlist is None else allowlist.entry_for(name, self._allowance)
 
     def _without_schema(self, tool: str, definition: Definition | None, listed: list[str]) -> Rule:
         if self._policy.require_schema:
