@@ -9,6 +9,10 @@ from __future__ import annotations
 import re
 from fnmatch import translate
 from functools import cached_property
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 _CALL_COMPARISONS = 5  #: in the time of trying one glob
 _SEARCHED_COMPARISONS = 0.02  #: in the time of searching through one character
@@ -45,16 +49,32 @@ class Glob:
             at += len(text)
         return at <= end
 
-    def comparisons(self, length: int) -> float:
-        """Return an upper bound of the comparisons in the time of matching a name of so many characters."""
-        if self.is_plain:
-            return (
-                _CALL_COMPARISONS + min(length, len(self._between)) + length * _SEARCHED_COMPARISONS
-            )
-        fixed = re.match(r"[^*?\[]*", self.entry)
-        size = len(self.entry) - (fixed.end() if fixed else 0)
-        return _CALL_COMPARISONS + size * length * _MATCHED_COMPARISONS
-
     @cached_property
     def _pattern(self) -> re.Pattern[str]:
         return re.compile(translate(self.entry))
+
+
+class GlobCosts:
+    """An upper bound of what matching a name with all of some globs takes, known without a look at each."""
+
+    def __init__(self, globs: Sequence[Glob]) -> None:
+        plain = [glob for glob in globs if glob.is_plain]
+        self._globs = len(globs)
+        self._plain = len(plain)
+        self._stars = sum(glob.entry.count("*") for glob in plain)
+        self._characters = sum(_after_beginning(glob) for glob in globs if not glob.is_plain)
+
+    def comparisons(self, length: int) -> float:
+        """Return the comparisons in the time of matching a name of so many characters."""
+        return (
+            self._globs * _CALL_COMPARISONS
+            + min(self._plain * length, self._stars)
+            + self._plain * length * _SEARCHED_COMPARISONS
+            + self._characters * length * _MATCHED_COMPARISONS
+        )
+
+
+def _after_beginning(glob: Glob) -> int:
+    """Return how many characters of a glob may be matched at every place of a name."""
+    beginning = re.match(r"[^*?\[]*", glob.entry)
+    return len(glob.entry) - (beginning.end() if beginning else 0)

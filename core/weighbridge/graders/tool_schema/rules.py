@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from weighbridge.graders.inputs import printable
-from weighbridge.graders.tool_schema.globs import Glob
+from weighbridge.graders.tool_schema.globs import Glob, GlobCosts
 from weighbridge.graders.tool_schema.problems import Problem
 from weighbridge.graders.tool_schema.schema import Schema, UnusableSchema, compile_schema
 
@@ -59,6 +59,7 @@ class Names:
         self._globs = [
             Glob(entry) for entry in self.entries if not {"*", "?", "["}.isdisjoint(entry)
         ]
+        self._costs = GlobCosts(self._globs)
 
     @property
     def pattern_characters(self) -> int:
@@ -69,8 +70,7 @@ class Names:
         """Return the entry that covers a name, the name itself before any glob; raise TooManyGlobsError."""
         if name in self._names:
             return name
-        length = len(name)
-        if not allowance.take(sum(glob.comparisons(length) for glob in self._globs)):
+        if not allowance.take(self._costs.comparisons(len(name))):
             raise TooManyGlobsError
         return next((glob.entry for glob in self._globs if glob.matches(name)), None)
 
