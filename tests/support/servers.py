@@ -116,11 +116,11 @@ class ReplicaPair:
             eventually(lambda: _offset(replica) >= _offset(primary), 20, "the replica's offset")
 
     def fail_over(self) -> None:
-        """Promote the replica and demote the primary; connections to both stay open."""
+        """Promote the replica and demote the primary, with no write lost; connections to both stay open."""
         with self.primary.client() as old, self.replica.client() as new:
-            eventually(lambda: _offset(new) >= _offset(old), 20, "the replica's offset")
-            new.replicaof("NO", "ONE")
-            old.replicaof("127.0.0.1", self.replica.port)
+            old.execute_command("FAILOVER", "TO", "127.0.0.1", self.replica.port)
+            eventually(lambda: new.info("replication")["role"] == "master", 20, "the promotion")
+            eventually(lambda: old.info("replication")["role"] == "slave", 20, "the demotion")
         self.primary, self.replica = self.replica, self.primary
 
 
