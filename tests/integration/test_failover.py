@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from weighbridge_producer import Batch
 
 RECOVERY_SECONDS = 20.0
-SLOW_JOBS = 120
+SLOW_JOBS = 80
 
 PRODUCER = """
 import sys
@@ -160,7 +160,7 @@ def test_a_producer_goes_on_after_a_failover_in_the_middle_of_its_input(
     with (
         Client(proxy.url) as client,
         subprocess.Popen(
-            [sys.executable, "-c", PRODUCER, "600"], env=env, stdout=subprocess.PIPE
+            [sys.executable, "-c", PRODUCER, "200"], env=env, stdout=subprocess.PIPE
         ) as producer,
     ):
         batch = client.batch(eventually(client.batches, 30, "the batch")[0].batch_id)
@@ -169,7 +169,7 @@ def test_a_producer_goes_on_after_a_failover_in_the_middle_of_its_input(
         fail_over(pair, proxy)
         assert producer.wait(60) == 0
         batch.wait(60)
-        is_completed(batch, 600)
+        is_completed(batch, 200)
 
 
 def test_the_service_goes_on_after_a_failover(pair: ReplicaPair, proxy: Proxy) -> None:

@@ -34,6 +34,7 @@ class TcpServer:
             "maxmemory-policy": "noeviction",
             **options,
         }
+        self._password = options.get("requirepass")
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -65,7 +66,7 @@ class TcpServer:
 
     def client(self) -> Any:
         """Return a plain connection to it, for what a test does to the server itself."""
-        return redis.Redis(port=self.port, socket_timeout=10, protocol=2)
+        return redis.Redis(port=self.port, password=self._password, socket_timeout=10, protocol=2)
 
     def __enter__(self) -> Self:
         return self.start()
@@ -125,11 +126,13 @@ class ReplicaPair:
 
 
 class Sentinels:
-    """Three sentinels that watch a pair under a name."""
+    """Three sentinels that watch a pair under a name; options are those of a sentinel, `requirepass`, `auth_pass`."""
 
-    def __init__(self, folder: Path, pair: ReplicaPair, name: str = "grades") -> None:
+    def __init__(
+        self, folder: Path, pair: ReplicaPair, name: str = "grades", **options: str
+    ) -> None:
         self.name = name
-        self._nodes = [_Sentinel(folder / f"sentinel-{n}", pair, name) for n in range(3)]
+        self._nodes = [_Sentinel(folder / f"sentinel-{n}", pair, name, **options) for n in range(3)]
 
     @property
     def hosts(self) -> str:
@@ -171,8 +174,8 @@ class Sentinels:
 class _Sentinel(TcpServer):
     """One sentinel, which takes its options from a file that it also writes to."""
 
-    def __init__(self, folder: Path, pair: ReplicaPair, name: str) -> None:
-        super().__init__(folder)
+    def __init__(self, folder: Path, pair: ReplicaPair, name: str, **options: str) -> None:
+        super().__init__(folder, **options)
         watched = f"127.0.0.1 {pair.primary.port} 2"
         lines = [
             f"port {self.port}",
@@ -182,6 +185,10 @@ class _Sentinel(TcpServer):
             f"sentinel down-after-milliseconds {name} 1000",
             f"sentinel failover-timeout {name} 5000",
         ]
+        if password := options.get("auth_pass"):
+            lines.append(f"sentinel auth-pass {name} {password}")
+        if self._password:
+            lines += [f"requirepass {self._password}", f"sentinel sentinel-pass {self._password}"]
         (folder / "sentinel.conf").write_text("\n".join(lines) + "\n")
 
     def _words(self) -> list[str]:
