@@ -16,9 +16,10 @@ from pydantic import BaseModel, Field, ValidationError
 
 from weighbridge.errors import InvalidKeyError
 from weighbridge.jobs.connection import plain_errors
+from weighbridge.jobs.fleet import fleet_key
 from weighbridge.jobs.model import NAME_LIMIT, VALID_NAME
 
-API_KEYS = "wb:api_keys"
+API_KEYS = fleet_key("api_keys")
 KEYS_LIMIT = 1_000  #: that there may be at once
 LONGEST_SECONDS = 100 * 366 * 24 * 3600.0
 _PREFIX = "wbk"

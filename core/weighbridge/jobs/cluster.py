@@ -28,7 +28,9 @@ T = TypeVar("T")
 class PatientCluster(RedisCluster):
     """redis-py's client, with a pause before each try: its own tries follow at once, and end within milliseconds."""
 
-    _patience: Retry
+    def __init__(self, patience: Retry, **options: Any) -> None:
+        self._patience = patience
+        super().__init__(**options)
 
     @override
     def execute_command(self, *args: Any, **kwargs: Any) -> Any:
@@ -87,11 +89,9 @@ def connect_cluster(group: ServerGroup, patience: Retry, **options: Any) -> Pati
 
     def build() -> PatientCluster:
         nodes = [ClusterNode(*host) for host in group.hosts]  # type: ignore[no-untyped-call]
-        return PatientCluster(startup_nodes=nodes, **options, **login)
+        return PatientCluster(patience, startup_nodes=nodes, **options, **login)
 
-    cluster = _patiently(patience, build)
-    cluster._patience = patience  # noqa: SLF001 - set here, for the client's own constructor has no place for it
-    return cluster
+    return _patiently(patience, build)
 
 
 def is_cluster(client: object) -> bool:

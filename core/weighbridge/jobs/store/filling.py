@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from weighbridge.errors import BatchClosedError, ChunkConflictError
-from weighbridge.jobs.connection import plain_errors
+from weighbridge.jobs.connection import memory_share, plain_errors
 from weighbridge.jobs.store.base import StoreBase
 from weighbridge.jobs.store.keys import (
     ACTIVE,
@@ -96,11 +96,7 @@ class Filling(StoreBase):
 
     def memory_share(self) -> float:
         """Return how full the server is, 0.0 to 1.0; 0.0 when it has no limit."""
-        with plain_errors():
-            memory = self.redis.info("memory")
-        return (
-            float(memory["used_memory"]) / memory["maxmemory"] if memory.get("maxmemory") else 0.0
-        )
+        return memory_share(self.redis)
 
     def position(self, batch: str) -> Position:
         """Return how far the batch's producer has come."""
