@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 from kombu import transport
-from kombu.transport import redis
+from kombu.transport import redis, virtual
+from redis import Redis
+from redis.exceptions import OutOfMemoryError
 from redis.sentinel import Sentinel
 
 from weighbridge.jobs.failover import (
@@ -19,14 +22,52 @@ from weighbridge.jobs.failover import (
 ONE_SERVER, SENTINELS = "weighbridge-redis", "weighbridge-sentinel"
 
 
-class Channel(redis.Channel):
+class _Client(Redis):
+    """A client whose pipelines are no transactions, of which a full server refuses every command, LLEN and ZREM too."""
+
+    def pipeline(self, transaction: bool = False, shard_hint: Any = None) -> Any:
+        """Return a pipeline."""
+        return super().pipeline(transaction, shard_hint)
+
+
+class _QoS(redis.QoS):
+    """What a worker has taken and not acknowledged: of that, a full broker need not know."""
+
+    def append(self, message: Any, delivery_tag: str) -> None:
+        """Note a message, where the broker is full in memory alone: the sweeper sends out again what is lost."""
+        try:
+            super().append(message, delivery_tag)
+        except OutOfMemoryError:
+            virtual.QoS.append(self, message, delivery_tag)
+
+    def restore_visible(self, start: int = 0, num: int = 10, interval: int = 10) -> None:
+        """Put back what others have lost, which needs room for a lock."""
+        with suppress(OutOfMemoryError):
+            super().restore_visible(start, num, interval)
+
+
+class _WorksWhenFull:
+    """A channel on which messages are taken and acknowledged whether or not there is room for more."""
+
+    QoS: Any = _QoS
+
+    def _get_client(self) -> type[Redis]:
+        return _Client
+
+    def _queue_bind(self, *binding: Any) -> None:
+        # Whoever publishes binds the queue as well, once there is room.
+        with suppress(OutOfMemoryError):
+            super()._queue_bind(*binding)  # type: ignore[misc]
+
+
+class Channel(_WorksWhenFull, redis.Channel):
     """A channel of one server."""
 
     connection_class = TcpConnection
     connection_class_ssl = TlsConnection
 
 
-class SentinelChannel(redis.SentinelChannel):
+class SentinelChannel(_WorksWhenFull, redis.SentinelChannel):
     """A channel of the primary that sentinels name."""
 
     connection_class = SentinelConnection
