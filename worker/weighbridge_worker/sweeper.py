@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import time
 from typing import TYPE_CHECKING
 
 from weighbridge.errors import (
@@ -46,11 +45,12 @@ class Sweeper:
         # Waiting chunks go out again only when the queue is nearly empty: otherwise they are in it.
         idle = self._publisher.queue_length() <= sum(worker.concurrency for worker in workers)
         names = [worker.name for worker in workers]
-        return sum(self._sweep_one(batch, names, idle=idle) for batch in batches)
+        now = self._store.now()
+        return sum(self._sweep_one(batch, names, now, idle=idle) for batch in batches)
 
-    def _sweep_one(self, batch: str, workers: list[str], *, idle: bool) -> int:
+    def _sweep_one(self, batch: str, workers: list[str], now: float, *, idle: bool) -> int:
         try:
-            sent = _sweep_batch(self._store, self._publisher, batch, workers, idle=idle)
+            sent = _sweep_batch(self._store, self._publisher, batch, workers, now, idle=idle)
         except (ServerUnavailableError, ServerFullError):
             raise  # no other batch would fare better
         except Exception:  # noqa: BLE001 - one batch that cannot be swept must not keep the others waiting
@@ -63,7 +63,7 @@ class Sweeper:
 
 
 def _sweep_batch(
-    store: Store, publisher: Publisher, batch: str, workers: list[str], *, idle: bool
+    store: Store, publisher: Publisher, batch: str, workers: list[str], now: float, *, idle: bool
 ) -> int:
     try:
         state = store.state(batch)
@@ -73,7 +73,7 @@ def _sweep_batch(
     if state.status.final:
         store.retire(batch)
         return 0
-    if not state.closing and state.expires_at < time.time():
+    if not state.closing and state.expires_at < now:
         reason = "" if state.sealed else "its producer never finished submitting it"
         store.close_batch(batch, BatchStatus.EXPIRED, reason)
         state = store.state(batch)

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from weighbridge.jobs.addresses import ServerGroup
 
-__all__ = ["connect", "is_cluster", "memory_share", "not_a_url", "plain_errors"]
+__all__ = ["connect", "is_cluster", "memory_share", "not_a_url", "plain_errors", "server_time"]
 
 T = TypeVar("T")
 
@@ -178,6 +178,13 @@ def plain_errors() -> Iterator[None]:
                 "Redis has no memory left", "raise its maxmemory, or delete finished batches"
             ) from error
         raise ServerError(f"Redis refused a command: {error}") from error
+
+
+def server_time(client: Any) -> float:
+    """Return what a server's clock says, in seconds since the epoch: that of clients may be wrong by hours."""
+    with plain_errors():
+        seconds, micros = client.time()
+    return float(seconds + micros / 1e6)
 
 
 def memory_share(client: Any) -> float:

@@ -9,7 +9,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.errors import BatchError, BatchExpiredError, BatchLostError, BatchNotFoundError
-from weighbridge.jobs.connection import connect, plain_errors
+from weighbridge.jobs.connection import connect, plain_errors, server_time
 from weighbridge.jobs.store.keys import KEYS, dies_at, key
 from weighbridge.jobs.store.shapes import BatchOptions
 
@@ -64,6 +64,10 @@ class StoreBase:
         with plain_errors():
             return self._scripts[script](keys=keys, args=args)
 
+    def now(self) -> float:
+        """Return the server's time, by which batches begin and end, in seconds since the epoch."""
+        return server_time(self.redis)
+
     def options(self, batch: str) -> BatchOptions:
         """Return what a batch was submitted with."""
         with plain_errors():
@@ -81,7 +85,7 @@ class StoreBase:
             return BatchNotFoundError(
                 f"{batch[:80]!r} is no batch id", "`weighbridge batches` lists them"
             )
-        if time.time() >= dies:
+        if self.now() >= dies:
             return BatchExpiredError(
                 f"batch {batch} has expired, and its results are gone", "submit its input again"
             )

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import time
-
 from weighbridge.errors import BatchClosedError, ChunkConflictError
-from weighbridge.jobs.connection import memory_share, plain_errors
+from weighbridge.jobs.connection import memory_share, plain_errors, server_time
 from weighbridge.jobs.store.base import StoreBase
 from weighbridge.jobs.store.keys import (
     ACTIVE,
@@ -25,7 +23,7 @@ class Filling(StoreBase):
         self, options: BatchOptions, *, expiry_seconds: int, ttl_seconds: int, batch: str = ""
     ) -> str:
         """Register a batch and return its id, which carries its times."""
-        created = int(time.time())
+        created = int(server_time(self.redis))
         batch = batch or new_batch_id(created, expiry_seconds + ttl_seconds)
         dies = (created + expiry_seconds + ttl_seconds) * 1000
         self._run(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -57,7 +56,7 @@ class Watching(StoreBase):
             self.redis.zrem(ACTIVE, batch)
             # Last, so that a retry in between is seen by one of the two.
             if self.redis.hget(key(batch, "meta"), "ended_ms") == b"":
-                self.redis.zadd(ACTIVE, {batch: int(time.time())})
+                self.redis.zadd(ACTIVE, {batch: int(self.now())})
 
     def records(self, batch: str) -> Iterator[tuple[ChunkId, dict[str, Any]]]:
         """Yield each finished chunk with its tally."""
@@ -71,7 +70,7 @@ class Watching(StoreBase):
 
         Raises BatchClosedError when the batch was cancelled since the retry began.
         """
-        expires = int((time.time() + expiry_seconds) * 1000)
+        expires = int((self.now() + expiry_seconds) * 1000)
         answer = self._run(
             *("reopen", batch, str(chunk), epoch, expires),
             more_keys=[f"result:{chunk}", f"prior:{chunk}", f"chunk:{chunk.number}"],
@@ -80,7 +79,7 @@ class Watching(StoreBase):
             raise BatchClosedError(f"batch {batch} was cancelled while it was retried")
         if answer:
             with plain_errors():
-                self.redis.zadd(ACTIVE, {batch: int(time.time())})
+                self.redis.zadd(ACTIVE, {batch: int(self.now())})
         return bool(answer)
 
     def delete(self, batch: str) -> bool:
@@ -89,7 +88,7 @@ class Watching(StoreBase):
             count = self.redis.hget(key(batch, "meta"), "chunks")
             if count is None:
                 return False
-            left = dies_at(batch) - time.time()
+            left = dies_at(batch) - self.now()
             if left > 1:
                 # A full server refuses SET, but not in a script that has begun with a write that frees.
                 mark = "redis.call('DEL', KEYS[1]) redis.call('SET', KEYS[1], 1, 'EX', ARGV[1])"
