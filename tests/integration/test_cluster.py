@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from typing import TYPE_CHECKING
 
 import httpx
@@ -13,6 +14,7 @@ from support.http import HttpServer
 from support.servers import Cluster, free_port
 from support.uploads import lines_of, upload
 from support.waiting import eventually
+from support.workers import BY_MODULE, environment
 from weighbridge.errors import ServerError, ServerFullError, ServerUnavailableError
 from weighbridge.jobs.connection import connect, is_cluster, memory_share, plain_errors
 from weighbridge.jobs.model import BatchStatus
@@ -179,6 +181,20 @@ def test_a_node_that_is_restarted_is_waited_for(tmp_path: Path) -> None:
 def test_a_cluster_that_is_away_is_an_unavailable_server() -> None:
     with pytest.raises(ServerUnavailableError, match="Redis Cluster"):
         connect(f"redis+cluster://127.0.0.1:{free_port()}", patient=False)
+
+
+def test_a_worker_on_a_cluster_without_a_broker_says_what_it_lacks(cluster: Cluster) -> None:
+    ended = subprocess.run(
+        BY_MODULE[:-1],
+        env=environment(address(cluster)),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert ended.returncode == 1
+    assert "WEIGHBRIDGE_BROKER_URL" in ended.stderr
+    assert "Traceback" not in ended.stderr
 
 
 def test_a_cluster_is_refused_as_a_broker_with_what_would_work(cluster: Cluster) -> None:

@@ -22,7 +22,7 @@ from weighbridge.jobs.model import BatchStatus
 from weighbridge_producer import Client
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from support.workers import StartWorker
@@ -114,6 +114,32 @@ def test_a_read_that_waits_for_news_goes_on_at_the_new_primary(
     reader.join(10)
     assert heard
     assert heard[0]
+    client.close()
+
+
+@pytest.mark.parametrize("how", [Proxy.cut, Proxy.half_close])
+def test_a_connection_that_breaks_is_opened_again(
+    proxy: Proxy, how: Callable[[Proxy], None]
+) -> None:
+    client = connect(proxy.url, patient=False)
+    client.set("before", 1)
+    how(proxy)
+    assert client.get("before") == b"1"
+    client.close()
+
+
+def test_a_command_whose_reply_is_lost_is_sent_again(pair: ReplicaPair, proxy: Proxy) -> None:
+    client = connect(proxy.url)
+    client.ping()
+    proxy.drops_replies = True
+    writer = threading.Thread(target=client.set, args=("written", 1), daemon=True)
+    writer.start()
+    with pair.primary.client() as primary:
+        eventually(lambda: primary.exists("written"), 10, "the write")
+    proxy.drops_replies = False
+    proxy.cut()
+    writer.join(10)
+    assert not writer.is_alive()
     client.close()
 
 
