@@ -22,7 +22,6 @@ from redis.exceptions import (
     TimeoutError,  # noqa: A004 - likewise
 )
 from redis.retry import Retry
-from redis.sentinel import Sentinel
 
 from weighbridge.errors import ServerError, ServerFullError, ServerUnavailableError
 from weighbridge.jobs.addresses import checked_url, not_a_url, parse_group
@@ -30,6 +29,7 @@ from weighbridge.jobs.cluster import connect_cluster, is_cluster, may_pass
 from weighbridge.jobs.failover import (
     CONNECTIONS,
     SentinelConnection,
+    Sentinels,
     SentinelTlsConnection,
     TcpConnection,
     is_failover,
@@ -118,8 +118,7 @@ def _backoff() -> ExponentialWithJitterBackoff:
 def _primary(group: ServerGroup, options: dict[str, Any]) -> Redis:
     """Return a client of the primary that sentinels name, each time it connects."""
     login = group.connection_options()
-    asking = sentinel_options(group)
-    sentinels = Sentinel(list(group.hosts), sentinel_kwargs=asking)  # type: ignore[no-untyped-call]
+    sentinels = Sentinels(group.hosts, sentinel_options(group))
     tls = login.pop("ssl", False)
     primary: Redis = sentinels.master_for(  # type: ignore[no-untyped-call]
         group.service,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from redis.connection import Connection, SSLConnection, UnixDomainSocketConnection
 from redis.exceptions import (
@@ -12,11 +12,17 @@ from redis.exceptions import (
     ReadOnlyError,
     ResponseError,
 )
-from redis.sentinel import SentinelManagedConnection
+from redis.sentinel import MasterNotFoundError, Sentinel, SentinelManagedConnection
+from typing_extensions import override
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 #: A replica refuses a write (READONLY; older servers name it within a script's error), a demoted primary ends
 #: waits (UNBLOCKED), a replica without its primary refuses reads, a primary without replicas refuses writes.
 _SIGNS = re.compile(r"^(READONLY|UNBLOCKED|MASTERDOWN|NOREPLICAS)\b|: -READONLY ")
+
+_ERROR_NAMES = re.compile(r" - (?:\w+:)?(\w+Error)\b")
 
 
 def is_failover(error: Exception) -> bool:
@@ -58,6 +64,28 @@ class SentinelConnection(_LeavesDemoted, SentinelManagedConnection):
 
 class SentinelTlsConnection(SentinelConnection, SSLConnection):
     """A connection over TLS to the primary that sentinels name."""
+
+
+class Sentinels(Sentinel):
+    """Sentinels that are asked for a primary, and named in few words where none of them tells one."""
+
+    def __init__(self, hosts: Sequence[tuple[str, int]], options: dict[str, Any]) -> None:
+        super().__init__(list(hosts), sentinel_kwargs=options)  # type: ignore[no-untyped-call]
+        self._hosts = ", ".join(f"{host}:{port}" for host, port in hosts)
+
+    @override
+    def discover_master(self, service_name: str) -> tuple[str, int]:
+        """Return the primary's address; MasterNotFoundError, a ConnectionError, where there is none."""
+        try:
+            host, port = super().discover_master(service_name)  # type: ignore[no-untyped-call]
+        except MasterNotFoundError as error:
+            # Its text describes each connection at length, and names the error after it.
+            kinds = sorted(set(_ERROR_NAMES.findall(str(error))))
+            why = f" ({', '.join(kinds)})" if kinds else ""
+            raise MasterNotFoundError(
+                f"no sentinel names a primary of {service_name!r}; asked: {self._hosts}{why}"
+            ) from None
+        return host, port
 
 
 #: By the scheme of a URL.

@@ -9,10 +9,10 @@ from kombu import transport
 from kombu.transport import redis, virtual
 from redis import Redis
 from redis.exceptions import OutOfMemoryError
-from redis.sentinel import Sentinel
 
 from weighbridge.jobs.failover import (
     SentinelConnection,
+    Sentinels,
     SentinelTlsConnection,
     TcpConnection,
     TlsConnection,
@@ -81,7 +81,7 @@ class SentinelChannel(_WorksWhenFull, redis.SentinelChannel):
         options = self._connparams(asynchronous)  # type: ignore[attr-defined]
         for name in ("host", "port"):
             options.pop(name, None)
-        found = Sentinel(self.sentinels, sentinel_kwargs=self.sentinel_kwargs)  # type: ignore[no-untyped-call]
+        found = Sentinels(self.sentinels, self.sentinel_kwargs)
         # Kombu closes what it finds here.
         if asynchronous:
             self._async_sentinel_manager = found
