@@ -97,7 +97,7 @@ def test_the_command_line_works_on_a_cluster(
         ended = cli("submit", cases, "--json", **servers)
         assert ended.status == 0, ended.err
         batch = ended.json["batch_id"]
-        assert cli("watch", batch, **servers).status in (0, 1)
+        assert cli("watch", batch, **servers).status == 100  # a third of the jobs fail
         results = cli("results", batch, **servers)
         assert len(results.out.splitlines()) == 300
         assert cli("workers", "--json", **servers).json[0]["pid"] == worker.pid
