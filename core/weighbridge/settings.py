@@ -122,10 +122,13 @@ def masked(url: str) -> str:
     """Return a URL that is safe to show: its password replaced, and its query's too; never raises."""
     try:
         parts = urlsplit(url)
-        _ = parts.port  # raises where a bare / ? or # in the password has cut it short
+        user, at, host = parts.netloc.rpartition("@")
+        for one in host.split(","):  # of sentinels or of a cluster
+            _ = urlsplit(
+                f"//{one}"
+            ).port  # raises where a bare / ? or # in the password has cut it short
     except ValueError:
         return _masked_roughly(url)
-    user, at, host = parts.netloc.rpartition("@")
     in_path = "@" in parts.path + parts.fragment and parts.scheme != "unix"
     if in_path or "://" not in url:
         return _masked_roughly(url)

@@ -14,9 +14,8 @@ def make_contact(url: str) -> None:
 
     Later commands are patient instead: a server that has answered once and is silent is likely to come back.
     """
-    with closing(connect(url, patient=False)) as redis:
-        try:
-            with plain_errors():
-                redis.ping()
-        except ServerError as error:
-            raise type(error)(f"{masked(url)}: {error.message}", error.hint) from error
+    try:
+        with closing(connect(url, patient=False)) as redis, plain_errors():
+            redis.ping()
+    except ServerError as error:
+        raise type(error)(f"{masked(url)}: {error.message}", error.hint) from error

@@ -206,21 +206,21 @@ def test_no_user_may(server_of_users: Users, name: str, command: str) -> None:
 @pytest.mark.parametrize(
     ("name", "command"),
     [
-        ("producer", "HGETALL wb:api_keys"),
-        ("producer", "HSET wb:api_keys id {}"),
-        ("producer", "XREVRANGE wb:audit + -"),
+        ("producer", "HGETALL wb:{fleet}:api_keys"),
+        ("producer", "HSET wb:{fleet}:api_keys id {}"),
+        ("producer", "XREVRANGE wb:{fleet}:audit + -"),
         ("producer", "SET wb:{fleet}:worker:w {}"),
         ("producer", "SET wb:{fleet}:drain:w 1"),
         ("producer", "SET wb:{fleet}:sweeper w"),
         ("producer", "BRPOP weighbridge 1"),
         ("producer", "CONFIG GET requirepass"),
-        ("worker", "HGETALL wb:api_keys"),
-        ("worker", "HSET wb:api_keys id {}"),
+        ("worker", "HGETALL wb:{fleet}:api_keys"),
+        ("worker", "HSET wb:{fleet}:api_keys id {}"),
         ("worker", "ZRANGE wb:{fleet}:batches 0 -1"),
-        ("worker", "XADD wb:audit * entry {}"),
+        ("worker", "XADD wb:{fleet}:audit * entry {}"),
         ("worker", "CONFIG GET requirepass"),
-        ("service", "HSET wb:api_keys id {}"),
-        ("service", "HDEL wb:api_keys id"),
+        ("service", "HSET wb:{fleet}:api_keys id {}"),
+        ("service", "HDEL wb:{fleet}:api_keys id"),
         ("service", "SET wb:{fleet}:worker:w {}"),
         ("service", "BRPOP weighbridge 1"),
         ("service", "CONFIG GET requirepass"),
@@ -236,7 +236,7 @@ def test_a_user_may_not(server_of_users: Users, name: str, command: str) -> None
 @pytest.mark.parametrize("name", ["producer", "worker"])
 def test_a_script_reads_no_more_than_its_user_may(server_of_users: Users, name: str) -> None:
     with server_of_users.connect(name) as connection:
-        script = connection.script_load("return redis.call('HGETALL', 'wb:api_keys')")
+        script = connection.script_load("return redis.call('HGETALL', 'wb:{fleet}:api_keys')")
         with pytest.raises(redis.exceptions.ResponseError, match=r"ACL|permission"):
             connection.evalsha(script, 0)
 

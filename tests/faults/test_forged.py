@@ -14,6 +14,7 @@ from support.cases import assert_graded_right, hazard_case, results_by_id, true_
 from support.waiting import eventually
 from support.workers import BY_CELERY, BY_MODULE, environment
 from weighbridge.jobs.broker import GRADE_TASK
+from weighbridge.jobs.fleet import fleet_key
 from weighbridge_producer import Client
 
 if TYPE_CHECKING:
@@ -158,8 +159,8 @@ def test_a_heartbeat_of_another_release_stops_neither_sweepers_nor_producers(
 ) -> None:
     with Client(own_server.url) as client:
         server = client.store.redis
-        server.zadd("wb:{fleet}:workers", {b"stranger": 2e9, b"\xff\xfe": 2e9})
-        server.set("wb:{fleet}:worker:stranger", orjson.dumps(beat))
+        server.zadd(fleet_key("workers"), {b"stranger": 9e12, b"\xff\xfe": 9e12})
+        server.hset(fleet_key("beats"), "stranger", orjson.dumps(beat))
         worker = start_worker(own_server.url, 1, sweep_seconds=0.2)
         assert [info.pid for info in client.fleet.alive()] == [worker.pid]
         sweeps_a_lost_batch(client)
@@ -171,8 +172,8 @@ def test_a_newer_worker_is_known_by_what_is_known_of_it(own_server: EmbeddedServ
     with Client(own_server.url) as client:
         known = {"host": "h", "pid": 1, "concurrency": 3, "queue": "q", "schema_version": 2}
         beat = {"name": "newer", **known, "graders": {"true-false": 2}, "new_field": 1}
-        client.store.redis.zadd("wb:{fleet}:workers", {"newer": 2e9})
-        client.store.redis.set("wb:{fleet}:worker:newer", orjson.dumps(beat))
+        client.store.redis.zadd(fleet_key("workers"), {"newer": 9e12})
+        client.store.redis.hset(fleet_key("beats"), "newer", orjson.dumps(beat))
         (info,) = client.fleet.alive()
         assert (info.name, info.concurrency, info.graders) == ("newer", 3, {"true-false": 2})
 

@@ -16,6 +16,7 @@ from support.cases import assert_graded_right, hazard_case, results_by_id, true_
 from support.chunks import blamed
 from support.waiting import eventually
 from support.workers import BY_CELERY, BY_MODULE, environment, has_ended
+from weighbridge.jobs.fleet import fleet_key
 from weighbridge.jobs.store import Store
 from weighbridge.settings import Settings
 from weighbridge_producer import Client
@@ -90,7 +91,7 @@ def test_a_worker_drains_when_a_client_asks(
         batch.wait(30)
         assert len(results_by_id(batch)) == 100
         # A new worker of the same name would not be drained by an old wish.
-        assert client.store.redis.keys("wb:{fleet}:drain:*") == []
+        assert not client.store.redis.exists(fleet_key("drains"))
 
 
 def test_the_heartbeat_says_who_lives_and_what_it_can(
@@ -111,7 +112,9 @@ def test_the_heartbeat_says_who_lives_and_what_it_can(
         assert info.chunks >= 1
         assert time.time() - 60 < info.started_at < time.time()
         assert not info.draining
-        assert 0 < client.store.redis.pttl(f"wb:{{fleet}}:worker:{info.name}") <= 2000
+        seconds, micros = client.store.redis.time()
+        ends = client.store.redis.zscore(fleet_key("workers"), info.name)
+        assert 0 < ends - (seconds * 1000 + micros / 1000) <= 2000
         worker.kill()
         eventually(lambda: client.workers() == [], 10)
 

@@ -1,14 +1,14 @@
-"""Redis servers on a fixed TCP port: for tests in which the server dies, or needs options of its own."""
+"""Redis servers on a fixed TCP port, alone, in pairs with sentinels, or as a cluster: for tests in which servers die."""
 
 from __future__ import annotations
 
 import shutil
 import socket
 import subprocess
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import redis
 
@@ -21,8 +21,9 @@ class TcpServer:
 
     def __init__(self, folder: Path, *, program: Path | None = None, **options: str) -> None:
         self.folder = folder
-        self._program = program or find_server().path
+        folder.mkdir(exist_ok=True)
         self.port = free_port()
+        self._program = program or find_server().path
         self._options = {
             "bind": "127.0.0.1",
             "port": str(self.port),
@@ -33,6 +34,7 @@ class TcpServer:
             "maxmemory-policy": "noeviction",
             **options,
         }
+        self._password = options.get("requirepass")
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -48,14 +50,9 @@ class TcpServer:
 
     def start(self) -> Self:
         """Start the server and return it ready for commands."""
-        words = [
-            word
-            for name, value in self._options.items()
-            for word in (f"--{name.replace('_', '-')}", *value.split(" "))
-        ]
         with (self.folder / "server.log").open("ab") as log:
             self._process = subprocess.Popen(
-                [self._program, *words], stdout=log, stderr=log, start_new_session=True
+                [self._program, *self._words()], stdout=log, stderr=log, start_new_session=True
             )
         eventually(self._answers, 15, "the server's answer")
         return self
@@ -83,11 +80,22 @@ class TcpServer:
         assert self._process
         self._process.send_signal(number)
 
+    def client(self) -> Any:
+        """Return a plain connection to it, for what a test does to the server itself."""
+        return redis.Redis(port=self.port, password=self._password, socket_timeout=10, protocol=2)
+
     def __enter__(self) -> Self:
         return self.start()
 
     def __exit__(self, *_: object) -> None:
         self.kill()
+
+    def _words(self) -> list[str]:
+        return [
+            word
+            for name, value in self._options.items()
+            for word in (f"--{name.replace('_', '-')}", *value.split(" "))
+        ]
 
     def _answers(self) -> bool:
         with suppress(redis.exceptions.ConnectionError), redis.Redis(port=self.port) as client:
@@ -107,6 +115,166 @@ def newest_program() -> Path:
     assert spec.submodule_search_locations
     (folder,) = spec.submodule_search_locations
     return next(Path(folder).glob("_binaries/*/valkey-server"))
+
+
+class ReplicaPair:
+    """A primary and its replica; `fail_over` exchanges their roles, as an operator or a managed service does."""
+
+    def __init__(self, folder: Path, **options: str) -> None:
+        self.primary = TcpServer(folder / "one", **options)
+        origin = f"127.0.0.1 {self.primary.port}"
+        self.replica = TcpServer(folder / "two", replicaof=origin, **options)
+
+    def __enter__(self) -> Self:
+        self.primary.start()
+        self.replica.start()
+        self.await_replica()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.primary.kill()
+        self.replica.kill()
+
+    def await_replica(self) -> None:
+        """Wait until the replica has all that the primary has."""
+        with self.primary.client() as primary, self.replica.client() as replica:
+            eventually(lambda: _is_linked(replica), 20, "the replica's link")
+            eventually(lambda: _offset(replica) >= _offset(primary), 20, "the replica's offset")
+
+    def fail_over(self) -> None:
+        """Promote the replica and demote the primary, with no write lost; connections to both stay open."""
+        with self.primary.client() as old, self.replica.client() as new:
+            old.execute_command("FAILOVER", "TO", "127.0.0.1", self.replica.port)
+            eventually(lambda: new.info("replication")["role"] == "master", 20, "the promotion")
+            eventually(lambda: old.info("replication")["role"] == "slave", 20, "the demotion")
+        self.primary, self.replica = self.replica, self.primary
+
+
+class Sentinels:
+    """Three sentinels that watch a pair under a name; options are those of a sentinel, `requirepass`, `auth_pass`."""
+
+    def __init__(
+        self, folder: Path, pair: ReplicaPair, name: str = "grades", **options: str
+    ) -> None:
+        self.name = name
+        self._nodes = [_Sentinel(folder / f"sentinel-{n}", pair, name, **options) for n in range(3)]
+
+    @property
+    def hosts(self) -> str:
+        """Their addresses, by commas, as a URL has them."""
+        return ",".join(f"127.0.0.1:{node.port}" for node in self._nodes)
+
+    def __enter__(self) -> Self:
+        with ExitStack() as stack:
+            for node in self._nodes:
+                stack.enter_context(node)
+            eventually(self._know_each_other, 30, "the sentinels' acquaintance")
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    def fail_over(self) -> None:
+        """Have the replica take over in good order."""
+        with self._nodes[0].client() as sentinel:
+            before = self.primary_port()
+            sentinel.execute_command("SENTINEL FAILOVER", self.name)
+            eventually(lambda: self.primary_port() != before, 30, "the new primary")
+
+    def primary_port(self) -> int:
+        """Return the port of the primary as the first sentinel knows it."""
+        with self._nodes[0].client() as sentinel:
+            return int(sentinel.sentinel_get_master_addr_by_name(self.name)[1])
+
+    def _know_each_other(self) -> bool:
+        for node in self._nodes:
+            with node.client() as sentinel:
+                state = sentinel.sentinel_masters()[self.name]
+                if state["num-other-sentinels"] < 2 or not state["num-slaves"]:
+                    return False
+        return True
+
+
+class _Sentinel(TcpServer):
+    """One sentinel, which takes its options from a file that it also writes to."""
+
+    def __init__(self, folder: Path, pair: ReplicaPair, name: str, **options: str) -> None:
+        super().__init__(folder, **options)
+        watched = f"127.0.0.1 {pair.primary.port} 2"
+        lines = [
+            f"port {self.port}",
+            "bind 127.0.0.1",
+            f"dir {folder}",
+            f"sentinel monitor {name} {watched}",
+            f"sentinel down-after-milliseconds {name} 1000",
+            f"sentinel failover-timeout {name} 5000",
+        ]
+        if password := options.get("auth_pass"):
+            lines.append(f"sentinel auth-pass {name} {password}")
+        if self._password:
+            lines += [f"requirepass {self._password}", f"sentinel sentinel-pass {self._password}"]
+        (folder / "sentinel.conf").write_text("\n".join(lines) + "\n")
+
+    def _words(self) -> list[str]:
+        return [str(self.folder / "sentinel.conf"), "--sentinel"]
+
+
+class Cluster:
+    """A Redis Cluster of three masters."""
+
+    SLOTS = 16_384
+
+    def __init__(self, folder: Path, **options: str) -> None:
+        self.nodes = [_ClusterNode(folder / f"node-{n}", **options) for n in range(3)]
+
+    @property
+    def hosts(self) -> str:
+        """Their addresses, by commas, as a URL has them."""
+        return ",".join(f"127.0.0.1:{node.port}" for node in self.nodes)
+
+    def __enter__(self) -> Self:
+        with ExitStack() as stack:
+            for node in self.nodes:
+                stack.enter_context(node)
+            self._form()
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    def _form(self) -> None:
+        bounds = [self.SLOTS * n // 3 for n in range(4)]
+        for node, first, end in zip(self.nodes, bounds, bounds[1:], strict=False):
+            with node.client() as client:
+                client.execute_command("CLUSTER ADDSLOTSRANGE", first, end - 1)
+                for other in self.nodes:
+                    client.execute_command("CLUSTER MEET", "127.0.0.1", other.port, other.bus_port)
+        eventually(lambda: all(map(_is_whole, self.nodes)), 30, "the cluster's agreement")
+
+
+class _ClusterNode(TcpServer):
+    """One node, with a port of its own for the others: the usual one, 10,000 higher, may not exist."""
+
+    def __init__(self, folder: Path, **options: str) -> None:
+        self.bus_port = free_port()
+        super().__init__(folder, cluster_enabled="yes", cluster_port=str(self.bus_port), **options)
+
+
+def _is_whole(node: TcpServer) -> bool:
+    with node.client() as client:
+        info = client.execute_command("CLUSTER INFO")
+    return info["cluster_state"] == "ok" and info["cluster_known_nodes"] == "3"
+
+
+def _is_linked(replica: Any) -> bool:
+    return bool(replica.info("replication").get("master_link_status") == "up")
+
+
+def _offset(server: Any) -> int:
+    info = server.info("replication")
+    return int(info.get("slave_repl_offset") or info["master_repl_offset"])
 
 
 def free_port() -> int:

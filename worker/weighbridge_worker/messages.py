@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import orjson
-from kombu import transport
-from kombu.transport import redis
 
+from weighbridge.jobs import transport
 from weighbridge.jobs.broker import GRADE_TASK
 
 if TYPE_CHECKING:
@@ -25,8 +24,10 @@ _SHOWN_BYTES = 200
 _log = logging.getLogger("weighbridge.worker")
 
 
-class Channel(redis.Channel):
-    """Kombu's channel, with a look at each item before kombu parses it."""
+class _Admission:
+    """For a channel of kombu's: a look at each item before kombu parses it."""
+
+    sep: str
 
     def _create_client(self, asynchronous: bool = False) -> Any:
         client: Any = super()._create_client(asynchronous)  # type: ignore[misc]
@@ -46,18 +47,29 @@ class Channel(redis.Channel):
         return None
 
 
-class Transport(redis.Transport):
-    """Kombu's transport, with that channel."""
+class Channel(_Admission, transport.Channel):
+    """A channel of one server."""
+
+
+class SentinelChannel(_Admission, transport.SentinelChannel):
+    """A channel of the primary that sentinels name."""
+
+
+class Transport(transport.Transport):
+    """The transport to one server."""
 
     Channel = Channel
 
 
+class SentinelTransport(transport.SentinelTransport):
+    """The transport to what sentinels name."""
+
+    Channel = SentinelChannel
+
+
 def install() -> None:
-    """Let Celery meet the broker through this transport in this process, whatever the form of its URL."""
-    for scheme in ("redis", "rediss"):  # `redis+socket` is the first of them
-        transport.TRANSPORT_ALIASES[scheme] = f"{__name__}:Transport"
-        # There is no public way.
-        transport._transport_cache.pop(scheme, None)  # type: ignore[attr-defined]  # noqa: SLF001
+    """Let Celery meet the broker through these transports in this process, whatever the form of its URL."""
+    transport.name_transports(Transport, SentinelTransport)
 
 
 def sound(item: bytes, queue: str) -> bytes | None:

@@ -16,7 +16,8 @@ from pydantic import BaseModel, Field, ValidationError
 
 from weighbridge.errors import InvalidKeyError
 from weighbridge.jobs.audit import Action, AuditLog, Entry, command_line_actor
-from weighbridge.jobs.connection import plain_errors
+from weighbridge.jobs.connection import plain_errors, server_time
+from weighbridge.jobs.fleet import fleet_key
 from weighbridge.jobs.model import NAME_LIMIT, VALID_NAME
 from weighbridge.jobs.projects import DEFAULT_PROJECT, check_project
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
     from weighbridge.jobs.audit import Actor
 
-API_KEYS = "wb:api_keys"
+API_KEYS = fleet_key("api_keys")
 KEYS_LIMIT = 1_000  #: that there may be at once
 LONGEST_SECONDS = 100 * 366 * 24 * 3600.0
 _PREFIX = "wbk"
@@ -100,7 +101,7 @@ class ApiKeys:
         Raises InvalidKeyError, InvalidProjectError.
         """
         _check(name, role, lives_seconds)
-        now = time.time()
+        now = server_time(self._redis)
         expires = None if lives_seconds is None else now + lives_seconds
         made = secrets.token_hex(_ID_BYTES)
         key = ApiKey(made, name, Role(role), check_project(project), now, expires)
@@ -158,9 +159,11 @@ class ApiKeys:
         found = _read(key_id, data)
         # Compared whether there is such a key or not: the time it takes tells nobody which ids there are.
         same = hmac.compare_digest(found[1] if found else _NO_DIGEST, _digest(secret))
-        if not found or not same or prefix != _PREFIX or found[0].expired:
+        if not found or not same or prefix != _PREFIX:
             return None
-        return found[0]
+        ends = found[0].expires_at
+        # By the server's clock: that of one service may be wrong by hours.
+        return None if ends is not None and server_time(self._redis) >= ends else found[0]
 
 
 def _digest(secret: str) -> str:

@@ -20,12 +20,13 @@ import orjson
 
 from weighbridge.errors import ServerFullError, StaleCursorError
 from weighbridge.jobs.connection import plain_errors
+from weighbridge.jobs.fleet import fleet_key
 from weighbridge.jobs.store.keys import dies_at, key, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-AUDIT = "wb:audit"
+AUDIT = fleet_key("audit")
 ENTRIES_LIMIT = 100_000  #: that the stream keeps, about; the oldest go
 BATCH_ENTRIES_LIMIT = 100  #: that are kept with a batch, the newest
 _READ_AT_ONCE = 1_000

@@ -11,7 +11,8 @@ from urllib.parse import parse_qs, quote, unquote, urlencode, urlsplit
 from redis.exceptions import OutOfMemoryError
 
 from weighbridge.errors import ServerError, ServerUnavailableError
-from weighbridge.jobs.connection import not_a_url, plain_errors
+from weighbridge.jobs.addresses import checked_url, one_server, parse_group
+from weighbridge.jobs.connection import plain_errors, sentinel_options
 from weighbridge.jobs.model import SCHEMA_VERSION
 from weighbridge.settings import masked
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from celery.app.base import Celery
 
+    from weighbridge.jobs.addresses import ServerGroup
     from weighbridge.settings import Settings
 
 GRADE_TASK = "weighbridge.grade_chunk"
@@ -31,14 +33,17 @@ _CERTIFICATES = {
 
 
 def broker_url(url: str) -> str:
-    """Return a redis-py URL as kombu writes it; `unix://` is the one that differs. Raises ServerError."""
-    try:
-        parts = urlsplit(url)
-        _ = parts.port  # raises where a bare / ? or # in the password has cut it short
-    except ValueError:
-        raise not_a_url(url) from None
+    """Return a redis-py URL as kombu writes it, of sentinels the first one's. Raises ServerError."""
+    group = parse_group(checked_url(url))
+    if group and group.kind == "cluster":
+        raise ServerError(
+            f"Celery's broker cannot be a Redis Cluster: {masked(url)}",
+            "set WEIGHBRIDGE_BROKER_URL to a server of its own, redis:// or redis+sentinel://, for all of"
+            " producers, workers and services; the cluster remains the store",
+        )
+    parts = urlsplit(one_server(url))
     if parts.scheme != "unix":
-        return url
+        return one_server(url)
     query = parse_qs(parts.query)
     login = f"{parts.netloc.rpartition('@')[0]}@" if "@" in parts.netloc else ""
     options = urlencode({"virtual_host": query.get("db", ["0"])[0]})
@@ -50,7 +55,12 @@ def make_celery(settings: Settings, url: str) -> Celery:
     # Most commands send nothing, and it takes a while to load; `celery` itself cannot be imported by two threads at once.
     from celery.app.base import Celery
 
-    app = Celery("weighbridge", broker=broker_url(url), set_as_current=False)
+    from weighbridge.jobs.transport import ONE_SERVER, SENTINELS
+
+    group = parse_group(url)
+    # Before a + kombu reads the transport's name, whatever `broker_transport` says.
+    broker = broker_url(url).replace("redis+", f"{ONE_SERVER}+", 1)
+    app = Celery("weighbridge", broker=broker, set_as_current=False)
     app.conf.update(
         # The store decides what is done, so a message is acknowledged only after its chunk is recorded.
         task_acks_late=True,
@@ -65,9 +75,11 @@ def make_celery(settings: Settings, url: str) -> Celery:
             "ack_emulation": False,
             "socket_timeout": 30,
             "socket_connect_timeout": 5,
-            "socket_keepalive": urlsplit(url).scheme != "unix",
+            "socket_keepalive": not url.startswith("unix:"),
             "health_check_interval": 25,  # with kombu's own None a publish can hang for ever
+            **(_sentinels(group) if group else {}),
         },
+        broker_transport=SENTINELS if group else ONE_SERVER,
         broker_connection_retry_on_startup=True,
         broker_connection_max_retries=None,
         broker_channel_error_retry=True,
@@ -93,9 +105,17 @@ def make_celery(settings: Settings, url: str) -> Celery:
     return app
 
 
+def _sentinels(group: ServerGroup) -> dict[str, Any]:
+    return {
+        "sentinels": list(group.hosts),
+        "master_name": group.service,
+        "sentinel_kwargs": sentinel_options(group),
+    }
+
+
 def _tls(url: str) -> dict[str, Any]:
     """Say to kombu what redis-py reads from a `rediss://` URL itself."""
-    parts = urlsplit(url)
+    parts = urlsplit(one_server(url))
     if parts.scheme != "rediss":
         return {}
     query = {name: values[-1] for name, values in parse_qs(parts.query).items()}

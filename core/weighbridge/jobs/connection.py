@@ -5,9 +5,10 @@ from __future__ import annotations
 from contextlib import contextmanager
 from ssl import SSLCertVerificationError
 from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import urlsplit
 
-from redis import Redis
-from redis.backoff import ExponentialWithJitterBackoff
+from redis import Redis, RedisCluster
+from redis.backoff import ExponentialWithJitterBackoff, NoBackoff
 from redis.exceptions import (
     AuthenticationError,
     AuthorizationError,
@@ -15,16 +16,31 @@ from redis.exceptions import (
     ConnectionError,  # noqa: A004 - redis names it so, and it is not the built-in one
     NoPermissionError,
     OutOfMemoryError,
+    RedisClusterException,
     RedisError,
+    ResponseError,
     TimeoutError,  # noqa: A004 - likewise
 )
 from redis.retry import Retry
 
 from weighbridge.errors import ServerError, ServerFullError, ServerUnavailableError
-from weighbridge.settings import masked
+from weighbridge.jobs.addresses import checked_url, not_a_url, parse_group
+from weighbridge.jobs.cluster import connect_cluster, is_cluster, may_pass
+from weighbridge.jobs.failover import (
+    CONNECTIONS,
+    SentinelConnection,
+    Sentinels,
+    SentinelTlsConnection,
+    TcpConnection,
+    is_failover,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from weighbridge.jobs.addresses import ServerGroup
+
+__all__ = ["connect", "is_cluster", "memory_share", "not_a_url", "plain_errors", "server_time"]
 
 T = TypeVar("T")
 
@@ -58,38 +74,74 @@ def _is_refusal(error: Exception) -> bool:
     return any(isinstance(reason, refusals) for reason in reasons)
 
 
-def is_cluster(url: str) -> bool:
-    """Whether a URL is that of a Redis Cluster."""
-    return url.startswith("redis+cluster://")
+def connect(url: str, *, patient: bool = True) -> Any:
+    """Return a client whose every command may be sent twice: ours are idempotent, and a dropped reply is no failure.
 
-
-def connect(url: str, *, patient: bool = True) -> Redis:
-    """Return a client whose every command may be sent twice: ours are idempotent, and a dropped reply is no failure."""
-    retry = _Patience(
-        ExponentialWithJitterBackoff(cap=1.0, base=0.02), PATIENCE_TRIES if patient else 1
-    )
+    It is a `Redis` or, for `redis+cluster://`, a `RedisCluster`; see `is_cluster`. Only the latter connects at once.
+    """
+    group = parse_group(checked_url(url))
+    options = {
+        "socket_timeout": ANSWER_SECONDS if patient else IMPATIENT_ANSWER_SECONDS,
+        "socket_connect_timeout": CONNECT_SECONDS,
+        "health_check_interval": 25,
+        "protocol": 2,
+    }
+    tries = PATIENCE_TRIES if patient else 1
     try:
-        url.encode()  # raises where an environment variable was no UTF-8
-        return Redis.from_url(
-            url,
-            retry=retry,
-            retry_on_error=[ConnectionError, TimeoutError, BusyLoadingError],
-            socket_timeout=ANSWER_SECONDS if patient else IMPATIENT_ANSWER_SECONDS,
-            socket_connect_timeout=CONNECT_SECONDS,
-            health_check_interval=25,
-            protocol=2,
-        )
+        if group is None:
+            connection = CONNECTIONS.get(urlsplit(url).scheme.lower(), TcpConnection)
+            return Redis.from_url(url, connection_class=connection, **_retries(tries), **options)
+        if group.kind == "sentinel":
+            return _primary(group, _retries(tries) | options)
+        with plain_errors():
+            return connect_cluster(group, _cluster_patience(tries), **options)
     except ValueError:
         raise not_a_url(url) from None
 
 
-def not_a_url(url: str) -> ServerError:
-    """Return the error for what cannot be read as a URL; why not is left out, for it may quote a password."""
-    return ServerError(
-        f"not a Redis URL: {masked(url)!r}",
-        "write redis://[[user]:password@]host[:port][/db], rediss:// for TLS, or unix:///path/to.sock?db=0;"
-        " in a password write / ? # and @ as %2F %3F %23 and %40",
+def _retries(tries: int) -> dict[str, Any]:
+    return {
+        "retry": _Patience(_backoff(), tries),
+        "retry_on_error": [ConnectionError, TimeoutError, BusyLoadingError],
+    }
+
+
+def _cluster_patience(tries: int) -> Retry:
+    errors = (ConnectionError, TimeoutError, RedisClusterException, ResponseError)
+    return _Patience(_backoff(), tries, supported_errors=errors)
+
+
+def _backoff() -> ExponentialWithJitterBackoff:
+    return ExponentialWithJitterBackoff(cap=1.0, base=0.02)
+
+
+def _primary(group: ServerGroup, options: dict[str, Any]) -> Redis:
+    """Return a client of the primary that sentinels name, each time it connects."""
+    login = group.connection_options()
+    sentinels = Sentinels(group.hosts, sentinel_options(group))
+    tls = login.pop("ssl", False)
+    primary: Redis = sentinels.master_for(  # type: ignore[no-untyped-call]
+        group.service,
+        connection_class=SentinelTlsConnection if tls else SentinelConnection,
+        **options,
+        **login,
     )
+    return primary
+
+
+def sentinel_options(group: ServerGroup) -> dict[str, Any]:
+    """Return what redis-py connects to a sentinel with; TLS as to the servers."""
+    login = group.connection_options()
+    tls = {name: value for name, value in login.items() if name.startswith("ssl")}
+    return {
+        "socket_timeout": CONNECT_SECONDS,
+        "socket_connect_timeout": CONNECT_SECONDS,
+        "protocol": 2,
+        # A sentinel that is away is not waited for: the next one is asked.
+        "retry": Retry(NoBackoff(), 0),
+        **tls,
+        **group.sentinel_login,
+    }
 
 
 @contextmanager
@@ -109,9 +161,41 @@ def plain_errors() -> Iterator[None]:
         raise ServerUnavailableError(
             f"no answer from Redis: {error}", "is the server up, and the URL right?"
         ) from error
+    except RedisClusterException as error:
+        if may_pass(error):
+            raise ServerUnavailableError(
+                f"no answer from the Redis Cluster: {error}", "are all its masters up?"
+            ) from error
+        raise ServerError(f"the Redis Cluster refused a command: {error}") from error
     except RedisError as error:
+        if is_failover(error):
+            raise ServerUnavailableError(
+                f"Redis has no primary just now: {error}", "wait for its failover to end"
+            ) from error
         if "OOM" in str(error):
             raise ServerFullError(
                 "Redis has no memory left", "raise its maxmemory, or delete finished batches"
             ) from error
         raise ServerError(f"Redis refused a command: {error}") from error
+
+
+def server_time(client: Any) -> float:
+    """Return what a server's clock says, in seconds since the epoch: that of clients may be wrong by hours."""
+    with plain_errors():
+        seconds, micros = client.time()
+    return float(seconds + micros / 1e6)
+
+
+def memory_share(client: Any) -> float:
+    """Return how full a server is, 0.0 to 1.0, of a cluster the fullest master; 0.0 when it has no limit."""
+    with plain_errors():
+        if is_cluster(client):
+            told = client.info("memory", target_nodes=RedisCluster.PRIMARIES)
+            # The answer of a single master is not keyed by its name.
+            memories = [told] if "used_memory" in told else list(told.values())
+        else:
+            memories = [client.info("memory")]
+    return max(
+        memory["used_memory"] / memory["maxmemory"] if memory.get("maxmemory") else 0.0
+        for memory in memories
+    )

@@ -1,8 +1,7 @@
-"""The living workers: each says so with a key that dies soon after it does."""
+"""The living workers: each says so with a heartbeat that ends soon after it does."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
@@ -12,11 +11,61 @@ import orjson
 from pydantic import TypeAdapter, ValidationError
 
 from weighbridge.jobs.capabilities import Lane, Need
-from weighbridge.jobs.connection import plain_errors
+from weighbridge.jobs.connection import plain_errors, server_time
 
-_WORKERS = "wb:{fleet}:workers"
+
+def fleet_key(name: str) -> str:
+    """Return the key of that name of what belongs to no batch; all of them lie together on a cluster."""
+    return f"wb:{{fleet}}:{name}"
+
+
 _FAREWELL_SECONDS = 600
-_CAPABILITIES = "wb:{fleet}:capabilities"  #: when a worker was last seen that had each
+_CAPABILITIES = fleet_key("capabilities")  #: when a worker was last seen that had each
+#: Names by when their heartbeat ends (ms); name -> what the worker said of itself; names of those asked to drain.
+_KEYS = _WORKERS, _BEATS, _DRAINS = [fleet_key(name) for name in ("workers", "beats", "drains")]
+_KEPT_MS = 60_000  #: that a worker is remembered after its last heartbeat ended
+
+_PRELUDE = """
+local workers, beats, drains = unpack(KEYS)
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+-- A full server refuses HSET and ZADD, but not in a script that has begun with a write that frees.
+local function go_on_when_full() redis.call('HDEL', beats, '') end
+"""
+#: ARGV: name, what it says of itself, how long that holds, how long it is remembered (ms)
+_BEAT = (
+    _PRELUDE
+    + """
+go_on_when_full()
+redis.call('ZADD', workers, now + ARGV[3], ARGV[1])
+redis.call('HSET', beats, ARGV[1], ARGV[2])
+local gone = redis.call('ZRANGEBYSCORE', workers, '-inf', now - ARGV[4], 'LIMIT', 0, 100)
+for _, name in ipairs(gone) do
+  redis.call('ZREM', workers, name)
+  redis.call('HDEL', beats, name)
+  redis.call('HDEL', drains, name)
+end
+for _, key in ipairs(KEYS) do redis.call('PEXPIRE', key, ARGV[3] + ARGV[4]) end
+return redis.call('HEXISTS', drains, ARGV[1])
+"""
+)
+_ALIVE = (
+    _PRELUDE
+    + """
+local names = redis.call('ZRANGEBYSCORE', workers, now + 1, '+inf', 'LIMIT', 0, 5000)
+if #names == 0 then return {} end
+return redis.call('HMGET', beats, unpack(names))
+"""
+)
+#: ARGV: name, how long the request is kept where nobody lives (ms)
+_DRAIN = (
+    _PRELUDE
+    + """
+go_on_when_full()
+redis.call('HSET', drains, ARGV[1], 1)
+if redis.call('PTTL', drains) < 0 then redis.call('PEXPIRE', drains, ARGV[2]) end
+"""
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,35 +92,32 @@ _beat: TypeAdapter[WorkerInfo] = TypeAdapter(WorkerInfo)
 
 
 class Fleet:
-    """The workers on one store's server."""
+    """The workers on one store's server; its clock alone says who lives."""
 
     def __init__(self, redis: Any) -> None:
+        scripts = (_BEAT, _ALIVE, _DRAIN)
+        self._beat, self._alive, self._drain = map(redis.register_script, scripts)
         self._redis = redis
 
     def beat(self, worker: WorkerInfo, ttl_seconds: float) -> bool:
         """Say that a worker lives; return whether somebody asked it to drain."""
+        said = orjson.dumps(asdict(worker))
         with plain_errors():
-            pipe = self._redis.pipeline(transaction=False)
-            pipe.set(_worker(worker.name), orjson.dumps(asdict(worker)), px=int(ttl_seconds * 1000))
-            pipe.zadd(_WORKERS, {worker.name: time.time()})
-            pipe.exists(_drain(worker.name))
-            return bool(pipe.execute()[2])
+            return bool(self._beat(_KEYS, [worker.name, said, int(ttl_seconds * 1000), _KEPT_MS]))
 
     def leave(self, name: str) -> None:
         """Say that a worker has ended."""
         with plain_errors():
-            self._redis.delete(_worker(name), _drain(name))
-            self._redis.zrem(_WORKERS, name)
+            pipe = self._redis.pipeline(transaction=False)
+            pipe.zrem(_WORKERS, name)
+            pipe.hdel(_BEATS, name)
+            pipe.hdel(_DRAINS, name)
+            pipe.execute()
 
     def alive(self) -> list[WorkerInfo]:
         """Return the living workers, by name; whose heartbeat cannot be read is none of ours."""
         with plain_errors():
-            names = [name.decode(errors="replace") for name in self._redis.zrange(_WORKERS, 0, -1)]
-            beats = self._redis.mget([_worker(name) for name in names]) if names else []
-            gone = [name for name, beat in zip(names, beats, strict=True) if beat is None]
-            if gone:
-                # Only those silent for a minute: another worker's first beat may be on its way.
-                self._redis.zremrangebyscore(_WORKERS, "-inf", time.time() - 60)
+            beats = self._alive(_KEYS)
         return sorted(_read(beats), key=lambda worker: worker.name)
 
     def say_farewell(self, name: str) -> None:
@@ -89,12 +135,13 @@ class Fleet:
         needs = [Need(grader, version) for grader, version in graders.items()]
         needs.append(Need(version=schema_version))
         with plain_errors():
-            self._redis.zadd(_CAPABILITIES, {str(need): time.time() for need in needs})
+            now = server_time(self._redis)
+            self._redis.zadd(_CAPABILITIES, {str(need): now for need in needs})
 
     def has_had(self, lane: Lane, within_seconds: float) -> bool:
         """Whether workers that live, or did within a time, have all the capabilities of a lane."""
         with plain_errors():
-            since = time.time() - within_seconds
+            since = server_time(self._redis) - within_seconds
             names = self._redis.zrangebyscore(_CAPABILITIES, since, "+inf")
         seen = [need for name in names for need in Lane.parse(name.decode()).needs]
         graders: dict[str, int] = {}
@@ -107,7 +154,7 @@ class Fleet:
     def drain(self, name: str) -> None:
         """Ask a worker to finish what it has and leave."""
         with plain_errors():
-            self._redis.set(_drain(name), 1, ex=3600)
+            self._drain(_KEYS, [name, _KEPT_MS])
 
 
 def _read(beats: list[bytes | None]) -> Iterator[WorkerInfo]:
@@ -118,13 +165,5 @@ def _read(beats: list[bytes | None]) -> Iterator[WorkerInfo]:
                 yield _beat.validate_json(beat)
 
 
-def _worker(name: str) -> str:
-    return f"wb:{{fleet}}:worker:{name}"
-
-
 def _farewell(name: str) -> str:
-    return f"wb:{{fleet}}:ending:{name}"
-
-
-def _drain(name: str) -> str:
-    return f"wb:{{fleet}}:drain:{name}"
+    return fleet_key(f"ending:{name}")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from redis.exceptions import LockError
 
 from weighbridge.jobs.connection import plain_errors
+from weighbridge.jobs.fleet import fleet_key
 from weighbridge_producer.http.problems import ProblemError
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ class IdempotencyKeys:
                 *(422, "INVALID_REQUEST", "an Idempotency-Key has 1 to 255 printable characters"),
                 "a UUID is a good one",
             )
-        name = f"wb:idempotency:{sha256(f'{caller} {value}'.encode()).hexdigest()}"
+        name = fleet_key(f"idempotency:{sha256(f'{caller} {value}'.encode()).hexdigest()}")
         with plain_errors():
             # Its holder may die: then the lease ends by itself.
             lease = self._redis.lock(f"{name}:lease", timeout=LEASE_SECONDS, thread_local=False)

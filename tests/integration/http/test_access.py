@@ -115,7 +115,7 @@ def test_every_route_of_the_api_but_the_public_ones_asks_for_a_key(guarded: Http
 )
 def test_a_wrong_key_is_refused_whatever_it_looks_like(guarded: HttpServer, token: str) -> None:
     guarded.service.client.store.redis.delete(
-        *guarded.service.client.store.redis.keys("wb:rate:*") or ["x"]
+        *guarded.service.client.store.redis.keys("wb:{fleet}:rate:*") or ["x"]
     )
     headers = {b"Authorization": b"Bearer " + token.encode("latin-1")}
     answer = httpx.get(f"{guarded.url}/api/batches", headers=headers)

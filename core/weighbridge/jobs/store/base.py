@@ -9,7 +9,8 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.errors import BatchError, BatchExpiredError, BatchLostError, BatchNotFoundError
-from weighbridge.jobs.connection import connect, is_cluster, plain_errors
+from weighbridge.jobs.cluster import is_cluster
+from weighbridge.jobs.connection import connect, plain_errors, server_time
 from weighbridge.jobs.store.keys import DUE, dies_at, key, text, turns
 from weighbridge.jobs.store.shapes import BatchOptions
 
@@ -41,14 +42,14 @@ class StoreBase:
         self._patient = patient
         # redis-py types every answer as a union over client kinds and protocols; ours is known, and checked by tests.
         self.redis: Any = connect(url, patient=patient)
-        self.is_cluster = is_cluster(url)
+        self.is_cluster = is_cluster(self.redis)
         prelude = (_LUA / "prelude.lua").read_text()
         self._scripts: dict[str, Script] = {
             name: self.redis.register_script(prelude + (_LUA / f"{name}.lua").read_text())
             for name in (
                 *("open_batch", "submit_chunk", "taken", "seal", "claim_next", "renew", "release"),
                 *("set_aside", "record", "split", "count_failure", "held", "watch"),
-                *("close", "pause", "reopen", "look", "claimants"),
+                *("close", "pause", "reopen", "look", "claimants", "mark_deleted"),
             )
         }
 
@@ -84,8 +85,7 @@ class StoreBase:
         """On a cluster, let the sweeper look at a batch at a time, or sooner."""
         if self.is_cluster:
             with plain_errors():
-                seconds, _ = self.redis.time(target_nodes="random")
-                self.redis.zadd(DUE, {batch: int((seconds + after_seconds) * 1000)}, lt=True)
+                self.redis.zadd(DUE, {batch: int((self.now() + after_seconds) * 1000)}, lt=True)
 
     def _forget_turns(self, batch: str, lanes: Iterable[str]) -> None:
         """Take a batch out of the turns of its queue, and of some of its lanes."""
@@ -93,6 +93,10 @@ class StoreBase:
             queue = text(self.redis.hget(key(batch, "meta"), "queue") or b"")
             for lane in ("", *lanes):
                 self.redis.zrem(turns(queue, lane), batch)
+
+    def now(self) -> float:
+        """Return the server's time, by which batches begin and end, in seconds since the epoch."""
+        return server_time(self.redis)
 
     def options(self, batch: str) -> BatchOptions:
         """Return what a batch was submitted with."""
@@ -111,7 +115,7 @@ class StoreBase:
             return BatchNotFoundError(
                 f"{batch[:80]!r} is no batch id", "`weighbridge batches` lists them"
             )
-        if time.time() >= dies:
+        if self.now() >= dies:
             return BatchExpiredError(
                 f"batch {batch} has expired, and its results are gone", "submit its input again"
             )

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import time
-
 from weighbridge.errors import BatchClosedError, BatchLostError, ChunkConflictError
-from weighbridge.jobs.connection import plain_errors
+from weighbridge.jobs.connection import memory_share, plain_errors, server_time
 from weighbridge.jobs.store.base import StoreBase
 from weighbridge.jobs.store.durability import Durability, confirm
 from weighbridge.jobs.store.keys import (
@@ -36,7 +34,7 @@ class Filling(StoreBase):
         self, options: BatchOptions, *, expiry_seconds: int, ttl_seconds: int, batch: str = ""
     ) -> str:
         """Register a batch and return its id, which carries its times."""
-        created = int(time.time())
+        created = int(server_time(self.redis))
         batch = batch or new_batch_id(created, expiry_seconds + ttl_seconds)
         dies = (created + expiry_seconds + ttl_seconds) * 1000
         self._run(
@@ -139,11 +137,7 @@ class Filling(StoreBase):
 
     def memory_share(self) -> float:
         """Return how full the server is, 0.0 to 1.0; 0.0 when it has no limit."""
-        with plain_errors():
-            memory = self.redis.info("memory")
-        return (
-            float(memory["used_memory"]) / memory["maxmemory"] if memory.get("maxmemory") else 0.0
-        )
+        return memory_share(self.redis)
 
     def position(self, batch: str) -> Position:
         """Return how far the batch's producer has come."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -163,7 +162,7 @@ class Watching(StoreBase):
 
     def _activate(self, batch: str) -> None:
         with plain_errors():
-            self.redis.zadd(ACTIVE, {batch: int(time.time())})
+            self.redis.zadd(ACTIVE, {batch: int(self.now())})
             self.redis.zadd(DUE, {batch: 0})
 
     def records(self, batch: str) -> Iterator[tuple[ChunkId, dict[str, Any]]]:
@@ -187,7 +186,7 @@ class Watching(StoreBase):
 
         Raises BatchClosedError when the batch was cancelled since the retry began.
         """
-        expires = int((time.time() + expiry_seconds) * 1000)
+        expires = int((self.now() + expiry_seconds) * 1000)
         answer = self._run("reopen", batch, str(chunk), str(chunk.of_epoch(epoch)), epoch, expires)
         if answer < 0:
             raise BatchClosedError(f"batch {batch} was cancelled while it was retried")
@@ -202,9 +201,9 @@ class Watching(StoreBase):
             exists, options = self.redis.hmget(key(batch, "meta"), "chunks", "options")
             if exists is None:
                 return False
-            left = dies_at(batch) - time.time()
+            left = dies_at(batch) - self.now()
             if left > 1:
-                self.redis.set(key(batch, "deleted"), 1, ex=int(left))
+                self._run("mark_deleted", batch, int(left))
             # Nobody begins more of it.
             self._run("close", batch, str(BatchStatus.CANCELLED), "deleted")
             lanes = self._lanes(batch)

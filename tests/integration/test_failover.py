@@ -1,0 +1,207 @@
+"""A primary that is demoted while connections to it stay open: everybody goes on with the new one by themselves."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from typing import TYPE_CHECKING
+
+import httpx
+import pytest
+
+from support.cases import assert_graded_right, results_by_id, sleepy_cases, true_false_cases
+from support.http import HttpServer
+from support.proxy import Proxy
+from support.servers import ReplicaPair
+from support.uploads import lines_of, upload
+from support.waiting import eventually
+from support.workers import environment
+from weighbridge.jobs.connection import connect
+from weighbridge.jobs.model import BatchStatus
+from weighbridge_producer import Client
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from support.workers import StartWorker
+    from weighbridge_producer import Batch
+
+RECOVERY_SECONDS = 20.0
+SLOW_JOBS = 80
+
+PRODUCER = """
+import sys
+from support.cases import sleepy_cases
+from weighbridge_producer import Client
+
+with Client() as client:
+    sys.stdout.write(client.submit(sleepy_cases(int(sys.argv[1]), 0.05)).id)
+"""
+
+
+@pytest.fixture
+def pair(tmp_path: Path) -> Iterator[ReplicaPair]:
+    with ReplicaPair(tmp_path) as pair:
+        yield pair
+
+
+@pytest.fixture
+def proxy(pair: ReplicaPair) -> Iterator[Proxy]:
+    with Proxy(pair.primary.port) as proxy:
+        yield proxy
+
+
+def fail_over(pair: ReplicaPair, proxy: Proxy) -> None:
+    """Exchange primary and replica, and lead new connections to the new primary; the old ones stay open."""
+    pair.fail_over()
+    proxy.target = pair.primary.port
+
+
+def is_completed(batch: Batch, count: int) -> None:
+    assert batch.status().status == BatchStatus.COMPLETED
+    assert len(results_by_id(batch)) == count
+    assert batch.status().counts.passed == count
+
+
+def test_a_client_that_writes_to_a_demoted_primary_connects_again(
+    pair: ReplicaPair, proxy: Proxy
+) -> None:
+    client = connect(proxy.url, patient=False)
+    client.set("before", 1)
+    fail_over(pair, proxy)
+    client.set("after", 1)
+    with pair.primary.client() as primary:
+        assert set(primary.keys()) == {b"before", b"after"}
+    client.close()
+
+
+@pytest.mark.parametrize("how", ["pipeline", "transaction", "script"])
+def test_whatever_a_client_writes_by_reaches_the_new_primary(
+    pair: ReplicaPair, proxy: Proxy, how: str
+) -> None:
+    client = connect(proxy.url, patient=False)
+    script = client.register_script("return redis.call('SET', KEYS[1], 1)")
+    script(keys=["before"])
+    fail_over(pair, proxy)
+    if how == "script":
+        script(keys=["after"])
+    else:
+        with client.pipeline(transaction=how == "transaction") as pipe:
+            pipe.get("before")
+            pipe.set("after", 1)
+            assert pipe.execute() == [b"1", True]
+    with pair.primary.client() as primary:
+        assert primary.exists("after")
+    client.close()
+
+
+def test_a_read_that_waits_for_news_goes_on_at_the_new_primary(
+    pair: ReplicaPair, proxy: Proxy
+) -> None:
+    client = connect(proxy.url)
+    heard: list[object] = []
+    reader = threading.Thread(
+        target=lambda: heard.append(client.xread({"log": "0"}, block=20_000)), daemon=True
+    )
+    reader.start()
+    with pair.primary.client() as primary:
+        eventually(lambda: primary.info("clients")["blocked_clients"], 10, "the waiting read")
+    fail_over(pair, proxy)
+    with pair.primary.client() as primary:
+        primary.xadd("log", {"chunk": "1"})
+    reader.join(10)
+    assert heard
+    assert heard[0]
+    client.close()
+
+
+@pytest.mark.parametrize("how", [Proxy.cut, Proxy.half_close])
+def test_a_connection_that_breaks_is_opened_again(
+    proxy: Proxy, how: Callable[[Proxy], None]
+) -> None:
+    client = connect(proxy.url, patient=False)
+    client.set("before", 1)
+    how(proxy)
+    assert client.get("before") == b"1"
+    client.close()
+
+
+def test_a_command_whose_reply_is_lost_is_sent_again(pair: ReplicaPair, proxy: Proxy) -> None:
+    client = connect(proxy.url)
+    client.ping()
+    proxy.drops_replies = True
+    writer = threading.Thread(target=client.set, args=("written", 1), daemon=True)
+    writer.start()
+    with pair.primary.client() as primary:
+        eventually(lambda: primary.exists("written"), 10, "the write")
+    proxy.drops_replies = False
+    proxy.cut()
+    writer.join(10)
+    assert not writer.is_alive()
+    client.close()
+
+
+@pytest.mark.slow
+def test_after_an_orderly_failover_workers_finish_the_batch_and_take_the_next(
+    pair: ReplicaPair, proxy: Proxy, start_worker: StartWorker
+) -> None:
+    worker = start_worker(proxy.url)
+    children = {child.pid for child in worker.await_children(2)}
+    with Client(proxy.url) as client:
+        batch = client.submit(sleepy_cases(SLOW_JOBS, 0.05))
+        eventually(lambda: batch.status().counts.finished, 30, "the first results")
+        fail_over(pair, proxy)
+        batch.wait(RECOVERY_SECONDS)
+        is_completed(batch, SLOW_JOBS)
+        after = client.submit(true_false_cases(50))
+        after.wait(RECOVERY_SECONDS)
+        assert_graded_right(results_by_id(after), 50)
+    assert worker.info() is not None
+    assert {child.pid for child in worker.children()} == children
+
+
+@pytest.mark.slow
+def test_an_idle_worker_hears_of_work_after_a_failover(
+    pair: ReplicaPair, proxy: Proxy, start_worker: StartWorker
+) -> None:
+    worker = start_worker(proxy.url)
+    worker.await_children(2)
+    with pair.primary.client() as primary:
+        eventually(lambda: primary.info("clients")["blocked_clients"], 20, "the waiting worker")
+    fail_over(pair, proxy)
+    with Client(proxy.url) as client:
+        batch = client.submit(true_false_cases(50))
+        batch.wait(RECOVERY_SECONDS)
+        assert_graded_right(results_by_id(batch), 50)
+
+
+@pytest.mark.slow
+def test_a_producer_goes_on_after_a_failover_in_the_middle_of_its_input(
+    pair: ReplicaPair, proxy: Proxy, start_worker: StartWorker
+) -> None:
+    start_worker(proxy.url)
+    env = environment(proxy.url, chunk_limit_jobs=1)
+    with (
+        Client(proxy.url) as client,
+        subprocess.Popen(
+            [sys.executable, "-c", PRODUCER, "200"], env=env, stdout=subprocess.PIPE
+        ) as producer,
+    ):
+        batch = client.batch(eventually(client.batches, 30, "the batch")[0].batch_id)
+        eventually(lambda: client.store.position(batch.id).chunks >= 20, 30)
+        assert not client.store.position(batch.id).sealed
+        fail_over(pair, proxy)
+        assert producer.wait(60) == 0
+        batch.wait(60)
+        is_completed(batch, 200)
+
+
+def test_the_service_goes_on_after_a_failover(pair: ReplicaPair, proxy: Proxy) -> None:
+    with HttpServer(proxy.url) as served:
+        assert upload(served.url, lines_of(true_false_cases(5))).status_code == 201
+        fail_over(pair, proxy)
+        answer = upload(served.url, lines_of(true_false_cases(5)))
+        assert answer.status_code == 201, answer.text
+        assert httpx.get(f"{served.url}/api/batches").status_code == 200

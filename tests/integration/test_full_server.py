@@ -1,0 +1,164 @@
+"""A server at its memory limit: who lives stays visible, and whatever frees room goes on."""
+
+from __future__ import annotations
+
+import time
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from redis.exceptions import OutOfMemoryError
+
+from support.cases import assert_graded_right, results_by_id, true_false_cases
+from support.servers import TcpServer
+from support.waiting import eventually
+from weighbridge.errors import ServerFullError
+from weighbridge.jobs.fleet import Fleet, WorkerInfo
+from weighbridge.jobs.model import SCHEMA_VERSION, BatchStatus
+from weighbridge.jobs.store import Store
+from weighbridge_producer import Client
+from weighbridge_producer.http.rate_limit import RateLimit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from support.workers import StartWorker
+
+JOBS = 4_000
+SERVERS = {"found": None, "redis 7": Path("/usr/bin/redis-server")}
+
+
+@pytest.fixture(params=SERVERS)
+def server(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[TcpServer]:
+    binary = SERVERS[request.param]
+    if binary and not binary.exists():
+        pytest.skip(f"there is no {binary}")
+    with TcpServer(tmp_path / "server", program=binary) as server:
+        yield server
+
+
+@contextmanager
+def full(server: TcpServer) -> Iterator[Any]:
+    """Leave a server no room, as a maxmemory that is reached does."""
+    with server.client() as client:
+        client.config_set("maxmemory", 1)
+        with pytest.raises(OutOfMemoryError):
+            client.set("more", 1)
+        try:
+            yield client
+        finally:
+            client.config_set("maxmemory", 0)
+
+
+def test_workers_live_leave_and_are_drained_on_a_full_server(server: TcpServer) -> None:
+    store = Store(server.url)
+    fleet = Fleet(store.redis)
+    worker = WorkerInfo("one", "host", 1, 2, "queue", SCHEMA_VERSION)
+    with full(server):
+        assert not fleet.beat(worker, 8)
+        assert fleet.alive() == [worker]
+        fleet.drain("one")
+        assert fleet.beat(worker, 8)
+        fleet.leave("one")
+        assert fleet.alive() == []
+    store.close()
+
+
+def test_requests_are_counted_on_a_full_server(server: TcpServer) -> None:
+    store = Store(server.url)
+    with full(server):
+        RateLimit(store.redis).count("reads", "somebody", 2)
+    store.close()
+
+
+def test_a_batch_is_cancelled_on_a_full_server(server: TcpServer) -> None:
+    with Client(server.url) as client:
+        batch = client.submit(true_false_cases(JOBS))
+        with full(server):
+            batch.cancel()
+            assert batch.status().status == BatchStatus.CANCELLED
+
+
+@pytest.mark.slow
+def test_a_full_server_costs_no_worker_and_what_is_submitted_is_graded(
+    server: TcpServer, start_worker: StartWorker
+) -> None:
+    worker = start_worker(server.url, heartbeat_seconds=0.5, heartbeat_ttl_seconds=2)
+    children = {child.pid for child in worker.await_children(2)}
+    with Client(server.url) as client:
+        batch = client.submit(true_false_cases(JOBS))
+        with full(server):
+            watch_fleet(client, worker.pid, until=lambda: batch.status().counts.finished == JOBS)
+            batch.wait(30)
+        assert_graded_right(results_by_id(batch), JOBS)
+        assert {child.pid for child in worker.children()} == children
+    assert "connecting again" not in worker.log
+    assert "the heartbeat failed" not in worker.log
+
+
+@pytest.mark.slow
+def test_a_worker_that_starts_on_a_full_server_takes_what_waits(
+    server: TcpServer, start_worker: StartWorker
+) -> None:
+    with Client(server.url) as client:
+        batch = client.submit(true_false_cases(JOBS))
+        with full(server):
+            start_worker(server.url)
+            batch.wait(30)
+        assert_graded_right(results_by_id(batch), JOBS)
+
+
+@pytest.mark.slow
+def test_messages_that_a_full_broker_refuses_are_sent_when_there_is_room(
+    server: TcpServer, start_worker: StartWorker
+) -> None:
+    worker = start_worker(server.url, sweep_seconds=0.3)
+    children = {child.pid for child in worker.await_children(2)}
+    with Client(server.url) as client:
+        batch = client.submit(true_false_cases(JOBS))
+        client.store.redis.delete("weighbridge")
+        with full(server):
+            time.sleep(12)  # longer than messages may wait until children are thought to be stuck
+            assert [info.pid for info in client.workers()] == [worker.pid]
+        batch.wait(60)
+        assert_graded_right(results_by_id(batch), JOBS)
+        assert {child.pid for child in worker.children()} == children
+
+
+@pytest.mark.slow
+def test_a_producer_waits_for_room_that_collecting_and_deleting_make(
+    server: TcpServer, start_worker: StartWorker
+) -> None:
+    worker = start_worker(server.url)
+    with Client(server.url) as client, server.client() as redis:
+        old = client.submit(true_false_cases(20_000))
+        old.wait(60)
+        redis.config_set("maxmemory", redis.info("memory")["used_memory"] + 200_000)
+        with pytest.raises(ServerFullError):
+            fill(redis)
+        assert [info.pid for info in client.workers()] == [worker.pid]
+        old.delete()
+        redis.delete("ballast")
+        batch = client.submit(true_false_cases(JOBS))
+        batch.wait(60)
+        assert_graded_right(results_by_id(batch), JOBS)
+
+
+def fill(redis: Any) -> None:
+    try:
+        while True:
+            redis.append("ballast", b"x" * 10_000)
+    except OutOfMemoryError as error:
+        raise ServerFullError("full", "") from error
+
+
+def watch_fleet(client: Client, pid: int, until: Any) -> None:
+    """Wait for something while the worker stays listed at every look."""
+
+    def look() -> bool:
+        assert [info.pid for info in client.workers()] == [pid]
+        return bool(until())
+
+    eventually(look, 15, "the end of the batch")

@@ -1,0 +1,108 @@
+"""A TCP proxy in front of a server: its target can be switched, its connections cut, delayed, or left without replies."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from contextlib import suppress
+from typing import Self
+
+_CHUNK_BYTES = 65_536
+
+
+class Proxy:
+    """Leads each new connection to `target`, a port of 127.0.0.1; open ones stay where they are."""
+
+    def __init__(self, target: int) -> None:
+        self.target = target
+        self.delay_seconds = 0.0  #: added to everything that the server sends
+        self.drops_replies = (
+            False  #: commands arrive and are executed; the client never hears of it
+        )
+        self._pairs: set[tuple[socket.socket, socket.socket]] = set()
+        self._lock = threading.Lock()
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.port = int(self._listener.getsockname()[1])
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    @property
+    def url(self) -> str:
+        """The address of a Redis behind the proxy."""
+        return f"redis://127.0.0.1:{self.port}/0"
+
+    @property
+    def open_connections(self) -> int:
+        """How many connections are open."""
+        with self._lock:
+            return len(self._pairs)
+
+    def cut(self) -> None:
+        """Close every connection at once, both ways."""
+        for sockets in self._open():
+            for one in sockets:
+                _shut(one, socket.SHUT_RDWR)
+
+    def half_close(self) -> None:
+        """Send nothing more to the servers, and leave the clients' side of each connection open."""
+        for _, server in self._open():
+            _shut(server, socket.SHUT_WR)
+
+    def close(self) -> None:
+        """Take no more connections, and close those that are open."""
+        _shut(self._listener, socket.SHUT_RDWR)
+        self._listener.close()
+        self.cut()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _open(self) -> list[tuple[socket.socket, socket.socket]]:
+        with self._lock:
+            return list(self._pairs)
+
+    def _accept(self) -> None:
+        with suppress(OSError):
+            while True:
+                client, _ = self._listener.accept()
+                threading.Thread(target=self._serve, args=(client,), daemon=True).start()
+
+    def _serve(self, client: socket.socket) -> None:
+        with (
+            client,
+            suppress(OSError),
+            socket.create_connection(("127.0.0.1", self.target)) as server,
+        ):
+            pair = (client, server)
+            with self._lock:
+                self._pairs.add(pair)
+            answers = threading.Thread(target=self._answer, args=pair, daemon=True)
+            answers.start()
+            _pump(client, server)
+            answers.join()
+            with self._lock:
+                self._pairs.discard(pair)
+
+    def _answer(self, client: socket.socket, server: socket.socket) -> None:
+        with suppress(OSError):
+            while data := server.recv(_CHUNK_BYTES):
+                if self.delay_seconds:
+                    time.sleep(self.delay_seconds)
+                if not self.drops_replies:
+                    client.sendall(data)
+        _shut(client, socket.SHUT_RDWR)
+
+
+def _pump(source: socket.socket, sink: socket.socket) -> None:
+    with suppress(OSError):
+        while data := source.recv(_CHUNK_BYTES):
+            sink.sendall(data)
+    _shut(sink, socket.SHUT_WR)
+
+
+def _shut(one: socket.socket, how: int) -> None:
+    with suppress(OSError):
+        one.shutdown(how)
