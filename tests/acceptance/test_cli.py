@@ -387,7 +387,7 @@ def test_batches_that_strangers_forged_neither_move_the_terminal_nor_hide_the_ot
     with Client(own_server.url) as client:
         redis = client.store.redis
         redis.copy(f"wb:{{{good}}}:meta", f"wb:{{{forged}}}:meta")
-        redis.zadd("wb:batches", {forged: 1})
+        redis.zadd("wb:{fleet}:batches", {forged: 1})
         redis.hset(f"wb:{{{strange}}}:meta", "status", "pondering")
     listed = cli("batches")
     assert listed.status == 0
