@@ -120,6 +120,7 @@ def _options(state_dir: Path, socket_path: Path, maxmemory_bytes: int) -> list[s
         "save": "",
         "maxmemory": str(maxmemory_bytes),
         "maxmemory-policy": "noeviction",
+        "lazyfree-lazy-expire": "yes",  # a large batch that expires must not hold up the others
         # Newer servers call it listpack, and know this name too; 6.2 knows no other.
         "hash-max-ziplist-entries": "512",
         "daemonize": "no",

@@ -43,9 +43,9 @@ def examine(client: RedisClient) -> Iterator[Finding]:
     Raises ServerUnavailableError when the server does not answer.
     """
     server = _Server(client)
-    health = client.health()
     for check in (_role, _version, _persistence, _eviction, _memory, _clock):
         yield from check(server)
+    health = client.health()  # only now: on a replica, or without the broker, it fails
     for look in (_workers, _versions, _stuck, _dead_letters):
         yield from look(health)
     yield from _queues(client, health)
@@ -215,8 +215,18 @@ def _versions(health: Health) -> Iterator[Finding]:
             f"of another release than this command's: {', '.join(strange[:5])}",
             "bring producers and workers to the same release",
         )
-    for grader, versions in sorted(_grader_versions(health.workers).items()):
-        if len(versions) > 1 or sum(versions.values()) < len(health.workers):
+    for queue in sorted({worker.queue for worker in health.workers}):
+        yield from _grader_versions([it for it in health.workers if it.queue == queue])
+
+
+def _grader_versions(workers: list[WorkerInfo]) -> Iterator[Finding]:
+    """Compare the graders of workers that read the same queue."""
+    found: dict[str, Counter[int]] = {}
+    for worker in workers:
+        for grader, version in worker.graders.items():
+            found.setdefault(grader, Counter())[version] += 1
+    for grader, versions in sorted(found.items()):
+        if len(versions) > 1 or sum(versions.values()) < len(workers):
             told = ", ".join(
                 f"version {version} on {counted(count, 'worker')}"
                 for version, count in sorted(versions.items())
@@ -224,17 +234,9 @@ def _versions(health: Health) -> Iterator[Finding]:
             yield Finding(
                 "warning",
                 "versions",
-                f"{grader} is not the same on all {len(health.workers)} workers: {told}",
+                f"{grader} is not the same on all {len(workers)} workers: {told}",
                 "finish the deploy; until then its jobs wait for the workers that have it",
             )
-
-
-def _grader_versions(workers: list[WorkerInfo]) -> dict[str, Counter[int]]:
-    found: dict[str, Counter[int]] = {}
-    for worker in workers:
-        for grader, version in worker.graders.items():
-            found.setdefault(grader, Counter())[version] += 1
-    return found
 
 
 def _stuck(health: Health) -> Iterator[Finding]:
@@ -259,7 +261,9 @@ def _dead_letters(health: Health) -> Iterator[Finding]:
 
 
 def _queues(client: RedisClient, health: Health) -> Iterator[Finding]:
-    queues = {client.settings.queue, *(worker.queue for worker in health.workers)}
+    newest = client.store.batches(BATCHES_LIMIT)
+    submitted_to = {options.queue for _, options in client.store.listed(newest)}
+    queues = {client.settings.queue, *(worker.queue for worker in health.workers), *submitted_to}
     for queue in sorted(queues):
         if client.store.is_queue_paused(queue):
             yield Finding(
@@ -289,7 +293,7 @@ def examine_safely(client: RedisClient) -> list[Finding]:
     """Return what `examine` finds; a server that cannot be examined is itself a finding."""
     findings: list[Finding] = []
     try:
-        findings.extend(examine(client))
+        findings.extend(examine(client))  # what is found before an error stays
     except WeighbridgeError as error:
         findings.append(Finding("problem", "server", f"{error.code}: {error.message}", error.hint))
     return findings

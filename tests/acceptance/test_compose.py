@@ -245,12 +245,15 @@ def test_redis_keeps_everything_and_never_evicts(
 ) -> None:
     _, port = server
     client = redis.Redis(port=port, password=PASSWORD, decode_responses=True)
-    settings = client.config_get("maxmemory", "maxmemory-policy", "appendonly", "appendfsync")
+    settings = client.config_get(
+        *("maxmemory", "maxmemory-policy", "appendonly", "appendfsync", "lazyfree-lazy-expire")
+    )
     assert settings == {
         "maxmemory": str(2 * 2**30),
         "maxmemory-policy": "noeviction",
         "appendonly": "yes",
         "appendfsync": "everysec",
+        "lazyfree-lazy-expire": "yes",
     }
 
 
@@ -297,7 +300,15 @@ def only(image: str, name: str) -> str:
 
 
 def base_image(image: str) -> str:
-    return only(image, "FROM")
+    """Return the image that a Dockerfile builds on, where no build argument names another."""
+    name, _, default = only(image, "ARG").partition("=")
+    return only(image, "FROM").replace(f"${{{name}}}", default)
+
+
+def installs(image: str) -> list[list[str]]:
+    """Return the commands that install something, in order."""
+    runs = [shlex.split(rest) for name, rest in instructions(image) if name == "RUN"]
+    return [run for run in runs if run[:2] == ["pip", "install"]]
 
 
 def copied(image: str) -> list[tuple[list[str], str]]:
@@ -310,7 +321,34 @@ def copied(image: str) -> list[tuple[list[str], str]]:
 def test_compose_builds_each_image_from_its_own_dockerfile(services: dict, image: str) -> None:
     assert services["api"]["build"] == services["producer"]["build"]
     assert services["api"]["image"] == services["producer"]["image"]
-    assert services[image]["build"] == {"context": str(ROOT), "dockerfile": f"{image}/Dockerfile"}
+    assert services[image]["build"] == {
+        "context": str(ROOT),
+        "dockerfile": f"{image}/Dockerfile",
+        "args": {"BASE": base_image(image)},
+    }
+
+
+def test_images_can_be_named_by_digest(compose_binary: str) -> None:
+    digest = "sha256:" + "0" * 64
+    pinned = compose(
+        compose_binary,
+        *("config", "--format", "json"),
+        WEIGHBRIDGE_REDIS_PASSWORD=PASSWORD,
+        WEIGHBRIDGE_BASE_IMAGE=f"python@{digest}",
+        WEIGHBRIDGE_REDIS_IMAGE=f"valkey/valkey@{digest}",
+    )
+    services = json.loads(pinned.stdout)["services"]
+    assert services["redis"]["image"] == f"valkey/valkey@{digest}"
+    for image in IMAGES:
+        assert services[image]["build"]["args"] == {"BASE": f"python@{digest}"}
+
+
+@pytest.mark.parametrize("image", IMAGES)
+def test_images_install_nothing_without_its_hash(image: str) -> None:
+    packages, project = installs(image)
+    assert {"--require-hashes", "--only-binary"} <= set(packages)
+    assert packages[-2:] == ["-r", "requirements-hashed.txt"]
+    assert {"--no-deps", "--no-build-isolation"} <= set(project)
 
 
 @pytest.mark.parametrize("image", IMAGES)
@@ -421,21 +459,15 @@ def test_the_dockerfile_installs_and_starts_for_an_ordinary_user(
     made = run([python_for(ordinary_user), "-m", "venv", str(image_folder / "venv")], ".")
     assert made.returncode == 0, made.stderr
 
-    [install] = [
-        rest
-        for name, rest in instructions(image)
-        if name == "RUN" and rest.startswith("pip install")
-    ]
-    installed = run(
-        [f"{image_folder}/venv/bin/{shlex.split(install)[0]}", *shlex.split(install)[1:]], "src"
-    )
-    if (
-        installed.returncode
-        and "No matching distribution" in installed.stderr
-        and not os.environ.get("CI")
-    ):
-        pytest.skip("pip reaches no package registry from here")
-    assert installed.returncode == 0, installed.stderr[-2000:]
+    for program, *arguments in installs(image):
+        installed = run([f"{image_folder}/venv/bin/{program}", *arguments], "src")
+        if (
+            installed.returncode
+            and "No matching distribution" in installed.stderr
+            and not os.environ.get("CI")
+        ):
+            pytest.skip("pip reaches no package registry from here")
+        assert installed.returncode == 0, installed.stderr[-2000:]
 
     command = json.loads(only(image, "ENTRYPOINT"))
     started = run([f"{image_folder}/venv/bin/{command[0]}", *command[1:], "--help"], "home")

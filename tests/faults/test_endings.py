@@ -174,10 +174,11 @@ def test_a_worker_that_is_frozen_for_longer_than_a_job_may_take_fails_no_job(
     own_server: EmbeddedServer, start_worker: StartWorker, tmp_path: Path
 ) -> None:
     path = tmp_path / "attempts"
-    worker = start_worker(own_server.url, job_deadline_seconds=1.5)
+    worker = start_worker(own_server.url, job_deadline_seconds=3)
     with Client(own_server.url) as client:
-        batch = client.submit([reporting_case(path, 1.0)])
+        batch = client.submit([reporting_case(path, 2.5)])
         await_attempt(path, 1)
+        time.sleep(1)  # so that the child's timer has seen the job
         os.killpg(worker.pid, signal.SIGSTOP)
         try:
             time.sleep(5)  # what is tested is that time goes by

@@ -51,6 +51,45 @@ def test_plain_answers_of_up_to_31_megabytes_are_graded_with_default_settings(
     assert "a child died" not in worker.log
 
 
+def recorded_trace(size: int) -> dict[str, Any]:
+    """Return a chat of about so many bytes in which an agent reads files of 5,000 bytes."""
+    messages: list[dict[str, Any]] = [{"role": "user", "content": "Find the fault."}]
+    for number in range(size // 5_300):
+        function = {"name": "read_file", "arguments": f'{{"path": "src/part_{number}.py"}}'}
+        call = {"id": f"call_{number}", "type": "function", "function": function}
+        usage = {"prompt_tokens": 900 + number, "completion_tokens": 40}
+        messages += [
+            {"role": "assistant", "content": None, "tool_calls": [call], "usage": usage},
+            {
+                "role": "tool",
+                "tool_call_id": call["id"],
+                "content": f"# {number}\n" + SENTENCE * 111,
+            },
+        ]
+    return {"model": "gpt-4o-mini", "messages": messages}
+
+
+@pytest.mark.slow
+def test_recorded_traces_of_31_megabytes_are_graded_with_default_settings(
+    own_server: EmbeddedServer, start_worker: StartWorker
+) -> None:
+    worker, trace = start_worker(own_server.url), recorded_trace(31 * MB)
+    configs: dict[str, Any] = {
+        "budget": {"max_tool_calls": 12},
+        "loop": None,
+        "tool-schema": {"blocklist": ["delete_*"]},
+    }
+    with Client(own_server.url) as client:
+        batch = client.submit(
+            {"custom_id": name, "inputs": {"trace": trace}, "grader": name, "config": config}
+            for name, config in configs.items()
+        )
+        batch.wait(120)
+        errors = {row["custom_id"]: row["error"] for row in batch.results(follow=False)}
+    assert errors == dict.fromkeys(configs)
+    assert "a child died" not in worker.log
+
+
 AROUND = 300
 
 
@@ -74,7 +113,7 @@ def test_a_job_that_fills_the_memory_is_out_of_memory_after_one_death_with_defau
     worker = start_worker(own_server.url)
     (result,) = outcomes(worker, hazard_case("hog", grader))
     assert result["error"]["code"] == "OUT_OF_MEMORY"
-    assert "a worker child may take 512 MiB" in result["error"]["message"]
+    assert "a worker child may hold 512 MiB" in result["error"]["message"]
     assert worker.log.count("a child died by") == 1
 
 

@@ -10,8 +10,7 @@ from pathlib import Path
 
 #: Nobody but others sends these: a child at a chunk defers them, and a grader has no reason to raise one.
 _REQUESTS = {signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT}
-#: Of the time it had. A job in an endless loop gets more of a core, even on a busy machine; one that sleeps is
-#: not runnable.
+#: Of the time that a job may take. On a crowded machine it gets longer for that; one that sleeps does not.
 _STARVED_SHARE = 0.2
 
 
@@ -46,21 +45,16 @@ def activity_of(pid: int) -> Activity | None:
     return Activity(fields[0], ticks / os.sysconf("SC_CLK_TCK"))
 
 
-def stall_of(pid: int, cpu_before: float, seconds: float) -> str:
-    """Return why a process could do nothing in the last seconds; empty if it could.
+def stall_of(activity: Activity | None) -> str:
+    """Return why a process that does nothing cannot; empty if it could, as one that sleeps by its own doing."""
+    return "its process was stopped" if activity and activity.state in "Tt" else ""
 
-    Stopped (SIGSTOP, a debugger, a frozen container) or runnable and hardly ever run: no job's doing. Asleep in a
-    system call: the job's own.
-    """
-    activity = activity_of(pid)
-    if activity is None:
-        return ""
-    if activity.state in "Tt":
-        return "its process was stopped"
-    worked = activity.cpu_seconds - cpu_before
-    if activity.state == "R" and worked < _STARVED_SHARE * seconds:
-        return f"its process got {worked:.1f} s of a processor in {seconds:.1f} s"
-    return ""
+
+def is_starved(activity: Activity | None, cpu_before: float, seconds: float) -> bool:
+    """Whether a process wants to run, and has hardly got as much of a processor as it takes in so many seconds."""
+    if activity is None or activity.state != "R":
+        return False
+    return activity.cpu_seconds - cpu_before < _STARVED_SHARE * seconds
 
 
 def how_it_ended(error: object) -> str:

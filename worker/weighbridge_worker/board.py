@@ -12,9 +12,19 @@ _SLOTS_SPARE = 64  #: for the dead that are not yet buried, and so that few look
 _SLOT_BYTES = 512
 _WORDS = _SLOT_BYTES // 8
 _TEXT_BYTES = 400
-_PID, _SEQUENCE, _LINE, _JOB, _RUNNING, _BUSY, _JOBS_DONE, _CHUNKS_DONE, _TEXT_LENGTH, _MEMORY, _MESSAGES = (
-    range(11)
-)
+(
+    _PID,
+    _SEQUENCE,
+    _LINE,
+    _JOB,
+    _RUNNING,
+    _BUSY,
+    _JOBS_DONE,
+    _CHUNKS_DONE,
+    _TEXT_LENGTH,
+    _MEMORY,
+    _MESSAGES,
+) = range(11)
 _TEXT_OFFSET = _SLOT_BYTES - _TEXT_BYTES
 
 

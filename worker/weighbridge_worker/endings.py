@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 R = TypeVar("R")
 _REQUESTS = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
-#: Celery's soft time limit raises in whatever runs, also while a child waits for the server: jobs have their own limit.
+#: SIGUSR1 is Celery's soft time limit, which raises in whatever runs: jobs have limits of their own.
 _IGNORED = (signal.SIGUSR1, signal.SIGINT)
 #: How long Celery has to tell the parent that the chunk's task has ended; a child that ends before looks lost.
 _REPORT_SECONDS = 0.05

@@ -52,8 +52,8 @@ class Overrun:
         """Return what the job is errored with."""
         return JobError(
             ErrorCode.OUT_OF_MEMORY,
-            f"grading it took {self.held_bytes // _MIB:,} MiB of memory,"
-            f" a worker child may take {self.limit_bytes // _MIB:,} MiB",
+            f"the job held {self.held_bytes // _MIB:,} MiB of memory when it was stopped;"
+            f" a worker child may hold {self.limit_bytes // _MIB:,} MiB",
             "split the case, or raise WEIGHBRIDGE_CHILD_MEMORY_LIMIT_BYTES",
         )
 

@@ -19,7 +19,7 @@ from weighbridge.jobs.broker import Publisher
 from weighbridge.jobs.fleet import Fleet, WorkerInfo
 from weighbridge.jobs.model import ErrorCode
 from weighbridge.jobs.store import Store
-from weighbridge_worker.blame import end_of, stall_of
+from weighbridge_worker.blame import activity_of, end_of, is_starved, stall_of
 from weighbridge_worker.fork_gate import ForkGate
 from weighbridge_worker.memory_watch import MemoryWatch
 from weighbridge_worker.settling import Settling
@@ -265,9 +265,12 @@ class Supervisor:
         deadline = self._settings.job_deadline_seconds
         patience = deadline + min(deadline, _GRACE_SECONDS)
         if seen.line is not None and now - watched.moved_at > patience and not watched.killed_for:
+            activity = activity_of(seen.pid)
+            if is_starved(activity, watched.cpu_seconds, patience):
+                return
             _log.warning("killing child %d, stuck at %s", seen.pid, seen.work)
             watched.killed_for = ErrorCode.TIMEOUT
-            watched.excuse = stall_of(seen.pid, watched.cpu_seconds, now - watched.moved_at)
+            watched.excuse = stall_of(activity)
             self._kill(seen.pid)
 
     def _kill(self, pid: int) -> None:

@@ -7,7 +7,7 @@ from dataclasses import asdict
 import typer
 
 from weighbridge.errors import counted
-from weighbridge.settings import masked
+from weighbridge.settings import masked, read_settings
 from weighbridge_producer.cli import options as opt
 from weighbridge_producer.cli.show import EXIT_TROUBLE, out, print_json, shown
 from weighbridge_producer.doctor import examine_safely
@@ -23,7 +23,10 @@ def doctor(redis_url: opt.RedisUrl = None, as_json: opt.AsJson = False) -> None:
 
     Exit status: 0 when there is no problem (there may be warnings), 1 when there is one.
     """
-    with opt.client(redis_url) as client:
+    from weighbridge_producer.client import RedisClient
+
+    # Not `opt.client`: a server that does not answer is a finding like others.
+    with RedisClient(redis_url, settings=read_settings(), patient=False) as client:
         findings = examine_safely(client)
     problems = [finding for finding in findings if finding.severity == "problem"]
     if as_json:

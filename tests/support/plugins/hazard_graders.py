@@ -120,12 +120,12 @@ class DeafGrader(Hazard):
 
 
 class MemoryGrader(Hazard):
-    id, name = "eats-memory", "Allocates without end"
+    id, name = "eats-memory", "Reserves memory without end, and fills none of it"
 
     def harm(self, _: object) -> Any:
         held = []
         while True:
-            held.append(bytearray(8 << 20))
+            held.append(bytes(64 << 20))  # so large that they come as untouched pages
 
 
 class FillingGrader(Hazard):

@@ -21,10 +21,11 @@ from weighbridge.jobs.store.keys import (
     SWEEPER,
     dies_at,
     key,
+    listing,
     text,
     turns,
 )
-from weighbridge.jobs.store.shapes import HeldChunk, HeldChunks
+from weighbridge.jobs.store.shapes import HeldChunk, HeldChunks, project_in
 from weighbridge.jobs.store.working import decoded_info
 
 if TYPE_CHECKING:
@@ -199,7 +200,8 @@ class Watching(StoreBase):
     def delete(self, batch: str) -> bool:
         """Drop everything of a batch; False when there was nothing."""
         with plain_errors():
-            if not self.redis.exists(key(batch, "meta")):
+            exists, options = self.redis.hmget(key(batch, "meta"), "chunks", "options")
+            if exists is None:
                 return False
             left = dies_at(batch) - time.time()
             if left > 1:
@@ -208,9 +210,11 @@ class Watching(StoreBase):
             self._run("close", batch, str(BatchStatus.CANCELLED), "deleted")
             lanes = self._lanes(batch)
             self._forget_turns(batch, lanes)
-            names = (*KEYS[1:], *(f"lane:{lane}" for lane in lanes))
+            names = (*KEYS[1:], "audit", *(f"lane:{lane}" for lane in lanes))
             self.redis.unlink(*(key(batch, name) for name in names))
             # What the rest is found by goes last, so that an interrupted deletion can be finished.
+            if project := project_in(options):
+                self.redis.zrem(listing(project), batch)
             self.redis.unlink(key(batch, "meta"))
             self.redis.zrem(BATCHES, batch)
             self.redis.zrem(ACTIVE, batch)
