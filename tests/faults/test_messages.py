@@ -80,22 +80,27 @@ def test_a_batch_whose_messages_are_lost_goes_on_at_once_beside_a_busy_one(
         assert busy.status().counts.passed == 400
 
 
+@pytest.mark.slow
 def test_messages_that_a_killed_worker_had_taken_hold_nothing_up(
     own_server: EmbeddedServer, start_worker: StartWorker
 ) -> None:
     """They are not put back: whoever is there is woken for what waits."""
-    first = start_worker(own_server.url, 4)
+    first, second = start_worker(own_server.url, 4), start_worker(own_server.url, 2)
+    name = first.await_heartbeat().name
     with Client(own_server.url, settings=Settings(chunk_limit_jobs=5)) as client:
-        batch = client.submit([*sleepy_cases(100, 0.05), *true_false_cases(400)])
-        eventually(lambda: batch.status().counts.finished, 30, "the first result")
-        second = start_worker(own_server.url, 2)
+        batch = client.submit([*sleepy_cases(400, 0.1), *true_false_cases(400)])
+
+        def at_work() -> bool:
+            held = client.store.held(batch.id).chunks
+            return sum(chunk.info.worker == name for chunk in held) >= 2
+
+        eventually(at_work, 30, "chunks at work")
         first.kill()
         killed_at = time.monotonic()
-        eventually(lambda: client.store.held(batch.id).chunks, 30, "a chunk at work")
-        batch.wait(30)
+        batch.wait(60)
         print(f"all done {time.monotonic() - killed_at:.1f} s after the worker's death")
         results = results_by_id(batch)
-        assert len(results) == 500
+        assert len(results) == 800
         assert_graded_right(results, 400)
         assert batch.status().counts.errored == 0
         assert "a child died" not in second.log

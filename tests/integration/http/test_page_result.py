@@ -265,7 +265,7 @@ def test_results_whose_inputs_are_freed_keep_their_evidence(
 ) -> None:
     batch = grade([traced(*[tool()] * 6)], "loop")
     with Client(server.url) as client:
-        client.store.redis.delete(*client.store.redis.keys(f"*{batch.id}*chunk:*"))
+        assert client.store.redis.hdel(f"wb:{{{batch.id}}}:chunks", "0 lines") == 1
     page = result(service, batch, "run")
     assert "not kept any more" in page.root.one("p", class_="notice").text
     assert "the same step 6 times" in page.root.one(id="evidence-1").text

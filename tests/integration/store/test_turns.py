@@ -260,6 +260,24 @@ def test_a_turn_that_a_failover_lost_is_given_back_by_the_next_look(
     assert claims(store, queue, 3) == [batch] * 3
 
 
+@pytest.mark.parametrize("damaged", ["meta", "open", "chunks", "all", "info"])
+def test_a_damaged_batch_keeps_no_other_of_its_queue_waiting(
+    store: Store, queue: str, damaged: str
+) -> None:
+    broken = a_batch_of(store, queue, 3)
+    prefix = f"wb:{{{broken}}}:"
+    if damaged == "info":
+        for chunk in store.open_chunks(broken):
+            store.redis.hset(f"{prefix}chunks", str(chunk), "{")
+    else:
+        for name in ("meta", "open", "chunks", "log") if damaged == "all" else (damaged,):
+            store.redis.set(f"{prefix}{name}", "x")
+    sound = a_batch_of(store, queue, 3)
+    assert claims(store, queue, 3) == [sound] * 3
+    assert store.claim_next(queue, "w/1", 60) is None
+    assert store.waiting_chunks(queue, 10) == 0
+
+
 def test_waiting_chunks_are_counted_up_to_a_bound(store: Store, queue: str) -> None:
     a_batch_of(store, queue, 3)
     a_batch_of(store, queue, 4)

@@ -59,17 +59,23 @@ if ARGV[1] ~= '' then
   return found or {}
 end
 
+local function take_turn(id, contended)
+  local found = claim(id)
+  if not found then return nil end
+  if contended then redis.call('ZINCRBY', KEYS[2], ARGV[5] / (redis.call('HGET', meta, 'weight') or 1), id) end
+  found[5] = contended and 1 or 0
+  return found
+end
+
 for _ = 1, BATCHES_AT_ONCE do
   local turns = redis.call('ZRANGE', KEYS[2], 0, 1, 'WITHSCORES')
   -- The mark of a queue that is paused comes first.
   if not turns[1] or turns[1] == '' then return {} end
-  local found, contended = claim(turns[1]), #turns > 2
-  if found then
-    if contended then redis.call('ZINCRBY', KEYS[2], ARGV[5] / (redis.call('HGET', meta, 'weight') or 1), batch) end
-    found[5] = contended and 1 or 0
-    return found
-  end
+  local is_sound, found = pcall(take_turn, turns[1], #turns > 2)
+  if not is_sound and tostring(type(found) == 'table' and found.err or found):find('OOM', 1, true) then error(found) end
+  if is_sound and found then return found end
   redis.call('ZREM', KEYS[2], batch)
-  give_up_turn(turns[2])
+  -- What is damaged in one batch must not keep the others of its queue waiting.
+  if is_sound then give_up_turn(turns[2]) end
 end
 return {}

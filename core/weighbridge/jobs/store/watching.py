@@ -102,7 +102,8 @@ class Watching(StoreBase):
             pipe = self.redis.pipeline(transaction=False)
             for batch in batches:
                 pipe.zcount(key(text(batch), "open"), "-inf", "(0")
-            return min(sum(map(int, pipe.execute())), most)
+            counts = pipe.execute(raise_on_error=False)
+        return min(sum(count for count in counts if isinstance(count, int)), most)
 
     def close_batch(self, batch: str, status: BatchStatus, reason: str = "") -> bool:
         """Take nothing more in and let nothing more be claimed; False when the batch had ended already."""

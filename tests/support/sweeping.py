@@ -1,0 +1,62 @@
+"""A server with a sweeper in the test's own process, and workers of which only heartbeats are real."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from support.waiting import eventually
+from weighbridge.jobs.broker import Publisher
+from weighbridge.jobs.fleet import Fleet, WorkerInfo
+from weighbridge.jobs.model import SCHEMA_VERSION
+from weighbridge.jobs.store import Store
+from weighbridge.settings import Settings
+from weighbridge_worker.sweeper import Sweeper
+
+if TYPE_CHECKING:
+    from contextlib import ExitStack
+
+    from weighbridge.jobs.store import Claim
+
+QUEUE = "weighbridge"
+SETTINGS = Settings(lease_seconds=60, heartbeat_ttl_seconds=4)
+
+
+class Site:
+    """A server with a sweeper that sweeps when the test says so, and workers that live as long as it says."""
+
+    def __init__(self, url: str, stack: ExitStack) -> None:
+        self.store = Store(url)
+        stack.callback(self.store.close)
+        self.fleet = Fleet(self.store.redis)
+        self.publisher = Publisher(SETTINGS, url)
+        stack.callback(self.publisher.close)
+        self.sweeper = self.a_sweeper("sweeper")
+        self._living: set[str] = set()
+
+    def a_sweeper(self, name: str) -> Sweeper:
+        return Sweeper(name, SETTINGS, self.store, self.fleet, self.publisher)
+
+    def live(self, name: str, ttl_seconds: float = 60) -> None:
+        """Let a worker with two children be heard, once."""
+        self.fleet.beat(WorkerInfo(name, "host", 1, 2, QUEUE, SCHEMA_VERSION), ttl_seconds)
+
+    def die(self, name: str) -> None:
+        """Let a worker be heard no more, as if it had been killed."""
+        self.store.redis.delete(f"wb:{{fleet}}:worker:{name}")
+
+    def next_claim(self, token: str, seconds: float = 10) -> Claim:
+        """Sweep until a chunk can be claimed, and claim it."""
+
+        def claim() -> Claim | None:
+            self.sweeper.sweep()
+            return self.store.claim_next(QUEUE, token, SETTINGS.lease_seconds)
+
+        found = eventually(claim, seconds, "a chunk to claim")
+        assert found
+        return found
+
+    def sweep_for(self, seconds: float) -> None:
+        """Sweep again and again for some time."""
+        until = time.monotonic() + seconds
+        eventually(lambda: self.sweeper.sweep() < 0 or time.monotonic() > until, seconds + 5)
