@@ -51,10 +51,11 @@ def _worker_starter(folders: pytest.TempPathFactory) -> Iterator[StartWorker]:
             concurrency: int = 2,
             *,
             command: Sequence[str] = BY_MODULE,
+            plug_ins: bool = True,
             **settings: object,
         ) -> WorkerProcess:
             log = folders.mktemp("worker") / "worker.log"
-            env = environment(url, **settings)
+            env = environment(url, plug_ins=plug_ins, **settings)
             worker = WorkerProcess(url, [*command, str(concurrency)], env, log)
             stack.callback(worker.clean_up)
             worker.await_heartbeat()

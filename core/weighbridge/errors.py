@@ -11,15 +11,19 @@ WeighbridgeError
 │   ├── BatchLostError                    it should be there, and the server has lost it
 │   ├── ChunkConflictError                two producers, or a changed input, fill one batch
 │   ├── BatchClosedError                  it takes no more work
+│   ├── ResultsFreedError                 some of its results are kept elsewhere, and no longer on the server
+│   ├── ResultsIncompleteError            the results collected are not as many as the batch has jobs
 │   └── StaleCursorError                  a cursor of before a retry, or of before the server lost its last writes
 ├── TraceError                            a trace cannot be read
 │   └── UnknownTraceFormatError           no format known has its shape
 ├── InputError                            the input as a whole cannot be read
-│   └── InvalidInputError                 some of its lines cannot be graded, and all had to be gradable
+│   ├── InvalidInputError                 some of its lines cannot be graded, and all had to be gradable
+│   └── NoGraderError                     neither the submission nor the input names a grader
 ├── OutputError                           an output cannot be written
 ├── FileError (OSError)                   the system refuses a file or folder
 ├── InvalidFilterError (ValueError)         results are asked for by what no result can have
 ├── InvalidKeyError (ValueError)            an API key cannot be made as asked
+├── InvalidProjectError (ValueError)       a project cannot have that name
 ├── InvalidSettingError (ValueError)      an environment variable has a value that its setting cannot take
 ├── ServerError                           Redis is absent, refuses, or misbehaves
 │   ├── ServerUnavailableError            nothing answers at the address
@@ -38,17 +42,26 @@ WeighbridgeError
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 
+_COMPARED_CHARACTERS = 256
+_LEAST_LIKENESS = 65.0  #: of 100, for one name to be a slip of the other
+
+
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """Return the known name that a misspelt one most likely meant."""
-    matches = get_close_matches(name[:256], list(known), n=1, cutoff=0.6)
-    return matches[0] if matches else None
+    from rapidfuzz import fuzz, process  # quick on any names; most processes never need it
+
+    names = list(known)
+    compared = [known_name[:_COMPARED_CHARACTERS] for known_name in names]
+    match = process.extractOne(
+        name[:_COMPARED_CHARACTERS], compared, scorer=fuzz.ratio, score_cutoff=_LEAST_LIKENESS
+    )
+    return names[match[2]] if match else None
 
 
 def counted(count: int, noun: str) -> str:
@@ -146,6 +159,18 @@ class BatchClosedError(BatchError):
     code = "BATCH_CLOSED"
 
 
+class ResultsFreedError(BatchError):
+    """Results that were not collected here are freed: `weighbridge run` has written them to its output."""
+
+    code = "RESULTS_FREED"
+
+
+class ResultsIncompleteError(BatchError):
+    """The results collected are not as many as the batch has jobs."""
+
+    code = "RESULTS_INCOMPLETE"
+
+
 class StaleCursorError(BatchError):
     """A cursor of before a retry, or of before the server lost its last writes."""
 
@@ -168,6 +193,20 @@ class InputError(WeighbridgeError):
     """The input as a whole cannot be read."""
 
     code = "INPUT_UNREADABLE"
+
+
+class NoGraderError(InputError):
+    """Neither the submission nor the input names a grader."""
+
+    code = "NO_GRADER"
+
+    def __init__(self, cases: int) -> None:
+        looked_at = "the case names none" if cases == 1 else f"the first {cases:,} cases name none"
+        super().__init__(
+            f"no grader is named: the command names none, and {looked_at}",
+            "name one with --grader ID or --graders FILE, or give each case a 'grader'; "
+            "`weighbridge graders` lists them",
+        )
 
 
 class InputFault(NamedTuple):
@@ -223,6 +262,12 @@ class InvalidKeyError(WeighbridgeError, ValueError):
     """An API key cannot be made as asked."""
 
     code = "INVALID_KEY"
+
+
+class InvalidProjectError(WeighbridgeError, ValueError):
+    """A project cannot have that name."""
+
+    code = "INVALID_PROJECT"
 
 
 class InvalidSettingError(WeighbridgeError, ValueError):

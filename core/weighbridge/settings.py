@@ -60,12 +60,16 @@ class Settings(BaseSettings):
     result_ttl_seconds: Positive = 7 * 24 * 3600
     memory_high_water: Annotated[float, Gt(0)] = 0.7
     full_server_patience_seconds: PositiveFloat = 300.0
+    #: For the server to confirm that a sealed batch is on its disk, and again for its replicas; at most 7, for
+    #: connections that may not wait for long end after 8.
+    confirm_seconds: Annotated[float, Gt(0), Le(7)] = 5.0
 
     upload_limit_bytes: Positive = 8 * GIB  #: of one request's body, as it is sent
     uploads_at_once: Positive = 8  #: in one process of the service
     upload_silence_seconds: PositiveFloat = 60.0  #: past it an upload is broken off
     listeners_at_once: Positive = 2_000  #: to events and followed results, in one process
     rate_limit_per_minute: Annotated[int, Ge(0)] = 600  #: requests of one API key; 0: no limit
+    project_limit_bytes: Annotated[int, Ge(0)] = 0  #: of input kept for one project; 0: no limit
     try_it_limit_bytes: Annotated[int, Gt(0), Le(256 * MIB)] = 4 * MIB
     public_hosts: str | None = None  #: the names that the service answers to, by commas; None: any
     trusted_proxies: str | None = None  #: addresses whose X-Forwarded-For is believed, by commas

@@ -45,6 +45,7 @@ class AsyncClient:
         resume: str | None = None,
         strict: bool = False,
         priority: Priority = "normal",
+        project: str | None = None,
     ) -> AsyncBatch:
         """Submit cases as one batch; see Client.submit."""
         batch = await asyncio.to_thread(
@@ -55,6 +56,7 @@ class AsyncClient:
             resume=resume,
             strict=strict,
             priority=priority,
+            project=project,
         )
         return AsyncBatch(batch)
 
@@ -62,9 +64,9 @@ class AsyncClient:
         """Return a handle on a batch."""
         return AsyncBatch(self.sync.batch(batch_id))
 
-    async def batches(self, most: int = 100) -> list[BatchState]:
-        """Return the newest batches, newest first."""
-        return await asyncio.to_thread(self.sync.batches, most)
+    async def batches(self, most: int = 100, *, project: str | None = None) -> list[BatchState]:
+        """Return the newest batches, of one project or of all that may be seen, newest first."""
+        return await asyncio.to_thread(self.sync.batches, most, project=project)
 
     async def workers(self) -> list[WorkerInfo]:
         """Return the living workers."""
@@ -89,6 +91,7 @@ class AsyncBatch:
     def __init__(self, sync: Batch) -> None:
         self.sync = sync
         self.id = sync.id
+        self.durability = sync.durability
 
     async def status(self) -> BatchState:
         """Return the batch's state at this moment."""
@@ -141,6 +144,14 @@ class AsyncBatch:
     async def retry(self) -> int:
         """Grade again the jobs whose errors another try may mend."""
         return await asyncio.to_thread(self.sync.retry)
+
+    async def pause(self) -> None:
+        """Let workers begin no more of the batch, until `unpause`."""
+        await asyncio.to_thread(self.sync.pause)
+
+    async def unpause(self) -> None:
+        """Let workers go on with the batch."""
+        await asyncio.to_thread(self.sync.unpause)
 
     async def delete(self) -> bool:
         """Drop the batch, its inputs and results."""

@@ -10,6 +10,7 @@ import orjson
 from typing_extensions import override
 
 from weighbridge.errors import BatchError, NoSuchResultError, ServerError
+from weighbridge.jobs.audit import Action, AuditLog, Entry, command_line_actor
 from weighbridge.jobs.chunk import ChunkId
 from weighbridge.jobs.closing import close_open_chunks
 from weighbridge.jobs.codec import JSON_SPACE, peek_custom_id
@@ -21,12 +22,14 @@ from weighbridge_producer.interface import ANYTHING, Batch
 from weighbridge_producer.submitting import Digester, Feeder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 
+    from weighbridge.jobs.audit import Actor
     from weighbridge.jobs.broker import Publisher
-    from weighbridge.jobs.store import BatchOptions, Store
+    from weighbridge.jobs.store import BatchOptions, Durability, Store
     from weighbridge.settings import Settings
     from weighbridge_producer.interface import Result
+    from weighbridge_producer.intervals import IntervalSet
     from weighbridge_producer.reading import Source
 
 
@@ -34,12 +37,37 @@ class RedisBatch(Batch):
     """A handle on one batch in Redis."""
 
     def __init__(
-        self, store: Store, publisher: Publisher, settings: Settings, batch_id: str
+        self,
+        store: Store,
+        publisher: Publisher,
+        settings: Settings,
+        batch_id: str,
+        actor: Actor | None = None,
     ) -> None:
+        """Make a handle for somebody, by default who runs this process; the audit log says so."""
         self.id = batch_id
         self._store = store
         self._publisher = publisher
         self._settings = settings
+        self._actor = actor or command_line_actor()
+
+    def record(self, action: Action, **details: str) -> None:
+        """Keep in the audit log what was done to the batch."""
+        self._record(action, self._project(), details)
+
+    def _record(self, action: Action, project: str, details: dict[str, str]) -> None:
+        entry = Entry(action, self._actor, project, self.id, details)
+        AuditLog(self._store.redis).record(entry)
+
+    def _project(self) -> str:
+        try:
+            return self._store.options(self.id).project
+        except BatchError:  # gone, or damaged
+            return ""
+
+    def history(self) -> list[Entry]:
+        """Return who did what to the batch, oldest first; the newest 100."""
+        return AuditLog(self._store.redis).of_batch(self.id)
 
     def feeder(
         self,
@@ -58,6 +86,11 @@ class RedisBatch(Batch):
             on_wait=on_wait,
             should_stop=should_stop,
         )
+
+    def confirm(self) -> Durability:
+        """Wait until the server confirms that the sealed batch is as durable as it keeps things, and return that."""
+        self.durability = self._store.confirm_seal(self.id, self._settings.confirm_seconds)
+        return self.durability
 
     @contextmanager
     def given_up_on_error(self, source: Source) -> Iterator[None]:
@@ -89,10 +122,16 @@ class RedisBatch(Batch):
         *,
         follow: bool = True,
         should_stop: Callable[[], bool] = lambda: False,
-    ) -> Iterator[ChunkPage]:
+    ) -> Generator[ChunkPage]:
         """Yield result lines as bytes, chunk by chunk, each page with the cursor after it."""
-        collector = Collector(self._store, self.id, Cursor.parse(cursor) if cursor else None)
-        return collector.pages(follow=follow, should_stop=should_stop)
+        return self.collector(cursor).pages(follow=follow, should_stop=should_stop)
+
+    def collector(
+        self, cursor: str | None = None, delivered: IntervalSet | None = None
+    ) -> Collector:
+        """Return what reads the results after a cursor, and leaves out those of `delivered` lines."""
+        after = Cursor.parse(cursor) if cursor else None
+        return Collector(self._store, self.id, after, delivered)
 
     def free(self, chunks: Sequence[str]) -> None:
         """Drop inputs and results of chunks that are written elsewhere now."""
@@ -192,7 +231,9 @@ class RedisBatch(Batch):
 
     @override
     def cancel(self) -> BatchState:
-        return self._end(BatchStatus.CANCELLED)
+        state = self._end(BatchStatus.CANCELLED)
+        self.record(Action.CANCEL, status=str(state.status))
+        return state
 
     def give_up(self, reason: str) -> BatchState:
         """End the batch as failed, because the rest of its cases will never come."""
@@ -218,24 +259,30 @@ class RedisBatch(Batch):
             if again and self._store.reopen(self.id, chunk, state.epoch + 1, expiry):
                 jobs += again
                 self._publisher.wake(queue)
+        self.record(Action.RETRY, jobs=str(jobs))
         return jobs
 
+    @override
     def pause(self) -> None:
-        """Let workers begin no more of the batch, until `unpause`."""
         self._set_paused(paused=True)
 
+    @override
     def unpause(self) -> None:
-        """Let workers go on with the batch."""
         self._set_paused(paused=False)
         self._publisher.wake(self.options().queue)
 
     def _set_paused(self, *, paused: bool) -> None:
         if not self._store.pause_batch(self.id, paused=paused):
             raise BatchError(f"batch {self.id} has ended", "`retry` opens it again")
+        self.record(Action.PAUSE if paused else Action.UNPAUSE)
 
     @override
     def delete(self) -> bool:
-        return self._store.delete(self.id)
+        project = self._project()
+        deleted = self._store.delete(self.id)
+        if deleted:
+            self._record(Action.DELETE, project, {})
+        return deleted
 
 
 def _numbers(chunks: Sequence[str]) -> list[int]:

@@ -14,10 +14,12 @@ from weighbridge.errors import (
     counted,
 )
 from weighbridge.graders.registry import default_registry
+from weighbridge.jobs.audit import Action, AuditLog, Entry, command_line_actor
 from weighbridge.jobs.broker import Publisher
 from weighbridge.jobs.fleet import Fleet, WorkerInfo
 from weighbridge.jobs.health import Health, HealthCheck
 from weighbridge.jobs.model import BatchState, GraderSpec, parse_specs
+from weighbridge.jobs.projects import DEFAULT_PROJECT, check_project
 from weighbridge.jobs.store import BatchOptions, Priority, Store
 from weighbridge.settings import read_settings
 from weighbridge_producer.batch import RedisBatch
@@ -28,6 +30,7 @@ from weighbridge_producer.strict import checked
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from weighbridge.jobs.audit import Actor
     from weighbridge.settings import Settings
     from weighbridge_producer.interface import Graders
     from weighbridge_producer.reading import Cases
@@ -62,6 +65,7 @@ class RedisClient(Client):
             self.settings, own_broker.get_secret_value() if own_broker else address
         )
         self.fleet = Fleet(self.store.redis)
+        self.actor = command_line_actor()  #: who acts, where nobody else is named
 
     @override
     def close(self) -> None:
@@ -78,18 +82,22 @@ class RedisClient(Client):
         resume: str | None = None,
         strict: bool = False,
         priority: Priority = "normal",
+        project: str | None = None,
     ) -> RedisBatch:
         specs = parse_specs(graders)
         readable = checked(cases, specs, self.settings) if strict else nullcontext(cases)
         with readable as checked_cases:
             source = Source(checked_cases, self.settings)
             batch = (
-                self.batch(resume)
+                self.resume(resume)
                 if resume
-                else self.open(source.name, specs, metadata=metadata, priority=priority)
+                else self.open(
+                    source.name, specs, metadata=metadata, priority=priority, project=project
+                )
             )
             with batch.given_up_on_error(source):
                 batch.feeder(source).feed()
+                batch.confirm()
         return batch
 
     def open(
@@ -99,16 +107,31 @@ class RedisClient(Client):
         *,
         metadata: dict[str, str] | None = None,
         priority: Priority = "normal",
+        project: str | None = None,
+        actor: Actor | None = None,
     ) -> RedisBatch:
-        """Register an empty batch; its feeder fills it."""
+        """Register an empty batch of a project; its feeder fills it. Raises InvalidProjectError."""
         versions = self.check_graders(specs)
-        options = BatchOptions(specs, name, metadata, self.settings.queue, priority, versions)
+        actor = actor or self.actor
+        options = BatchOptions(
+            *(specs, name, metadata, self.settings.queue, priority, versions),
+            *(check_project(project or DEFAULT_PROJECT), actor.name, actor.key_id),
+        )
         batch = self.store.open_batch(
             options,
             expiry_seconds=self.settings.batch_expiry_seconds,
             ttl_seconds=self.settings.result_ttl_seconds,
         )
-        return self.batch(batch)
+        opened = self.batch(batch, actor)
+        opened.record(Action.SUBMIT)
+        return opened
+
+    def resume(self, batch_id: str, actor: Actor | None = None) -> RedisBatch:
+        """Return a batch that was begun, to submit the rest of it."""
+        batch = self.batch(batch_id, actor)
+        batch.status()
+        batch.record(Action.RESUME)
+        return batch
 
     def check_graders(self, specs: Sequence[GraderSpec]) -> dict[str, int]:
         """Refuse graders that nobody knows, that no living worker has, or whose config is wrong.
@@ -135,25 +158,27 @@ class RedisClient(Client):
         return versions
 
     @override
-    def batch(self, batch_id: str) -> RedisBatch:
-        return RedisBatch(self.store, self.publisher, self.settings, batch_id)
+    def batch(self, batch_id: str, actor: Actor | None = None) -> RedisBatch:
+        """Return a handle on a batch; what is done with it is done by `actor`, or else by this client's."""
+        return RedisBatch(self.store, self.publisher, self.settings, batch_id, actor or self.actor)
 
     @override
-    def batches(self, most: int = 100) -> list[BatchState]:
-        return self.store.states(self.store.batches(most))
+    def batches(self, most: int = 100, *, project: str | None = None) -> list[BatchState]:
+        return [state for state, _ in self.store.listed(self.store.batches(most, project=project))]
 
     @override
     def workers(self) -> list[WorkerInfo]:
         return self.fleet.alive()
 
     @override
-    def health(self) -> Health:
+    def health(self, *, project: str | None = None) -> Health:
         workers = self.fleet.alive()
         length = self.publisher.queue_length()
-        return HealthCheck(self.store.redis, workers, self.publisher.queue, length).health()
+        check = HealthCheck(self.store.redis, workers, self.publisher.queue, length)
+        return check.health(project)
 
     @override
-    def drain(self, worker: str) -> None:
+    def drain(self, worker: str, actor: Actor | None = None) -> None:
         living = [info.name for info in self.workers()]
         if worker not in living:
             raise NoSuchWorkerError(
@@ -161,15 +186,23 @@ class RedisClient(Client):
                 f"living: {', '.join(living) or 'none'}",
             )
         self.fleet.drain(worker)
+        entry = Entry(Action.DRAIN, actor or self.actor, details={"worker": worker[:200]})
+        AuditLog(self.store.redis).record(entry)
 
     def pause_queue(self, queue: str) -> None:
         """Let workers begin no more of any batch of a queue, until `unpause_queue`."""
         self.store.pause_queue(queue, paused=True)
+        self._record_of_queue(Action.PAUSE, queue)
 
     def unpause_queue(self, queue: str) -> None:
         """Let workers go on with the batches of a queue."""
         self.store.pause_queue(queue, paused=False)
+        self._record_of_queue(Action.UNPAUSE, queue)
         self.publisher.wake(queue)
+
+    def _record_of_queue(self, action: Action, queue: str) -> None:
+        entry = Entry(action, self.actor, details={"queue": queue[:200]})
+        AuditLog(self.store.redis).record(entry)
 
     @override
     def graders(self) -> list[dict[str, Any]]:

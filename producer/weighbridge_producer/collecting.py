@@ -6,18 +6,30 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from weighbridge.errors import StaleCursorError
+import msgspec
+
+from weighbridge.errors import ResultsFreedError, StaleCursorError
+from weighbridge.jobs.chunk import ChunkId
 from weighbridge.jobs.store import LogEntry
 from weighbridge_producer.interface import Page
+from weighbridge_producer.intervals import IntervalSet
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Generator, Iterator, Sequence
 
     from weighbridge.jobs.store import Store
 
 _CURSOR = re.compile(r"([0-9]{1,9})/((?:[0-9]{1,15}-[0-9]{1,15})?)/([0-9a-f:~.@-]{0,80})")
 _BLOBS_AT_ONCE = 2  #: few, because a chunk's results may be large
+_ENTRIES_AT_ONCE = 1_000  #: of the log, where results are not read
 _WAIT_SECONDS = 1.0  #: how long one blocking read lasts; news end it at once
+
+
+class _Place(msgspec.Struct):
+    line: int
+
+
+_place = msgspec.json.Decoder(_Place)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,51 +55,92 @@ class Cursor:
 
 @dataclass(frozen=True, slots=True)
 class ChunkPage(Page):
-    """The result lines of one chunk."""
+    """The result lines of one chunk, without those of lines whose results were collected before."""
 
     chunk: str
+    start: int  #: number of the first line of the input that it covers
+    end: int  #: exclusive
 
 
 class Collector:
-    """Reads one batch's results in the order in which they were recorded."""
+    """Reads one batch's results in the order in which they were recorded.
 
-    def __init__(self, store: Store, batch: str, cursor: Cursor | None = None) -> None:
+    With `delivered`, the numbers of the lines whose results the caller has, those are left out, and a cursor into what
+    the server has lost is no error: the log is read from its start. Without, such a cursor raises StaleCursorError.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        batch: str,
+        cursor: Cursor | None = None,
+        delivered: IntervalSet | None = None,
+    ) -> None:
         self._store = store
         self._batch = batch
-        state = store.state(batch)
-        self._epoch = state.epoch
-        self._seen: set[str] = set()
+        self._epoch = store.state(batch).epoch
+        self._delivered = IntervalSet(delivered.intervals() if delivered else ())
         self._last: LogEntry | None = None
         if cursor and cursor.position:
-            self._go_to(cursor)
+            self._go_to(cursor, may_be_lost=delivered is not None)
 
-    def _go_to(self, cursor: Cursor) -> None:
-        entry = LogEntry(cursor.position, cursor.chunk)
+    def _go_to(self, cursor: Cursor, *, may_be_lost: bool) -> None:
         if cursor.epoch != self._epoch:
-            raise StaleCursorError(
-                f"batch {self._batch} was retried since", "collect its results from the start"
-            )
-        if not self._store.log_has(self._batch, entry):
+            raise self._retried()
+        entry = LogEntry(cursor.position, cursor.chunk)
+        if self._store.log_has(self._batch, entry):
+            self._last = entry
+            if not may_be_lost:
+                self._note_delivered_up_to(entry)
+        elif not may_be_lost:
             raise StaleCursorError(
                 f"batch {self._batch} has no such place in its results (any more)",
                 "collect them from the start",
             )
-        self._last = entry
+
+    def _note_delivered_up_to(self, last: LogEntry) -> None:
+        """Take note of the lines that whoever has this cursor got before it."""
+        after = ""
+        while entries := self._store.read_log(self._batch, after, 0, most=_ENTRIES_AT_ONCE):
+            for entry in entries:
+                if _order(entry.position) > _order(last.position):
+                    return
+                if entry.chunk:
+                    self._delivered.add(*lines_of(entry.chunk))
+            after = entries[-1].position
+
+    def _retried(self) -> StaleCursorError:
+        return StaleCursorError(
+            f"batch {self._batch} was retried since", "collect its results from the start"
+        )
+
+    def check_nothing_was_freed(self) -> None:
+        """Raise ResultsFreedError when a chunk that would be collected has no results any more."""
+        after = self._last.position if self._last else ""
+        while entries := self._store.read_log(self._batch, after, 0, most=_ENTRIES_AT_ONCE):
+            self._check_not_freed(entries)
+            after = entries[-1].position
 
     def pages(
         self, *, follow: bool = True, should_stop: Callable[[], bool] = lambda: False
-    ) -> Iterator[ChunkPage]:
-        """Yield the results recorded so far and, to `follow`, all that come until the batch has ended."""
+    ) -> Generator[ChunkPage]:
+        """Yield the results recorded so far and, to `follow`, all that come until the batch has ended.
+
+        Raises StaleCursorError when the batch is retried meanwhile, ResultsFreedError when somebody frees results.
+        """
         while not should_stop():
             after = self._last.position if self._last else ""
             entries = self._store.read_log(self._batch, after, _WAIT_SECONDS if follow else 0)
             for start in range(0, len(entries), _BLOBS_AT_ONCE):
-                yield from self._pages_of(entries[start : start + _BLOBS_AT_ONCE])
-            if entries:
-                self._last = entries[-1]
-                if entries[-1].chunk is not None or not self._has_ended():
-                    continue
-                return
+                some = entries[start : start + _BLOBS_AT_ONCE]
+                fetched = self._fetched(some)
+                if fetched is None:
+                    self._last = None
+                    break
+                yield from self._pages_of(some, fetched)
+                self._last = some[-1]
+            if entries and (not self._last or self._last.chunk is not None):
+                continue
             if not follow or self._has_ended():
                 return
             self._check_log()
@@ -95,26 +148,66 @@ class Collector:
     def _has_ended(self) -> bool:
         state = self._store.state(self._batch)
         if state.epoch != self._epoch:
-            self._epoch = state.epoch
+            raise self._retried()
         return state.status.final
 
-    def _pages_of(self, entries: list[LogEntry]) -> Iterator[ChunkPage]:
-        fresh = [
-            entry for entry in entries if entry.chunk is not None and entry.chunk not in self._seen
-        ]
-        blobs = (
-            self._store.results(self._batch, [entry.chunk or "" for entry in fresh])
-            if fresh
-            else ()
+    def _fetched(self, entries: list[LogEntry]) -> list[bytes | None] | None:
+        """Return the results of each entry; None when these entries are not those after the last."""
+        fetched = self._store.fetch(
+            self._batch, [entry.chunk or "" for entry in entries], self._last
         )
-        for entry, blob in zip(fresh, blobs, strict=True):
-            # Without a blob the chunk was opened again, and will be in the log once more.
-            if blob is not None and entry.chunk and entry.chunk not in self._seen:
-                self._seen.add(entry.chunk)
-                after = Cursor(self._epoch, entry.position, entry.chunk)
-                yield ChunkPage(blob, str(after), entry.chunk)
+        if fetched.epoch != self._epoch:
+            raise self._retried()
+        return list(fetched.blobs) if fetched.log_goes_on else None
+
+    def _pages_of(
+        self, entries: list[LogEntry], blobs: Sequence[bytes | None]
+    ) -> Iterator[ChunkPage]:
+        for entry, blob in zip(entries, blobs, strict=True):
+            if blob is None:
+                # Freed, or opened again by a retry before this began: then it will be in the log once more.
+                self._check_not_freed([entry])
+            elif entry.chunk:
+                start, end = lines_of(entry.chunk)
+                lines = self._without_repeats(blob, start, end)
+                after = str(Cursor(self._epoch, entry.position, entry.chunk))
+                yield ChunkPage(lines, after, entry.chunk, start, end)
+
+    def _without_repeats(self, blob: bytes, start: int, end: int) -> bytes:
+        """Return a chunk's result lines without those of lines [start, end) that were delivered, and note them."""
+        if self._delivered.covers(start, end):
+            return b""
+        if self._delivered.overlaps(start, end):
+            # A server that lost its last writes has the same lines in chunks cut anew.
+            rows = blob.splitlines(keepends=True)
+            blob = b"".join(row for row in rows if _place.decode(row).line not in self._delivered)
+        self._delivered.add(start, end)
+        return blob
+
+    def _check_not_freed(self, entries: list[LogEntry]) -> None:
+        wanted = [
+            entry.chunk
+            for entry in entries
+            if entry.chunk and not self._delivered.covers(*lines_of(entry.chunk))
+        ]
+        if freed := self._store.freed(self._batch, wanted):
+            raise ResultsFreedError(
+                f"the results of chunk {freed[0]} of batch {self._batch} are freed",
+                "look into the output of the run that has collected them, or grade the input again",
+            )
 
     def _check_log(self) -> None:
-        """Start over, passing over what was seen, when a server came back with a shorter log."""
-        if self._last and self._last.chunk and not self._store.log_has(self._batch, self._last):
+        """Start over, leaving out what was delivered, when a server came back with an older log."""
+        if self._last and not self._store.log_has(self._batch, self._last):
             self._last = None
+
+
+def lines_of(chunk: str) -> tuple[int, int]:
+    """Return the interval [start, end) of the lines of input that a chunk covers, by its name."""
+    name = ChunkId.parse(chunk)
+    return name.start, name.end
+
+
+def _order(position: str) -> tuple[int, int]:
+    milliseconds, _, number = position.partition("-")
+    return int(milliseconds), int(number)

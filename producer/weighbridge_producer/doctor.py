@@ -262,7 +262,7 @@ def _dead_letters(health: Health) -> Iterator[Finding]:
 
 def _queues(client: RedisClient, health: Health) -> Iterator[Finding]:
     newest = client.store.batches(BATCHES_LIMIT)
-    submitted_to = {options.queue for options in client.store.options_of(newest).values()}
+    submitted_to = {options.queue for _, options in client.store.listed(newest)}
     queues = {client.settings.queue, *(worker.queue for worker in health.workers), *submitted_to}
     for queue in sorted(queues):
         if client.store.is_queue_paused(queue):

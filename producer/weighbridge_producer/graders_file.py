@@ -25,6 +25,14 @@ from weighbridge.settings import MIB
 
 _LIMIT_BYTES = MIB
 _NODES_LIMIT = 100_000  #: more than any honest file has; an alias can stand for millions
+_PLAIN_TAGS = frozenset(
+    f"tag:yaml.org,2002:{kind}" for kind in ("str", "int", "float", "bool", "null", "seq", "map")
+)
+#: What the YAML library raises for values that contradict their form, such as `!!bool maybe` or `0x_`.
+_NOT_YAML = (
+    *(YAMLError, RecursionError, ValueError, LookupError),
+    *(TypeError, AttributeError, OverflowError),
+)
 _KEYS = ("grader", "config", "label")
 _SHAPE = "write a list of grader ids, or of {grader, config, label}, under `graders:`"
 _QUOTE = 'quote what begins with *, [, {, & or %, or has a colon in it: ["*_delete"]'
@@ -99,15 +107,29 @@ class _Reader:
                 f"the graders file {self._name!r} has more than {_LIMIT_BYTES:,} bytes"
             )
         try:
+            text = data.decode("utf-8-sig")
+            self._refuse_tags(text)
             # The round-trip loader knows lines, and makes nothing but plain values.
-            return YAML(typ="rt", pure=True).load(data.decode("utf-8-sig"))
+            root = YAML(typ="rt", pure=True).load(text)
+            _plain(root)  # a mapping that merges itself fails where it is read
+            return root
         except MarkedYAMLError as error:
             mark = error.problem_mark or error.context_mark
             line = mark.line + 1 if mark else 1
             what = str(error.problem or error.context)
             self._fail_at(line, f"not YAML: {what}", _hint_on(what))
-        except (YAMLError, UnicodeDecodeError, RecursionError, ValueError) as error:
+        except ConfigError:
+            raise
+        except _NOT_YAML as error:
             self._fail_at(1, f"not YAML: {' '.join(str(error).split())[:200]}")
+
+    def _refuse_tags(self, text: str) -> None:
+        for event in YAML(typ="rt", pure=True).parse(text):
+            tag = getattr(event, "tag", None)
+            if tag and str(tag) not in _PLAIN_TAGS:
+                line = event.start_mark.line + 1
+                hint = "remove the tag: a graders file has texts, numbers, lists and objects only"
+                self._fail_at(line, f"the tag {str(tag)[:80]!r} is not allowed", hint)
 
     def _spec(self, listed: CommentedSeq, place: int) -> GraderSpec:
         entry = listed[place]

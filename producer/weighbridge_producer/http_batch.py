@@ -50,6 +50,8 @@ class _Options(msgspec.Struct):
     graders: list[_Spec]
     source: str
     metadata: dict[str, str]
+    project: str
+    submitted_by: str
 
 
 class _Row(msgspec.Struct):
@@ -115,7 +117,11 @@ class HttpBatch(Batch):
         """Return what the batch was submitted with; which queue grades it is the service's affair."""
         found = self._exchange.ask("GET", self._path, _Details).options
         specs = tuple(GraderSpec(spec.grader, spec.config, spec.label) for spec in found.graders)
-        return BatchOptions(specs, found.source, found.metadata)
+        return BatchOptions(
+            *(specs, found.source, found.metadata),
+            project=found.project,
+            submitted_by=found.submitted_by,
+        )
 
     @override
     def pages(self, cursor: str | None = None, *, follow: bool = True) -> Iterator[Page]:
@@ -210,6 +216,14 @@ class HttpBatch(Batch):
     def retry(self) -> int:
         # Made twice, it would be refused: the batch is not at its end any more.
         return self._exchange.ask("POST", f"{self._path}/retry", _Retried, again=False).retried
+
+    @override
+    def pause(self) -> None:
+        self._exchange.ask("POST", f"{self._path}/pause", BatchState)
+
+    @override
+    def unpause(self) -> None:
+        self._exchange.ask("POST", f"{self._path}/unpause", BatchState)
 
     @override
     def delete(self) -> bool:

@@ -13,6 +13,7 @@ from weighbridge.errors import ServerError
 from weighbridge.jobs.fleet import WorkerInfo
 from weighbridge.jobs.health import Health
 from weighbridge.jobs.model import BatchState, parse_specs
+from weighbridge.jobs.store import Durability
 from weighbridge.settings import read_settings
 from weighbridge_producer.http_batch import HttpBatch
 from weighbridge_producer.http_exchange import Exchange, NotNowError, decoded, in_path
@@ -30,8 +31,17 @@ _LISTED_AT_ONCE = 200
 _FULL_SECONDS = 60.0  #: beyond what the service itself waits when its server is full
 
 
+class _Durability(msgspec.Struct):
+    disk: bool | None
+    replicas: int
+    connected_replicas: int
+    append_only: bool
+    waited_seconds: float
+
+
 class _Submitted(msgspec.Struct):
     batch_id: str
+    durability: _Durability
 
 
 class _Listed(msgspec.Struct):
@@ -82,6 +92,7 @@ class HttpClient(Client):
         resume: str | None = None,
         strict: bool = False,
         priority: Priority = "normal",
+        project: str | None = None,
     ) -> HttpBatch:
         """Submit cases as one batch; see Client.submit.
 
@@ -95,6 +106,7 @@ class HttpClient(Client):
             strict=strict,
             resume=resume,
             priority=priority,
+            project=project,
         )
         headers = {"Content-Type": upload.content_type}
         if upload.rereadable:
@@ -104,7 +116,7 @@ class HttpClient(Client):
         pauses = self._exchange.pauses()
         while True:
             try:
-                return self.batch(self._send(upload, headers))
+                return self._send(upload, headers)
             except NotNowError as error:
                 if upload.failure:
                     raise upload.failure from None
@@ -112,7 +124,7 @@ class HttpClient(Client):
                     raise error.told from None
                 pauses.before_next(error)
 
-    def _send(self, upload: Upload, headers: dict[str, str]) -> str:
+    def _send(self, upload: Upload, headers: dict[str, str]) -> HttpBatch:
         # Who sends waits as long as the service may wait for room in its store.
         patience = self.settings.full_server_patience_seconds + _FULL_SECONDS
         with self._exchange.stream(
@@ -121,7 +133,10 @@ class HttpClient(Client):
             content=upload.pieces(),
             timeout=httpx2.Timeout(patience, connect=5.0),
         ) as answer:
-            return decoded(answer.read(), _Submitted).batch_id
+            submitted = decoded(answer.read(), _Submitted)
+        batch = self.batch(submitted.batch_id)
+        batch.durability = Durability(**msgspec.structs.asdict(submitted.durability))
+        return batch
 
     @override
     def batch(self, batch_id: str) -> HttpBatch:
@@ -129,13 +144,15 @@ class HttpClient(Client):
         return HttpBatch(self._exchange, batch_id)
 
     @override
-    def batches(self, most: int = 100) -> list[BatchState]:
+    def batches(self, most: int = 100, *, project: str | None = None) -> list[BatchState]:
         found: list[BatchState] = []
         cursor: str | None = ""
         while cursor is not None and len(found) < most:
             params: Params = {"limit": min(most - len(found), _LISTED_AT_ONCE)}
             if cursor:
                 params["cursor"] = cursor
+            if project:
+                params["project"] = project
             listed = self._exchange.ask("GET", "api/batches", _Listed, params=params)
             found += listed.batches
             cursor = listed.next_cursor

@@ -40,7 +40,8 @@ class Upload:
         metadata: dict[str, str] | None,
         strict: bool,
         resume: str | None,
-        priority: Priority,
+        priority: Priority = "normal",
+        project: str | None = None,
     ) -> None:
         self._source = Source(cases, settings)
         self._fields = {
@@ -49,6 +50,7 @@ class Upload:
             "strict": b"true" if strict else b"false",
             "resume": (resume or "").encode(errors="replace"),
             "priority": priority.encode(),
+            "project": (project or "").encode(errors="replace"),
         }
         self._boundary = token_hex(16).encode()
         self._begun = False

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from weighbridge.jobs.health import Health
     from weighbridge.jobs.model import BatchState, GraderSpec, GraderSummary
     from weighbridge.jobs.results import ResultPage
-    from weighbridge.jobs.store import BatchOptions, Priority
+    from weighbridge.jobs.store import BatchOptions, Durability, Priority
     from weighbridge.settings import Settings
     from weighbridge_producer.reading import Cases
 
@@ -87,6 +87,7 @@ class Client:
         resume: str | None = None,
         strict: bool = False,
         priority: Priority = "normal",
+        project: str | None = None,
     ) -> Batch:
         """Submit cases as one batch, or the rest of them to a batch that was begun, and return it.
 
@@ -94,7 +95,11 @@ class Client:
         mappings or of lines as bytes; it is read once, at constant memory. `graders` apply to cases
         that name none. `resume` is the id of a batch that was begun with the same cases. Beside other
         batches, one of `priority` high gets ten times the workers' time of a normal one, and one of low
-        a tenth.
+        a tenth. `project` is whose batch it is, by default that of the API key, or "default"; over HTTP
+        only an admin key may name another.
+
+        The batch's `durability` says whether the server has confirmed it to be on its disk and on its replicas, which
+        is waited for, at most for WEIGHBRIDGE_CONFIRM_SECONDS each.
 
         Raises UnknownGraderError, ConfigError, InputError, ServerError, BatchError. A line that cannot
         be graded raises nothing: it becomes an errored job; but to be `strict`, all lines are read
@@ -106,8 +111,11 @@ class Client:
         """Return a handle on a batch; nothing is asked of the server yet."""
         raise NotImplementedError
 
-    def batches(self, most: int = 100) -> list[BatchState]:
-        """Return the newest batches, newest first; those that cannot be read, gone ones say, are left out."""
+    def batches(self, most: int = 100, *, project: str | None = None) -> list[BatchState]:
+        """Return the newest batches, of one project or of all that may be seen, newest first.
+
+        Those that cannot be read, gone ones say, are left out.
+        """
         raise NotImplementedError
 
     def workers(self) -> list[WorkerInfo]:
@@ -131,6 +139,8 @@ class Batch:
     """A handle on one batch."""
 
     id: str
+    #: How safe the batch was on the server when it was sealed; None where this handle has not submitted it.
+    durability: Durability | None = None
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.id!r})"
@@ -195,6 +205,14 @@ class Batch:
 
     def retry(self) -> int:
         """Grade again the chunks of jobs whose errors another try may mend; return how many such jobs there are."""
+        raise NotImplementedError
+
+    def pause(self) -> None:
+        """Let workers begin no more of the batch, until `unpause`; BatchError when it has ended."""
+        raise NotImplementedError
+
+    def unpause(self) -> None:
+        """Let workers go on with the batch."""
         raise NotImplementedError
 
     def delete(self) -> bool:

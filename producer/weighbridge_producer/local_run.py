@@ -7,51 +7,45 @@ import threading
 import time
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
-from glob import has_magic
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.embedded import EmbeddedServer
 from weighbridge.errors import (
     BatchError,
+    ResultsIncompleteError,
     ServerError,
     WeighbridgeError,
+    counted,
 )
 from weighbridge.settings import GIB, masked
 from weighbridge_producer.batch import RedisBatch
+from weighbridge_producer.checkpoints import Checkpoints
 from weighbridge_producer.client import RedisClient
 from weighbridge_producer.contact import make_contact
 from weighbridge_producer.errored import first_errored
-from weighbridge_producer.outputs import STDOUT, GrowingFile, copy_out, deliver, sort_by_line
+from weighbridge_producer.intervals import IntervalSet
+from weighbridge_producer.outputs import deliver
 from weighbridge_producer.reading import Source
-from weighbridge_producer.run_state import RunState, partial_name
+from weighbridge_producer.result_file import GrowingFile, copy_out, results_path, sort_by_line
+from weighbridge_producer.run_state import Collected, RunState
 from weighbridge_producer.workers import LocalWorker
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import BinaryIO
 
-    from weighbridge.jobs.model import BatchState, GraderSpec, GraderSummary
+    from weighbridge.jobs.model import BatchState, GraderSummary
     from weighbridge.settings import Settings
+    from weighbridge_producer.collecting import Collector
+    from weighbridge_producer.run_options import RunOptions
 
 _READY_SECONDS = 60.0
 _LOOK_SECONDS = 0.2
+_WATCH_SECONDS = 1.0  #: between looks at whether the server still has all that was submitted
 #: A private server carries the messages too, whatever broker is set for shared ones, and nobody waits for its memory.
 _PRIVATE = {"broker_url": None, "batch_expiry_seconds": 30 * 24 * 3600}
 _LEAVE_SECONDS = 5.0  #: for the threads to notice the end; one that waits for a pipe does not
-
-
-@dataclass(frozen=True, slots=True)
-class RunOptions:
-    """What to run and where its results go."""
-
-    cases: str
-    graders: tuple[GraderSpec, ...]
-    outputs: tuple[str, ...]
-    workers: int
-    sort: bool = False
-    url: str | None = None  #: a server of the user's own; None: a private one
-    once: bool = False  #: `cases` is a copy of what could be read only once
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,24 +142,31 @@ class LocalRun:
             if self._can_go_on(batch):
                 return batch, True
             batch.delete()
-            self.state.cursor, self.state.written_bytes = "", 0
+            self.state.collected = Collected()
         # A file's name may be no UTF-8, and the store's JSON must be.
         name = self._source.name.encode(errors="backslashreplace").decode()
         batch = client.open(name, self._options.graders)
-        self.state.batch, self.state.results = batch.id, str(self._results_path())
+        self.state.batch, self.state.results = (
+            batch.id,
+            str(results_path(self._options.outputs, self.state.folder)),
+        )
         self.state.save()
         return batch, False
 
     def _can_go_on(self, batch: RedisBatch) -> bool:
-        """Whether server and disk have all that was saved, and the batch was not ended by others or by time."""
+        """Whether server and disk have all that was saved and will be needed, and the batch goes on or is done."""
         path = Path(self.state.results)
-        if (path.stat().st_size if path.is_file() else 0) < self.state.written_bytes:
+        if (path.stat().st_size if path.is_file() else 0) < self.state.collected.written_bytes:
             return False
         try:
-            batch.pages(self.state.cursor or None)
+            self._collector(batch).check_nothing_was_freed()
             return batch.status().closing is None
         except BatchError:
             return False
+
+    def _collector(self, batch: RedisBatch) -> Collector:
+        collected = self.state.collected
+        return batch.collector(collected.cursor or None, IntervalSet(collected.delivered))
 
     def _await_workers(self, client: RedisClient, worker: LocalWorker) -> None:
         deadline = time.monotonic() + _READY_SECONDS
@@ -173,7 +174,7 @@ class LocalRun:
         client.publisher.connect()
         here = socket.gethostname()
         while not any((info.host, info.pid) == (here, worker.pid) for info in client.workers()):
-            self._forget_dead_workers(client, worker)
+            self._forget_dead_workers(client, worker, of_run_before=True)
             worker.revive()
             if time.monotonic() > deadline:
                 raise ServerError(
@@ -182,12 +183,19 @@ class LocalRun:
                 )
             time.sleep(0.02)
 
-    def _forget_dead_workers(self, client: RedisClient, worker: LocalWorker) -> None:
-        """Let what workers of before had begun be graded again at once, not when they have been silent for long."""
+    def _forget_dead_workers(
+        self, client: RedisClient, worker: LocalWorker, *, of_run_before: bool = False
+    ) -> None:
+        """Let what dead workers had begun be graded again at once, not when they have been silent for long.
+
+        Workers of an interrupted run were ended with it: no job is to blame.
+        """
         if self._options.url:
             return  # others may work there
         for info in client.workers():
             if info.pid != worker.pid:
+                if of_run_before:
+                    client.fleet.say_farewell(info.name)
                 client.fleet.leave(info.name)
 
     def _grade(
@@ -209,11 +217,12 @@ class LocalRun:
             self._leave(threads)
         if self._failure:
             raise self._failure
+        state = batch.status()
+        self._check_complete(state)
         if self._options.sort:
             sort_by_line(results)
             if self._stdout:
                 copy_out(results, self._stdout)
-        state = batch.status()
         report = RunReport(
             state=state,
             summary=batch.summary(),
@@ -228,6 +237,19 @@ class LocalRun:
         deliver(results, self._options.outputs)
         return report
 
+    def _check_complete(self, state: BatchState) -> None:
+        """Raise ResultsIncompleteError unless every job has its result line; then the next run trusts nothing of this."""
+        rows = self.state.collected.rows
+        if state.status.final and rows == state.counts.total:
+            return
+        self.state.collected = Collected()
+        self.state.save()
+        raise ResultsIncompleteError(
+            f"{counted(rows, 'result line')} came for {counted(state.counts.total, 'job')} of batch"
+            f" {state.batch_id}, which is {state.status}: the server has lost some of them",
+            "run the same command again: it grades again what is missing",
+        )
+
     def _leave(self, threads: list[threading.Thread]) -> None:
         self._stop.set()
         deadline = time.monotonic() + _LEAVE_SECONDS
@@ -241,12 +263,19 @@ class LocalRun:
         try:
             work(*arguments)
         except BaseException as error:  # noqa: BLE001 - it is raised again by the thread that collects
-            self._failure = self._failure or error
-            self._stop.set()
+            self._fail(error)
+
+    def _fail(self, error: BaseException) -> None:
+        self._failure = self._failure or error
+        self._stop.set()
 
     def _feed(self, batch: RedisBatch) -> None:
-        batch.feeder(self._source, on_wait=self._tell, should_stop=self._stop.is_set).feed()
+        feeder = batch.feeder(self._source, on_wait=self._tell, should_stop=self._stop.is_set)
+        feeder.feed()
         self._tell("")
+        # A server that is restored to an older state while the run waits lacks what only this process has.
+        while not self._stop.wait(_WATCH_SECONDS):
+            feeder.feed_again_what_is_lost()
 
     def _look(self, client: RedisClient, batch: RedisBatch, worker: LocalWorker) -> None:
         while not self._stop.wait(_LOOK_SECONDS):
@@ -264,35 +293,20 @@ class LocalRun:
         self._show(self._progress)
 
     def _collect(self, batch: RedisBatch) -> Path:
-        growing = GrowingFile(Path(self.state.results), keep_bytes=self.state.written_bytes)
+        growing = GrowingFile(
+            Path(self.state.results), keep_bytes=self.state.collected.written_bytes
+        )
         stdout = None if self._options.sort else self._stdout
         try:
             if stdout:
                 copy_out(growing.path, stdout)
-            for page in batch.pages(self.state.cursor or None, should_stop=self._stop.is_set):
-                # First the results, then how many are written, then they may go from the server.
-                self.state.written_bytes = growing.append(page.lines)
-                self.state.cursor = str(page.cursor)
-                self.state.save()
-                batch.free([page.chunk])
-                if stdout:
-                    stdout.write(page.lines)
-                    stdout.flush()
+            pages = self._collector(batch).pages(should_stop=self._stop.is_set)
+            with Checkpoints(self.state, growing, batch.free, self._fail) as checkpoints:
+                for page in pages:
+                    checkpoints.add(page)
+                    if stdout:
+                        stdout.write(page.lines)
+                        stdout.flush()
         finally:
             growing.close()
         return growing.path
-
-    def _results_path(self) -> Path:
-        # Beside the output, so that it need only be renamed.
-        for output in sorted(self._options.outputs):
-            if output != STDOUT and output.endswith(".jsonl"):
-                return Path(output).absolute().with_name(partial_name(self.state.folder))
-        return self.state.folder / "results.jsonl"
-
-
-def default_output(cases: str) -> str:
-    """Return the results file of a run that names none."""
-    name = "weighbridge" if cases == "-" or has_magic(cases) else Path(cases).absolute().name
-    for suffix in (".gz", ".zst", ".jsonl", ".ndjson", ".json", ".traj"):
-        name = name.removesuffix(suffix)
-    return f"{name}.results.jsonl"

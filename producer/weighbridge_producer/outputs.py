@@ -1,4 +1,4 @@
-"""Where results go: a JSON Lines file that grows as they come, and what is made of it at the end."""
+"""Where results go: what is made at the end of the JSON Lines file that grew as they came."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ import os
 import re
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape, quoteattr
 
-import msgspec
 import orjson
 import zstandard
 
 from weighbridge.errors import OutputError
 from weighbridge_producer.input_files import OUR_RESULTS
+from weighbridge_producer.syncing import sync
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -41,75 +41,9 @@ _COLUMNS = (
 )
 
 
-class _Place(msgspec.Struct):
-    line: int
-
-
-_place = msgspec.json.Decoder(_Place)
 # A spreadsheet runs a cell that begins so as a formula; where `;` parts cells, one may begin within ours.
 _SIGNS = "=+@\uff1d\uff0b\uff0d\uff20-"
 _FORMULA = re.compile(rf"\A(?=[\t\r\n{_SIGNS}])|(?<=[;\t\r\n])(?=[{_SIGNS}])")
-
-
-class GrowingFile:
-    """Result lines on disk while a batch runs; cut back to a place known to be whole before it goes on."""
-
-    def __init__(self, path: Path, *, keep_bytes: int = 0) -> None:
-        self.path = path
-        # Not through a link, which somebody else may have put there.
-        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
-        self._file = os.fdopen(os.open(path, flags, 0o666), "r+b")
-        self._file.truncate(keep_bytes)
-        self._file.seek(0, os.SEEK_END)
-
-    def append(self, lines: bytes) -> int:
-        """Write lines out and return how long the file is now."""
-        self._file.write(lines)
-        self._file.flush()
-        return self._file.tell()
-
-    def close(self) -> None:
-        """Close the file."""
-        self._file.close()
-
-
-def copy_out(results: Path, stdout: BinaryIO) -> None:
-    """Write a file of results to standard output."""
-    with results.open("rb") as source:
-        shutil.copyfileobj(source, stdout, _COPY_BYTES)
-    stdout.flush()
-
-
-def sort_by_line(path: Path) -> None:
-    """Put a file of results into the order of its input, in place, without holding it in memory."""
-    runs: list[
-        tuple[int, int, int]
-    ] = []  # the line a run of ordered results begins with, its offset and size
-    offset, last = 0, -1
-    with path.open("rb") as file:
-        for row in file:
-            number = _place.decode(row).line
-            if number < last or not runs or number > last + 1:
-                runs.append((number, offset, 0))
-            start, at, size = runs[-1]
-            runs[-1] = (start, at, size + len(row))
-            offset, last = offset + len(row), number
-        if runs == sorted(runs):
-            return
-        runs.sort()
-        target = path.with_name(path.name + ".sorting")
-        with target.open("wb") as out:
-            for _, at, size in runs:
-                file.seek(at)
-                _copy(file, out, size)
-    target.replace(path)
-
-
-def _copy(source: BinaryIO, target: BinaryIO, size: int) -> None:
-    while size > 0:
-        block = source.read(min(size, _COPY_BYTES))
-        target.write(block)
-        size -= len(block)
 
 
 def check_outputs(outputs: Iterable[str], source: Source) -> None:
@@ -150,15 +84,20 @@ def check_folder(output: str) -> None:
 
 
 def deliver(results: Path, outputs: Iterable[str]) -> None:
-    """Make every output from a file of results; the file itself becomes the first plain JSON Lines one."""
-    moved = None
-    for output in sorted(set(outputs) - {STDOUT}):
-        if output.endswith(".jsonl") and moved is None:
-            moved = Path(output)
-            continue
-        _writer(output)(results, Path(output))
+    """Make every output from a file of results, and put them on the disk.
+
+    The file itself becomes the first plain JSON Lines one, after all others are complete.
+    """
+    named = [Path(output) for output in sorted(set(outputs) - {STDOUT})]
+    moved = next((output for output in named if output.name.endswith(".jsonl")), None)
+    for output in named:
+        if output != moved:
+            _writer(str(output))(results, output)
+            sync(output)
+            sync(output.parent)
     if moved:
-        shutil.move(results, moved)
+        results.replace(moved)
+        sync(moved.parent)
     else:
         results.unlink()
 

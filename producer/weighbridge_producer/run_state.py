@@ -11,16 +11,18 @@ import shutil
 import stat
 import time
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
+
+from weighbridge_producer.syncing import sync
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _STALE_SECONDS = 7 * 24 * 3600
 _NAME = re.compile(r"\d{8}-\d{6}-[0-9a-f]{6}")
-_SAVED = ("key", "batch", "cursor", "written_bytes", "results", "resumable")
+_SAVED = ("key", "batch", "results", "resumable", "collected")
 
 
 def state_root() -> Path:
@@ -31,6 +33,27 @@ def state_root() -> Path:
     return Path(base) / "weighbridge" / "runs"
 
 
+@dataclass(frozen=True, slots=True)
+class Collected:
+    """How far the results of a run have come."""
+
+    cursor: str = ""  #: the place in the batch's results after what is written
+    written_bytes: int = 0
+    rows: int = 0  #: result lines written
+    #: The lines of input whose results are written, as intervals [start, end).
+    delivered: tuple[tuple[int, int], ...] = ()
+
+    @classmethod
+    def parse(cls, saved: dict[str, Any]) -> Self:
+        """Read what `dataclasses.asdict` gave; raises ValueError, KeyError or TypeError for anything else."""
+        written_bytes, rows = saved["written_bytes"], saved["rows"]
+        numbers = [written_bytes, rows, *(n for pair in saved["delivered"] for n in pair)]
+        if not isinstance(saved["cursor"], str) or any(type(n) is not int for n in numbers):
+            raise TypeError("damaged")
+        delivered = tuple((start, end) for start, end in saved["delivered"])
+        return cls(saved["cursor"], written_bytes, rows, delivered)
+
+
 @dataclass(slots=True)
 class RunState:
     """One run's folder, held by a lock as long as the run lives."""
@@ -38,10 +61,9 @@ class RunState:
     folder: Path
     key: dict[str, Any]  #: what is run: another run of the same may resume it
     batch: str = ""
-    cursor: str = ""
-    written_bytes: int = 0
     results: str = ""  #: the file that grows, where it lies outside the folder
     resumable: bool = True
+    collected: Collected = field(default_factory=Collected)
     _lock: int = field(default=-1, repr=False)
 
     @classmethod
@@ -66,6 +88,7 @@ class RunState:
             state = cls(folder, key, resumable=resumable)
             state._take()
             state.save()
+            sync(root)
         return state
 
     @classmethod
@@ -95,7 +118,8 @@ class RunState:
         try:
             saved = json.loads((folder / "run.json").read_bytes())
             state = cls(folder, **{name: saved[name] for name in _SAVED})
-            sound = isinstance(saved["written_bytes"], int) and state._has_own_results()
+            state.collected = Collected.parse(saved["collected"])
+            sound = state._has_own_results()
         except (OSError, ValueError, KeyError, TypeError):
             sound = False
         if not sound:
@@ -124,11 +148,17 @@ class RunState:
         return True
 
     def save(self) -> None:
-        """Write down how far the run has come, at once or not at all."""
+        """Write down how far the run has come, at once or not at all, and so that it outlasts a crash of the machine."""
         fresh = self.folder / "run.json.new"
-        # File names may be no UTF-8, which only this encoder takes.
-        fresh.write_text(json.dumps({name: getattr(self, name) for name in _SAVED}))
+        saved = {name: getattr(self, name) for name in _SAVED} | {
+            "collected": asdict(self.collected)
+        }
+        with fresh.open("w") as file:
+            # File names may be no UTF-8, which only this encoder takes.
+            json.dump(saved, file)
+        sync(fresh)
         fresh.replace(self.folder / "run.json")
+        sync(self.folder)
 
     def release(self) -> None:
         """Let go of the folder and leave it where it is."""
@@ -136,8 +166,11 @@ class RunState:
 
     def remove(self) -> None:
         """Remove the folder, and the results that were not delivered."""
+        # First, so that a crash in between leaves nothing that could be resumed with half of what it needs.
+        (self.folder / "run.json").unlink(missing_ok=True)
         if self.results:
             Path(self.results).unlink(missing_ok=True)
+            sorting_name(Path(self.results)).unlink(missing_ok=True)
         shutil.rmtree(self.folder, ignore_errors=True)
         os.close(self._lock)
 
@@ -145,6 +178,11 @@ class RunState:
 def partial_name(folder: Path) -> str:
     """Return the name of a run's results file where it grows beside the output."""
     return f".weighbridge-{folder.name}.partial"
+
+
+def sorting_name(results: Path) -> Path:
+    """Return the file in which results are put in order, which may be left behind by a crash."""
+    return results.with_name(f"{results.name}.sorting")
 
 
 def _is_a_runs(folder: Path) -> bool:

@@ -205,12 +205,32 @@ class Feeder:
             except GapError as gap:
                 # The server came back without its last writes.
                 if not self._source.rereadable:
-                    raise BatchLostError(
-                        f"the server has lost the end of batch {self._batch} (from chunk {gap.expected})",
-                        "submit the input again: a pipe or an iterator cannot be read twice",
-                    ) from None
+                    raise self._lost(gap.expected) from None
                 continue
             return
+
+    def feed_again_what_is_lost(self) -> None:
+        """After `feed`: if the server has lost the seal or last chunks meanwhile, submit them again, and seal the batch.
+
+        Raises BatchLostError where the source cannot be read again.
+        """
+        held = self._store.position(self._batch)
+        if held.sealed:
+            return
+        self._on_wait("the server has lost its last writes, which are submitted again")
+        if held.chunks == self._position.chunks:
+            self._store.seal(self._batch, held.chunks, self._position.prefix)
+        elif self._source.rereadable:
+            self.feed()
+        else:
+            raise self._lost(held.chunks)
+        self._on_wait("")
+
+    def _lost(self, chunk: int) -> BatchLostError:
+        return BatchLostError(
+            f"the server has lost the end of batch {self._batch} (from chunk {chunk})",
+            "submit the input again: a pipe or an iterator cannot be read twice",
+        )
 
     def _feed_from(self, position: Position) -> None:
         self._prefix = blake2b(digest_size=_DIGEST_BYTES)

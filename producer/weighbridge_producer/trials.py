@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from weighbridge.errors import TrialsBusyError, counted
+from weighbridge.errors import TrialsBusyError
 from weighbridge.jobs.model import ErrorCode
 from weighbridge_producer.trial_child import LENGTH, errored
 
@@ -18,38 +18,30 @@ if TYPE_CHECKING:
     from asyncio.subprocess import Process
 
     from weighbridge.settings import Settings
+    from weighbridge_producer.http.limits import Slots
 
-_CHILDREN = 2
-#: Trials that wait for a child; more are refused, for each holds its inputs in memory.
-_WAITING = 8
 _START_SECONDS = 20.0
 _GRACE_SECONDS = 1.0  #: over the deadline, for what no signal interrupts
 _REPLY_LIMIT_BYTES = 64 * 1024 * 1024
 
 
 class Trials:
-    """Grades single jobs; `reply = await Trials(settings).grade("budget", b'{"inputs": {...}}')`."""
+    """Grades single jobs; `reply = await trials.grade("budget", b'{"inputs": {...}}', "default")`."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, slots: Slots) -> None:
+        """Grade as many at once as there are slots."""
         self._settings = settings
-        self._turn = asyncio.Semaphore(_CHILDREN)
+        self._slots = slots
         self._idle: list[_Child] = []
-        self._waiting = 0
 
-    async def grade(self, grader_id: str, body: bytes) -> dict[str, Any]:
+    async def grade(self, grader_id: str, body: bytes, project: str) -> dict[str, Any]:
         """Return what a job came to: `grader`, `grader_version`, `status`, `result`, `error` and `receipt`.
 
         `body` is JSON, `{"inputs": {...}, "config": {...} or null}`, and may be hostile: what is wrong with it is the
-        `error`. Raises TrialsBusyError when too many ask at once.
+        `error`. Raises TrialsBusyError when too many ask at once, in all or in the project.
         """
-        if self._waiting >= _CHILDREN + _WAITING:
-            raise TrialsBusyError(f"{counted(self._waiting, 'trial')} of a grader wait already")
-        self._waiting += 1
-        try:
-            async with self._turn:
-                return await self._grade(f"{grader_id}\n".encode() + body)
-        finally:
-            self._waiting -= 1
+        with await self._slots.turn(project):
+            return await self._grade(f"{grader_id}\n".encode() + body)
 
     async def _grade(self, request: bytes) -> dict[str, Any]:
         seconds = self._settings.job_deadline_seconds

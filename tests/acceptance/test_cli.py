@@ -10,7 +10,7 @@ import orjson
 import pytest
 
 from support.cases import true_false_cases, write_cases
-from support.servers import free_port
+from support.servers import TcpServer, free_port, newest_program
 from support.waiting import eventually
 from weighbridge.jobs.grading import grade_lines
 from weighbridge_producer import Client
@@ -30,6 +30,19 @@ def shared(cli, server, worker):
 def cases(tmp_path):
     """Twelve cases in a file: eight pass, four fail."""
     return write_cases(tmp_path / "cases.jsonl", true_false_cases(12))
+
+
+def test_submit_says_how_safe_the_batch_is(cli, tmp_path, cases):
+    folder = tmp_path / "server"
+    folder.mkdir()
+    with TcpServer(folder, program=newest_program()) as server:
+        ended = cli("submit", cases.name, redis_url=server.url)
+        assert "sealed: synced to the server's disk" in ended.err.splitlines()
+        assert ended.out.startswith("wb_")
+        ended = cli("submit", cases.name, "--json", redis_url=server.url)
+        assert ended.json["durability"]["disk"] is True
+        assert ended.json["durability"]["text"] == "synced to the server's disk"
+        assert "sealed:" not in ended.err
 
 
 def submitted(shared, *arguments, **settings):

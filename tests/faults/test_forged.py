@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from support.workers import StartWorker, WorkerProcess
     from weighbridge.embedded import EmbeddedServer
 
-IDS = {"schema_version": 1, "batch": "wb_none", "chunk": "0"}
+SAID = {"schema_version": 1, "lane": "", "hops": 0}
 
 
-def message(payload: object = ([], IDS, {}), *, body: bytes | None = None, **parts: Any) -> bytes:
+def message(payload: object = ([], SAID, {}), *, body: bytes | None = None, **parts: Any) -> bytes:
     """Return a message like ours, but for the parts given."""
     body = orjson.dumps(payload) if body is None else body
     headers = {"lang": "py", "task": GRADE_TASK, "id": "an-id", "root_id": "an-id"}
@@ -68,8 +68,11 @@ STRANGERS = {
     "a body of three numbers": message([5, 6, 7]),
     "a body of text": message(["args"]),
     "arguments by position": message([[1, "b", "c"], {}, {}]),
-    "no ids": message([[], {}, {}]),
-    "ids of other types": message([[], {"schema_version": [], "batch": {}, "chunk": 7}, {}]),
+    "nothing said": message([[], {}, {}]),
+    "words of other types": message([[], {"schema_version": [], "lane": {}, "hops": "x"}, {}]),
+    "a message of an older release": message(
+        [[], {"schema_version": 1, "batch": "b", "chunk": "0"}, {}]
+    ),
 }
 
 #: and these are, with something that Celery would choke on
@@ -98,7 +101,7 @@ def test_what_is_no_message_is_dropped_and_named_in_the_log(
             client.store.redis.lpush(client.settings.queue, stranger)
         grades(client)
         assert client.publisher.queue_length() == 0
-        assert client.store.redis.hlen("unacked") == 0
+        assert client.store.redis.keys("unacked*") == []
     eventually(lambda: worker.log.count("none of ours") == len(STRANGERS), 10, "a word on each")
     assert stops(worker) == 0
 
@@ -113,21 +116,20 @@ def test_what_is_no_message_is_dropped_by_a_server_reached_over_tcp(
     assert stops(worker) == 0
 
 
-def test_what_a_message_says_beside_its_ids_is_not_listened_to(
+def test_what_a_message_says_beside_that_there_is_work_is_not_listened_to(
     own_server: EmbeddedServer, start_worker: StartWorker
 ) -> None:
     with Client(own_server.url) as client:
         batches = [client.submit(true_false_cases(20)) for _ in ODDITIES]
         client.store.redis.delete(client.settings.queue)
-        for batch, oddity in zip(batches, ODDITIES.values(), strict=True):
-            ids = IDS | {"batch": batch.id}
-            client.store.redis.lpush(client.settings.queue, message([[], ids, {}], **oddity))
+        for oddity in ODDITIES.values():
+            client.store.redis.lpush(client.settings.queue, message(**oddity))
         # Nobody else sends their chunks out.
         worker = start_worker(own_server.url, 1, sweep_seconds=600)
         for batch in batches:
             batch.wait(30)
             assert_graded_right(results_by_id(batch), 20)
-        eventually(lambda: client.store.redis.hlen("unacked") == 0, 10, "acknowledgement")
+        assert client.store.redis.keys("unacked*") == []
     assert stops(worker) == 0
 
 
@@ -156,8 +158,8 @@ def test_a_heartbeat_of_another_release_stops_neither_sweepers_nor_producers(
 ) -> None:
     with Client(own_server.url) as client:
         server = client.store.redis
-        server.zadd("wb:workers", {b"stranger": 2e9, b"\xff\xfe": 2e9})
-        server.set("wb:worker:stranger", orjson.dumps(beat))
+        server.zadd("wb:{fleet}:workers", {b"stranger": 2e9, b"\xff\xfe": 2e9})
+        server.set("wb:{fleet}:worker:stranger", orjson.dumps(beat))
         worker = start_worker(own_server.url, 1, sweep_seconds=0.2)
         assert [info.pid for info in client.fleet.alive()] == [worker.pid]
         sweeps_a_lost_batch(client)
@@ -169,8 +171,8 @@ def test_a_newer_worker_is_known_by_what_is_known_of_it(own_server: EmbeddedServ
     with Client(own_server.url) as client:
         known = {"host": "h", "pid": 1, "concurrency": 3, "queue": "q", "schema_version": 2}
         beat = {"name": "newer", **known, "graders": {"true-false": 2}, "new_field": 1}
-        client.store.redis.zadd("wb:workers", {"newer": 2e9})
-        client.store.redis.set("wb:worker:newer", orjson.dumps(beat))
+        client.store.redis.zadd("wb:{fleet}:workers", {"newer": 2e9})
+        client.store.redis.set("wb:{fleet}:worker:newer", orjson.dumps(beat))
         (info,) = client.fleet.alive()
         assert (info.name, info.concurrency, info.graders) == ("newer", 3, {"true-false": 2})
 
@@ -179,7 +181,8 @@ def test_a_batch_that_cannot_be_swept_is_named_once_and_keeps_no_other_waiting(
     own_server: EmbeddedServer, start_worker: StartWorker
 ) -> None:
     with Client(own_server.url) as client:
-        client.store.redis.zadd("wb:active", {b"evil": 1, b"\xff\xfe": 1})
+        for shared in ("active", "due"):
+            client.store.redis.zadd(f"wb:{{fleet}}:{shared}", {b"evil": 1, b"\xff\xfe": 1})
         client.store.redis.set("wb:{evil}:meta", "x")
         worker = start_worker(own_server.url, 1, sweep_seconds=0.2)
         for _ in range(3):
@@ -193,7 +196,7 @@ def test_a_death_that_cannot_be_handled_stops_neither_the_heartbeat_nor_other_wo
     worker = start_worker(own_server.url, 2, sweep_seconds=0.2, heartbeat_seconds=0.2)
     with Client(own_server.url) as client:
         batch = client.submit([hazard_case("slow", "sleeps", expected=60)])
-        eventually(lambda: client.store.redis.exists(f"wb:{{{batch.id}}}:claims"), 20, "a claim")
+        eventually(lambda: client.store.held(batch.id).chunks, 20, "a claim")
         for key in client.store.redis.scan_iter(f"wb:{{{batch.id}}}:*"):
             client.store.redis.set(key, "x")
         for child in worker.await_children(2):
@@ -208,8 +211,6 @@ def sweeps_a_lost_batch(client: Client) -> None:
     """Make sure that a batch whose message is lost is graded all the same."""
     batch = client.submit(true_false_cases(10))
     client.store.redis.delete(client.settings.queue)
-    for chunk in client.store.open_chunks(batch.id):  # as if it had waited since 1970
-        client.store.redis.zadd(f"wb:{{{batch.id}}}:open", {str(chunk): -1}, xx=True)
     batch.wait(30)
     assert_graded_right(results_by_id(batch), 10)
 

@@ -1,8 +1,8 @@
-"""Messages that are lost, doubled or strange: they are hints, and the store knows better."""
+"""Messages that are lost, doubled or strange: they only wake workers, and the store knows what is due."""
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,12 +11,14 @@ from support.cases import (
     assert_graded_right,
     hazard_case,
     results_by_id,
+    sleepy_cases,
     true_false_cases,
 )
+from support.chunks import claimed
 from support.waiting import eventually
 from weighbridge.jobs.broker import GRADE_TASK
 from weighbridge.jobs.chunk import Chunk, ChunkId, compress, decompress
-from weighbridge.jobs.store import Store
+from weighbridge.settings import Settings
 from weighbridge_producer import Client
 
 if TYPE_CHECKING:
@@ -32,10 +34,9 @@ def test_every_message_delivered_five_times_counts_every_job_once(
     with Client(own_server.url) as client:
         batch = client.submit(true_false_cases(MANY))
         # What was sent once is sent four times more, and all of it waits for the worker.
-        for _ in range(4):
-            for chunk in client.store.open_chunks(batch.id):
-                client.publisher.publish(batch.id, chunk)
         chunks = batch.status().chunks
+        for _ in range(4 * chunks):
+            client.publisher.wake()
         assert client.publisher.queue_length() == 5 * chunks
         worker = start_worker(own_server.url)
         batch.wait(60)
@@ -62,40 +63,52 @@ def test_a_deleted_queue_is_filled_again(
         assert_graded_right(results, MANY)
 
 
-@pytest.mark.parametrize("lost", ["message", "worker"])
-def test_sweepers_at_once_share_the_work_and_send_no_chunk_twice(
-    own_server: EmbeddedServer, lost: str
+def test_a_batch_whose_messages_are_lost_goes_on_at_once_beside_a_busy_one(
+    own_server: EmbeddedServer, start_worker: StartWorker
 ) -> None:
-    with Client(own_server.url) as client:
-        batch = client.submit(true_false_cases(MANY))
-        chunks = client.store.open_chunks(batch.id)
-        for chunk in chunks:
-            if lost == "worker":
-                assert client.store.claim(batch.id, chunk, "dead-worker/1", 600) == "work"
-            else:  # as if it had waited since 1970
-                client.store.redis.zadd(f"wb:{{{batch.id}}}:open", {str(chunk): -1})
-        stores = [Store(own_server.url) for _ in range(4)]
-        with ThreadPoolExecutor(4) as pool:
-            answers = list(
-                pool.map(
-                    lambda store: store.sweep(batch.id, ["other-worker"], 60, most=5), stores * 6
-                )
-            )
-        for store in stores:
-            store.close()
-        sent = [str(chunk) for answer in answers for chunk in answer]
-        assert sorted(sent) == sorted(map(str, chunks))
-        assert len(sent) > 10
+    start_worker(own_server.url, 1, chunk_budget_seconds=0.2)
+    with Client(own_server.url, settings=Settings(chunk_limit_jobs=10)) as client:
+        busy = client.submit(sleepy_cases(400, 0.05))
+        eventually(lambda: busy.status().counts.finished, 30, "the busy batch's first result")
+        client.store.redis.delete(client.settings.queue)
+        small = client.submit(true_false_cases(10))
+        client.store.redis.delete(client.settings.queue)
+        small.wait(10)
+        assert_graded_right(results_by_id(small), 10)
+        assert not busy.status().status.final
+        busy.wait(90)
+        assert busy.status().counts.passed == 400
 
 
-def test_many_workers_sweeping_at_once_count_every_job_once(
+def test_messages_that_a_killed_worker_had_taken_hold_nothing_up(
+    own_server: EmbeddedServer, start_worker: StartWorker
+) -> None:
+    """They are not put back: whoever is there is woken for what waits."""
+    first = start_worker(own_server.url, 4)
+    with Client(own_server.url, settings=Settings(chunk_limit_jobs=5)) as client:
+        batch = client.submit([*sleepy_cases(100, 0.05), *true_false_cases(400)])
+        eventually(lambda: batch.status().counts.finished, 30, "the first result")
+        second = start_worker(own_server.url, 2)
+        first.kill()
+        killed_at = time.monotonic()
+        eventually(lambda: client.store.held(batch.id).chunks, 30, "a chunk at work")
+        batch.wait(30)
+        print(f"all done {time.monotonic() - killed_at:.1f} s after the worker's death")
+        results = results_by_id(batch)
+        assert len(results) == 500
+        assert_graded_right(results, 400)
+        assert batch.status().counts.errored == 0
+        assert "a child died" not in second.log
+
+
+def test_many_workers_with_quick_sweeps_count_every_job_once(
     own_server: EmbeddedServer, start_worker: StartWorker
 ) -> None:
     with Client(own_server.url) as client:
         batch = client.submit(true_false_cases(20_000))
         client.store.redis.delete(client.settings.queue)
-        for chunk in client.store.open_chunks(batch.id)[:10]:
-            client.store.claim(batch.id, chunk, "dead-worker/1", 600)
+        for number in range(5):
+            claimed(client.store, client.settings.queue, f"dead-worker/{number}", 8)
         for _ in range(3):
             start_worker(own_server.url, 1, sweep_seconds=0.1)
         batch.wait(60)
@@ -105,22 +118,20 @@ def test_many_workers_sweeping_at_once_count_every_job_once(
         assert batch.status().nondeterministic == 0
 
 
-def test_a_message_of_an_unknown_schema_version_errors_its_jobs_and_stops_nothing(
-    client: Client, worker: WorkerProcess
+@pytest.mark.parametrize("schema_version", [0, 2, 99])
+def test_a_message_of_another_schema_version_wakes_a_worker_all_the_same(
+    own_server: EmbeddedServer, start_worker: StartWorker, schema_version: int
 ) -> None:
-    batch = client.open("cases", ())
-    lines = [b'{"custom_id": "a", "inputs": {}}\n', b"\n", b'{"custom_id": "b", "inputs": {}}\n']
-    submit_raw(client, batch.id, Chunk(1, b"".join(lines), 3).pack(), jobs=2)
-    client.publisher.app.send_task(
-        GRADE_TASK, kwargs={"schema_version": 99, "batch": batch.id, "chunk": "0"}
-    )
-    batch.wait(30)
-    results = results_by_id(batch)
-    assert set(results) == {"a", "b"}
-    for result in results.values():
-        assert result["error"]["code"] == "SCHEMA_VERSION"
-        assert "schema version 99, this worker knows 1" in result["error"]["message"]
-    still_works(client)
+    """What it must be able to read is the chunk, which says its version itself."""
+    with Client(own_server.url) as client:
+        batch = client.submit(true_false_cases(10))
+        client.store.redis.delete(client.settings.queue)
+        client.publisher.app.send_task(
+            GRADE_TASK, kwargs={"schema_version": schema_version, "lane": "", "hops": 0}
+        )
+        start_worker(own_server.url, 1, sweep_seconds=600)
+        batch.wait(30)
+        assert_graded_right(results_by_id(batch), 10)
 
 
 def test_a_stored_chunk_of_an_unknown_schema_version_errors_its_jobs_and_stops_nothing(
@@ -129,7 +140,7 @@ def test_a_stored_chunk_of_an_unknown_schema_version_errors_its_jobs_and_stops_n
     batch = client.open("cases", ())
     packed = decompress(Chunk(1, b"{}\n{}\n", 2).pack()).replace(b'"v":1', b'"v":2')
     submit_raw(client, batch.id, compress(packed), jobs=2)
-    client.publisher.publish(batch.id, ChunkId(0))
+    client.publisher.wake()
     batch.wait(30)
     results = list(batch.results(follow=False))
     assert [(r["line"], r["error"]["code"]) for r in results] == [
@@ -143,10 +154,13 @@ def test_a_stored_chunk_of_an_unknown_schema_version_errors_its_jobs_and_stops_n
     "kwargs",
     [
         {},
-        {"schema_version": 1, "batch": "nonsense", "chunk": "0"},
-        {"schema_version": 1, "batch": "wb_6b000000_ffffff_00", "chunk": "not a number"},
-        {"schema_version": None, "batch": None, "chunk": None},
-        {"schema_version": 1, "batch": {"a": 1}, "chunk": ["0"], "extra": True},
+        {"schema_version": 1},
+        {"schema_version": 1, "lane": "nonsense", "hops": 0},
+        {"schema_version": 1, "lane": "grader:nobody-has@7", "hops": 0},
+        {"schema_version": 1, "lane": "grader:x@1+schema:9", "hops": -(2**62)},
+        {"schema_version": 1, "lane": "x" * 9000, "hops": 2**62},
+        {"schema_version": None, "lane": None, "hops": None},
+        {"schema_version": 1, "lane": {"a": 1}, "hops": ["0"], "extra": True},
     ],
 )
 def test_a_message_that_makes_no_sense_stops_nothing(
@@ -159,7 +173,7 @@ def test_a_message_that_makes_no_sense_stops_nothing(
 def test_an_unknown_grader_errors_its_own_jobs_only(client: Client, worker: WorkerProcess) -> None:
     unknown = hazard_case("unknown", "true-fals")
     batch = client.submit([*true_false_cases(50), unknown])
-    batch.wait(30)
+    batch.wait(10)  # at once: no worker has lived that had it
     results = results_by_id(batch)
     assert_graded_right(results, 50)
     assert results["unknown"]["error"]["code"] == "UNKNOWN_GRADER"
@@ -171,8 +185,9 @@ def submit_raw(client: Client, batch: str, payload: bytes, jobs: int) -> None:
     from weighbridge.jobs.store import Position, Submission
 
     after = Position(1, 100, jobs, "prefix")
-    client.store.submit_chunk(batch, Submission(0, "digest", jobs, after, payload, b"", 0))
-    client.store.seal(batch, 1)
+    chunk = ChunkId(0, 1, jobs + 1, "0123456789abcdef")
+    client.store.submit_chunk(batch, Submission(chunk, jobs, after, payload, b"", 0))
+    client.store.seal(batch, 1, "prefix")
 
 
 def still_works(client: Client) -> None:

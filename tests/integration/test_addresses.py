@@ -92,7 +92,6 @@ def all_said(error: BaseException) -> str:
 def test_an_address_that_nobody_answers_at_is_shown_without_its_password() -> None:
     from support.servers import free_port
     from weighbridge.jobs.broker import Publisher
-    from weighbridge.jobs.chunk import ChunkId
     from weighbridge.jobs.store import Store
 
     address = f"redis://someone:{SECRET}@127.0.0.1:{free_port()}/0"
@@ -105,7 +104,7 @@ def test_an_address_that_nobody_answers_at_is_shown_without_its_password() -> No
         publisher.queue_length()
     assert SECRET not in str(raised.value)
     with pytest.raises(ServerUnavailableError) as raised:
-        publisher.publish("batch", ChunkId(0))
+        publisher.wake()
     assert SECRET not in str(raised.value)
 
 

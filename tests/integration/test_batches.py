@@ -16,6 +16,7 @@ from support.cases import (
     true_false_cases,
     write_cases,
 )
+from support.chunks import CHARGE, claimed
 from support.servers import TcpServer
 from support.waiting import eventually
 from weighbridge.errors import (
@@ -28,7 +29,6 @@ from weighbridge.errors import (
     UnknownGraderError,
     WeighbridgeError,
 )
-from weighbridge.jobs.chunk import ChunkId
 from weighbridge.jobs.model import BatchStatus
 from weighbridge.settings import MIB, Settings
 from weighbridge_producer import Client
@@ -420,23 +420,30 @@ class TestServers:
             batch = client.submit(true_false_cases(300))
             unsealed = client.open("cases", ())
             fill(client)
-            store, chunk = client.store, ChunkId(0)
+            store, queue = client.store, client.settings.queue
             with pytest.raises(ServerFullError) as raised:
                 client.open("cases", ())
             assert raised.value.code == "REDIS_FULL"
             with pytest.raises(ServerFullError):
-                publish_often(client, batch, times=1000)  # there may be room for some small ones
+                wake_often(client, times=1000)  # there may be room for some small ones
             for _ in range(40):
                 with suppress(ServerFullError):  # a little room comes and goes
-                    client.publisher.publish(batch.id, chunk)
-            store.seal(unsealed.id, 0)
-            assert store.claim(batch.id, chunk, "w/1", 60) == "work"
-            assert store.renew(batch.id, "0", "w/1", 60)
+                    client.publisher.wake()
+            store.seal(unsealed.id, 0, "")
+            given_back = claimed(store, queue, "w/1").chunk
+            assert store.renew(batch.id, str(given_back), "w/1", 60)
+            assert store.release(batch.id, str(given_back), "w/1")
+            failed = claimed(store, queue, "w/2").chunk
+            assert store.count_failure(batch.id, failed, "w/2", CHARGE) == 1
+            chunk = claimed(store, queue, "w/3").chunk
+            assert store.renew(batch.id, str(chunk), "w/3", 60, at="0 0")
             tally = Tally()
             lines = store.chunk(batch.id, chunk).lines(chunk)
             results = b"".join(LineGrader().grade(line, tally) for line in lines)
             assert store.record(batch.id, chunk, results, tally) == "new"
-            assert store.sweep(batch.id, [], 0)
+            store.watch(batch.id)
+            assert store.pause_batch(batch.id, paused=True)
+            assert store.pause_batch(batch.id, paused=False)
             state = batch.cancel()
             assert state.status == BatchStatus.CANCELLED
             assert state.counts.graded == tally.jobs
@@ -466,9 +473,9 @@ def test_jobs_whose_messages_a_full_broker_refuses_are_sent_once_there_is_room(
             assert_graded_right(results, 500)
 
 
-def publish_often(client: Client, batch: Batch, times: int) -> None:
+def wake_often(client: Client, times: int) -> None:
     for _ in range(times):
-        client.publisher.publish(batch.id, ChunkId(0))
+        client.publisher.wake()
 
 
 def fill(client: Client) -> None:

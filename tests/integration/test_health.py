@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from support.cases import hazard_case, true_false_cases
+from support.chunks import claimed
 from support.grading import grade_open_chunks
 from support.waiting import eventually
-from weighbridge.jobs.chunk import ChunkId
 from weighbridge.jobs.fleet import WorkerInfo
 from weighbridge.jobs.health import CHUNKS_LIMIT, DeadLetter, StuckChunk
 from weighbridge.jobs.model import SCHEMA_VERSION
@@ -34,12 +34,15 @@ def lone(own_server: EmbeddedServer) -> Iterator[RedisClient]:
         yield client
 
 
-def waited(client: RedisClient, batch: RedisBatch, seconds: float, chunks: int = 10_000) -> None:
-    """Let a batch's first chunks have been sent out that long ago."""
-    sent = -(time.time() - seconds) * 1000
-    numbers = sorted(chunk.number for chunk in client.store.open_chunks(batch.id))
-    names = list(map(str, numbers[:chunks]))
-    client.store.redis.zadd(f"wb:{{{batch.id}}}:open", dict.fromkeys(names, sent))
+def waited(client: RedisClient, batch: RedisBatch, seconds: float) -> None:
+    """Let a batch have been opened that long ago, and nothing of it been finished since."""
+    opened = int((time.time() - seconds) * 1000)
+    client.store.redis.hset(f"wb:{{{batch.id}}}:meta", "created_ms", opened)
+
+
+def names_of(client: RedisClient, batch: RedisBatch) -> list[str]:
+    """Return the names of a batch's open chunks, in the order of its input."""
+    return list(map(str, client.store.open_chunks(batch.id)))
 
 
 def worker_of(client: RedisClient, name: str, *, draining: bool = False) -> None:
@@ -64,12 +67,18 @@ class TestStuck:
         batch = lone.submit(true_false_cases(30))
         waited(lone, batch, 29)
         assert lone.health().stuck == []
-        waited(lone, batch, 45, chunks=1)
-        [stuck] = lone.health().stuck
-        assert stuck.since_seconds == pytest.approx(45, abs=5)
-        sizes = {chunk.chunk: chunk.jobs for chunk in lone.health().stuck}
-        assert sizes == {"0": 10}
-        assert (stuck.batch_id, stuck.state, stuck.worker) == (batch.id, "waiting", "")
+        waited(lone, batch, 45)
+        found = lone.health().stuck
+        assert [chunk.chunk for chunk in found] == names_of(lone, batch)
+        assert sum(chunk.jobs for chunk in found) == 30
+        assert found[0].since_seconds == pytest.approx(45, abs=5)
+        assert (found[0].batch_id, found[0].state, found[0].worker) == (batch.id, "waiting", "")
+
+    def test_a_batch_of_which_chunks_are_finished_is_not_stuck(self, lone: RedisClient) -> None:
+        batch = lone.submit(true_false_cases(30))
+        waited(lone, batch, 45)
+        grade_open_chunks(lone.store, batch.id, 1)
+        assert lone.health().stuck == []
 
     def test_behind_a_long_queue_waiting_is_no_fault_until_nobody_sends_it_again(
         self, lone: RedisClient
@@ -79,49 +88,53 @@ class TestStuck:
         assert lone.health().queue_length > 4
         waited(lone, batch, 120)
         assert lone.health().stuck == []
-        waited(lone, batch, 1000, chunks=1)
-        assert [stuck.state for stuck in lone.health().stuck] == ["waiting"]
+        waited(lone, batch, 1000)
+        assert {stuck.state for stuck in lone.health().stuck} == {"waiting"}
 
     def test_idle_workers_leave_nothing_waiting_so_long(self, lone: RedisClient) -> None:
         worker_of(lone, "idle")
         batch = lone.submit(true_false_cases(100))
         lone.store.redis.delete(lone.settings.queue)
-        waited(lone, batch, 60, chunks=2)
-        assert {stuck.chunk for stuck in lone.health().stuck} == {"0", "1"}
+        waited(lone, batch, 60)
+        assert [stuck.chunk for stuck in lone.health().stuck] == names_of(lone, batch)
 
     def test_workers_that_only_finish_what_they_have_are_no_help(self, lone: RedisClient) -> None:
         worker_of(lone, "leaving", draining=True)
         batch = lone.submit(true_false_cases(100))
-        waited(lone, batch, 60, chunks=1)
-        assert len(lone.health().stuck) == 1
+        waited(lone, batch, 60)
+        assert [stuck.chunk for stuck in lone.health().stuck] == names_of(lone, batch)
 
     def test_a_lease_of_a_worker_that_is_gone_is_stuck_and_a_living_ones_is_not(
         self, lone: RedisClient
     ) -> None:
         batch = lone.submit(true_false_cases(30))
         worker_of(lone, "lives")
-        lone.store.claim(batch.id, ChunkId(0), "lives/1", 60)
-        lone.store.claim(batch.id, ChunkId(1), "gone/1", 60)
-        assert lone.health().stuck == [StuckChunk(batch.id, "1", 10, "leased", 0.0, "gone")]
+        claimed(lone.store, lone.settings.queue, "lives/1")
+        name = str(claimed(lone.store, lone.settings.queue, "gone/1").chunk)
+        assert lone.health().stuck == [StuckChunk(batch.id, name, 10, "leased", 0.0, "gone")]
 
     def test_a_lease_past_its_end_is_stuck(self, lone: RedisClient) -> None:
-        batch = lone.submit(true_false_cases(30))
+        lone.submit(true_false_cases(30))
         worker_of(lone, "lives")
-        lone.store.claim(batch.id, ChunkId(0), "lives/1", 0.001)
-        stuck = eventually(lambda: lone.health().stuck, 5)[0]
-        assert (stuck.chunk, stuck.state, stuck.worker) == ("0", "leased", "lives")
+        name = str(claimed(lone.store, lone.settings.queue, "lives/1", 0.001).chunk)
+        stuck = eventually(lambda: lone.health().stuck, 15)[0]
+        assert (stuck.chunk, stuck.state, stuck.worker) == (name, "leased", "lives")
         assert 0 < stuck.since_seconds < 30
 
     def test_the_longest_waiting_come_first_and_there_is_an_end_to_them(
         self, lone: RedisClient
     ) -> None:
         with RedisClient(lone.url, settings=Settings(chunk_limit_jobs=1)) as client:
-            batch = client.submit(true_false_cases(CHUNKS_LIMIT + 20))
-        waited(lone, batch, 100)
-        waited(lone, batch, 200, chunks=1)
+            batches = [client.submit(true_false_cases(CHUNKS_LIMIT + 20)) for _ in range(2)]
+        lone.store.redis.zadd("wb:{fleet}:active", {batches[1].id: 1})
+        waited(lone, batches[0], 100)
+        waited(lone, batches[1], 200)
         stuck = lone.health().stuck
-        assert len(stuck) == CHUNKS_LIMIT
-        assert stuck[0].since_seconds > 150 > stuck[1].since_seconds
+        assert [chunk.batch_id for chunk in stuck] == [
+            *[batches[1].id] * CHUNKS_LIMIT,
+            *[batches[0].id] * CHUNKS_LIMIT,
+        ]
+        assert stuck[0].since_seconds > 150 > stuck[-1].since_seconds
 
     def test_a_worker_that_grades_leaves_nothing_stuck(
         self, lone: RedisClient, start_worker: StartWorker
@@ -161,10 +174,10 @@ class TestDeadLetters:
         redis = lone.store.redis
         label = '","errored","TIMEOUT"]*'
         for score, batch in enumerate(batches):
-            redis.zadd("wb:batches", {batch.id: score})
+            redis.zadd("wb:{fleet}:batches", {batch.id: score})
             redis.hset(f"wb:{{{batch.id}}}:meta", "errored", 5)
             redis.hset(
-                f"wb:{{{batch.id}}}:summary",
+                f"wb:{{{batch.id}}}:meta",
                 '["\\",\\"errored\\",\\"TIMEOUT\\"]*","g","errored","OUT_OF_MEMORY"]',
                 5,
             )
@@ -180,21 +193,25 @@ def test_whatever_lies_in_the_store_health_is_told(lone: RedisClient) -> None:
     waited(lone, sound, 60)
     redis = lone.store.redis
     for number, forged in enumerate([b"\xff", b"", b"x", b"wb_0_0_0", b"a}b"]):
-        redis.zadd("wb:active", {forged: number})
-        redis.zadd("wb:batches", {forged: number})
+        redis.zadd("wb:{fleet}:active", {forged: number})
+        redis.zadd("wb:{fleet}:batches", {forged: number})
     prefix = "wb:{x}:"
     redis.hset(prefix + "meta", mapping={"errored": "many", "options": "[]"})
     redis.set(prefix + "open", "no list")
     odd = lone.submit(true_false_cases(10)).id
+    names = lone.store.open_chunks(odd)
     prefix = f"wb:{{{odd}}}:"
     redis.hset(prefix + "meta", mapping={"errored": "7", "options": "{"})
-    redis.hset(prefix + "summary", '[[1],{},"errored","TIMEOUT"]', "no number")
-    redis.hset(prefix + "summary", '[1,"errored","TIMEOUT', "1")
-    redis.hset(prefix + "summary", '["l","g","errored",["TIMEOUT"]]', "1")
+    redis.hset(prefix + "meta", '[[1],{},"errored","TIMEOUT"]', "no number")
+    redis.hset(prefix + "meta", '[1,"errored","TIMEOUT', "1")
+    redis.hset(prefix + "meta", '["l","g","errored",["TIMEOUT"]]', "1")
     redis.zadd(prefix + "open", {b"\xff": 5, "-1": float("inf"), "": -1})
-    redis.hset(prefix + "sizes", b"\xff", "x")
-    redis.delete(prefix + "claims")
-    redis.set(prefix + "claims", "no hash")
+    redis.hset(prefix + "chunks", b"\xff", "x")
+    for name, forged in zip(names, [b"", b"[]", b'{"jobs": "x"}'], strict=False):
+        redis.hset(prefix + "chunks", str(name), forged)
+    odder = lone.submit(true_false_cases(10)).id
+    redis.set(f"wb:{{{odder}}}:chunks", "no hash")
+    redis.set(f"wb:{{{odder}}}:log", "no stream")
     health = lone.health()
     assert sound.id in {stuck.batch_id for stuck in health.stuck}
     assert all(isinstance(letter.label, str) for letter in health.dead_letters)

@@ -4,50 +4,57 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from celery import Celery
 from celery.app.trace import build_tracer
 
 from weighbridge.jobs.broker import Publisher, broker_url
-from weighbridge.jobs.chunk import ChunkId
-from weighbridge.jobs.fleet import Fleet
+from weighbridge.jobs.fleet import WorkerInfo
+from weighbridge.jobs.model import SCHEMA_VERSION
 from weighbridge.settings import Settings
 from weighbridge_producer import Client
-from weighbridge_worker import sweeper
+from weighbridge_worker.sweeper import Sweeper
 
 if TYPE_CHECKING:
-    import pytest
-
     from weighbridge.embedded import EmbeddedServer
 
 
-def test_a_sweeper_sends_out_again_only_what_its_own_queue_has_lost(
-    own_server: EmbeddedServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sweeper, "WAITING_SECONDS", 0.0)
-    with Client(own_server.url, settings=Settings(queue="ours")) as client:
-        case = {"custom_id": "a", "inputs": {"agent_response": "1", "expected_output": "1"}}
-        batch = client.submit([case], graders=["true-false"])
-        sent = {}
-        for queue in ("theirs", "ours"):
-            publisher = Publisher(Settings(queue=queue), broker_url(own_server.url))
-            with publisher.app.connection_for_write() as connection:
-                connection.default_channel.client.delete("ours")
-            sweeps = sweeper.Sweeper(client.store, Fleet(client.store.redis), publisher)
-            sent[queue] = sweeps.sweep(), publisher.queue_length()
-            publisher.close()
-        assert sent == {"theirs": (0, 0), "ours": (1, 1)}
-        batch.cancel()
+def test_each_queue_is_sent_the_messages_that_it_has_lost(own_server: EmbeddedServer) -> None:
+    with ExitStack() as stack:
+        clients = {
+            queue: stack.enter_context(Client(own_server.url, settings=Settings(queue=queue)))
+            for queue in ("lost", "sent", "deserted")
+        }
+        for client in clients.values():
+            case = {"custom_id": "a", "inputs": {"agent_response": "1", "expected_output": "1"}}
+            client.submit([case], graders=["true-false"])
+        for queue in ("lost", "sent"):
+            worker = WorkerInfo(queue, "host", 1, 2, queue, SCHEMA_VERSION)
+            clients[queue].fleet.beat(worker, 60)
+        client = clients["lost"]
+        assert client.store.redis.delete("lost", "deserted") == 2
+        sweeper = Sweeper("s", client.settings, client.store, client.fleet, client.publisher)
+
+        def lengths() -> dict[str, int]:
+            sweeper.sweep()
+            return {queue: client.publisher.queue_length(queue) for queue in clients}
+
+        # Once is no proof: a child may have taken the message and not yet the chunk.
+        assert lengths() == {"lost": 0, "sent": 1, "deserted": 0}
+        # Nobody would take what is sent where no worker lives; whoever comes finds it then.
+        assert lengths() == {"lost": 1, "sent": 1, "deserted": 0}
+        assert lengths() == {"lost": 1, "sent": 1, "deserted": 0}
 
 
-def test_a_task_of_ones_own_may_send_chunks(server: EmbeddedServer) -> None:
+def test_a_task_of_ones_own_may_wake_workers(server: EmbeddedServer) -> None:
     own = Celery("own", broker=broker_url(server.url), backend="cache+memory://")
     publisher = Publisher(Settings(queue="sent-by-a-task"), server.url)
 
     @own.task(name="nightly")
     def nightly() -> int:
-        publisher.publish("batch", ChunkId(0))
+        publisher.wake()
         return publisher.queue_length()
 
     run = build_tracer("nightly", nightly, app=own)

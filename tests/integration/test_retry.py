@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from support.cases import assert_counts_agree, write_cases
+from support.chunks import keys_of
 from support.grading import grade_open_chunks
 from weighbridge.errors import BatchClosedError, ChunkConflictError
-from weighbridge.jobs.chunk import ChunkId
 from weighbridge.jobs.closing import close_open_chunks
 from weighbridge.jobs.model import BatchStatus
 from weighbridge.settings import Settings
@@ -47,6 +47,12 @@ def grade_all(store: Store, batch: Batch) -> None:
     grade_open_chunks(store, batch.id)
 
 
+def fields(store: Store, batch: Batch) -> list[bytes]:
+    """Return the names of all that the server holds of a batch's chunks."""
+    names: list[bytes] = store.redis.hkeys(f"wb:{{{batch.id}}}:chunks")
+    return names
+
+
 def outcome(batch: Batch) -> tuple[int, int, int]:
     """Return passed, errored and cancelled, after comparing the counts with the results."""
     state = batch.status()
@@ -74,7 +80,7 @@ def test_a_retry_that_succeeds_replaces_what_was_there(lone_client: Client) -> N
     grade_all(lone_client.store, batch)
     assert batch.status().status == BatchStatus.COMPLETED
     assert outcome(batch) == (9, 1, 0)
-    assert not lone_client.store.redis.keys("*prior*")
+    assert not [name for name in fields(lone_client.store, batch) if name.startswith(b"prior")]
 
 
 def test_a_cancel_in_the_middle_of_a_retry_stands(lone_client: Client) -> None:
@@ -82,10 +88,11 @@ def test_a_cancel_in_the_middle_of_a_retry_stands(lone_client: Client) -> None:
     batch = lone_client.submit(case(number) for number in range(20))
     assert batch.status().chunks == 2
     batch.cancel()
-    assert store.reopen(batch.id, ChunkId(0), 1, DAY)
+    first, second = [chunk for chunk, _ in store.records(batch.id)]
+    assert store.reopen(batch.id, first, 1, DAY)
     store.close_batch(batch.id, BatchStatus.CANCELLED)
     with pytest.raises(BatchClosedError, match="while it was retried"):
-        store.reopen(batch.id, ChunkId(1), 1, DAY)
+        store.reopen(batch.id, second, 1, DAY)
     while close_open_chunks(store, batch.id, BatchStatus.CANCELLED):
         continue
     assert batch.status().status == BatchStatus.CANCELLED
@@ -95,7 +102,7 @@ def test_a_cancel_in_the_middle_of_a_retry_stands(lone_client: Client) -> None:
 def test_a_chunk_whose_lines_are_freed_is_not_retried(lone_client: Client) -> None:
     batch = lone_client.submit(nine_good_and_one_unknown())
     grade_all(lone_client.store, batch)
-    batch.free(["0"])
+    batch.free([str(chunk) for chunk, _ in lone_client.store.records(batch.id)])
     assert batch.retry() == 0
     assert batch.status().status == BatchStatus.COMPLETED
 
@@ -103,10 +110,10 @@ def test_a_chunk_whose_lines_are_freed_is_not_retried(lone_client: Client) -> No
 def test_a_deleted_batch_is_not_retried_back_into_being(lone_client: Client) -> None:
     batch = lone_client.submit(nine_good_and_one_unknown())
     grade_all(lone_client.store, batch)
+    [chunk] = [chunk for chunk, _ in lone_client.store.records(batch.id)]
     batch.delete()
-    assert not lone_client.store.reopen(batch.id, ChunkId(0), 1, DAY)
-    left = lone_client.store.redis.keys(f"wb:{{{batch.id}}}:*")
-    assert [key for key in left if not key.endswith(b":deleted")] == []
+    assert not lone_client.store.reopen(batch.id, chunk, 1, DAY)
+    assert keys_of(lone_client.store, batch.id) == {"deleted"}
     assert batch.id not in lone_client.store.active_batches()
 
 
@@ -125,11 +132,11 @@ def test_lines_that_the_server_lost_are_errored_and_hold_nothing_up(
 ) -> None:
     store = lone_client.store
     batch = lone_client.submit(case(number) for number in range(20))
-    key = f"wb:{{{batch.id}}}:chunk:0"
+    key = f"wb:{{{batch.id}}}:chunks"
     if payload is None:
-        store.redis.delete(key)
+        assert store.redis.hdel(key, "0 lines") == 1
     else:
-        store.redis.set(key, payload)
+        store.redis.hset(key, "0 lines", payload)
     grade_all(store, batch)
     assert outcome(batch) == (10, 10, 0)
     codes = {(row["error"] or {}).get("code") for row in batch.results(follow=False)}
@@ -138,7 +145,7 @@ def test_lines_that_the_server_lost_are_errored_and_hold_nothing_up(
 
 def test_a_batch_whose_lines_are_lost_can_be_cancelled(lone_client: Client) -> None:
     batch = lone_client.submit(case(number) for number in range(20))
-    lone_client.store.redis.delete(f"wb:{{{batch.id}}}:chunk:1")
+    assert lone_client.store.redis.hdel(f"wb:{{{batch.id}}}:chunks", "1 lines") == 1
     assert batch.cancel().status == BatchStatus.CANCELLED
     assert outcome(batch) == (0, 0, 20)
 

@@ -13,6 +13,7 @@ import orjson
 import pytest
 
 from support.cases import assert_graded_right, hazard_case, results_by_id, true_false_cases
+from support.chunks import blamed
 from support.waiting import eventually
 from support.workers import BY_CELERY, BY_MODULE, environment, has_ended
 from weighbridge.jobs.store import Store
@@ -63,9 +64,8 @@ def test_a_worker_asked_to_stop_finishes_what_it_has_and_leaves(
         state = batch.status()
         assert 0 < state.counts.finished < 1400
         # Nothing is leased to anybody, and no attempt is counted.
-        key = f"wb:{{{batch.id}}}:"
-        assert client.store.redis.hlen(key + "claims") == 0
-        assert client.store.redis.exists(key + "strikes") == 0
+        assert client.store.held(batch.id).chunks == []
+        assert blamed(client.store, batch.id) == []
         start_worker(own_server.url, 4, sweep_seconds=0.3)
         batch.wait(60)
         results = results_by_id(batch)
@@ -90,7 +90,7 @@ def test_a_worker_drains_when_a_client_asks(
         batch.wait(30)
         assert len(results_by_id(batch)) == 100
         # A new worker of the same name would not be drained by an old wish.
-        assert client.store.redis.keys("wb:drain:*") == []
+        assert client.store.redis.keys("wb:{fleet}:drain:*") == []
 
 
 def test_the_heartbeat_says_who_lives_and_what_it_can(
@@ -111,7 +111,7 @@ def test_the_heartbeat_says_who_lives_and_what_it_can(
         assert info.chunks >= 1
         assert time.time() - 60 < info.started_at < time.time()
         assert not info.draining
-        assert 0 < client.store.redis.pttl(f"wb:worker:{info.name}") <= 2000
+        assert 0 < client.store.redis.pttl(f"wb:{{fleet}}:worker:{info.name}") <= 2000
         worker.kill()
         eventually(lambda: client.workers() == [], 10)
 

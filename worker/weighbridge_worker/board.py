@@ -12,9 +12,19 @@ _SLOTS_SPARE = 64  #: for the dead that are not yet buried, and so that few look
 _SLOT_BYTES = 512
 _WORDS = _SLOT_BYTES // 8
 _TEXT_BYTES = 400
-_PID, _SEQUENCE, _LINE, _JOB, _RUNNING, _BUSY, _JOBS_DONE, _CHUNKS_DONE, _TEXT_LENGTH, _STARTED = (
-    range(10)
-)
+(
+    _PID,
+    _SEQUENCE,
+    _LINE,
+    _JOB,
+    _RUNNING,
+    _BUSY,
+    _JOBS_DONE,
+    _CHUNKS_DONE,
+    _TEXT_LENGTH,
+    _MEMORY,
+    _MESSAGES,
+) = range(11)
 _TEXT_OFFSET = _SLOT_BYTES - _TEXT_BYTES
 
 
@@ -74,6 +84,24 @@ class Slot:
         self._words[_RUNNING] = 0
         self._words[_JOBS_DONE] += jobs
         self._words[_CHUNKS_DONE] += 1
+
+    def note_message(self) -> None:
+        """Note that the child was woken, whether or not it finds something to do."""
+        self._words[_MESSAGES] += 1
+
+    @property
+    def messages(self) -> int:
+        """How often the child was woken."""
+        return self._words[_MESSAGES]
+
+    def note_memory(self, held_bytes: int) -> None:
+        """Note what the child holds at start-up."""
+        self._words[_MEMORY] = held_bytes
+
+    @property
+    def memory_at_start(self) -> int:
+        """The bytes that the child held at start-up; 0 until it has started, or where that is not known."""
+        return self._words[_MEMORY]
 
     @property
     def pid(self) -> int:

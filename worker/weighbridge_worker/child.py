@@ -5,11 +5,9 @@ from __future__ import annotations
 import gc
 import logging
 import secrets
-import signal
 import time
-from contextlib import contextmanager
 from functools import cache, lru_cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from weighbridge.errors import WeighbridgeError
 from weighbridge.graders.registry import default_registry
@@ -17,7 +15,6 @@ from weighbridge.jobs.capabilities import Lane, Need
 from weighbridge.jobs.fleet import Fleet
 from weighbridge.jobs.grading import (
     WHOLE_LINE,
-    JobDeadlineError,
     LineGrader,
     Tally,
     digest_of,
@@ -25,12 +22,15 @@ from weighbridge.jobs.grading import (
 from weighbridge.jobs.model import SCHEMA_VERSION, ErrorCode, JobError
 from weighbridge.jobs.ready import MESSAGE_LIMIT
 from weighbridge.jobs.store import CLAIM_SECONDS, Store, unpacked
-from weighbridge.process import collect_garbage_seldom, limit_memory
+from weighbridge.process import collect_garbage_seldom
 from weighbridge_worker.board import Slot, Work
+from weighbridge_worker.child_memory import ChildMemory
+from weighbridge_worker.deadline import Deadline
 from weighbridge_worker.deaths import Death, handle
+from weighbridge_worker.endings import Endings, deferring
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from weighbridge.jobs.chunk import Chunk, ChunkId, Line
     from weighbridge.jobs.store import Claim
@@ -64,16 +64,19 @@ class Child:
         self._fleet = Fleet(self._store.redis)
         self._exclusion = exclusion
         self._wake = wake
-        self._deadline = _Deadline(
+        self._deadline = Deadline(
             slot, settings.job_deadline_seconds, settings.chunk_soft_limit_seconds / 2
         )
         self._grader_for = lru_cache(maxsize=64)(self._make_grader)
-        if not limit_memory(settings.child_memory_limit_bytes):
-            _log.warning("this system cannot limit a worker child's memory")
+        self.endings = Endings()
+        self._memory = ChildMemory(slot, settings.child_memory_limit_bytes)
         collect_garbage_seldom()
+        self._memory.note_start()
 
+    @deferring
     def grade_next(self, lane: str, hops: int) -> str:
         """Grade the next chunk that is due, and return what became of it."""
+        self.slot.note_message()
         if lane and not Lane.parse(lane).is_met_by(_own_graders()):
             self._hand_on(lane, hops)
             return "handed on"
@@ -119,6 +122,9 @@ class Child:
         finally:
             gc.collect()
             self.slot.leave(jobs)
+            if self._memory.keeps_too_much():
+                _log.info("this child keeps memory of its jobs, and is replaced")
+                self.endings.ask()
         return outcome
 
     def _grade_and_record(self, claim: Claim) -> tuple[str, int]:
@@ -182,7 +188,8 @@ class Child:
                 if elapsed - collected > _GARBAGE_SECONDS:
                     gc.collect()
                     collected = elapsed
-                results.append(grader.grade(line, tally, watch, quarantined))
+                refused = self._memory.refusal(line) or quarantined
+                results.append(grader.grade(line, tally, watch, refused))
         tally.grade_us = int((time.perf_counter() - start) * 1e6)
         blob = b"".join(results)
         tally.digest = digest_of(blob)
@@ -246,50 +253,3 @@ def _rest_of(
         (chunk.part(number, end), sum(map(grader.jobs_of, lines[start : start + size])))
         for start, number, end in zip(starts, numbers, ends, strict=True)
     ]
-
-
-class _Deadline:
-    """Interrupts jobs that run too long, from a timer that ticks only while a chunk is graded.
-
-    A line's jobs have a limit together as well: a chunk is cut only between lines, and Celery's own limits would
-    blame, and in the end condemn, whichever job they met.
-    """
-
-    def __init__(self, slot: Slot, job_seconds: float, line_seconds: float) -> None:
-        self._slot = slot
-        self._job_seconds = job_seconds
-        self._line_seconds = max(job_seconds, line_seconds)
-        self._job = self._line = -1
-        self._job_since = self._line_since = 0.0
-        signal.signal(signal.SIGALRM, self._tick)
-
-    @contextmanager
-    def watching(self) -> Iterator[None]:
-        """Let the timer tick."""
-        interval = min(0.25, self._job_seconds / 4)
-        self._line = -1
-        # Billiard's handler would raise SystemExit into the job, which is then thought to have raised it.
-        usual = signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        signal.setitimer(signal.ITIMER_REAL, interval, interval)
-        try:
-            yield
-        finally:
-            signal.setitimer(signal.ITIMER_REAL, 0)
-            signal.signal(signal.SIGTERM, usual)
-
-    def _tick(self, _signal: int, _frame: Any) -> None:
-        slot, now = self._slot, time.monotonic()
-        if slot.line != self._line:
-            self._line, self._line_since = slot.line, now
-        if slot.sequence != self._job:
-            self._job, self._job_since = slot.sequence, now
-        if not slot.running:
-            return
-        if now - self._job_since >= self._job_seconds:
-            # A job that swallows it meets another one, or its end by the parent.
-            self._job_since = now
-            raise JobDeadlineError(f"the job did not end within {self._job_seconds:g} s")
-        if now - self._line_since >= self._line_seconds:
-            raise JobDeadlineError(
-                f"the case's graders together did not end within {self._line_seconds:g} s"
-            )

@@ -30,9 +30,12 @@ class Death:
     job: int  #: which of the line's jobs, or WHOLE_LINE
     cause: ErrorCode  #: WORKER_KILLED, TIMEOUT, OUT_OF_MEMORY or GRADER_CRASHED
     how: str  #: such as "signal 9 (SIGKILL)"
+    known: JobError | None = None  #: what the job is errored with, where the parent measured it
 
     def fault(self, limit: int) -> JobError:
         """Return what the job is errored with once it has died too often."""
+        if self.known:
+            return self.known
         times = counted(limit, "time")
         if self.cause == ErrorCode.TIMEOUT:
             message = f"the job did not end, could not be interrupted, and was killed, {times}"

@@ -32,6 +32,10 @@ class Living:
         """Whether a worker is gone for certain; one that was never heard is, after some time of listening."""
         return self._is_gone_at(name, self._looked_at)
 
+    def is_heard(self, name: str) -> bool:
+        """Whether a worker was heard at the last look."""
+        return self._heard.get(name) == self._looked_at
+
     def forget(self) -> None:
         """Begin anew: others looked meanwhile."""
         self._heard.clear()

@@ -6,12 +6,11 @@ import logging
 import os
 import queue
 import random
-import re
 import signal
 import threading
 import time
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -20,9 +19,12 @@ from weighbridge.jobs.broker import Publisher
 from weighbridge.jobs.fleet import Fleet, WorkerInfo
 from weighbridge.jobs.model import ErrorCode
 from weighbridge.jobs.store import Store
-from weighbridge_worker.deaths import Death, handle
+from weighbridge_worker.blame import activity_of, end_of, is_starved, stall_of
 from weighbridge_worker.fork_gate import ForkGate
+from weighbridge_worker.memory_watch import MemoryWatch
+from weighbridge_worker.settling import Settling
 from weighbridge_worker.sweeper import Sweeper
+from weighbridge_worker.watched import Watched
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,23 +37,12 @@ _GRACE_SECONDS = 2.0  #: past the deadline, at most, for the child to interrupt 
 _UNSEEN_SECONDS = 5.0  #: how long Celery has to report a death before the board's word is taken
 #: How long messages may wait while no child has work: kombu can miss a lost connection, and a child can hang.
 _DEAF_SECONDS = 8.0
+#: How long a worker that was asked to end lets its children finish their chunks.
+_END_GRACE_SECONDS = 30.0
+_STALL_SECONDS = 2.0  #: between two looks, from which on this process may have been stopped
 _IDLE_SECONDS = 6.0  #: how long a worker that was asked to end may do nothing; it takes 3 s to end
 _JOIN_SECONDS = 4.0  #: how long each thread has to end
 _log = logging.getLogger("weighbridge.worker")
-
-
-@dataclass(slots=True)
-class _Watched:
-    """What the supervisor remembers of a child between two looks."""
-
-    sequence: int
-    moved_at: float
-    token: str = ""
-    entered_at: float = 0.0
-    renewed_at: float = 0.0
-    missing_since: float = 0.0
-    killed_for: ErrorCode | None = None
-    reported: str = ""  #: how it ended
 
 
 class Supervisor:
@@ -76,12 +67,15 @@ class Supervisor:
         self._publisher = Publisher(
             settings, url if not settings.broker_address else settings.broker_address
         )
-        self._watched: dict[int, _Watched] = {}
+        self._settling = Settling(self._store, self._publisher.wake, settings.observed_deaths_limit)
+        self._memory = MemoryWatch(board, settings.child_memory_limit_bytes)
+        self._watched: dict[int, Watched] = {}
         self._reported: queue.SimpleQueue[tuple[int, str, bool]] = queue.SimpleQueue()
         self._reconnect = reconnect
         self._heard_at, self._heard = time.monotonic(), 0
-        self._is_ending, self._busy_at = False, 0.0
+        self._is_ending, self._busy_at, self._ending_at = False, 0.0, 0.0
         self._has_said_farewell = False
+        self._looked_at = time.monotonic()
         self._retired_jobs = self._retired_chunks = 0
         self._failing: dict[str, str] = {}  #: duty -> the error that is in the log already
         self._stop = threading.Event()
@@ -95,6 +89,9 @@ class Supervisor:
         self._threads = [
             threading.Thread(target=self._watch, name="supervisor", daemon=True),
             threading.Thread(target=self._sweep, name="sweeper", daemon=True),
+            threading.Thread(
+                target=self._memory.run, args=[self._stop], name="memory-watch", daemon=True
+            ),
         ]
 
     def start(self) -> None:
@@ -121,6 +118,7 @@ class Supervisor:
     def expect_end(self) -> None:
         """See to it that the worker ends, now that it was asked to; called from a signal handler."""
         self._busy_at = time.monotonic()
+        self._ending_at = self._ending_at or self._busy_at
         self._is_ending = True
 
     def _say_farewell(self) -> None:
@@ -147,12 +145,14 @@ class Supervisor:
         while not self._stop.wait(_TICK_SECONDS):
             now = time.monotonic()
             with self._watch_gate.closed():
-                if now >= next_beat:
+                self._excuse_own_stall(now)
+                if now >= next_beat or (self._is_ending and not self._info.draining):
                     next_beat = now + self._settings.heartbeat_seconds
                     self._attend("the heartbeat", self._beat)
                 self._attend("the farewell", self._say_farewell)
                 self._attend("reports of deaths", self._note_reports)
                 self._attend("the end", partial(self._end_if_idle, now))
+                self._attend("the end's grace", partial(self._end_after_grace, now))
                 for slot in self._board.taken():
                     self._attend(f"child {slot.pid}", partial(self._look_at, slot, now))
 
@@ -195,10 +195,23 @@ class Supervisor:
             self._leave()
             os._exit(0)  # the children are tied to this process, and end with it
 
+    def _end_after_grace(self, now: float) -> None:
+        if self._is_ending and now - self._ending_at > _END_GRACE_SECONDS:
+            for slot in self._board.taken():
+                if slot.read().work:
+                    self._kill(slot.pid)
+
+    def _excuse_own_stall(self, now: float) -> None:
+        """Count no time against jobs in which this process, and so perhaps all of them, stood still."""
+        stalled, self._looked_at = now - self._looked_at, now
+        if stalled > _STALL_SECONDS:
+            for watched in self._watched.values():
+                watched.moved_at += stalled
+
     def _listen(self, now: float) -> None:
         """Have Celery connect again, and use fresh children, when nobody begins the messages that wait."""
         slots = self._board.taken()
-        heard = self._retired_chunks + sum(slot.done[1] for slot in slots)
+        heard = sum(slot.messages for slot in slots)
         busy = heard != self._heard or any(slot.read().work for slot in slots)
         if busy or self._is_ending or not self._publisher.queue_length():
             self._heard_at, self._heard = now, heard
@@ -207,8 +220,7 @@ class Supervisor:
             self._heard_at = now
             self._reconnect()
             for slot in slots:
-                with suppress(ProcessLookupError):
-                    os.kill(slot.pid, signal.SIGKILL)  # it may be stuck before it notes any work
+                self._kill(slot.pid)  # it may be stuck before it notes any work
 
     def _advertise(self) -> None:
         self._fleet.advertise(self._info.graders, self._info.schema_version)
@@ -216,6 +228,7 @@ class Supervisor:
     def _beat(self) -> None:
         done = [slot.done for slot in self._board.taken()]
         jobs, chunks = (sum(column) for column in zip(*done, strict=True)) if done else (0, 0)
+        self._info = replace(self._info, draining=self._info.draining or self._is_ending)
         info = replace(
             self._info, jobs=self._retired_jobs + jobs, chunks=self._retired_chunks + chunks
         )
@@ -226,21 +239,17 @@ class Supervisor:
 
     def _look_at(self, slot: Slot, now: float) -> None:
         seen = slot.read()
-        watched = self._watched.setdefault(seen.pid, _Watched(seen.sequence, now))
-        end = _end_of(seen.pid)
+        watched = self._watched.setdefault(seen.pid, Watched(seen.sequence, now))
+        end = end_of(seen.pid)
         if end is not None:
             watched.missing_since = watched.missing_since or now
             watched.reported = watched.reported or end
             if watched.reported or now - watched.missing_since > _UNSEEN_SECONDS:
                 self._bury(slot, seen, watched)
             return
-        if seen.sequence != watched.sequence:
-            watched.sequence, watched.moved_at = seen.sequence, now
+        watched.follow(seen, now)
         if seen.work is None:
-            watched.moved_at = now
             return
-        if seen.work.token != watched.token:
-            watched.token, watched.entered_at, watched.renewed_at = seen.work.token, now, now
         self._end_if_stuck(seen, watched, now)
         if (
             now - watched.renewed_at > self._settings.lease_seconds / 3
@@ -251,15 +260,22 @@ class Supervisor:
                 seen.work.batch, seen.work.chunk, seen.work.token, self._settings.lease_seconds
             )
 
-    def _end_if_stuck(self, seen: Sighting, watched: _Watched, now: float) -> None:
+    def _end_if_stuck(self, seen: Sighting, watched: Watched, now: float) -> None:
         # A job that holds the interpreter, in native code say, is deaf to the child's own deadline.
         deadline = self._settings.job_deadline_seconds
         patience = deadline + min(deadline, _GRACE_SECONDS)
         if seen.line is not None and now - watched.moved_at > patience and not watched.killed_for:
+            activity = activity_of(seen.pid)
+            if is_starved(activity, watched.cpu_seconds, patience):
+                return
             _log.warning("killing child %d, stuck at %s", seen.pid, seen.work)
             watched.killed_for = ErrorCode.TIMEOUT
-            with suppress(ProcessLookupError):
-                os.kill(seen.pid, signal.SIGKILL)
+            watched.excuse = stall_of(activity)
+            self._kill(seen.pid)
+
+    def _kill(self, pid: int) -> None:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
 
     def _note_reports(self) -> None:
         """Write down what Celery reported; a child is buried once it is really gone."""
@@ -267,46 +283,26 @@ class Supervisor:
             while True:
                 pid, how, timed_out = self._reported.get_nowait()
                 if slot := self._board.of(pid):
-                    fresh = _Watched(slot.sequence, time.monotonic())
+                    fresh = Watched(slot.sequence, time.monotonic())
                     watched = self._watched.setdefault(pid, fresh)
                     watched.reported = how
                     if timed_out:
                         watched.killed_for = ErrorCode.TIMEOUT
+                        limit = self._settings.chunk_soft_limit_seconds
+                        watched.excuse = watched.excuse_at_hard_limit(slot.read(), limit)
 
-    def _bury(self, slot: Slot, seen: Sighting, watched: _Watched) -> None:
+    def _bury(self, slot: Slot, seen: Sighting, watched: Watched) -> None:
         if seen.work:
-            cause = watched.killed_for or ErrorCode.WORKER_KILLED
-            how = watched.reported or "an unseen end"
-            death = Death(seen.work, seen.line, seen.job, cause, how)
-            limit = self._settings.observed_deaths_limit
-            if handle(death, self._store, limit):
-                self._publisher.wake()
+            self._settling.settle(
+                *(seen.work, seen, watched.reported or "an unseen end"),
+                overrun=self._memory.overrun_of(seen.pid),
+                killed_for=watched.killed_for,
+                excuse=watched.excuse,
+                is_ending=self._is_ending,
+            )
         # Only now: a server that is away keeps the death on the board, to be handled when it is back.
         jobs, chunks = slot.done
         self._retired_jobs += jobs
         self._retired_chunks += chunks
         self._board.free(slot)
         del self._watched[seen.pid]
-
-
-def how_it_ended(error: object) -> str:
-    """Return the signal or exit status that billiard's WorkerLostError tells of."""
-    found = re.search(r"(signal \d+ \(\w+\)|exitcode \d+)", str(error))
-    return found[1] if found else "an unknown end"
-
-
-def _end_of(pid: int) -> str | None:
-    """Return how a child ended, "" where Celery has seen to it first, or None while it runs."""
-    try:
-        if not hasattr(os, "waitid"):  # macOS with Python before 3.13
-            os.kill(pid, 0)
-            return None
-        # Celery takes up to 5 s to notice, and until then a dead child looks like one that hangs.
-        end = os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-    except (ProcessLookupError, ChildProcessError):
-        return ""
-    if end is None:
-        return None
-    if end.si_code == os.CLD_EXITED:
-        return f"exitcode {end.si_status}"
-    return f"signal {end.si_status} ({signal.Signals(end.si_status).name})"

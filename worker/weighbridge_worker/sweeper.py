@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import time
 from collections import Counter
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from typing import TYPE_CHECKING
 
 from weighbridge.errors import (
@@ -147,28 +147,26 @@ class Sweeper:
                     return  # the rest with the next sweep
             store.retire(batch)
             return
-        soonest = [self._look_at(batch, chunk, held.now, workers) for chunk in held.chunks]
-        store.watch_until(batch, min((until for until in soonest if until), default=None))
+        for chunk in held.chunks:
+            self._look_at(batch, chunk, held.now, workers)
+        store.watch(batch)
 
-    def _look_at(
-        self, batch: str, held: HeldChunk, now: float, workers: list[WorkerInfo]
-    ) -> float | None:
-        """Put back what nobody works on any more; return when to look again, None where it waits to be claimed."""
-        info, name = held.info, str(held.chunk)
+    def _look_at(self, batch: str, held: HeldChunk, now: float, workers: list[WorkerInfo]) -> None:
+        """Put back what nobody works on any more."""
+        info = held.info
         if info.token:
-            gone = self._living.is_gone(info.worker)
-            if held.until > now and not gone:
-                return held.until
-            self._put_back(
-                batch, held, died=gone and not self._fleet.has_said_farewell(info.worker)
-            )
-            return None
-        if info.lane:
-            return self._look_at_lane(batch, held, now, workers)
-        if held.until > now:
-            return held.until
-        self._store.release(batch, name, "")
-        return None
+            if self._living.is_gone(info.worker):
+                died = not self._fleet.has_said_farewell(info.worker)
+                self._put_back(batch, held, died=died)
+            # Of one that is not heard it is not known yet whether its worker died with it.
+            elif held.until <= now and self._living.is_heard(info.worker):
+                self._put_back(batch, held, died=False)
+        elif held.until > now:
+            return
+        elif info.lane:
+            self._look_at_lane(batch, held, workers)
+        else:
+            self._store.release(batch, str(held.chunk), "")
 
     def _put_back(self, batch: str, held: HeldChunk, *, died: bool) -> None:
         """Let a chunk be claimed again that lost its execution, with which the whole worker may have died."""
@@ -185,15 +183,11 @@ class Sweeper:
             pause = _SUSPECT_PAUSE_SECONDS * 2 ** min(info.suspicions, _SUSPECT_PAUSES)
             self._store.release(batch, name, info.token, suspect=True, pause_seconds=pause)
         _log.info("chunk %s of %s lost worker %s: put back", name, batch, info.worker)
-        self._publisher.wake(self._store.options(batch).queue)
+        self._wake(self._store.options(batch).queue)
 
-    def _look_at_lane(
-        self, batch: str, held: HeldChunk, now: float, workers: list[WorkerInfo]
-    ) -> float | None:
+    def _look_at_lane(self, batch: str, held: HeldChunk, workers: list[WorkerInfo]) -> None:
         """Wake the workers that a chunk was set aside for; where none has lived for long, let it be errored."""
         info, name = held.info, str(held.chunk)
-        if held.until > now:
-            return held.until
         lane, queue = Lane.parse(info.lane), self._store.options(batch).queue
         able = any(
             lane.is_met_by(worker.graders, worker.schema_version)
@@ -203,11 +197,15 @@ class Sweeper:
         if able or self._fleet.has_had(lane, self._settings.capability_patience_seconds):
             self._store.set_aside(batch, name, "", queue, info.lane, _LOOK_AGAIN_SECONDS)
             if able:
-                self._publisher.wake(queue, info.lane)
-            return now + _LOOK_AGAIN_SECONDS
+                self._wake(queue, info.lane)
+            return
         self._store.set_aside(batch, name, "", queue, "")
-        self._publisher.wake(queue)
-        return None
+        self._wake(queue)
+
+    def _wake(self, queue: str, lane: str = "") -> None:
+        # A full broker's messages are sent once there is room; what is put back must not wait for them.
+        with suppress(ServerFullError):
+            self._publisher.wake(queue, lane)
 
     def _wake_workers(self, workers: list[WorkerInfo]) -> None:
         """Send messages anew where fewer wait than chunks do; what is missing twice in a row was lost."""
@@ -222,5 +220,5 @@ class Sweeper:
             chunks = self._store.waiting_chunks(queue, _MESSAGES_AT_ONCE)
             missing[queue] = max(chunks - messages, 0)
             for _ in range(min(missing[queue], self._missing_messages[queue])):
-                self._publisher.wake(queue)
+                self._wake(queue)
         self._missing_messages = missing

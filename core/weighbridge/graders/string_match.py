@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 import string
-import unicodedata
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 from pydantic import Field
 
@@ -22,12 +21,14 @@ from weighbridge.graders.base import (
     unreadable,
 )
 from weighbridge.graders.inputs import EXCERPT_CHARACTERS, printable, read_text
+from weighbridge.graders.normal_form import normalized
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 _ARTICLE = re.compile(r"\b(?:a|an|the)\b", re.IGNORECASE)
+_ResultT = TypeVar("_ResultT")
 _CONTEXT_CHARACTERS = 40  # how much of an excerpt comes before the first difference
 
 
@@ -119,8 +120,9 @@ class StringMatchGrader(OutputGrader):
 
     def _matching_alternative(self, folded_actual: str) -> tuple[str, str, str] | None:
         """Return the further answer that matches, and both sides' normalised forms beside it."""
+        of_actual = _Once()  # it may be long, and there may be thousands of answers
         for original, folded in self._alternatives:
-            wanted, got = self._normalize(folded, folded_actual)
+            wanted, got = self._normalize(folded, folded_actual, of_actual)
             if wanted == got:
                 return original, wanted, got
         return None
@@ -154,23 +156,39 @@ class StringMatchGrader(OutputGrader):
         """Apply the steps that each side takes on its own: Unicode form, then case."""
         settings = self.settings
         if settings.unicode_form is not None:
-            text = unicodedata.normalize(settings.unicode_form, text)
+            text = normalized(settings.unicode_form, text)
         return text if settings.case_sensitive else text.casefold()
 
-    def _normalize(self, expected: str, actual: str) -> tuple[str, str]:
+    def _normalize(
+        self, expected: str, actual: str, of_actual: _Once | None = None
+    ) -> tuple[str, str]:
         """Apply the steps after folding; a removal that leaves both sides blank is not made."""
         if self._is_exact:
             return expected, actual
-        settings = self.settings
+        settings, once = self.settings, of_actual or _Once()
         if settings.ignore_punctuation:
-            expected, actual = _unless_blank(expected, actual, without_punctuation)
+            expected, actual = _unless_blank(expected, actual, without_punctuation, once)
         if settings.ignore_articles:
-            expected, actual = _unless_blank(expected, actual, without_articles)
+            expected, actual = _unless_blank(expected, actual, without_articles, once)
         if settings.collapse_whitespace:
-            return " ".join(expected.split()), " ".join(actual.split())
+            return _collapsed(expected), once.apply(_collapsed, actual)
         if settings.strip_whitespace:
-            return expected.strip(), actual.strip()
+            return expected.strip(), once.apply(str.strip, actual)
         return expected, actual
+
+
+class _Once:
+    """Applies each function to a text once, however often it is asked."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[Callable[[str], object], str], object] = {}
+
+    def apply(self, function: Callable[[str], _ResultT], text: str) -> _ResultT:
+        """Return the function's result."""
+        key = function, text
+        if key not in self._known:
+            self._known[key] = function(text)
+        return cast("_ResultT", self._known[key])
 
 
 def _match(text: str) -> Judgement:
@@ -221,11 +239,18 @@ def first_difference(one: str, other: str) -> int:
     return low
 
 
-def _unless_blank(expected: str, actual: str, remove: Callable[[str], str]) -> tuple[str, str]:
+def _unless_blank(
+    expected: str, actual: str, remove: Callable[[str], str], once: _Once
+) -> tuple[str, str]:
     """Remove from both sides, unless that leaves nothing of either: then answers of brackets would all be equal."""
-    wanted, got = remove(expected), remove(actual)
-    return (wanted, got) if _has_content(wanted) or _has_content(got) else (expected, actual)
+    wanted, got = remove(expected), once.apply(remove, actual)
+    has_content = _has_content(wanted) or once.apply(_has_content, got)
+    return (wanted, got) if has_content else (expected, actual)
 
 
 def _has_content(text: str) -> bool:
     return text != "" and not text.isspace()
+
+
+def _collapsed(text: str) -> str:
+    return " ".join(text.split())

@@ -9,14 +9,21 @@ import time
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from hashlib import sha256
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 from pydantic import BaseModel, Field, ValidationError
 
 from weighbridge.errors import InvalidKeyError
+from weighbridge.jobs.audit import Action, AuditLog, Entry, command_line_actor
 from weighbridge.jobs.connection import plain_errors
 from weighbridge.jobs.model import NAME_LIMIT, VALID_NAME
+from weighbridge.jobs.projects import DEFAULT_PROJECT, check_project
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from weighbridge.jobs.audit import Actor
 
 API_KEYS = "wb:api_keys"
 KEYS_LIMIT = 1_000  #: that there may be at once
@@ -31,9 +38,12 @@ _NO_DIGEST = "0" * 64
 class Role(StrEnum):
     """What the holder of a key may do; each role includes those before it."""
 
-    READ = "read"  #: see batches, results and workers
-    SUBMIT = "submit"  #: submit, cancel and retry batches, and try graders
-    ADMIN = "admin"  #: delete batches, and send workers away
+    READ = "read"  #: see its project's batches and results, and the workers
+    SUBMIT = "submit"  #: submit, resume, cancel and retry batches of its project, and try graders
+    MANAGE = (
+        "manage"  #: delete batches of its project, resume those of other keys, read its audit log
+    )
+    ADMIN = "admin"  #: all of that in every project, and drain workers
 
     def includes(self, other: Role) -> bool:
         """Whether this role may do what the other may."""
@@ -48,6 +58,7 @@ class ApiKey:
     id: str
     name: str
     role: Role
+    project: str  #: whose batches it opens; of an admin key, where it submits unless told otherwise
     created_at: float  #: seconds since the epoch
     expires_at: float | None = None  #: None: never
 
@@ -62,6 +73,7 @@ class _StoredKey(BaseModel):
 
     name: str
     role: Role
+    project: str
     created_at: float
     expires_at: float | None
     digest: str = Field(pattern=r"^[0-9a-f]{64}$")
@@ -70,27 +82,61 @@ class _StoredKey(BaseModel):
 class ApiKeys:
     """The keys on one store's server."""
 
-    def __init__(self, redis: Any) -> None:
+    def __init__(self, redis: Any, actor: Actor | None = None) -> None:
+        """Use the keys as somebody, by default who runs this process; the audit log says so."""
         self._redis = redis
+        self._actor = actor or command_line_actor()
 
-    def make(self, name: str, role: Role, lives_seconds: float | None = None) -> tuple[ApiKey, str]:
-        """Make a key and return it with its token, which nobody can ask for again. Raises InvalidKeyError."""
+    def make(
+        self,
+        name: str,
+        role: Role,
+        lives_seconds: float | None = None,
+        *,
+        project: str = DEFAULT_PROJECT,
+    ) -> tuple[ApiKey, str]:
+        """Make a key and return it with its token, which nobody can ask for again.
+
+        Raises InvalidKeyError, InvalidProjectError.
+        """
         _check(name, role, lives_seconds)
         now = time.time()
         expires = None if lives_seconds is None else now + lives_seconds
-        key = ApiKey(secrets.token_hex(_ID_BYTES), name, Role(role), now, expires)
+        made = secrets.token_hex(_ID_BYTES)
+        key = ApiKey(made, name, Role(role), check_project(project), now, expires)
         secret = secrets.token_urlsafe(_SECRET_BYTES)
         kept = asdict(key) | {"digest": _digest(secret)}
         with plain_errors():
             if self._redis.hlen(API_KEYS) >= KEYS_LIMIT:
                 raise InvalidKeyError(f"there are {KEYS_LIMIT:,} keys already", "revoke some first")
             self._redis.hset(API_KEYS, key.id, orjson.dumps(kept))
+        self._record(Action.MAKE_KEY, key)
         return key, f"{_PREFIX}_{key.id}_{secret}"
 
     def revoke(self, key_id: str) -> bool:
         """Let a key open nothing any more, from now on; False when there is no such key."""
+        field = key_id.encode(errors="replace")
         with plain_errors():
-            return bool(self._redis.hdel(API_KEYS, key_id.encode(errors="replace")))
+            found = _read(key_id, self._redis.hget(API_KEYS, field))
+            if not self._redis.hdel(API_KEYS, field):
+                return False
+        if found:
+            self._record(Action.REVOKE_KEY, found[0])
+        return True
+
+    def _record(self, action: Action, key: ApiKey) -> None:
+        details = {"key": key.id, "name": key.name, "role": str(key.role)}
+        entry = Entry(action, self._actor, key.project, details=details)
+        AuditLog(self._redis).record(entry)
+
+    def valid_among(self, key_ids: Sequence[str]) -> set[str]:
+        """Return those of some keys that open anything now, by one read."""
+        if not key_ids:
+            return set()
+        with plain_errors():
+            held = self._redis.hmget(API_KEYS, key_ids)
+        found = [_read(*pair) for pair in zip(key_ids, held, strict=True)]
+        return {key.id for key, _ in filter(None, found) if not key.expired}
 
     def all(self) -> list[ApiKey]:
         """Return every key, expired ones too, oldest first; what cannot be read is none of ours."""
@@ -128,7 +174,8 @@ def _read(key_id: str, data: bytes | None) -> tuple[ApiKey, str] | None:
         kept = _StoredKey.model_validate_json(data or b"")
     except ValidationError:
         return None
-    return ApiKey(key_id, kept.name, kept.role, kept.created_at, kept.expires_at), kept.digest
+    found = ApiKey(*(key_id, kept.name, kept.role, kept.project, kept.created_at, kept.expires_at))
+    return found, kept.digest
 
 
 def _check(name: str, role: str, lives_seconds: float | None) -> None:

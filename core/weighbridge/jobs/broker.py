@@ -58,7 +58,7 @@ def make_celery(settings: Settings, url: str) -> Celery:
         # True would deliver a poison chunk for ever (celery#9082); the sweeper and the supervisor own retries.
         task_reject_on_worker_lost=False,
         worker_prefetch_multiplier=1,  # nobody hoards chunks
-        task_soft_time_limit=settings.chunk_soft_limit_seconds,
+        # No soft limit: it would raise in a child that waits for the server. Jobs have limits of their own.
         task_time_limit=settings.chunk_hard_limit_seconds,
         broker_transport_options={
             # A message is a wake-up that may be lost: which of them are under way is kept in memory alone.

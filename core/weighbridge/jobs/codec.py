@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 JSON_SPACE = b" \t\r\n"  #: what may stand around a value; a line of nothing else is blank
 DEPTH_LIMIT = 200  #: jiter's own
+_LARGE_INPUTS_BYTES = 256 * 1024
 _SHORT_FLOATS = 1e15  #: beyond it some write exponents
 INT_MIN, INT_MAX = -(2**63), 2**64 - 1
 
@@ -269,9 +270,14 @@ def receipt(subject: bytes, inputs: bytes, result: Mapping[str, Any]) -> str:
     # The score is the one float of most results; whole, it reads as an integer in RFC 8785.
     score = result["score"]
     judged = {**result, "score": int(score)} if score == 1.0 or score == 0.0 else result  # noqa: PLR1714 - faster
-    return sha256(
-        b'%b"inputs":%b,"result":%b}' % (subject, inputs, canonical_json(judged))
-    ).hexdigest()
+    parts = (subject, inputs, canonical_json(judged))
+    if len(inputs) < _LARGE_INPUTS_BYTES:
+        return sha256(b'%b"inputs":%b,"result":%b}' % parts).hexdigest()
+    # Joined, a large case would be in memory once more than it has to.
+    digest = sha256(subject)
+    for part in (b'"inputs":', inputs, b',"result":', parts[2], b"}"):
+        digest.update(part)
+    return digest.hexdigest()
 
 
 def receipt_subject(grader: str, version: int, config: dict[str, Any]) -> bytes:

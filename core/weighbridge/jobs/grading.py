@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from weighbridge.errors import LineError
 from weighbridge.jobs.case import Case, parse_case
 from weighbridge.jobs.chunk import Line
-from weighbridge.jobs.codec import encode_result, peek_custom_id, receipt
+from weighbridge.jobs.codec import peek_custom_id
 from weighbridge.jobs.inputs import Inputs
 from weighbridge.jobs.model import (
     ErrorCode,
@@ -18,17 +18,16 @@ from weighbridge.jobs.model import (
     parse_specs,
 )
 from weighbridge.jobs.ready import ReadyGrader, ReadyGraders, brief
-from weighbridge.jobs.tally import VACUOUS, Tally
+from weighbridge.jobs.result_lines import Graded, result_line, written
+from weighbridge.jobs.tally import Tally
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from weighbridge.graders.base import GraderResult
     from weighbridge.graders.registry import Registry
 
 __all__ = ["JobDeadlineError", "LineGrader", "Tally", "digest_of", "grade_lines"]
 
-CAUSE_LIMIT = 120
 WHOLE_LINE = -1  #: in the place of a job: every job of its line
 
 
@@ -107,11 +106,11 @@ class LineGrader:
         if isinstance(case, JobError):
             tally.count(None, None, status)
             custom_id = peek_custom_id(line.raw)
-            return _result_line(line.number, custom_id, None, None, None, status, None, fault)
+            return result_line(line.number, custom_id, None, None, None, status, None, fault)
         out = b""
         for spec in case.graders:
             tally.count(spec.label, spec.grader, status)
-            out += _result_line(
+            out += result_line(
                 *(line.number, case.custom_id, spec.label, spec.grader, None),
                 *(status, None, fault, case.metadata),
             )
@@ -159,7 +158,7 @@ class LineGrader:
         tally.count(None, None, JobStatus.ERRORED, error.code)
         custom_id = peek_custom_id(line.raw)
         told = error.at(line.place)
-        return _result_line(line.number, custom_id, None, None, None, JobStatus.ERRORED, None, told)
+        return result_line(line.number, custom_id, None, None, None, JobStatus.ERRORED, None, told)
 
     def _job(
         self,
@@ -174,41 +173,25 @@ class LineGrader:
     ) -> bytes:
         if condemned and place in condemned:
             return self._job_errored(line, case, spec, None, tally, condemned[place])
-        ready, result = self._judge(spec, inputs, line.index, place, watch)
+        ready, graded = self._watched(line, case, inputs, spec, place, watch)
         if ready:
             tally.versions_used.add(ready.id_and_version)
-        if isinstance(result, JobError):
+        if isinstance(graded, JobError):
             version = ready.version if ready else None
-            return self._job_errored(line, case, spec, version, tally, result)
-        assert ready
-        try:
-            outcome, cause = classify(result)
-            out = _result_line(
-                *(line.number, case.custom_id, spec.label, spec.grader, ready.version),
-                *(_GRADED, result, None, case.metadata),
-                receipt(ready.subject, inputs.canonical, result),
-            )
-        except MemoryError:
-            return self._job_errored(line, case, spec, ready.version, tally, _OUT_OF_MEMORY)
-        except Exception as error:  # noqa: BLE001 - a plug-in may return anything
-            crash = JobError(
-                ErrorCode.GRADER_CRASHED,
-                f"the grader returned no valid result: {brief(error)}",
-                "graders return a GraderResult of plain JSON types",
-            )
-            return self._job_errored(line, case, spec, ready.version, tally, crash)
-        tally.count(spec.label, spec.grader, outcome, cause, result["score"])
-        return out
+            return self._job_errored(line, case, spec, version, tally, graded)
+        row, outcome, cause, score = graded
+        tally.count(spec.label, spec.grader, outcome, cause, score)
+        return row
 
-    def _judge(
-        self, spec: GraderSpec, inputs: Inputs, line: int, place: int, watch: Watch
-    ) -> tuple[ReadyGrader | None, GraderResult | JobError]:
-        """Build the grader and let it judge; whatever it does instead, an error says so."""
+    def _watched(
+        self, line: Line, case: Case, inputs: Inputs, spec: GraderSpec, place: int, watch: Watch
+    ) -> tuple[ReadyGrader | None, Graded | JobError]:
+        """Build the grader, let it judge and write its result, all under watch; whatever happens instead, an error says so."""
         ready: ReadyGrader | JobError | None = None
         try:
             # The inner one: an interruption that comes as the job ends belongs to it still.
             try:
-                watch.begin(line, place)
+                watch.begin(line.index, place)
                 ready = self._ready.get(spec)
                 if isinstance(ready, JobError):
                     return None, ready
@@ -218,7 +201,7 @@ class LineGrader:
                 if fault:
                     return ready, fault
                 named = inputs.with_trace_read if ready.reads_trace else inputs.given
-                return ready, ready.grade(**named)
+                return ready, written(line, case, inputs, spec, ready, ready.grade(**named))
             finally:
                 watch.end()
         except JobDeadlineError as error:
@@ -244,7 +227,7 @@ class LineGrader:
         error: JobError,
     ) -> bytes:
         tally.count(spec.label, spec.grader, JobStatus.ERRORED, error.code)
-        return _result_line(
+        return result_line(
             *(line.number, case.custom_id, spec.label, spec.grader, version),
             *(JobStatus.ERRORED, None, error.at(line.place), case.metadata),
         )
@@ -269,7 +252,6 @@ def digest_of(results: bytes) -> str:
     return sha256(results).hexdigest()
 
 
-OUTCOMES = {"pass": "passed", "fail": "failed", "ungradable": "ungradable"}  #: by verdict
 _CLOSED = {
     JobStatus.CANCELLED: JobError(
         ErrorCode.CANCELLED,
@@ -284,60 +266,8 @@ _CLOSED = {
 }
 
 
-_GRADED = str(JobStatus.GRADED)
 _OUT_OF_MEMORY = JobError(
     ErrorCode.OUT_OF_MEMORY,
     "the grader wanted more memory than a worker child may have",
     "split the case, or raise WEIGHBRIDGE_CHILD_MEMORY_LIMIT_BYTES",
 )
-
-
-def classify(result: GraderResult) -> tuple[str, str]:
-    """Return what a result is counted as and why; raise anything for what is no result."""
-    outcome = OUTCOMES[result["verdict"]]
-    if not 0.0 <= result["score"] <= 1.0:
-        raise ValueError(f"the score is {result['score']}")
-    if type(result["details"]) is not dict or not result["evidence"]:
-        raise ValueError("it lacks details or evidence")
-    if outcome != "passed":
-        return outcome, _cause(result)
-    for entry in result["evidence"]:
-        if entry["check"] == VACUOUS:
-            return outcome, VACUOUS
-    return outcome, ""
-
-
-def _cause(result: GraderResult) -> str:
-    """Name why a job did not pass: by check and match status, never by text that quotes the input."""
-    check = next((str(entry["check"]) for entry in result["evidence"] if not entry["passed"]), "")
-    status = result["details"].get("match_status")
-    named = f"{check}: {status}" if isinstance(status, str) and status != check else check
-    return named[:CAUSE_LIMIT]
-
-
-def _result_line(
-    line: int,
-    custom_id: str | None,
-    label: str | None,
-    grader: str | None,
-    version: int | None,
-    status: str,
-    result: GraderResult | None,
-    error: JobError | None,
-    metadata: dict[str, Any] | None = None,
-    proof: str | None = None,
-) -> bytes:
-    return encode_result(
-        {
-            "custom_id": custom_id,
-            "line": line,
-            "label": label,
-            "grader": grader,
-            "grader_version": version,
-            "status": status,
-            "result": result,
-            "error": error.as_dict() if error else None,
-            "metadata": metadata,
-            "receipt": proof,
-        }
-    )

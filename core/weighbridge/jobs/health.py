@@ -14,7 +14,7 @@ from redis.exceptions import ResponseError
 from weighbridge.jobs.connection import plain_errors
 from weighbridge.jobs.fleet import WorkerInfo
 from weighbridge.jobs.model import DEADLY
-from weighbridge.jobs.store.keys import ACTIVE, BATCHES, key
+from weighbridge.jobs.store.keys import ACTIVE, key, listing
 from weighbridge.jobs.store.shapes import ChunkInfo
 from weighbridge.jobs.store.working import decoded_info
 
@@ -70,7 +70,9 @@ class Health:
     workers: list[WorkerInfo]  #: the living
     stuck: list[StuckChunk]  #: those of the batch that is longest active first
     dead_letters: list[DeadLetter]  #: those of the newest batch first
-    active_batches: int  #: that may still have something to do
+    active_batches: (
+        int  #: that may still have something to do; of one project, among its newest 100
+    )
 
 
 class _Ask(NamedTuple):
@@ -92,17 +94,24 @@ class HealthCheck:
         self._queue = queue
         self._queue_length = queue_length
 
-    def health(self) -> Health:
-        """Return how work stands."""
+    def health(self, project: str | None = None) -> Health:
+        """Return how work stands; of one project its newest batches, and no other's."""
         with plain_errors():
-            active = self._redis.zrange(ACTIVE, 0, BATCHES_LIMIT - 1)
-            newest = self._redis.zrevrange(BATCHES, 0, BATCHES_LIMIT - 1)
+            newest = self._redis.zrevrange(listing(project), 0, BATCHES_LIMIT - 1)
+            if project is None:
+                active = self._redis.zrange(ACTIVE, 0, BATCHES_LIMIT - 1)
+                count = int(self._redis.zcard(ACTIVE))
+            else:
+                scores = self._ask([_Ask("zscore", (ACTIVE, batch)) for batch in newest])
+                found = zip(reversed(newest), reversed(scores), strict=True)
+                active = [batch for batch, score in found if score is not None]
+                count = len(active)
             return Health(
                 self._queue_length,
                 self._workers,
                 list(self._stuck([_shown(batch) for batch in active])),
                 list(self._dead_letters([_shown(batch) for batch in newest])),
-                int(self._redis.zcard(ACTIVE)),
+                count,
             )
 
     def _stuck(self, batches: list[str]) -> Iterator[StuckChunk]:

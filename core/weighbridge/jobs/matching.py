@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from weighbridge.jobs.grading import OUTCOMES, classify
 from weighbridge.jobs.model import JobStatus
+from weighbridge.jobs.result_lines import OUTCOMES, classify
 from weighbridge.jobs.tally import VACUOUS
 
 if TYPE_CHECKING:

@@ -33,8 +33,9 @@ from weighbridge_producer.cli.show import (
     shown,
     table,
 )
-from weighbridge_producer.outputs import check_folder, sort_by_line
+from weighbridge_producer.outputs import check_folder
 from weighbridge_producer.reading import Source
+from weighbridge_producer.result_file import sort_by_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -65,11 +66,14 @@ def submit(
     priority: Annotated[
         Priority, typer.Option(help="Beside other batches: their share of the workers' time.")
     ] = "normal",
+    project: opt.Project = None,
     redis_url: opt.RedisUrl = None,
     as_json: opt.AsJson = False,
 ) -> None:
     """Submit CASES as one batch, and print its id."""
     specs, settings = opt.specs(grader, config, graders), read_settings()
+    if not resume:  # the batch has its graders
+        opt.check_graded(cases, specs, settings)
     with (
         opt.readable(cases, specs, settings, strict=strict) as checked_cases,
         opt.client(redis_url) as client,
@@ -81,10 +85,15 @@ def submit(
             )
         with opt.naming_the_line(graders):
             name = printable(source.name)
-            batch = client.batch(resume) if resume else client.open(name, specs, priority=priority)
+            batch = (
+                client.resume(resume)
+                if resume
+                else client.open(name, specs, priority=priority, project=project)
+            )
         try:
             with batch.given_up_on_error(source):
                 batch.feeder(source, on_wait=_Once()).feed()
+                durability = batch.confirm()
         except (KeyboardInterrupt, ServerError) as error:
             if isinstance(error, WeighbridgeError):
                 complain(error)
@@ -93,8 +102,9 @@ def submit(
             )
             raise typer.Exit(EXIT_TROUBLE) from None
         if as_json:
-            print_json(batch.status().as_dict())
+            print_json(batch.status().as_dict() | {"durability": durability.as_dict()})
         else:
+            err.print(f"sealed: {durability}")
             out.print(shown(batch.id))
 
 
@@ -350,21 +360,27 @@ def delete(batch: opt.BatchId, redis_url: opt.RedisUrl = None) -> None:
 
 def batches(
     most: Annotated[int, typer.Option("--most", min=1, help="How many, the newest first.")] = 20,
+    project: Annotated[
+        str | None,
+        typer.Option(metavar="P", help="Only this project's batches.", callback=opt.utf8),
+    ] = None,
     redis_url: opt.RedisUrl = None,
     as_json: opt.AsJson = False,
 ) -> None:
     """List the newest batches."""
     with opt.client(redis_url) as client:
-        states = client.batches(most)
-        found = client.store.options_of([state.batch_id for state in states])
-        sources = {batch: options.source for batch, options in found.items()}
+        found = client.store.listed(client.store.batches(most, project=project))
     if as_json:
+        named = ("source", "project", "submitted_by")
         print_json(
-            [{**state.as_dict(), "source": sources.get(state.batch_id, "")} for state in states]
+            [
+                {**state.as_dict(), **{name: getattr(options, name) for name in named}}
+                for state, options in found
+            ]
         )
         return
     rows = table("batch", "created (UTC)", "status", "finished", "passed", "source")
-    for state in states:
+    for state, options in found:
         counts = state.counts
         rows.add_row(
             shown(state.batch_id),
@@ -372,6 +388,6 @@ def batches(
             str(state.status),
             share(counts.finished, counts.total),
             share(counts.passed, counts.passed + counts.failed),
-            shown(sources.get(state.batch_id, ""), 60),
+            shown(options.source, 60),
         )
     out.print(rows)

@@ -10,6 +10,7 @@ import typer
 
 from weighbridge.errors import FileError, WeighbridgeError
 from weighbridge_producer.cli import (
+    audit,
     batches,
     doctor,
     fleet,
@@ -50,7 +51,7 @@ def _every_command(
     pass
 
 
-for module in (run, batches, verify, graders, traces, serve, keys, fleet, doctor):
+for module in (run, batches, verify, graders, traces, serve, keys, audit, fleet, doctor):
     module.add_to(app)
 
 

@@ -21,6 +21,7 @@ _DAY_SECONDS = 24 * 3600
 class _Role(StrEnum):
     READ = "read"
     SUBMIT = "submit"
+    MANAGE = "manage"
     ADMIN = "admin"
 
 
@@ -41,9 +42,18 @@ def make(
     role: Annotated[
         _Role,
         typer.Option(
-            help="read: see everything; submit: also submit, cancel, retry, try graders; admin: also delete and drain."
+            help="Within its project, read: see; submit: also submit, cancel, retry, try graders; manage: also delete, "
+            "and read the audit log. admin: all of it in every project, and drain workers."
         ),
     ],
+    project: Annotated[
+        str,
+        typer.Option(
+            metavar="P",
+            help="The project whose batches it opens; of an admin key, where it submits.",
+            callback=opt.utf8,
+        ),
+    ] = "default",
     days: Annotated[
         float | None,
         typer.Option(metavar="N", help="How long it is valid (default: until revoked)."),
@@ -56,11 +66,16 @@ def make(
 
     with opt.client(redis_url) as client:
         lives_seconds = None if days is None else days * _DAY_SECONDS
-        key, token = ApiKeys(client.store.redis).make(name, Role(role), lives_seconds)
+        key, token = ApiKeys(client.store.redis).make(
+            *(name, Role(role), lives_seconds), project=project
+        )
     if as_json:
         print_json({**asdict(key), "key": token})
         return
-    err.print(f"key {key.id}, {shown(key.name)}, may {key.role}; {_validity(key)}; shown only now:")
+    where = "in every project" if key.role is Role.ADMIN else f"in project {shown(key.project)}"
+    err.print(
+        f"key {key.id}, {shown(key.name)}, may {key.role} {where}; {_validity(key)}; shown only now:"
+    )
     out.print(token)
 
 
@@ -73,10 +88,11 @@ def list_keys(redis_url: opt.RedisUrl = None, as_json: opt.AsJson = False) -> No
     if as_json:
         print_json([asdict(key) for key in keys])
         return
-    rows = table("id", "name", "role", "made", "valid")
+    rows = table("id", "name", "role", "project", "made", "valid")
     for key in keys:
         rows.add_row(
-            shown(key.id), shown(key.name), str(key.role), _date(key.created_at), _validity(key)
+            *(shown(key.id), shown(key.name), str(key.role), shown(key.project)),
+            *(_date(key.created_at), _validity(key)),
         )
     out.print(rows)
 

@@ -49,6 +49,10 @@ RedisUrl = Annotated[
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Write JSON for machines.")]
+Project = Annotated[
+    str | None,
+    typer.Option("--project", metavar="P", help="The project whose batch it is.", callback=utf8),
+]
 BatchId = Annotated[str, typer.Argument(metavar="BATCH", help="A batch id.", callback=utf8)]
 Graders = Annotated[
     list[str] | None,
@@ -198,6 +202,16 @@ def _value(text: str) -> Any:
         return orjson.loads(text)
     except orjson.JSONDecodeError:
         return text
+
+
+def check_graded(cases: str, graders: tuple[GraderSpec, ...], settings: Settings) -> None:
+    """Refuse an input that can be read twice and for which no grader is named."""
+    from weighbridge_producer.reading import Source
+    from weighbridge_producer.ungraded import refuse_ungraded
+
+    source = Source(cases, settings)
+    if not graders and source.rereadable:
+        refuse_ungraded(source)
 
 
 def readable(

@@ -32,7 +32,8 @@ from weighbridge_producer.run_state import RunState
 
 if TYPE_CHECKING:
     from weighbridge.settings import Settings
-    from weighbridge_producer.local_run import LocalRun, Progress, RunOptions, RunReport
+    from weighbridge_producer.local_run import LocalRun, Progress, RunReport
+    from weighbridge_producer.run_options import RunOptions
 
 _ERROR_WIDTH = 800
 
@@ -84,13 +85,14 @@ def run(
         return
     if not cases:
         raise typer.BadParameter("name a file of cases, or - for a pipe", param_hint="CASES")
-    from weighbridge_producer.local_run import RunOptions, default_output
+    from weighbridge_producer.run_options import RunOptions, default_output
 
     settings = read_settings()
     specs = opt.specs(grader, config, graders)
     opt.check_here(specs, graders)
     outputs = tuple(output or [default_output(cases)])
     check_outputs(outputs, Source(cases, settings))
+    opt.check_graded(cases, specs, settings)
     if as_json and STDOUT in outputs:
         raise typer.BadParameter("both --json and -o - want standard output", param_hint="--json")
     url = redis_url or settings.store_address

@@ -16,7 +16,7 @@ import typer
 from weighbridge.errors import ServerError, WeighbridgeError, counted
 from weighbridge.settings import masked, read_settings
 from weighbridge_producer.cli import options as opt
-from weighbridge_producer.cli.show import EXIT_TROUBLE, complain, out, printable, shown
+from weighbridge_producer.cli.show import EXIT_TROUBLE, complain, err, out, printable, shown
 
 if TYPE_CHECKING:
     from weighbridge.jobs.model import GraderSpec
@@ -158,6 +158,7 @@ class _Serving:
 
     def go(self, url: str, *, keys_required: bool) -> None:
         """Serve until it is told to end."""
+        from weighbridge.jobs.audit import log_to_standard_error
         from weighbridge_producer.client import RedisClient
         from weighbridge_producer.http import Service
         from weighbridge_producer.http.serving import make_server
@@ -170,6 +171,8 @@ class _Serving:
             )
         with RedisClient(url, settings=self.settings, patient=False) as client:
             service = Service(client, keys_required=keys_required)
+            if not self.kept_in:  # others use it too
+                log_to_standard_error(as_json=os.environ.get("WEIGHBRIDGE_LOG_FORMAT") == "json")
 
             def announce() -> None:
                 self._announce(service, url)
@@ -189,6 +192,11 @@ class _Serving:
 
     def _announce(self, service: Service, url: str) -> None:
         out.print(f"Weighbridge is at {shown(self._listener.url)}/")
+        if not self._listener.is_loopback and not service.settings.trusted_proxies:
+            err.print(
+                "warning: this is plain HTTP, on which API keys and results can be read on the way; put a proxy with TLS"
+                " before it, and name its address in WEIGHBRIDGE_TRUSTED_PROXIES"
+            )
         if not service.keys_required:
             out.print(
                 "  API keys are off: only this machine can reach it, and whoever can may do everything"

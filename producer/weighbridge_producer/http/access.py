@@ -1,4 +1,4 @@
-"""Who asks, and what their key's role lets them do."""
+"""Who asks, what their key's role lets them do, and which batches it opens."""
 
 from __future__ import annotations
 
@@ -8,12 +8,22 @@ from dataclasses import dataclass
 from ipaddress import IPv6Address, IPv6Network, ip_address
 from typing import Annotated
 
-from fastapi import Depends, Request, Security
+from fastapi import Depends, Path, Request, Security
 from fastapi.security import HTTPBearer
 from starlette.concurrency import run_in_threadpool
 
-from weighbridge.errors import KeyRefusedError, KeyRequiredError, RoleTooLowError
+from weighbridge.errors import (
+    BatchNotFoundError,
+    KeyRefusedError,
+    KeyRequiredError,
+    RoleTooLowError,
+)
 from weighbridge.jobs.api_keys import Role
+from weighbridge.jobs.audit import Actor
+from weighbridge.jobs.projects import DEFAULT_PROJECT, check_project
+from weighbridge_producer.batch import RedisBatch
+from weighbridge_producer.http.key_watch import PROJECT, key_ended
+from weighbridge_producer.http.problems import ProblemError
 from weighbridge_producer.http.service import Served, Service
 
 COOKIE = "weighbridge_key"
@@ -27,6 +37,30 @@ class Identity:
     role: Role
     key_id: str  #: empty where keys are off
     name: str
+    project: str
+
+    @property
+    def sees(self) -> str | None:
+        """The project whose batches it may see; None for all."""
+        return None if self.role is Role.ADMIN else self.project
+
+    @property
+    def actor(self) -> Actor:
+        """Who the audit log says it was."""
+        return Actor(self.name, self.key_id)
+
+    def project_for(self, named: str | None) -> str:
+        """Return the project that a request is about: its key's, unless an admin names another."""
+        if not named or named == self.project:
+            return self.project
+        if self.role is not Role.ADMIN:
+            raise ProblemError(
+                403,
+                "OTHER_PROJECT",
+                f"the API key is of the project {self.project!r}, not {named[:80]!r}",
+                "leave the project out; only an admin key may name another",
+            )
+        return check_project(named)
 
 
 #: So that the OpenAPI document says which routes take a key; `token_of` reads it.
@@ -34,7 +68,8 @@ _BEARER = HTTPBearer(
     auto_error=False, scheme_name="key", description="`weighbridge keys make` makes one"
 )
 
-LOCAL = Identity(Role.ADMIN, "", "local")  #: everybody, where keys are off
+#: Everybody, where keys are off.
+LOCAL = Identity(Role.ADMIN, "", "local", DEFAULT_PROJECT)
 
 
 def require(role: Role) -> Callable[..., Awaitable[Identity]]:
@@ -45,17 +80,69 @@ def require(role: Role) -> Callable[..., Awaitable[Identity]]:
     ) -> Identity:
         if not service.keys_required:
             return LOCAL
-        return await run_in_threadpool(
+        found = await run_in_threadpool(
             _identify, service, token_of(request), address_of(request), role
         )
+        service.key_watch.add(found.key_id, key_ended(request.scope))
+        request.scope[PROJECT] = found.project
+        return found
 
     return identity
 
 
-#: Who may read, submit and administer; a route gets whose key it is.
+#: Who may read, submit, manage and administer; a route gets whose key it is.
 Reader = Annotated[Identity, Depends(require(Role.READ))]
 Submitter = Annotated[Identity, Depends(require(Role.SUBMIT))]
+Manager = Annotated[Identity, Depends(require(Role.MANAGE))]
 Admin = Annotated[Identity, Depends(require(Role.ADMIN))]
+
+BatchId = Annotated[str, Path(description="as the submission answered it", examples=["wb_..."])]
+
+
+def visible_batch(service: Service, identity: Identity, batch_id: str) -> RedisBatch:
+    """Return a handle on a batch that somebody may see.
+
+    Of another project's batch BatchNotFoundError is raised, in the same words and after the same work as of one that
+    does not exist.
+    """
+    project = identity.sees
+    if project is not None and not service.projects.has(project, batch_id):
+        raise BatchNotFoundError(
+            f"there is no batch {batch_id[:80]!r}", "GET /api/batches lists those there are"
+        )
+    return service.client.batch(batch_id, identity.actor)
+
+
+async def _readable(batch_id: BatchId, service: Served, identity: Reader) -> RedisBatch:
+    return await run_in_threadpool(visible_batch, service, identity, batch_id)
+
+
+async def _submittable(batch_id: BatchId, service: Served, identity: Submitter) -> RedisBatch:
+    return await run_in_threadpool(visible_batch, service, identity, batch_id)
+
+
+async def _manageable(batch_id: BatchId, service: Served, identity: Manager) -> RedisBatch:
+    return await run_in_threadpool(visible_batch, service, identity, batch_id)
+
+
+#: The batch that a route's address names, for who may read, end or delete it. No route reads the id itself.
+ReadBatch = Annotated[RedisBatch, Depends(_readable)]
+SubmitBatch = Annotated[RedisBatch, Depends(_submittable)]
+ManageBatch = Annotated[RedisBatch, Depends(_manageable)]
+
+
+def resumable_batch(service: Service, identity: Identity, batch_id: str) -> RedisBatch:
+    """Return a batch for who may submit the rest of it: the key that opened it, or a manage key of its project."""
+    batch = visible_batch(service, identity, batch_id)
+    opened_by = batch.options().submitter_key
+    if identity.role.includes(Role.MANAGE) or (opened_by and opened_by == identity.key_id):
+        return batch
+    raise ProblemError(
+        403,
+        "BATCH_OF_ANOTHER_KEY",
+        f"another key opened batch {batch_id[:80]!r}",
+        "resume it with that key, or with a manage key of the project; or submit the cases as a new batch",
+    )
 
 
 async def anybody(request: Request, service: Served) -> None:
@@ -102,4 +189,4 @@ def sign_in(service: Service, token: str, address: str) -> Identity:
         # A key that is right is let in all the same: others may share the address.
         service.rate_limit.count("wrong", address, WRONG_KEYS_PER_MINUTE)
         raise KeyRefusedError
-    return Identity(key.role, key.id, key.name)
+    return Identity(key.role, key.id, key.name, key.project)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import asynccontextmanager
 from functools import cache
 from importlib.metadata import version
@@ -14,8 +15,18 @@ from starlette.staticfiles import StaticFiles
 from weighbridge_producer import web
 from weighbridge_producer.http import problems
 from weighbridge_producer.http.access import anybody
+from weighbridge_producer.http.memory import trim_for_ever
 from weighbridge_producer.http.metrics import Measure
-from weighbridge_producer.http.routes import batches, cases, events, graders, ops, results, workers
+from weighbridge_producer.http.routes import (
+    audit,
+    batches,
+    cases,
+    events,
+    graders,
+    ops,
+    results,
+    workers,
+)
 from weighbridge_producer.http.security import Security
 from weighbridge_producer.web.rendering import STATIC_FOLDER
 
@@ -62,7 +73,7 @@ def create_app(service: Service) -> FastAPI:
     app.state.service = service
     problems.add_handlers(app)
     app.state.api_routers = [
-        routes.router for routes in (batches, events, results, cases, graders, ops, workers)
+        routes.router for routes in (batches, events, results, cases, graders, ops, workers, audit)
     ]
     for router in app.state.api_routers:
         app.include_router(router)
@@ -85,5 +96,8 @@ def _add_document(app: FastAPI) -> None:
 
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    trimming = asyncio.create_task(trim_for_ever())
     yield
+    trimming.cancel()
+    await app.state.service.key_watch.close()
     await app.state.service.trials.close()

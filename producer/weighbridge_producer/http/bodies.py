@@ -6,6 +6,7 @@ import asyncio
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
+from weighbridge.jobs.projects import DEFAULT_PROJECT
 from weighbridge.settings import MIB
 from weighbridge_producer.http.problems import ProblemError
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
     from fastapi import Request
 
-    from weighbridge_producer.http.held_bytes import HeldBytes
+    from weighbridge_producer.http.limits import ByteBudget
 
 #: Read of a body over the limit, and thrown away: who sends a little too much hears why, and no broken connection.
 _DRAINED_BYTES = 16 * MIB
@@ -22,10 +23,10 @@ _BODY_SECONDS = 60.0
 _CLOSE = {"Connection": "close"}  #: or the rest of it would be read, and thrown away
 
 
-async def whole_body(request: Request, limit_bytes: int) -> bytes:
+async def whole_body(request: Request, limit_bytes: int, project: str = DEFAULT_PROJECT) -> bytes:
     """Return a request's body; a ProblemError when it is larger than it may be, or too long under way."""
     async with in_time():
-        body = await _body_within(request, limit_bytes)
+        body = await _body_within(request, limit_bytes, project)
     if body is None:
         raise ProblemError(
             413,
@@ -59,12 +60,12 @@ def declared_size(request: Request) -> int:
     return int(declared) if declared.isdecimal() and len(declared) < 20 else 0
 
 
-async def _body_within(request: Request, limit_bytes: int) -> bytes | None:
+async def _body_within(request: Request, limit_bytes: int, project: str) -> bytes | None:
     if declared_size(request) > limit_bytes + _DRAINED_BYTES:
         return None
     body, size = bytearray(), 0
-    held: HeldBytes = request.app.state.service.held_bytes  # whose module imports this one
-    with held.account() as take:
+    held: ByteBudget = request.app.state.service.arriving_bytes  # whose module imports this one
+    with held.account(project) as take:
         async for part in request.stream():
             size += len(part)
             if size <= limit_bytes:

@@ -17,7 +17,7 @@ class BodyStream(io.RawIOBase):
     def __init__(self, name: str) -> None:
         super().__init__()
         self.name = name
-        self._loop = asyncio.get_running_loop()
+        self.loop = asyncio.get_running_loop()  #: of who sends
         self._room = asyncio.Event()  # the loop's; set when a full pipe has room again
         self._news = threading.Condition()  # the reader's; its lock guards all below
         self._pieces: deque[bytes] = deque()
@@ -83,7 +83,7 @@ class BodyStream(io.RawIOBase):
             filled = self._fill(memoryview(buffer))
             if self._waits_for_room and self._held <= HELD_LIMIT_BYTES // 2:
                 self._waits_for_room = False
-                self._loop.call_soon_threadsafe(self._room.set)
+                self.loop.call_soon_threadsafe(self._room.set)
             return filled
 
     def _fill(self, buffer: memoryview) -> int:

@@ -11,14 +11,14 @@ import orjson
 from anyio import CapacityLimiter, to_thread
 
 from weighbridge.errors import ServerError
-from weighbridge_producer.http.problems import ProblemError
 from weighbridge_producer.http.shapes import state_json
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncGenerator, Callable
 
     from weighbridge.jobs.model import BatchState
     from weighbridge_producer.client import RedisClient
+    from weighbridge_producer.http.problems import Problem
 
 LOOK_SECONDS = 0.5
 EVENTS_PER_SECOND = 500  #: of all listeners together; of a crowd, each is told more rarely
@@ -48,13 +48,17 @@ def server_sent(name: str, mark: str, data: bytes) -> bytes:
     return b"event: %b\nid: %b\ndata: %b\n\n" % (name.encode(), mark.encode(), data)
 
 
+def problem_event(problem: Problem, instance: str) -> bytes:
+    """Return the event that ends a stream because of a problem."""
+    return server_sent("problem", "", problem.as_json(instance))
+
+
 class LiveBatches:
     """The batches that somebody listens to in this process."""
 
     def __init__(self, client: RedisClient, closing: asyncio.Event) -> None:
         self._client = client
         self._closing = closing
-        self._most = client.settings.listeners_at_once
         self._channels: dict[str, _Channel] = {}
         self.listeners = 0  #: all of them
         self._threads = CapacityLimiter(_LOOKS_AT_ONCE)
@@ -64,18 +68,7 @@ class LiveBatches:
         """Those that are looked at."""
         return set(self._channels)
 
-    def check_room(self) -> None:
-        """Raise ProblemError when no more can listen."""
-        if self.listeners >= self._most:
-            raise ProblemError(
-                503,
-                "TOO_MANY_LISTENERS",
-                f"{self._most:,} clients listen here already",
-                "ask for GET /api/batches/{id} now and then, or run more copies of the service",
-                {"Retry-After": "5"},
-            )
-
-    async def snapshots(self, batch_id: str) -> AsyncIterator[Snapshot | None]:
+    async def snapshots(self, batch_id: str) -> AsyncGenerator[Snapshot | None]:
         """Yield how a batch stands and, as it changes, how it stands then, to its end; None when long nothing changed.
 
         Who takes long to come back gets only the newest. Ends before the batch does when the service closes. Raises

@@ -50,11 +50,14 @@ class RequestMetrics:
         self._requests.labels(route, method, str(status)).inc()
         self._seconds.labels(route, method).observe(seconds)
 
-    def text(self, health: Health, active: Sequence[BatchState]) -> bytes:
-        """Return everything as Prometheus reads it."""
+    def text(
+        self, health: Health, active: Sequence[BatchState], *, with_requests: bool = True
+    ) -> bytes:
+        """Return everything as Prometheus reads it; without requests, which are of all projects, the rest."""
         of_store = CollectorRegistry()
         of_store.register(_StoreMetrics(health, active))
-        return generate_latest(self._registry) + generate_latest(of_store)
+        requests = generate_latest(self._registry) if with_requests else b""
+        return requests + generate_latest(of_store)
 
 
 class _StoreMetrics(Collector):

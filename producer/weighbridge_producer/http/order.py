@@ -19,6 +19,7 @@ from weighbridge.jobs.model import (
     GraderSpec,
     parse_specs,
 )
+from weighbridge.jobs.store import WEIGHTS, Priority
 from weighbridge_producer.http.problems import ProblemError
 
 if TYPE_CHECKING:
@@ -26,7 +27,10 @@ if TYPE_CHECKING:
 
     from fastapi import Request
 
-FIELDS = ("graders", "grader", "metadata", "source", "strict", "resume", "framed")
+FIELDS = (
+    *("graders", "grader", "metadata", "source", "strict", "resume", "framed"),
+    *("priority", "project"),
+)
 GRADERS_HEADER = "weighbridge-graders"
 METADATA_HEADER = "weighbridge-metadata"
 _ON, _OFF = {"true", "1", "yes", "on"}, {"false", "0", "no", "off", ""}
@@ -45,6 +49,8 @@ class Order:
     resume: str = ""  #: the batch to go on with, where one was begun
     #: Whether lines have notes ahead of them; see `weighbridge_producer.framing`.
     framed: bool = False
+    priority: Priority = "normal"
+    project: str = ""  #: whose batch it is; empty: the key's
 
     @classmethod
     def of(cls, fields: Iterable[tuple[str, str]], source: str = "upload") -> Order:
@@ -52,7 +58,8 @@ class Order:
         specs: list[str | dict[str, Any]] = []
         metadata: dict[str, str] | None = None
         flags = {"strict": False, "framed": False}
-        resume = ""
+        resume = project = ""
+        priority: Priority = "normal"
         for name, value in fields:
             if name == "grader":
                 specs.append(value)
@@ -64,11 +71,23 @@ class Order:
                 source = value
             elif name == "resume":
                 resume = value
+            elif name == "priority":
+                priority = _priority_in(value)
+            elif name == "project":
+                project = value
             elif name in flags:
                 flags[name] = _flag(name, value)
         if len(specs) > GRADERS_LIMIT:
             raise ConfigTypeError(f"at most {GRADERS_LIMIT} graders, not {len(specs)}")
-        return cls(_specs(specs), metadata, legible_name(source), resume=resume, **flags)
+        return cls(
+            graders=_specs(specs),
+            metadata=metadata,
+            source=legible_name(source),
+            resume=resume,
+            priority=priority,
+            project=project,
+            **flags,
+        )
 
     @classmethod
     def of_request(cls, request: Request) -> Order:
@@ -80,6 +99,7 @@ class Order:
         wanted = [
             [spec.as_dict() for spec in self.graders],
             *(self.metadata or {}, self.strict, self.resume, self.framed),
+            *(self.priority, self.project),
         ]
         return sha256(orjson.dumps(wanted, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
@@ -120,6 +140,13 @@ def _graders_in(text: str) -> list[str | dict[str, Any]]:
                 _GRADERS_SHAPE,
             )
     return values
+
+
+def _priority_in(text: str) -> Priority:
+    for priority in WEIGHTS:
+        if text == priority:
+            return priority
+    raise _unfit("priority", f"is {text[:80]!r}", f"write one of {', '.join(WEIGHTS)}")
 
 
 def _metadata_in(text: str) -> dict[str, str]:

@@ -20,7 +20,7 @@ from weighbridge import errors as err
 from weighbridge.errors import RateLimitedError, WeighbridgeError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from fastapi import FastAPI
 
@@ -37,6 +37,8 @@ STATUS_OF: dict[type[WeighbridgeError], int] = {
     err.BatchClosedError: 409,
     err.ChunkConflictError: 409,
     err.BatchError: 409,
+    err.ResultsFreedError: 410,
+    err.ResultsIncompleteError: 410,
     err.StaleCursorError: 410,
     err.ConfigError: 422,
     err.ConfigTypeError: 422,
@@ -47,6 +49,7 @@ STATUS_OF: dict[type[WeighbridgeError], int] = {
     err.InputError: 400,
     err.InvalidFilterError: 422,
     err.InvalidKeyError: 422,
+    err.InvalidProjectError: 422,
     err.KeyRequiredError: 401,
     err.KeyRefusedError: 401,
     err.RoleTooLowError: 403,
@@ -143,6 +146,29 @@ class ProblemError(Exception):
     ) -> None:
         super().__init__(detail)
         self.problem = Problem(status, code, detail, hint, headers or {})
+
+
+_BUSY = {
+    "UPLOADS": "send it again in a moment, or run more copies of the service",
+    "LISTENERS": "ask for GET /api/batches/{id} now and then, or run more copies of the service",
+    "STREAMS": "ask for pages (format=json), or come again in a moment",
+    "READS": "ask again in a moment",
+    "SEARCHES": "ask again in a moment",
+    "PREVIEWS": "look again in a moment, or submit it: each line is checked all the same",
+    "BODIES": "send it again in a moment",
+}
+
+
+def busy(what: str, most: int) -> Callable[[], ProblemError]:
+    """Return what makes the problem of a limit that is reached, by the process or by one project."""
+    unit = " bytes" if what == "BODIES" else ""
+    detail = f"this process takes {most:,}{unit} at once, and one project its share of them"
+
+    def refusal() -> ProblemError:
+        headers = {"Retry-After": "5"} | ({"Connection": "close"} if what == "BODIES" else {})
+        return ProblemError(503, f"TOO_MANY_{what}", detail, _BUSY[what], headers)
+
+    return refusal
 
 
 def problem_of(error: WeighbridgeError, status: int | None = None) -> Problem:

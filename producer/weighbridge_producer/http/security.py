@@ -7,12 +7,17 @@ import logging
 import re
 from ipaddress import ip_address
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect, Request
 
-from weighbridge_producer.http.problems import Problem, answer
+from weighbridge.errors import KeyRefusedError
+from weighbridge_producer.http.answers import AnswerSender, SlowReaderError
+from weighbridge_producer.http.key_watch import key_ended
+from weighbridge_producer.http.live import problem_event
+from weighbridge_producer.http.problems import Problem, answer, problem_of
+from weighbridge_producer.http.turns import end_turn
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -58,21 +63,25 @@ class Security:
         request = Request(scope)
         body = _Body(request.headers, receive)
         receive = body.receive
-        reply = _Reply(scope, send, body)
+        ended = key_ended(scope)
+        reply = _Reply(scope, send, body, self._service)
         problem = self._refusal(request)
         try:
             if problem:
                 await answer(request, problem)(scope, receive, reply.send)
             else:
                 await self._serve(scope, receive, reply)
-        except ClientDisconnect:
-            return  # nobody waits for the answer any more
+        except (ClientDisconnect, SlowReaderError):
+            return  # nobody waits for the answer any more, or for too long
         except Exception:
             _log.exception("%s %r failed", scope["method"], scope["path"])
             if reply.started:
                 raise  # the connection is cut, so that nobody takes a part for the whole
             failure = Problem(500, "INTERNAL_ERROR", "the service failed", "its log says why")
             await answer(request, failure)(scope, receive, reply.send)
+        finally:
+            self._service.key_watch.remove(ended)
+            end_turn(scope)
 
     async def _serve(self, scope: Scope, receive: Receive, reply: _Reply) -> None:
         if scope["method"] == "HEAD":
@@ -81,10 +90,14 @@ class Security:
             await self._app(as_get, _until(receive, reply.ended), reply.send)
             scope["route"] = as_get.get("route")
         elif scope["method"] == "GET":
-            closing = self._service.closing
+            closing, ended = self._service.closing, key_ended(scope)
             receive = _until(receive, closing, lambda: reply.streams_events)
-            await self._app(scope, receive, reply.send)
-            if closing.is_set() and reply.streams_events:
+            await self._app(scope, _until(receive, ended), reply.send)
+            # Other streams are cut, so that nobody takes a part for the whole.
+            if ended.is_set() and reply.streams_events and not reply.ended.is_set():
+                problem = problem_of(KeyRefusedError())
+                await reply.end(problem_event(problem, quote(scope["path"], safe="/:@")))
+            elif closing.is_set() and reply.streams_events:
                 await reply.end()
         else:
             await self._app(scope, receive, reply.send)
@@ -140,8 +153,9 @@ class Security:
 class _Reply:
     """Passes an answer on with the headers of every answer; of one to HEAD, nothing more."""
 
-    def __init__(self, scope: Scope, send: Send, body: _Body) -> None:
+    def __init__(self, scope: Scope, send: Send, body: _Body, service: Service) -> None:
         self._body = body
+        self._answers = AnswerSender(scope, send, service.answer_bytes)
         self._https = scope["scheme"] == "https"
         self._head_only = scope["method"] == "HEAD"
         self._send = send
@@ -163,15 +177,15 @@ class _Reply:
             if self._head_only:
                 await self.end()
             return
-        await self._send(message)
+        await self._answers.send(message)
         if not message.get("more_body", False):
             self.ended.set()
 
-    async def end(self) -> None:
-        """End the answer where it is."""
+    async def end(self, last: bytes = b"") -> None:
+        """End the answer where it is, with one more piece."""
         if not self.ended.is_set():
             self.ended.set()
-            await self._send({"type": "http.response.body", "body": b"", "more_body": False})
+            await self._send({"type": "http.response.body", "body": last, "more_body": False})
 
     def _complete(self, headers: MutableHeaders) -> None:
         for name, value in _HEADERS.items():

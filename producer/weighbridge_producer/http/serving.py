@@ -9,6 +9,7 @@ import uvicorn
 
 from weighbridge_producer.http.app import create_app
 from weighbridge_producer.http.bounded import BoundedProtocol
+from weighbridge_producer.http.memory import keep_little
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,6 +45,7 @@ class Server(uvicorn.Server):
 def make_server(service: Service, on_ready: Callable[[], None]) -> Server:
     """Return a server for one service; `run(sockets=[...])` serves until it is told to exit."""
     _allow_many_connections()
+    keep_little()
     config = uvicorn.Config(
         create_app(service),
         access_log=False,

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import BaseModel, Field
 
 from weighbridge.graders.base import Verdict
+from weighbridge.jobs.audit import Action
 from weighbridge.jobs.model import BatchStatus
 
 if TYPE_CHECKING:
     from weighbridge.jobs.model import BatchState
-    from weighbridge.jobs.store import BatchOptions
+    from weighbridge.jobs.store import BatchOptions, Durability
 
 
 class RequirementsShape(BaseModel):
@@ -115,6 +116,27 @@ class StateShape(BaseModel):
         description="the status it will end with, once its open jobs are taken out"
     )
     reason: str = Field(description="why it failed")
+    paused: bool = Field(description="whether workers begin no more of it, for now")
+
+
+class DurabilityShape(BaseModel):
+    """How safe a batch was on the server when it was sealed."""
+
+    disk: bool | None = Field(
+        description="whether it is synced to the server's disk: false when that was not confirmed in time, null when"
+        " the server keeps no append-only file or cannot confirm it"
+    )
+    replicas: int = Field(description="replicas that have confirmed it")
+    connected_replicas: int
+    append_only: bool = Field(description="whether the server writes an append-only file")
+    waited_seconds: float = Field(description="how long each confirmation was waited for at most")
+    text: str = Field(description="all of this in words")
+
+
+class SubmittedShape(StateShape):
+    """A batch that was submitted just now."""
+
+    durability: DurabilityShape
 
 
 class SpecShape(BaseModel):
@@ -131,6 +153,10 @@ class OptionsShape(BaseModel):
     graders: list[SpecShape]
     source: str = Field(description="what the input was called")
     metadata: dict[str, str]
+    project: str = Field(description="whose API keys may see it")
+    submitted_by: str = Field(
+        description="an API key's name, `cli:USER@HOST`, or `local` where keys are off"
+    )
 
 
 class SummaryShape(BaseModel):
@@ -157,6 +183,27 @@ class ListedShape(StateShape):
 
     source: str
     metadata: dict[str, str]
+    project: str
+    submitted_by: str
+
+
+class AuditEntryShape(BaseModel):
+    """One thing that somebody did."""
+
+    at: float = Field(description="seconds since the epoch")
+    action: Action
+    actor: str = Field(description="an API key's name, `cli:USER@HOST`, or `local`")
+    key_id: str = Field(description="of the API key; empty where there was none")
+    project: str = Field(description="empty where it concerns the whole server")
+    batch: str
+    details: dict[str, str]
+
+
+class AuditPageShape(BaseModel):
+    """Some entries of the audit log, newest first."""
+
+    entries: list[AuditEntryShape]
+    next_cursor: str | None = Field(description="for the entries before these; null at the end")
 
 
 class BatchShape(StateShape):
@@ -164,6 +211,7 @@ class BatchShape(StateShape):
 
     graders: list[SummaryShape]
     options: OptionsShape
+    history: list[AuditEntryShape] = Field(description="who did what to it, the newest 100")
 
 
 class BatchListShape(BaseModel):
@@ -207,10 +255,17 @@ def state_json(state: BatchState) -> dict[str, Any]:
     }
 
 
+def submitted_json(state: BatchState, durability: Durability) -> dict[str, Any]:
+    """Return the state of a batch that was submitted just now as the API shows it."""
+    return state_json(state) | {"durability": durability.as_dict()}
+
+
 def options_json(options: BatchOptions) -> dict[str, Any]:
     """Return what a batch was submitted with as the API shows it."""
     return {
         "graders": [spec.as_dict() for spec in options.graders],
         "source": options.source,
         "metadata": options.metadata or {},
+        "project": options.project,
+        "submitted_by": options.submitted_by,
     }

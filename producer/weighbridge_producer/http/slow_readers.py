@@ -1,4 +1,4 @@
-"""Who reads its answer slowly: what waits for it is in memory, and that is not for ever, nor without limit."""
+"""Cut off connections that read too slowly."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 STALL_SECONDS = 60.0
 LEAST_BYTES = 64 * KIB  #: that must be read in that time
-_HELD_BYTES = 512 * MIB  #: that wait for all of them together
+_HELD_BYTES = 128 * MIB  #: that wait for all of them together
 
 
 class SlowReaders:

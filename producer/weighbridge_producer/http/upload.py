@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -18,14 +17,16 @@ from weighbridge_producer.http.bodies import declared_size
 from weighbridge_producer.http.body_stream import BodyStream
 from weighbridge_producer.http.form import Form
 from weighbridge_producer.http.idempotency import LEASE_SECONDS, HeldKey, IdempotencyKeys
+from weighbridge_producer.http.key_watch import key_ended
 from weighbridge_producer.http.order import Order, fields_of
 from weighbridge_producer.http.problems import ProblemError
 from weighbridge_producer.http.submission import CLOSE, Received, Submission, UploadBrokenError
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
+    from collections.abc import AsyncIterator
 
     from weighbridge_producer.batch import RedisBatch
+    from weighbridge_producer.http.access import Identity
     from weighbridge_producer.http.service import Service
 
 FORM = "multipart/form-data"
@@ -34,33 +35,9 @@ LINES = (
     *("application/gzip", "application/x-gzip", "application/zstd", "application/octet-stream"),
     *("text/plain", "binary/octet-stream"),
 )
+_STORED_LOOK_SECONDS = 2.0  #: between looks at how much its project has stored
 _END_SECONDS = 5.0  #: for the thread to end its batch when the service stops
 _ENCODINGS = {"", "identity", "gzip", "x-gzip", "zstd"}  #: found by content; the header may say so
-
-
-class Uploads:
-    """The uploads that run in this process, each with a thread that submits it."""
-
-    def __init__(self, most: int) -> None:
-        self._most = self._free = most
-        self.threads = ThreadPoolExecutor(most, "upload")
-
-    @contextmanager
-    def place(self) -> Iterator[None]:
-        """Take one of the places; ProblemError when none is free."""
-        if not self._free:
-            raise ProblemError(
-                503,
-                "TOO_MANY_UPLOADS",
-                f"{self._most} uploads run here already",
-                "send it again in a moment, or run more copies of the service",
-                {"Retry-After": "5"},
-            )
-        self._free -= 1
-        try:
-            yield
-        finally:
-            self._free += 1
 
 
 #: From a form's fields and its file's name to what is wanted, and cases that stand before the file's.
@@ -68,33 +45,34 @@ FormReader = Callable[[list[tuple[str, str]], str], tuple[Order, bytes]]
 
 
 async def receive_batch(
-    request: Request, service: Service, read_form: FormReader | None = None
+    request: Request, service: Service, identity: Identity, read_form: FormReader | None = None
 ) -> RedisBatch:
     """Submit what a request brings, as it arrives, and return the batch, sealed.
 
     The body is JSONL (plain, gzip, zstd), or a form whose last field is the file; a page's form has fields of its own,
     which `read_form` reads. Raises ProblemError and our errors.
     """
-    return (await receive(request, service, read_form=read_form)).batch
+    return (await receive(request, service, identity, read_form=read_form)).batch
 
 
 async def receive(
     request: Request,
     service: Service,
+    identity: Identity,
     *,
-    caller: str = "",
     key: str | None = None,
     read_form: FormReader | None = None,
 ) -> Received:
     """Do as `receive_batch`, and with an idempotency key go on with what the caller began before."""
     _check_head(request, service)
-    with service.uploads.place():
-        upload = _Upload(request, service, read_form)
+    with service.uploads.take(identity.project):
+        upload = _Upload(request, service, identity, read_form)
         await upload.begin()
         held = None
         if key is not None:
             keys = IdempotencyKeys(service.client.store.redis)
-            held = await run_in_threadpool(keys.claim, caller, key, upload.order.fingerprint())
+            fingerprint = upload.order.fingerprint()
+            held = await run_in_threadpool(keys.claim, identity.key_id, key, fingerprint)
         async with _renewed(held):
             return await upload.submit(held)
 
@@ -140,9 +118,15 @@ class _Upload:
     """One request's body on its way into the store."""
 
     def __init__(
-        self, request: Request, service: Service, read_form: FormReader | None = None
+        self,
+        request: Request,
+        service: Service,
+        identity: Identity,
+        read_form: FormReader | None = None,
     ) -> None:
         self._service = service
+        self._identity = identity
+        self._key_ended = key_ended(request.scope)
         self._body = _pieces(request, service)
         self._form: Form | None = None
         if _media_type(request) == FORM:
@@ -168,17 +152,35 @@ class _Upload:
     async def submit(self, held: HeldKey | None) -> Received:
         """Submit the cases as they arrive."""
         stream = BodyStream(self.order.source)
-        submission = Submission(self._service, self.order, stream, held)
+        submission = Submission(self._service, self._identity, self.order, stream, held)
         loop = asyncio.get_running_loop()
-        submitting = loop.run_in_executor(self._service.uploads.threads, submission.run)
-        pumping = asyncio.create_task(self._pump(stream))
+        submitting = loop.run_in_executor(self._service.upload_threads, submission.run)
+        besides = [
+            asyncio.create_task(self._pump(stream)),
+            asyncio.create_task(self._end_with_key(stream)),
+            asyncio.create_task(self._end_when_full(stream)),
+        ]
         try:
             # Submitting may end first: when the graders are refused, or the cases are past a limit.
             return await asyncio.shield(submitting)
         finally:
-            pumping.cancel()
+            for task in besides:
+                task.cancel()
             stream.break_off(UploadBrokenError("the service stopped before the upload's end"))
             await asyncio.wait({submitting}, timeout=_END_SECONDS)
+
+    async def _end_with_key(self, stream: BodyStream) -> None:
+        await self._key_ended.wait()
+        stream.break_off(_key_refused())
+
+    async def _end_when_full(self, stream: BodyStream) -> None:
+        """End the upload once its project has more input than it may."""
+        project = self._identity.project_for(self.order.project)
+        while limit := self._service.settings.project_limit_bytes:
+            with suppress(ServerError):  # its own requests tell the upload of that
+                if await run_in_threadpool(self._service.client.store.input_bytes, project) > limit:
+                    stream.break_off(_project_full(limit))
+            await asyncio.sleep(_STORED_LOOK_SECONDS)
 
     async def _pump(self, stream: BodyStream) -> None:
         try:
@@ -194,6 +196,20 @@ class _Upload:
             stream.break_off(error)
         else:
             stream.end()
+
+
+def _key_refused() -> UploadBrokenError:
+    return UploadBrokenError("the API key was revoked, or has expired", 401, "KEY_REFUSED")
+
+
+def _project_full(limit: int) -> ProblemError:
+    return ProblemError(
+        507,
+        "PROJECT_FULL",
+        f"the batches of this project have over {limit:,} bytes of input",
+        "delete some of them, or raise WEIGHBRIDGE_PROJECT_LIMIT_BYTES",
+        CLOSE,
+    )
 
 
 def _read_form(

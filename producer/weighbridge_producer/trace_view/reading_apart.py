@@ -6,13 +6,13 @@ import pickle
 import signal
 import subprocess
 import sys
-from threading import BoundedSemaphore
 from typing import TYPE_CHECKING, TypeVar
 
 from weighbridge.process import limit_memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from contextlib import AbstractContextManager
 
     from weighbridge.settings import Settings
 
@@ -21,9 +21,6 @@ View = TypeVar("View")
 _PARTS_HERE = 60_000  #: members of objects and arrays that are read in a fraction of a second
 _START_SECONDS = 20.0
 _OUT_OF_MEMORY = 77  #: the exit status that says so
-_PROCESSES = BoundedSemaphore(2)
-#: Cases that are read or wait for it; each holds a thread, and other requests need some too.
-_PLACES = BoundedSemaphore(3)
 
 
 class TooMuchError(Exception):
@@ -31,20 +28,21 @@ class TooMuchError(Exception):
 
 
 def read_apart(
-    settings: Settings, view: Callable[..., View], line: bytes | None, *facts: object
+    settings: Settings,
+    take_slot: Callable[[], AbstractContextManager[object]],
+    view: Callable[..., View],
+    line: bytes | None,
+    *facts: object,
 ) -> View:
     """Return `view(line, *facts)`, worked out here or, for a line of many parts, in a process of its own.
 
+    `take_slot` takes one of the places for such processes; it raises TooMuchError when there is none.
     Raises TooMuchError when that wants more time or memory than a job may have, or when many are being read.
     """
     if line is None or _parts(line) <= _PARTS_HERE:
         return view(line, *facts)
-    if not _PLACES.acquire(blocking=False):
-        raise TooMuchError("many large cases are being read: load the page again in a moment")
-    try:
+    with take_slot():
         return _in_process(settings, view, line, facts)
-    finally:
-        _PLACES.release()
 
 
 def _in_process(
@@ -54,15 +52,14 @@ def _in_process(
     limits = map(str, (seconds, settings.child_memory_limit_bytes))
     command = [sys.executable, "-m", __name__, *limits]
     try:
-        with _PROCESSES:
-            ended = subprocess.run(
-                command,
-                input=pickle.dumps((view, line, facts)),
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                timeout=seconds + _START_SECONDS,
-                check=True,
-            )
+        ended = subprocess.run(
+            command,
+            input=pickle.dumps((view, line, facts)),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=seconds + _START_SECONDS,
+            check=True,
+        )
     except subprocess.TimeoutExpired:
         raise TooMuchError(f"reading the case takes more than {seconds:g} s") from None
     except subprocess.CalledProcessError as error:

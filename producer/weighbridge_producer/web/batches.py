@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 import time
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -13,7 +12,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from weighbridge.errors import BatchError
 from weighbridge.jobs.api_keys import Role
-from weighbridge_producer.http.access import Admin, Reader, Submitter
+from weighbridge_producer.http.access import ManageBatch, ReadBatch, Reader, SubmitBatch
 from weighbridge_producer.http.service import Served
 from weighbridge_producer.web.addresses import batch_at
 from weighbridge_producer.web.causes import causes_of
@@ -23,6 +22,8 @@ from weighbridge_producer.web.rendering import page
 
 if TYPE_CHECKING:
     from weighbridge.jobs.model import BatchState, GraderSummary
+    from weighbridge.jobs.store import BatchOptions
+    from weighbridge_producer.batch import RedisBatch
     from weighbridge_producer.http.service import Service
 
 router = APIRouter()
@@ -49,6 +50,7 @@ class Row(NamedTuple):
 
     state: BatchState
     source: str
+    project: str
     bar: list[Segment]
     age: str
 
@@ -79,20 +81,19 @@ class LabelView:
 def batches(
     request: Request,
     service: Served,
-    _: Reader,
+    identity: Reader,
     start: Annotated[int, Query(alias="from", ge=0, le=_FARTHEST)] = 0,
 ) -> HTMLResponse:
     """Show the batches, newest first."""
-    ids = service.client.store.batches(start + _PER_PAGE + 1)[start:]
-    now = time.time()
-    rows = []
-    for batch_id in ids[:_PER_PAGE]:
-        with suppress(BatchError):  # gone since the list was read
-            rows.append(_row(service, batch_id, now))
+    store, now = service.client.store, time.time()
+    ids = store.batches(start + _PER_PAGE + 1, project=identity.sees)[start:]
+    rows = [_row(state, options, now) for state, options in store.listed(ids[:_PER_PAGE])]
     return page(
         request,
         "batches.html",
         rows=rows,
+        has_projects=service.keys_required,
+        project=identity.sees,
         start=start,
         earlier=max(0, start - _PER_PAGE) if start else None,
         later=start + _PER_PAGE if len(ids) > _PER_PAGE else None,
@@ -101,12 +102,9 @@ def batches(
     )
 
 
-def _row(service: Service, batch_id: str, now: float) -> Row:
-    batch = service.client.batch(batch_id)
-    state = batch.status()
-    return Row(
-        state, batch.options().source, bar(state.counts), duration(max(0, now - state.created_at))
-    )
+def _row(state: BatchState, options: BatchOptions, now: float) -> Row:
+    age = duration(max(0, now - state.created_at))
+    return Row(state, options.source, options.project, bar(state.counts), age)
 
 
 @router.get("/batches/{batch_id}")
@@ -114,21 +112,22 @@ def batch(
     request: Request,
     service: Served,
     who: Reader,
-    batch_id: str,
+    handle: ReadBatch,
     retried: Annotated[int | None, Query(ge=0, le=10**12)] = None,
 ) -> HTMLResponse:
     """Show one batch."""
-    handle = service.client.batch(batch_id)
-    options = handle.options()
+    batch_id, options = handle.id, handle.options()
     results_json_href = f"/api{batch_at(batch_id, 'results', format='ndjson')}"
     return page(
         request,
         "batch.html",
-        **_standing(service, batch_id, None),
+        **_standing(service, handle, None),
         options=options,
+        has_projects=service.keys_required,
+        history=handle.history(),
         retried=retried,
         can_submit=who.role.includes(Role.SUBMIT),
-        can_delete=who.role.includes(Role.ADMIN),
+        can_delete=who.role.includes(Role.MANAGE),
         is_complete=False,
         has_ended_since=False,
         causes_href=batch_at(batch_id, "causes"),
@@ -143,22 +142,21 @@ def batch(
 def live(
     request: Request,
     service: Served,
-    _: Reader,
-    batch_id: str,
+    handle: ReadBatch,
     at: Annotated[float, _Amount] = 0,
     done: Annotated[int, _Amount] = 0,
     rate: Annotated[float, _Amount] = 0,
 ) -> HTMLResponse:
     """Show how a batch stands now, with the rate since the look whose numbers are given."""
     try:
-        standing = _standing(service, batch_id, Sample(at, done, rate) if at else None)
+        standing = _standing(service, handle, Sample(at, done, rate) if at else None)
     except BatchError as error:
         return page(request, "parts/gone.html", error=error)
     return page(request, "parts/live.html", **standing, has_ended_since=True)
 
 
-def _standing(service: Service, batch_id: str, before: Sample | None) -> dict[str, Any]:
-    handle = service.client.batch(batch_id)
+def _standing(service: Service, handle: RedisBatch, before: Sample | None) -> dict[str, Any]:
+    batch_id = handle.id
     state, summary = handle.status(), handle.summary()
     now = progress_of(state, time.time(), before)
     sample = now.sample
@@ -222,9 +220,9 @@ def _badge_of(state: BatchState) -> str:
 
 
 @router.get("/batches/{batch_id}/{act}/confirm")
-def confirm(request: Request, service: Served, _: Reader, batch_id: str, act: str) -> HTMLResponse:
+def confirm(request: Request, batch: ReadBatch, act: str) -> HTMLResponse:
     """Ask once more before a batch is cancelled or deleted."""
-    state = service.client.batch(batch_id).status()
+    batch_id, state = batch.id, batch.status()
     return page(
         request,
         "confirm.html",
@@ -236,21 +234,21 @@ def confirm(request: Request, service: Served, _: Reader, batch_id: str, act: st
 
 
 @router.post("/batches/{batch_id}/cancel")
-def cancel(service: Served, _: Submitter, batch_id: str) -> Response:
+def cancel(batch: SubmitBatch) -> Response:
     """Cancel a batch and go back to it."""
-    service.client.batch(batch_id).cancel()
-    return RedirectResponse(batch_at(batch_id), 303)
+    batch.cancel()
+    return RedirectResponse(batch_at(batch.id), 303)
 
 
 @router.post("/batches/{batch_id}/retry")
-def retry(service: Served, _: Submitter, batch_id: str) -> Response:
+def retry(batch: SubmitBatch) -> Response:
     """Grade again what another try may mend, and go back to the batch."""
-    jobs = service.client.batch(batch_id).retry()
-    return RedirectResponse(batch_at(batch_id, retried=jobs), 303)
+    jobs = batch.retry()
+    return RedirectResponse(batch_at(batch.id, retried=jobs), 303)
 
 
 @router.post("/batches/{batch_id}/delete")
-def delete(service: Served, _: Admin, batch_id: str) -> Response:
+def delete(batch: ManageBatch) -> Response:
     """Delete a batch and go to the others."""
-    service.client.batch(batch_id).delete()
+    batch.delete()
     return RedirectResponse("/", 303)

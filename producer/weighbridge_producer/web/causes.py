@@ -11,8 +11,8 @@ from fastapi.responses import HTMLResponse
 
 from weighbridge.jobs.model import NAME_LIMIT
 from weighbridge.jobs.results import ResultFilter
-from weighbridge_producer.http.access import Reader
-from weighbridge_producer.http.service import Served
+from weighbridge_producer.http.access import ReadBatch
+from weighbridge_producer.http.turns import SearchTurn
 from weighbridge_producer.web.addresses import batch_at, result_at
 from weighbridge_producer.web.rendering import page
 
@@ -90,13 +90,11 @@ def causes_of(batch_id: str, summary: Sequence[GraderSummary]) -> Causes:
 @router.get("/batches/{batch_id}/causes")
 def causes(
     request: Request,
-    service: Served,
-    _: Reader,
-    batch_id: str,
+    batch: ReadBatch,
+    _turn: SearchTurn,
 ) -> HTMLResponse:
     """Show the causes with exemplars; the search for these takes no longer than it may."""
-    batch = service.client.batch(batch_id)
-    state = batch.status()
+    batch_id, state = batch.id, batch.status()
     found = causes_of(batch_id, batch.summary())
     return page(
         request,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from starlette.datastructures import UploadFile
 from starlette.requests import Request
 
+from weighbridge.jobs.projects import DEFAULT_PROJECT
 from weighbridge_producer.http.bodies import whole_body
 from weighbridge_producer.http.problems import ProblemError
 
@@ -18,9 +19,9 @@ _FIELDS_LIMIT = 1_000
 Entries = dict[str, list[str]]
 
 
-async def entries_of(request: Request, limit_bytes: int) -> Entries:
+async def entries_of(request: Request, limit_bytes: int, project: str = DEFAULT_PROJECT) -> Entries:
     """Return a form's entries by name, a file's content among them; ProblemError when it is too large or no form."""
-    body = await whole_body(request, limit_bytes)
+    body = await whole_body(request, limit_bytes, project)
 
     async def receive() -> Message:
         return {"type": "http.request", "body": body, "more_body": False}

@@ -48,17 +48,18 @@ async def try_grader(
     request: Request,
     grader_id: str,
     service: Served,
-    _: Submitter,
+    identity: Submitter,
 ) -> HTMLResponse:
     """Grade what was pasted, with the configuration entered, and show the verdict beside both."""
     grader = _described(service.client.graders(), grader_id)
-    entries = await entries_of(request, service.settings.try_it_limit_bytes)
+    limit = service.settings.try_it_limit_bytes
+    entries = await entries_of(request, limit, identity.project)
     form = await run_in_threadpool(ConfigForm.submitted, grader_id, entries)
     inputs, values = pasted_inputs(grader, entries)
     if not form.is_valid or any(entry.problem for entry in inputs):
         return _page(request, service, grader, form, inputs, status_code=422)
     job = orjson.dumps({"inputs": values, "config": form.config})
-    answer = await service.trials.grade(grader_id, job)
+    answer = await service.trials.grade(grader_id, job, identity.project)
     result, error = answer.get("result"), answer.get("error")
     return _page(request, service, grader, form, inputs, result=result, error=error)
 

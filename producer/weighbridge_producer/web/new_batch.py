@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from anyio import to_thread
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from starlette.concurrency import run_in_threadpool
 
 from weighbridge.errors import WeighbridgeError
 from weighbridge_producer.client import RedisClient
@@ -81,29 +81,28 @@ def show_form(request: Request, service: Served, _: Submitter) -> HTMLResponse:
 
 
 @router.post("")
-async def submit(request: Request, service: Served, _: Submitter) -> Response:
+async def submit(request: Request, service: Served, identity: Submitter) -> Response:
     """Submit what the form brings, as it arrives, and lead to its batch."""
     form = NewBatchForm(service.client.graders())
     try:
         _check_is_form(request)
-        batch = await receive_batch(request, service, form.read)
+        batch = await receive_batch(request, service, identity, form.read)
     except (WeighbridgeError, ProblemError) as error:
         return _page(request, form, trouble=_problem(error))
     return RedirectResponse(f"/batches/{batch.id}", 303)
 
 
 @router.post("/preview")
-async def look(request: Request, service: Served, _: Submitter) -> HTMLResponse:
+async def look(request: Request, service: Served, identity: Submitter) -> HTMLResponse:
     """Show the first cases of what the form brings, and what is wrong with its first lines."""
     form = NewBatchForm(service.client.graders())
     try:
         _check_is_form(request)
-        with service.held_bytes.account() as take:
+        with service.arriving_bytes.account(identity.project) as take:
             beginning = await _beginning(request, take)
-            # In threads of its own: what is sent may be made to take long.
-            preview = await to_thread.run_sync(
-                _preview, form, *beginning, service.client, limiter=service.preview_threads
-            )
+            # In turns: what is sent may be made to take long.
+            with await service.previews.turn(identity.project):
+                preview = await run_in_threadpool(_preview, form, *beginning, service.client)
     except (WeighbridgeError, ProblemError) as error:
         return _page(request, form, trouble=_problem(error))
     return _page(request, form, preview=preview)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from fastapi import APIRouter, Query, Request
@@ -9,7 +10,7 @@ from fastapi.responses import HTMLResponse, Response
 
 from weighbridge.errors import NoSuchResultError
 from weighbridge.jobs.model import NAME_LIMIT
-from weighbridge_producer.http.access import Reader
+from weighbridge_producer.http.access import ReadBatch, Reader
 from weighbridge_producer.http.service import Served
 from weighbridge_producer.http.turns import LargeRead
 from weighbridge_producer.trace_view.case_view import (
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from weighbridge_producer.batch import RedisBatch
+    from weighbridge_producer.http.access import Identity
     from weighbridge_producer.http.service import Service
 
 router = APIRouter()
@@ -50,19 +52,19 @@ class Tab(NamedTuple):
 def result(
     request: Request,
     service: Served,
-    _: Reader,
+    identity: Reader,
+    batch: ReadBatch,
     _turn: LargeRead,
-    batch_id: str,
     custom_id: CustomId,
     label: str = "",
     step: Annotated[int | None, Query(ge=1, le=10**9)] = None,
     first: Annotated[int | None, Query(alias="from", ge=1, le=10**9)] = None,
 ) -> HTMLResponse:
     """Show one result."""
-    batch = service.client.batch(batch_id)
+    batch_id = batch.id
     results, line = batch.result_and_case(custom_id)
     chosen = _chosen(results, custom_id, label)
-    view = _view_case(service, batch, line, chosen, Wanted(step, first))
+    view = _view_case(service, identity, batch, line, chosen, Wanted(step, first))
     timeline = view.timeline
     numbers = timeline.numbers if timeline else {}
 
@@ -108,9 +110,9 @@ def result(
 def step_page(
     request: Request,
     service: Served,
-    _: Reader,
+    identity: Reader,
+    batch: ReadBatch,
     _turn: LargeRead,
-    batch_id: str,
     custom_id: CustomId,
     step: Annotated[int, Query(ge=1, le=10**9)],
     label: Annotated[str, Query(max_length=NAME_LIMIT)] = "",
@@ -118,9 +120,11 @@ def step_page(
     at: Annotated[int, Query(ge=0, le=10**9)] = 0,
 ) -> HTMLResponse:
     """Show one step of a trace with all of its texts."""
-    line = service.client.batch(batch_id).case(custom_id)
+    batch_id = batch.id
+    line = batch.case(custom_id)
+    take_slot = partial(service.large_cases.take, identity.project)
     try:
-        view = read_apart(service.settings, view_step, line, step, part, at)
+        view = read_apart(service.settings, take_slot, view_step, line, step, part, at)
     except TooMuchError as error:
         view = StepView(untold=str(error))
     if view.steps and step > view.steps:
@@ -143,11 +147,9 @@ def step_page(
 
 
 @router.get("/batches/{batch_id}/case")
-def case(
-    service: Served, _: Reader, _turn: LargeRead, batch_id: str, custom_id: CustomId
-) -> Response:
+def case(batch: ReadBatch, _turn: LargeRead, custom_id: CustomId) -> Response:
     """Answer with a case's line as it was submitted."""
-    line = service.client.batch(batch_id).case(custom_id)
+    line = batch.case(custom_id)
     if line is None:
         raise NoSuchResultError(
             f"the inputs of {custom_id[:80]!r} are not kept any more", "the result stays"
@@ -193,10 +195,16 @@ def _tabs(
 
 
 def _view_case(
-    service: Service, batch: RedisBatch, line: bytes | None, result: dict[str, Any], wanted: Wanted
+    service: Service,
+    identity: Identity,
+    batch: RedisBatch,
+    line: bytes | None,
+    result: dict[str, Any],
+    wanted: Wanted,
 ) -> CaseView:
     facts = (batch.options().graders, result["label"], result["result"], wanted)
     try:
-        return read_apart(service.settings, view_case, line, *facts)
+        take_slot = partial(service.large_cases.take, identity.project)
+        return read_apart(service.settings, take_slot, view_case, line, *facts)
     except TooMuchError as error:
         return CaseView(untold=str(error))

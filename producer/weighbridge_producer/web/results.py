@@ -13,9 +13,9 @@ from weighbridge.errors import InvalidFilterError, StaleCursorError, Weighbridge
 from weighbridge.graders.base import Verdict
 from weighbridge.jobs.model import JobStatus
 from weighbridge.jobs.results import ResultFilter, ResultPage
-from weighbridge_producer.http.access import Reader
+from weighbridge_producer.http.access import ReadBatch
 from weighbridge_producer.http.problems import problem_of
-from weighbridge_producer.http.service import Served
+from weighbridge_producer.http.turns import SearchTurn
 from weighbridge_producer.web.addresses import batch_at, result_at
 from weighbridge_producer.web.causes import why
 from weighbridge_producer.web.rendering import page
@@ -61,13 +61,12 @@ class ResultsQuery(BaseModel):
 @router.get("/batches/{batch_id}/results")
 def results(
     request: Request,
-    service: Served,
-    _: Reader,
-    batch_id: str,
+    batch: ReadBatch,
+    _turn: SearchTurn,
     query: Annotated[ResultsQuery, Query()],
 ) -> HTMLResponse:
     """Show a page of the results that the filters let through."""
-    batch = service.client.batch(batch_id)
+    batch_id = batch.id
     state, summary = batch.status(), batch.summary()
     filters, cursor = query.model_dump(exclude={"cursor"}), query.cursor or None
     form_href = batch_at(batch_id, "results")

@@ -17,6 +17,7 @@ from weighbridge_producer.web.rendering import page
 if TYPE_CHECKING:
     from weighbridge.jobs.fleet import WorkerInfo
     from weighbridge.jobs.health import DeadLetter, Health
+    from weighbridge_producer.http.access import Identity
     from weighbridge_producer.http.service import Service
 
 router = APIRouter()
@@ -50,25 +51,25 @@ class ShownLetter(NamedTuple):
 
 
 @router.get("/workers")
-def workers(request: Request, service: Served, _: Reader) -> HTMLResponse:
+def workers(request: Request, service: Served, identity: Reader) -> HTMLResponse:
     """Show the workers and what waits for them."""
-    return page(request, "workers.html", **_standing(service, 0, 0))
+    return page(request, "workers.html", **_standing(service, identity, 0, 0))
 
 
 @router.get("/workers/live")
 def live(
     request: Request,
     service: Served,
-    _: Reader,
+    identity: Reader,
     at: Annotated[float, _Amount] = 0,
     jobs: Annotated[int, _Amount] = 0,
 ) -> HTMLResponse:
     """Show them once more, with the rate since the look whose numbers are given."""
-    return page(request, "parts/workers.html", **_standing(service, at, jobs))
+    return page(request, "parts/workers.html", **_standing(service, identity, at, jobs))
 
 
-def _standing(service: Service, at: float, jobs: int) -> dict[str, Any]:
-    health = service.client.health()
+def _standing(service: Service, identity: Identity, at: float, jobs: int) -> dict[str, Any]:
+    health = service.client.health(project=identity.sees)
     now = time.time()
     graded = sum(worker.jobs for worker in health.workers)
     took = now - at

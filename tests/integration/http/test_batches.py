@@ -130,11 +130,15 @@ class TestLooking:
             "graders": [{"grader": "loop", "config": None, "label": "loop"}],
             "source": "upload",
             "metadata": {},
+            "project": "default",
+            "submitted_by": "local",
         }
+        assert [entry["action"] for entry in shown["history"]] == ["submit"]
         assert shown == {
             **state_json(state),
             "graders": shown["graders"],
             "options": shown["options"],
+            "history": shown["history"],
         }
 
     @pytest.mark.parametrize("batch", NO_BATCHES)

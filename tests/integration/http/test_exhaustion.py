@@ -17,8 +17,8 @@ from support.http import HttpServer
 from support.uploads import problem
 from support.waiting import eventually
 from weighbridge_producer.http import bounded, slow_readers
-from weighbridge_producer.http.held_bytes import HeldBytes
-from weighbridge_producer.http.problems import ProblemError
+from weighbridge_producer.http.limits import ByteBudget
+from weighbridge_producer.http.problems import ProblemError, busy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -91,19 +91,19 @@ def test_a_look_at_a_bomb_takes_no_longer_than_at_anything_else(
 
 
 def test_what_arrives_at_once_is_held_within_a_limit() -> None:
-    held = HeldBytes(10)
-    with held.account() as one, held.account() as other:
+    held = ByteBudget(10, 10, busy("BODIES", 10))
+    with held.account("default") as one, held.account("default") as other:
         one(6)
         with pytest.raises(ProblemError) as refused:
             other(5)
         assert refused.value.problem.status == 503
         other(4)
-    with held.account() as third:
+    with held.account("default") as third:
         third(10)
 
 
 def test_bodies_that_do_not_fit_are_told_to_come_again(service: HttpServer) -> None:
-    with service.service.held_bytes.account() as take:
+    with service.service.arriving_bytes.account("default") as take:
         take(256 * 1024 * 1024)
         answer = httpx.post(f"{service.url}/api/graders/loop/grade", json={"inputs": {}})
         assert problem(answer) == (503, "TOO_MANY_BODIES")

@@ -6,7 +6,8 @@ import os
 import signal
 import sys
 import time
-from typing import Any
+from pathlib import Path
+from typing import Any, ClassVar
 
 from weighbridge.graders import GraderConfig, OutputGrader
 from weighbridge.graders.base import Verdict, graded
@@ -41,6 +42,21 @@ class SuicideGrader(Hazard):
 
     def harm(self, _: object) -> Any:
         os.kill(os.getpid(), signal.SIGKILL)
+
+
+class WorkerKillingGrader(Hazard):
+    id, name = "kills-its-worker", "Kills the parent of its process, as a container's end does"
+
+    def harm(self, _: object) -> Any:
+        os.kill(os.getppid(), signal.SIGKILL)
+        signal.pause()
+
+
+class GroupKillingGrader(Hazard):
+    id, name = "kills-its-group", "Kills all processes of its worker at once"
+
+    def harm(self, _: object) -> Any:
+        os.killpg(os.getpgrp(), signal.SIGKILL)
 
 
 class HardExitGrader(Hazard):
@@ -104,12 +120,33 @@ class DeafGrader(Hazard):
 
 
 class MemoryGrader(Hazard):
-    id, name = "eats-memory", "Allocates without end"
+    id, name = "eats-memory", "Reserves memory without end, and fills none of it"
 
     def harm(self, _: object) -> Any:
         held = []
         while True:
-            held.append(bytearray(8 << 20))
+            held.append(bytes(64 << 20))  # so large that they come as untouched pages
+
+
+class FillingGrader(Hazard):
+    id, name = "fills-memory", "Fills memory without end"
+
+    def harm(self, _: object) -> Any:
+        held = []
+        while True:
+            held.append(b"\1" * (8 << 20))
+
+
+class NativeMemoryGrader(Hazard):
+    id, name = "fills-memory-natively", "Fills memory without end, and aborts when it gets no more"
+
+    def harm(self, _: object) -> Any:
+        libc = ctypes.PyDLL(None)  # a call holds the interpreter, as an extension does
+        libc.malloc.restype, libc.malloc.argtypes = ctypes.c_void_p, [ctypes.c_size_t]
+        libc.memset.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_size_t]
+        while block := libc.malloc(8 << 20):
+            libc.memset(block, 1, 8 << 20)
+        os.abort()
 
 
 class LitteringGrader(Hazard):
@@ -169,11 +206,36 @@ class RubbishGrader(Hazard):
         return rubbish[str(expected)]
 
 
+class HoardingGrader(Hazard):
+    id, name = "hoards", "Keeps so many megabytes for ever"
+
+    kept: ClassVar[list[bytes]] = []
+
+    def harm(self, megabytes: object) -> Any:
+        self.kept.append(b"\1" * (int(str(megabytes)) << 20))
+        return passed()
+
+
 class SlowGrader(Hazard):
     id, name = "sleeps", "Sleeps for so many seconds as are expected"
 
     def harm(self, seconds: object) -> Any:
         time.sleep(float(str(seconds)))
+        return passed()
+
+
+class ReportingGrader(Hazard):
+    id, name = (
+        "reports",
+        "Appends its process id to a file, and sleeps for so many seconds as its attempt has",
+    )
+
+    def harm(self, expected: Any) -> Any:
+        path = Path(expected["path"])
+        with path.open("a") as file:
+            file.write(f"{os.getpid()}\n")
+        attempt = len(path.read_text().splitlines())
+        time.sleep(expected["seconds"][min(attempt, len(expected["seconds"])) - 1])
         return passed()
 
 

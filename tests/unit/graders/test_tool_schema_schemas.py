@@ -15,7 +15,7 @@ from referencing import Registry
 
 from weighbridge.graders.tool_schema import ToolSchemaGrader
 from weighbridge.graders.tool_schema.json_data import json_data
-from weighbridge.graders.tool_schema.patterns import states_of
+from weighbridge.graders.tool_schema.patterns import compiled_states_of
 from weighbridge.graders.tool_schema.problems import pointer
 from weighbridge.graders.tool_schema.schema import Undecided, UnusableSchema, compile_schema
 from weighbridge.graders.tool_schema.work import Allowance
@@ -213,7 +213,8 @@ def with_causes(errors):
         ({"properties": []}, "/properties", "not of type"),
         ({"pattern": "("}, "/pattern", 'not a "regex"'),
         ({"pattern": "((a{1000}){1000}){1000}"}, "", "too large"),
-        ({"pattern": "(a{1000}){500}"}, "/pattern", 'not a "regex"'),
+        ({"pattern": "(a{1000}){500}"}, "", "too large"),
+        ({"pattern": "(\\w{1000}){300}"}, "/pattern", 'not a "regex"'),
         ({"multipleOf": 0}, "/multipleOf", "0"),
         ({"$ref": 5}, "/$ref", "not of type"),
         ({"$ref": "#/$defs/nowhere"}, "", "leads to nothing in the schema"),
@@ -411,7 +412,7 @@ def test_what_is_merely_big_is_judged_at_once(name):
 @pytest.mark.parametrize(
     ("schema", "value", "place"),
     [
-        ({"items": {"type": "integer"}}, [1] * 99_999 + ["x"], ("/99999", "type")),
+        ({"items": {"type": "integer"}}, [1] * 49_999 + ["x"], ("/49999", "type")),
         ({"enum": list(range(100_000))}, 0.5, ("", "enum")),
         ({"required": [f"p{n:05}" for n in range(10_000)]}, {}, ("", "required")),
     ],
@@ -434,13 +435,14 @@ def test_a_problem_in_something_big_is_found_at_once(schema, value, place):
         ("\\p{L}{50}", 10_000, 20_000),
         ("[\\p{L}x]{50}", 10_000, 20_000),
         ("\\(a{3}\\)", 5, 6),
+        ("a.[^b]é[é]", 32, 32),
         ("a" + "{999999999}" * 50_000, 10**9, 10**9),
         ("(" * 50_000, 0, 0),
         (")" * 50_000, 0, 0),
     ],
 )
 def test_the_states_of_a_pattern_are_about_its_parts_times_their_counts(pattern, least, most):
-    assert least <= states_of(pattern) <= most
+    assert least <= compiled_states_of(pattern) <= most
 
 
 def test_many_keys_that_lead_to_one_pattern_take_no_time():
@@ -486,7 +488,7 @@ def test_the_allowance_is_one_for_the_whole_trace():
 
 def test_schemas_of_one_trace_that_take_long_to_compile_together_are_given_up():
     tools = [
-        {"name": f"t{n}", "parameters": {"properties": {f"p{m}": {"pattern": f"{n}\\p{{L}}{{1,90}}{m}"} for m in range(30)}}}
+        {"name": f"t{n}", "parameters": {"properties": {f"p{m}": {"pattern": f"{n}\\p{{L}}{{1,90}}{m}"} for m in range(12)}}}
         for n in range(50)
     ]  # fmt: skip
     steps = [{"type": "tool", "name": tool["name"], "arguments": {}} for tool in tools]

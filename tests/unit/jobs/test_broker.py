@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from weighbridge.jobs.broker import broker_url, make_celery
-from weighbridge.settings import VISIBILITY_SECONDS, Settings, masked
+from weighbridge.settings import Settings, masked
 
 
 def test_celery_is_set_as_promised() -> None:
@@ -30,8 +30,7 @@ def test_celery_is_set_as_promised() -> None:
     assert {name: conf[name] for name in promised} == promised
     assert conf.worker_max_tasks_per_child > 0
     transport = conf.broker_transport_options
-    assert 2 <= transport["unacked_restore_interval"] <= 10
-    assert transport["unacked_restore_throttle"] == 1
+    assert transport["ack_emulation"] is False
     assert transport["socket_timeout"] == 30
     assert transport["socket_connect_timeout"] == 5
     assert transport["socket_keepalive"] is True
@@ -43,12 +42,11 @@ def test_time_limits_are_each_below_the_next() -> None:
     conf = make_celery(settings, "redis://localhost:6379/0").conf
     limits = [
         settings.job_deadline_seconds,
-        conf.task_soft_time_limit,
+        settings.chunk_soft_limit_seconds,
         conf.task_time_limit,
-        conf.broker_transport_options["visibility_timeout"],
     ]
     assert limits == sorted(set(limits))
-    assert limits[-1] == VISIBILITY_SECONDS
+    assert conf.task_soft_time_limit is None
 
 
 @pytest.mark.parametrize(

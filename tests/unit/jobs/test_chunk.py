@@ -29,15 +29,58 @@ def test_a_blob_is_what_it_was_after_compression(data: bytes) -> None:
     assert decompress(compress(data)) == data
 
 
-@pytest.mark.parametrize("chunk_id", [ChunkId(0), ChunkId(17), ChunkId(17, 250, 251)])
-def test_a_chunk_id_is_read_as_it_is_written(chunk_id: ChunkId) -> None:
-    assert ChunkId.parse(str(chunk_id)) == chunk_id
+WHOLE = ChunkId(0, 1, 8, "0123456789abcdef")
 
 
-def test_a_part_of_a_part_counts_from_the_whole_chunk() -> None:
-    part = ChunkId(3).part(10, 20)
-    assert str(part) == "3:10-20"
-    assert str(part.part(12, 13)) == "3:12-13"
+@pytest.mark.parametrize(
+    ("name", "chunk_id"),
+    [
+        ("0:1-8.0123456789abcdef", WHOLE),
+        ("17:12001-12501.9f3a2b1c4d5e6f70@1", ChunkId(17, 12001, 12501, "9f3a2b1c4d5e6f70", 1)),
+        ("0~3-4.0123456789abcdef", WHOLE.part(3, 4)),
+        ("0~3-4.0123456789abcdef@12", WHOLE.part(3, 4).of_epoch(12)),
+    ],
+)
+def test_a_chunk_id_is_read_as_it_is_written(name: str, chunk_id: ChunkId) -> None:
+    assert str(chunk_id) == name
+    assert ChunkId.parse(name) == chunk_id
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "",
+            "0",
+            "0:1-8",
+            "0:1-8.0123456789abcde",
+            "0:1-8.0123456789ABCDEF",
+            "0:1-8.0123456789abcdef@",
+        ),
+        *(
+            "0:1-8.0123456789abcdef\n",
+            " 0:1-8.0123456789abcdef",
+            "-1:1-8.0123456789abcdef",
+            "\u0660:1-8.0123456789abcdef",
+        ),
+        "9" * 5000,
+    ],
+)
+def test_what_is_no_name_of_a_chunk_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="not the name of a chunk"):
+        ChunkId.parse(text)
+    assert not ChunkId.is_name(text)
+
+
+def test_a_part_keeps_the_number_the_digest_and_the_epoch_of_its_chunk() -> None:
+    part = WHOLE.of_epoch(2).part(2, 6)
+    assert str(part.part(3, 4)) == "0~3-4.0123456789abcdef@2"
+    assert part.part(3, 4) == WHOLE.of_epoch(2).part(3, 4)
+
+
+def test_a_part_of_all_lines_is_another_chunk_than_the_whole() -> None:
+    assert WHOLE.part(1, 8) != WHOLE
+    assert str(WHOLE.part(1, 8)) != str(WHOLE)
 
 
 def test_a_packed_chunk_says_all_that_it_said() -> None:
@@ -46,7 +89,7 @@ def test_a_packed_chunk_says_all_that_it_said() -> None:
     chunk.faults = {4: FAULT}
     again = Chunk.unpack(chunk.pack())
     assert again == chunk
-    assert list(again.lines(ChunkId(0))) == list(chunk.lines(ChunkId(0)))
+    assert list(again.jobs()) == list(chunk.jobs())
 
 
 def test_lines_of_several_files_tell_the_file_and_their_number_there() -> None:
@@ -59,18 +102,16 @@ def test_lines_of_several_files_tell_the_file_and_their_number_there() -> None:
     assert chunk.origins == [(0, "a, line", 7), (2, "b, line", 1), (4, "c, item", 3)]
     again = Chunk.unpack(chunk.pack())
     assert again == chunk
-    assert [line.place for line in again.lines(ChunkId(0))] == [f"{of} {n}" for of, n in stands]
-    assert [line.place for line in again.lines(ChunkId(0, 3, 4))] == ["b, line 2"]
-    assert [line.place for line in chunk_of(b"x\n").lines(ChunkId(0))] == [""]
+    assert [line.place for line in again.jobs()] == [f"{of} {n}" for of, n in stands]
+    assert [line.place for line in again.lines(WHOLE.part(104, 105))] == ["b, line 2"]
+    assert [line.place for line in chunk_of(b"x\n").jobs()] == [""]
 
 
 def test_lines_keep_their_numbers_past_blanks_and_repeats() -> None:
     chunk = chunk_of(b"one\n", b"\n", b" \t\r\n", b"two\r\n", b"two\r\n", b"\n", b"three", first=11)
     chunk.repeats = {4}
     chunk.faults = {5: FAULT}
-    found = [
-        (line.index, line.number, line.raw.strip(), line.fault) for line in chunk.lines(ChunkId(0))
-    ]
+    found = [(line.index, line.number, line.raw.strip(), line.fault) for line in chunk.jobs()]
     assert found == [
         (0, 11, b"one", None),
         (3, 14, b"two", None),
@@ -82,23 +123,35 @@ def test_lines_keep_their_numbers_past_blanks_and_repeats() -> None:
 def test_a_line_of_other_white_space_is_not_blank() -> None:
     """Only what JSON calls white space is: the producer counts lines by the same rule."""
     chunk = chunk_of(b"\x0c\n", b"\x0b\n", b"\xc2\xa0\n")
-    assert len(list(chunk.lines(ChunkId(0)))) == 3
+    assert len(list(chunk.jobs())) == 3
 
 
 def test_parts_have_the_lines_of_the_whole_each_once() -> None:
     chunk = chunk_of(*(b"%d\n" % number for number in range(10)), first=5)
     chunk.repeats = {2}
-    whole = ChunkId(1)
-    parts = [whole.part(0, 3), whole.part(3, 4), whole.part(4, 10)]
+    whole = ChunkId(1, 5, 15, "0123456789abcdef")
+    parts = [whole.part(5, 8), whole.part(8, 9), whole.part(9, 15)]
     together = [line for part in parts for line in chunk.lines(part)]
     assert together == list(chunk.lines(whole))
-    assert [chunk.end_of(part) for part in [whole, *parts]] == [10, 3, 4, 10]
+    assert [[line.number for line in chunk.lines(part)] for part in parts] == [
+        [5, 6],
+        [8],
+        [9, 10, 11, 12, 13, 14],
+    ]
+
+
+def test_of_a_chunk_that_is_lost_every_part_stands_for_as_many_jobs_as_it_was_counted_as() -> None:
+    chunk = Chunk.lost(3)
+    for name in (WHOLE, WHOLE.part(2, 3)):
+        lines = list(chunk.lines(name))
+        assert [line.number for line in lines] == [0, 0, 0]
+        assert {line.fault.code for line in lines if line.fault} == {ErrorCode.INPUT_LOST}
 
 
 def test_a_chunk_of_an_unknown_version_errors_each_line_and_still_has_its_numbers() -> None:
     header = {"v": SCHEMA_VERSION + 1, "first": 7, "lines": 2, "something": "new"}
     chunk = Chunk.unpack(compress(orjson.dumps(header) + b"\nwhatever it holds"))
-    lines = list(chunk.lines(ChunkId(0)))
+    lines = list(chunk.jobs())
     assert [line.number for line in lines] == [7, 8]
     for line in lines:
         assert line.fault
@@ -110,7 +163,7 @@ def test_a_chunk_of_an_unknown_version_errors_each_line_and_still_has_its_number
 @given(st.lists(st.binary(max_size=8).filter(lambda row: b"\n" not in row), max_size=8))
 def test_any_lines_survive_packing(rows: list[bytes]) -> None:
     chunk = chunk_of(*(row + b"\n" for row in rows))
-    lines = list(Chunk.unpack(chunk.pack()).lines(ChunkId(0)))
+    lines = list(Chunk.unpack(chunk.pack()).jobs())
     assert [line.raw for line in lines] == [row for row in rows if row.strip(b" \t\r\n")]
     assert all(rows[line.index] == line.raw for line in lines)
 

@@ -236,16 +236,19 @@ def receipt_of(
     return receipt(receipt_subject(grader, version, config or {}), canonical_json(inputs), result)
 
 
-def test_a_receipt_is_the_sha_256_of_the_canonical_form_of_what_was_judged() -> None:
+@pytest.mark.parametrize("inputs", [INPUTS, {"text": "é" * 300_000}], ids=["small", "large"])
+def test_a_receipt_is_the_sha_256_of_the_canonical_form_of_what_was_judged(
+    inputs: dict[str, Any],
+) -> None:
     judged = {
         "config": {"case_sensitive": False},
         "grader": "true-false",
         "grader_version": 1,
-        "inputs": INPUTS,
+        "inputs": inputs,
         "result": RESULT,
     }
     expected = hashlib.sha256(rfc8785.dumps(judged)).hexdigest()
-    assert receipt_of(config={"case_sensitive": False}) == expected
+    assert receipt_of(config={"case_sensitive": False}, inputs=inputs) == expected
 
 
 @pytest.mark.parametrize("score", [0.0, 0.25, 1.0, 0, 1])

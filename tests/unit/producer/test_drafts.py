@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weighbridge.jobs.chunk import ChunkId
 from weighbridge.jobs.model import ErrorCode, JobError
 from weighbridge_producer.encoding import SourceLine
 from weighbridge_producer.submitting import Digester, Draft
@@ -57,7 +56,7 @@ def became(rows: list[bytes], cuts: list[int]) -> list[tuple[int, bool]]:
         index.submit(draft)
         chunk = draft.chunk
         draft.place(start + 1)
-        lines = list(chunk.lines(ChunkId(0)))
+        lines = list(chunk.jobs())
         assert len(lines) == draft.cases + draft.faults
         assert draft.faults == len(chunk.faults)
         found += [(job.number, job.fault is not None) for job in lines]

@@ -117,10 +117,37 @@ def test_what_would_fill_the_memory_or_run_code_is_refused(tmp_path: Path) -> No
         read(tmp_path, bomb)
     with pytest.raises(ConfigError, match=r"holds itself|unknown key"):
         read(tmp_path, "graders:\n  - grader: true-false\n    config: &x {a: [*x]}\n")
-    with pytest.raises(ConfigError, match=r"must be a text|not YAML|an id, or an object"):
+    with pytest.raises(ConfigError, match="is not allowed"):
         read(tmp_path, "graders:\n  - !!python/object/apply:os.system [echo]\n")
     with pytest.raises(ConfigError, match="more than"):
         read(tmp_path, "#" * 2_000_000)
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "tag"),
+    [
+        ("graders: !mine [budget]", 1, "!mine"),
+        ("graders:\n- !mine budget", 2, "!mine"),
+        ("graders:\n- grader: budget\n  config: !mine {max_steps: 1}", 3, "!mine"),
+        ("graders: !!python/object:os.system [ls]", 1, "python/object:os.system"),
+        ("graders: !!set {a, b}", 1, "2002:set"),
+    ],
+)
+def test_a_tag_is_refused_with_its_line(text: str, line: int, tag: str, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=rf"line {line}: the tag .*{tag}' is not allowed") as told:
+        read(tmp_path, text)
+    assert "remove the tag" in told.value.hint
+
+
+def test_the_tag_of_a_plain_value_is_taken(tmp_path: Path) -> None:
+    text = "graders:\n- grader: budget\n  config: {max_steps: !!int '5'}"
+    assert read(tmp_path, text) == (GraderSpec("budget", {"max_steps": 5}, "budget"),)
+
+
+@pytest.mark.parametrize("text", ["- !!bool maybe", "- !!int abc", "- 0x_", "- &a {<<: *a}"])
+def test_a_value_that_contradicts_its_form_is_refused(text: str, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="not YAML"):
+        read(tmp_path, f"graders:\n{text}")
 
 
 def test_a_file_that_is_not_there_or_no_text_is_refused(tmp_path: Path) -> None:

@@ -6,7 +6,8 @@ from xml.etree import ElementTree as ET
 import orjson
 import pytest
 
-from weighbridge_producer.outputs import GrowingFile, deliver
+from weighbridge_producer.outputs import deliver
+from weighbridge_producer.result_file import GrowingFile
 
 ROW = {
     "custom_id": "c",

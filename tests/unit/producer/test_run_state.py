@@ -12,10 +12,9 @@ NAME = "20260102-030405-abcdef"
 SAVED = {
     "key": {},
     "batch": "wb_6b000000_1_00000000000000000000",
-    "cursor": "",
-    "written_bytes": 0,
     "results": "",
     "resumable": True,
+    "collected": {"cursor": "", "written_bytes": 0, "rows": 0, "delivered": []},
 }
 
 

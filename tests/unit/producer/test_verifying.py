@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 import pytest
 
-from weighbridge.jobs.chunk import Chunk, ChunkId
+from weighbridge.jobs.chunk import Chunk, unknown_version
 from weighbridge.jobs.codec import encode_result
 from weighbridge.jobs.grading import WHOLE_LINE, LineGrader, Tally
 from weighbridge.jobs.model import RETRYABLE, ErrorCode, GraderSpec, JobError, JobStatus
@@ -66,7 +66,7 @@ def lines_of(path: Path) -> Iterator[Line]:
     for line in Source(path, Settings()):
         draft.add(line)
     draft.place(1)
-    return draft.chunk.lines(ChunkId(0))
+    return draft.chunk.jobs()
 
 
 class Batch:
@@ -192,9 +192,8 @@ def test_a_line_that_was_given_up_has_one_result_for_all_its_jobs(
 
 
 def test_a_chunk_of_an_unknown_schema_is_unproven(plain: Batch) -> None:
-    chunk = Chunk(1, line_count=2)
-    chunk.refuse(JobError(ErrorCode.SCHEMA_VERSION, "of tomorrow"))
-    rows = [row for line in chunk.lines(ChunkId(0)) for row in plain.graded(line)]
+    chunk = Chunk(1, line_count=2, faults=dict.fromkeys(range(2), unknown_version(2)))
+    rows = [row for line in chunk.jobs() for row in plain.graded(line)]
     assert counts(plain.check(*rows)) == {"unproven": 2}
 
 

@@ -19,6 +19,7 @@ from weighbridge.graders.config import parse_config
 from weighbridge.graders.tool_schema.calls import Calls, judge_calls
 from weighbridge.graders.tool_schema.config import ToolSchemaConfig
 from weighbridge.graders.tool_schema.evidence import evidence_of
+from weighbridge.graders.tool_schema.globs import PATTERN_LIMIT
 from weighbridge.graders.tool_schema.rules import (
     CONFIGURED_SCHEMAS,
     CONFIGURED_TOOLS,
@@ -50,7 +51,7 @@ class ToolSchemaGrader(TraceGrader):
     id = "tool-schema"
     name = "Tool Schema"
     description = "Only approved tools with valid arguments"
-    version = 1
+    version = 2
     Config = ToolSchemaConfig
     settings: ToolSchemaConfig
 
@@ -58,27 +59,48 @@ class ToolSchemaGrader(TraceGrader):
         """Compile every schema of the configuration; raise ConfigError for one that is not valid."""
         settings = self.settings
         tools = None if settings.tools is None else tools_of(settings.tools)
+        allowance = Allowance.to_configure()
+        allowlist = None if settings.allowlist is None else Names(settings.allowlist)
+        blocklist = Names(settings.blocklist)
+        self._refuse_long_globs(allowlist, blocklist)
         self._policy = Policy(
-            allowlist=None if settings.allowlist is None else Names(settings.allowlist),
-            blocklist=Names(settings.blocklist),
-            schemas=self._definitions(CONFIGURED_SCHEMAS, "schemas", settings.schemas),
+            allowlist=allowlist,
+            blocklist=blocklist,
+            schemas=self._definitions(CONFIGURED_SCHEMAS, "schemas", settings.schemas, allowance),
             tools=None
             if tools is None
             else self._definitions(
-                CONFIGURED_TOOLS, "tools", {tool.name: tool.schema for tool in tools}
+                CONFIGURED_TOOLS, "tools", {tool.name: tool.schema for tool in tools}, allowance
             ),
             require_schema=settings.require_schema,
         )
 
-    def _definitions(self, source: str, key: str, schemas: dict[str, Any]) -> dict[str, Definition]:
+    def _refuse_long_globs(self, *lists: Names | None) -> None:
+        characters = sum(names.pattern_characters for names in lists if names)
+        if characters > PATTERN_LIMIT:
+            raise ConfigError(
+                f"grader {self.grader_id!r}: the globs with ? or [ have {characters:,} characters, taken together: "
+                f"at most {PATTERN_LIMIT:,} are allowed; write names, or globs with * only"
+            )
+
+    def _definitions(
+        self, source: str, key: str, schemas: dict[str, Any], allowance: Allowance
+    ) -> dict[str, Definition]:
         definitions = {}
         for tool, schema in schemas.items():
+            if not allowance.may_compile:
+                raise ConfigError(
+                    f"grader {self.grader_id!r}: {key}: the schemas are too large, taken together: "
+                    "compiling them could take too long"
+                )
             compiled = None if schema is None else compile_schema(schema)
             if isinstance(compiled, UnusableSchema):
                 raise ConfigError(
                     f"grader {self.grader_id!r}: {key}: the schema of {shown(tool)!r} cannot be used: "
                     f"{compiled.problem}"
                 )
+            if compiled:
+                allowance.take_compilation(compiled.cost)
             definitions[tool] = Definition(source, compiled)
         return definitions
 

@@ -21,6 +21,7 @@ _EXACT_TYPES = (
     | orjson.OPT_PASSTHROUGH_DATACLASS
 )
 _INTEGERS = range(-(2**63), 2**64)
+_LEAST_USUAL, _MOST_USUAL = 1e-12, 1e30
 
 
 class NotJsonError(Exception):
@@ -77,33 +78,52 @@ def _nearest_float(number: int) -> float:
 
 
 class Shape(NamedTuple):
-    """How many values stand at each depth, and how long their texts are."""
+    """How many values stand at each depth, and how large they are."""
 
     values: list[int]
     characters: list[int]
     """Of the texts at that depth, the keys of its objects, and the keys that lead to it."""
+    members: list[int]  #: of the object at that depth that has the most
+    extreme: list[int]  #: numbers at that depth that are slow to divide exactly
+
+    def inside(self, depth: int) -> tuple[int, int]:
+        """Return how many values stand at a depth and below it, and how many characters."""
+        return sum(self.values[depth:]), sum(self.characters[depth:])
 
 
 def shape_of(value: Any) -> Shape:
     """Measure JSON data, depth by depth."""
-    shape = Shape([], [])
+    shape = Shape([], [], [], [])
     keys = 0
     level = [value]
     while level:
         below: list[Any] = []
         characters, keys = keys, 0
+        members = extreme = 0
         for item in level:
-            if type(item) is str:
+            kind = type(item)
+            if kind is str:
                 characters += len(item)
-            elif type(item) is dict:
+            elif kind is dict:
                 keys += sum(map(len, item))
+                members = max(members, len(item))
                 below.extend(item.values())
-            elif type(item) is list:
+            elif kind is list:
                 below.extend(item)
+            elif kind is float:
+                extreme += is_extreme(item)
         shape.values.append(len(level))
         shape.characters.append(characters + keys)
+        shape.members.append(members)
+        shape.extreme.append(extreme)
         level = below
     return shape
+
+
+def is_extreme(number: float) -> bool:
+    """Whether an exact division of a number, or by it, takes integers of hundreds of bits."""
+    size = abs(number)
+    return size != 0 and not _LEAST_USUAL <= size <= _MOST_USUAL
 
 
 def lengths_of_texts(value: Any, keys: frozenset[str], any_key: str) -> Iterator[int]:

@@ -11,12 +11,14 @@ import re
 
 _STATES_LIMIT = 10**9
 _UNICODE_CLASS_STATES = 260  #: of `\p{L}`, written out for UTF-8
+_WIDE_CLASS_STATES = 10  #: of `.` or `[^a]`, the same; while matching they count as one
 _TOKEN = re.compile(
     r"""
       (?P<unicode> \\[pP] (?:\{[^}]*\})? )
     | \\. | (?P<class> \[ (?:\\.|[^\]\\])* \] )
     | (?P<open> \( ) | (?P<close> \) )
     | \{ (?P<least>\d{1,9}) (?:,(?P<most>\d{0,9}))? \}
+    | (?P<any> \. )
     | .
     """,
     re.VERBOSE | re.DOTALL,
@@ -26,8 +28,12 @@ _LOOK_AROUND = re.compile(r"\(\?<?[=!]|\(\?>|\\[1-9k]")
 _IN_STEP = re.compile(r"\^[^()|*+?{]*(?:\{\d+(?:,\d+)?\}[^()|*+?{]*)?")
 
 
-def states_of(pattern: str) -> int:
-    """Return about how many states the pattern's automaton has: its parts, times their counted repeats."""
+def compiled_states_of(pattern: str) -> int:
+    """Return about how many states are made to compile a pattern: its parts, times their counted repeats."""
+    return _states_of(pattern, _WIDE_CLASS_STATES)
+
+
+def _states_of(pattern: str, of_wide_class: int = 1) -> int:
     groups = [0]
     last = 0
     for token in _TOKEN.finditer(pattern):
@@ -42,18 +48,22 @@ def states_of(pattern: str) -> int:
             last = min(last * repeats, _STATES_LIMIT)
             continue
         else:
-            last = _UNICODE_CLASS_STATES if _is_unicode_class(token) else 1
+            last = _states_of_part(token, of_wide_class)
         groups[-1] += last
     return min(sum(groups), _STATES_LIMIT)
 
 
-def _is_unicode_class(token: re.Match[str]) -> bool:
-    return bool(token["unicode"]) or "\\p" in (token["class"] or "").lower()
+def _states_of_part(token: re.Match[str], of_wide_class: int) -> int:
+    inside = (token["class"] or "").lower()
+    if token["unicode"] or "\\p" in inside:
+        return _UNICODE_CLASS_STATES
+    is_wide = token["any"] or inside.startswith("[^") or not inside.isascii()
+    return of_wide_class if is_wide else 1
 
 
 def matching_states_of(pattern: str) -> int:
     """Return about how many states are followed for each character of a text."""
-    return 2 if _IN_STEP.fullmatch(pattern) else states_of(pattern)
+    return 2 if _IN_STEP.fullmatch(pattern) else _states_of(pattern)
 
 
 def backtracks(pattern: str) -> bool:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
-from fnmatch import translate
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from weighbridge.graders.inputs import printable
+from weighbridge.graders.tool_schema.globs import Glob
 from weighbridge.graders.tool_schema.problems import Problem
 from weighbridge.graders.tool_schema.schema import Schema, UnusableSchema, compile_schema
 
@@ -20,11 +19,13 @@ if TYPE_CHECKING:
 
 _NAME_CHARACTERS = 80
 _TOO_MANY = Problem("", "", "the schemas of the trace are too large, taken together")
+_TOO_MANY_GLOBS = "to compare the name with so many globs could take too long"
 CONFIGURED_SCHEMAS = "the configured schemas"
 CONFIGURED_TOOLS = "the configured tools"
 TRACE_TOOLS = "the trace's tools"
 
 Check = Literal[
+    "tool_name_is_judged",
     "tool_not_blocked",
     "tool_allowed",
     "tool_known",
@@ -34,7 +35,7 @@ Check = Literal[
     "arguments_match_schema",
     "arguments_are_judged",
 ]
-#: Those that a call fails; the other two make it ungradable.
+#: Those that a call fails; the other three make it ungradable.
 VIOLATIONS: tuple[Check, ...] = (
     "tool_not_blocked",
     "tool_allowed",
@@ -45,6 +46,10 @@ VIOLATIONS: tuple[Check, ...] = (
 )
 
 
+class TooManyGlobsError(Exception):
+    """The allowance does not let a name be compared with all globs."""
+
+
 class Names:
     """Names of tools, and shell-style globs; case matters."""
 
@@ -52,16 +57,22 @@ class Names:
         self.entries = tuple(entries)
         self._names = frozenset(self.entries)
         self._globs = [
-            (entry, re.compile(translate(entry)).match)
-            for entry in self.entries
-            if not {"*", "?", "["}.isdisjoint(entry)
+            Glob(entry) for entry in self.entries if not {"*", "?", "["}.isdisjoint(entry)
         ]
 
-    def entry_for(self, name: str) -> str | None:
-        """Return the entry that covers a name, the name itself before any glob."""
+    @property
+    def pattern_characters(self) -> int:
+        """How long the globs are, taken together, that need a regular expression."""
+        return sum(len(glob.entry) for glob in self._globs if not glob.is_plain)
+
+    def entry_for(self, name: str, allowance: Allowance) -> str | None:
+        """Return the entry that covers a name, the name itself before any glob; raise TooManyGlobsError."""
         if name in self._names:
             return name
-        return next((entry for entry, matches in self._globs if matches(name)), None)
+        length = len(name)
+        if not allowance.take(sum(glob.comparisons(length) for glob in self._globs)):
+            raise TooManyGlobsError
+        return next((glob.entry for glob in self._globs if glob.matches(name)), None)
 
 
 class Definition(NamedTuple):
@@ -132,13 +143,17 @@ class Rules:
         tool = shown(name)
         if not name and (policy.blocklist.entries or policy.allowlist is not None):
             return _refused(tool, Refusal("tool_known", "the call names no tool", ()))
-        blocked = policy.blocklist.entry_for(name)
+        try:
+            blocked = policy.blocklist.entry_for(name, self._allowance)
+            allowed = self._allowed_by(name)
+        except TooManyGlobsError:
+            refusal = Refusal("tool_name_is_judged", _TOO_MANY_GLOBS, (), is_gradable=False)
+            return _refused(tool, refusal)
         if blocked is not None:
             reason = f"in the blocklist{_by(blocked, name)}"
             return _refused(tool, Refusal("tool_not_blocked", reason, (blocked,)))
         listed = ["not in the blocklist"] if policy.blocklist.entries else []
         if policy.allowlist is not None:
-            allowed = policy.allowlist.entry_for(name)
             if allowed is None:
                 entries = policy.allowlist.entries
                 reason = "not in the allowlist"
@@ -154,6 +169,10 @@ class Rules:
         if isinstance(schema, UnusableSchema):
             return _refused(tool, _unusable(source, schema.problem))
         return Rule(tool, "arguments_match_schema", tuple(listed), schema=schema, source=source)
+
+    def _allowed_by(self, name: str) -> str | None:
+        allowlist = self._policy.allowlist
+        return None if allowlist is None else allowlist.entry_for(name, self._allowance)
 
     def _without_schema(self, tool: str, definition: Definition | None, listed: list[str]) -> Rule:
         if self._policy.require_schema:

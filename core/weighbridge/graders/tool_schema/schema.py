@@ -23,7 +23,12 @@ from weighbridge.graders.tool_schema.problems import (
     problem_of,
     problems_of,
 )
-from weighbridge.graders.tool_schema.schema_graph import SchemaReferenceError, graph_of
+from weighbridge.graders.tool_schema.schema_graph import (
+    SUBSCHEMAS_LIMIT,
+    SchemaReferenceError,
+    SchemaTooLargeError,
+    graph_of,
+)
 from weighbridge.graders.tool_schema.work import BACKTRACK_LIMIT, EndlessSchemaError, Work
 
 if TYPE_CHECKING:
@@ -31,11 +36,13 @@ if TYPE_CHECKING:
     from weighbridge.graders.tool_schema.work import Allowance
 
 _BYTES_LIMIT = 1024 * 1024  #: of one schema as JSON
-_STATES_LIMIT = 1_000_000  #: of all its patterns; a second to compile
+_COMPILED_LIMIT = 6_000_000  #: comparisons in the time of compiling one schema: 0.6 seconds
 _CACHED_BYTES = 32 * 1024  #: longer ones are compiled again for every trace
 _CACHED_SCHEMAS = 256
 _COMPARISONS_PER_BYTE = 2  #: in the time that compiling it takes
-_COMPARISONS_PER_STATE = 10
+_COMPARISONS_PER_SUBSCHEMA = 200
+_COMPARISONS_PER_PATTERN = 800
+_COMPARISONS_PER_STATE = 16
 
 _NEWEST = "https://json-schema.org/draft/2020-12/schema"
 #: Dialects by their URI, and how references work in each.
@@ -77,12 +84,13 @@ class Schema:
 
     def judge(self, arguments: JsonData, allowance: Allowance) -> bool | Undecided:
         """Say whether arguments are valid, as far as the allowance lets."""
+        allowance.grow(len(arguments.text))
         at_once = self.work.at_once
         if at_once is None or not allowance.take_at_once(at_once, len(arguments.text)):
             shape = shape_of(arguments.value)
             if not self.work.fits_stack(shape):
                 return Undecided(_TOO_DEEP)
-            if not allowance.take(*self.work.of(arguments.value, shape)):
+            if not allowance.take(self.work.of(arguments.value, shape)):
                 return Undecided(_TOO_MUCH_WORK)
         try:
             is_valid = self.validator.is_valid(arguments.value)
@@ -111,7 +119,10 @@ class Schema:
         return problems_of(self.validator.iter_errors(arguments.value))
 
     def _may_explain(self, arguments: JsonData, allowance: Allowance) -> bool:
-        return allowance.take_errors(self.work.errors(shape_of(arguments.value)))
+        """Whether the allowance lets all errors be found: what was judged until the first is judged again."""
+        shape = shape_of(arguments.value)
+        errors = self.work.of_errors(shape)
+        return errors is not None and allowance.take(errors + self.work.of(arguments.value, shape))
 
 
 def compile_schema(schema: Any) -> Schema | UnusableSchema:
@@ -132,6 +143,9 @@ def _compile(text: bytes) -> Schema | UnusableSchema:
         return _checked(schema, text, cost)
     except jsonschema_rs.ValidationError as error:
         return UnusableSchema(problem_of(error), cost)
+    except SchemaTooLargeError as error:
+        cost += SUBSCHEMAS_LIMIT * _COMPARISONS_PER_SUBSCHEMA
+        return _unusable("", "json", f"the schema has {error}", cost)
     except SchemaReferenceError as error:
         why = f"{error.reference!r} leads to nothing in the schema, and nothing outside is read"
         return _unusable("", "$ref", why, cost)
@@ -162,10 +176,12 @@ def _checked(schema: Any, text: bytes, cost: float) -> Schema | UnusableSchema:
     schema["$schema"] = dialect
     jsonschema_rs.meta.validate(schema)
     graph = graph_of(schema, _DIALECTS[dialect], text)
-    if graph.states > _STATES_LIMIT:
+    cost += len(graph.nodes) * _COMPARISONS_PER_SUBSCHEMA
+    of_patterns = graph.patterns * _COMPARISONS_PER_PATTERN + graph.states * _COMPARISONS_PER_STATE
+    if cost + of_patterns > _COMPILED_LIMIT:
         return _unusable("", "pattern", "the patterns of the schema are too large", cost)
     work = Work(graph)
-    cost += graph.states * _COMPARISONS_PER_STATE
+    cost += of_patterns
     return Schema(_validator(schema, may_backtrack=work.may_backtrack), work, cost)
 
 

@@ -9,7 +9,12 @@ import orjson
 import referencing
 from referencing.exceptions import Unresolvable
 
-from weighbridge.graders.tool_schema.patterns import backtracks, matching_states_of, states_of
+from weighbridge.graders.tool_schema.json_data import is_extreme
+from weighbridge.graders.tool_schema.patterns import (
+    backtracks,
+    compiled_states_of,
+    matching_states_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -19,10 +24,50 @@ if TYPE_CHECKING:
 
     _Resolver = Resolver[Any] | None  #: None in a schema without references
 
+_PATTERNS_LIMIT = 200_000  #: characters of all patterns; a quarter of a second to look at
+SUBSCHEMAS_LIMIT = 15_000  #: of one schema; about half a second to look at
 ANY_KEY = ""  #: stands for every key, among those that lead to a text
 #: How often a validator applies the same subschemas again; 2.7 as measured.
 _UNEVALUATED_REPEATS = 3
 _EXACT_COMPARISON = 25  #: of numbers that may be fractions, in plain comparisons
+_DIVISION = 40  #: by a number that may be a fraction, in plain comparisons
+_EXTREME_DIVISION = (
+    600  #: by a fraction, of a number far from 1 or by such a number, in plain comparisons
+)
+#: The keywords that may find an error in a value, and find one at most.
+_ASSERTIONS = frozenset(
+    [
+        "type",
+        "enum",
+        "const",
+        "multipleOf",
+        "maximum",
+        "exclusiveMaximum",
+        "minimum",
+        "exclusiveMinimum",
+        "maxLength",
+        "minLength",
+        "pattern",
+        "maxItems",
+        "minItems",
+        "uniqueItems",
+        "contains",
+        "maxContains",
+        "minContains",
+        "maxProperties",
+        "minProperties",
+        "anyOf",
+        "oneOf",
+        "not",
+        "additionalProperties",
+        "additionalItems",
+        "unevaluatedProperties",
+        "unevaluatedItems",
+        "propertyNames",
+        "$ref",
+    ]
+)
+_QUOTED_KEYWORDS = ("enum", "const", "pattern")  #: whose value the message of an error repeats
 _KEYS_LIMIT = 20  #: that are told apart for one subschema
 _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 
@@ -47,6 +92,10 @@ _WAYS = {
 }
 
 
+class SchemaTooLargeError(Exception):
+    """A schema has more parts than can be looked at in a short time; its text says of what."""
+
+
 class SchemaReferenceError(Exception):
     """A reference of a schema leads nowhere inside it."""
 
@@ -59,11 +108,16 @@ class SchemaReferenceError(Exception):
 class Node:
     """One subschema."""
 
-    errors: float = 0.0  #: that its own keywords may find in a value, the options of `enum` counted
+    errors: float = 0.0  #: that its own keywords may find in a value; each holds a copy of it
+    inner_errors: float = 0.0  #: that they may find in each value inside, where `false` forbids it
+    quoted: float = 0.0  #: bytes of the schema that the messages of these errors repeat
     comparisons: float = 0.0  #: to judge a value by its own keywords
+    divisions: float = 0.0  #: comparisons in the time of dividing an extreme number
     states: float = 0.0  #: that its patterns follow for each character
     backtracking: float = 0.0  #: patterns of it that may backtrack
     here_repeats: int = 1  #: how often each of `here` is applied
+    keeps_evaluated: bool = False  #: whether all of `here` note which members they have judged
+    names: list[int] = field(default_factory=list)  #: the subschemas that apply to each key
     here: list[int] = field(default_factory=list)  #: the subschemas that apply to the same value
     dynamic: list[int] = field(default_factory=list)  #: those of which one may, by where it is used
     one: list[int] = field(default_factory=list)  #: those of which one applies to what is inside
@@ -79,6 +133,7 @@ class SchemaGraph:
 
     nodes: list[Node]
     repeats: bool  #: whether any of them may be applied to one value more than once
+    patterns: int
     states: int  #: of all patterns, to compile
 
     def keys_to_backtracking(self) -> frozenset[str]:
@@ -105,22 +160,23 @@ def graph_of(schema: dict[str, Any], specification: Any, text: bytes) -> SchemaG
 
     `text` is the schema as JSON.
     """
-    builder = _Builder(specification)
+    builder = _Builder(specification, len(text))
     if any(f'"{keyword}"'.encode() in text for keyword in _REFERENCES):
         return builder.build(schema, specification.create_resource(schema))
     return builder.build(schema)  # a resolver costs more than all the rest
 
 
 class _Builder:
-    def __init__(self, specification: Any) -> None:
+    def __init__(self, specification: Any, size: int) -> None:
         self._specification = specification
+        self._size = size  #: of the schema, in bytes
         self._nodes: list[Node] = []
         self._places: dict[int, int] = {}  # by the id of a subschema, which the schema keeps alive
         self._pending: list[tuple[int, dict[str, Any], _Resolver]] = []
         self._anchored: dict[str, list[int]] = {}
         self._dynamic: list[tuple[Node, str]] = []
         self._repeats = False
-        self._states = 0
+        self._patterns = self._pattern_characters = self._states = 0
 
     def build(self, schema: dict[str, Any], root: SchemaResource | None = None) -> SchemaGraph:
         resolver = referencing.Registry().resolver_with_root(root) if root else None
@@ -132,24 +188,30 @@ class _Builder:
                 self._anchored.setdefault(anchor, []).append(place)
         for node, anchor in self._dynamic:
             node.dynamic = self._anchored.get(anchor, [])
-        return SchemaGraph(self._nodes, self._repeats, self._states)
+        return SchemaGraph(self._nodes, self._repeats, self._patterns, self._states)
 
     def _place(self, schema: dict[str, Any], resolver: _Resolver) -> int:
         place = self._places.get(id(schema))
         if place is None:
             place = self._places[id(schema)] = len(self._nodes)
+            if place >= SUBSCHEMAS_LIMIT:
+                raise SchemaTooLargeError(f"more than {SUBSCHEMAS_LIMIT:,} subschemas")
             self._nodes.append(Node())
             self._pending.append((place, schema, resolver))
         return place
 
     def _read(self, node: Node, schema: dict[str, Any], resolver: _Resolver) -> None:
-        node.errors = _parts_of(schema)
-        node.comparisons = node.errors + _slow_comparisons(schema)
+        node.errors, node.inner_errors = _errors_of(schema)
+        node.quoted = self._quoted_by(schema)
+        node.comparisons = _parts_of(schema) + _slow_comparisons(schema)
+        node.divisions = _EXTREME_DIVISION if _divides(schema) else 0
         for keyword, value in schema.items():
             way = _WAYS.get(keyword)
             if way:
                 for key, subschema in _parts(way, value):
                     self._add(node, way, key, subschema, resolver)
+                if keyword == "propertyNames":
+                    node.names += node.each[-1:] if type(value) is dict else []
             elif keyword in _REFERENCES and resolver:
                 self._follow(node, keyword, value, resolver)
             elif keyword == "pattern":
@@ -158,7 +220,12 @@ class _Builder:
             self._match(node, pattern)
         if "unevaluatedProperties" in schema or "unevaluatedItems" in schema:
             node.here_repeats = _UNEVALUATED_REPEATS
-            self._repeats = True
+            node.keeps_evaluated = self._repeats = True
+
+    def _quoted_by(self, schema: dict[str, Any]) -> int:
+        quoted = [schema[keyword] for keyword in _QUOTED_KEYWORDS if keyword in schema]
+        size = sum(len(orjson.dumps(value)) for value in quoted)
+        return size + (self._size if "not" in schema else 0)
 
     def _add(self, node: Node, way: _Way, key: str, schema: Any, resolver: _Resolver) -> None:
         if type(schema) is not dict:  # a boolean, or names in `dependencies`
@@ -187,9 +254,15 @@ class _Builder:
             self._dynamic.append((node, reference.rpartition("#")[2]))
 
     def _match(self, node: Node, pattern: str) -> None:
-        node.states += matching_states_of(pattern)
-        node.backtracking += backtracks(pattern)
-        self._states += states_of(pattern)
+        self._patterns += 1
+        self._pattern_characters += len(pattern)
+        if self._pattern_characters > _PATTERNS_LIMIT:
+            raise SchemaTooLargeError(f"patterns of more than {_PATTERNS_LIMIT:,} characters")
+        self._states += compiled_states_of(pattern)
+        if backtracks(pattern):
+            node.backtracking += 1
+        else:
+            node.states += matching_states_of(pattern)
 
 
 def _parts(way: _Way, value: Any) -> Iterable[tuple[str, Any]]:
@@ -212,10 +285,43 @@ def _parts_of(schema: dict[str, Any]) -> int:
     return len(schema) + sum(map(len, containers))
 
 
+def _errors_of(schema: dict[str, Any]) -> tuple[int, int]:
+    """Return how many errors a subschema's own keywords may find in a value, and in each value inside it."""
+    errors = len(schema.keys() & _ASSERTIONS) + _names_required_by(schema)
+    inner = 0
+    for keyword in schema.keys() & _WAYS.keys():
+        way = _WAYS[keyword]
+        forbidden = sum(part is False for _, part in _parts(way, schema[keyword]))
+        if way.to == "here":
+            errors += forbidden
+        else:
+            inner += forbidden
+    return errors, inner
+
+
+def _names_required_by(schema: dict[str, Any]) -> int:
+    lists = [schema.get("required", ())]
+    for keyword in ("dependentRequired", "dependencies"):
+        lists += schema.get(keyword, {}).values()
+    return sum(len(names) for names in lists if type(names) is list)
+
+
+def _divides(schema: dict[str, Any]) -> bool:
+    """Whether a number is divided by a fraction, which is done exactly."""
+    divisor = schema.get("multipleOf", 1)
+    return type(divisor) is float and not divisor.is_integer()
+
+
 def _slow_comparisons(schema: dict[str, Any]) -> int:
     """Return what those keywords cost for one value beyond one comparison for each part."""
     options = [*schema.get("enum", ()), *([schema["const"]] if "const" in schema else ())]
-    return sum(map(_slowness, options)) + (_EXACT_COMPARISON if "multipleOf" in schema else 0)
+    return sum(map(_slowness, options)) + _slowness_of_division(schema.get("multipleOf"))
+
+
+def _slowness_of_division(divisor: float | None) -> int:
+    if divisor is None:
+        return 0
+    return _EXTREME_DIVISION if is_extreme(divisor) and divisor < 1 else _DIVISION
 
 
 def _slowness(option: Any) -> int:

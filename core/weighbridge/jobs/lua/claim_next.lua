@@ -14,11 +14,19 @@ local function hold(name, ends)
   end
 end
 
+-- A batch or a queue that is paused keeps its turns in lanes, as does a batch that was closed.
+local function is_stopped()
+  local state = redis.call('HMGET', meta, 'paused', 'closing', 'queue')
+  if state[1] ~= '0' or state[2] ~= '' then return true end
+  return same_server and redis.call('ZSCORE', fleet .. 'ready:' .. state[3], '')
+end
+
 local function claim(id)
   use(id)
   local lane = ARGV[4] ~= '' and 'wb:{' .. id .. '}:lane:' .. ARGV[4]
   local name
   if lane then
+    if is_stopped() then return nil end
     name = redis.call('ZRANGE', lane, 0, 0)[1]
     if name then redis.call('ZREM', lane, name) end
   else
@@ -30,8 +38,9 @@ local function claim(id)
   local info = held[1] and cjson.decode(held[1]) or {jobs = 0}
   info.token = ARGV[2]
   hold(name, ends)
-  -- While chunks flow, the sweeper needs to know only now and then that there are leases.
-  if tonumber(held[3] or 0) < ends - ARGV[3] / 2 then
+  -- Where the sweeper looks at the batch before this lease ends, it learns of it then.
+  local watched = tonumber(held[3] or 0)
+  if watched == 0 or watched > ends then
     redis.call('HSET', chunks, name, cjson.encode(info), 'watched', ends)
     look_at(ends)
   else

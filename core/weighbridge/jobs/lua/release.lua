@@ -9,6 +9,7 @@ if ARGV[4] == '1' then info.suspicions = (info.suspicions or 0) + 1 end
 local lane = info.lane and 'wb:{' .. batch .. '}:lane:' .. info.lane
 if lane then
   redis.call('ZADD', lane, waiting(ARGV[2]), ARGV[2])
+  keep(lane)
   redis.call('ZADD', open, now_ms() + 1000, ARGV[2])
 elseif tonumber(ARGV[5]) > 0 then
   redis.call('ZADD', open, now_ms() + ARGV[5], ARGV[2])

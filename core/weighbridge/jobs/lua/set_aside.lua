@@ -1,6 +1,7 @@
 -- Keep a chunk for workers that can grade it: it goes to the lane of the capability that this worker lacks, or, with
 -- no lane, back to everybody. ARGV: batch, chunk, token (or '' of a chunk that is nobody's), lane or '', ms until the
 -- sweeper looks at it
+local LANE_SECONDS = 3600
 use(ARGV[1])
 local info = info_of(ARGV[2])
 if (info.token or '') ~= ARGV[3] or not redis.call('ZSCORE', open, ARGV[2]) then return 0 end
@@ -17,7 +18,11 @@ else
   redis.call('ZADD', lane, waiting(ARGV[2]), ARGV[2])
   keep(lane)
   redis.call('ZADD', open, now_ms() + ARGV[5], ARGV[2])
-  if same_server then redis.call('ZADD', KEYS[2] .. '/' .. ARGV[4], 'NX', 0, batch) end
+  if same_server then
+    redis.call('ZADD', KEYS[2] .. '/' .. ARGV[4], 'NX', 0, batch)
+    -- The sweeper gives turns in a lane anew; nobody takes those back that are left when a batch ends.
+    redis.call('EXPIRE', KEYS[2] .. '/' .. ARGV[4], LANE_SECONDS)
+  end
 end
 redis.call('HSET', chunks, ARGV[2], cjson.encode(info))
 look_at(now_ms() + ARGV[5])

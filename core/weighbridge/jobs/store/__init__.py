@@ -13,19 +13,23 @@ chunks    hash    <name>: of an open chunk its ChunkInfo, of a finished one grad
 log       stream  finished chunks in the order of their results; `end` once the batch has ended
 ids       hash    index of custom_ids, 65,536 buckets of packed digests (see taken.lua)
 lane:<c>  zset    open chunks that wait for a worker with a capability
+audit     list    who did what to it (see weighbridge.jobs.audit), the newest 100
 deleted   string  all that is left of a deleted batch, so that it is not taken for a lost one
 """
 
+from weighbridge.jobs.store.durability import Durability
 from weighbridge.jobs.store.filling import Filling
 from weighbridge.jobs.store.keys import dies_at, new_batch_id
 from weighbridge.jobs.store.looking import Looking
 from weighbridge.jobs.store.reading import Reading
 from weighbridge.jobs.store.shapes import (
     ID_BYTES,
+    WEIGHTS,
     BatchOptions,
     Charge,
     ChunkInfo,
     Claim,
+    Fetched,
     GapError,
     HeldChunk,
     HeldChunks,
@@ -44,10 +48,13 @@ from weighbridge.jobs.store.working import CLAIM_SECONDS, Working, unpacked
 __all__ = [
     "CLAIM_SECONDS",
     "ID_BYTES",
+    "WEIGHTS",
     "BatchOptions",
     "Charge",
     "ChunkInfo",
     "Claim",
+    "Durability",
+    "Fetched",
     "GapError",
     "HeldChunk",
     "HeldChunks",

@@ -14,7 +14,7 @@ from weighbridge.jobs.store.keys import DUE, dies_at, key, text, turns
 from weighbridge.jobs.store.shapes import BatchOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from redis.commands.core import Script
 
@@ -47,7 +47,7 @@ class StoreBase:
             name: self.redis.register_script(prelude + (_LUA / f"{name}.lua").read_text())
             for name in (
                 *("open_batch", "submit_chunk", "taken", "seal", "claim_next", "renew", "release"),
-                *("set_aside", "record", "split", "count_failure", "held", "watch_until"),
+                *("set_aside", "record", "split", "count_failure", "held", "watch"),
                 *("close", "pause", "reopen", "look", "claimants"),
             )
         }
@@ -87,11 +87,12 @@ class StoreBase:
                 seconds, _ = self.redis.time(target_nodes="random")
                 self.redis.zadd(DUE, {batch: int((seconds + after_seconds) * 1000)}, lt=True)
 
-    def _forget_turn(self, batch: str) -> None:
-        """Take a batch out of the turns of its queue."""
+    def _forget_turns(self, batch: str, lanes: Iterable[str]) -> None:
+        """Take a batch out of the turns of its queue, and of some of its lanes."""
         with plain_errors():
-            queue = self.redis.hget(key(batch, "meta"), "queue")
-            self.redis.zrem(turns(text(queue or b"")), batch)
+            queue = text(self.redis.hget(key(batch, "meta"), "queue") or b"")
+            for lane in ("", *lanes):
+                self.redis.zrem(turns(queue, lane), batch)
 
     def options(self, batch: str) -> BatchOptions:
         """Return what a batch was submitted with."""

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import time
 
-from weighbridge.errors import BatchClosedError, ChunkConflictError
+from weighbridge.errors import BatchClosedError, BatchLostError, ChunkConflictError
 from weighbridge.jobs.connection import plain_errors
 from weighbridge.jobs.store.base import StoreBase
+from weighbridge.jobs.store.durability import Durability, confirm
 from weighbridge.jobs.store.keys import (
     ACTIVE,
     BATCHES,
     LISTED_SECONDS,
+    dies_at,
     key,
+    listing,
     new_batch_id,
     text,
 )
@@ -50,7 +53,9 @@ class Filling(StoreBase):
             pipe = self.redis.pipeline(transaction=False)
             pipe.zadd(BATCHES, {batch: created})
             pipe.zadd(ACTIVE, {batch: created})
-            pipe.zremrangebyscore(BATCHES, "-inf", created - LISTED_SECONDS)
+            pipe.zadd(listing(options.project), {batch: created})
+            for name in (BATCHES, listing(options.project)):
+                pipe.zremrangebyscore(name, "-inf", created - LISTED_SECONDS)
             pipe.execute()
         return batch
 
@@ -112,6 +117,25 @@ class Filling(StoreBase):
             case [b"lost"]:
                 raise self.missing(batch)
         self._take_turn(batch)
+
+    def confirm_seal(self, batch: str, timeout_seconds: float) -> Durability:
+        """Return how durable a sealed batch is, waiting for what the server can confirm.
+
+        Raises BatchLostError when the server has lost the seal since.
+        """
+        meta, dies_ms = key(batch, "meta"), int(dies_at(batch) * 1000)
+        with plain_errors():
+            # It dies at that time anyway; and unlike others this command is not refused by a full server.
+            found = confirm(self.redis, lambda pipe: pipe.pexpireat(meta, dies_ms), timeout_seconds)
+            sealed = self.redis.hget(meta, "sealed")
+        if sealed is None:
+            raise self.missing(batch)
+        if sealed != b"1":
+            raise BatchLostError(
+                f"the server has lost the end of batch {batch} since it was submitted",
+                "submit the same input again, to resume the batch",
+            )
+        return found
 
     def memory_share(self) -> float:
         """Return how full the server is, 0.0 to 1.0; 0.0 when it has no limit."""

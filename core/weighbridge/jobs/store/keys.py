@@ -50,6 +50,11 @@ def turns(queue: str, lane: str = "") -> str:
     return f"{FLEET}ready:{queue}{f'/{lane}' if lane else ''}"
 
 
+def listing(project: str | None = None) -> str:
+    """Return the key of the list of batches, newest last: of one project, or all."""
+    return BATCHES if project is None else f"{BATCHES}:{project}"
+
+
 def text(value: Any) -> str:
     """Return a server's answer as text."""
     return value.decode(errors="replace") if isinstance(value, bytes) else str(value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import orjson
@@ -12,8 +13,8 @@ from weighbridge.jobs.chunk import UNREADABLE, decompress
 from weighbridge.jobs.connection import plain_errors
 from weighbridge.jobs.model import SCORE_BUCKETS, BatchState, BatchStatus, Counts, GraderSummary
 from weighbridge.jobs.store.base import StoreBase, readable
-from weighbridge.jobs.store.keys import BATCHES, key, opened_at, text
-from weighbridge.jobs.store.shapes import BatchOptions, LogEntry
+from weighbridge.jobs.store.keys import key, listing, opened_at, text
+from weighbridge.jobs.store.shapes import BatchOptions, Fetched, LogEntry, project_in
 from weighbridge.jobs.tally import VACUOUS, score_bucket
 
 if TYPE_CHECKING:
@@ -70,19 +71,6 @@ class Reading(StoreBase):
             values = self.redis.hmget(key(batch, "meta"), _STATE)
         return self._state_of(batch, values)
 
-    def states(self, batches: Sequence[str]) -> list[BatchState]:
-        """Return the states of some batches, read at once; those that are gone are left out."""
-        with plain_errors():
-            pipe = self.redis.pipeline(transaction=False)
-            for batch in batches:
-                pipe.hmget(key(batch, "meta"), _STATE)
-            answers = pipe.execute()
-        return [
-            self._state_of(batch, values)
-            for batch, values in zip(batches, answers, strict=True)
-            if values[0] is not None
-        ]
-
     def _state_of(self, batch: str, values: list[bytes | None]) -> BatchState:
         if values[0] is None:
             raise self.missing(batch)
@@ -111,19 +99,6 @@ class Reading(StoreBase):
             reason=meta.get("reason", ""),
             paused=meta["paused"] == "1",
         )
-
-    def options_of(self, batches: Sequence[str]) -> dict[str, BatchOptions]:
-        """Return what some batches were submitted with, read at once; those that are gone are left out."""
-        with plain_errors():
-            pipe = self.redis.pipeline(transaction=False)
-            for batch in batches:
-                pipe.hget(key(batch, "meta"), "options")
-            answers = pipe.execute()
-        return {
-            batch: BatchOptions.unpack(data)
-            for batch, data in zip(batches, answers, strict=True)
-            if data is not None
-        }
 
     def summary(self, batch: str) -> list[GraderSummary]:
         """Return what each label's jobs came to, labels in order."""
@@ -156,18 +131,48 @@ class Reading(StoreBase):
         """Whether the log still holds an entry read before."""
         with plain_errors():
             rows = self.redis.xrange(key(batch, "log"), entry.position, entry.position)
-        return bool(rows) and rows[0][1].get(b"chunk") == (entry.chunk or "").encode()
+        return _is_entry(rows, entry)
 
     def results(self, batch: str, chunks: Sequence[str]) -> Iterator[bytes | None]:
         """Yield the result lines of finished chunks; None for one that has none, or no longer."""
         with plain_errors():
             names = [f"{chunk} results" for chunk in chunks]
             blobs = self.redis.hmget(key(batch, "chunks"), names) if names else []
+        yield from self._unpacked(batch, chunks, blobs)
+
+    def fetch(self, batch: str, chunks: Sequence[str], last: LogEntry | None) -> Fetched:
+        """Return the result lines of chunks read from the log after a `last` entry, in one round trip."""
+        with plain_errors():
+            pipe = self.redis.pipeline(transaction=False)
+            pipe.hget(key(batch, "meta"), "epoch")
+            if last:
+                pipe.xrange(key(batch, "log"), last.position, last.position)
+            pipe.hmget(key(batch, "chunks"), [f"{chunk} results" for chunk in chunks])
+            epoch, *rows, blobs = pipe.execute()
+        if epoch is None:
+            raise self.missing(batch)
+        goes_on = not last or _is_entry(rows[0], last)
+        return Fetched(self._unpacked(batch, chunks, blobs), int(epoch), goes_on)
+
+    def _unpacked(
+        self, batch: str, chunks: Sequence[str], blobs: Sequence[bytes | None]
+    ) -> Iterator[bytes | None]:
         for chunk, blob in zip(chunks, blobs, strict=True):
             try:
                 yield None if blob is None else decompress(blob)
             except UNREADABLE as error:
                 raise ServerError(f"the results of chunk {chunk} of {batch} are damaged") from error
+
+    def freed(self, batch: str, chunks: Sequence[str]) -> list[str]:
+        """Return those of some finished chunks whose results were freed; what is graded again is not among them."""
+        fields = [field for chunk in chunks for field in (chunk, f"{chunk} results")]
+        with plain_errors():
+            held = self.redis.hmget(key(batch, "chunks"), fields) if fields else []
+        return [
+            chunk
+            for chunk, record, results in zip(chunks, held[::2], held[1::2], strict=True)
+            if record is not None and results is None
+        ]
 
     def free(self, batch: str, chunks: Sequence[str]) -> None:
         """Drop chunks' results, and their lines where the chunk is whole: they are written elsewhere now."""
@@ -176,8 +181,10 @@ class Reading(StoreBase):
         with plain_errors():
             self.redis.hdel(key(batch, "chunks"), *names)
 
-    def batches(self, most: int = 100, before: str | None = None) -> list[str]:
-        """Return the ids of the newest batches, or of the newest before another one, newest first.
+    def batches(
+        self, most: int = 100, before: str | None = None, *, project: str | None = None
+    ) -> list[str]:
+        """Return the ids of the newest batches, of one project or all, or of the newest before another one.
 
         Raises StaleCursorError when what they are to be `before` is no batch id.
         """
@@ -193,7 +200,7 @@ class Reading(StoreBase):
         passed = 0
         while len(found) < most:
             with plain_errors():
-                rows = self.redis.zrevrangebyscore(BATCHES, newest, "-inf", passed, most)
+                rows = self.redis.zrevrangebyscore(listing(project), newest, "-inf", passed, most)
             # Those of one second are in the order of their ids.
             found += [batch for batch in map(text, rows) if before is None or batch < before]
             passed += len(rows)
@@ -201,10 +208,47 @@ class Reading(StoreBase):
                 break
         return found[:most]
 
+    def listed(self, batches: Sequence[str]) -> list[tuple[BatchState, BatchOptions]]:
+        """Return how batches stand and their options, in one round trip; those that cannot be read are left out."""
+        with plain_errors():
+            pipe = self.redis.pipeline(transaction=False)
+            for batch in batches:
+                pipe.hmget(key(batch, "meta"), (*_STATE, "options"))
+            answers = pipe.execute(raise_on_error=False)
+        found = []
+        for batch, answer in zip(batches, answers, strict=True):
+            with suppress(BatchError), readable(batch):
+                *values, options = answer
+                found.append((self._state_of(batch, values), BatchOptions.unpack(options)))
+        return found
+
+    def input_bytes(self, project: str) -> int:
+        """Return how many bytes of input the batches of a project have that are not gone, packed or not."""
+        with plain_errors():
+            batches = [text(batch) for batch in self.redis.zrange(listing(project), 0, -1)]
+            pipe = self.redis.pipeline(transaction=False)
+            for batch in batches:
+                pipe.hget(key(batch, "meta"), "offset")
+            return sum(int(offset or 0) for offset in pipe.execute())
+
+    def belongs_to(self, batch: str, project: str) -> bool:
+        """Whether a batch is a project's, or was while it was there; the same work is done for every answer."""
+        with plain_errors():
+            pipe = self.redis.pipeline(transaction=False)
+            pipe.hget(key(batch, "meta"), "options")
+            pipe.zscore(listing(project), batch)
+            options, listed = pipe.execute()
+        return project_in(options) == project if options else listed is not None
+
     def is_deleted(self, batch: str) -> bool:
         """Whether somebody has deleted the batch, or is about it."""
         with plain_errors():
             return bool(self.redis.exists(key(batch, "deleted")))
+
+
+def _is_entry(rows: Sequence[tuple[bytes, dict[bytes, bytes]]], entry: LogEntry) -> bool:
+    chunk = None if entry.chunk is None else entry.chunk.encode()
+    return bool(rows) and rows[0][1].get(b"chunk") == chunk
 
 
 def _status(batch: str, name: str) -> BatchStatus:

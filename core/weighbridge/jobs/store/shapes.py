@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
@@ -30,6 +30,9 @@ class BatchOptions:
     priority: Priority = "normal"
     #: grader id -> the version that workers must have at least: the producer's own
     versions: Mapping[str, int] = field(default_factory=dict)
+    project: str = "default"  #: whose API keys may see it
+    submitted_by: str = ""  #: an API key's name, `cli:USER@HOST`, or `local` where keys are off
+    submitter_key: str = ""  #: id of the API key that opened it, which alone may resume it
 
     def pack(self) -> bytes:
         """Return the options as the store keeps them."""
@@ -42,6 +45,9 @@ class BatchOptions:
                 "queue": self.queue,
                 "priority": self.priority,
                 "versions": dict(self.versions),
+                "project": self.project,
+                "submitted_by": self.submitted_by,
+                "submitter_key": self.submitter_key,
             }
         )
 
@@ -52,7 +58,16 @@ class BatchOptions:
         return cls(
             *(parse_specs(value["graders"]), value["source"], value["metadata"], value["queue"]),
             *(value["priority"], value["versions"]),
+            *(value["project"], value["submitted_by"], value["submitter_key"]),
         )
+
+
+def project_in(options: bytes | None) -> str:
+    """Return the project that packed options name; empty where they cannot be read."""
+    try:
+        return str(orjson.loads(options or b"")["project"])
+    except (ValueError, KeyError, TypeError):
+        return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +182,19 @@ class LogEntry:
 
     position: str
     chunk: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """Results of chunks, and whether the log that names them is still the one read before."""
+
+    blobs: Iterator[
+        bytes | None
+    ]  #: result lines of each chunk; None where there are none, or no longer
+    epoch: int
+    log_goes_on: (
+        bool  #: False: the entry read before is gone, for the server came back with an older log
+    )
 
 
 @dataclass(frozen=True, slots=True)

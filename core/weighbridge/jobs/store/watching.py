@@ -21,10 +21,11 @@ from weighbridge.jobs.store.keys import (
     SWEEPER,
     dies_at,
     key,
+    listing,
     text,
     turns,
 )
-from weighbridge.jobs.store.shapes import HeldChunk, HeldChunks
+from weighbridge.jobs.store.shapes import HeldChunk, HeldChunks, project_in
 from weighbridge.jobs.store.working import decoded_info
 
 if TYPE_CHECKING:
@@ -85,10 +86,9 @@ class Watching(StoreBase):
         ]
         return HeldChunks(now / 1000, bool(waiting), chunks)
 
-    def watch_until(self, batch: str, until: float | None) -> None:
-        """Note when something is due in a batch next; None: not before it expires."""
-        when = "" if until is None else int(until * 1000)
-        due = int(self._run("watch_until", batch, when))
+    def watch(self, batch: str) -> None:
+        """Note when something is due in a batch next: what is held back there, or its expiry."""
+        due = int(self._run("watch", batch))
         if self.is_cluster and due:
             with plain_errors():
                 self.redis.zadd(DUE, {batch: due})
@@ -199,23 +199,27 @@ class Watching(StoreBase):
     def delete(self, batch: str) -> bool:
         """Drop everything of a batch; False when there was nothing."""
         with plain_errors():
-            if not self.redis.exists(key(batch, "meta")):
+            exists, options = self.redis.hmget(key(batch, "meta"), "chunks", "options")
+            if exists is None:
                 return False
             left = dies_at(batch) - time.time()
             if left > 1:
                 self.redis.set(key(batch, "deleted"), 1, ex=int(left))
             # Nobody begins more of it.
             self._run("close", batch, str(BatchStatus.CANCELLED), "deleted")
-            self._forget_turn(batch)
-            self.redis.unlink(*(key(batch, name) for name in KEYS[1:]), *self._lanes(batch))
+            lanes = self._lanes(batch)
+            self._forget_turns(batch, lanes)
+            names = (*KEYS[1:], "audit", *(f"lane:{lane}" for lane in lanes))
+            self.redis.unlink(*(key(batch, name) for name in names))
             # What the rest is found by goes last, so that an interrupted deletion can be finished.
+            if project := project_in(options):
+                self.redis.zrem(listing(project), batch)
             self.redis.unlink(key(batch, "meta"))
             self.redis.zrem(BATCHES, batch)
             self.redis.zrem(ACTIVE, batch)
             self.redis.zrem(DUE, batch)
         return True
 
-    def _lanes(self, batch: str) -> list[str]:
-        """Return the keys of the lanes in which a batch's chunks may wait."""
-        lanes = {held.info.lane for held in self.held(batch).chunks if held.info.lane}
-        return [key(batch, f"lane:{lane}") for lane in lanes]
+    def _lanes(self, batch: str) -> set[str]:
+        """Return the lanes in which a batch's chunks may wait."""
+        return {held.info.lane for held in self.held(batch).chunks if held.info.lane}

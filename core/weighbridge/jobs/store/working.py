@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from weighbridge.jobs.tally import Tally
 
 _BATCHES_TRIED = 8  #: by one claim on a cluster, each in a round trip of its own
+_LANE_SECONDS = 3600  #: as in `set_aside.lua`
 CLAIM_SECONDS = 0.2  #: of work, that a batch is charged with a claim; `charge` corrects it
 
 
@@ -97,6 +98,7 @@ class Working(StoreBase):
         if self.is_cluster:
             with plain_errors():
                 self.redis.zadd(turns(queue, lane), {batch: 0}, nx=True)
+                self.redis.expire(turns(queue, lane), _LANE_SECONDS)
         self._take_turn(batch)
         return done
 

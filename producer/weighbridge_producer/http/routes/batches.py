@@ -4,28 +4,36 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Header, Path, Query, Request, Response
+from fastapi import APIRouter, Header, Query, Request, Response
 from pydantic import BaseModel, Field
 from starlette.concurrency import run_in_threadpool
 
-from weighbridge.errors import BatchError
-from weighbridge_producer.http.access import Admin, Reader, Submitter
+from weighbridge.jobs.model import BatchState
+from weighbridge.jobs.store import WEIGHTS, BatchOptions
+from weighbridge_producer.http.access import (
+    ManageBatch,
+    ReadBatch,
+    Reader,
+    SubmitBatch,
+    Submitter,
+)
 from weighbridge_producer.http.problems import PROBLEM_ANSWERS
-from weighbridge_producer.http.service import Served, Service
+from weighbridge_producer.http.service import Served
 from weighbridge_producer.http.shapes import (
     BatchListShape,
     BatchShape,
     RetriedShape,
     StateShape,
+    SubmittedShape,
     options_json,
     state_json,
+    submitted_json,
 )
 from weighbridge_producer.http.upload import FORM, LINES, receive
 
 PAGE_LIMIT = 200
 
 router = APIRouter(prefix="/api/batches", tags=["batches"])
-BatchId = Annotated[str, Path(description="as the submission answered it", examples=["wb_..."])]
 
 
 def _in_query(name: str, description: str, schema: dict[str, Any]) -> dict[str, Any]:
@@ -38,6 +46,9 @@ _METADATA = "JSON: an object of strings, kept with the batch"
 _STRICT = "refuse everything when any line cannot be graded, before any is graded"
 _RESUME = "the id of a batch that was begun with the same cases: submit the rest of them"
 _FRAMED = "whether notes of the sender stand ahead of lines, as the Python client writes them"
+_PROJECT = "whose batch it is: the key's project, unless an admin names another"
+_PRIORITY = "its share of the workers' time beside other batches"
+_PRIORITIES = {"type": "string", "enum": list(WEIGHTS), "default": "normal"}
 _SUBMISSION = {
     "parameters": [
         _in_query("grader", "a grader's id; may be repeated", {"type": "array", "items": _TEXT}),
@@ -47,6 +58,8 @@ _SUBMISSION = {
         _in_query("strict", _STRICT, {"type": "boolean"}),
         _in_query("resume", _RESUME, _TEXT),
         _in_query("framed", _FRAMED, {"type": "boolean"}),
+        _in_query("priority", _PRIORITY, _PRIORITIES),
+        _in_query("project", _PROJECT, _TEXT),
     ],
     "requestBody": {
         "required": True,
@@ -64,6 +77,8 @@ _SUBMISSION = {
                         "strict": {"type": "boolean", "description": _STRICT},
                         "resume": {**_TEXT, "description": _RESUME},
                         "framed": {"type": "boolean", "description": _FRAMED},
+                        "priority": {**_PRIORITIES, "description": _PRIORITY},
+                        "project": {**_TEXT, "description": _PROJECT},
                         "file": {**_TEXT, "format": "binary", "description": "the last field"},
                     },
                     "required": ["file"],
@@ -80,11 +95,11 @@ _LOCATION = {"Location": {"schema": _TEXT}}
 @router.post(
     "",
     status_code=201,
-    response_model=StateShape,
+    response_model=SubmittedShape,
     openapi_extra=_SUBMISSION,
     responses={
         200: {
-            "model": StateShape,
+            "model": SubmittedShape,
             "description": "an earlier request with this Idempotency-Key has submitted it",
             "headers": {**_REPLAYED, **_LOCATION},
         },
@@ -107,12 +122,13 @@ async def submit_batch(
     A line that cannot be graded becomes an errored job. Without an Idempotency-Key an upload that breaks off ends its
     batch as failed; with one it can be sent again, for 24 hours, and goes on from what has arrived.
     """
-    received = await receive(request, service, caller=identity.key_id, key=idempotency_key)
+    received = await receive(request, service, identity, key=idempotency_key)
     response.headers["Location"] = f"/api/batches/{received.batch.id}"
     if received.replayed:
         response.status_code = 200
         response.headers["Idempotency-Replayed"] = "true"
-    return state_json(await run_in_threadpool(received.batch.status))
+    state = await run_in_threadpool(received.batch.status)
+    return submitted_json(state, received.durability)
 
 
 class ListQuery(BaseModel, extra="forbid"):
@@ -120,58 +136,71 @@ class ListQuery(BaseModel, extra="forbid"):
 
     limit: int = Field(50, ge=1, le=PAGE_LIMIT)
     cursor: str | None = Field(None, description="`next_cursor` of the page before")
+    project: str | None = Field(None, description="for admins: only this project's")
 
 
 @router.get("", response_model=BatchListShape)
 def list_batches(
-    service: Served, _: Reader, query: Annotated[ListQuery, Query()]
+    service: Served, identity: Reader, query: Annotated[ListQuery, Query()]
 ) -> dict[str, Any]:
-    """List the batches, newest first; those that are gone are left out."""
+    """List the batches of the key's project, of all for admins, newest first; those that are gone are left out."""
     store, limit = service.client.store, query.limit
-    found = store.batches(limit + 1, before=query.cursor or None)
-    listed = []
-    for batch in found[:limit]:
-        try:
-            listed.append(_listed(service, batch))
-        except BatchError:
-            continue  # expired, or deleted this moment
+    project = identity.project_for(query.project) if query.project else identity.sees
+    found = store.batches(limit + 1, before=query.cursor or None, project=project)
+    listed = [_listed(*each) for each in store.listed(found[:limit])]
     return {"batches": listed, "next_cursor": found[limit - 1] if len(found) > limit else None}
 
 
-def _listed(service: Service, batch: str) -> dict[str, Any]:
-    options = options_json(service.client.store.options(batch))
-    state = state_json(service.client.store.state(batch))
-    return {**state, "source": options["source"], "metadata": options["metadata"]}
+def _listed(state: BatchState, options: BatchOptions) -> dict[str, Any]:
+    return {
+        **state_json(state),
+        "source": options.source,
+        "metadata": options.metadata or {},
+        "project": options.project,
+        "submitted_by": options.submitted_by,
+    }
 
 
 @router.get("/{batch_id}", response_model=BatchShape)
-def show_batch(batch_id: BatchId, service: Served, _: Reader) -> dict[str, Any]:
-    """Show how a batch stands, what each grader's jobs came to, and what it was submitted with."""
-    batch = service.client.batch(batch_id)
+def show_batch(batch: ReadBatch) -> dict[str, Any]:
+    """Show how a batch stands, what each grader's jobs came to, what it was submitted with, and who did what to it."""
     return {
         **state_json(batch.status()),
         "graders": [row.as_dict() for row in batch.summary()],
         "options": options_json(batch.options()),
+        "history": [entry.as_dict() for entry in batch.history()],
     }
 
 
 @router.post("/{batch_id}/cancel", response_model=StateShape)
-def cancel_batch(batch_id: BatchId, service: Served, _: Submitter) -> dict[str, Any]:
+def cancel_batch(batch: SubmitBatch) -> dict[str, Any]:
     """Cancel what is not graded yet; what is stays. A batch that has ended stays as it is."""
-    return state_json(service.client.batch(batch_id).cancel())
+    return state_json(batch.cancel())
 
 
 @router.post("/{batch_id}/retry", response_model=RetriedShape)
-def retry_batch(batch_id: BatchId, service: Served, _: Submitter) -> dict[str, Any]:
+def retry_batch(batch: SubmitBatch) -> dict[str, Any]:
     """Grade again what errored for a reason that may be gone, was cancelled, or expired."""
-    batch = service.client.batch(batch_id)
     retried = batch.retry()
     return {"retried": retried, **state_json(batch.status())}
 
 
+@router.post("/{batch_id}/pause", response_model=StateShape)
+def pause_batch(batch: SubmitBatch) -> dict[str, Any]:
+    """Let workers begin no more of a batch; what they have begun is finished."""
+    batch.pause()
+    return state_json(batch.status())
+
+
+@router.post("/{batch_id}/unpause", response_model=StateShape)
+def unpause_batch(batch: SubmitBatch) -> dict[str, Any]:
+    """Let workers go on with a batch that was paused."""
+    batch.unpause()
+    return state_json(batch.status())
+
+
 @router.delete("/{batch_id}", status_code=204)
-def delete_batch(batch_id: BatchId, service: Served, _: Admin) -> None:
+def delete_batch(batch: ManageBatch) -> None:
     """Drop a batch, its inputs and results."""
-    batch = service.client.batch(batch_id)
     batch.status()
     batch.delete()

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Response
 
-from weighbridge_producer.http.access import Reader
+from weighbridge_producer.http.access import ReadBatch
 from weighbridge_producer.http.problems import ProblemError
-from weighbridge_producer.http.routes.batches import BatchId
-from weighbridge_producer.http.service import Served
 from weighbridge_producer.http.turns import LargeRead
 
 router = APIRouter(prefix="/api/batches", tags=["results"])
@@ -23,16 +21,14 @@ router = APIRouter(prefix="/api/batches", tags=["results"])
         }
     },
 )
-def show_case(
-    batch_id: BatchId, custom_id: str, service: Served, _: Reader, _turn: LargeRead
-) -> Response:
+def show_case(batch: ReadBatch, custom_id: str, _turn: LargeRead) -> Response:
     """Return a case as it was submitted; 410 when the batch's inputs are freed."""
-    line = service.client.batch(batch_id).case(custom_id)
+    line = batch.case(custom_id)
     if line is None:
         raise ProblemError(
             410,
             "INPUTS_FREED",
-            f"the inputs of batch {batch_id[:80]!r} are freed",
+            f"the inputs of batch {batch.id[:80]!r} are freed",
             "look at them in the input that was submitted",
         )
     return Response(line, media_type="application/json")

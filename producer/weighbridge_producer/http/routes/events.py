@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack, aclosing
 from typing import TYPE_CHECKING, Annotated
 
 from fastapi import APIRouter, Header, Response
 from starlette.concurrency import run_in_threadpool
-from starlette.responses import StreamingResponse
 
 from weighbridge.errors import WeighbridgeError
-from weighbridge_producer.http.access import Reader
-from weighbridge_producer.http.live import Snapshot, server_sent
+from weighbridge_producer.http.access import ReadBatch, Reader
+from weighbridge_producer.http.held_stream import HeldStream
+from weighbridge_producer.http.live import Snapshot, problem_event, server_sent
 from weighbridge_producer.http.problems import problem_of
-from weighbridge_producer.http.routes.batches import BatchId
 from weighbridge_producer.http.service import Served
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncGenerator
 
     from weighbridge_producer.http.service import Service
 
@@ -53,41 +53,41 @@ router = APIRouter(prefix="/api/batches", tags=["batches"])
     response_class=Response,
 )
 async def batch_events(
-    batch_id: BatchId,
     service: Served,
-    _: Reader,
+    identity: Reader,
+    batch: ReadBatch,
     last_event_id: Annotated[
         str, Header(description="the id of the last event seen; what it told is not told again")
     ] = "",
 ) -> Response:
     """Tell how a batch stands, as server-sent events, until it has ended."""
-    service.live.check_room()
-    state = await run_in_threadpool(service.client.batch(batch_id).status)
-    if state.status.final and last_event_id == _end_id(Snapshot.of(state)):
-        return Response(status_code=204)
-    return StreamingResponse(
-        _events(service, batch_id, last_event_id),
-        media_type=EVENT_STREAM,
-        headers={"X-Accel-Buffering": "no"},
-    )
+    with ExitStack() as held:
+        slot = held.enter_context(service.listeners.take(identity.project))
+        state = await run_in_threadpool(batch.status)
+        if state.status.final and last_event_id == _end_id(Snapshot.of(state)):
+            return Response(status_code=204)
+        held.pop_all()
+        return HeldStream(
+            *(_events(service, batch.id, last_event_id), [slot], EVENT_STREAM),
+            headers={"X-Accel-Buffering": "no"},
+        )
 
 
-async def _events(service: Service, batch_id: str, seen: str) -> AsyncIterator[bytes]:
+async def _events(service: Service, batch_id: str, seen: str) -> AsyncGenerator[bytes]:
     yield _RETRY
     try:
-        async for snapshot in service.live.snapshots(batch_id):
-            if snapshot is None:
-                yield _HEARTBEAT
-                continue
-            if snapshot.mark != seen:
-                yield snapshot.event
-            seen = ""
-            if snapshot.state.status.final:
-                yield server_sent("end", _end_id(snapshot), snapshot.data)
+        async with aclosing(service.live.snapshots(batch_id)) as snapshots:
+            async for snapshot in snapshots:
+                if snapshot is None:
+                    yield _HEARTBEAT
+                    continue
+                if snapshot.mark != seen:
+                    yield snapshot.event
+                seen = ""
+                if snapshot.state.status.final:
+                    yield server_sent("end", _end_id(snapshot), snapshot.data)
     except WeighbridgeError as error:
-        yield server_sent(
-            "problem", "", problem_of(error).as_json(f"/api/batches/{batch_id}/events")
-        )
+        yield problem_event(problem_of(error), f"/api/batches/{batch_id}/events")
 
 
 def _end_id(snapshot: Snapshot) -> str:

@@ -69,13 +69,13 @@ async def grade(
     grader_id: str,
     request: Request,
     service: Served,
-    _: Submitter,
+    identity: Submitter,
 ) -> dict[str, Any]:
     """Grade one set of inputs at once, without the queue, and return the result as a result line has it."""
     _check_known(grader_id)
-    answer = await service.trials.grade(
-        grader_id, await whole_body(request, service.settings.try_it_limit_bytes)
-    )
+    limit = service.settings.try_it_limit_bytes
+    body = await whole_body(request, limit, identity.project)
+    answer = await service.trials.grade(grader_id, body, identity.project)
     if error := answer.pop("error"):
         raise ProblemError(422, error["code"], error["message"], error["hint"])
     return answer

@@ -41,8 +41,13 @@ def _ping(service: Service) -> None:
 
 
 @router.get("/metrics", response_class=Response, responses=_TEXT)
-def metrics(service: Served, _: Reader) -> Response:
-    """Tell Prometheus of this copy's requests and of the work on the store."""
-    batches = service.client.batches(_BATCHES_COUNTED)
+def metrics(service: Served, identity: Reader) -> Response:
+    """Tell Prometheus of the work on the store, and admins of this copy's requests.
+
+    Batches are counted of the key's project only, of all for admins.
+    """
+    batches = service.client.batches(_BATCHES_COUNTED, project=identity.sees)
     active = [state for state in batches if not state.status.final]
-    return Response(service.metrics.text(service.client.health(), active), media_type=CONTENT_TYPE)
+    health = service.client.health(project=identity.sees)
+    told = service.metrics.text(health, active, with_requests=identity.sees is None)
+    return Response(told, media_type=CONTENT_TYPE)

@@ -3,31 +3,26 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import orjson
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, Field
 from starlette.concurrency import run_in_threadpool
-from starlette.responses import StreamingResponse
 
 from weighbridge.errors import NoSuchResultError
 from weighbridge.graders.base import Verdict
 from weighbridge.jobs.model import NAME_LIMIT, JobStatus
 from weighbridge.jobs.results import TEXT_LIMIT, ResultFilter
-from weighbridge_producer.http.access import Reader
+from weighbridge_producer.http.access import ReadBatch, Reader
+from weighbridge_producer.http.held_stream import HeldStream
 from weighbridge_producer.http.problems import ProblemError
 from weighbridge_producer.http.result_stream import ResultStream
-from weighbridge_producer.http.routes.batches import BatchId
 from weighbridge_producer.http.service import Served
 from weighbridge_producer.http.shapes import CaseResultsShape, ResultPageShape
-from weighbridge_producer.http.turns import LargeRead
+from weighbridge_producer.http.turns import LargeRead, Turns, search_turn
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from starlette.types import Receive, Scope, Send
-
     from weighbridge.jobs.results import ResultPage
 
 NDJSON = "application/x-ndjson"
@@ -81,48 +76,37 @@ class ResultQuery(BaseModel, extra="forbid"):
     },
 )
 async def list_results(
-    batch_id: BatchId,
+    batch: ReadBatch,
     request: Request,
     service: Served,
-    reader: Reader,
+    identity: Reader,
     query: Annotated[ResultQuery, Query()],
 ) -> Response:
     """Return the results that match: a page as JSON, or all of them as a stream of lines."""
     wanted = query.wanted()
-    batch = service.client.batch(batch_id)
     if _streams(request, query):
-        if query.follow:
-            service.live.check_room()
         if query.marked and wanted != ResultFilter():
             raise _invalid("a marked stream has no filter", "leave out one of them")
         stream = ResultStream(
             *(service, batch, wanted, query.cursor or None),
             follow=query.follow,
             marked=query.marked,
+            turns=Turns(request.scope, identity.project),
         )
-        with ExitStack() as place:
-            place.enter_context(service.result_streams.place(reader.key_id))
+        with ExitStack() as held:
+            limits = [service.result_streams, *([service.listeners] if query.follow else [])]
+            slots = [held.enter_context(limit.take(identity.project)) for limit in limits]
             await stream.begin()
-            return _PlacedResponse(stream.blobs(), place.pop_all())
+            held.pop_all()
+            return HeldStream(stream.blobs(), slots, NDJSON)
     if query.follow or query.marked:
         raise _invalid(
             "only a stream can follow a batch, or be marked",
             f"ask for it with format=ndjson, or with `Accept: {NDJSON}`",
         )
+    await search_turn(request, service, identity)
     page = await run_in_threadpool(batch.search, wanted, query.cursor or None, query.limit)
     return Response(_page_json(page), media_type="application/json")
-
-
-class _PlacedResponse(StreamingResponse):
-    """A stream of results that gives its place back, however it ends."""
-
-    def __init__(self, blobs: AsyncIterator[bytes], place: ExitStack) -> None:
-        super().__init__(blobs, media_type=NDJSON)
-        self._place = place
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        with self._place:
-            await super().__call__(scope, receive, send)
 
 
 def _invalid(why: str, hint: str) -> ProblemError:
@@ -144,22 +128,24 @@ def _page_json(page: ResultPage) -> bytes:
     )
 
 
-@router.get("/{batch_id}/results/{custom_id:path}", response_model=CaseResultsShape)
+@router.get(
+    "/{batch_id}/results/{custom_id:path}",
+    response_model=None,
+    responses={200: {"model": CaseResultsShape}},
+)
 def show_results(
-    batch_id: BatchId,
+    batch: ReadBatch,
     custom_id: str,
-    service: Served,
-    _: Reader,
     _turn: LargeRead,
     label: Annotated[str | None, Query(description="only this label's result")] = None,
-) -> dict[str, Any]:
+) -> Response:
     """Return the results of one case, one for each of its graders."""
-    found = service.client.batch(batch_id).result(custom_id)
+    found = batch.result(custom_id)
     chosen = [result for result in found if label is None or result["label"] == label]
     if not chosen:
         labels = ", ".join(str(result["label"])[:80] for result in found)
         raise NoSuchResultError(
-            f"case {custom_id[:80]!r} of batch {batch_id} has no label {(label or '')[:80]!r}",
+            f"case {custom_id[:80]!r} of batch {batch.id} has no label {(label or '')[:80]!r}",
             f"its labels are: {labels}",
         )
-    return {"results": chosen}
+    return Response(orjson.dumps({"results": chosen}), media_type="application/json")

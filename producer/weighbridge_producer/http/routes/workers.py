@@ -32,13 +32,13 @@ def list_workers(service: Served, _: Reader) -> Workers:
 
 
 @router.get("/health")
-def show_health(service: Served, _: Reader) -> Health:
-    """Return whether work goes on, and what holds it up."""
-    return service.client.health()
+def show_health(service: Served, identity: Reader) -> Health:
+    """Return whether work goes on, and what holds it up; batches of the key's project only, of all for admins."""
+    return service.client.health(project=identity.sees)
 
 
 @router.post("/workers/{name:path}/drain", status_code=202)
-def drain_worker(name: str, service: Served, _: Admin) -> Drained:
+def drain_worker(name: str, service: Served, identity: Admin) -> Drained:
     """Ask a worker to finish what it has begun, and leave."""
-    service.client.drain(name)
+    service.client.drain(name, identity.actor)
     return Drained(worker=name)

@@ -1,11 +1,12 @@
--- Note when the sweeper looks at the batch next, and give the batch its turn if something in it waits without one.
--- ARGV: batch, time in ms of what is due next there, or ''
+-- Note when the sweeper looks at the batch next: when the first of what is held back there is due, be it claimed since
+-- the sweeper looked. Give the batch its turn if something in it waits without one. ARGV: batch
 use(ARGV[1])
 local state = redis.call('HMGET', meta, 'expires_ms', unpack(TURN))
 if not state[1] then return 0 end
 write_first_so_oom_is_allowed()
 local expires, queue = tonumber(state[1]), state[5]
-local next = ARGV[2] ~= '' and math.min(tonumber(ARGV[2]), expires) or expires
+local first = redis.call('ZRANGEBYSCORE', open, '(0', '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
+local next = math.min(tonumber(first[2] or expires), expires)
 redis.call('HSET', chunks, 'watched', next)
 if same_server then redis.call('ZADD', KEYS[3], next, batch) end
 -- A turn may have been lost with a failover; the mark in the batch cannot know.

@@ -1,0 +1,60 @@
+"""Shell-style globs of tools' names: what they match, and what it costs to find out.
+
+A glob of texts and `*` is matched by searching for its texts one after another. One with `?` or a class becomes a
+regular expression, whose work can grow with the product of both lengths.
+"""
+
+from __future__ import annotations
+
+import re
+from fnmatch import translate
+from functools import cached_property
+
+_CALL_COMPARISONS = 5  #: in the time of trying one glob
+_SEARCHED_COMPARISONS = 0.02  #: in the time of searching through one character
+PATTERN_LIMIT = 20_000  #: characters of all globs with `?` or a class; 0.3 seconds to compile
+_MATCHED_COMPARISONS = 0.2  #: in the time of one character at one place of the name
+
+
+class Glob:
+    """One glob; case matters."""
+
+    def __init__(self, entry: str) -> None:
+        self.entry = entry
+        first, *others = entry.split("*")
+        self._first = first
+        self._last = others.pop() if others else ""
+        self._between = [text for text in others if text]
+        self._has_star = "*" in entry
+        #: whether it needs no regular expression
+        self.is_plain = {"?", "["}.isdisjoint(entry)
+
+    def matches(self, name: str) -> bool:
+        """Whether it covers a name."""
+        if not self.is_plain:
+            return self._pattern.match(name) is not None
+        if not self._has_star:
+            return name == self.entry
+        if not (name.startswith(self._first) and name.endswith(self._last)):
+            return False
+        at, end = len(self._first), len(name) - len(self._last)
+        for text in self._between:
+            at = name.find(text, at, end)
+            if at < 0:
+                return False
+            at += len(text)
+        return at <= end
+
+    def comparisons(self, length: int) -> float:
+        """Return an upper bound of the comparisons in the time of matching a name of so many characters."""
+        if self.is_plain:
+            return (
+                _CALL_COMPARISONS + min(length, len(self._between)) + length * _SEARCHED_COMPARISONS
+            )
+        fixed = re.match(r"[^*?\[]*", self.entry)
+        size = len(self.entry) - (fixed.end() if fixed else 0)
+        return _CALL_COMPARISONS + size * length * _MATCHED_COMPARISONS
+
+    @cached_property
+    def _pattern(self) -> re.Pattern[str]:
+        return re.compile(translate(self.entry))

@@ -1,0 +1,87 @@
+"""How safe the last writes to a server are: on its disk, on its replicas, or in its memory alone."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from redis.exceptions import NoPermissionError, ResponseError
+
+from weighbridge.errors import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+@dataclass(frozen=True, slots=True)
+class Durability:
+    """Where a server confirmed that writes are, beside its memory."""
+
+    disk: bool | None  #: whether they are synced to its disk; None where it does not say
+    replicas: int  #: that have them in memory
+    connected_replicas: int = 0
+    append_only: bool = False  #: whether it writes them to a file at all
+    waited_seconds: float = 0.0  #: at most, for each confirmation
+
+    def __str__(self) -> str:
+        if self.disk:
+            return f"synced to the server's disk{self._copied()}"
+        if self.disk is False:
+            return f"not confirmed to be on the server's disk within {self.waited_seconds:g} s{self._copied()}"
+        if self.append_only:
+            return f"written to the server's file, whose sync it cannot confirm{self._copied()}"
+        return f"in the server's memory only{self._copied()}"
+
+    def _copied(self) -> str:
+        if not self.connected_replicas:
+            return ""
+        if self.replicas >= self.connected_replicas:
+            return f", and copied to {counted(self.replicas, 'replica')}"
+        return f", and copied to {self.replicas} of {counted(self.connected_replicas, 'replica')}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as JSON has it, with what `str` says as `text`."""
+        return asdict(self) | {"text": str(self)}
+
+
+def confirm(redis: Any, write: Callable[[Any], object], timeout_seconds: float) -> Durability:
+    """Wait until the server confirms what was written before, for at most so long each on its disk and on replicas.
+
+    WAITAOF and WAIT ask for what their own connection has written, so `write` queues a write that changes nothing on
+    the pipeline whose connection asks; the server puts it behind all that it took in before.
+    """
+    append_only = bool(redis.info("persistence").get("aof_enabled"))
+    connected = int(redis.info("replication").get("connected_slaves") or 0)
+    milliseconds = max(1, int(timeout_seconds * 1000))  # 0 would be for ever
+    pipe = redis.pipeline(transaction=False)
+    write(pipe)
+    if append_only:
+        pipe.execute_command("WAITAOF", 1, 0, milliseconds)
+    if connected:
+        pipe.execute_command("WAIT", connected, milliseconds)
+    answers = pipe.execute(raise_on_error=False)
+    if isinstance(answers[0], Exception):
+        raise answers[0]
+    replicas = answers[-1] if connected else 0
+    return Durability(
+        disk=_on_disk(answers[1]) if append_only else None,
+        replicas=0 if _is_refused(replicas) else int(replicas),
+        connected_replicas=connected,
+        append_only=append_only,
+        waited_seconds=timeout_seconds,
+    )
+
+
+def _on_disk(answer: Any) -> bool | None:
+    return None if _is_refused(answer) else bool(answer[0])
+
+
+def _is_refused(answer: Any) -> bool:
+    """Whether the server knows no such command, or does not let us give it; raises any other error."""
+    if isinstance(answer, NoPermissionError):
+        return True
+    if isinstance(answer, ResponseError):
+        return "unknown command" in str(answer)
+    if isinstance(answer, Exception):
+        raise answer
+    return False

@@ -1,0 +1,154 @@
+"""Limits on what runs or is held at once: so much in all, and so much for one project."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from threading import Lock
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+
+class Slot:
+    """A share of a limit; it is given back once, at the end of a `with` or by `release`."""
+
+    def __init__(self, slots: Slots, project: str, amount: int) -> None:
+        self._slots = slots
+        self._project = project
+        self._amount = amount
+
+    def release(self) -> None:
+        """Give it back; a second call does nothing."""
+        amount, self._amount = self._amount, 0
+        if amount:
+            self._slots._give_back(self._project, amount)  # noqa: SLF001 - the two are one piece
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Waiter:
+    project: str
+    amount: int
+    granted: asyncio.Future[None]
+    loop: asyncio.AbstractEventLoop
+
+
+class Slots:
+    """At most `most` at once, `most_of_one` of them for one project; `refusal` makes the error for everybody else.
+
+    Who takes a `turn` waits for it, at most `waiting_of_one` of a project. A turn goes to the project that has least.
+    """
+
+    def __init__(
+        self,
+        most: int,
+        most_of_one: int,
+        refusal: Callable[[], Exception],
+        *,
+        waiting_of_one: int = 0,
+    ) -> None:
+        self.most = most
+        self.most_of_one = most_of_one
+        self._refusal = refusal
+        self._waiting_of_one = waiting_of_one
+        self._lock = Lock()  # guards all below: threads take and give back as well
+        self._taken: Counter[str] = Counter()
+        self._waiters: list[_Waiter] = []
+
+    @property
+    def taken(self) -> int:
+        """How much is taken now."""
+        return self._taken.total()
+
+    def take(self, project: str, amount: int = 1) -> Slot:
+        """Take a slot now; raise the refusal when there is none."""
+        with self._lock:
+            if not self._has_room(project, amount):
+                raise self._refusal()
+            self._taken[project] += amount
+        return Slot(self, project, amount)
+
+    async def turn(
+        self, project: str, amount: int = 1, *, patience_seconds: float | None = None
+    ) -> Slot:
+        """Take a slot once there is one.
+
+        Raises the refusal when too many of the project wait already, or when there was none in time. What is larger
+        than a project's share gets the whole share.
+        """
+        amount = min(amount, self.most_of_one)
+        with self._lock:
+            if self._has_room(project, amount) and not self._waits(project):
+                self._taken[project] += amount
+                return Slot(self, project, amount)
+            if self._waits(project) >= self._waiting_of_one:
+                raise self._refusal()
+            loop = asyncio.get_running_loop()
+            waiter = _Waiter(project, amount, loop.create_future(), loop)
+            self._waiters.append(waiter)
+        try:
+            async with asyncio.timeout(patience_seconds):
+                await waiter.granted
+        except BaseException as error:
+            self._withdraw(waiter)
+            if isinstance(error, TimeoutError):
+                raise self._refusal() from None
+            raise
+        return Slot(self, project, amount)
+
+    def _has_room(self, project: str, amount: int) -> bool:
+        of_all, of_one = self._taken.total() + amount, self._taken[project] + amount
+        return of_all <= self.most and of_one <= self.most_of_one
+
+    def _waits(self, project: str) -> int:
+        return sum(waiter.project == project for waiter in self._waiters)
+
+    def _withdraw(self, waiter: _Waiter) -> None:
+        with self._lock:
+            if waiter in self._waiters:
+                self._waiters.remove(waiter)
+                return
+        self._give_back(waiter.project, waiter.amount)  # it was granted, and nobody takes it
+
+    def _give_back(self, project: str, amount: int) -> None:
+        with self._lock:
+            self._taken[project] -= amount
+            self._taken += Counter()  # forgets who has none
+            while waiter := self._next():
+                self._waiters.remove(waiter)
+                self._taken[waiter.project] += waiter.amount
+                with suppress(RuntimeError):  # its loop is closed: so is all that waited in it
+                    waiter.loop.call_soon_threadsafe(_grant, waiter.granted)
+
+    def _next(self) -> _Waiter | None:
+        """Return whose turn it is: of the project that has least, the one that waits longest."""
+        able = [each for each in self._waiters if self._has_room(each.project, each.amount)]
+        return min(able, key=lambda each: self._taken[each.project], default=None)
+
+
+def _grant(future: asyncio.Future[None]) -> None:
+    if not future.done():
+        future.set_result(None)
+
+
+class ByteBudget(Slots):
+    """Bytes that may be held in memory at once."""
+
+    @contextmanager
+    def account(self, project: str) -> Iterator[Callable[[int], None]]:
+        """Give a function that counts what one request brings; all of it is let go at the end."""
+        held: list[Slot] = []
+        try:
+            yield lambda size: held.append(self.take(project, size))
+        finally:
+            for slot in held:
+                slot.release()

@@ -1,0 +1,120 @@
+"""`weighbridge run` after a crash: success is reported only with every line, each once."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from typing import TYPE_CHECKING
+
+import psutil
+import pytest
+
+from support.cases import true_false_cases, write_cases
+from support.waiting import eventually
+from weighbridge.jobs.grading import grade_lines
+
+if TYPE_CHECKING:
+    import subprocess
+    from pathlib import Path
+
+    from support.cli import Cli, Ended
+
+MANY = 60_000
+
+
+@pytest.fixture
+def many(tmp_path: Path) -> Path:
+    """A file of so many cases that a run can be met in the middle."""
+    return write_cases(tmp_path / "many.jsonl", true_false_cases(MANY))
+
+
+def graded_here(path: Path) -> list[bytes]:
+    """Return the results that the library gives, sorted."""
+    with path.open("rb") as lines:
+        return sorted(b"".join(grade_lines(lines, ())).splitlines(keepends=True))
+
+
+def sorted_lines(path: Path) -> list[bytes]:
+    return sorted(path.read_bytes().splitlines(keepends=True))
+
+
+def saved_bytes(cli: Cli) -> int:
+    """Return how many bytes of results the last checkpoint of the only run covers; 0 before the first."""
+    states = [json.loads(path.read_bytes()) for path in cli.state.glob("*/run.json")]
+    return max((int(state["collected"]["written_bytes"]) for state in states), default=0)
+
+
+def folder_of(cli: Cli) -> Path:
+    """Return the folder of the only run there is."""
+    (path,) = cli.state.glob("*/run.json")
+    return path.parent
+
+
+def begun(cli: Cli, *arguments: object) -> subprocess.Popen[bytes]:
+    """Start a run and return it once it has saved first results."""
+    run = cli.start("run", *arguments)
+    eventually(lambda: run.poll() is not None or saved_bytes(cli), 30, "the first results")
+    assert run.poll() is None, run.stderr and run.stderr.read()
+    return run
+
+
+def suspended(run: subprocess.Popen[bytes]) -> list[psutil.Process]:
+    """Stop the run, its server and its workers where they are, and return them."""
+    parent = psutil.Process(run.pid)
+    found = [parent, *parent.children(recursive=True)]
+    for process in found:
+        process.suspend()
+    return found
+
+
+def kill_everything(cli: Cli, run: subprocess.Popen[bytes]) -> None:
+    """Kill the run, its server and its workers, as the end of the machine would."""
+    found = suspended(run)  # so that none acts on another's death
+    for process in found:
+        process.kill()
+    run.communicate(timeout=20)
+    psutil.wait_procs(found, 10)
+    cli.await_silence(10)
+
+
+def assert_finished_with_every_line(cli: Cli, cases: Path) -> Ended:
+    """Make sure that the same command ends with every line once, and leaves nothing; return what it came to."""
+    ended = cli("run", cases.name, "-o", "out.jsonl")
+    assert ended.status == 100, ended.err
+    assert sorted_lines(cli.folder / "out.jsonl") == graded_here(cases)
+    cli.await_silence()
+    assert list(cli.state.rglob("*")) == []
+    assert list(cli.folder.glob(".weighbridge-*")) == []
+    return ended
+
+
+def test_an_older_state_file_costs_no_line_and_doubles_none(cli: Cli, many: Path) -> None:
+    run = begun(cli, many.name, "-o", "out.jsonl")
+    older = (folder_of(cli) / "run.json").read_bytes()
+    size = saved_bytes(cli)
+    eventually(lambda: run.poll() is not None or saved_bytes(cli) > 2 * size, 30, "more results")
+    assert run.poll() is None, "the run ended too early"
+    kill_everything(cli, run)
+    (folder_of(cli) / "run.json").write_bytes(older)
+    assert "resumed" not in assert_finished_with_every_line(cli, many).out
+
+
+def test_a_server_that_lost_its_last_writes_costs_no_line_and_doubles_none(
+    cli: Cli, many: Path
+) -> None:
+    """What it has forgotten is cut and graded anew, and comes in other chunks than before."""
+    run = begun(cli, many.name, "-o", "out.jsonl")
+    older = cli.folder / "older-server"
+    server = folder_of(cli) / "server"
+    processes = suspended(run)
+    shutil.copytree(server / "appendonlydir", older)
+    size = saved_bytes(cli)
+    for process in processes:
+        process.resume()
+    eventually(lambda: run.poll() is not None or saved_bytes(cli) > 2 * size, 30, "more results")
+    assert run.poll() is None, "the run ended too early"
+    kill_everything(cli, run)
+    shutil.rmtree(server / "appendonlydir")
+    shutil.copytree(older, server / "appendonlydir")
+    cli.environment["WEIGHBRIDGE_CHUNK_LIMIT_JOBS"] = "777"
+    assert "resumed" in assert_finished_with_every_line(cli, many).out

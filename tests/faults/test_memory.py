@@ -1,0 +1,146 @@
+"""Large jobs under real workers with default settings: what fits is graded, what does not is errored once, alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from support.cases import assert_graded_right, hazard_case, results_by_id, true_false_cases
+from weighbridge_producer import Client
+
+if TYPE_CHECKING:
+    from support.cases import Case
+    from support.workers import StartWorker, WorkerProcess
+    from weighbridge.embedded import EmbeddedServer
+
+MB = 1_000_000
+SENTENCE = "The quick brown fox jumps over the lazy dog. "
+#: Texts by what they need in memory for a byte of the line: one byte, two for three, four for four and four for one.
+TEXTS = {
+    "plain": SENTENCE,
+    "Chinese": "\u4e2d\u6587\u7b54\u6848",
+    "emoji": "\U0001f600\U0001f680",
+    "control characters": "\u0001",
+}
+
+
+def answer(custom_id: str, grader: str, text: str, size: int) -> Case:
+    """Return a case whose answer takes about so many bytes as JSON."""
+    width = max(len(text.encode()), 6 * text.count("\u0001"))
+    inputs = {"agent_response": text * (size // width), "expected_output": "true"}
+    return {"custom_id": custom_id, "inputs": inputs, "grader": grader}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("grader", ["true-false", "string-match"])
+def test_plain_answers_of_up_to_31_megabytes_are_graded_with_default_settings(
+    own_server: EmbeddedServer, start_worker: StartWorker, grader: str
+) -> None:
+    worker = start_worker(own_server.url)
+    sizes = (20 * MB, 31 * MB)
+    with Client(own_server.url) as client:
+        batch = client.submit(
+            answer(f"{name} {size}", grader, text, size)
+            for name, text in TEXTS.items()
+            for size in sizes
+        )
+        batch.wait(180)
+        statuses = {row["custom_id"]: row["error"] for row in batch.results(follow=False)}
+    assert statuses == {f"{name} {size}": None for name in TEXTS for size in sizes}
+    assert "a child died" not in worker.log
+
+
+def recorded_trace(size: int) -> dict[str, Any]:
+    """Return a chat of about so many bytes in which an agent reads files of 5,000 bytes."""
+    messages: list[dict[str, Any]] = [{"role": "user", "content": "Find the fault."}]
+    for number in range(size // 5_300):
+        function = {"name": "read_file", "arguments": f'{{"path": "src/part_{number}.py"}}'}
+        call = {"id": f"call_{number}", "type": "function", "function": function}
+        usage = {"prompt_tokens": 900 + number, "completion_tokens": 40}
+        messages += [
+            {"role": "assistant", "content": None, "tool_calls": [call], "usage": usage},
+            {
+                "role": "tool",
+                "tool_call_id": call["id"],
+                "content": f"# {number}\n" + SENTENCE * 111,
+            },
+        ]
+    return {"model": "gpt-4o-mini", "messages": messages}
+
+
+@pytest.mark.slow
+def test_recorded_traces_of_31_megabytes_are_graded_with_default_settings(
+    own_server: EmbeddedServer, start_worker: StartWorker
+) -> None:
+    worker, trace = start_worker(own_server.url), recorded_trace(31 * MB)
+    configs: dict[str, Any] = {
+        "budget": {"max_tool_calls": 12},
+        "loop": None,
+        "tool-schema": {"blocklist": ["delete_*"]},
+    }
+    with Client(own_server.url) as client:
+        batch = client.submit(
+            {"custom_id": name, "inputs": {"trace": trace}, "grader": name, "config": config}
+            for name, config in configs.items()
+        )
+        batch.wait(120)
+        errors = {row["custom_id"]: row["error"] for row in batch.results(follow=False)}
+    assert errors == dict.fromkeys(configs)
+    assert "a child died" not in worker.log
+
+
+AROUND = 300
+
+
+def outcomes(worker: WorkerProcess, *poison: Case) -> list[dict[str, Any]]:
+    """Grade some poison in the middle of ordinary cases, make sure of those, and return the others' results."""
+    around = list(true_false_cases(AROUND))
+    with Client(worker.url) as client:
+        batch = client.submit([*around[: AROUND // 2], *poison, *around[AROUND // 2 :]])
+        batch.wait(120)
+        results = results_by_id(batch)
+        # The worker and all its neighbours go on.
+        client.submit(true_false_cases(20)).wait(30)
+    assert_graded_right(results, AROUND)
+    return [results[case["custom_id"]] for case in poison]
+
+
+@pytest.mark.parametrize("grader", ["fills-memory", "fills-memory-natively"])
+def test_a_job_that_fills_the_memory_is_out_of_memory_after_one_death_with_default_settings(
+    own_server: EmbeddedServer, start_worker: StartWorker, grader: str
+) -> None:
+    worker = start_worker(own_server.url)
+    (result,) = outcomes(worker, hazard_case("hog", grader))
+    assert result["error"]["code"] == "OUT_OF_MEMORY"
+    assert "a worker child may hold 512 MiB" in result["error"]["message"]
+    assert worker.log.count("a child died by") == 1
+
+
+def test_jobs_that_fill_the_memory_each_cost_one_death_and_one_result(
+    own_server: EmbeddedServer, start_worker: StartWorker
+) -> None:
+    worker = start_worker(own_server.url, child_memory_limit_bytes=128 << 20)
+    hogs = [hazard_case(f"hog-{number}", "fills-memory") for number in range(4)]
+    results = outcomes(worker, *hogs)
+    assert {result["error"]["code"] for result in results} == {"OUT_OF_MEMORY"}
+    assert worker.log.count("a child died by") == 4
+
+
+def test_a_line_too_large_for_the_memory_limit_is_out_of_memory_without_being_tried(
+    own_server: EmbeddedServer, start_worker: StartWorker
+) -> None:
+    worker = start_worker(own_server.url, child_memory_limit_bytes=64 << 20)
+    (result,) = outcomes(worker, answer("large", "true-false", SENTENCE, 20 * MB))
+    assert result["error"]["code"] == "OUT_OF_MEMORY"
+    assert "lines of up to 16,777,216 bytes can be graded" in result["error"]["message"]
+    assert "a child died" not in worker.log
+
+
+def test_jobs_are_not_blamed_for_memory_that_others_left_behind(
+    own_server: EmbeddedServer, start_worker: StartWorker
+) -> None:
+    worker = start_worker(own_server.url, 1, child_memory_limit_bytes=128 << 20)
+    # Each keeps 20 MB: the seventh in one process is over the limit, whichever that is.
+    hoards = [hazard_case(f"hoard-{number}", "hoards", expected=20) for number in range(24)]
+    assert {result["status"] for result in outcomes(worker, *hoards)} == {"graded"}

@@ -1,0 +1,95 @@
+"""Jobs that take their whole worker down: each is errored alone, and the workers that come after grade the others."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING
+
+import pytest
+
+from support.cases import assert_graded_right, hazard_case, results_by_id, true_false_cases
+from support.waiting import eventually
+from support.workers import KeptWorker
+from weighbridge.settings import Settings
+from weighbridge_producer import Client
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from weighbridge.embedded import EmbeddedServer
+
+AROUND = 200
+#: One death is no one's fault yet; three with the job noted end it; and some more, of what ran beside it.
+STARTS_LIMIT = 8
+
+
+@contextmanager
+def kept(worker: KeptWorker) -> Iterator[KeptWorker]:
+    """Keep a worker running for a while."""
+    with ExitStack() as stack:
+        stack.callback(worker.stop)
+        yield worker
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(240)
+@pytest.mark.parametrize("grader", ["kills-its-worker", "kills-its-group"])
+def test_a_job_that_kills_its_whole_worker_is_errored_alone(
+    own_server: EmbeddedServer, tmp_path: Path, grader: str
+) -> None:
+    cases = list(true_false_cases(AROUND))
+    cases[AROUND // 2 : AROUND // 2] = [hazard_case("deadly", grader)]
+    with (
+        Client(own_server.url) as client,
+        kept(KeptWorker(own_server.url, 2, tmp_path)) as worker,
+    ):
+        batch = client.submit(cases)
+        batch.wait(200)
+        print(f"{worker.starts} starts")
+        results = results_by_id(batch)
+        assert len(results) == AROUND + 1
+        assert_graded_right(results, AROUND)
+        assert results["deadly"]["error"]["code"] == "WORKER_KILLED"
+        assert "the loss of its whole worker" in results["deadly"]["error"]["message"]
+        assert batch.status().counts.errored == 1
+        assert worker.starts <= STARTS_LIMIT
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(240)
+def test_what_was_graded_beside_a_job_that_kills_its_worker_is_not_blamed(
+    own_server: EmbeddedServer, tmp_path: Path
+) -> None:
+    """Each of the slow jobs is at work whenever the worker dies, until it is graded while the other is not."""
+    slow = [hazard_case(f"slow-{number}", "sleeps", expected=1) for number in range(6)]
+    deadly = hazard_case("deadly", "kills-its-worker")
+    with (
+        Client(own_server.url, settings=Settings(chunk_limit_jobs=1)) as client,
+        kept(KeptWorker(own_server.url, 3, tmp_path)) as worker,
+    ):
+        batch = client.submit([*slow[:3], deadly, *slow[3:]])
+        batch.wait(200)
+        results = results_by_id(batch)
+        statuses = {name: result["status"] for name, result in results.items()}
+        assert statuses.pop("deadly") == "errored"
+        assert statuses == {f"slow-{number}": "graded" for number in range(6)}
+        assert worker.starts <= STARTS_LIMIT
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(240)
+def test_another_batch_goes_on_while_workers_die(
+    own_server: EmbeddedServer, tmp_path: Path
+) -> None:
+    with (
+        Client(own_server.url) as client,
+        kept(KeptWorker(own_server.url, 2, tmp_path)) as worker,
+    ):
+        deadly = client.submit([hazard_case("deadly", "kills-its-group")])
+        eventually(lambda: worker.starts > 1, 60, "the first death")
+        other = client.submit(true_false_cases(1000))
+        other.wait(60)
+        assert_graded_right(results_by_id(other), 1000)
+        deadly.wait(150)
+        assert results_by_id(deadly)["deadly"]["error"]["code"] == "WORKER_KILLED"

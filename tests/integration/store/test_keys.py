@@ -1,0 +1,188 @@
+"""The keys of a batch on a real server: they die together, and a deletion leaves one; what is missing says why."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+from redis.crc import key_slot
+
+from support.chunks import (
+    CHARGE,
+    DAY,
+    a_batch,
+    a_chunk,
+    a_line,
+    claimed,
+    filled,
+    graded,
+    keys_of,
+    recorded,
+)
+from support.waiting import eventually
+from weighbridge.errors import BatchExpiredError, BatchLostError, BatchNotFoundError
+from weighbridge.jobs.model import BatchStatus
+from weighbridge.jobs.store import BatchOptions, Store, new_batch_id
+
+if TYPE_CHECKING:
+    from weighbridge.embedded import EmbeddedServer
+
+LANE = "grader:elsewhere@0"
+
+
+def well_used(store: Store, queue: str) -> str:
+    """Return a batch that has every kind of key and field."""
+    batch = a_batch(store, queue)
+    chunks = filled(store, batch, [5, 5, 1, 1, 1])
+    for number in range(5):
+        claimed(store, queue, f"w/{number}")
+    recorded(store, batch, chunks[0])
+    parts = [(chunks[1].part(6, 8), 2), (chunks[1].part(8, 9), 1), (chunks[1].part(9, 11), 2)]
+    store.split(batch, chunks[1], "w/1", parts, str(parts[1][0]), CHARGE)
+    recorded(store, batch, parts[0][0])
+    store.count_failure(batch, chunks[2], "w/2", CHARGE)
+    store.set_aside(batch, str(chunks[3]), "w/3", queue, LANE)
+    store.set_aside(batch, str(chunks[4]), "w/4", queue, "grader:nowhere@2")
+    store.reopen(batch, chunks[0], 1, DAY)
+    store._run("taken", batch, b"")  # puts one chunk's ids in the index, and leaves the others
+    return batch
+
+
+def test_every_key_of_a_batch_dies_when_the_batch_does(store: Store, queue: str) -> None:
+    batch = well_used(store, queue)
+    assert keys_of(store, batch) == {
+        *("meta", "open", "chunks", "log", "ids"),
+        *(f"lane:{LANE}", "lane:grader:nowhere@2"),
+    }
+    created, lives = (int(part, 16) for part in batch.split("_")[1:3])
+    dies = {key: store.redis.pexpiretime(f"wb:{{{batch}}}:{key}") for key in keys_of(store, batch)}
+    assert set(dies.values()) == {(created + lives) * 1000}, dies
+
+
+def test_a_key_that_was_emptied_and_made_again_dies_with_the_others(
+    store: Store, queue: str
+) -> None:
+    batch = a_batch(store, queue)
+    [chunk] = filled(store, batch, [2])
+    recorded(store, batch, chunk)
+    assert "open" not in keys_of(store, batch)
+    store.reopen(batch, chunk, 1, DAY)
+    claimed(store, queue)
+    store.set_aside(batch, str(chunk.of_epoch(1)), "w/1", queue, LANE)
+    assert store.claim_next(queue, "w/2", 60, LANE)
+    assert store.release(batch, str(chunk.of_epoch(1)), "w/2")
+    left = {key: store.redis.pttl(f"wb:{{{batch}}}:{key}") for key in keys_of(store, batch)}
+    assert min(left.values()) > 0, left
+
+
+def test_a_deletion_leaves_a_mark_and_nothing_else(store: Store, queue: str) -> None:
+    batch = well_used(store, queue)
+    assert store.delete(batch)
+    assert keys_of(store, batch) == {"deleted"}
+    assert 0 < store.redis.ttl(f"wb:{{{batch}}}:deleted") <= 8 * DAY
+    shared = {key: mentions(store, key, batch) for key in store.redis.keys("wb:{fleet}:*")}
+    assert [key for key, found in shared.items() if found] == []
+
+
+def test_the_turns_of_a_lane_that_nobody_looks_at_any_more_die(store: Store, queue: str) -> None:
+    batch = well_used(store, queue)
+    store.close_batch(batch, BatchStatus.CANCELLED)
+    assert 0 < store.redis.ttl(f"wb:{{fleet}}:ready:{queue}/{LANE}") <= 3600
+
+
+def mentions(store: Store, key: bytes, batch: str) -> bool:
+    """Whether a key that batches share has one of them still."""
+    if store.redis.type(key) != b"zset":
+        return False
+    return store.redis.zscore(key, batch) is not None
+
+
+def test_a_deletion_that_was_interrupted_can_be_made_again(store: Store, queue: str) -> None:
+    batch = well_used(store, queue)
+    store.redis.unlink(f"wb:{{{batch}}}:open", f"wb:{{{batch}}}:chunks")
+    store.redis.set(f"wb:{{{batch}}}:deleted", 1, ex=60)
+    assert store.is_deleted(batch)
+    assert store.delete(batch)
+    assert {"meta", "open", "chunks", "log", "ids"}.isdisjoint(keys_of(store, batch))
+
+
+def test_the_keys_of_a_batch_share_a_slot_of_a_cluster(store: Store, queue: str) -> None:
+    batch = well_used(store, queue)
+    slots = {slot_of(f"wb:{{{batch}}}:{key}") for key in keys_of(store, batch)}
+    assert len(slots) == 1
+
+
+def test_the_keys_that_batches_share_lie_in_one_slot_of_a_cluster(store: Store, queue: str) -> None:
+    well_used(store, queue)
+    names = {key for key in store.redis.keys("*") if b"wb_" not in key and b"{fleet}" in key}
+    assert {b"wb:{fleet}:batches", b"wb:{fleet}:active", b"wb:{fleet}:due"} <= names
+    assert len({slot_of(name) for name in names}) == 1
+
+
+def slot_of(key: str | bytes) -> int:
+    return key_slot(key.encode() if isinstance(key, str) else key)
+
+
+class TestMissing:
+    def test_a_deleted_batch_is_not_found(self, store: Store, batch: str) -> None:
+        filled(store, batch, [3])
+        assert store.delete(batch)
+        assert not store.delete(batch)
+        assert batch not in store.batches()
+        assert batch not in store.active_batches()
+        for ask in (store.state, store.position, store.options):
+            with pytest.raises(BatchNotFoundError, match="was deleted"):
+                ask(batch)
+
+    def test_an_emptied_server_has_lost_the_batch(self, own_server: EmbeddedServer) -> None:
+        store = Store(own_server.url)
+        batch = store.open_batch(BatchOptions(), expiry_seconds=DAY, ttl_seconds=DAY)
+        [chunk] = filled(store, batch, [1])
+        results = graded(store, batch, chunk)
+        store.redis.flushall()
+        with pytest.raises(BatchLostError, match="is its append-only file on") as raised:
+            store.state(batch)
+        assert raised.value.code == "BATCH_LOST"
+        with pytest.raises(BatchLostError):
+            store.submit_chunk(batch, a_chunk(batch, 0, [a_line("a")]))
+        with pytest.raises(BatchLostError):
+            store.taken(batch, b"")
+        with pytest.raises(BatchLostError):
+            store.seal(batch, 0, "")
+        with pytest.raises(BatchLostError):
+            store.close_batch(batch, BatchStatus.CANCELLED)
+        with pytest.raises(BatchLostError):
+            store.pause_batch(batch, paused=True)
+        # And nothing that comes too late makes a part of it anew.
+        assert store.record(batch, chunk, *results) == "late"
+        assert keys_of(store, batch) == set()
+        store.close()
+
+    def test_an_id_that_says_it_has_expired_has(self, store: Store) -> None:
+        with pytest.raises(BatchExpiredError) as raised:
+            store.state(new_batch_id(int(time.time()) - 100, 50))
+        assert raised.value.code == "BATCH_EXPIRED"
+
+    def test_a_batch_dies_with_all_its_keys_when_its_id_says(self, store: Store) -> None:
+        batch = store.open_batch(BatchOptions(), expiry_seconds=1, ttl_seconds=1)
+        filled(store, batch, [3])
+        assert keys_of(store, batch)
+        eventually(lambda: not keys_of(store, batch), 10)
+        with pytest.raises(BatchExpiredError):
+            store.state(batch)
+
+    @pytest.mark.parametrize(
+        "name",
+        [
+            *("", "wb", "x_1_2_3", "wb_zz_1_2", "wb_1_2", "wb_1_2_3_4", "☃"),
+            *(
+                "wb_ffffffffffffffff_1_x",
+                f"wb_6b000000_1_{'0' * 21}",
+                f"wb_6b000000_1_{'0' * 20}\n",
+            ),
+        ],
+    )
+    def test_what_is_no_batch_id_is_not_found(self, store: Store, name: str) -> None:
+        with pytest.raises(BatchNotFoundError, match="is no batch id"):
+            store.state(name)

@@ -1,0 +1,195 @@
+"""Leases on a real server: one execution has a chunk at a time, and failures count against the job they belong to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from support.chunks import CHARGE, DAY, a_batch, claimed, filled, recorded
+
+if TYPE_CHECKING:
+    from weighbridge.jobs.store import Store
+
+
+def test_a_lease_keeps_every_other_execution_out(store: Store, batch: str, queue: str) -> None:
+    [chunk] = filled(store, batch, [3])
+    assert claimed(store, queue, "w/1").chunk == chunk
+    assert store.claim_next(queue, "w/2", 60) is None
+    assert store.renew(batch, str(chunk), "w/1", 60)
+    assert not store.renew(batch, str(chunk), "w/2", 60)
+    assert not store.release(batch, str(chunk), "w/2")
+    assert store.claim_next(queue, "w/2", 60) is None
+
+
+def test_a_released_lease_is_anyones(store: Store, batch: str, queue: str) -> None:
+    [chunk] = filled(store, batch, [3])
+    claimed(store, queue, "w/1")
+    assert store.release(batch, str(chunk), "w/1")
+    assert not store.release(batch, str(chunk), "w/1")
+    assert not store.renew(batch, str(chunk), "w/1", 60)
+    again = claimed(store, queue, "w/2")
+    assert (again.chunk, again.info.failures, again.info.suspicions) == (chunk, {}, 0)
+
+
+def test_a_released_chunk_goes_out_before_those_after_it(
+    store: Store, batch: str, queue: str
+) -> None:
+    chunks = filled(store, batch, [1] * 4)
+    for number in range(3):
+        claimed(store, queue, f"w/{number}")
+    store.release(batch, str(chunks[1]), "w/1")
+    assert [claimed(store, queue, f"w/{number}").chunk for number in (8, 9)] == [
+        chunks[1],
+        chunks[3],
+    ]
+
+
+def test_what_is_held_tells_who_has_it_and_until_when(store: Store, batch: str, queue: str) -> None:
+    chunks = filled(store, batch, [3, 3, 3])
+    claimed(store, queue, "host:1:abc/late", 50)
+    claimed(store, queue, "host:2:def/soon", 10)
+    held = store.held(batch)
+    assert [found.chunk for found in held.chunks] == [chunks[1], chunks[0]]
+    assert [found.until - held.now for found in held.chunks] == [
+        pytest.approx(10, abs=2),
+        pytest.approx(50, abs=2),
+    ]
+    assert [found.info.worker for found in held.chunks] == ["host:2:def", "host:1:abc"]
+    assert held.waiting
+    claimed(store, queue)
+    assert not store.held(batch).waiting
+    assert len(store.held(batch, most=2).chunks) == 2
+
+
+def test_a_renewed_lease_ends_later(store: Store, batch: str, queue: str) -> None:
+    [chunk] = filled(store, batch, [3])
+    claimed(store, queue, "w/1", 5)
+    assert store.renew(batch, str(chunk), "w/1", 60, at="2 0")
+    [held] = store.held(batch).chunks
+    assert held.until - store.now() == pytest.approx(60, abs=2)
+    assert held.info.at == "2 0"
+
+
+def test_what_is_recorded_is_not_handed_out(store: Store, batch: str, queue: str) -> None:
+    chunks = filled(store, batch, [1, 1])
+    recorded(store, batch, chunks[0])
+    assert claimed(store, queue).chunk == chunks[1]
+    recorded(store, batch, chunks[1])
+    assert store.claim_next(queue, "w/2", 60) is None
+    assert store.held(batch).chunks == []
+
+
+def test_a_suspect_chunk_waits_for_its_pause_to_end(store: Store, batch: str, queue: str) -> None:
+    [chunk] = filled(store, batch, [3])
+    claimed(store, queue, "w/1")
+    assert store.release(batch, str(chunk), "w/1", suspect=True, pause_seconds=30)
+    assert store.claim_next(queue, "w/2", 60) is None
+    [held] = store.held(batch).chunks
+    assert held.until - store.now() == pytest.approx(30, abs=2)
+    assert (held.info.suspicions, held.info.token) == (1, "")
+    # The sweeper ends the pause.
+    assert store.release(batch, str(chunk), "")
+    assert claimed(store, queue, "w/2").info.suspicions == 1
+
+
+def test_one_look_at_a_batch_follows_its_earliest_lease(store: Store, queue: str) -> None:
+    batch = a_batch(store, queue)
+    filled(store, batch, [1] * 10)
+    assert batch not in store.due_batches(store.now() + 60, 10_000)
+    for number in range(10):
+        claimed(store, queue, f"w/{number}", 8)
+    assert batch not in store.due_batches(store.now() + 5, 10_000)
+    assert batch in store.due_batches(store.now() + 9, 10_000)
+
+
+def test_a_chunk_claimed_after_a_look_that_found_nothing_held_is_looked_at_in_time(
+    store: Store, batch: str, queue: str
+) -> None:
+    filled(store, batch, [1, 1])
+    store.watch(batch)
+    assert batch not in store.due_batches(store.now() + 3600, 10_000)
+    claimed(store, queue, "w/1", 8)
+    assert batch in store.due_batches(store.now() + 9, 10_000)
+
+
+def test_a_chunk_claimed_while_the_sweeper_looks_is_looked_at_in_time(
+    store: Store, batch: str, queue: str
+) -> None:
+    filled(store, batch, [1, 1])
+    assert store.held(batch).chunks == []
+    claimed(store, queue, "w/1", 8)
+    store.watch(batch)
+    assert batch in store.due_batches(store.now() + 9, 10_000)
+
+
+def test_a_chunk_that_waits_out_a_pause_is_looked_at_when_it_ends(
+    store: Store, batch: str, queue: str
+) -> None:
+    chunks = filled(store, batch, [1, 1])
+    for number in range(2):
+        claimed(store, queue, f"w/{number}", 60)
+    store.release(batch, str(chunks[0]), "w/0", suspect=True, pause_seconds=4)
+    store.watch(batch)
+    assert batch not in store.due_batches(store.now() + 2, 10_000)
+    assert batch in store.due_batches(store.now() + 5, 10_000)
+
+
+class TestFailures:
+    def test_a_split_made_twice_is_made_once(self, store: Store, batch: str, queue: str) -> None:
+        [chunk] = filled(store, batch, [5])
+        token = claimed(store, queue).token
+        parts = [(chunk.part(1, 3), 2), (chunk.part(3, 4), 1), (chunk.part(4, 6), 2)]
+        suspect = str(parts[1][0])
+        assert not store.split(batch, chunk, "w/other", parts, suspect, CHARGE)
+        assert store.split(batch, chunk, token, parts, suspect, CHARGE)
+        assert not store.split(batch, chunk, token, parts, suspect, CHARGE)
+        assert store.open_chunks(batch) == [part for part, _ in parts]
+        assert store.state(batch).counts.total == 5
+        failures = [store.info(batch, part).failures for part, _ in parts]  # type: ignore[union-attr]
+        assert failures == [{}, {"0": 1}, {}]
+
+    def test_a_split_of_an_unknown_suspect_blames_nobody(
+        self, store: Store, batch: str, queue: str
+    ) -> None:
+        [chunk] = filled(store, batch, [4])
+        token = claimed(store, queue).token
+        parts = [(chunk.part(1, 3), 2), (chunk.part(3, 5), 2)]
+        assert store.split(batch, chunk, token, parts, "", CHARGE)
+        for _ in parts:
+            info = claimed(store, queue).info
+            assert (info.failures, info.quarantined, info.suspicions) == ({}, {}, 0)
+
+    def test_failures_count_once_each_and_quarantine_the_job_at_the_limit(
+        self, store: Store, batch: str, queue: str
+    ) -> None:
+        [chunk] = filled(store, batch, [1])
+        for failure in (1, 2, 3):
+            claim = claimed(store, queue, f"w/{failure}")
+            assert claim.info.quarantined == {}
+            assert store.count_failure(batch, chunk, claim.token, CHARGE) == failure
+            assert store.count_failure(batch, chunk, claim.token, CHARGE) == 0
+        assert claimed(store, queue).info.quarantined == {"0": CHARGE.fault}
+
+    def test_each_job_of_a_line_has_failures_of_its_own(
+        self, store: Store, batch: str, queue: str
+    ) -> None:
+        [chunk] = filled(store, batch, [1])
+        for job, count in ((0, 1), (4, 1), (0, 2), (-1, 1), (0, 3)):
+            token = claimed(store, queue).token
+            assert store.count_failure(batch, chunk, token, CHARGE._replace(job=job)) == count
+        info = claimed(store, queue).info
+        assert info.failures == {"0": 3, "4": 1, "-1": 1}
+        assert list(info.quarantined) == ["0"]
+
+    def test_a_retry_forgives_what_was_quarantined(
+        self, store: Store, batch: str, queue: str
+    ) -> None:
+        [chunk] = filled(store, batch, [1])
+        claimed(store, queue, "w/1")
+        store.count_failure(batch, chunk, "w/1", CHARGE._replace(limit=1))
+        recorded(store, batch, chunk)
+        store.reopen(batch, chunk, 1, DAY)
+        claim = claimed(store, queue, "w/2")
+        assert (claim.info.quarantined, claim.info.failures) == ({}, {})
+        assert store.count_failure(batch, claim.chunk, "w/2", CHARGE) == 1

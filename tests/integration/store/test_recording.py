@@ -1,0 +1,138 @@
+"""Recording on a real server: the first results of a chunk count, once, and nothing after them does."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from support.chunks import (
+    CHARGE,
+    DAY,
+    assert_counts_sum,
+    claimed,
+    filled,
+    graded,
+    keys_of,
+    recorded,
+)
+from weighbridge.jobs.closing import close_open_chunks
+from weighbridge.jobs.model import BatchStatus
+
+if TYPE_CHECKING:
+    from weighbridge.jobs.store import Store
+
+
+def test_results_recorded_twice_count_once(store: Store, batch: str) -> None:
+    [chunk] = filled(store, batch, [3])
+    results, tally = graded(store, batch, chunk)
+    assert store.record(batch, chunk, results, tally) == "new"
+    before = store.state(batch), store.summary(batch)
+    assert store.record(batch, chunk, results, tally) == "recorded"
+    assert (store.state(batch), store.summary(batch)) == before
+    assert before[0].status == BatchStatus.COMPLETED
+    assert before[0].counts.passed == before[0].counts.total == 3
+    assert [entry.chunk for entry in store.read_log(batch, "", 0)] == [str(chunk), None]
+    assert_counts_sum(store, batch)
+
+
+def test_other_results_of_the_same_graders_are_counted_as_nondeterministic(
+    store: Store, batch: str
+) -> None:
+    [chunk] = filled(store, batch, [3])
+    results, tally = graded(store, batch, chunk)
+    store.record(batch, chunk, results, tally)
+    counts = store.state(batch).counts
+    assert store.record(batch, chunk, results, replace(tally, digest="other")) == "late"
+    assert store.state(batch).nondeterministic == 1
+    # A newer grader may well judge otherwise.
+    newer = replace(tally, digest="other", versions_used={"true-false=2"})
+    assert store.record(batch, chunk, results, newer) == "late"
+    assert store.state(batch).nondeterministic == 1
+    assert store.state(batch).counts == counts
+    assert list(store.results(batch, [str(chunk)])) == [results]
+
+
+def test_results_that_come_after_the_cancellation_are_late(store: Store, batch: str) -> None:
+    [chunk] = filled(store, batch, [3])
+    results, tally = graded(store, batch, chunk)
+    store.close_batch(batch, BatchStatus.CANCELLED)
+    close_open_chunks(store, batch, BatchStatus.CANCELLED)
+    close_open_chunks(store, batch, BatchStatus.CANCELLED)
+    before = store.state(batch)
+    assert store.record(batch, chunk, results, tally) == "late"
+    assert store.state(batch) == before
+    assert before.counts.cancelled == before.counts.total == 3
+    assert (before.status, before.nondeterministic) == (BatchStatus.CANCELLED, 0)
+
+
+def test_what_comes_after_the_deletion_leaves_nothing_behind(
+    store: Store, batch: str, queue: str
+) -> None:
+    [chunk] = filled(store, batch, [3])
+    name, token = str(chunk), claimed(store, queue).token
+    results, tally = graded(store, batch, chunk)
+    store.delete(batch)
+    assert store.record(batch, chunk, results, tally) == "late"
+    assert not store.release(batch, name, token)
+    assert not store.release(batch, name, "")
+    assert not store.renew(batch, name, token, 60)
+    assert not store.set_aside(batch, name, token, queue, "grader:other@0")
+    assert not store.split(batch, chunk, token, [(chunk.part(1, 2), 1)], "", CHARGE)
+    assert store.count_failure(batch, chunk, token, CHARGE) == 0
+    store.watch(batch)
+    assert not store.reopen(batch, chunk, 1, DAY)
+    assert store.claim_next(queue, "w/2", 60) is None
+    assert keys_of(store, batch) == {"deleted"}
+
+
+def test_a_part_recorded_in_time_leaves_the_rest_open(store: Store, batch: str) -> None:
+    [chunk] = filled(store, batch, [5])
+    done, rest = chunk.part(1, 3), [(chunk.part(3, 5), 2), (chunk.part(5, 6), 1)]
+    results, tally = graded(store, batch, done)
+    assert store.record(batch, chunk, results, tally, rest) == "new"
+    assert store.record(batch, chunk, results, tally, rest) == "recorded"
+    counts = store.state(batch).counts
+    assert (counts.total, counts.passed, counts.pending) == (5, 2, 3)
+    assert store.open_chunks(batch) == [part for part, _ in rest]
+    # Another execution that did all of it comes too late, and says nothing about determinism.
+    assert recorded(store, batch, chunk) == "late"
+    for part, _ in rest:
+        assert recorded(store, batch, part) == "new"
+    state = store.state(batch)
+    assert (state.status, state.nondeterministic) == (BatchStatus.COMPLETED, 0)
+    assert state.counts.passed == state.counts.total == 5
+    assert_counts_sum(store, batch)
+
+
+def test_a_rest_that_was_estimated_is_corrected_when_it_is_recorded(
+    store: Store, batch: str
+) -> None:
+    [chunk] = filled(store, batch, [5])
+    rest = chunk.part(3, 6)
+    store.record(batch, chunk, *graded(store, batch, chunk.part(1, 3)), [(rest, 7)])
+    assert store.state(batch).counts.total == 9
+    assert recorded(store, batch, rest) == "new"
+    assert store.state(batch).counts.total == store.state(batch).counts.passed == 5
+    assert_counts_sum(store, batch)
+
+
+def test_a_reopened_part_is_graded_again_without_the_rest_of_its_chunk(
+    store: Store, batch: str, queue: str
+) -> None:
+    [chunk] = filled(store, batch, [5])
+    part, rest = chunk.part(1, 3), chunk.part(3, 6)
+    store.record(batch, chunk, *graded(store, batch, part), [(rest, 3)])
+    recorded(store, batch, rest)
+    assert [found for found, _ in store.records(batch)] == [part, rest]
+    assert store.reopen(batch, part, 1, DAY)
+    assert not store.reopen(batch, part, 1, DAY)
+    state = store.state(batch)
+    assert (state.status, state.epoch) == (BatchStatus.IN_PROGRESS, 1)
+    assert (state.counts.total, state.counts.passed, state.counts.pending) == (5, 3, 2)
+    assert [group.passed for group in store.summary(batch)] == [3]
+    again = claimed(store, queue).chunk
+    assert again == part.of_epoch(1)
+    assert recorded(store, batch, again) == "new"
+    assert store.state(batch).counts.passed == 5
+    assert store.state(batch).status == BatchStatus.COMPLETED
+    assert_counts_sum(store, batch)

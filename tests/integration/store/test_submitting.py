@@ -1,0 +1,175 @@
+"""Submitting on a real server: each step may be made twice, at any moment, and counts once."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from support.chunks import a_chunk, a_line, filled
+from weighbridge.errors import BatchClosedError, ChunkConflictError
+from weighbridge.jobs.chunk import ChunkId
+from weighbridge.jobs.model import BatchStatus
+from weighbridge.jobs.store import (
+    ID_BYTES,
+    BatchOptions,
+    GapError,
+    Pace,
+    Position,
+    Submission,
+    Taken,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from weighbridge.jobs.store import Store
+
+
+def test_a_batch_opened_twice_is_the_same_batch(store: Store, batch: str) -> None:
+    filled(store, batch, [3])
+    before = store.state(batch)
+    other = BatchOptions(source="other")
+    assert store.open_batch(other, expiry_seconds=1, ttl_seconds=1, batch=batch) == batch
+    assert store.state(batch) == before
+    assert store.options(batch).source == "cases"
+
+
+def test_a_batch_tells_its_options_as_they_were_given(store: Store) -> None:
+    options = BatchOptions(
+        source="cases", queue="q", priority="high", versions={"true-false": 3}, metadata={"a": "b"}
+    )
+    batch = store.open_batch(options, expiry_seconds=60, ttl_seconds=60)
+    assert store.options(batch) == options
+
+
+def test_a_chunk_submitted_twice_is_there_once(store: Store, batch: str) -> None:
+    chunk = a_chunk(batch, 0, [a_line("a"), a_line("b")])
+    assert store.submit_chunk(batch, chunk) == Pace()
+    before = store.state(batch)
+    assert store.submit_chunk(batch, chunk) == Pace()
+    assert store.state(batch) == before
+    assert before.counts.total == 2
+    assert store.open_chunks(batch) == [chunk.id]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [[a_line("b")], [a_line("a"), a_line("b")], []],
+    ids=["other bytes", "more lines", "no line"],
+)
+def test_another_chunk_under_the_same_number_is_a_conflict(
+    store: Store, batch: str, lines: list[bytes]
+) -> None:
+    store.submit_chunk(batch, a_chunk(batch, 0, [a_line("a")]))
+    with pytest.raises(ChunkConflictError, match="with other lines") as raised:
+        store.submit_chunk(batch, a_chunk(batch, 0, lines))
+    assert raised.value.code == "CHUNK_CONFLICT"
+    assert store.state(batch).counts.total == 1
+
+
+def test_a_chunk_out_of_order_says_which_is_expected(store: Store, batch: str) -> None:
+    store.submit_chunk(batch, a_chunk(batch, 0, [a_line("a")]))
+    with pytest.raises(GapError) as raised:
+        store.submit_chunk(batch, a_chunk(batch, 2, [a_line("b")]))
+    assert raised.value.expected == 1
+
+
+def test_ids_that_earlier_chunks_have_are_named(store: Store, batch: str) -> None:
+    store.submit_chunk(batch, a_chunk(batch, 0, [a_line("a"), a_line("b")]))
+    store.submit_chunk(batch, a_chunk(batch, 1, [a_line("c")], first=3))
+    asked = a_chunk(batch, 2, [a_line("d"), a_line("b"), a_line("a", "no"), a_line("c")])
+    before = store.state(batch)
+    for _ in range(2):  # from the chunks first, then from the index
+        assert store.taken(batch, asked.ids) == [Taken(1, True), Taken(2, False), Taken(3, True)]
+    assert store.state(batch) == before
+
+
+def test_the_chunks_of_an_id_are_found_before_and_after_it_is_in_the_index(
+    store: Store, batch: str
+) -> None:
+    first = a_chunk(batch, 0, [a_line("a"), a_line("b")])
+    store.submit_chunk(batch, first)
+    b = first.ids[ID_BYTES : ID_BYTES + 8]
+    assert store.chunks_of_id(batch, b) == [str(first.id)]
+    store.taken(batch, first.ids)
+    assert store.chunks_of_id(batch, b) == [str(first.id)]
+    store.submit_chunk(batch, a_chunk(batch, 1, [a_line("c")], first=3))
+    assert store.chunks_of_id(batch, b) == [str(first.id)]
+    assert store.chunks_of_id(batch, os.urandom(8)) == []
+    assert store.chunks_of_id(batch, first.ids[1:9]) == []  # bytes across two digests
+
+
+def test_sealing_with_chunks_missing_says_how_many_there_are(store: Store, batch: str) -> None:
+    chunk = a_chunk(batch, 0, [a_line("a")])
+    store.submit_chunk(batch, chunk)
+    with pytest.raises(GapError) as raised:
+        store.seal(batch, 3, chunk.after.prefix)
+    assert raised.value.expected == 1
+    assert not store.position(batch).sealed
+
+
+def test_sealing_other_lines_than_are_there_is_a_conflict(store: Store, batch: str) -> None:
+    """A rolled-back server may have been filled by another producer, with as many chunks."""
+    chunk = a_chunk(batch, 0, [a_line("a")])
+    store.submit_chunk(batch, chunk)
+    with pytest.raises(ChunkConflictError, match="has other lines"):
+        store.seal(batch, 1, a_chunk(batch, 0, [a_line("b")]).after.prefix)
+    assert not store.position(batch).sealed
+    store.seal(batch, 1, chunk.after.prefix)
+    assert store.position(batch) == Position(1, *_place(chunk.after), sealed=True)
+
+
+def _place(position: Position) -> tuple[int, int, str]:
+    return position.offset, position.lines, position.prefix
+
+
+def test_a_sealed_batch_takes_no_more_and_can_be_sealed_again(store: Store, batch: str) -> None:
+    chunk = a_chunk(batch, 0, [a_line("a")])
+    store.submit_chunk(batch, chunk)
+    for _ in range(2):
+        store.seal(batch, 1, chunk.after.prefix)
+    with pytest.raises(BatchClosedError):
+        store.submit_chunk(batch, a_chunk(batch, 1, [a_line("d")], first=2))
+    # But the reply to its last chunk may have been lost, too.
+    assert store.submit_chunk(batch, chunk) == Pace()
+
+
+def test_a_cancelled_batch_takes_no_more(store: Store, batch: str) -> None:
+    store.submit_chunk(batch, a_chunk(batch, 0, [a_line("a")]))
+    assert store.close_batch(batch, BatchStatus.CANCELLED)
+    with pytest.raises(BatchClosedError, match="takes no more jobs"):
+        store.submit_chunk(batch, a_chunk(batch, 1, [a_line("b")], first=2))
+
+
+def test_a_batch_of_nothing_is_completed_when_it_is_sealed(store: Store, batch: str) -> None:
+    assert store.state(batch).status == BatchStatus.VALIDATING
+    store.seal(batch, 0, "")
+    state = store.state(batch)
+    assert (state.status, state.counts.total) == (BatchStatus.COMPLETED, 0)
+    assert state.ended_at is not None
+
+
+@pytest.mark.slow
+def test_the_index_of_a_million_ids_takes_at_most_20_bytes_an_id(
+    store: Store, batch: str, record_property: Callable[[str, object], None]
+) -> None:
+    def bytes_an_id(key: str) -> float:
+        return (store.redis.memory_usage(f"wb:{{{batch}}}:{key}", samples=0) or 0) / ids
+
+    ids, each = 1_000_000, 5_000
+    for number in range(ids // each):
+        after = Position(number + 1, 0, 0, str(number))
+        chunk = ChunkId(number, 1 + number * each, 1 + (number + 1) * each, f"{number:016x}")
+        store.submit_chunk(batch, Submission(chunk, each, after, b"", os.urandom(12 * each), 0))
+    as_submitted = bytes_an_id("chunks")
+    assert store.taken(batch, os.urandom(12)) == []
+    indexed = bytes_an_id("ids")
+    assert bytes_an_id("chunks") < 1
+    record_property("bytes_an_id_as_submitted", as_submitted)
+    record_property("bytes_an_id_indexed", indexed)
+    print(f"{as_submitted:.1f} bytes an id as submitted, {indexed:.1f} in the index")
+    store.delete(batch)
+    assert 12 <= as_submitted <= 20
+    assert 13 <= indexed <= 20

@@ -1,0 +1,68 @@
+"""What a chunk costs the server, counted at a real one with a real worker."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from support.cases import true_false_cases, write_cases
+from support.waiting import eventually
+from weighbridge.settings import Settings
+from weighbridge_producer import Client
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from support.workers import StartWorker
+    from weighbridge.embedded import EmbeddedServer
+
+#: 25 are promised; heartbeats, sweeps and the polling of idle children are counted here as well.
+COMMANDS_A_CHUNK = 27
+
+
+def test_a_chunk_takes_few_commands_from_its_submission_to_its_collection(
+    own_server: EmbeddedServer,
+    start_worker: StartWorker,
+    tmp_path: Path,
+    record_property: Callable[[str, object], None],
+) -> None:
+    cases = write_cases(tmp_path / "cases.jsonl", true_false_cases(40_000))
+    start_worker(own_server.url, 2)
+    with Client(own_server.url, settings=Settings(chunk_limit_jobs=200)) as client:
+        warm = client.submit(true_false_cases(100))
+        warm.wait(30)
+        client.store.redis.config_resetstat()
+        batch = client.submit(cases)
+        lines = sum(page.lines.count(b"\n") for page in batch.pages())
+        used = commands(client.store.redis)
+        chunks = batch.status().chunks
+        assert lines == 40_000
+        assert chunks >= 50
+        a_chunk = used.total() / chunks
+        record_property("commands_a_chunk", round(a_chunk, 1))
+        print(f"{a_chunk:.1f} commands a chunk: {used.most_common()}")
+        assert a_chunk <= COMMANDS_A_CHUNK
+
+
+def test_a_worker_that_has_nothing_to_do_asks_little_of_the_server(
+    own_server: EmbeddedServer, start_worker: StartWorker
+) -> None:
+    start_worker(own_server.url, 2)
+    with Client(own_server.url) as client:
+        client.submit(true_false_cases(100)).wait(30)
+        redis = client.store.redis
+        redis.config_resetstat()
+        started = client.store.now()
+        eventually(lambda: client.store.now() - started > 5, 20)
+        used = commands(redis)
+        del used["time"]  # asked by this test
+        seconds = client.store.now() - started
+        print(f"{used.total() / seconds:.1f} commands a second: {used.most_common()}")
+        assert used.total() / seconds <= 40
+
+
+def commands(redis: Any) -> Counter[str]:
+    """Return how often each command was called, those of scripts too."""
+    stats = redis.info("commandstats")
+    return Counter({name.removeprefix("cmdstat_"): row["calls"] for name, row in stats.items()})

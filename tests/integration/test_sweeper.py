@@ -1,0 +1,330 @@
+"""The sweeper on a real server: what lost its worker goes out again, and only what a job did counts against it."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from support.chunks import a_batch, a_chunk, a_line, blamed, claimed, filled, recorded
+from support.waiting import eventually
+from weighbridge.jobs.broker import Publisher
+from weighbridge.jobs.fleet import Fleet, WorkerInfo
+from weighbridge.jobs.model import SCHEMA_VERSION, BatchStatus
+from weighbridge.jobs.store import BatchOptions, Store
+from weighbridge.settings import Settings
+from weighbridge_worker.sweeper import Sweeper
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from weighbridge.embedded import EmbeddedServer
+    from weighbridge.jobs.store import Claim
+
+QUEUE = "weighbridge"
+SETTINGS = Settings(lease_seconds=60, heartbeat_ttl_seconds=4)
+
+
+class Site:
+    """A server with a sweeper that sweeps when the test says so, and workers that live as long as it says."""
+
+    def __init__(self, url: str, stack: ExitStack) -> None:
+        self.store = Store(url)
+        stack.callback(self.store.close)
+        self.fleet = Fleet(self.store.redis)
+        self.publisher = Publisher(SETTINGS, url)
+        stack.callback(self.publisher.close)
+        self.sweeper = self.a_sweeper("sweeper")
+        self._living: set[str] = set()
+
+    def a_sweeper(self, name: str) -> Sweeper:
+        return Sweeper(name, SETTINGS, self.store, self.fleet, self.publisher)
+
+    def live(self, name: str, ttl_seconds: float = 60) -> None:
+        """Let a worker with two children be heard, once."""
+        self.fleet.beat(WorkerInfo(name, "host", 1, 2, QUEUE, SCHEMA_VERSION), ttl_seconds)
+
+    def die(self, name: str) -> None:
+        """Let a worker be heard no more, as if it had been killed."""
+        self.store.redis.delete(f"wb:{{fleet}}:worker:{name}")
+
+    def next_claim(self, token: str, seconds: float = 10) -> Claim:
+        """Sweep until a chunk can be claimed, and claim it."""
+
+        def claim() -> Claim | None:
+            self.sweeper.sweep()
+            return self.store.claim_next(QUEUE, token, SETTINGS.lease_seconds)
+
+        found = eventually(claim, seconds, "a chunk to claim")
+        assert found
+        return found
+
+    def sweep_for(self, seconds: float) -> None:
+        """Sweep again and again for some time."""
+        until = time.monotonic() + seconds
+        eventually(lambda: self.sweeper.sweep() < 0 or time.monotonic() > until, seconds + 5)
+
+
+@pytest.fixture
+def site(own_server: EmbeddedServer) -> Iterator[Site]:
+    """A server on which nobody else sweeps."""
+    with ExitStack() as stack:
+        yield Site(own_server.url, stack)
+
+
+class TestLeases:
+    def test_a_lease_past_its_end_goes_out_again_and_blames_nobody(self, site: Site) -> None:
+        batch = a_batch(site.store, QUEUE)
+        [chunk] = filled(site.store, batch, [3])
+        site.live("slow")
+        site.store.claim_next(QUEUE, "slow/1", 0.3)
+        again = site.next_claim("other/1")
+        assert again.chunk == chunk
+        assert (again.info.suspicions, again.info.failures) == (0, {})
+        assert not site.store.renew(batch, str(chunk), "slow/1", 60)
+
+    def test_a_lease_that_is_renewed_stays(self, site: Site) -> None:
+        batch = a_batch(site.store, QUEUE)
+        [chunk] = filled(site.store, batch, [3])
+        site.live("at-work")
+        site.store.claim_next(QUEUE, "at-work/1", 0.5)
+
+        def renewed_for_long() -> bool:
+            assert site.store.renew(batch, str(chunk), "at-work/1", 0.5)
+            site.sweeper.sweep()
+            assert site.store.claim_next(QUEUE, "other/1", 60) is None
+            return time.monotonic() > until
+
+        until = time.monotonic() + 2
+        eventually(renewed_for_long, 10)
+        assert recorded(site.store, batch, chunk) == "new"
+
+    def test_a_gone_workers_chunks_go_out_before_their_leases_end(self, site: Site) -> None:
+        batch = a_batch(site.store, QUEUE)
+        chunks = filled(site.store, batch, [3, 3])
+        site.live("dead")
+        site.live("lives")
+        for worker in ("dead", "lives"):
+            claimed(site.store, QUEUE, f"{worker}/1", SETTINGS.lease_seconds)
+        site.sweep_for(1)
+        site.die("dead")
+        again = site.next_claim("lives/2")
+        assert (again.chunk, again.info.suspicions) == (chunks[0], 1)
+        assert site.store.renew(batch, str(chunks[1]), "lives/1", 60)
+
+    def test_a_worker_that_died_while_nobody_swept_raises_suspicion_all_the_same(
+        self, site: Site
+    ) -> None:
+        """Its lease has ended by then; where there is one worker, each finds only what the one before left."""
+        batch = a_batch(site.store, QUEUE)
+        [chunk] = filled(site.store, batch, [3])
+        claimed(site.store, QUEUE, "unheard/1", 0.2)
+        eventually(lambda: site.store.due_batches(site.store.now(), 10), 5)
+        again = site.next_claim("lives/1")
+        assert (again.chunk, again.info.suspicions) == (chunk, 1)
+
+
+class TestBlame:
+    def test_a_worker_that_was_asked_to_end_raises_no_suspicion(self, site: Site) -> None:
+        batch = a_batch(site.store, QUEUE)
+        filled(site.store, batch, [3])
+        site.live("leaving")
+        site.fleet.say_farewell("leaving")
+        claimed(site.store, QUEUE, "leaving/1", SETTINGS.lease_seconds)
+        site.sweep_for(0.5)
+        site.die("leaving")
+        again = site.next_claim("lives/1")
+        assert (again.info.suspicions, again.info.failures) == (0, {})
+
+    def test_a_server_that_forgot_all_heartbeats_raises_no_suspicion(self, site: Site) -> None:
+        """Heartbeats run out while a server stalls, or is restarted; its workers say they live at once."""
+        batch = a_batch(site.store, QUEUE)
+        filled(site.store, batch, [3])
+        site.live("lives")
+        claimed(site.store, QUEUE, "lives/1", SETTINGS.lease_seconds)
+        site.sweep_for(0.5)
+        site.die("lives")
+        site.sweeper.sweep()
+        site.live("lives")
+        site.sweep_for(2.5)
+        assert blamed(site.store, batch) == []
+        assert site.store.claim_next(QUEUE, "other/1", 60) is None
+
+    def test_the_job_at_which_whole_workers_died_is_set_apart(self, site: Site) -> None:
+        store, batch = site.store, a_batch(site.store, QUEUE)
+        [chunk] = filled(store, batch, [5])
+        self.killed(site, site.next_claim("first/1"))
+        claim = site.next_claim("second/1")
+        assert claim.info.suspicions == 1
+        # Whoever grades a suspect chunk notes each job before it begins.
+        assert store.renew(batch, str(chunk), claim.token, SETTINGS.lease_seconds, at="2 0")
+        self.killed(site, claim)
+        eventually(lambda: (site.sweeper.sweep(), chunk not in store.open_chunks(batch))[1], 10)
+        parts = store.open_chunks(batch)
+        assert parts == [chunk.part(1, 3), chunk.part(3, 4), chunk.part(4, 6)]
+        found = [store.info(batch, part) for part in parts]
+        assert [(i.failures, i.suspicions) for i in found if i] == [({}, 0), ({"0": 1}, 1), ({}, 0)]
+
+    def test_a_job_at_which_whole_workers_died_three_times_is_tried_no_more(
+        self, site: Site
+    ) -> None:
+        store, batch = site.store, a_batch(site.store, QUEUE)
+        [chunk] = filled(store, batch, [1])
+        self.killed(site, site.next_claim("w0/1"))
+        for number in (1, 2, 3):
+            claim = site.next_claim(f"w{number}/1")
+            assert claim.info.quarantined == {}
+            store.renew(batch, str(chunk), claim.token, SETTINGS.lease_seconds, at="0 0")
+            self.killed(site, claim)
+        claim = site.next_claim("last/1")
+        assert claim.info.quarantined["0"].startswith("WORKER_KILLED\n")
+        assert "the loss of its whole worker" in claim.info.quarantined["0"]
+
+    def test_a_chunk_with_which_workers_die_waits_longer_each_time(self, site: Site) -> None:
+        store, batch = site.store, a_batch(site.store, QUEUE)
+        filled(store, batch, [3])
+        pauses = []
+        for number in range(3):
+            self.killed(site, site.next_claim(f"w{number}/1"))
+            held = eventually(lambda: self.paused(site, batch), 10, "a pause")
+            pauses.append(held)
+        assert pauses[0] < pauses[1] < pauses[2]
+
+    @staticmethod
+    def paused(site: Site, batch: str) -> float:
+        """Return how long a chunk that nobody has is held back; 0 while somebody has it."""
+        site.sweeper.sweep()
+        held = site.store.held(batch)
+        return sum(chunk.until - held.now for chunk in held.chunks if not chunk.info.token)
+
+    @staticmethod
+    def killed(site: Site, claim: Claim) -> None:
+        """Let the worker that has a chunk be heard once, and then no more."""
+        worker = claim.token.partition("/")[0]
+        site.live(worker)
+        site.sweeper.sweep()
+        site.die(worker)
+
+
+class TestWhatIsVisited:
+    def test_batches_in_which_nothing_is_due_cost_nothing(self, site: Site) -> None:
+        options = BatchOptions(queue=QUEUE)
+        for number in range(200):
+            batch = site.store.open_batch(options, expiry_seconds=3600, ttl_seconds=3600)
+            if number % 2:
+                site.store.submit_chunk(batch, a_chunk(batch, 0, [a_line("a")]))
+        site.sweeper.sweep()
+        site.store.redis.config_resetstat()
+        for _ in range(10):
+            assert site.sweeper.sweep() == 0
+        used = commands(site.store.redis)
+        print(f"a sweep over 200 idle batches takes {used.total() / 10:.1f} commands: {used}")
+        assert used.total() / 10 <= 10
+
+    def test_with_waiting_workers_too_a_sweep_costs_the_same_for_any_number_of_batches(
+        self, site: Site
+    ) -> None:
+        """How many chunks wait is asked of the first batches of a queue only."""
+        site.live("idle")
+        cost = {}
+        for count in (50, 400):
+            for _ in range(count):
+                batch = a_batch(site.store, QUEUE)
+                site.store.submit_chunk(batch, a_chunk(batch, 0, [a_line("a")]))
+            site.sweeper.sweep()
+            site.store.redis.config_resetstat()
+            for _ in range(5):
+                site.sweeper.sweep()
+            used = commands(site.store.redis)
+            del used["lpush"]  # the messages that were missing
+            cost[count] = used.total() / 5
+        assert cost[400] <= cost[50] + 5, cost
+
+    def test_of_many_batches_only_that_in_which_something_is_due_is_visited(
+        self, site: Site
+    ) -> None:
+        site.live("at-work")
+        batches = [a_batch(site.store, QUEUE) for _ in range(50)]
+        for batch in batches:
+            filled(site.store, batch, [1, 1])
+            claimed(site.store, QUEUE, "at-work/1", 60)
+        late = claimed(site.store, QUEUE, "at-work/2", 0.2)
+        assert site.sweeper.sweep() == 0
+        visited = eventually(site.sweeper.sweep, 5)
+        assert visited == 1
+        assert [c.chunk for c in site.store.held(late.batch).chunks] != [late.chunk]
+
+    def test_a_batch_that_ended_is_forgotten(self, site: Site) -> None:
+        batch = a_batch(site.store, QUEUE)
+        [chunk] = filled(site.store, batch, [1])
+        recorded(site.store, batch, chunk)
+        assert eventually(site.sweeper.sweep, 5) == 1
+        assert site.store.active_count() == 0
+        assert site.sweeper.sweep() == 0
+        assert site.store.due_batches(2e9, 10) == []
+
+    def test_a_batch_whose_time_is_over_expires_although_nothing_else_happens_in_it(
+        self, site: Site
+    ) -> None:
+        options = BatchOptions(queue=QUEUE)
+        batch = site.store.open_batch(options, expiry_seconds=1, ttl_seconds=60)
+        filled(site.store, batch, [2])
+        eventually(lambda: (site.sweeper.sweep(), site.store.state(batch).status.final)[1], 10)
+        state = site.store.state(batch)
+        assert (state.status, state.counts.expired) == (BatchStatus.EXPIRED, 2)
+
+    def test_a_batch_that_the_index_of_what_is_due_lost_is_found_again(
+        self, site: Site, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("weighbridge_worker.sweeper._AUDIT_SECONDS", 2.0)
+        batch = a_batch(site.store, QUEUE)
+        [chunk] = filled(site.store, batch, [1])
+        site.live("slow")
+        claimed(site.store, QUEUE, "slow/1", 0.1)
+        site.store.redis.delete("wb:{fleet}:due")
+        assert site.next_claim("other/1", 15).chunk == chunk
+
+
+class TestWhoSweeps:
+    def test_one_worker_sweeps_at_a_time_and_another_takes_over(self, site: Site) -> None:
+        first, second = site.a_sweeper("first"), site.a_sweeper("second")
+        first.sweep()
+        batch = a_batch(site.store, QUEUE)
+        filled(site.store, batch, [1] * 3)
+        site.live("slow")
+        claimed(site.store, QUEUE, "slow/1", 0.1)
+        eventually(lambda: site.store.due_batches(site.store.now(), 10), 5)
+        assert second.sweep() == 0
+        assert first.sweep() == 1
+        claimed(site.store, QUEUE, "slow/2", 0.1)
+        # The first sweeps no more; some seconds later the second does.
+        assert eventually(second.sweep, 10, "the take-over") >= 1
+        assert first.sweep() == 0
+
+    def test_a_sweep_on_a_store_without_room_for_the_role_goes_on(
+        self, site: Site, refused: Callable[[], None]
+    ) -> None:
+        batch = a_batch(site.store, QUEUE)
+        [chunk] = filled(site.store, batch, [1])
+        site.live("slow")
+        claimed(site.store, QUEUE, "slow/1", 0.1)
+        refused()
+        assert site.next_claim("other/1").chunk == chunk
+
+    @pytest.fixture
+    def refused(self, site: Site) -> Iterator[Callable[[], None]]:
+        """Let the server take nothing new in, when called."""
+        yield lambda: site.store.redis.config_set("maxmemory", 1)
+        site.store.redis.config_set("maxmemory", 0)
+
+
+def commands(redis: Any) -> Counter[str]:
+    """Return how often each command was called since the counts were reset, those of scripts too."""
+    stats = redis.info("commandstats")
+    counts = {name.removeprefix("cmdstat_"): row["calls"] for name, row in stats.items()}
+    return Counter(
+        {n: c for n, c in counts.items() if n.partition("|")[0] not in ("config", "info")}
+    )

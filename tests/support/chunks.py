@@ -1,0 +1,111 @@
+"""Chunks put together by hand, and a worker's steps with them, one at a time."""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+from typing import TYPE_CHECKING
+
+from weighbridge.jobs.chunk import DIGEST_CHARACTERS, Chunk, ChunkId
+from weighbridge.jobs.grading import LineGrader, Tally, digest_of
+from weighbridge.jobs.store import BatchOptions, Charge, Position, Submission
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from weighbridge.jobs.store import Claim, Priority, Recorded, Store
+
+DAY = 86400
+CHARGE = Charge(
+    0, 3, "WORKER_KILLED\nit died\nsee why"
+)  #: the first job of a line, given up at the third failure
+
+
+def a_line(name: str, response: str = "yes") -> bytes:
+    """Return a case of `true-false` that passes."""
+    return (
+        f'{{"custom_id": "{name}", "grader": "true-false", '
+        f'"inputs": {{"agent_response": "{response}", "expected_output": "true"}}}}\n'
+    ).encode()
+
+
+def a_chunk(
+    batch: str, number: int, lines: Sequence[bytes], first: int = 1, before: str = ""
+) -> Submission:
+    """Return lines as a chunk on its way in; `before` is the digest of the lines before them."""
+    raw, key = b"".join(lines), batch.encode()[-64:]
+    names = [line.split(b'"')[3] for line in lines]
+    ids = b"".join(
+        blake2b(name, digest_size=8, key=key).digest()
+        + blake2b(line, digest_size=4, key=key).digest()
+        for name, line in zip(names, lines, strict=True)
+    )
+    digest = digest_of(before.encode() + raw)
+    end = first + len(lines)
+    after = Position(number + 1, len(raw), end - 1, digest)
+    chunk = ChunkId(number, first, end, digest[:DIGEST_CHARACTERS])
+    return Submission(chunk, len(lines), after, Chunk(first, raw, len(lines)).pack(), ids, 0)
+
+
+def a_batch(store: Store, queue: str = "", priority: Priority = "normal") -> str:
+    """Open a batch."""
+    options = BatchOptions(source="cases", queue=queue, priority=priority)
+    return store.open_batch(options, expiry_seconds=DAY, ttl_seconds=7 * DAY)
+
+
+def filled(store: Store, batch: str, sizes: Sequence[int], *, seal: bool = True) -> list[ChunkId]:
+    """Store chunks of so many lines each, `c1` and on, and return their names."""
+    first, before, chunks = 1, "", []
+    for number, size in enumerate(sizes):
+        lines = [a_line(f"c{first + index}") for index in range(size)]
+        chunk = a_chunk(batch, number, lines, first, before)
+        store.submit_chunk(batch, chunk)
+        chunks.append(chunk.id)
+        first, before = first + size, chunk.after.prefix
+    if seal:
+        store.seal(batch, len(sizes), before)
+    return chunks
+
+
+def graded(store: Store, batch: str, chunk: ChunkId) -> tuple[bytes, Tally]:
+    """Grade a chunk as a worker does."""
+    tally, grader = Tally(), LineGrader()
+    lines = store.chunk(batch, chunk).lines(chunk)
+    results = b"".join(grader.grade(line, tally) for line in lines)
+    tally.digest = digest_of(results)
+    return results, tally
+
+
+def recorded(store: Store, batch: str, chunk: ChunkId) -> Recorded:
+    """Grade a chunk and record it."""
+    return store.record(batch, chunk, *graded(store, batch, chunk))
+
+
+def claimed(store: Store, queue: str, token: str = "w/1", seconds: float = 60) -> Claim:
+    """Claim the next chunk of a queue, which must have one."""
+    claim = store.claim_next(queue, token, seconds)
+    assert claim is not None, f"nothing waits on queue {queue!r}"
+    return claim
+
+
+def assert_counts_sum(store: Store, batch: str) -> None:
+    """Make sure that every job of a batch is counted in one way, and the rows of its summary say the same."""
+    counts = store.state(batch).counts
+    finished = counts.graded + counts.errored + counts.cancelled + counts.expired
+    assert counts.finished == finished
+    assert counts.pending == counts.total - finished >= 0
+    assert counts.graded == counts.passed + counts.failed + counts.ungradable
+    groups = store.summary(batch)
+    of_rows = [sum(getattr(group, name) for group in groups) for name in ("passed", "errored")]
+    assert of_rows == [counts.passed, counts.errored]
+
+
+def blamed(store: Store, batch: str) -> list[ChunkId]:
+    """Return the open chunks against which something counts: a job's failure, or a worker's death."""
+    infos = [(chunk, store.info(batch, chunk)) for chunk in store.open_chunks(batch)]
+    return [chunk for chunk, info in infos if info and (info.failures or info.suspicions)]
+
+
+def keys_of(store: Store, batch: str) -> set[str]:
+    """Return the names of a batch's keys, without what they share."""
+    prefix = f"wb:{{{batch}}}:"
+    return {key.decode().removeprefix(prefix) for key in store.redis.keys(f"*{batch}*")}

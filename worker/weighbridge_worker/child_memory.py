@@ -1,0 +1,62 @@
+"""What a worker child does about its own memory; what it holds is watched by its parent (`memory_watch`)."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from weighbridge.jobs.grading import WHOLE_LINE
+from weighbridge.jobs.model import ErrorCode, JobError
+from weighbridge.memory import be_ended_first, give_memory_back, held_by_this_process
+from weighbridge.process import limit_memory
+from weighbridge.settings import GIB
+
+if TYPE_CHECKING:
+    from weighbridge.jobs.chunk import Line
+    from weighbridge_worker.board import Slot
+
+#: The address space stops what grows between two looks. Serialising a case of 30 MB reserves 40 times its size and
+#: uses 15 times, so an address space near the working size would end healthy jobs.
+_ADDRESS_SPACE_FACTOR = 4
+_ADDRESS_SPACE_ROOM_BYTES = GIB
+#: Measured: grading a line, of one plain text, takes at least 4 times its bytes, and 15 times at most by default.
+_BYTES_A_BYTE = 4
+_KEPT_SHARE = 4  #: a child that keeps over a fourth of its limit after a chunk is replaced
+_log = logging.getLogger("weighbridge.worker")
+
+
+class ChildMemory:
+    """Limits and figures of one child."""
+
+    def __init__(self, slot: Slot, limit_bytes: int) -> None:
+        self._slot = slot
+        self._limit = limit_bytes
+        be_ended_first()
+        if not limit_memory(_ADDRESS_SPACE_FACTOR * limit_bytes + _ADDRESS_SPACE_ROOM_BYTES):
+            _log.warning("this system cannot limit a worker child's address space")
+
+    def note_start(self) -> None:
+        """Note what the child holds before its first chunk; from here on it is watched."""
+        self._slot.note_memory(held_by_this_process())
+
+    def refusal(self, line: Line) -> dict[int, JobError] | None:
+        """Return the error of a line that cannot be graded within the limit, in the form that `grade` takes."""
+        if len(line.raw) <= self._limit // _BYTES_A_BYTE:
+            return None
+        error = JobError(
+            ErrorCode.OUT_OF_MEMORY,
+            f"the line has {len(line.raw):,} bytes; with the memory that a worker child may take,"
+            f" lines of up to {self._limit // _BYTES_A_BYTE:,} bytes can be graded",
+            "split the case, or raise WEIGHBRIDGE_CHILD_MEMORY_LIMIT_BYTES",
+        )
+        return {WHOLE_LINE: error}
+
+    def keeps_too_much(self) -> bool:
+        """Whether the child, between two chunks, still holds so much that later jobs would lack it."""
+        if self._grown() <= self._limit // _KEPT_SHARE:
+            return False
+        give_memory_back()
+        return self._grown() > self._limit // _KEPT_SHARE
+
+    def _grown(self) -> int:
+        return held_by_this_process() - self._slot.memory_at_start
