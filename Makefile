@@ -64,9 +64,8 @@ HASHED := requirements-hashed.txt
 hashes: $(RUN_STAMP) ## Write the images' requirements with hashes anew, after constraints.txt has changed
 	$(BIN)/python -m venv --clear build/uv
 	build/uv/bin/python -m pip install --quiet uv==0.13.9
-	index=$${PIP_INDEX_URL:-$$($(BIN)/python -m pip config get global.index-url 2>/dev/null)}; \
 	$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], sep="\n")' | \
-	build/uv/bin/uv pip compile --quiet --no-config $${index:+--default-index "$$index"} --universal --python-version 3.11 \
+	build/uv/bin/uv pip compile --quiet --no-config $${PIP_INDEX_URL:+--default-index "$$PIP_INDEX_URL"} --universal --python-version 3.11 \
 	  --generate-hashes --no-annotate --custom-compile-command 'make hashes' --constraint constraints.txt \
 	  --output-file $(HASHED) pyproject.toml - > /dev/null
 

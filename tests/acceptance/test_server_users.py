@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import httpx
 import pytest
 import redis
+from redis.exceptions import NoPermissionError, ResponseError
 
 from support.cases import hazard_case, true_false_cases
 from support.http import HttpServer
@@ -113,7 +114,7 @@ def submit_collect_and_delete(producer: RedisClient) -> None:
     assert batch.result("c7")
     assert batch.search(ResultFilter(verdict="fail")).lines
     assert [state.batch_id for state in producer.batches()] == [batch.id]
-    assert producer.health().workers == producer.workers() != []
+    assert [worker.queue for worker in producer.health().workers] == ["weighbridge"]
     assert batch.delete()
     with pytest.raises(BatchNotFoundError):
         batch.status()
@@ -182,7 +183,7 @@ def serve(url: str, token: str) -> None:
         "ACL LIST",
         "SHUTDOWN NOSAVE",
         "REPLICAOF 127.0.0.1 1",
-        "DEBUG SLEEP 0",
+        "CLIENT LIST",
         "MODULE LIST",
         "MONITOR",
         "KEYS *",
@@ -199,7 +200,7 @@ def serve(url: str, token: str) -> None:
     ],
 )
 def test_no_user_may(server_of_users: Users, name: str, command: str) -> None:
-    with server_of_users.connect(name) as connection, pytest.raises(redis.NoPermissionError):
+    with server_of_users.connect(name) as connection, pytest.raises(NoPermissionError):
         connection.execute_command(*command.split(" "))
 
 
@@ -229,7 +230,7 @@ def test_no_user_may(server_of_users: Users, name: str, command: str) -> None:
     ],
 )
 def test_a_user_may_not(server_of_users: Users, name: str, command: str) -> None:
-    with server_of_users.connect(name) as connection, pytest.raises(redis.NoPermissionError):
+    with server_of_users.connect(name) as connection, pytest.raises(NoPermissionError):
         connection.execute_command(*command.split(" "))
 
 
@@ -237,7 +238,7 @@ def test_a_user_may_not(server_of_users: Users, name: str, command: str) -> None
 def test_a_script_reads_no_more_than_its_user_may(server_of_users: Users, name: str) -> None:
     with server_of_users.connect(name) as connection:
         script = connection.script_load("return redis.call('HGETALL', 'wb:{fleet}:api_keys')")
-        with pytest.raises(redis.exceptions.ResponseError, match=r"ACL|permission"):
+        with pytest.raises(ResponseError, match=r"can't access|permission"):
             connection.evalsha(script, 0)
 
 

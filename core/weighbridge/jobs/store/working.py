@@ -34,7 +34,7 @@ class Working(StoreBase):
         """Lease the next chunk of the batch whose turn it is to one execution; None when nothing waits."""
         if self.is_cluster:
             return self._claim_on_cluster(queue, token, lease_seconds, lane)
-        keys = ["", turns(queue, lane), DUE]
+        keys = [turns(queue, lane), turns(queue, lane), DUE]
         args: list[str | float] = ["", token, int(lease_seconds * 1000), lane, CLAIM_SECONDS]
         with plain_errors():
             return _claimed(self._scripts["claim_next"](keys=keys, args=args), token)
