@@ -124,14 +124,18 @@ def check_collected(
 ) -> list[Violation]:
     """Object where results collected bit by bit are not the results read afresh.
 
-    A collector may get a result again (`repeats_allowed`) if the server forgot that it had been there.
+    A collector may get a result again (`repeats_allowed`) if the server forgot that it had been there, and
+    the message of its error may be another one then.
     """
-    got, there = Counter(row.raw for row in collected), Counter(row.raw for row in afresh)
+    got: Counter[object]
+    there: Counter[object]
     if repeats_allowed:
-        got, there = Counter(set(got)), Counter(set(there))
+        got, there = Counter({row[:4] for row in collected}), Counter({row[:4] for row in afresh})
+    else:
+        got, there = Counter(row.raw for row in collected), Counter(row.raw for row in afresh)
     missing, surplus = there - got, got - there
     return [
-        Violation("cursor", batch, f"{len(rows)} collected results are {what}: {next(iter(rows))[:200]!r}")
+        Violation("cursor", batch, f"{len(rows)} collected results are {what}: {str(next(iter(rows)))[:300]}")
         for rows, what in ((missing, "missing"), (surplus, "too many"))
         if rows
     ]

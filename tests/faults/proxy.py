@@ -52,9 +52,13 @@ class Link:
         self._server = self._proxy.wait_for(asyncio.start_server(self._serve, sock=listening))
         return self
 
-    def stop_listening(self) -> None:
-        """Accept nothing more; only from the proxy's own thread."""
+    def end(self) -> None:
+        """Accept nothing more and reset what there is; only from the proxy's own thread."""
         self._server.close()
+        self._refusing = True
+        self._open.set()
+        for connection in self._connections:
+            connection.abort()
 
     def url(self, password: str = "") -> str:
         """The Redis URL of this link."""
@@ -175,11 +179,9 @@ class Proxy:
     async def _end(self) -> None:
         """Stop listening, and end every connection's task."""
         for link in self.links:
-            link.stop_listening()
-        others = asyncio.all_tasks() - {asyncio.current_task()}
-        for task in others:
-            task.cancel()
-        await asyncio.wait(others, timeout=5) if others else None
+            link.end()
+        if others := asyncio.all_tasks() - {asyncio.current_task()}:
+            await asyncio.wait(others, timeout=5)
 
     def link(self, host: str = "127.0.0.1") -> Link:
         """Return a new address of the server."""

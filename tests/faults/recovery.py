@@ -1,0 +1,94 @@
+"""How long the work of a worker that is killed lies idle, as its batch's status shows."""
+
+from __future__ import annotations
+
+import signal
+import time
+from typing import TYPE_CHECKING
+
+import psutil
+
+from faults.surfaces import Refused
+from faults.workload import case
+from support.cases import write_cases
+
+if TYPE_CHECKING:
+    import random
+    from pathlib import Path
+
+    from faults.processes import Worker
+    from faults.world import World
+
+JOBS = 30
+JOB_SECONDS = 0.3
+_BEGUN_SECONDS = 60.0
+_RECOVERED_SECONDS = 120.0
+
+
+def measured_recovery(world: World, rng: random.Random) -> dict[str, float | str]:
+    """Kill the whole worker that grades a batch, and measure until its chunk is being graded again.
+
+    The jobs note their process in a file, which tells what worker to kill; another process's note tells
+    when grading goes on, and the batch's status when the first of its jobs is finished.
+    """
+    marks = world.new_folder("marks") / "pids"
+    marks.touch()
+    path = world.folder / f"recovery-{rng.randrange(1 << 40)}.jsonl"
+    cases = (case(f"r{n}", "go", f"{JOB_SECONDS} {marks}", "marks-and-sleeps") for n in range(JOBS))
+    write_cases(path, cases)
+    batch = world.submissions.run("python", path, None)
+    worker = _await_owner(world, marks)
+    if worker is None:
+        return {"skipped": "nobody that is still there began it in time"}
+    noted, before = _pids(marks), _finished(world, batch)
+    worker.ended_by_us = True
+    worker.signal_all(signal.SIGKILL)
+    killed_at = time.monotonic()
+    told: dict[str, float | str] = {}
+    while len(told) < 2 and time.monotonic() < killed_at + _RECOVERED_SECONDS:
+        seconds = round(time.monotonic() - killed_at, 2)
+        if "seconds_to_grading" not in told and _pids(marks) - noted:
+            told["seconds_to_grading"] = seconds
+        if "seconds_to_status" not in told and _finished(world, batch) > before:
+            told["seconds_to_status"] = seconds
+        time.sleep(0.05)
+    _delete(world, batch)
+    return told
+
+
+def _await_owner(world: World, marks: Path) -> Worker | None:
+    """Wait until a job has begun, and return the worker whose child it runs in."""
+    deadline = time.monotonic() + _BEGUN_SECONDS
+    while time.monotonic() < deadline:
+        for pid in _pids(marks):
+            for worker in world.workers.living:
+                if psutil.pid_exists(pid) and any(child.pid == pid for child in worker.children()):
+                    return worker
+        time.sleep(0.05)
+    return None
+
+
+def _pids(marks: Path) -> set[int]:
+    return {int(pid) for pid in marks.read_text().split()}
+
+
+def _finished(world: World, batch: str) -> int:
+    try:
+        counts = world.around.http.status(batch)["counts"]
+    except Refused:
+        return -1
+    return int(counts["total"] - counts["pending"])
+
+
+def _delete(world: World, batch: str) -> None:
+    """Drop the batch, which nobody judges."""
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        try:
+            world.around.http.delete(batch)
+        except Refused as refused:
+            if refused.code in {"BATCH_LOST", "BATCH_NOT_FOUND"}:
+                return
+            time.sleep(0.5)
+        else:
+            return
