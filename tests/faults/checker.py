@@ -135,7 +135,11 @@ def check_collected(
         got, there = Counter(row.raw for row in collected), Counter(row.raw for row in afresh)
     missing, surplus = there - got, got - there
     return [
-        Violation("cursor", batch, f"{len(rows)} collected results are {what}: {str(next(iter(rows)))[:300]}")
+        Violation(
+            "cursor",
+            batch,
+            f"{len(rows)} collected results are {what}: {str(next(iter(rows)))[:300]}",
+        )
         for rows, what in ((missing, "missing"), (surplus, "too many"))
         if rows
     ]

@@ -45,6 +45,7 @@ PASSING = frozenset(
     }
 )
 _POLL_SECONDS = 0.4
+_COLLECTED_SECONDS = 150.0
 _SLACK_SECONDS = 1.0  #: between an answer and the time that we note it
 
 
@@ -117,7 +118,9 @@ class Life:
         return self.outcome.batch
 
     def _object(self, kind: str, detail: str) -> None:
-        self.outcome.violations.append(Violation(kind, self.outcome.batch or self._plan.name, detail))
+        self.outcome.violations.append(
+            Violation(kind, self.outcome.batch or self._plan.name, detail)
+        )
 
     def _reader(self) -> Reader:
         """Return one of the ways to ask; the command is the dearest, and asked the least."""
@@ -253,6 +256,8 @@ class Life:
             *check_tally(self._id, status["counts"], rows),
         ]
         collected = collector.finish()
+        if collected is None and not self._around.incidents.any_since(mark):
+            self._object("cursor", "the results could not be collected to their end")
         if collected is not None and not self._around.incidents.any_since(mark):
             self.outcome.started_over += collector.started_over
             repeats = self._around.incidents.any_since(collector.began)
@@ -346,11 +351,13 @@ class Collector:
     def finish(self) -> list[Row] | None:
         """Return all that was collected of an ended batch; None when it never got to the end."""
         if self._thread is None:
-            deadline = time.monotonic() + 30
-            while not self._collect(follow=False) and time.monotonic() < deadline:
+            deadline = time.monotonic() + _COLLECTED_SECONDS
+            while not self._collect(follow=False):
+                if time.monotonic() > deadline or self._failed:
+                    return None
                 time.sleep(_POLL_SECONDS)
             return self._rows
-        self._thread.join(60)
+        self._thread.join(_COLLECTED_SECONDS)
         return None if self._thread.is_alive() or self._failed else self._rows
 
     def _follow(self) -> None:

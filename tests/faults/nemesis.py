@@ -157,9 +157,11 @@ def failed_over(world: World, rng: random.Random) -> None:
 
 def failed_over_behind(world: World, rng: random.Random) -> None:
     """Promote a replica that lags: the primary dies with what only it had."""
-    with Replica(world.server, world.new_folder("server")) as replica:
-        with world.incidents.forgetting(time.monotonic()):
-            world.lead_to(replica.promote_behind(rng.uniform(0.5, 1.5)))
+    with (
+        Replica(world.server, world.new_folder("server")) as replica,
+        world.incidents.forgetting(time.monotonic()),
+    ):
+        world.lead_to(replica.promote_behind(rng.uniform(0.5, 1.5)))
 
 
 def server_full(world: World, rng: random.Random) -> None:

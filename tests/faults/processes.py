@@ -40,16 +40,21 @@ class Worker:
         *,
         prefix: Sequence[str] = (),
         clock_shift_seconds: float = 0,
+        concurrency: int = CONCURRENCY,
+        plugins: bool = True,
+        **settings: object,
     ) -> None:
         self.link = link
-        env = environment(link.url(password), **SETTINGS)
+        env = environment(link.url(password), **settings)
+        if not plugins:
+            del env["PYTHONPATH"]
         if clock_shift_seconds:
             env["FAULTS_CLOCK_SHIFT_SECONDS"] = str(clock_shift_seconds)
             env["PYTHONPATH"] = os.pathsep.join([str(CLOCK), env["PYTHONPATH"]])
         module = (sys.executable, "-m", "weighbridge_worker", "run", "--concurrency")
         with log.open("ab") as output:
             self.process = subprocess.Popen(
-                [*prefix, *module, str(CONCURRENCY)],
+                [*prefix, *module, str(concurrency)],
                 env=env,
                 stdin=subprocess.DEVNULL,
                 stdout=output,

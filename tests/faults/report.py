@@ -89,24 +89,32 @@ class Report:
         """Return what people read of it."""
         told = self.as_dict()
         figures = ("seed", "seconds", "jobs", "batches", "faults", "lost", "doubled", "wrong")
-        ends = ", ".join(f"{number} {end}" for end, number in told["batches_by_end"].items())
         parts = [
             f"# Soak, seed {self.seed}: {'the promise held' if self.held else 'NOT HELD'}",
             _table(("what", "how many"), [(name, told[name]) for name in figures]),
-            f"Batches by their end: {ends}. Producers resumed: {told['producers_resumed']}. "
-            f"Collections started over: {told['collections_started_over']}. "
-            f"Workers that ended unasked: {self.unasked_worker_ends}.",
+            self._ends_line(told),
             _recovery_line([one["seconds_to_grading"] for one in self.recoveries()]),
             "## Faults",
             _table(("fault", "times"), sorted(told["faults_by_kind"].items())),
         ]
         if failed := [made for made in self.faults if made.error]:
-            parts += ["## Faults that went wrong", *(f"- {made.fault}: {made.error}" for made in failed)]
+            parts += [
+                "## Faults that went wrong",
+                *(f"- {made.fault}: {made.error}" for made in failed),
+            ]
         if self.violations:
             parts.append(f"## Violations: {told['violations_by_kind']}")
             parts += [f"- {v.kind}, {v.batch}: {v.detail[:400]}" for v in self.violations[:_SHOWN]]
         parts.append(f"Keys left over: {', '.join(self.leftovers[:_SHOWN]) or 'none'}.")
         return "\n\n".join([*parts, *self.notes]) + "\n"
+
+    def _ends_line(self, told: dict[str, Any]) -> str:
+        ends = ", ".join(f"{number} {end}" for end, number in told["batches_by_end"].items())
+        return (
+            f"Batches by their end: {ends}. Producers resumed: {told['producers_resumed']}. "
+            f"Collections started over: {told['collections_started_over']}. "
+            f"Workers that ended unasked: {self.unasked_worker_ends}."
+        )
 
     def write(self, path: Path) -> None:
         """Write `path`.json and `path`.md."""

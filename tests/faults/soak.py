@@ -17,6 +17,7 @@ from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from faults.checker import Violation
 from faults.life import Life, Outcome
 from faults.nemesis import FAULTS
 from faults.report import Made, Report
@@ -98,9 +99,12 @@ class Soak:
         life = Life(plan, self._world.around, random.Random(f"{self._seed}/{plan.name}"))
         try:
             return life.live()
-        except Exception:
-            self._say(f"{plan.name}: {traceback.format_exc()}")
-            raise
+        except Exception as error:  # noqa: BLE001 - a batch that nobody expected to raise is a violation
+            told = f"{type(error).__name__}: {error}"
+            life.outcome.violations.append(Violation("raised", life.outcome.batch or "", told))
+            life.outcome.end = "raised"
+            self._say(traceback.format_exc())
+            return life.outcome
 
     def _make_faults(self, gap_seconds: tuple[float, float]) -> None:
         """Make one fault after the other, each kind once before any comes again."""
@@ -120,7 +124,7 @@ class Soak:
         made = Made(fault, round(at - self._began, 1), 0)
         try:
             made.note = FAULTS[fault](self._world, self._rng)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - the report names it, and the soak goes on
             made.error = f"{type(error).__name__}: {error}"
             self._say(traceback.format_exc())
         made.lasted_seconds = round(time.monotonic() - at, 1)
@@ -149,9 +153,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=float, default=1800)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--workers", type=int, default=2, help="worker processes, of 2 children each")
+    parser.add_argument(
+        "--workers", type=int, default=2, help="worker processes, of 2 children each"
+    )
     parser.add_argument("--at-once", type=int, default=6, help="batches alive at a time")
-    parser.add_argument("--gap", type=float, nargs=2, default=(1.0, 5.0), help="seconds between faults")
+    parser.add_argument(
+        "--gap", type=float, nargs=2, default=(1.0, 5.0), help="seconds between faults"
+    )
     parser.add_argument("--only", nargs="+", choices=sorted(FAULTS), default=sorted(FAULTS))
     parser.add_argument("--none", action="store_true", help="make no fault at all")
     parser.add_argument("--report", type=Path, default=Path("build/soak"))

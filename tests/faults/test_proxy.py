@@ -13,20 +13,12 @@ from faults.proxy import Link, Proxy
 from faults.store_server import Replica, StoreServer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
 
 @pytest.fixture
-def store_server(tmp_path: Path) -> Iterator[StoreServer]:
-    with StoreServer(tmp_path / "server") as server:
-        yield server
-
-
-@pytest.fixture
-def link(store_server: StoreServer) -> Iterator[Link]:
-    with Proxy(store_server.port) as proxy:
-        yield proxy.link()
+def link(proxy: Proxy) -> Link:
+    return proxy.link()
 
 
 def client_of(link: Link, server: StoreServer, seconds: float = 1.0) -> redis.Redis:
@@ -68,7 +60,9 @@ def says(connection: socket.socket) -> bytes:
     return connection.recv(100)
 
 
-def test_a_command_whose_reply_is_dropped_is_executed(store_server: StoreServer, link: Link) -> None:
+def test_a_command_whose_reply_is_dropped_is_executed(
+    store_server: StoreServer, link: Link
+) -> None:
     client = client_of(link, store_server)
     client.ping()
     link.drop_replies(1)

@@ -47,7 +47,9 @@ class Plan:
         path.write_bytes(b"".join(line + b"\n" for line in self.lines))
         return path
 
-    def add(self, line: bytes | dict[str, Any], *expected: tuple[str | None, str | None, str]) -> None:
+    def add(
+        self, line: bytes | dict[str, Any], *expected: tuple[str | None, str | None, str]
+    ) -> None:
         """Add a line and the (label, custom_id, outcome) of each of its results."""
         raw = line if isinstance(line, bytes) else json.dumps(line).encode()
         self.lines.append(raw)
@@ -140,7 +142,8 @@ def _add_plain(plan: Plan, rng: random.Random, place: int) -> None:
     else:
         response, expected, outcome = rng.choice(ANSWERS)
         plan.add(
-            case(f"c{place}", response, expected, "true-false"), ("true-false", f"c{place}", outcome)
+            case(f"c{place}", response, expected, "true-false"),
+            ("true-false", f"c{place}", outcome),
         )
 
 
@@ -205,5 +208,9 @@ def _conversation(calls: int) -> Iterator[dict[str, Any]]:
         function = {"name": "look", "arguments": json.dumps({"page": number})}
         call = {"id": f"call{number}", "type": "function", "function": function}
         yield {"role": "assistant", "content": None, "tool_calls": [call]}
-        yield {"role": "tool", "tool_call_id": f"call{number}", "content": f"This is page {number}."}
+        yield {
+            "role": "tool",
+            "tool_call_id": f"call{number}",
+            "content": f"This is page {number}.",
+        }
     yield {"role": "assistant", "content": "Done."}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Self
 
 from faults.incidents import Incidents
 from faults.life import Surroundings
-from faults.processes import Service, Worker, Workers
+from faults.processes import SETTINGS, Service, Worker, Workers
 from faults.proxy import Proxy
 from faults.store_server import PASSWORD, StoreServer
 from faults.surfaces import CliReader, HttpReader, Submissions
@@ -45,7 +45,7 @@ class World:
     def __enter__(self) -> Self:
         self.folder.mkdir(parents=True, exist_ok=True)
         self.server = StoreServer(self.folder / "server-0").start()
-        self._stack.callback(lambda: self.server.kill())
+        self._stack.callback(self._kill_server)
         self.proxy = self._stack.enter_context(Proxy(self.server.port))
         self.producing, self.reading, self.serving = (self.proxy.link() for _ in range(3))
         cli = Cli(self.folder)
@@ -71,6 +71,10 @@ class World:
     def __exit__(self, *_: object) -> None:
         self._stack.close()
 
+    def _kill_server(self) -> None:
+        """Kill whichever server is the one at last."""
+        self.server.kill()
+
     def start_worker(
         self,
         *,
@@ -85,6 +89,7 @@ class World:
             self.folder / f"worker-{next(self._numbers)}.log",
             prefix=prefix,
             clock_shift_seconds=clock_shift_seconds,
+            **SETTINGS,
         )
 
     def links(self) -> list[Link]:

@@ -43,6 +43,13 @@ class SuicideGrader(Hazard):
         os.kill(os.getpid(), signal.SIGKILL)
 
 
+class GroupKillerGrader(Hazard):
+    id, name = "kills-its-worker", "Kills its process group, worker and all"
+
+    def harm(self, _: object) -> Any:
+        os.killpg(0, signal.SIGKILL)
+
+
 class HardExitGrader(Hazard):
     id, name = "exits-hard", "Calls os._exit"
 
