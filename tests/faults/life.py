@@ -60,7 +60,8 @@ class Surroundings:
     http: HttpReader
     redis_url: str
     patience_seconds: float = 300.0
-    stopping: threading.Event = field(default_factory=threading.Event)
+    #: set once a batch has a result
+    working: threading.Event = field(default_factory=threading.Event)
 
 
 @dataclass
@@ -167,8 +168,13 @@ class Life:
 
     def _gone(self, refused: Refused) -> None:
         """Accept that a batch is gone if what opened it may be forgotten; else object."""
-        known_at = (self._known_at or time.monotonic()) - _SLACK_SECONDS
-        if not self._around.incidents.excuse(known_at):
+        incidents = self._around.incidents
+        excused = (
+            incidents.excuse(self._known_at - _SLACK_SECONDS)
+            if self._known_at
+            else incidents.any_since(self._began)
+        )
+        if not excused:
             self._object("lost", f"the batch is gone: {refused}")
         raise Lost
 
@@ -202,6 +208,8 @@ class Life:
         if status["nondeterministic"]:
             self._object("wrong", f"{status['nondeterministic']} chunks came out differently")
         self._counts, self._counts_at = status["counts"], asked_at
+        if finished(status["counts"]):
+            self._around.working.set()
         return status
 
     def _watch_and_judge(self) -> None:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 _PATIENCE_SECONDS = 300.0  #: how long a batch may take, faults and all
 _LEFTOVER_SECONDS = 15.0
+_WORKING_SECONDS = 60.0
 _KEEP_UP_SECONDS = 0.5
 
 
@@ -62,13 +63,13 @@ class Soak:
         self.report.seconds = time.monotonic() - self._began
         return self.report
 
-    def run_once(self, fault: str, plans: Sequence[Plan], after_seconds: float = 2) -> Report:
+    def run_once(self, fault: str, plans: Sequence[Plan]) -> Report:
         """Let some batches live while one fault is made once."""
         keeper = threading.Thread(target=self._keep_up, name="keeper", daemon=True)
         keeper.start()
         with ThreadPoolExecutor(len(plans)) as pool:
             lives = [pool.submit(self._live, plan) for plan in plans]
-            time.sleep(after_seconds)  # the fault is to meet them at their work
+            self._world.around.working.wait(_WORKING_SECONDS)
             self._make(fault)
             self.report.outcomes += [life.result() for life in lives]
         self._clean_up()

@@ -27,6 +27,7 @@ TOMBSTONES = (
     r"wb:\{[^}]+\}:deleted",  # tells a deleted batch from one that was lost
     r"wb:idempotency:.*",  # a day long, the batch that a caller's key began
     r"wb:rate:.*",  # a minute long
+    r"wb:workers",  # a worker that was killed, until another one looks
 )
 _OURS = "wb:*"
 
