@@ -57,6 +57,3 @@ def results_disk_full(world: World, rng: random.Random) -> str:
 
 def state_disk_full(world: World, rng: random.Random) -> str:
     return run_on_a_full_disk(world.new_folder("disk"), "state", rng)
-
-
-DISK_FAULTS = (results_disk_full, state_disk_full)

@@ -39,11 +39,11 @@ class Incidents:
         finally:
             incident.ended_at = time.monotonic()
 
-    def excuse(self, written_at: float) -> bool:
-        """Whether what was confirmed at that time may have been forgotten after it."""
+    def excuse(self, earliest: float, latest: float) -> bool:
+        """Whether what was written at some time between these two may have been forgotten."""
         with self._lock:
             return any(
-                incident.forgotten_since <= written_at <= incident.ended_at
+                incident.forgotten_since <= latest and earliest <= incident.ended_at
                 for incident in self._all
             )
 

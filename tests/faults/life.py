@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -17,51 +16,17 @@ from faults.checker import (
     finished,
     parse,
 )
-from faults.surfaces import CliReader, HttpReader, PythonReader, Reader, Refused
+from faults.collector import GONE, Collector
+from faults.surfaces import PythonReader, Reader, Refused
+from faults.surroundings import FINAL, PASSING
 
 if TYPE_CHECKING:
     import random
-    from pathlib import Path
 
-    from faults.incidents import Incidents
-    from faults.surfaces import Submissions
+    from faults.surroundings import Surroundings
     from faults.workload import Plan
 
-FINAL = frozenset({"completed", "cancelled", "expired", "failed"})
-GONE = frozenset({"BATCH_LOST", "BATCH_NOT_FOUND", "BATCH_EXPIRED"})
-#: refusals of a server that is away, full or being changed, and of a producer that was killed: ask again
-PASSING = frozenset(
-    {
-        "",
-        "KILLED",
-        "REDIS_ERROR",
-        "REDIS_UNAVAILABLE",
-        "REDIS_FULL",
-        "IDEMPOTENCY_KEY_IN_USE",
-        "TOO_MANY_UPLOADS",
-        "TOO_MANY_STREAMS",
-        "UPLOAD_SILENT",
-        "INTERNAL_ERROR",
-    }
-)
 _POLL_SECONDS = 0.4
-_COLLECTED_SECONDS = 150.0
-_SLACK_SECONDS = 1.0  #: between an answer and the time that we note it
-
-
-@dataclass
-class Surroundings:
-    """What every batch of a soak shares."""
-
-    folder: Path
-    incidents: Incidents
-    submissions: Submissions
-    cli: CliReader
-    http: HttpReader
-    redis_url: str
-    patience_seconds: float = 300.0
-    #: set once a batch has a result
-    working: threading.Event = field(default_factory=threading.Event)
 
 
 @dataclass
@@ -92,7 +57,7 @@ class Life:
         self._rng = rng
         self._python = PythonReader(around.redis_url)
         self._began = time.monotonic()
-        self._sealed_at = self._known_at = 0.0
+        self._submitted_at = self._sealed_at = self._known_at = 0.0
         self._counts: dict[str, int] | None = None
         self._counts_at = 0.0
         self._path = plan.write(around.folder)
@@ -135,6 +100,7 @@ class Life:
     def _submit(self) -> None:
         """Submit the file, by as many producers as it takes."""
         while True:
+            self._submitted_at = time.monotonic()
             try:
                 batch = self._submit_once()
             except Refused as refused:
@@ -168,13 +134,8 @@ class Life:
 
     def _gone(self, refused: Refused) -> None:
         """Accept that a batch is gone if what opened it may be forgotten; else object."""
-        incidents = self._around.incidents
-        excused = (
-            incidents.excuse(self._known_at - _SLACK_SECONDS)
-            if self._known_at
-            else incidents.any_since(self._began)
-        )
-        if not excused:
+        opened_by = self._known_at or time.monotonic()
+        if not self._around.incidents.excuse(self._began, opened_by):
             self._object("lost", f"the batch is gone: {refused}")
         raise Lost
 
@@ -213,7 +174,7 @@ class Life:
         return status
 
     def _watch_and_judge(self) -> None:
-        collector = Collector(self._python, self._around, self._id, self._rng)
+        collector = Collector(self._python, self._id, self._rng)
         if self._plan.reading == "follow":
             collector.start_following()
         try:
@@ -235,21 +196,20 @@ class Life:
                 if self._judge(status, mark, collector):
                     return
             else:
-                self._see_to_its_seal(status, mark)
+                self._see_to_its_seal(status)
                 collector.step()
                 if self._plan.cancelled and not cancelled and finished(status["counts"]):
                     self._ask(self._reader().cancel, self._id)
                     cancelled = True
             self._pause(f"the batch says {status}")
 
-    def _see_to_its_seal(self, status: dict[str, Any], mark: float) -> None:
+    def _see_to_its_seal(self, status: dict[str, Any]) -> None:
         """Resume a batch whose end the server has forgotten; nothing else may unseal one."""
         if status["sealed"] or status["status"] == "cancelling":
             return
-        if not self._around.incidents.excuse(self._sealed_at - _SLACK_SECONDS):
+        if not self._around.incidents.excuse(self._submitted_at, self._sealed_at):
             self._object("claim", f"not sealed, though nothing was forgotten: {status}")
-        if not self._around.incidents.excuse(mark):
-            self._submit()
+        self._submit()
 
     def _judge(self, status: dict[str, Any], mark: float, collector: Collector) -> bool:
         """Judge an ended batch; return False if the server forgot something meanwhile: look again."""
@@ -301,7 +261,7 @@ class Life:
                 rows = self._read_afresh()
                 if not self._around.incidents.any_since(mark):
                     break
-            self._see_to_its_seal(status, mark)
+            self._see_to_its_seal(status)
             self._pause(f"after the retry the batch says {status}")
         self.outcome.violations += [
             *check_counts(self._id, status["counts"]),
@@ -322,70 +282,3 @@ class Life:
                 self._pause(f"deleting: {refused}")
             else:
                 return
-
-
-class Collector:
-    """Collects the results of one batch while they come, interrupted and resumed by cursor."""
-
-    def __init__(
-        self, reader: PythonReader, around: Surroundings, batch: str, rng: random.Random
-    ) -> None:
-        self._reader = reader
-        self._around = around
-        self._batch = batch
-        self._rng = rng
-        self._rows: list[Row] = []
-        self._cursor: str | None = None
-        self._thread: threading.Thread | None = None
-        self._stopped = threading.Event()
-        self._failed: Refused | None = None
-        self.began = time.monotonic()
-        self.started_over = 0
-
-    def start_following(self) -> None:
-        """Follow the results from a thread of their own."""
-        self._thread = threading.Thread(target=self._follow, daemon=True)
-        self._thread.start()
-
-    def step(self) -> None:
-        """Collect what is there, if it is not followed."""
-        if self._thread is None:
-            self._collect(follow=False)
-
-    def stop(self) -> None:
-        """Follow no longer."""
-        self._stopped.set()
-
-    def finish(self) -> list[Row] | None:
-        """Return all that was collected of an ended batch; None when it never got to the end."""
-        if self._thread is None:
-            deadline = time.monotonic() + _COLLECTED_SECONDS
-            while not self._collect(follow=False):
-                if time.monotonic() > deadline or self._failed:
-                    return None
-                time.sleep(_POLL_SECONDS)
-            return self._rows
-        self._thread.join(_COLLECTED_SECONDS)
-        return None if self._thread.is_alive() or self._failed else self._rows
-
-    def _follow(self) -> None:
-        while not self._collect(follow=True) and not self._stopped.is_set():
-            time.sleep(_POLL_SECONDS)
-
-    def _collect(self, *, follow: bool) -> bool:
-        """Collect from where it stopped; whether it got to the end of what there is."""
-        try:
-            for lines, cursor in self._reader.pages(self._batch, self._cursor, follow=follow):
-                self._rows += map(parse, lines)
-                self._cursor = cursor
-                if self._rng.random() < 0.05:
-                    return False  # stop here, and go on from the cursor
-        except Refused as refused:
-            if refused.code == "STALE_CURSOR":
-                self._rows, self._cursor = [], None
-                self.started_over += 1
-            elif refused.code in GONE:
-                self._failed = refused
-                self._stopped.set()
-            return False
-        return True

@@ -23,6 +23,7 @@ class Connection:
     def __init__(self, client: asyncio.StreamWriter, server: asyncio.StreamWriter) -> None:
         self.client = client
         self.server = server
+        self.half_closed = False  #: the client has been told that nothing more comes
         self.silent = False  #: whatever either side sends is swallowed, and neither is told
 
     def abort(self) -> None:
@@ -81,7 +82,7 @@ class Link:
 
     def half_close(self) -> None:
         """Tell every client that nothing more comes, and go on taking what it sends."""
-        self._each(lambda connection: _write_eof(connection.client))
+        self._each(_half_close)
 
     def silence(self) -> None:
         """Swallow all that comes on the connections there are, telling neither side; new ones are served."""
@@ -146,7 +147,7 @@ class Link:
                 if self._delay_seconds:
                     await asyncio.sleep(self._delay_seconds)
                 await self._open.wait()
-                if connection.silent:
+                if connection.silent or (replies and connection.half_closed):
                     continue
                 if replies and self._replies_to_drop:
                     self._replies_to_drop -= 1
@@ -206,6 +207,7 @@ def _reset(writer: asyncio.StreamWriter) -> None:
     writer.transport.abort()
 
 
-def _write_eof(writer: asyncio.StreamWriter) -> None:
+def _half_close(connection: Connection) -> None:
+    connection.half_closed = True
     with suppress(OSError):  # it is closed already
-        writer.write_eof()
+        connection.client.write_eof()

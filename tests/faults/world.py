@@ -9,11 +9,11 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Self
 
 from faults.incidents import Incidents
-from faults.life import Surroundings
 from faults.processes import SETTINGS, Service, Worker, Workers
 from faults.proxy import Proxy
 from faults.store_server import PASSWORD, StoreServer
 from faults.surfaces import CliReader, HttpReader, Submissions
+from faults.surroundings import Surroundings
 from support.cli import Cli
 
 if TYPE_CHECKING:
