@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from faults.world import World
 
-LINES = 20_000
+LINES = 10_000
 SMALL_BYTES = 1 << 20
 ROOMY_BYTES = 1 << 29
 _RUN_SECONDS = 180

@@ -245,7 +245,7 @@ class Life:
             lines = self._ask(self._around.cli.page, self._id, None)[0]
         else:
             lines = self._ask(self._python.page, self._id, None)[0]
-        return [parse(line) for line in lines]
+        return [parse(line) for line in self._around.tamper(lines)]
 
     # Ending
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from faults.incidents import Incidents
@@ -41,5 +42,7 @@ class Surroundings:
     http: HttpReader
     redis_url: str
     patience_seconds: float = 300.0
+    #: what result lines are turned into before they are judged, to show that the judgement finds it
+    tamper: Callable[[list[bytes]], list[bytes]] = list
     #: set once a batch has a result
     working: threading.Event = field(default_factory=threading.Event)
