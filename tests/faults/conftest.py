@@ -17,6 +17,16 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+_LONG_SECONDS = 400  #: what a test marked `long` may take
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Give the long tests their time."""
+    for item in items:
+        if item.get_closest_marker("long") and not item.get_closest_marker("timeout"):
+            item.add_marker(pytest.mark.timeout(_LONG_SECONDS))
+
+
 @pytest.fixture
 def store_server(tmp_path: Path) -> Iterator[StoreServer]:
     """A server with a password on an append-only file."""
