@@ -51,7 +51,10 @@ class StoreServer(TcpServer):
 
     def admin(self) -> redis.Redis:
         """Return a client of the server itself, past every proxy."""
-        return redis.Redis(port=self.port, password=self.password, decode_responses=True)
+        once = redis.retry.Retry(redis.backoff.NoBackoff(), 0)
+        return redis.Redis(
+            port=self.port, password=self.password, decode_responses=True, retry=once
+        )
 
     def stop(self) -> None:
         """End it as an operator does: what is written is on the disk."""
@@ -84,10 +87,10 @@ class StoreServer(TcpServer):
 
     @contextmanager
     def full(self) -> Iterator[None]:
-        """Let it have no room for what is written, for the time being."""
+        """Let it have a tenth less room than it uses, for the time being: what frees enough makes room."""
         with self.admin() as admin:
             before = admin.config_get("maxmemory")["maxmemory"]
-            admin.config_set("maxmemory", 1 << 20)
+            admin.config_set("maxmemory", int(admin.info("memory")["used_memory"] * 0.9))
             try:
                 yield
             finally:
