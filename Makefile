@@ -14,6 +14,10 @@ STAMP := $(VENV)/.installed-for
 RUN_STAMP := $(VENV)/.installed-to-run-for
 PYTEST_ARGS ?= -n 2
 PAGE_ARGS ?=
+FAULTS_ARGS ?=
+SECONDS ?= 1800
+SEED ?= 1
+SOAK_ARGS ?=
 DEMO_CASES := examples/support_answers.jsonl
 DEMO_RESULTS := build/demo_results.jsonl
 
@@ -46,6 +50,14 @@ page: $(RUN_STAMP) ## Serve the page with the example traces, and print the addr
 .PHONY: test
 test: $(STAMP) ## Run the whole test suite
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+.PHONY: faults
+faults: $(STAMP) ## Make each fault once, and aim at what is promised (minutes)
+	$(BIN)/python -m pytest -m '' tests/faults $(FAULTS_ARGS)
+
+.PHONY: soak
+soak: $(STAMP) ## Make random faults for SECONDS from SEED, and report in build/soak.md
+	PYTHONPATH=tests $(BIN)/python -m faults.soak --seconds $(SECONDS) --seed $(SEED) $(SOAK_ARGS)
 
 .PHONY: check
 check: $(STAMP) ## Lint, check formatting, types and import rules

@@ -98,7 +98,11 @@ class TcpServer:
         ]
 
     def _answers(self) -> bool:
-        with suppress(redis.exceptions.ConnectionError), redis.Redis(port=self.port) as client:
+        once = redis.retry.Retry(redis.backoff.NoBackoff(), 0)
+        with (
+            suppress(redis.exceptions.ConnectionError),
+            redis.Redis(port=self.port, retry=once) as client,
+        ):
             try:
                 return bool(client.ping())
             except redis.exceptions.AuthenticationError:

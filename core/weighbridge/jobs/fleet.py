@@ -20,6 +20,7 @@ def fleet_key(name: str) -> str:
 
 
 _FAREWELL_SECONDS = 600
+_REMEMBERED_SECONDS = 3600  #: what workers can grade, after the last of them
 _CAPABILITIES = fleet_key("capabilities")  #: when a worker was last seen that had each
 #: Names by when their heartbeat ends (ms); name -> what the worker said of itself; names of those asked to drain.
 _KEYS = _WORKERS, _BEATS, _DRAINS = [fleet_key(name) for name in ("workers", "beats", "drains")]
@@ -137,6 +138,7 @@ class Fleet:
         with plain_errors():
             now = server_time(self._redis)
             self._redis.zadd(_CAPABILITIES, {str(need): now for need in needs})
+            self._redis.expire(_CAPABILITIES, _REMEMBERED_SECONDS)
 
     def has_had(self, lane: Lane, within_seconds: float) -> bool:
         """Whether workers that live, or did within a time, have all the capabilities of a lane."""

@@ -239,6 +239,17 @@ class ReportingGrader(Hazard):
         return passed()
 
 
+class MarkingGrader(Hazard):
+    id, name = "marks-and-sleeps", "Notes its process in a file, and sleeps: `0.3 /path/of/file`"
+
+    def harm(self, expected: object) -> Any:
+        seconds, path = str(expected).split(" ", 1)
+        with open(path, "a") as marks:  # noqa: PTH123 - quick
+            marks.write(f"{os.getpid()}\n")
+        time.sleep(float(seconds))
+        return passed()
+
+
 class FickleGrader(Hazard):
     id, name = "is-fickle", "Returns another result every time"
 

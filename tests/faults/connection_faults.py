@@ -1,0 +1,109 @@
+"""Faults between the server and whoever talks to it."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from faults import partition
+
+if TYPE_CHECKING:
+    import random
+
+    from faults.proxy import Link
+    from faults.world import World
+
+
+def _some(world: World, rng: random.Random) -> list[Link]:
+    links = world.links()
+    return rng.sample(links, rng.randint(1, len(links)))
+
+
+def connections_cut(world: World, rng: random.Random) -> None:
+    for link in _some(world, rng):
+        link.cut()
+
+
+def connections_refused(world: World, rng: random.Random) -> None:
+    links = _some(world, rng)
+    for link in links:
+        link.refuse()
+    time.sleep(rng.uniform(1, 5))
+    for link in links:
+        link.refuse(False)
+
+
+def connections_half_closed(world: World, rng: random.Random) -> None:
+    for link in _some(world, rng):
+        link.half_close()
+
+
+def connections_silent(world: World, rng: random.Random) -> None:
+    """Let what there is lead nowhere, without a word; new connections are served."""
+    for link in _some(world, rng):
+        link.silence()
+
+
+def connections_delayed(world: World, rng: random.Random) -> None:
+    links, seconds = _some(world, rng), rng.uniform(0.02, 0.3)
+    for link in links:
+        link.delay(seconds)
+    time.sleep(rng.uniform(2, 6))
+    for link in links:
+        link.delay(0)
+
+
+def replies_dropped(world: World, rng: random.Random) -> None:
+    """Have commands executed whose callers never hear so."""
+    for link in _some(world, rng):
+        link.drop_replies(rng.randint(1, 5))
+    time.sleep(2)
+    for link in world.links():
+        link.drop_replies(0)
+
+
+def partition_healed(world: World, rng: random.Random) -> None:
+    """Part a worker from the server for longer than a lease, and join them again."""
+    link = world.workers.choose(rng).link
+    link.freeze()
+    time.sleep(rng.uniform(5, 20))
+    link.thaw()
+
+
+def partition_not_healed(world: World, rng: random.Random) -> str:
+    """Part a worker from the server for good: it is destroyed while it is apart, and another one starts."""
+    if why := partition.available():
+        worker = world.workers.choose(rng)
+        worker.link.freeze()
+        time.sleep(rng.uniform(5, 15))
+        worker.ended_by_us = True
+        worker.destroy()
+        worker.link.thaw()
+        return f"by the proxy: {why}"
+    with partition.Network() as network:
+        worker = world.start_worker(host=network.host, prefix=network.prefix)
+        try:
+            time.sleep(rng.uniform(8, 12))
+            network.part()
+            time.sleep(rng.uniform(5, 15))
+        finally:
+            worker.destroy()
+    return "by a network namespace"
+
+
+def network_parted_and_healed(world: World, rng: random.Random) -> str:
+    """Pull a worker's cable and put it back, where namespaces can be had; else freeze its link."""
+    if why := partition.available():
+        partition_healed(world, rng)
+        return f"by the proxy: {why}"
+    with partition.Network() as network:
+        worker = world.start_worker(host=network.host, prefix=network.prefix)
+        try:
+            time.sleep(rng.uniform(8, 12))
+            network.part()
+            time.sleep(rng.uniform(3, 15))
+            network.heal()
+            time.sleep(rng.uniform(5, 10))
+        finally:
+            worker.end()
+    return "by a network namespace"

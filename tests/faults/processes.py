@@ -1,0 +1,189 @@
+"""The processes of the soak: workers that are started again when they end, and the HTTP service."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import httpx
+import psutil
+
+from support.servers import free_port
+from support.waiting import eventually
+from support.workers import environment
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from faults.proxy import Link
+
+CLOCK = Path(__file__).parent / "clock"
+CONCURRENCY = 2
+SETTINGS = {"job_deadline_seconds": 5, "child_memory_limit_bytes": 192 << 20}
+
+
+class Worker:
+    """One `python -m weighbridge_worker` on a link of its own, in a process group of its own."""
+
+    def __init__(
+        self,
+        link: Link,
+        password: str,
+        log: Path,
+        *,
+        prefix: Sequence[str] = (),
+        clock_shift_seconds: float = 0,
+        concurrency: int = CONCURRENCY,
+        plugins: bool = True,
+        **settings: object,
+    ) -> None:
+        self.link = link
+        env = environment(link.url(password), **settings)
+        if not plugins:
+            del env["PYTHONPATH"]
+        if clock_shift_seconds:
+            env["FAULTS_CLOCK_SHIFT_SECONDS"] = str(clock_shift_seconds)
+            env["PYTHONPATH"] = os.pathsep.join([str(CLOCK), env["PYTHONPATH"]])
+        module = (sys.executable, "-m", "weighbridge_worker", "run", "--concurrency")
+        with log.open("ab") as output:
+            self.process = subprocess.Popen(
+                [*prefix, *module, str(concurrency)],
+                env=env,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                start_new_session=True,
+            )
+        self.ended_by_us = False  #: whether it was told to end
+
+    @property
+    def alive(self) -> bool:
+        """Whether its main process lives."""
+        return self.process.poll() is None
+
+    def main_pid(self) -> int:
+        """Return the process that forks the children."""
+        return self.process.pid
+
+    def children(self) -> list[psutil.Process]:
+        """Return its living children."""
+        with suppress(psutil.NoSuchProcess):
+            return psutil.Process(self.main_pid()).children(recursive=True)
+        return []
+
+    def kill_one_child(self, rng: random.Random, how: signal.Signals) -> int | None:
+        """Send a signal to one child and return its pid; None where there is no child."""
+        children = self.children()
+        if not children:
+            return None
+        child = rng.choice(children)
+        with suppress(psutil.NoSuchProcess):
+            child.send_signal(how)
+        return child.pid
+
+    def signal_all(self, how: signal.Signals) -> None:
+        """Send a signal to the worker and all its children, as systemd and `docker stop` of a group do."""
+        with suppress(ProcessLookupError):
+            os.killpg(self.process.pid, how)
+
+    def end(self, seconds: float = 60) -> None:
+        """Tell it to finish, and make sure that nothing of it is left."""
+        self.ended_by_us = True
+        if self.alive:
+            self.process.terminate()
+            with suppress(subprocess.TimeoutExpired):
+                self.process.wait(seconds)
+        self.destroy()
+
+    def destroy(self) -> None:
+        """Kill all of it."""
+        self.ended_by_us = True
+        children = self.children()
+        self.signal_all(signal.SIGKILL)
+        psutil.wait_procs(children, timeout=10)
+        self.process.wait(10)
+
+
+class Workers:
+    """Some workers, each started again when it has ended, as a service manager does it."""
+
+    def __init__(self, count: int, start: Callable[[], Worker]) -> None:
+        self._start = start
+        self._lock = threading.Lock()
+        self.living = [start() for _ in range(count)]
+        self.unasked_ends = 0  #: workers that ended without being told to
+
+    def __iter__(self) -> object:
+        return iter(list(self.living))
+
+    def choose(self, rng: random.Random) -> Worker:
+        """Return one of them."""
+        return rng.choice(self.living)
+
+    def replace_the_ended(self) -> None:
+        """Start another for each that has ended."""
+        with self._lock:
+            for place, worker in enumerate(self.living):
+                if not worker.alive:
+                    self.unasked_ends += not worker.ended_by_us
+                    worker.destroy()
+                    self.living[place] = self._start()
+
+    def end(self) -> None:
+        """End them all, and start none again."""
+        with self._lock:
+            for worker in self.living:
+                worker.ended_by_us = True
+                worker.process.terminate()
+            for worker in self.living:
+                worker.end()
+
+
+class Service:
+    """`weighbridge serve` on a port of its own, which it keeps when it is killed and started again."""
+
+    def __init__(self, redis_url: str, log: Path) -> None:
+        self._log = log
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self._env = environment(redis_url)
+        self.process = self._start()
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        script = Path(sys.executable).with_name("weighbridge")
+        with self._log.open("ab") as output:
+            return subprocess.Popen(
+                [str(script), "serve", "--port", str(self.port)],
+                env=self._env,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                start_new_session=True,
+            )
+
+    def await_answer(self, seconds: float = 60) -> None:
+        """Wait until it answers."""
+
+        def answers() -> bool:
+            with suppress(httpx.HTTPError):
+                return httpx.get(f"{self.url}/healthz", timeout=5).status_code == 200
+            return False
+
+        eventually(answers, seconds, "the service's answer")
+
+    def restart_if_ended(self) -> None:
+        """Start it again when it has ended."""
+        if self.process.poll() is not None:
+            self.process = self._start()
+
+    def kill(self) -> None:
+        """Kill it, as the kernel would."""
+        self.process.kill()
+        self.process.wait(10)
