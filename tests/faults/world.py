@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 TOMBSTONES = (
     r"wb:\{[^}]+\}:deleted",  # tells a deleted batch from one that was lost
     r"wb:\{fleet\}:idempotency:.*",  # a day long, the batch that a caller's key began
-    r"wb:\{fleet\}:rate:.*",  # a minute long
+    r"wb:\{fleet\}:rate.*",  # a minute long
     r"wb:\{fleet\}:(workers|beats|drains)",  # a minute past the last worker's heartbeat
     r"wb:\{fleet\}:ending:.*",  # ten minutes long, a worker that was asked to end
     r"wb:\{fleet\}:sweeper",  # seconds long
