@@ -6,6 +6,7 @@ import shlex
 import sys
 import tempfile
 import time
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -75,9 +76,10 @@ def submit(
             )
         with opt.naming_the_line(graders):
             name = printable(source.name)
-            batch = client.resume(resume) if resume else client.open(name, specs, project=project)
+            batch = client.batch(resume) if resume else client.open(name, specs, project=project)
         try:
-            with batch.given_up_on_error(source):
+            recorded = batch.recorded_resume() if resume else nullcontext()
+            with recorded, batch.given_up_on_error(source):
                 batch.feeder(source, on_wait=_Once()).feed()
         except (KeyboardInterrupt, ServerError) as error:
             if isinstance(error, WeighbridgeError):
