@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -64,6 +64,18 @@ class RedisBatch(Batch):
             return self._store.options(self.id).project
         except BatchError:  # gone, or damaged
             return ""
+
+    @contextmanager
+    def recorded_resume(self) -> Iterator[None]:
+        """Record that more was submitted to the batch, if any of it was."""
+        before = self._store.position(self.id)
+        try:
+            yield
+        finally:
+            # What went wrong inside matters more than that the server is away, or the batch gone.
+            with suppress(ServerError, BatchError):
+                if self._store.position(self.id) != before:
+                    self.record(Action.RESUME)
 
     def history(self) -> list[Entry]:
         """Return who did what to the batch, oldest first; the newest 100."""

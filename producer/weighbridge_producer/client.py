@@ -89,13 +89,14 @@ class RedisClient(Client):
         with readable as checked_cases:
             source = Source(checked_cases, self.settings)
             batch = (
-                self.resume(resume)
+                self.batch(resume)
                 if resume
                 else self.open(
                     source.name, specs, metadata=metadata, priority=priority, project=project
                 )
             )
-            with batch.given_up_on_error(source):
+            recorded = batch.recorded_resume() if resume else nullcontext()
+            with recorded, batch.given_up_on_error(source):
                 batch.feeder(source).feed()
                 batch.confirm()
         return batch
@@ -125,13 +126,6 @@ class RedisClient(Client):
         opened = self.batch(batch, actor)
         opened.record(Action.SUBMIT)
         return opened
-
-    def resume(self, batch_id: str, actor: Actor | None = None) -> RedisBatch:
-        """Return a batch that was begun, to submit the rest of it."""
-        batch = self.batch(batch_id, actor)
-        batch.status()
-        batch.record(Action.RESUME)
-        return batch
 
     def check_graders(self, specs: Sequence[GraderSpec]) -> dict[str, int]:
         """Refuse graders that nobody knows, that no living worker has, or whose config is wrong.

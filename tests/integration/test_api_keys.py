@@ -10,7 +10,7 @@ import orjson
 import pytest
 
 from support.waiting import eventually
-from weighbridge.errors import InvalidKeyError
+from weighbridge.errors import InvalidKeyError, InvalidProjectError
 from weighbridge.jobs.api_keys import API_KEYS, KEYS_LIMIT, ApiKeys, Role
 from weighbridge.jobs.store import Store
 
@@ -104,14 +104,20 @@ class TestMaking:
         assert orjson.loads(kept)["name"] == "ann"
 
     def test_keys_are_listed_oldest_first_with_what_they_allow(self, keys: ApiKeys) -> None:
-        made = [keys.make(name, role)[0] for name, role in zip("abc", Role, strict=True)]
+        made = [keys.make(name, role)[0] for name, role in zip("abcd", Role, strict=True)]
         assert keys.all() == made
-        assert [key.role for key in keys.all()] == ["read", "submit", "admin"]
+        assert [key.role for key in keys.all()] == ["read", "submit", "manage", "admin"]
 
     @pytest.mark.parametrize("name", ["", "x" * 257, "a\nb", "a\x00b", "\ud800"])
     def test_a_name_that_nobody_could_read_is_refused(self, keys: ApiKeys, name: str) -> None:
         with pytest.raises(InvalidKeyError, match="cannot be a key's name"):
             keys.make(name, Role.READ)
+        assert keys.all() == []
+
+    @pytest.mark.parametrize("project", ["", "a b", "a/b", "-a", "x" * 65, "\u00e4", "a\nb", "a:b"])
+    def test_a_project_that_could_be_misread_is_refused(self, keys: ApiKeys, project: str) -> None:
+        with pytest.raises(InvalidProjectError, match="cannot be a project's name"):
+            keys.make("ann", Role.READ, project=project)
         assert keys.all() == []
 
     @pytest.mark.parametrize("seconds", [0, -1, float("nan"), float("inf"), 1e12])
@@ -120,7 +126,7 @@ class TestMaking:
             keys.make("ann", Role.READ, lives_seconds=seconds)
 
     def test_an_unknown_role_is_told_the_known_ones(self, keys: ApiKeys) -> None:
-        with pytest.raises(InvalidKeyError, match="read, submit, admin"):
+        with pytest.raises(InvalidKeyError, match="read, submit, manage, admin"):
             keys.make("ann", "root")  # type: ignore[arg-type]
 
     def test_there_is_an_end_to_how_many_there_are(self, store: Store, keys: ApiKeys) -> None:
@@ -156,6 +162,10 @@ def test_a_role_includes_itself_and_those_before_it() -> None:
         (Role.READ, Role.READ),
         (Role.SUBMIT, Role.READ),
         (Role.SUBMIT, Role.SUBMIT),
+        (Role.MANAGE, Role.READ),
+        (Role.MANAGE, Role.SUBMIT),
+        (Role.MANAGE, Role.MANAGE),
+        (Role.ADMIN, Role.MANAGE),
         (Role.ADMIN, Role.READ),
         (Role.ADMIN, Role.SUBMIT),
         (Role.ADMIN, Role.ADMIN),

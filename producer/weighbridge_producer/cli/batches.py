@@ -6,6 +6,7 @@ import shlex
 import sys
 import tempfile
 import time
+from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -86,12 +87,13 @@ def submit(
         with opt.naming_the_line(graders):
             name = printable(source.name)
             batch = (
-                client.resume(resume)
+                client.batch(resume)
                 if resume
                 else client.open(name, specs, priority=priority, project=project)
             )
         try:
-            with batch.given_up_on_error(source):
+            recorded = batch.recorded_resume() if resume else nullcontext()
+            with recorded, batch.given_up_on_error(source):
                 batch.feeder(source, on_wait=_Once()).feed()
                 durability = batch.confirm()
         except (KeyboardInterrupt, ServerError) as error:

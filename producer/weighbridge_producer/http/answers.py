@@ -42,10 +42,14 @@ class AnswerSender:
 
     async def send(self, message: Message) -> None:
         """Send one piece of the body."""
-        body = message.pop("body", b"")
+        if len(message.get("body", b"")) <= PIECE_BYTES:
+            end_turn(self._scope)
+            await self._send(message)
+            return
+        body = message.pop("body")
         try:
             async with (
-                asyncio.timeout(_seconds_for(body) if len(body) > PIECE_BYTES else None),
+                asyncio.timeout(_seconds_for(body)),
                 aclosing(counted_pieces(self._scope, self._budget, body)) as pieces,
             ):
                 async for piece in pieces:

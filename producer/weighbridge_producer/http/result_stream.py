@@ -87,7 +87,7 @@ class ResultStream:
                     yield MARK + b"null\n"
 
     async def _next_lines(self) -> bytes:
-        turn = await self._turns.take(self._service.reads)
+        turn = await self._turns.take(self._service.stream_reads)
         lines = await self._in_thread(self._read_on)
         if not lines:
             turn.release()
@@ -108,7 +108,7 @@ class ResultStream:
         return page.lines
 
     def _counted(self, lines: bytes) -> AsyncGenerator[bytes]:
-        return counted_pieces(self._turns.scope, self._service.answer_bytes, lines)
+        return counted_pieces(self._turns.scope, self._service.stream_bytes, lines)
 
     async def _matching(self) -> AsyncGenerator[bytes]:
         passed_on = 0  # of the lines after the cursor

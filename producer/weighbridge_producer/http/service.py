@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from weighbridge_producer.client import RedisClient
 
 _ARRIVING_BYTES = 256 * MIB  #: of forms and single jobs, while they arrive
-_ANSWER_BYTES = 128 * MIB  #: of answers that wait to be read
+_ANSWER_BYTES = 96 * MIB  #: of answers that wait to be read, and of streams as much again
 _STREAMS = 64  #: of results, at once
 _READS = 4  #: of one case with its results, or of one stream's next results
 _SEARCHES = 4
@@ -80,9 +80,7 @@ class Service:
         )
         self.listeners = Slots(listeners, share(listeners), busy("LISTENERS", listeners))
         self.result_streams = Slots(_STREAMS, _STREAMS // 2, busy("STREAMS", _STREAMS))
-        self.reads = Slots(
-            _READS, share(_READS), busy("READS", _READS), waiting_of_one=_WAITING + _STREAMS
-        )
+        self.reads = Slots(_READS, share(_READS), busy("READS", _READS), waiting_of_one=_WAITING)
         self.searches = Slots(
             _SEARCHES,
             share(_SEARCHES),
@@ -100,6 +98,14 @@ class Service:
         self.answer_bytes = ByteBudget(
             *(_ANSWER_BYTES, share(_ANSWER_BYTES), busy("READS", _ANSWER_BYTES)),
             waiting_of_one=settings.listeners_at_once,
+        )
+        # Streams apart: those that nobody reads must not hold up the pages of the same project.
+        self.stream_bytes = ByteBudget(
+            *(_ANSWER_BYTES, share(_ANSWER_BYTES), busy("STREAMS", _ANSWER_BYTES)),
+            waiting_of_one=_STREAMS,
+        )
+        self.stream_reads = Slots(
+            _READS, share(_READS), busy("STREAMS", _READS), waiting_of_one=_STREAMS
         )
         self.trials = Trials(settings, self._trial_slots())
 

@@ -16,7 +16,6 @@ from weighbridge.errors import (
     ServerError,
     WeighbridgeError,
 )
-from weighbridge.jobs.audit import Action
 from weighbridge_producer.framing import unframed
 from weighbridge_producer.http.access import resumable_batch
 from weighbridge_producer.http.idempotency import HeldKey, other_content
@@ -127,7 +126,8 @@ class Submission:
         with readable as cases:
             batch, begun_before = (resumed, True) if resumed else self._batch(project)
             replayed = begun_before and self._client.store.position(batch.id).sealed
-            with self._ended_on_error(batch, begun_before=begun_before):
+            recorded = batch.recorded_resume() if resumed else nullcontext()
+            with recorded, self._ended_on_error(batch, begun_before=begun_before):
                 source = LargeLinesInTurn(cases, self._settings, self._large_line)
                 batch.feeder(source, should_stop=lambda: bool(stream.failure)).feed()
                 if stream.failure:
@@ -151,9 +151,7 @@ class Submission:
         return unframed(StreamLines(stream, self._order.source, self._settings))
 
     def _resumed(self) -> RedisBatch:
-        batch = resumable_batch(self._service, self._identity, self._order.resume)
-        batch.record(Action.RESUME)
-        return batch
+        return resumable_batch(self._service, self._identity, self._order.resume)
 
     def _batch(self, project: str) -> tuple[RedisBatch, bool]:
         """Return the batch to fill, and whether an earlier request began it."""

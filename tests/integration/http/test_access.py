@@ -23,7 +23,8 @@ JOB = {"inputs": {"agent_response": "a", "expected_output": "a"}}
 ROUTES = {
     "read": ("GET", "/api/batches", 200),
     "submit": ("POST", GRADE, 200),
-    "admin": ("DELETE", "/api/batches/no-such-batch", 404),
+    "manage": ("DELETE", "/api/batches/no-such-batch", 404),
+    "admin": ("POST", "/api/workers/no-such-worker/drain", 404),
 }
 
 

@@ -71,9 +71,10 @@ ROLES: dict[tuple[str, str], Role | None] = {
     ("POST", "/new"): Role.SUBMIT,
     ("POST", "/new/preview"): Role.SUBMIT,
     ("POST", "/graders/{grader_id}/try"): Role.SUBMIT,
-    ("DELETE", "/api/batches/{batch_id}"): Role.ADMIN,
+    ("GET", "/api/audit"): Role.MANAGE,
+    ("DELETE", "/api/batches/{batch_id}"): Role.MANAGE,
     ("POST", "/api/workers/{name:path}/drain"): Role.ADMIN,
-    ("POST", "/batches/{batch_id}/delete"): Role.ADMIN,
+    ("POST", "/batches/{batch_id}/delete"): Role.MANAGE,
 }
 GUARDED = [(*route, role) for route, role in ROLES.items() if role]
 HTML = {"Accept": "text/html"}

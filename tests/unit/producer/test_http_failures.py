@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from weighbridge_producer.http.key_watch import KeyWatch
+from weighbridge_producer.http.limits import ByteBudget
 from weighbridge_producer.http.security import Security
 
 if TYPE_CHECKING:
@@ -36,7 +38,12 @@ def answer_of(app: ASGIApp) -> list[Message]:
         async def send(message: Message) -> None:
             sent.append(message)
 
-        service = SimpleNamespace(keys_required=False, closing=asyncio.Event())
+        service = SimpleNamespace(
+            keys_required=False,
+            closing=asyncio.Event(),
+            answer_bytes=ByteBudget(1, 1, RuntimeError),
+            key_watch=KeyWatch(None),
+        )
         await Security(app, service)(dict(SCOPE), receive, send)
 
     asyncio.run(serve())
