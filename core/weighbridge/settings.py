@@ -14,8 +14,6 @@ from weighbridge.errors import InvalidSettingError
 KIB = 1024
 MIB = 1024 * KIB
 GIB = 1024 * MIB
-#: How long Celery's broker waits for an acknowledgement: over every time limit, for the sweeper recovers work, not it.
-VISIBILITY_SECONDS = 900
 
 Positive = Annotated[int, Gt(0)]
 PositiveFloat = Annotated[float, Gt(0)]
@@ -86,10 +84,6 @@ class Settings(BaseSettings):
                 raise ValueError(
                     f"WEIGHBRIDGE_{smaller.upper()} must be under WEIGHBRIDGE_{larger.upper()}"
                 )
-        if self.chunk_hard_limit_seconds >= VISIBILITY_SECONDS:
-            raise ValueError(
-                f"WEIGHBRIDGE_CHUNK_HARD_LIMIT_SECONDS must be under {VISIBILITY_SECONDS}"
-            )
         return self
 
     @property

@@ -169,20 +169,9 @@ class Collector:
                 self._check_not_freed([entry])
             elif entry.chunk:
                 start, end = lines_of(entry.chunk)
-                lines = self._without_repeats(blob, start, end)
+                lines = without_repeats(blob, start, end, self._delivered)
                 after = str(Cursor(self._epoch, entry.position, entry.chunk))
                 yield ChunkPage(lines, after, entry.chunk, start, end)
-
-    def _without_repeats(self, blob: bytes, start: int, end: int) -> bytes:
-        """Return a chunk's result lines without those of lines [start, end) that were delivered, and note them."""
-        if self._delivered.covers(start, end):
-            return b""
-        if self._delivered.overlaps(start, end):
-            # A server that lost its last writes has the same lines in chunks cut anew.
-            rows = blob.splitlines(keepends=True)
-            blob = b"".join(row for row in rows if _place.decode(row).line not in self._delivered)
-        self._delivered.add(start, end)
-        return blob
 
     def _check_not_freed(self, entries: list[LogEntry]) -> None:
         wanted = [
@@ -200,6 +189,18 @@ class Collector:
         """Start over, leaving out what was delivered, when a server came back with an older log."""
         if self._last and not self._store.log_has(self._batch, self._last):
             self._last = None
+
+
+def without_repeats(results: bytes, start: int, end: int, delivered: IntervalSet) -> bytes:
+    """Return the result lines of lines [start, end) without those that were delivered, and note them as such."""
+    if delivered.covers(start, end):
+        return b""
+    if delivered.overlaps(start, end):
+        # A server that lost its last writes has the same lines in chunks cut anew.
+        rows = results.splitlines(keepends=True)
+        results = b"".join(row for row in rows if _place.decode(row).line not in delivered)
+    delivered.add(start, end)
+    return results
 
 
 def lines_of(chunk: str) -> tuple[int, int]:

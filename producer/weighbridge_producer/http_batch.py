@@ -22,9 +22,10 @@ from weighbridge.errors import (
 from weighbridge.jobs.model import BatchState, GraderSpec, GraderSummary
 from weighbridge.jobs.results import ResultFilter, ResultPage, check_limit
 from weighbridge.jobs.store import BatchOptions
-from weighbridge_producer.collecting import Cursor
+from weighbridge_producer.collecting import Cursor, lines_of, without_repeats
 from weighbridge_producer.http_exchange import NotNowError, decoded, in_path
 from weighbridge_producer.interface import ANYTHING, Batch, Page
+from weighbridge_producer.intervals import IntervalSet
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -129,7 +130,7 @@ class HttpBatch(Batch):
 
         Where the connection breaks off, another goes on after the last page.
         """
-        seen: set[str] = set()
+        delivered = IntervalSet()
         pauses = self._exchange.pauses()
         while True:
             try:
@@ -138,10 +139,9 @@ class HttpBatch(Batch):
                     if page is None:
                         continue
                     cursor = page.cursor
-                    chunk = Cursor.parse(cursor).chunk
-                    if chunk not in seen:
-                        seen.add(chunk)
-                        yield page
+                    start, end = lines_of(Cursor.parse(cursor).chunk)
+                    if lines := without_repeats(page.lines, start, end, delivered):
+                        yield Page(lines, cursor)
                 return
             except NotNowError as error:
                 pauses.before_next(error)

@@ -146,7 +146,6 @@ def test_a_name_that_no_worker_has_is_an_error_at_once(
 
 
 @pytest.mark.slow
-@pytest.mark.xfail(strict=True, reason="capabilities are advertised for all queues together")
 def test_a_worker_of_another_queue_is_not_waited_for(
     client: Client, start_worker: StartWorker
 ) -> None:

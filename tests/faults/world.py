@@ -30,7 +30,7 @@ TOMBSTONES = (
     r"wb:\{fleet\}:(workers|beats|drains)",  # a minute past the last worker's heartbeat
     r"wb:\{fleet\}:ending:.*",  # ten minutes long, a worker that was asked to end
     r"wb:\{fleet\}:sweeper",  # seconds long
-    r"wb:\{fleet\}:capabilities",  # an hour long, what the last workers could grade
+    r"wb:\{fleet\}:capabilities:.*",  # an hour long, what the last workers could grade
     r"wb:\{fleet\}:audit",  # who did what
 )
 _OURS = "wb:*"

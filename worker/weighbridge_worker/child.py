@@ -154,7 +154,11 @@ class Child:
         """Return the lane of the workers that have what this one lacks; "" when there are none."""
         lane = Lane.of(missing)
         patience = self.settings.capability_patience_seconds
-        return str(lane) if missing and self._fleet.has_had(lane, patience) else ""
+        return (
+            str(lane)
+            if missing and self._fleet.has_had(self.settings.queue, lane, patience)
+            else ""
+        )
 
     def _set_aside(self, claim: Claim, lane: str) -> str:
         _log.info("chunk %s of %s is left to workers with %s", claim.chunk, claim.batch, lane)

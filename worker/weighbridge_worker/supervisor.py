@@ -226,7 +226,7 @@ class Supervisor:
 
     def _advertise(self) -> None:
         if time.monotonic() - self._advertised_at > _ADVERTISE_SECONDS:
-            self._fleet.advertise(self._info.graders, self._info.schema_version)
+            self._fleet.advertise(self._info.queue, self._info.graders, self._info.schema_version)
             self._advertised_at = time.monotonic()
 
     def _beat(self) -> None:

@@ -12,7 +12,7 @@ from redis.exceptions import OutOfMemoryError
 
 from weighbridge.errors import ServerError, ServerUnavailableError
 from weighbridge.jobs.addresses import checked_url, one_server, parse_group
-from weighbridge.jobs.connection import plain_errors, sentinel_options
+from weighbridge.jobs.connection import connect, plain_errors, sentinel_options
 from weighbridge.jobs.model import SCHEMA_VERSION
 from weighbridge.settings import masked
 
@@ -188,14 +188,20 @@ class Publisher:
 
     def queue_length(self, queue: str = "") -> int:
         """Return how many messages wait for a worker of a queue, by default its own."""
-        with plain_broker_errors(self._url), self.app.connection_for_read() as connection:
-            client: Any = connection.default_channel
-            return int(client.client.llen(queue or self.queue))
+        with plain_errors():
+            return int(self._redis.llen(queue or self.queue))
+
+    @cached_property
+    def _redis(self) -> Any:
+        # Celery would make a connection for each question.
+        return connect(self._url, patient=False)
 
     def close(self) -> None:
         """Drop the connections."""
         if "app" in self.__dict__:
             self.app.close()
+        if "_redis" in self.__dict__:
+            self._redis.close()
 
 
 @contextmanager

@@ -21,7 +21,6 @@ def fleet_key(name: str) -> str:
 
 _FAREWELL_SECONDS = 600
 _REMEMBERED_SECONDS = 3600  #: what workers can grade, after the last of them
-_CAPABILITIES = fleet_key("capabilities")  #: when a worker was last seen that had each
 #: Names by when their heartbeat ends (ms); name -> what the worker said of itself; names of those asked to drain.
 _KEYS = _WORKERS, _BEATS, _DRAINS = [fleet_key(name) for name in ("workers", "beats", "drains")]
 _KEPT_MS = 60_000  #: that a worker is remembered after its last heartbeat ended
@@ -131,20 +130,20 @@ class Fleet:
         with plain_errors():
             return bool(self._redis.exists(_farewell(name)))
 
-    def advertise(self, graders: Mapping[str, int], schema_version: int) -> None:
+    def advertise(self, queue: str, graders: Mapping[str, int], schema_version: int) -> None:
         """Note what a living worker can grade: for a while after it has gone, others leave that to its like."""
         needs = [Need(grader, version) for grader, version in graders.items()]
         needs.append(Need(version=schema_version))
         with plain_errors():
             now = server_time(self._redis)
-            self._redis.zadd(_CAPABILITIES, {str(need): now for need in needs})
-            self._redis.expire(_CAPABILITIES, _REMEMBERED_SECONDS)
+            self._redis.zadd(_capabilities(queue), {str(need): now for need in needs})
+            self._redis.expire(_capabilities(queue), _REMEMBERED_SECONDS)
 
-    def has_had(self, lane: Lane, within_seconds: float) -> bool:
-        """Whether workers that live, or did within a time, have all the capabilities of a lane."""
+    def has_had(self, queue: str, lane: Lane, within_seconds: float) -> bool:
+        """Whether workers of a queue that live, or did within a time, have all the capabilities of a lane."""
         with plain_errors():
             since = server_time(self._redis) - within_seconds
-            names = self._redis.zrangebyscore(_CAPABILITIES, since, "+inf")
+            names = self._redis.zrangebyscore(_capabilities(queue), since, "+inf")
         seen = [need for name in names for need in Lane.parse(name.decode()).needs]
         graders: dict[str, int] = {}
         for need in seen:
@@ -165,6 +164,11 @@ def _read(beats: list[bytes | None]) -> Iterator[WorkerInfo]:
         with suppress(ValidationError):
             if beat:
                 yield _beat.validate_json(beat)
+
+
+def _capabilities(queue: str) -> str:
+    """Return the key of when a worker of a queue was last seen that had each capability."""
+    return fleet_key(f"capabilities:{queue}")
 
 
 def _farewell(name: str) -> str:

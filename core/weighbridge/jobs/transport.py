@@ -7,6 +7,7 @@ from typing import Any
 
 from kombu import transport
 from kombu.transport import redis
+from kombu.utils.json import dumps
 from redis import Redis
 from redis.exceptions import OutOfMemoryError
 
@@ -22,6 +23,10 @@ from weighbridge.jobs.failover import (
 ONE_SERVER, SENTINELS = "weighbridge-redis", "weighbridge-sentinel"
 
 
+#: A full server refuses LPUSH, but not in a script that has begun with a write that frees. The second key holds nothing.
+_PUSH_WHEN_FULL = "redis.call('DEL', KEYS[2]) return redis.call('LPUSH', KEYS[1], ARGV[1])"
+
+
 class _Client(Redis):
     """A client whose pipelines are no transactions, of which a full server refuses every command, LLEN and ZREM too."""
 
@@ -32,6 +37,14 @@ class _Client(Redis):
 
 class _WorksWhenFull:
     """A channel on which messages are taken and acknowledged whether or not there is room for more."""
+
+    def _put(self, queue: str, message: Any, **options: Any) -> None:
+        try:
+            super()._put(queue, message, **options)  # type: ignore[misc]
+        except OutOfMemoryError:
+            # Workers that are woken make room: they record, and what is collected is freed.
+            with self.conn_or_acquire() as client:  # type: ignore[attr-defined]
+                client.eval(_PUSH_WHEN_FULL, 2, queue, f"{queue}:", dumps(message))
 
     def _get_client(self) -> type[Redis]:
         return _Client

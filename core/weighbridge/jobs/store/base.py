@@ -49,7 +49,7 @@ class StoreBase:
             for name in (
                 *("open_batch", "submit_chunk", "taken", "seal", "claim_next", "renew", "release"),
                 *("set_aside", "record", "split", "count_failure", "held", "watch"),
-                *("close", "pause", "reopen", "look", "claimants", "mark_deleted"),
+                *("close", "pause", "reopen", "look", "claimants", "delete"),
             )
         }
 

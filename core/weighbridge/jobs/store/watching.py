@@ -13,9 +13,7 @@ from weighbridge.jobs.model import BatchStatus
 from weighbridge.jobs.store.base import StoreBase
 from weighbridge.jobs.store.keys import (
     ACTIVE,
-    BATCHES,
     DUE,
-    KEYS,
     PAUSED,
     SWEEPER,
     dies_at,
@@ -202,22 +200,15 @@ class Watching(StoreBase):
             exists, options = self.redis.hmget(key(batch, "meta"), "chunks", "options")
             if exists is None:
                 return False
-            left = dies_at(batch) - self.now()
-            if left > 1:
-                self._run("mark_deleted", batch, int(left))
+            project = project_in(options)
             # Nobody begins more of it.
             self._run("close", batch, str(BatchStatus.CANCELLED), "deleted")
             lanes = self._lanes(batch)
             self._forget_turns(batch, lanes)
-            names = (*KEYS[1:], "audit", *(f"lane:{lane}" for lane in lanes))
-            self.redis.unlink(*(key(batch, name) for name in names))
-            # What the rest is found by goes last, so that an interrupted deletion can be finished.
-            if project := project_in(options):
-                self.redis.zrem(listing(project), batch)
-            self.redis.unlink(key(batch, "meta"))
-            self.redis.zrem(BATCHES, batch)
-            self.redis.zrem(ACTIVE, batch)
-            self.redis.zrem(DUE, batch)
+            left = max(int(dies_at(batch) - self.now()), 0)
+            self._run("delete", batch, left, *lanes)
+            for listed in filter(None, (listing(), ACTIVE, DUE, project and listing(project))):
+                self.redis.zrem(listed, batch)
         return True
 
     def _lanes(self, batch: str) -> set[str]:
