@@ -513,7 +513,7 @@ class TestLookingUp:
     def test_a_freed_case_is_none(self, lone_client: Client, own_server: EmbeddedServer) -> None:
         batch = lone_client.submit(true_false_cases(3))
         with RedisClient(own_server.url) as direct:
-            direct.batch(batch.id).free(["0"])
+            direct.batch(batch.id).free(list(map(str, direct.store.open_chunks(batch.id))))
         assert batch.case("c2") is None
 
     @pytest.mark.parametrize(

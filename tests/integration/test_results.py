@@ -10,7 +10,12 @@ import pytest
 
 from support.cases import hazard_case, true_false_cases
 from support.grading import grade_open_chunks
-from weighbridge.errors import InvalidFilterError, NoSuchResultError, StaleCursorError
+from weighbridge.errors import (
+    InvalidFilterError,
+    NoSuchResultError,
+    ResultsFreedError,
+    StaleCursorError,
+)
 from weighbridge.jobs.results import PAGE_LIMIT, ResultFilter
 from weighbridge.settings import Settings
 from weighbridge_producer.client import RedisClient
@@ -333,13 +338,17 @@ class TestWhatTheStoreHolds:
             grade_open_chunks(client.store, batch.id)
             yield client, batch
 
-    def test_freed_results_are_passed_over(self, lone: tuple[RedisClient, RedisBatch]) -> None:
+    def test_a_search_passes_over_freed_results_and_a_collector_refuses_to(
+        self, lone: tuple[RedisClient, RedisBatch]
+    ) -> None:
         client, batch = lone
-        [*_] = batch.search(limit=1).lines
+        everything = all_results(batch)
         batch.free([str(finished(client, batch)[0])])
         remaining = found(batch)
         assert 0 < len(remaining) < 60
-        assert remaining == all_results(batch)
+        assert set(remaining) < set(everything)
+        with pytest.raises(ResultsFreedError):
+            all_results(batch)
 
     @pytest.mark.parametrize(
         "record", [b"", b"[]", b"nonsense", b'{"tally": 7}', b'{"tally": "{\\"summary\\": [[1]]}"}']
