@@ -43,8 +43,9 @@ def mixed_cases(count: int, of_plug_in: int) -> list[Case]:
     return cases
 
 
-def await_capability(client: Client) -> None:
-    eventually(lambda: client.fleet.has_had(PLUG_IN, 60), 20, "a worker with the plug-in")
+def await_capability(client: Client, queue: str = "") -> None:
+    queue = queue or client.settings.queue
+    eventually(lambda: client.fleet.has_had(queue, PLUG_IN, 60), 20, "a worker with the plug-in")
 
 
 def test_jobs_of_a_plug_in_wait_for_the_worker_that_has_it(
@@ -120,7 +121,9 @@ def test_a_chunk_of_a_newer_release_waits_for_the_workers_of_that_release(
     client: Client, start_worker: StartWorker
 ) -> None:
     worker = start_worker(client.url, 1, capability_patience_seconds=PATIENCE_SECONDS)
-    client.fleet.advertise({}, 2)  # a worker of that release was there a moment ago
+    client.fleet.advertise(
+        client.settings.queue, {}, 2
+    )  # a worker of that release was there a moment ago
     batch = client.open("cases", ())
     packed = decompress(Chunk(1, b"{}\n{}\n", 2).pack()).replace(b'"v":1', b'"v":2')
     chunk = ChunkId(0, 1, 3, "0123456789abcdef")
@@ -150,7 +153,7 @@ def test_a_worker_of_another_queue_is_not_waited_for(
     client: Client, start_worker: StartWorker
 ) -> None:
     start_worker(client.url, 1, queue="elsewhere")
-    await_capability(client)
+    await_capability(client, "elsewhere")
     start_worker(client.url, 1, plug_ins=False, capability_patience_seconds=PATIENCE_SECONDS)
     batch = client.submit(mixed_cases(40, 4))
     batch.wait(25)

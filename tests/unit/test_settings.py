@@ -86,7 +86,6 @@ def test_a_wrong_environment_variable_is_named_without_its_value(
         ("HEARTBEAT_SECONDS", "9", "WEIGHBRIDGE_HEARTBEAT_TTL_SECONDS"),
         ("JOB_DEADLINE_SECONDS", "60", "WEIGHBRIDGE_CHUNK_SOFT_LIMIT_SECONDS"),
         ("CHUNK_SOFT_LIMIT_SECONDS", "90", "WEIGHBRIDGE_CHUNK_HARD_LIMIT_SECONDS"),
-        ("CHUNK_HARD_LIMIT_SECONDS", "900", "900"),
     ],
 )
 def test_settings_that_would_break_a_promise_together_are_refused(

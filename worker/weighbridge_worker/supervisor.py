@@ -41,7 +41,9 @@ _DEAF_SECONDS = 8.0
 _END_GRACE_SECONDS = 30.0
 _STALL_SECONDS = 2.0  #: between two looks, from which on this process may have been stopped
 _IDLE_SECONDS = 6.0  #: how long a worker that was asked to end may do nothing; it takes 3 s to end
-_ADVERTISE_SECONDS = 10.0  #: between two notes of what this worker can grade
+_ADVERTISED_IN_PATIENCE = (
+    6  #: times that a worker notes what it can grade, while jobs would wait for its like
+)
 _JOIN_SECONDS = 4.0  #: how long each thread has to end
 _log = logging.getLogger("weighbridge.worker")
 
@@ -76,7 +78,7 @@ class Supervisor:
         self._heard_at, self._heard = time.monotonic(), 0
         self._is_ending, self._busy_at, self._ending_at = False, 0.0, 0.0
         self._has_said_farewell = False
-        self._advertised_at = -_ADVERTISE_SECONDS
+        self._advertise_at = 0.0
         self._looked_at = time.monotonic()
         self._retired_jobs = self._retired_chunks = 0
         self._failing: dict[str, str] = {}  #: duty -> the error that is in the log already
@@ -225,9 +227,10 @@ class Supervisor:
                 self._kill(slot.pid)  # it may be stuck before it notes any work
 
     def _advertise(self) -> None:
-        if time.monotonic() - self._advertised_at > _ADVERTISE_SECONDS:
+        if time.monotonic() >= self._advertise_at:
             self._fleet.advertise(self._info.queue, self._info.graders, self._info.schema_version)
-            self._advertised_at = time.monotonic()
+            pause = self._settings.capability_patience_seconds / _ADVERTISED_IN_PATIENCE
+            self._advertise_at = time.monotonic() + pause
 
     def _beat(self) -> None:
         done = [slot.done for slot in self._board.taken()]

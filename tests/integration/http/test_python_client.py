@@ -75,7 +75,7 @@ class TestKeys:
                 reader.submit(true_false_cases(3))
         with Client(locked.url, key=locked.make_key("submit")) as submitter:
             batch = submitter.submit(true_false_cases(3))
-            with pytest.raises(RoleTooLowError, match="this needs 'admin'"):
+            with pytest.raises(RoleTooLowError, match="this needs 'manage'"):
                 batch.delete()
         with Client(locked.url, key=locked.make_key("admin")) as admin:
             assert admin.batch(batch.id).delete()

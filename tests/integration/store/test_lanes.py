@@ -144,13 +144,14 @@ class TestWhoHasWhat:
 
     def test_a_capability_is_had_for_as_long_as_was_asked(self, store: Store) -> None:
         fleet = Fleet(store.redis)
-        fleet.advertise({"here": 3}, 1)
-        assert fleet.has_had(Lane.of([Need("here", 3)]), 60)
-        assert fleet.has_had(Lane.of([Need("here", 2), Need(version=1)]), 60)
-        assert not fleet.has_had(Lane.of([Need("here", 4)]), 60)
-        assert not fleet.has_had(Lane.of([Need("nowhere", 0)]), 60)
-        assert not fleet.has_had(Lane.of([Need("here", 3), Need("nowhere")]), 60)
-        assert not fleet.has_had(Lane.of([Need("here", 3)]), -1)
+        fleet.advertise("q", {"here": 3}, 1)
+        assert fleet.has_had("q", Lane.of([Need("here", 3)]), 60)
+        assert fleet.has_had("q", Lane.of([Need("here", 2), Need(version=1)]), 60)
+        assert not fleet.has_had("q", Lane.of([Need("here", 4)]), 60)
+        assert not fleet.has_had("q", Lane.of([Need("nowhere", 0)]), 60)
+        assert not fleet.has_had("elsewhere", Lane.of([Need("here", 3)]), 60)
+        assert not fleet.has_had("q", Lane.of([Need("here", 3), Need("nowhere")]), 60)
+        assert not fleet.has_had("q", Lane.of([Need("here", 3)]), -1)
 
     @pytest.mark.parametrize(
         "needs",
