@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _LOOK_SECONDS = 0.05
 #: Between jobs a child holds its chunk and the results, for which no job can be errored.
 _BETWEEN_JOBS_FACTOR = 2
+_STEPS_TO_A_LINE = 2  #: of the sequence, from a line's last job to the first of the next
 _MIB = 1024 * 1024
 _log = logging.getLogger("weighbridge.worker")
 
@@ -64,8 +65,11 @@ class _Watched:
 
     memory: HeldMemory
     place: tuple[int, int] = (-1, -1)  #: chunk and line
-    before_bytes: int = 0  #: held when it was last seen at another line
+    sequence: int = 0  #: of the job it was at
     held_bytes: int = 0
+    before_bytes: int | None = (
+        None  #: held before its line was begun; None where other lines came between
+    )
 
 
 class MemoryWatch:
@@ -105,10 +109,14 @@ class MemoryWatch:
             held = watched.memory.read() - slot.memory_at_start
         except OSError:
             return  # it has ended, and is buried elsewhere; or this system has no such figures
-        place = (slot.done[1], slot.line)
+        place, sequence = (slot.done[1], slot.line), slot.sequence
         if place != watched.place:
-            watched.place, watched.before_bytes = place, watched.held_bytes
-        watched.held_bytes = held
+            # A line is read, then graded, and a chunk is entered before: what lies further back, other lines may have taken.
+            steps = _STEPS_TO_A_LINE + (place[0] != watched.place[0])
+            is_next = sequence - watched.sequence <= steps
+            watched.before_bytes = watched.held_bytes if is_next else None
+            watched.place = place
+        watched.sequence, watched.held_bytes = sequence, held
         if held > self._limit:
             self._judge(slot.read(), watched)
 
@@ -116,7 +124,8 @@ class MemoryWatch:
         held, is_at_job = watched.held_bytes, seen.line is not None
         if not is_at_job and held <= self._limit * _BETWEEN_JOBS_FACTOR:
             return
-        grown = held - watched.before_bytes if is_at_job else 0
+        before = held if watched.before_bytes is None else watched.before_bytes
+        grown = held - before if is_at_job else 0
         overrun = Overrun(seen.sequence, is_at_job, held, grown, self._limit)
         self._overruns[seen.pid] = overrun
         with suppress(ProcessLookupError):

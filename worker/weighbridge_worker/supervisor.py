@@ -104,6 +104,7 @@ class Supervisor:
             skew = time.time() - self._store.now()
             self._info = replace(self._info, clock_skew_seconds=round(skew, 1))
             self._beat()
+            self._advertise()
         for thread in self._threads:
             thread.start()
 
