@@ -99,7 +99,7 @@ def test_a_child_that_was_asked_to_end_does_so_after_its_chunk_and_is_replaced(
     assert "WorkerLostError" not in worker.log
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_worker_that_is_stopped_by_force_at_each_deploy_counts_no_attempt(
     own_server: EmbeddedServer, start_worker: StartWorker, tmp_path: Path
 ) -> None:
@@ -133,7 +133,7 @@ def test_a_worker_that_was_asked_to_end_says_so_at_once(
         assert only_result(batch)["status"] == "graded"
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_server_that_stalls_past_the_chunk_limits_fails_no_job(
     tcp_server: TcpServer, start_worker: StartWorker, tmp_path: Path
 ) -> None:

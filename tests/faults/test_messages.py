@@ -63,6 +63,7 @@ def test_a_deleted_queue_is_filled_again(
         assert_graded_right(results, MANY)
 
 
+@pytest.mark.long
 def test_a_batch_whose_messages_are_lost_goes_on_at_once_beside_a_busy_one(
     own_server: EmbeddedServer, start_worker: StartWorker
 ) -> None:
@@ -80,7 +81,7 @@ def test_a_batch_whose_messages_are_lost_goes_on_at_once_beside_a_busy_one(
         assert busy.status().counts.passed == 400
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_messages_that_a_killed_worker_had_taken_hold_nothing_up(
     own_server: EmbeddedServer, start_worker: StartWorker
 ) -> None:

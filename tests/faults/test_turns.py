@@ -68,6 +68,7 @@ def test_a_small_batch_does_not_wait_for_a_large_one(
         large.cancel()
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("small_chunks")
 def test_what_is_urgent_is_done_before_what_is_not(
     store_server: StoreServer, start_linked: StartLinked, cli: Cli, tmp_path: Path

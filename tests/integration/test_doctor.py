@@ -117,9 +117,8 @@ class TestServer:
         self, sound: RedisClient, share: float, severity: str
     ) -> None:
         redis = sound.store.redis
-        redis.set(
-            "filler", b"x" * (64 * MIB)
-        )  # beside it, what the server has of its own is little
+        # Beside it, what the server has of its own is little; sent whole, it would stay in a buffer for a while.
+        redis.setrange("filler", 64 * MIB - 1, b"x")
         redis.config_set("maxmemory", int(redis.info("memory")["used_memory"] / share))
         finding = only(sound)
         assert (finding.severity, finding.subject) == (severity, "memory")
