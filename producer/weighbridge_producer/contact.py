@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import closing
 
 from weighbridge.errors import ServerError
+from weighbridge.jobs.addresses import checked_url
 from weighbridge.jobs.connection import connect, plain_errors
 from weighbridge.settings import masked
 
@@ -14,6 +15,7 @@ def make_contact(url: str) -> None:
 
     Later commands are patient instead: a server that has answered once and is silent is likely to come back.
     """
+    checked_url(url)  # what is no address at all is told as that
     try:
         with closing(connect(url, patient=False)) as redis, plain_errors():
             redis.ping()

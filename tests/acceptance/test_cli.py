@@ -191,7 +191,7 @@ def test_a_worker_is_started_listed_and_drained(cli, own_server):
     worker = cli.start("worker", "--concurrency", "1", "--log-format", "json")
     [info] = eventually(lambda: cli("workers", "--json").json, 30, "the worker")
     assert (info["pid"], info["concurrency"]) == (worker.pid, 1)
-    assert info["graders"] == dict.fromkeys(BUILT_IN, 1)
+    assert info["graders"] == {**dict.fromkeys(BUILT_IN, 1), "tool-schema": 2}
     assert info["name"] in cli("workers").out
 
     refused = cli("drain", "nobody")
