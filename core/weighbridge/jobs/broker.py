@@ -188,8 +188,13 @@ class Publisher:
 
     def queue_length(self, queue: str = "") -> int:
         """Return how many messages wait for a worker of a queue, by default its own."""
-        with plain_errors():
-            return int(self._redis.llen(queue or self.queue))
+        try:
+            with plain_errors():
+                return int(self._redis.llen(queue or self.queue))
+        except ServerUnavailableError as error:
+            raise ServerUnavailableError(
+                f"no answer from the broker {masked(self._url)}: {error.message}", error.hint
+            ) from error
 
     @cached_property
     def _redis(self) -> Any:
