@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from weighbridge_producer.result_file import GrowingFile
     from weighbridge_producer.run_state import RunState
 
-_EVERY_SECONDS = 0.2
+_EVERY_SECONDS = 0.5
 
 
 class Checkpoints:
-    """Takes the results of a run, and makes a checkpoint of them at most every 0.2 s, in a thread of its own.
+    """Takes the results of a run, and makes a checkpoint of them at most every 0.5 s, in a thread of its own.
 
     After a crash of the machine the results go at least as far as the state says, and the server lacks nothing else.
     """

@@ -177,6 +177,7 @@ class Child:
         watch = (
             _Noting(self.slot, partial(self._note, claim)) if claim.info.suspicions else self.slot
         )
+        largest = self._memory.largest_line_bytes
         tally, results, start = Tally(), [], time.perf_counter()
         rest: list[tuple[ChunkId, int]] = []
         collected = 0.0
@@ -192,7 +193,9 @@ class Child:
                 if elapsed - collected > _GARBAGE_SECONDS:
                     gc.collect()
                     collected = elapsed
-                refused = self._memory.refusal(line) or quarantined
+                refused = quarantined
+                if len(line.raw) > largest:
+                    refused = self._memory.refusal(line) or quarantined
                 results.append(grader.grade(line, tally, watch, refused))
         tally.grade_us = int((time.perf_counter() - start) * 1e6)
         blob = b"".join(results)

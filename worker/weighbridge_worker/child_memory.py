@@ -31,6 +31,7 @@ class ChildMemory:
     def __init__(self, slot: Slot, limit_bytes: int) -> None:
         self._slot = slot
         self._limit = limit_bytes
+        self.largest_line_bytes = limit_bytes // _BYTES_A_BYTE  #: that is tried
         be_ended_first()
         if not limit_memory(_ADDRESS_SPACE_FACTOR * limit_bytes + _ADDRESS_SPACE_ROOM_BYTES):
             _log.warning("this system cannot limit a worker child's address space")
@@ -41,12 +42,12 @@ class ChildMemory:
 
     def refusal(self, line: Line) -> dict[int, JobError] | None:
         """Return the error of a line that cannot be graded within the limit, in the form that `grade` takes."""
-        if len(line.raw) <= self._limit // _BYTES_A_BYTE:
+        if len(line.raw) <= self.largest_line_bytes:
             return None
         error = JobError(
             ErrorCode.OUT_OF_MEMORY,
             f"the line has {len(line.raw):,} bytes; with the memory that a worker child may take,"
-            f" lines of up to {self._limit // _BYTES_A_BYTE:,} bytes can be graded",
+            f" lines of up to {self.largest_line_bytes:,} bytes can be graded",
             "split the case, or raise WEIGHBRIDGE_CHILD_MEMORY_LIMIT_BYTES",
         )
         return {WHOLE_LINE: error}
