@@ -213,4 +213,4 @@ def test_workers_are_told_with_what_they_do(page: Page) -> None:
     page.goto("/workers")
     expect(page.get_by_role("main")).to_contain_text("No chunk is stuck.")
     expect(page.get_by_role("region", name="Living workers").get_by_role("row")).to_have_count(2)
-    expect(page.get_by_role("region", name="Living workers")).to_contain_text("tool-schema 1")
+    expect(page.get_by_role("region", name="Living workers")).to_contain_text("tool-schema 2")

@@ -119,6 +119,11 @@ class Slot:
         return self._words[_LINE]
 
     @property
+    def busy(self) -> bool:
+        """Whether the child has a chunk at this moment."""
+        return bool(self._words[_BUSY])
+
+    @property
     def running(self) -> bool:
         """Whether a job runs at this moment."""
         return bool(self._words[_RUNNING])

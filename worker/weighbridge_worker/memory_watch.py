@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import os
 import signal
+import time
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 _LOOK_SECONDS = 0.05
 #: Between jobs a child holds its chunk and the results, for which no job can be errored.
 _BETWEEN_JOBS_FACTOR = 2
+#: Looks at a job that was begun since the last one, of which it is not known yet what it took; and the share of the
+#: limit by which a job has to grow meanwhile.
+_CLOSER_LOOKS, _CLOSER_LOOK_SECONDS, _CLOSER_SHARE = 20, 0.005, 4
 _STEPS_TO_A_LINE = 2  #: of the sequence, from a line's last job to the first of the next
 _MIB = 1024 * 1024
 _log = logging.getLogger("weighbridge.worker")
@@ -37,17 +41,12 @@ class Overrun:
     sequence: int  #: of the job it was at
     is_at_job: bool  #: whether that job ran
     held_bytes: int
-    grown_bytes: int  #: since before the job's line was begun
+    by_job: bool  #: whether the job is what grew, rather than what was left behind by others
     limit_bytes: int
 
     def is_of(self, seen: Sighting) -> bool:
         """Whether the child was still where this was seen when it died."""
         return (self.sequence, self.is_at_job) == (seen.sequence, seen.line is not None)
-
-    @property
-    def by_job(self) -> bool:
-        """Whether the job is what grew, rather than what was left behind by others."""
-        return self.grown_bytes >= self.limit_bytes // 2
 
     def error(self) -> JobError:
         """Return what the job is errored with."""
@@ -66,6 +65,7 @@ class _Watched:
     memory: HeldMemory
     place: tuple[int, int] = (-1, -1)  #: chunk and line
     sequence: int = 0  #: of the job it was at
+    was_busy: bool = False  #: whether it had a chunk
     held_bytes: int = 0
     before_bytes: int | None = (
         None  #: held before its line was begun; None where other lines came between
@@ -112,21 +112,20 @@ class MemoryWatch:
         place, sequence = (slot.done[1], slot.line), slot.sequence
         if place != watched.place:
             # A line is read, then graded, and a chunk is entered before: what lies further back, other lines may have taken.
-            steps = _STEPS_TO_A_LINE + (place[0] != watched.place[0])
+            steps = _STEPS_TO_A_LINE + (not watched.was_busy)
             is_next = sequence - watched.sequence <= steps
             watched.before_bytes = watched.held_bytes if is_next else None
             watched.place = place
-        watched.sequence, watched.held_bytes = sequence, held
+        watched.sequence, watched.held_bytes, watched.was_busy = sequence, held, slot.busy
         if held > self._limit:
-            self._judge(slot.read(), watched)
+            self._judge(slot, watched)
 
-    def _judge(self, seen: Sighting, watched: _Watched) -> None:
-        held, is_at_job = watched.held_bytes, seen.line is not None
-        if not is_at_job and held <= self._limit * _BETWEEN_JOBS_FACTOR:
+    def _judge(self, slot: Slot, watched: _Watched) -> None:
+        if not slot.running and watched.held_bytes <= self._limit * _BETWEEN_JOBS_FACTOR:
             return
-        before = held if watched.before_bytes is None else watched.before_bytes
-        grown = held - before if is_at_job else 0
-        overrun = Overrun(seen.sequence, is_at_job, held, grown, self._limit)
+        by_job = slot.running and self._grows_at_its_job(slot, watched)
+        seen, held = slot.read(), watched.held_bytes
+        overrun = Overrun(seen.sequence, seen.line is not None, held, by_job, self._limit)
         self._overruns[seen.pid] = overrun
         with suppress(ProcessLookupError):
             os.kill(seen.pid, signal.SIGKILL)
@@ -134,3 +133,20 @@ class MemoryWatch:
             "killed child %d at %s: it held %d MiB, at most %d MiB are allowed",
             *(seen.pid, seen.work, held // _MIB, self._limit // _MIB),
         )
+
+    def _grows_at_its_job(self, slot: Slot, watched: _Watched) -> bool:
+        """Whether the job that runs is what took the memory; where other lines came between two looks, by looking on."""
+        if watched.before_bytes is not None:
+            return watched.held_bytes - watched.before_bytes >= self._limit // 2
+        sequence, first = slot.sequence, watched.held_bytes
+        for _ in range(_CLOSER_LOOKS):
+            time.sleep(_CLOSER_LOOK_SECONDS)
+            try:
+                watched.held_bytes = watched.memory.read() - slot.memory_at_start
+            except OSError:
+                return False  # it has ended
+            if slot.sequence != sequence or not slot.running:
+                return False
+            if watched.held_bytes - first >= self._limit // _CLOSER_SHARE:
+                return True
+        return False
