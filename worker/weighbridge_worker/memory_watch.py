@@ -67,9 +67,8 @@ class _Watched:
     sequence: int = 0  #: of the job it was at
     was_busy: bool = False  #: whether it had a chunk
     held_bytes: int = 0
-    before_bytes: int | None = (
-        None  #: held before its line was begun; None where other lines came between
-    )
+    before_bytes: int = 0  #: held when its line was begun, or at the first look at that line
+    is_whole: bool = True  #: whether no other line can have taken any of what was added since
 
 
 class MemoryWatch:
@@ -113,8 +112,8 @@ class MemoryWatch:
         if place != watched.place:
             # A line is read, then graded, and a chunk is entered before: what lies further back, other lines may have taken.
             steps = _STEPS_TO_A_LINE + (not watched.was_busy)
-            is_next = sequence - watched.sequence <= steps
-            watched.before_bytes = watched.held_bytes if is_next else None
+            watched.is_whole = sequence - watched.sequence <= steps
+            watched.before_bytes = watched.held_bytes if watched.is_whole else held
             watched.place = place
         watched.sequence, watched.held_bytes, watched.was_busy = sequence, held, slot.busy
         if held > self._limit:
@@ -136,8 +135,10 @@ class MemoryWatch:
 
     def _grows_at_its_job(self, slot: Slot, watched: _Watched) -> bool:
         """Whether the job that runs is what took the memory; where other lines came between two looks, by looking on."""
-        if watched.before_bytes is not None:
-            return watched.held_bytes - watched.before_bytes >= self._limit // 2
+        if watched.held_bytes - watched.before_bytes >= self._limit // 2:
+            return True
+        if watched.is_whole:
+            return False
         sequence, first = slot.sequence, watched.held_bytes
         for _ in range(_CLOSER_LOOKS):
             time.sleep(_CLOSER_LOOK_SECONDS)
