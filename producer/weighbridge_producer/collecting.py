@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from weighbridge.errors import ResultsFreedError, StaleCursorError
+from weighbridge.errors import ResultsFreedError, ServerUnavailableError, StaleCursorError
 from weighbridge.jobs.chunk import ChunkId
 from weighbridge.jobs.store import LogEntry
 from weighbridge_producer.interface import Page
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
 _CURSOR = re.compile(r"([0-9]{1,9})/((?:[0-9]{1,15}-[0-9]{1,15})?)/([0-9a-f:~.@-]{0,80})")
 _BLOBS_AT_ONCE = 2  #: few, because a chunk's results may be large
 _ENTRIES_AT_ONCE = 1_000  #: of the log, where results are not read
+_LAG_SECONDS, _LAG_PAUSE_SECONDS = (
+    10.0,
+    0.1,
+)  #: that a log may lack the end of its batch; between two looks
 _WAIT_SECONDS = 1.0  #: how long one blocking read lasts; news end it at once
 
 
@@ -81,6 +86,7 @@ class Collector:
         self._epoch = store.state(batch).epoch
         self._delivered = IntervalSet(delivered.intervals() if delivered else ())
         self._last: LogEntry | None = None
+        self._lagging_since = 0.0
         if cursor and cursor.position:
             self._go_to(cursor, may_be_lost=delivered is not None)
 
@@ -141,9 +147,30 @@ class Collector:
                 self._last = some[-1]
             if entries and (not self._last or self._last.chunk is not None):
                 continue
-            if not follow or self._has_ended():
+            ended = self._has_ended()
+            if self._is_done(ended=ended, follow=follow):
                 return
+            if ended:
+                self._wait_for_the_end()
             self._check_log()
+
+    def _is_done(self, *, ended: bool, follow: bool) -> bool:
+        """Whether nothing more is to be read: of a batch that has ended, the log says so in its last entry."""
+        if not ended:
+            return not follow
+        return self._last is not None and self._last.chunk is None
+
+    def _wait_for_the_end(self) -> None:
+        """Read the log over a new connection: whoever answered lags behind, as a primary that was demoted does."""
+        now = time.monotonic()
+        self._lagging_since = self._lagging_since or now
+        if now - self._lagging_since > _LAG_SECONDS:
+            raise ServerUnavailableError(
+                f"the log of batch {self._batch} lacks its end, though the batch has ended",
+                "ask again: after a failover, a server that lags behind may have answered",
+            )
+        time.sleep(_LAG_PAUSE_SECONDS)
+        self._store.forget_readers()
 
     def _has_ended(self) -> bool:
         state = self._store.state(self._batch)

@@ -174,6 +174,7 @@ class TestUploads:
             "metadata": '{"a":"ü"}',
             "strict": "true",
             "resume": "wb_1",
+            "priority": "normal",
             "project": "",
             "framed": "false",
             "source": "cases.jsonl.gz",

@@ -62,6 +62,11 @@ class StoreBase:
         # A read that waits for news must not hold the connection that others need.
         return connect(self.url, patient=self._patient)
 
+    def forget_readers(self) -> None:
+        """Let the next read of a log be over a new connection."""
+        if readers := self.__dict__.pop("_blocking", None):
+            readers.close()
+
     def _run(self, script: str, batch: str, *args: Any, queue: str = "") -> Any:
         keys = [key(batch, "meta")]
         if not self.is_cluster:
