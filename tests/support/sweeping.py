@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from support.waiting import eventually
 from weighbridge.jobs.broker import Publisher
-from weighbridge.jobs.fleet import Fleet, WorkerInfo
+from weighbridge.jobs.fleet import Fleet, WorkerInfo, fleet_key
 from weighbridge.jobs.model import SCHEMA_VERSION
 from weighbridge.jobs.store import Store
 from weighbridge.settings import Settings
@@ -43,7 +43,7 @@ class Site:
 
     def die(self, name: str) -> None:
         """Let a worker be heard no more, as if it had been killed."""
-        self.store.redis.delete(f"wb:{{fleet}}:worker:{name}")
+        self.store.redis.zrem(fleet_key("workers"), name)
 
     def next_claim(self, token: str, seconds: float = 10) -> Claim:
         """Sweep until a chunk can be claimed, and claim it."""
