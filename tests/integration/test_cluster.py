@@ -82,7 +82,7 @@ def test_a_batch_on_a_cluster_is_cancelled_and_retried(
     open_one = client.submit(true_false_cases(20_000))
     open_one.cancel()
     eventually(lambda: open_one.status().status.final, 40, "the cancelled batch's end")
-    client.drain(client.workers()[0].name)
+    client.drain(worker.await_heartbeat().name)
     assert worker.await_end() == 0
 
 

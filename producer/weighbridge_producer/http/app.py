@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 from fastapi import Depends, FastAPI, Response
+from starlette.concurrency import run_in_threadpool
 from starlette.staticfiles import StaticFiles
 
 from weighbridge_producer import web
@@ -99,5 +100,8 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     trimming = asyncio.create_task(trim_for_ever())
     yield
     trimming.cancel()
-    await app.state.service.key_watch.close()
-    await app.state.service.trials.close()
+    service: Service = app.state.service
+    # Their threads end the batches that they were filling, which takes the client: it is closed after this.
+    await run_in_threadpool(service.upload_threads.shutdown)
+    await service.key_watch.close()
+    await service.trials.close()

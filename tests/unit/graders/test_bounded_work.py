@@ -11,6 +11,7 @@ import pytest
 from support.hostile_inputs import HOSTILE
 from weighbridge.jobs.chunk import Line
 from weighbridge.jobs.grading import LineGrader, Tally
+from weighbridge.process import collect_garbage_seldom
 
 SIZE_BYTES = 900_000
 SECONDS = 2.0
@@ -24,6 +25,7 @@ def cost_of(line):
     receiver, sender = context.Pipe(duplex=False)
 
     def grade():
+        collect_garbage_seldom()  # as a worker's children do
         resource.setrlimit(resource.RLIMIT_CPU, (30, 30))
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         begun = process_time()
