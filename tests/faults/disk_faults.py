@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from faults.world import World
 
 LINES = 10_000
-SMALL_BYTES = 1 << 20
+#: A state holds little more than what is being graded: a run that keeps up would not fill more.
+SMALL_BYTES = {"results": 1 << 20, "state": 1 << 18}
 ROOMY_BYTES = 1 << 29
 _RUN_SECONDS = 180
 
@@ -30,7 +31,7 @@ def run_on_a_full_disk(folder: Path, which: str, rng: random.Random) -> str:
     path = plan.write(folder)
     cli = Cli(folder)
     try:
-        with SmallDisk(folder / "disk", SMALL_BYTES) as disk:
+        with SmallDisk(folder / "disk", SMALL_BYTES[which]) as disk:
             results = (disk.folder if which == "results" else folder) / "out.jsonl"
             if which == "state":
                 cli.environment["WEIGHBRIDGE_STATE_DIR"] = str(disk.folder)
