@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Self
 from urllib.parse import unquote, urlsplit
 
@@ -53,6 +54,7 @@ class Settings(BaseSettings):
     capability_patience_seconds: PositiveFloat = 60.0
     observed_deaths_limit: Positive = 3
     child_memory_limit_bytes: Positive = 512 * MIB  #: beyond what the child has at start-up
+    child_cgroup: Path | None = None  #: a delegated cgroup, in which each child gets one of its own
 
     batch_expiry_seconds: Positive = 24 * 3600
     result_ttl_seconds: Positive = 7 * 24 * 3600

@@ -27,8 +27,10 @@ from weighbridge_worker import messages
 from weighbridge_worker.blame import how_it_ended
 from weighbridge_worker.board import Board
 from weighbridge_worker.child import Child
+from weighbridge_worker.child_cgroups import ChildCgroups
 from weighbridge_worker.exclusion import Exclusion
 from weighbridge_worker.logs import configure_logging
+from weighbridge_worker.memory_watch import BETWEEN_JOBS_FACTOR
 from weighbridge_worker.supervisor import Supervisor
 
 if TYPE_CHECKING:
@@ -52,6 +54,9 @@ class _Station:
     def __init__(self) -> None:
         self.board = Board(1)  # until it is known how many children there will be
         self.exclusion = Exclusion()
+        self.cgroups = ChildCgroups(
+            settings.child_cgroup, BETWEEN_JOBS_FACTOR * settings.child_memory_limit_bytes
+        )
         self.name = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(3)}"
         self.supervisor: Supervisor | None = None
         self.child: Child | None = None
@@ -175,7 +180,9 @@ def _start(instance: Any, **_: Any) -> None:
         broken_plug_ins=registry.failures,
         started_at=time.time(),
     )
-    station.supervisor = Supervisor(settings, store_url, info, station.board, station.reconnect)
+    station.supervisor = Supervisor(
+        *(settings, store_url, info, station.board, station.cgroups, station.reconnect)
+    )
     station.supervisor.start()
     collect_garbage_seldom()  # billiard collects before each fork, which took most of the start
 
@@ -186,7 +193,9 @@ def _start_child(**_: Any) -> None:
     tie_to_parent(getattr(current_process(), "_parent_pid", None))
     slot = station.board.take(os.getpid())
     station.supervisor = None
-    station.child = Child(settings, store_url, station.name, slot, station.exclusion, _wake)
+    station.child = Child(
+        *(settings, store_url, station.name, slot, station.exclusion, station.cgroups, _wake)
+    )
 
 
 @signals.worker_ready.connect

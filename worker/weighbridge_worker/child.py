@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from weighbridge.jobs.chunk import Chunk, ChunkId, Line
     from weighbridge.jobs.store import Claim
     from weighbridge.settings import Settings
+    from weighbridge_worker.child_cgroups import ChildCgroups
     from weighbridge_worker.exclusion import Exclusion
 
 _REST_PARTS = 64
@@ -55,6 +56,7 @@ class Child:
         worker: str,
         slot: Slot,
         exclusion: Exclusion,
+        cgroups: ChildCgroups,
         wake: Callable[[str, int], None],
     ) -> None:
         self.settings = settings
@@ -69,7 +71,7 @@ class Child:
         )
         self._grader_for = lru_cache(maxsize=64)(self._make_grader)
         self.endings = Endings()
-        self._memory = ChildMemory(slot, settings.child_memory_limit_bytes)
+        self._memory = ChildMemory(slot, settings.child_memory_limit_bytes, cgroups)
         collect_garbage_seldom()
         self._memory.note_start()
 

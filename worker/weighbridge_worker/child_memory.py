@@ -14,6 +14,7 @@ from weighbridge.settings import GIB
 if TYPE_CHECKING:
     from weighbridge.jobs.chunk import Line
     from weighbridge_worker.board import Slot
+    from weighbridge_worker.child_cgroups import ChildCgroups
 
 #: The address space stops what grows between two looks. Serialising a case of 30 MB reserves 40 times its size and
 #: uses 15 times, so an address space near the working size would end healthy jobs.
@@ -28,13 +29,17 @@ _log = logging.getLogger("weighbridge.worker")
 class ChildMemory:
     """Limits and figures of one child."""
 
-    def __init__(self, slot: Slot, limit_bytes: int) -> None:
+    def __init__(self, slot: Slot, limit_bytes: int, cgroups: ChildCgroups) -> None:
         self._slot = slot
         self._limit = limit_bytes
         self.largest_line_bytes = limit_bytes // _BYTES_A_BYTE  #: that is tried
         be_ended_first()
         if not limit_memory(_ADDRESS_SPACE_FACTOR * limit_bytes + _ADDRESS_SPACE_ROOM_BYTES):
             _log.warning("this system cannot limit a worker child's address space")
+        try:
+            cgroups.enter()
+        except OSError as error:
+            _log.warning("a worker child has no cgroup of its own: %s", error)
 
     def note_start(self) -> None:
         """Note what the child holds before its first chunk; from here on it is watched."""

@@ -22,10 +22,11 @@ if TYPE_CHECKING:
     import threading
 
     from weighbridge_worker.board import Board, Sighting, Slot
+    from weighbridge_worker.child_cgroups import ChildCgroups
 
 _LOOK_SECONDS = 0.05
 #: Between jobs a child holds its chunk and the results, for which no job can be errored.
-_BETWEEN_JOBS_FACTOR = 2
+BETWEEN_JOBS_FACTOR = 2
 #: Looks at a job that was begun since the last one, of which it is not known yet what it took; and the share of the
 #: limit by which a job has to grow meanwhile.
 _CLOSER_LOOKS, _CLOSER_LOOK_SECONDS, _CLOSER_SHARE = 20, 0.005, 4
@@ -74,9 +75,10 @@ class _Watched:
 class MemoryWatch:
     """Looks at every child 20 times a second."""
 
-    def __init__(self, board: Board, limit_bytes: int) -> None:
+    def __init__(self, board: Board, limit_bytes: int, cgroups: ChildCgroups) -> None:
         self._board = board
         self._limit = limit_bytes
+        self._cgroups = cgroups
         self._watched: dict[int, _Watched] = {}
         self._overruns: dict[int, Overrun] = {}
         self._gate = ForkGate()
@@ -87,9 +89,18 @@ class MemoryWatch:
             with self._gate.closed():
                 self._look()
 
-    def overrun_of(self, pid: int) -> Overrun | None:
-        """Return why a child was killed, once; None when it was not killed here."""
-        return self._overruns.pop(pid, None)
+    def overrun_of(self, seen: Sighting) -> Overrun | None:
+        """Return why a dead child was killed, once; None when that was not for its memory."""
+        by_kernel = self._cgroups.leave(seen.pid)
+        overrun = self._overruns.pop(seen.pid, None)
+        if overrun or not by_kernel:
+            return overrun
+        # It grew by half of what its cgroup may hold since the last look, or that look would have ended it.
+        watched, is_at_job = self._watched.get(seen.pid), seen.line is not None
+        by_job = bool(
+            is_at_job and watched and seen.sequence - watched.sequence <= _STEPS_TO_A_LINE
+        )
+        return Overrun(seen.sequence, is_at_job, self._cgroups.limit_bytes, by_job, self._limit)
 
     def _look(self) -> None:
         slots = self._board.taken()
@@ -120,7 +131,7 @@ class MemoryWatch:
             self._judge(slot, watched)
 
     def _judge(self, slot: Slot, watched: _Watched) -> None:
-        if not slot.running and watched.held_bytes <= self._limit * _BETWEEN_JOBS_FACTOR:
+        if not slot.running and watched.held_bytes <= self._limit * BETWEEN_JOBS_FACTOR:
             return
         by_job = slot.running and self._grows_at_its_job(slot, watched)
         seen, held = slot.read(), watched.held_bytes

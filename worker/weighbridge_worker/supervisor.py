@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from weighbridge.settings import Settings
     from weighbridge_worker.board import Board, Sighting, Slot
+    from weighbridge_worker.child_cgroups import ChildCgroups
 
 _TICK_SECONDS = 0.2
 _GRACE_SECONDS = 2.0  #: past the deadline, at most, for the child to interrupt its job itself
@@ -60,10 +61,12 @@ class Supervisor:
         url: str,
         info: WorkerInfo,
         board: Board,
+        cgroups: ChildCgroups,
         reconnect: Callable[[], None],
     ) -> None:
         self._settings = settings
         self._board = board
+        self._cgroups = cgroups
         self._info = info
         self._store = Store(url, patient=False)
         self._fleet = Fleet(self._store.redis)
@@ -71,7 +74,7 @@ class Supervisor:
             settings, url if not settings.broker_address else settings.broker_address
         )
         self._settling = Settling(self._store, self._publisher.wake, settings.observed_deaths_limit)
-        self._memory = MemoryWatch(board, settings.child_memory_limit_bytes)
+        self._memory = MemoryWatch(board, settings.child_memory_limit_bytes, cgroups)
         self._watched: dict[int, Watched] = {}
         self._reported: queue.SimpleQueue[tuple[int, str, bool]] = queue.SimpleQueue()
         self._reconnect = reconnect
@@ -132,6 +135,8 @@ class Supervisor:
             self._has_said_farewell = True
 
     def _leave(self) -> None:
+        for slot in self._board.taken():
+            self._cgroups.leave(slot.pid)
         try:
             for slot in self._board.taken():
                 if work := slot.read().work:
@@ -300,10 +305,11 @@ class Supervisor:
                         watched.excuse = watched.excuse_at_hard_limit(slot.read(), limit)
 
     def _bury(self, slot: Slot, seen: Sighting, watched: Watched) -> None:
+        overrun = self._memory.overrun_of(seen)
         if seen.work:
             self._settling.settle(
                 *(seen.work, seen, watched.reported or "an unseen end"),
-                overrun=self._memory.overrun_of(seen.pid),
+                overrun=overrun,
                 killed_for=watched.killed_for,
                 excuse=watched.excuse,
                 is_ending=self._is_ending,

@@ -89,6 +89,8 @@ class Watching(StoreBase):
         if self.is_cluster and due:
             with plain_errors():
                 self.redis.zadd(DUE, {batch: due})
+                # What was claimed meanwhile may be due before; a claim from now on notes that itself.
+                self.redis.zadd(DUE, {batch: int(self._run("watch", batch)) or due}, lt=True)
             self._take_turn(batch)
 
     def waiting_chunks(self, queue: str, most: int) -> int:
