@@ -177,7 +177,8 @@ def _clock(server: _Server) -> Iterator[Finding]:
             "warning",
             "clock",
             f"this machine's clock is {abs(skew):,.0f} s {ahead} the server's",
-            "synchronise both (NTP): batches get their age and expiry from the clock of the machine that submits",
+            "synchronise both (NTP): batches go by the server's clock, but the ages in lists and the expiry of API keys by"
+            " the clock of the machine that shows or checks them",
         )
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
 
+from faults.processes import CLOCK
 from support.servers import TcpServer, free_port
 
 if TYPE_CHECKING:
@@ -53,6 +55,19 @@ def test_problems_come_first_and_make_exit_1(
         ("warning", "memory"),
     }
     assert {"severity", "subject", "what", "advice"} == set(told.json[0])
+
+
+@pytest.mark.parametrize(("shift", "words"), [(3600, "ahead of"), (-3600, "behind")])
+def test_a_clock_of_this_machine_that_is_off_is_a_warning(
+    cli: Cli, sound: TcpServer, shift: int, words: str
+) -> None:
+    cli.environment |= {"PYTHONPATH": str(CLOCK), "FAULTS_CLOCK_SHIFT_SECONDS": str(shift)}
+    ended = cli("doctor", "--json", redis_url=sound.url)
+    (finding,) = ended.json
+    assert (finding["severity"], finding["subject"]) == ("warning", "clock")
+    assert re.match(
+        rf"this machine's clock is 3,(599|600|601) s {words} the server's", finding["what"]
+    )
 
 
 def test_a_server_that_does_not_answer_is_told_in_the_form_that_was_asked_for(cli: Cli) -> None:
