@@ -134,9 +134,10 @@ class Collector:
 
         Raises StaleCursorError when the batch is retried meanwhile, ResultsFreedError when somebody frees results.
         """
+        wait = 0.0
         while not should_stop():
             after = self._last.position if self._last else ""
-            entries = self._store.read_log(self._batch, after, _WAIT_SECONDS if follow else 0)
+            entries = self._store.read_log(self._batch, after, wait)
             for start in range(0, len(entries), _BLOBS_AT_ONCE):
                 some = entries[start : start + _BLOBS_AT_ONCE]
                 fetched = self._fetched(some)
@@ -145,7 +146,9 @@ class Collector:
                     break
                 yield from self._pages_of(some, fetched)
                 self._last = some[-1]
-            if entries and (not self._last or self._last.chunk is not None):
+            # Behind an end nothing more may come, so that is not waited for; after a retry the log goes on there.
+            wait = _WAIT_SECONDS if follow and not (entries and self._at_end) else 0
+            if entries:
                 continue
             ended = self._has_ended()
             if self._is_done(ended=ended, follow=follow):
@@ -154,11 +157,16 @@ class Collector:
                 self._wait_for_the_end()
             self._check_log()
 
+    @property
+    def _at_end(self) -> bool:
+        """Whether the entry read last says that the batch has ended."""
+        return self._last is not None and self._last.chunk is None
+
     def _is_done(self, *, ended: bool, follow: bool) -> bool:
         """Whether nothing more is to be read: of a batch that has ended, the log says so in its last entry."""
         if not ended:
             return not follow
-        return self._last is not None and self._last.chunk is None
+        return self._at_end
 
     def _wait_for_the_end(self) -> None:
         """Read the log over a new connection: whoever answered lags behind, as a primary that was demoted does."""

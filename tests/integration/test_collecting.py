@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from weighbridge_producer.interface import Page
 
 LINES = 35
+LOG_ENTRIES_A_PAGE = 64  #: that `read_log` returns at most
 
 
 @pytest.fixture
@@ -82,6 +83,19 @@ class TestRetry:
         results = list(batch.results(follow=False))
         assert sorted(result["line"] for result in results) == list(range(1, LINES + 1))
         assert {result["status"] for result in results} == {"graded"}
+
+    def test_a_page_of_the_log_that_ends_with_the_end_of_before_a_retry_is_not_the_last(
+        self, own_server: EmbeddedServer
+    ) -> None:
+        with Client(own_server.url, settings=Settings(chunk_limit_jobs=1)) as client:
+            batch = client.submit(true_false_cases(LOG_ENTRIES_A_PAGE - 1))
+            batch.cancel()
+            entries = client.store.read_log(batch.id, "", 0)
+            assert (len(entries), entries[-1].chunk) == (LOG_ENTRIES_A_PAGE, None)
+            batch.retry()
+            grade_open_chunks(client.store, batch.id)
+            for follow in (False, True):
+                assert lines_in(batch.pages(follow=follow)) == list(range(1, LOG_ENTRIES_A_PAGE))
 
 
 class TestFreed:
