@@ -17,10 +17,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from weighbridge.embedded import EmbeddedServer
+from weighbridge.embedded.server import EmbeddedServer
 from weighbridge.settings import GIB
 from weighbridge_producer import Client
-from weighbridge_producer.workers import LocalWorker
+from weighbridge_producer.run.local_worker import LocalWorker
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

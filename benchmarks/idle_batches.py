@@ -15,7 +15,7 @@ from pathlib import Path
 
 from server_cost import cpu_seconds
 
-from weighbridge.embedded import EmbeddedServer
+from weighbridge.embedded.server import EmbeddedServer
 from weighbridge.settings import GIB
 from weighbridge_producer import Client
 

@@ -11,10 +11,10 @@ import tempfile
 import time
 from pathlib import Path
 
-from weighbridge.embedded import EmbeddedServer
+from weighbridge.embedded.server import EmbeddedServer
 from weighbridge.settings import GIB
 from weighbridge_producer import Client
-from weighbridge_producer.workers import LocalWorker
+from weighbridge_producer.run.local_worker import LocalWorker
 
 WARM_UP = 20
 

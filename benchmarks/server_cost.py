@@ -17,7 +17,7 @@ from typing import Any
 
 from throughput import write_jobs
 
-from weighbridge.embedded import EmbeddedServer
+from weighbridge.embedded.server import EmbeddedServer
 from weighbridge.settings import GIB
 from weighbridge_producer import Client
 

@@ -30,10 +30,10 @@ from pathlib import Path
 import psutil
 from throughput import write_jobs
 
-from weighbridge.embedded import EmbeddedServer
+from weighbridge.embedded.server import EmbeddedServer
 from weighbridge.settings import GIB
-from weighbridge_producer.client import RedisClient
-from weighbridge_producer.workers import LocalWorker
+from weighbridge_producer.client.redis_client import RedisClient
+from weighbridge_producer.run.local_worker import LocalWorker
 
 MB = 1_000_000
 SMALL_LINE, LARGE_LINE = "small", "5-kB"
@@ -54,8 +54,8 @@ def serve(redis_url: str) -> None:
     """Be the service, until the end of standard input."""
     import socket
 
-    from weighbridge_producer.http import Service
-    from weighbridge_producer.http.serving import make_server
+    from weighbridge_producer.server import make_server
+    from weighbridge_producer.service.service import Service
 
     listening = socket.create_server(("127.0.0.1", 0))
     service = Service(RedisClient(redis_url), keys_required=False)

@@ -25,7 +25,7 @@ from typing import Self
 import httpx
 import orjson
 
-from weighbridge.embedded import EmbeddedServer
+from weighbridge.embedded.server import EmbeddedServer
 
 _CASE_BYTES = 30_000_000
 _HOLD_SECONDS = 12.0

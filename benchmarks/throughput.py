@@ -27,11 +27,11 @@ from typing import Any
 import orjson
 from celery import Celery
 
-from weighbridge.embedded import EmbeddedServer
-from weighbridge.jobs.broker import broker_url
-from weighbridge.jobs.case import Case
+from weighbridge.broker.publisher import broker_url
+from weighbridge.embedded.server import EmbeddedServer
+from weighbridge.grading.case import Case
+from weighbridge.grading.line_grader import LineGrader, Tally
 from weighbridge.jobs.chunk import Line
-from weighbridge.jobs.grading import LineGrader, Tally
 from weighbridge.jobs.model import parse_specs
 from weighbridge.process import collect_garbage_seldom
 from weighbridge.settings import GIB

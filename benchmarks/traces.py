@@ -30,13 +30,13 @@ from typing import Any
 import orjson
 
 from weighbridge.graders import BudgetGrader, LoopGrader, ToolSchemaGrader
+from weighbridge.grading.line_grader import LineGrader, Tally
 from weighbridge.jobs.chunk import Line
-from weighbridge.jobs.grading import LineGrader, Tally
 from weighbridge.jobs.model import parse_specs
 from weighbridge.process import collect_garbage_seldom
 from weighbridge.settings import read_settings
 from weighbridge.traces import read_trace
-from weighbridge_producer.reading import Source
+from weighbridge_producer.input.source import Source
 
 LIMITS = {"max_tokens": 5_000_000, "max_tool_calls": 2_000, "max_steps": 5_000}
 GRADERS = ({"grader": "budget", "config": LIMITS}, "loop", "tool-schema")

@@ -7,17 +7,22 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import settings
 
 from support.servers import TcpServer
 from support.workers import BY_MODULE, StartWorker, WorkerProcess, environment
-from weighbridge.embedded import EmbeddedServer
+from weighbridge.embedded.server import EmbeddedServer
 from weighbridge.settings import MIB
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from weighbridge.jobs.store import Store
+    from weighbridge.store import Store
     from weighbridge_producer import Client
+
+
+# The same examples in each run, and no deadline on a busy machine; Hypothesis loads it by itself where CI is set.
+settings.load_profile("ci")
 
 
 @pytest.fixture(scope="session")
@@ -91,7 +96,7 @@ def client(server: EmbeddedServer) -> Iterator[Client]:
 @pytest.fixture
 def store(server: EmbeddedServer) -> Iterator[Store]:
     """The store on the `server`."""
-    from weighbridge.jobs.store import Store
+    from weighbridge.store import Store
 
     store = Store(server.url)
     yield store

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
         GraderSummary,
         JobStatus,
     )
-    from weighbridge_producer.async_client import AsyncBatch, AsyncClient
-    from weighbridge_producer.interface import Batch, Client
+    from weighbridge_producer.client.async_client import AsyncBatch, AsyncClient
+    from weighbridge_producer.client.base import Batch, Client
 
 __all__ = [
     "AsyncBatch",
@@ -29,10 +29,10 @@ __all__ = [
 ]
 
 _HOMES = {
-    "AsyncBatch": "weighbridge_producer.async_client",
-    "AsyncClient": "weighbridge_producer.async_client",
-    "Batch": "weighbridge_producer.interface",
-    "Client": "weighbridge_producer.interface",
+    "AsyncBatch": "weighbridge_producer.client.async_client",
+    "AsyncClient": "weighbridge_producer.client.async_client",
+    "Batch": "weighbridge_producer.client.base",
+    "Client": "weighbridge_producer.client.base",
 }
 
 

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, Literal
 from redis.exceptions import ResponseError
 
 from weighbridge.errors import WeighbridgeError, counted
-from weighbridge.jobs.connection import plain_errors
 from weighbridge.jobs.model import SCHEMA_VERSION
 from weighbridge.settings import MIB
+from weighbridge.store.connection import plain_errors
 
 if TYPE_CHECKING:
-    from weighbridge.jobs.fleet import WorkerInfo
-    from weighbridge.jobs.health import Health
-    from weighbridge_producer.client import RedisClient
+    from weighbridge.store.health import Health
+    from weighbridge.store.worker_registry import WorkerInfo
+    from weighbridge_producer.client.redis_client import RedisClient
 
 Severity = Literal["problem", "warning"]
 

@@ -12,7 +12,7 @@ import pytest
 
 from support.cases import assert_counts_agree
 from weighbridge.errors import InputError, InvalidInputError
-from weighbridge.jobs.grading import grade_lines
+from weighbridge.grading.line_grader import grade_lines
 from weighbridge.jobs.model import BatchStatus
 from weighbridge.settings import MIB, Settings
 from weighbridge_producer import Client
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from support.workers import WorkerProcess
-    from weighbridge.embedded import EmbeddedServer
+    from weighbridge.embedded.server import EmbeddedServer
     from weighbridge_producer import Batch
 
 pytestmark = pytest.mark.usefixtures("worker")

@@ -12,7 +12,7 @@ import pytest
 from support.cases import true_false_cases, write_cases
 from support.servers import TcpServer, free_port, newest_program
 from support.waiting import eventually
-from weighbridge.jobs.grading import grade_lines
+from weighbridge.grading.line_grader import grade_lines
 from weighbridge_producer import Client
 
 BUILT_IN = ["string-match", "true-false", "budget", "loop", "tool-schema"]

@@ -135,7 +135,7 @@ def test_the_api_asks_for_keys_and_may_have_copies(services: dict, compose_binar
 
 
 def test_the_api_gets_longer_to_stop_than_it_takes(services: dict) -> None:
-    from weighbridge_producer.http.serving import GRACE_SECONDS
+    from weighbridge_producer.server import GRACE_SECONDS
 
     assert int(services["api"]["stop_grace_period"].removesuffix("s")) > GRACE_SECONDS + 5
 

@@ -19,8 +19,8 @@ import zstandard
 from support.cases import true_false_cases, write_cases
 from support.servers import TcpServer, free_port
 from support.waiting import eventually
-from weighbridge.jobs.grading import grade_lines
-from weighbridge.jobs.store import Store
+from weighbridge.grading.line_grader import grade_lines
+from weighbridge.store import Store
 
 MANY = 60_000
 

@@ -11,7 +11,7 @@ import pytest
 
 from support.cases import true_false_cases, write_cases
 from support.waiting import eventually
-from weighbridge.jobs.grading import grade_lines
+from weighbridge.grading.line_grader import grade_lines
 
 if TYPE_CHECKING:
     import subprocess

@@ -11,8 +11,8 @@ import pytest
 from support.cases import true_false_cases, write_cases
 from support.servers import TcpServer
 from support.waiting import eventually
-from weighbridge.jobs.grading import grade_lines
-from weighbridge.jobs.store import Store
+from weighbridge.grading.line_grader import grade_lines
+from weighbridge.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

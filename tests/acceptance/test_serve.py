@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from support.cli import Cli
-    from weighbridge.embedded import EmbeddedServer
+    from weighbridge.embedded.server import EmbeddedServer
 
 CASE = '{"custom_id": "capital", "grader": "string-match", "inputs": {"agent_response": "%s", "expected_output": "Paris"}}\n'
 

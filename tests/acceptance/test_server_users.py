@@ -18,11 +18,11 @@ from support.http import HttpServer
 from support.servers import TcpServer
 from support.uploads import NDJSON, lines_of
 from support.waiting import eventually
+from weighbridge.embedded.binary import find_server
 from weighbridge.errors import BatchNotFoundError
-from weighbridge.jobs.api_keys import ApiKeys, Role
-from weighbridge.jobs.results import ResultFilter
-from weighbridge.server_binary import find_server
-from weighbridge_producer.client import RedisClient
+from weighbridge.store.api_keys import ApiKeys, Role
+from weighbridge.store.result_filter import ResultFilter
+from weighbridge_producer.client.redis_client import RedisClient
 from weighbridge_producer.doctor import examine_safely
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ from pathlib import Path
 import orjson
 import pytest
 
-from weighbridge.jobs.grading import grade_lines
+from weighbridge.grading.line_grader import grade_lines
 from weighbridge.settings import read_settings
-from weighbridge_producer.graders_file import read_graders
-from weighbridge_producer.reading import Source
+from weighbridge_producer.input.graders_file import read_graders
+from weighbridge_producer.input.source import Source
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 TRACES, GRADERS = EXAMPLES / "traces", EXAMPLES / "trace_graders.yaml"

@@ -11,8 +11,8 @@ from support.cases import assert_graded_right, hazard_case, results_by_id, true_
 from support.waiting import eventually
 from weighbridge.jobs.capabilities import Lane, Need
 from weighbridge.jobs.chunk import Chunk, ChunkId, compress, decompress
-from weighbridge.jobs.store import Position, Submission
 from weighbridge.settings import Settings
+from weighbridge.store import Position, Submission
 from weighbridge_producer import Client
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from support.cases import Case
     from support.workers import StartWorker
-    from weighbridge.embedded import EmbeddedServer
+    from weighbridge.embedded.server import EmbeddedServer
 
 PLUG_IN = Lane.of([Need("sleeps", 1)])
 PATIENCE_SECONDS = 4

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from support.servers import TcpServer
     from support.workers import StartWorker
-    from weighbridge.embedded import EmbeddedServer
+    from weighbridge.embedded.server import EmbeddedServer
     from weighbridge_producer import Batch
 
 MANY = 50_000

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from support.cases import Case
     from support.servers import TcpServer
     from support.workers import StartWorker, WorkerProcess
-    from weighbridge.embedded import EmbeddedServer
+    from weighbridge.embedded.server import EmbeddedServer
     from weighbridge_producer import Batch
 
 TERM = signal.SIGTERM

@@ -13,8 +13,8 @@ import pytest
 from support.cases import assert_graded_right, hazard_case, results_by_id, true_false_cases
 from support.waiting import eventually
 from support.workers import BY_CELERY, BY_MODULE, environment
-from weighbridge.jobs.broker import GRADE_TASK
-from weighbridge.jobs.fleet import fleet_key
+from weighbridge.broker.publisher import GRADE_TASK
+from weighbridge.store.worker_registry import fleet_key
 from weighbridge_producer import Client
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from support.servers import TcpServer
     from support.workers import StartWorker, WorkerProcess
-    from weighbridge.embedded import EmbeddedServer
+    from weighbridge.embedded.server import EmbeddedServer
 
 SAID = {"schema_version": 1, "lane": "", "hops": 0}
 

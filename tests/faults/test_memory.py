@@ -12,7 +12,7 @@ from weighbridge_producer import Client
 if TYPE_CHECKING:
     from support.cases import Case
     from support.workers import StartWorker, WorkerProcess
-    from weighbridge.embedded import EmbeddedServer
+    from weighbridge.embedded.server import EmbeddedServer
 
 MB = 1_000_000
 SENTENCE = "The quick brown fox jumps over the lazy dog. "

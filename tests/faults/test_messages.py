@@ -16,14 +16,14 @@ from support.cases import (
 )
 from support.chunks import claimed
 from support.waiting import eventually
-from weighbridge.jobs.broker import GRADE_TASK
+from weighbridge.broker.publisher import GRADE_TASK
 from weighbridge.jobs.chunk import Chunk, ChunkId, compress, decompress
 from weighbridge.settings import Settings
 from weighbridge_producer import Client
 
 if TYPE_CHECKING:
     from support.workers import StartWorker, WorkerProcess
-    from weighbridge.embedded import EmbeddedServer
+    from weighbridge.embedded.server import EmbeddedServer
 
 MANY = 50_000
 
@@ -188,7 +188,7 @@ def test_an_unknown_grader_errors_its_own_jobs_only(client: Client, worker: Work
 
 def submit_raw(client: Client, batch: str, payload: bytes, jobs: int) -> None:
     """Store one chunk as it is, and seal its batch; nothing is sent."""
-    from weighbridge.jobs.store import Position, Submission
+    from weighbridge.store import Position, Submission
 
     after = Position(1, 100, jobs, "prefix")
     chunk = ChunkId(0, 1, jobs + 1, "0123456789abcdef")

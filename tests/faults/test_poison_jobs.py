@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from support.cases import Case
     from support.workers import StartWorker, WorkerProcess
-    from weighbridge.embedded import EmbeddedServer
+    from weighbridge.embedded.server import EmbeddedServer
     from weighbridge_producer import Batch, Client
 
 AROUND = 300

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from weighbridge.embedded import EmbeddedServer
+    from weighbridge.embedded.server import EmbeddedServer
 
 AROUND = 200
 #: One death is no one's fault yet; three with the job noted end it; and some more, of what ran beside it.

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from support.workers import StartWorker
-    from weighbridge.embedded import EmbeddedServer
+    from weighbridge.embedded.server import EmbeddedServer
 
 SECRET = "s3cret-Pa55"
 WRONG = "wr0ng-Pa55"
@@ -91,8 +91,8 @@ def all_said(error: BaseException) -> str:
 
 def test_an_address_that_nobody_answers_at_is_shown_without_its_password() -> None:
     from support.servers import free_port
-    from weighbridge.jobs.broker import Publisher
-    from weighbridge.jobs.store import Store
+    from weighbridge.broker.publisher import Publisher
+    from weighbridge.store import Store
 
     address = f"redis://someone:{SECRET}@127.0.0.1:{free_port()}/0"
     with pytest.raises(ServerUnavailableError) as raised:
@@ -168,7 +168,7 @@ def test_tls_addresses_work_for_store_and_broker_and_check_the_certificate(
             Client(f"rediss://localhost:{port}/0", settings=Settings()).batches()
         stranger = shutil.copy(authority, tmp_path / "stranger.pem")
         trustme.CA().cert_pem.write_to_path(stranger)
-        from weighbridge.jobs.broker import Publisher
+        from weighbridge.broker.publisher import Publisher
 
         publisher = Publisher(Settings(), f"rediss://localhost:{port}/0?ssl_ca_certs={stranger}")
         with pytest.raises(ServerError):

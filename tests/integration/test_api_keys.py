@@ -11,13 +11,13 @@ import pytest
 
 from support.waiting import eventually
 from weighbridge.errors import InvalidKeyError, InvalidProjectError
-from weighbridge.jobs.api_keys import API_KEYS, KEYS_LIMIT, ApiKeys, Role
-from weighbridge.jobs.store import Store
+from weighbridge.store import Store
+from weighbridge.store.api_keys import API_KEYS, KEYS_LIMIT, ApiKeys, Role
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from weighbridge.embedded import EmbeddedServer
+    from weighbridge.embedded.server import EmbeddedServer
 
 
 @pytest.fixture

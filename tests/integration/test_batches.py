@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from support.cases import Case
     from support.workers import StartWorker, WorkerProcess
-    from weighbridge.embedded import EmbeddedServer
+    from weighbridge.embedded.server import EmbeddedServer
     from weighbridge.jobs.chunk import Chunk
     from weighbridge_producer import Batch
 
@@ -358,7 +358,7 @@ def broken_after(cases: list[Case]):
 
 def feed_some(client: Client, batch: str, path: Path, chunks: int) -> None:
     """Submit some chunks of a file and stop, as Ctrl-C does."""
-    from weighbridge_producer.reading import Source
+    from weighbridge_producer.input.source import Source
 
     feeder = client.batch(batch).feeder(
         Source(path, client.settings),
@@ -392,7 +392,7 @@ class TestServers:
                 fill(client)
 
                 def feed() -> None:
-                    from weighbridge_producer.reading import Source
+                    from weighbridge_producer.input.source import Source
 
                     source = Source(true_false_cases(1000), settings)
                     with Client(server.url, settings=settings) as other:
@@ -414,7 +414,7 @@ class TestServers:
             TcpServer(tmp_path_factory.mktemp("full"), maxmemory=str(8 * MIB)) as server,
             Client(server.url) as client,
         ):
-            from weighbridge.jobs.grading import LineGrader, Tally
+            from weighbridge.grading.line_grader import LineGrader, Tally
 
             batch = client.submit(true_false_cases(300))
             unsealed = client.open("cases", ())

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from support.workers import StartWorker
-    from weighbridge.embedded import EmbeddedServer
+    from weighbridge.embedded.server import EmbeddedServer
 
 MIB = 1 << 20
 

@@ -42,20 +42,20 @@ from weighbridge.errors import (
     UnknownGraderError,
 )
 from weighbridge.jobs.model import BatchStatus, GraderSpec
-from weighbridge.jobs.results import ResultFilter
 from weighbridge.settings import Settings
+from weighbridge.store.result_filter import ResultFilter
 from weighbridge_producer import AsyncBatch, AsyncClient, Batch, Client
-from weighbridge_producer.batch import RedisBatch
-from weighbridge_producer.client import RedisClient
-from weighbridge_producer.http_batch import HttpBatch
-from weighbridge_producer.http_client import HttpClient
+from weighbridge_producer.client.http_batch import HttpBatch
+from weighbridge_producer.client.http_client import HttpClient
+from weighbridge_producer.client.redis_batch import RedisBatch
+from weighbridge_producer.client.redis_client import RedisClient
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from support.workers import StartWorker, WorkerProcess
-    from weighbridge.embedded import EmbeddedServer
+    from weighbridge.embedded.server import EmbeddedServer
 
 KINDS = {"redis": RedisClient, "http": HttpClient}
 CHUNK = 50  #: jobs at most, so that few cases are many chunks
@@ -371,7 +371,7 @@ class TestSubmitting:
 
 
 def first_source(path: Path, settings: Settings) -> Any:
-    from weighbridge_producer.reading import Source
+    from weighbridge_producer.input.source import Source
 
     return Source(path, settings)
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from support.workers import StartWorker
-    from weighbridge.embedded import EmbeddedServer
+    from weighbridge.embedded.server import EmbeddedServer
 
 HOUR = 3600
 EXPIRY_SECONDS = 1800  #: less than a clock is off

@@ -16,9 +16,9 @@ from support.uploads import lines_of, upload
 from support.waiting import eventually
 from support.workers import BY_MODULE, environment
 from weighbridge.errors import ServerError, ServerFullError, ServerUnavailableError
-from weighbridge.jobs.connection import connect, is_cluster, memory_share, plain_errors
 from weighbridge.jobs.model import BatchStatus
 from weighbridge.settings import Settings
+from weighbridge.store.connection import connect, is_cluster, memory_share, plain_errors
 from weighbridge_producer import Client
 
 if TYPE_CHECKING:

@@ -14,17 +14,17 @@ from support.servers import TcpServer
 from weighbridge.errors import ResultsFreedError, StaleCursorError
 from weighbridge.settings import Settings
 from weighbridge_producer import Client
-from weighbridge_producer.intervals import IntervalSet
-from weighbridge_producer.reading import Source
+from weighbridge_producer.client.intervals import IntervalSet
+from weighbridge_producer.input.source import Source
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from weighbridge.embedded import EmbeddedServer
-    from weighbridge_producer.batch import RedisBatch
-    from weighbridge_producer.client import RedisClient
-    from weighbridge_producer.interface import Page
+    from weighbridge.embedded.server import EmbeddedServer
+    from weighbridge_producer.client.base import Page
+    from weighbridge_producer.client.redis_batch import RedisBatch
+    from weighbridge_producer.client.redis_client import RedisClient
 
 LINES = 35
 LOG_ENTRIES_A_PAGE = 64  #: that `read_log` returns at most

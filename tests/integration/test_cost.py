@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from support.workers import StartWorker
-    from weighbridge.embedded import EmbeddedServer
+    from weighbridge.embedded.server import EmbeddedServer
 
 #: 25 are promised; heartbeats, sweeps and the polling of idle children are counted here as well.
 COMMANDS_A_CHUNK = 27

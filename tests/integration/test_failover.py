@@ -17,8 +17,8 @@ from support.servers import ReplicaPair
 from support.uploads import lines_of, upload
 from support.waiting import eventually
 from support.workers import environment
-from weighbridge.jobs.connection import connect
 from weighbridge.jobs.model import BatchStatus
+from weighbridge.store.connection import connect
 from weighbridge_producer import Client
 
 if TYPE_CHECKING:

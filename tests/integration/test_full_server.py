@@ -14,11 +14,11 @@ from support.cases import assert_graded_right, results_by_id, true_false_cases
 from support.servers import TcpServer
 from support.waiting import eventually
 from weighbridge.errors import ServerFullError
-from weighbridge.jobs.fleet import Fleet, WorkerInfo
 from weighbridge.jobs.model import SCHEMA_VERSION, BatchStatus
-from weighbridge.jobs.store import Store
+from weighbridge.store import Store
+from weighbridge.store.worker_registry import Fleet, WorkerInfo
 from weighbridge_producer import Client
-from weighbridge_producer.http.rate_limit import RateLimit
+from weighbridge_producer.service.rate_limit import RateLimit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,18 +11,18 @@ from support.cases import hazard_case, true_false_cases
 from support.chunks import claimed
 from support.grading import grade_open_chunks
 from support.waiting import eventually
-from weighbridge.jobs.fleet import WorkerInfo
-from weighbridge.jobs.health import CHUNKS_LIMIT, DeadLetter, StuckChunk
 from weighbridge.jobs.model import SCHEMA_VERSION
 from weighbridge.settings import Settings
-from weighbridge_producer.client import RedisClient
+from weighbridge.store.health import CHUNKS_LIMIT, DeadLetter, StuckChunk
+from weighbridge.store.worker_registry import WorkerInfo
+from weighbridge_producer.client.redis_client import RedisClient
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from support.workers import StartWorker
-    from weighbridge.embedded import EmbeddedServer
-    from weighbridge_producer.batch import RedisBatch
+    from weighbridge.embedded.server import EmbeddedServer
+    from weighbridge_producer.client.redis_batch import RedisBatch
 
 FEW_A_CHUNK = Settings(chunk_limit_jobs=10)
 

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 from celery import Celery
 from celery.app.trace import build_tracer
 
-from weighbridge.jobs.broker import Publisher, broker_url
-from weighbridge.jobs.fleet import WorkerInfo
+from weighbridge.broker.publisher import Publisher, broker_url
 from weighbridge.jobs.model import SCHEMA_VERSION
 from weighbridge.settings import Settings
+from weighbridge.store.worker_registry import WorkerInfo
 from weighbridge_producer import Client
 from weighbridge_worker.sweeper import Sweeper
 
 if TYPE_CHECKING:
-    from weighbridge.embedded import EmbeddedServer
+    from weighbridge.embedded.server import EmbeddedServer
 
 
 def test_each_queue_is_sent_the_messages_that_it_has_lost(own_server: EmbeddedServer) -> None:
@@ -66,9 +66,9 @@ def test_a_task_of_ones_own_may_wake_workers(server: EmbeddedServer) -> None:
 def test_threads_that_send_first_at_nearly_the_same_time_all_can() -> None:
     program = """
 import threading, time
-from weighbridge.jobs.broker import make_celery
-from weighbridge.settings import Settings
-settings, names = Settings(), []
+from weighbridge.broker.publisher import make_celery
+from weighbridge.settings import read_settings
+settings, names = read_settings(), []
 
 def load(number):
     time.sleep(number / 2000)  # each while those before it are loading Celery

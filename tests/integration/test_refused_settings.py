@@ -8,10 +8,10 @@ import sys
 import pytest
 
 from support.workers import environment
+from weighbridge.broker.publisher import Publisher, plain_broker_errors
 from weighbridge.errors import InvalidSettingError, ServerError
-from weighbridge.jobs.broker import Publisher, plain_broker_errors
-from weighbridge.jobs.connection import connect
 from weighbridge.settings import Settings
+from weighbridge.store.connection import connect
 from weighbridge_producer import Client
 
 CUT_SHORT = "redis://:s3cr/t@localhost:6/0"

@@ -16,18 +16,18 @@ from weighbridge.errors import (
     ResultsFreedError,
     StaleCursorError,
 )
-from weighbridge.jobs.results import PAGE_LIMIT, ResultFilter
 from weighbridge.settings import Settings
-from weighbridge_producer.client import RedisClient
+from weighbridge.store.result_filter import PAGE_LIMIT, ResultFilter
+from weighbridge_producer.client.redis_client import RedisClient
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from support.workers import StartWorker, WorkerProcess
-    from weighbridge.embedded import EmbeddedServer
+    from weighbridge.embedded.server import EmbeddedServer
     from weighbridge.jobs.chunk import ChunkId
-    from weighbridge.jobs.results import ResultPage
-    from weighbridge_producer.batch import RedisBatch
+    from weighbridge.store.result_filter import ResultPage
+    from weighbridge_producer.client.redis_batch import RedisBatch
 
 Row = dict[str, Any]
 AMPLE_SECONDS = 30.0

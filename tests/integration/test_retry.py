@@ -10,18 +10,18 @@ from support.cases import assert_counts_agree, write_cases
 from support.chunks import keys_of
 from support.grading import grade_open_chunks
 from weighbridge.errors import BatchClosedError, ChunkConflictError
-from weighbridge.jobs.closing import close_open_chunks
 from weighbridge.jobs.model import BatchStatus
+from weighbridge.lifecycle import close_open_chunks
 from weighbridge.settings import Settings
 from weighbridge_producer import Client
-from weighbridge_producer.reading import Source
+from weighbridge_producer.input.source import Source
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from weighbridge.embedded import EmbeddedServer
-    from weighbridge.jobs.store import Store
+    from weighbridge.embedded.server import EmbeddedServer
+    from weighbridge.store import Store
     from weighbridge_producer import Batch
 
 DAY = 24 * 3600

@@ -11,9 +11,9 @@ from support.cli import Cli
 from support.servers import ReplicaPair, Sentinels, TcpServer, free_port
 from support.waiting import eventually
 from weighbridge.errors import ServerUnavailableError
-from weighbridge.jobs.connection import connect, plain_errors
 from weighbridge.jobs.model import BatchStatus
 from weighbridge.settings import Settings
+from weighbridge.store.connection import connect, plain_errors
 from weighbridge_producer import Client
 
 if TYPE_CHECKING:

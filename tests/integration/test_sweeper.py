@@ -13,13 +13,13 @@ from support.chunks import a_batch, a_chunk, a_line, blamed, claimed, filled, re
 from support.sweeping import QUEUE, SETTINGS, Site
 from support.waiting import eventually
 from weighbridge.jobs.model import BatchStatus
-from weighbridge.jobs.store import BatchOptions
+from weighbridge.store import BatchOptions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from weighbridge.embedded import EmbeddedServer
-    from weighbridge.jobs.store import Claim
+    from weighbridge.embedded.server import EmbeddedServer
+    from weighbridge.store import Claim
 
 
 @pytest.fixture

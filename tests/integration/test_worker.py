@@ -16,15 +16,15 @@ from support.cases import assert_graded_right, hazard_case, results_by_id, true_
 from support.chunks import blamed
 from support.waiting import eventually
 from support.workers import BY_CELERY, BY_MODULE, environment, has_ended
-from weighbridge.jobs.fleet import fleet_key
-from weighbridge.jobs.store import Store
 from weighbridge.settings import Settings
+from weighbridge.store import Store
+from weighbridge.store.worker_registry import fleet_key
 from weighbridge_producer import Client
 
 if TYPE_CHECKING:
     from support.cases import Case
     from support.workers import StartWorker
-    from weighbridge.embedded import EmbeddedServer
+    from weighbridge.embedded.server import EmbeddedServer
 
 WAYS = {"python -m weighbridge_worker": BY_MODULE, "celery -A weighbridge_worker": BY_CELERY}
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
+from weighbridge.grading.line_grader import LineGrader, Tally, digest_of
 from weighbridge.jobs.chunk import DIGEST_CHARACTERS, Chunk, ChunkId
-from weighbridge.jobs.grading import LineGrader, Tally, digest_of
-from weighbridge.jobs.store import BatchOptions, Charge, Position, Submission
+from weighbridge.store import BatchOptions, Charge, Position, Submission
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from weighbridge.jobs.store import Claim, Priority, Recorded, Store
+    from weighbridge.jobs.model import Priority
+    from weighbridge.store import Claim, Recorded, Store
 
 DAY = 86400
 CHARGE = Charge(

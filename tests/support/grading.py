@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from support.uploads import lines_of, upload
-from weighbridge.jobs.grading import LineGrader, Tally, digest_of
+from weighbridge.grading.line_grader import LineGrader, Tally, digest_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from support.cases import Case
     from support.http import HttpServer
-    from weighbridge.jobs.store import Store
+    from weighbridge.store import Store
 
 
 def grade_open_chunks(store: Store, batch: str, most: int | None = None) -> None:

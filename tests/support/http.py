@@ -11,9 +11,9 @@ import threading
 from typing import TYPE_CHECKING, Self
 
 from weighbridge.settings import Settings
-from weighbridge_producer.client import RedisClient
-from weighbridge_producer.http import Service
-from weighbridge_producer.http.serving import make_server
+from weighbridge_producer.client.redis_client import RedisClient
+from weighbridge_producer.server import make_server
+from weighbridge_producer.service.service import Service
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -85,7 +85,7 @@ class HttpServer:
 
     def make_key(self, role: str, name: str = "test", project: str = "default") -> str:
         """Return a new API key."""
-        from weighbridge.jobs.api_keys import Role
+        from weighbridge.store.api_keys import Role
 
         return self.service.keys.make(name, Role(role), project=project)[1]
 

@@ -13,7 +13,7 @@ from typing import Any, Self
 import redis
 
 from support.waiting import eventually
-from weighbridge.server_binary import find_server
+from weighbridge.embedded.binary import find_server
 
 
 class TcpServer:

@@ -6,9 +6,9 @@ import json
 from itertools import count
 
 from weighbridge.traces import Step
-from weighbridge.traces.gen_ai import traces_of
-from weighbridge.traces.span_content import include_details
-from weighbridge.traces.spans import Span
+from weighbridge.traces.spans.content import include_details
+from weighbridge.traces.spans.spans import Span
+from weighbridge.traces.spans.steps import traces_of
 
 _numbers = count(1)
 CHAT = {"gen_ai.operation.name": "chat", "gen_ai.request.model": "m"}

@@ -6,17 +6,17 @@ import time
 from typing import TYPE_CHECKING
 
 from support.waiting import eventually
-from weighbridge.jobs.broker import Publisher
-from weighbridge.jobs.fleet import Fleet, WorkerInfo, fleet_key
+from weighbridge.broker.publisher import Publisher
 from weighbridge.jobs.model import SCHEMA_VERSION
-from weighbridge.jobs.store import Store
 from weighbridge.settings import Settings
+from weighbridge.store import Store
+from weighbridge.store.worker_registry import Fleet, WorkerInfo, fleet_key
 from weighbridge_worker.sweeper import Sweeper
 
 if TYPE_CHECKING:
     from contextlib import ExitStack
 
-    from weighbridge.jobs.store import Claim
+    from weighbridge.store import Claim
 
 QUEUE = "weighbridge"
 SETTINGS = Settings(lease_seconds=60, heartbeat_ttl_seconds=4)

@@ -10,7 +10,7 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from weighbridge.traces.reading import iso_time
+from weighbridge.traces.fields import iso_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

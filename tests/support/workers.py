@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Protocol
 import psutil
 
 from support.waiting import eventually
-from weighbridge.jobs.fleet import Fleet
-from weighbridge.jobs.store import Store
+from weighbridge.store import Store
+from weighbridge.store.worker_registry import Fleet
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from weighbridge.jobs.fleet import WorkerInfo
+    from weighbridge.store.worker_registry import WorkerInfo
 
 PLUGINS = Path(__file__).parent / "plugins"
 BY_MODULE = (sys.executable, "-m", "weighbridge_worker", "run", "--concurrency")

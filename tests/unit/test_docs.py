@@ -9,8 +9,8 @@ import pytest
 from typer.core import TyperGroup as Group
 from typer.main import get_command
 
-from weighbridge.jobs.store import keys
 from weighbridge.settings import Settings
+from weighbridge.store import keys
 from weighbridge.traces import FORMATS
 from weighbridge.traces.importer import Importer
 from weighbridge_producer.cli.commands import app

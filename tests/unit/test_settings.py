@@ -3,7 +3,7 @@
 import pytest
 
 from weighbridge.errors import InvalidSettingError
-from weighbridge.settings import Settings, masked, read_settings
+from weighbridge.settings import masked, read_settings
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_settings_do_not_show_the_passwords_of_their_addresses(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("WEIGHBRIDGE_REDIS_URL", "redis://:secret@host")
-    settings = Settings()
+    settings = read_settings()
     assert "secret" not in repr(settings)
     assert settings.store_address == settings.broker_address == "redis://:secret@host"
 
@@ -66,8 +66,8 @@ def test_settings_do_not_show_the_passwords_of_their_addresses(
 def test_the_broker_can_be_another_server(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WEIGHBRIDGE_REDIS_URL", "redis://store")
     monkeypatch.setenv("WEIGHBRIDGE_BROKER_URL", "redis://broker")
-    assert Settings().broker_address == "redis://broker"
-    assert Settings().store_address == "redis://store"
+    assert read_settings().broker_address == "redis://broker"
+    assert read_settings().store_address == "redis://store"
 
 
 def test_a_wrong_environment_variable_is_named_without_its_value(

@@ -90,9 +90,9 @@ def _hostname() -> str:
 
 
 def _health() -> int:
-    from weighbridge.jobs.fleet import Fleet
-    from weighbridge.jobs.store import Store
     from weighbridge.settings import read_settings
+    from weighbridge.store import Store
+    from weighbridge.store.worker_registry import Fleet
 
     store = Store(read_settings().store_address or "redis://localhost:6379/0", patient=False)
     here = [

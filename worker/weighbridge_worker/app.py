@@ -16,21 +16,21 @@ from celery import Task, bootsteps, signals
 from celery.worker.components import Pool
 from celery.worker.request import Request
 
+from weighbridge.broker.publisher import GRADE_TASK, make_celery, plain_broker_errors
 from weighbridge.errors import BatchError, ServerError
 from weighbridge.graders.registry import default_registry
-from weighbridge.jobs.broker import GRADE_TASK, make_celery, plain_broker_errors
-from weighbridge.jobs.fleet import WorkerInfo
 from weighbridge.jobs.model import SCHEMA_VERSION
 from weighbridge.process import collect_garbage_seldom, tie_to_parent
 from weighbridge.settings import read_settings
-from weighbridge_worker import messages
+from weighbridge.store.worker_registry import WorkerInfo
+from weighbridge_worker import transport
 from weighbridge_worker.blame import how_it_ended
-from weighbridge_worker.board import Board
 from weighbridge_worker.child import Child
 from weighbridge_worker.child_cgroups import ChildCgroups
 from weighbridge_worker.exclusion import Exclusion
 from weighbridge_worker.logs import configure_logging
 from weighbridge_worker.memory_watch import BETWEEN_JOBS_FACTOR
+from weighbridge_worker.scoreboard import Board
 from weighbridge_worker.supervisor import Supervisor
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ _log = logging.getLogger("weighbridge.worker")
 
 settings = read_settings()
 store_url = settings.store_address or DEFAULT_URL
-messages.install()
+transport.install()
 broker_url = settings.broker_address or DEFAULT_URL
 app: Celery = make_celery(settings, broker_url)
 app.set_current()

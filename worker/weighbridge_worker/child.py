@@ -11,30 +11,25 @@ from typing import TYPE_CHECKING
 
 from weighbridge.errors import WeighbridgeError
 from weighbridge.graders.registry import default_registry
+from weighbridge.grading.grader_cache import MESSAGE_LIMIT
+from weighbridge.grading.line_grader import WHOLE_LINE, LineGrader, Tally, digest_of
 from weighbridge.jobs.capabilities import Lane, Need
-from weighbridge.jobs.fleet import Fleet
-from weighbridge.jobs.grading import (
-    WHOLE_LINE,
-    LineGrader,
-    Tally,
-    digest_of,
-)
 from weighbridge.jobs.model import SCHEMA_VERSION, ErrorCode, JobError
-from weighbridge.jobs.ready import MESSAGE_LIMIT
-from weighbridge.jobs.store import CLAIM_SECONDS, Store, unpacked
 from weighbridge.process import collect_garbage_seldom
-from weighbridge_worker.board import Slot, Work
+from weighbridge.store import CLAIM_SECONDS, Store, unpacked
+from weighbridge.store.worker_registry import Fleet
+from weighbridge_worker.child_deaths import Death, handle
 from weighbridge_worker.child_memory import ChildMemory
 from weighbridge_worker.deadline import Deadline
-from weighbridge_worker.deaths import Death, handle
 from weighbridge_worker.endings import Endings, deferring
+from weighbridge_worker.scoreboard import Slot, Work
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from weighbridge.jobs.chunk import Chunk, ChunkId, Line
-    from weighbridge.jobs.store import Claim
     from weighbridge.settings import Settings
+    from weighbridge.store import Claim
     from weighbridge_worker.child_cgroups import ChildCgroups
     from weighbridge_worker.exclusion import Exclusion
 

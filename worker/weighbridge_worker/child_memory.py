@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from weighbridge.jobs.grading import WHOLE_LINE
+from weighbridge.grading.line_grader import WHOLE_LINE
 from weighbridge.jobs.model import ErrorCode, JobError
 from weighbridge.memory import be_ended_first, give_memory_back, held_by_this_process
 from weighbridge.process import limit_memory
@@ -13,8 +13,8 @@ from weighbridge.settings import GIB
 
 if TYPE_CHECKING:
     from weighbridge.jobs.chunk import Line
-    from weighbridge_worker.board import Slot
     from weighbridge_worker.child_cgroups import ChildCgroups
+    from weighbridge_worker.scoreboard import Slot
 
 #: The address space stops what grows between two looks. Serialising a case of 30 MB reserves 40 times its size and
 #: uses 15 times, so an address space near the working size would end healthy jobs.

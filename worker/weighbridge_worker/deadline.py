@@ -7,12 +7,12 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from weighbridge.jobs.grading import JobDeadlineError
+from weighbridge.grading.line_grader import JobDeadlineError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from weighbridge_worker.board import Slot
+    from weighbridge_worker.scoreboard import Slot
 
 _STALL_SECONDS = 1.0  #: between two ticks, from which on the process may have been stopped
 

@@ -21,8 +21,8 @@ from weighbridge_worker.fork_gate import ForkGate
 if TYPE_CHECKING:
     import threading
 
-    from weighbridge_worker.board import Board, Sighting, Slot
     from weighbridge_worker.child_cgroups import ChildCgroups
+    from weighbridge_worker.scoreboard import Board, Sighting, Slot
 
 _LOOK_SECONDS = 0.05
 #: Between jobs a child holds its chunk and the results, for which no job can be errored.

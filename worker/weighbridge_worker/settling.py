@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 from weighbridge.jobs.model import ErrorCode
 from weighbridge_worker.blame import excuse_for
-from weighbridge_worker.deaths import Death, handle
+from weighbridge_worker.child_deaths import Death, handle
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from weighbridge.jobs.store import Store
-    from weighbridge_worker.board import Sighting, Work
+    from weighbridge.store import Store
     from weighbridge_worker.memory_watch import Overrun
+    from weighbridge_worker.scoreboard import Sighting, Work
 
 _log = logging.getLogger("weighbridge.worker")
 

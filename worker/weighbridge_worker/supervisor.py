@@ -14,11 +14,11 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from weighbridge.broker.publisher import Publisher
 from weighbridge.errors import WeighbridgeError
-from weighbridge.jobs.broker import Publisher
-from weighbridge.jobs.fleet import Fleet, WorkerInfo
 from weighbridge.jobs.model import ErrorCode
-from weighbridge.jobs.store import Store
+from weighbridge.store import Store
+from weighbridge.store.worker_registry import Fleet, WorkerInfo
 from weighbridge_worker.blame import activity_of, end_of, is_starved, stall_of
 from weighbridge_worker.fork_gate import ForkGate
 from weighbridge_worker.memory_watch import MemoryWatch
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from weighbridge.settings import Settings
-    from weighbridge_worker.board import Board, Sighting, Slot
     from weighbridge_worker.child_cgroups import ChildCgroups
+    from weighbridge_worker.scoreboard import Board, Sighting, Slot
 
 _TICK_SECONDS = 0.2
 _GRACE_SECONDS = 2.0  #: past the deadline, at most, for the child to interrupt its job itself

@@ -19,20 +19,20 @@ from weighbridge.errors import (
     ServerUnavailableError,
 )
 from weighbridge.jobs.capabilities import Lane
-from weighbridge.jobs.closing import close_open_chunks
 from weighbridge.jobs.model import BatchStatus, ErrorCode
-from weighbridge_worker.board import Work
-from weighbridge_worker.deaths import Death, handle
+from weighbridge.lifecycle import close_open_chunks
+from weighbridge_worker.child_deaths import Death, handle
 from weighbridge_worker.living import Living
+from weighbridge_worker.scoreboard import Work
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractContextManager
 
-    from weighbridge.jobs.broker import Publisher
-    from weighbridge.jobs.fleet import Fleet, WorkerInfo
-    from weighbridge.jobs.store import HeldChunk, Store
+    from weighbridge.broker.publisher import Publisher
     from weighbridge.settings import Settings
+    from weighbridge.store import HeldChunk, Store
+    from weighbridge.store.worker_registry import Fleet, WorkerInfo
 
 BATCHES_AT_ONCE = 100  #: visited in one sweep
 _MESSAGES_AT_ONCE = 1_000

@@ -10,7 +10,7 @@ from weighbridge_worker.blame import activity_of
 
 if TYPE_CHECKING:
     from weighbridge.jobs.model import ErrorCode
-    from weighbridge_worker.board import Sighting
+    from weighbridge_worker.scoreboard import Sighting
 
 
 @dataclass(slots=True)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, NotRequired, TypedDic
 
 from weighbridge.errors import ConfigError, ConfigTypeError
 from weighbridge.graders.config import GraderConfig, Strings, parse_config
-from weighbridge.graders.inputs import printable
+from weighbridge.graders.values import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable

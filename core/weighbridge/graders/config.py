@@ -8,7 +8,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, mo
 from pydantic_core import PydanticCustomError, PydanticSerializationError
 
 from weighbridge.errors import ConfigError, ConfigTypeError, nearest
-from weighbridge.graders.inputs import as_json, printable
+from weighbridge.graders.values import as_json, printable
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails

@@ -20,8 +20,8 @@ from weighbridge.graders.base import (
     graded,
     unreadable,
 )
-from weighbridge.graders.inputs import EXCERPT_CHARACTERS, printable, read_text
 from weighbridge.graders.normal_form import normalized
+from weighbridge.graders.values import EXCERPT_CHARACTERS, printable, read_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,7 +13,7 @@ from weighbridge.graders.base import (
     Verdict,
     graded,
 )
-from weighbridge.graders.inputs import EXCERPT_CHARACTERS, printable
+from weighbridge.graders.values import EXCERPT_CHARACTERS, printable
 from weighbridge.traces import Trace, read_trace
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from weighbridge.graders.base import (
     graded,
     unreadable,
 )
-from weighbridge.graders.inputs import EXCERPT_CHARACTERS, printable, read_text
+from weighbridge.graders.values import EXCERPT_CHARACTERS, printable, read_text
 
 _AliasList = Annotated[Strings, Field(min_length=1)]
 

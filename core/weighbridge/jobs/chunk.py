@@ -12,7 +12,7 @@ import msgspec
 import orjson
 import zstandard
 
-from weighbridge.jobs.codec import JSON_SPACE
+from weighbridge.jobs.line import JSON_SPACE
 from weighbridge.jobs.model import SCHEMA_VERSION, ErrorCode, JobError
 from weighbridge.settings import MIB
 

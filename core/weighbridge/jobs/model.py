@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from weighbridge.errors import ConfigTypeError
 
@@ -21,6 +21,7 @@ GRADERS_LIMIT = 64  #: on one case
 SCORE_BUCKETS = 10  #: of a histogram of scores, each a tenth
 METADATA_LIMIT_BYTES = 64 * 1024  #: of a case
 CONFIG_LIMIT_BYTES = 256 * 1024  #: of a grader, in a case
+Priority = Literal["low", "normal", "high"]  #: of a batch beside others
 VALID_NAME = re.compile(r"[^\x00-\x1f\x7f-\x9f]{1,256}")
 
 

@@ -1,6 +1,5 @@
 """Agent traces: one model, and importers from the formats that agents write."""
 
-from weighbridge.traces.detect import FORMATS, read_trace, read_traces
 from weighbridge.traces.model import (
     CAPABILITIES,
     Capability,
@@ -10,6 +9,7 @@ from weighbridge.traces.model import (
     Trace,
     Usage,
 )
+from weighbridge.traces.read import FORMATS, read_trace, read_traces
 
 __all__ = [
     "CAPABILITIES",

@@ -15,7 +15,7 @@ from weighbridge_producer.cli.show import err, out, print_json, shown, table
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from weighbridge.jobs.audit import AuditLog, Entry
+    from weighbridge.store.audit import AuditLog, Entry
 
 _UNIT_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 _AGO = re.compile(r"(\d{1,9})([smhd])")
@@ -53,7 +53,7 @@ def audit(
     as_json: opt.AsJson = False,
 ) -> None:
     """Show who submitted, resumed, cancelled, retried or deleted batches, made or revoked keys, drained workers."""
-    from weighbridge.jobs.audit import AuditLog
+    from weighbridge.store.audit import AuditLog
 
     first = _seconds(since) if since else 0.0
     with opt.client(redis_url) as client:

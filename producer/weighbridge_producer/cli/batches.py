@@ -15,8 +15,7 @@ import orjson
 import typer
 
 from weighbridge.errors import ServerError, WeighbridgeError, counted
-from weighbridge.jobs.model import DEADLY, BatchStatus
-from weighbridge.jobs.store import Priority
+from weighbridge.jobs.model import DEADLY, BatchStatus, Priority
 from weighbridge.settings import masked, read_settings
 from weighbridge_producer.cli import options as opt
 from weighbridge_producer.cli.show import (
@@ -34,15 +33,12 @@ from weighbridge_producer.cli.show import (
     shown,
     table,
 )
-from weighbridge_producer.outputs import check_folder
-from weighbridge_producer.reading import Source
-from weighbridge_producer.result_file import sort_by_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from weighbridge_producer.batch import RedisBatch
-    from weighbridge_producer.client import RedisClient
+    from weighbridge_producer.client.redis_batch import RedisBatch
+    from weighbridge_producer.client.redis_client import RedisClient
 
 
 def add_to(app: typer.Typer) -> None:
@@ -72,6 +68,8 @@ def submit(
     as_json: opt.AsJson = False,
 ) -> None:
     """Submit CASES as one batch, and print its id."""
+    from weighbridge_producer.input.source import Source
+
     specs, settings = opt.specs(grader, config, graders), read_settings()
     if not resume:  # the batch has its graders
         opt.check_graded(cases, specs, settings)
@@ -202,6 +200,8 @@ def results(
     """Write a batch's results as JSON lines; the cursor to go on from is told on standard error."""
     wanted = _Wanted(failed=failed, errored=errored, label=label)
     if output:
+        from weighbridge_producer.run.outputs import check_folder
+
         check_folder(str(output))
     with opt.client(redis_url) as client:
         handle = client.batch(batch)
@@ -259,6 +259,8 @@ def _write_all(output: Path | None, blobs: Iterator[bytes]) -> None:
 
 
 def _write_sorted(output: Path | None, blobs: Iterator[bytes]) -> None:
+    from weighbridge_producer.run.result_file import sort_by_line
+
     with tempfile.TemporaryDirectory(prefix="weighbridge-") as folder:
         spool = Path(folder) / "results.jsonl"
         _write_all(spool, blobs)

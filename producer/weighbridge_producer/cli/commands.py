@@ -1,31 +1,106 @@
-"""Every command, put together."""
+"""Every command, put together; the module of one is loaded when it is called."""
 
 from __future__ import annotations
 
 import sys
-from importlib.metadata import version
-from typing import Annotated, NoReturn
+from collections.abc import MutableMapping
+from importlib import import_module
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, NoReturn
 
 import typer
+from typer.core import TyperGroup
+from typer.main import get_group
+from typing_extensions import override
 
 from weighbridge.errors import FileError, WeighbridgeError
-from weighbridge_producer.cli import (
-    audit,
-    batches,
-    doctor,
-    fleet,
-    graders,
-    keys,
-    run,
-    serve,
-    traces,
-    verify,
-)
-from weighbridge_producer.cli.show import EXIT_TROUBLE, complain, hush, out
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _INTERRUPTED = 130  #: typer's own answer to Ctrl-C; ours is 1, as for whatever else went wrong
+_TROUBLE = 1
+
+
+class Entry(NamedTuple):
+    """A command before its module is loaded."""
+
+    module: str  #: of this package
+    summary: str  #: in the list of commands
+
+
+COMMANDS = {
+    "run": Entry("run", "Grade cases on this machine and write the results."),
+    "submit": Entry("batches", "Submit cases as one batch and print its id."),
+    "status": Entry("batches", "Show the state of a batch."),
+    "watch": Entry("batches", "Follow a batch to its end."),
+    "results": Entry("batches", "Write the results of a batch as JSON Lines."),
+    "cancel": Entry("batches", "Cancel the jobs of a batch that are not graded yet."),
+    "retry": Entry("batches", "Grade jobs again whose errors another try may mend."),
+    "pause": Entry("batches", "Stop handing out the work of a batch, or of a queue."),
+    "unpause": Entry("batches", "Hand out the work of a paused batch or queue again."),
+    "delete": Entry("batches", "Delete a batch with its inputs and results."),
+    "batches": Entry("batches", "List the newest batches."),
+    "dead-letters": Entry("batches", "List the jobs that were given up, or grade them again."),
+    "verify": Entry("verify", "Grade cases again and compare with the results of before."),
+    "serve": Entry("serve", "Serve the HTTP API and the page."),
+    "audit": Entry("audit", "Show who did what to batches and keys."),
+    "worker": Entry("workers", "Start a worker on this machine."),
+    "workers": Entry("workers", "List the living workers."),
+    "drain": Entry("workers", "Let a worker finish what it has begun, and end."),
+    "doctor": Entry("doctor", "Check the server, the workers and the batches."),
+    "graders": Entry("graders", "List the installed graders, or describe one."),
+    "trace": Entry("traces", "Show and convert traces."),
+    "keys": Entry("keys", "Make, list and revoke API keys."),
+}
+
+
+class _LazyCommands(MutableMapping[str, Any]):
+    """The commands by name; one that is asked for is loaded with the others of its module."""
+
+    def __init__(self) -> None:
+        self._loaded: dict[str, Any] = {}
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._loaded:
+            module = import_module(f"weighbridge_producer.cli.{COMMANDS[name].module}")
+            part = typer.Typer(rich_markup_mode=None)
+            part.callback()(lambda: None)  # keeps a single command from standing for the group
+            module.add_to(part)
+            self._loaded |= get_group(part).commands
+        return self._loaded[name]
+
+    def __setitem__(self, name: str, command: Any) -> None:
+        self._loaded[name] = command
+
+    def __delitem__(self, name: str) -> None:
+        del self._loaded[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(COMMANDS)
+
+    def __len__(self) -> int:
+        return len(COMMANDS)
+
+
+class _LazyGroup(TyperGroup):
+    """Lists the commands without loading them."""
+
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        self.commands = _LazyCommands()
+
+    @override
+    def list_commands(self, ctx: Any) -> list[str]:
+        return list(COMMANDS)
+
+    @override
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, entry.summary) for name, entry in COMMANDS.items()])
+
 
 app = typer.Typer(
+    cls=_LazyGroup,
     name="weighbridge",
     help="Grade AI-agent outputs and traces in bulk, with evidence for every verdict.",
     no_args_is_help=True,
@@ -37,7 +112,9 @@ app = typer.Typer(
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        out.print(f"weighbridge {version('weighbridge')}")
+        from importlib.metadata import version
+
+        typer.echo(f"weighbridge {version('weighbridge')}")
         raise typer.Exit
 
 
@@ -51,10 +128,6 @@ def _every_command(
     pass
 
 
-for module in (run, batches, verify, graders, traces, serve, keys, audit, fleet, doctor):
-    module.add_to(app)
-
-
 def obey(arguments: list[str] | None) -> NoReturn:
     """Run the command that the arguments name, and exit; what goes wrong is told in words."""
     try:
@@ -63,9 +136,17 @@ def obey(arguments: list[str] | None) -> NoReturn:
         if ending.code != _INTERRUPTED:
             raise
     except WeighbridgeError as error:
-        complain(error)
+        _complain(error)
     except BrokenPipeError:
+        from weighbridge_producer.cli.show import hush
+
         hush()
     except OSError as error:
-        complain(FileError(f"{error.strerror or error}: {error.filename or 'a file'}"))
-    sys.exit(EXIT_TROUBLE)
+        _complain(FileError(f"{error.strerror or error}: {error.filename or 'a file'}"))
+    sys.exit(_TROUBLE)
+
+
+def _complain(error: WeighbridgeError) -> None:
+    from weighbridge_producer.cli.show import complain
+
+    complain(error)

@@ -23,7 +23,7 @@ def doctor(redis_url: opt.RedisUrl = None, as_json: opt.AsJson = False) -> None:
 
     Exit status: 0 when there is no problem (there may be warnings), 1 when there is one.
     """
-    from weighbridge_producer.client import RedisClient
+    from weighbridge_producer.client.redis_client import RedisClient
 
     # Not `opt.client`: a server that does not answer is a finding like others.
     with RedisClient(redis_url, settings=read_settings(), patient=False) as client:

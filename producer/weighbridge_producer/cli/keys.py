@@ -13,7 +13,7 @@ from weighbridge_producer.cli import options as opt
 from weighbridge_producer.cli.show import EXIT_TROUBLE, err, out, print_json, shown, table
 
 if TYPE_CHECKING:
-    from weighbridge.jobs.api_keys import ApiKey
+    from weighbridge.store.api_keys import ApiKey
 
 _DAY_SECONDS = 24 * 3600
 
@@ -62,7 +62,7 @@ def make(
     as_json: opt.AsJson = False,
 ) -> None:
     """Make an API key and print it: this once, for the server keeps only a digest."""
-    from weighbridge.jobs.api_keys import ApiKeys, Role
+    from weighbridge.store.api_keys import ApiKeys, Role
 
     with opt.client(redis_url) as client:
         lives_seconds = None if days is None else days * _DAY_SECONDS
@@ -81,7 +81,7 @@ def make(
 
 def list_keys(redis_url: opt.RedisUrl = None, as_json: opt.AsJson = False) -> None:
     """List the API keys, without what opens anything."""
-    from weighbridge.jobs.api_keys import ApiKeys
+    from weighbridge.store.api_keys import ApiKeys
 
     with opt.client(redis_url) as client:
         keys = ApiKeys(client.store.redis).all()
@@ -107,7 +107,7 @@ def revoke(
     redis_url: opt.RedisUrl = None,
 ) -> None:
     """Let an API key open nothing any more, from now on."""
-    from weighbridge.jobs.api_keys import ApiKeys
+    from weighbridge.store.api_keys import ApiKeys
 
     with opt.client(redis_url) as client:
         keys = ApiKeys(client.store.redis)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from contextlib import AbstractContextManager
 
-    from weighbridge_producer.client import RedisClient
+    from weighbridge_producer.client.redis_client import RedisClient
 
 
 def utf8(text: str | None) -> str | None:
@@ -101,8 +101,8 @@ MinGradable = Annotated[
 
 def client(url: str | None) -> RedisClient:
     """Return a client for the server that the command line or the environment names, once it has answered."""
-    from weighbridge_producer.client import RedisClient
-    from weighbridge_producer.contact import make_contact
+    from weighbridge_producer.client.contact import make_contact
+    from weighbridge_producer.client.redis_client import RedisClient
 
     made = RedisClient(url, settings=read_settings())
     make_contact(made.url)
@@ -115,7 +115,7 @@ def specs(
     """Read `--graders`, `--grader` and `--config` together; the last settle what the file leaves open or says."""
     found: dict[str, tuple[str, dict[str, Any]]] = {}
     if file:
-        from weighbridge_producer.graders_file import read_graders
+        from weighbridge_producer.input.graders_file import read_graders
 
         found = {spec.label: (spec.grader, dict(spec.config or {})) for spec in read_graders(file)}
     for name in graders or []:
@@ -149,7 +149,7 @@ def naming_the_line(file: str | None) -> Iterator[None]:
         yield
     except UnknownGraderError as error:
         if file:
-            from weighbridge_producer.graders_file import line_naming
+            from weighbridge_producer.input.graders_file import line_naming
 
             if line := line_naming(file, error.grader_id):
                 error.message = f"{file}, line {line}: {error.message}"
@@ -206,8 +206,8 @@ def _value(text: str) -> Any:
 
 def check_graded(cases: str, graders: tuple[GraderSpec, ...], settings: Settings) -> None:
     """Refuse an input that can be read twice and for which no grader is named."""
-    from weighbridge_producer.reading import Source
-    from weighbridge_producer.ungraded import refuse_ungraded
+    from weighbridge_producer.input.source import Source
+    from weighbridge_producer.run.ungraded import refuse_ungraded
 
     source = Source(cases, settings)
     if not graders and source.rereadable:
@@ -220,6 +220,6 @@ def readable(
     """Return the cases to read: as they are, or, to be `strict`, after the whole input was found good."""
     if not strict:
         return nullcontext(cases)
-    from weighbridge_producer.strict import checked
+    from weighbridge_producer.submit.strict import checked
 
     return checked(cases, graders, settings)

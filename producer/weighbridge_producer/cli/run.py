@@ -26,14 +26,14 @@ from weighbridge_producer.cli.show import (
     printable,
     shown,
 )
-from weighbridge_producer.outputs import STDOUT, check_outputs
-from weighbridge_producer.reading import Source
-from weighbridge_producer.run_state import RunState
+from weighbridge_producer.input.source import Source
+from weighbridge_producer.run.outputs import STDOUT, check_outputs
+from weighbridge_producer.run.state import RunState
 
 if TYPE_CHECKING:
     from weighbridge.settings import Settings
-    from weighbridge_producer.local_run import LocalRun, Progress, RunReport
-    from weighbridge_producer.run_options import RunOptions
+    from weighbridge_producer.run.local_run import LocalRun, Progress, RunReport
+    from weighbridge_producer.run.options import RunOptions
 
 _ERROR_WIDTH = 800
 
@@ -85,7 +85,7 @@ def run(
         return
     if not cases:
         raise typer.BadParameter("name a file of cases, or - for a pipe", param_hint="CASES")
-    from weighbridge_producer.run_options import RunOptions, default_output
+    from weighbridge_producer.run.options import RunOptions, default_output
 
     settings = read_settings()
     specs = opt.specs(grader, config, graders)
@@ -109,7 +109,7 @@ def run(
 
 
 def _go(options: RunOptions, settings: Settings, *, quiet: bool) -> RunReport:
-    from weighbridge_producer.local_run import LocalRun
+    from weighbridge_producer.run.local_run import LocalRun
 
     stdout = sys.stdout.buffer if STDOUT in options.outputs else None
     with Bar(quiet=quiet) as bar:

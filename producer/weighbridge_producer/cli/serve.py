@@ -21,10 +21,10 @@ from weighbridge_producer.cli.show import EXIT_TROUBLE, complain, err, out, prin
 if TYPE_CHECKING:
     from weighbridge.jobs.model import GraderSpec
     from weighbridge.settings import Settings
-    from weighbridge_producer.batch import RedisBatch
-    from weighbridge_producer.http import Service
-    from weighbridge_producer.http.listening import Listener
-    from weighbridge_producer.http.serving import Server
+    from weighbridge_producer.client.redis_batch import RedisBatch
+    from weighbridge_producer.listening import Listener
+    from weighbridge_producer.server import Server
+    from weighbridge_producer.service.service import Service
 
 _WAIT_SECONDS = 1.0
 _SEARCH_SECONDS = 5.0
@@ -85,13 +85,13 @@ def serve(
     _check_options(redis_url, workers, folder, embedded=embedded)
     specs = opt.specs(grader, config, graders)
     opt.check_here(specs, graders)
-    from weighbridge_producer.http.listening import listen
+    from weighbridge_producer.listening import listen
 
     with ExitStack() as stack:
         listener = stack.enter_context(listen(host, port))
         serving = _Serving(settings, listener, submit, specs)
         if embedded:
-            from weighbridge_producer.local_service import LocalService, default_folder
+            from weighbridge_producer.run.local_service import LocalService, default_folder
 
             place = folder or default_folder()
             children = workers or os.cpu_count() or 1
@@ -114,7 +114,7 @@ def _shared(redis_url: str | None, settings: Settings) -> str:
             "no server is named",
             "give --redis-url or WEIGHBRIDGE_REDIS_URL, or --embedded to bring one",
         )
-    from weighbridge_producer.contact import make_contact
+    from weighbridge_producer.client.contact import make_contact
 
     make_contact(url)
     return url
@@ -158,10 +158,10 @@ class _Serving:
 
     def go(self, url: str, *, keys_required: bool) -> None:
         """Serve until it is told to end."""
-        from weighbridge.jobs.audit import log_to_standard_error
-        from weighbridge_producer.client import RedisClient
-        from weighbridge_producer.http import Service
-        from weighbridge_producer.http.serving import make_server
+        from weighbridge.store.audit import log_to_standard_error
+        from weighbridge_producer.client.redis_client import RedisClient
+        from weighbridge_producer.server import make_server
+        from weighbridge_producer.service.service import Service
 
         submitting = None
         if self._cases:
@@ -217,8 +217,8 @@ class _Serving:
         out.print("  Ctrl-C ends it")
 
     def _submit(self, url: str, cases: str) -> None:
-        from weighbridge_producer.client import RedisClient
-        from weighbridge_producer.reading import Source
+        from weighbridge_producer.client.redis_client import RedisClient
+        from weighbridge_producer.input.source import Source
 
         try:
             with RedisClient(url, settings=self.settings) as client:
@@ -233,7 +233,7 @@ class _Serving:
 
     def _follow(self, batch: RedisBatch) -> None:
         """Say how a batch ended, and where its first failure is."""
-        from weighbridge.jobs.results import ResultFilter
+        from weighbridge.store.result_filter import ResultFilter
 
         while not self._stop.is_set():
             with suppress(TimeoutError):

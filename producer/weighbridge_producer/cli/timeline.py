@@ -12,7 +12,7 @@ from rich.style import Style
 
 from weighbridge.errors import counted
 from weighbridge_producer.cli.show import fitted, out, shown
-from weighbridge_producer.trace_facts import facts_of
+from weighbridge_producer.trace_view.trace_summary import facts_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -6,20 +6,20 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from weighbridge.errors import InputError, LineError, TraceError
-from weighbridge.jobs.case import parse_case
-from weighbridge.jobs.codec import JSON_SPACE
+from weighbridge.grading.case import parse_case
+from weighbridge.jobs.line import JSON_SPACE
 from weighbridge.jobs.model import ErrorCode, GraderSpec, JobError
 from weighbridge.settings import MIB, read_settings
 from weighbridge.traces import read_traces
 from weighbridge_producer.cli.show import err, shown
-from weighbridge_producer.reading import Source
+from weighbridge_producer.input.source import Source
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from weighbridge.jobs.chunk import Line
     from weighbridge.traces import Trace
-    from weighbridge_producer.encoding import SourceLine
+    from weighbridge_producer.input.encoding import SourceLine
 
 _ANY_GRADER = (GraderSpec("loop"),)  #: a case need not name one here
 _ERROR_WIDTH = 800

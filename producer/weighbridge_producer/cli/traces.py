@@ -50,7 +50,7 @@ def show(
 
     Exit status: 0 when it was shown, 1 when there is none or something went wrong.
     """
-    from weighbridge.traces.native import to_native
+    from weighbridge.traces.formats.native import to_native
     from weighbridge_producer.cli.trace_input import Traces
 
     traces = Traces(file)
@@ -95,8 +95,8 @@ def convert(
 
     Exit status: 0 when all were written, 1 when one could not be read (the others are written), or something went wrong.
     """
-    from weighbridge_producer.outputs import check_output
-    from weighbridge_producer.reading import Source
+    from weighbridge_producer.input.source import Source
+    from weighbridge_producer.run.outputs import check_output
 
     if output == "-":
         failed = _write_all(file, sys.stdout.buffer)
@@ -161,7 +161,7 @@ def _print_format(importer: Importer) -> None:
 
 def _write_all(file: str, target: BinaryIO) -> int:
     """Write every trace; return how many could not be."""
-    from weighbridge.traces.native import to_native
+    from weighbridge.traces.formats.native import to_native
     from weighbridge_producer.cli.trace_input import Traces
 
     traces = Traces(file)

@@ -45,7 +45,7 @@ def verify(
         raise InputError(
             f"the results {str(results)!r} do not exist", "give the .jsonl file that `run` wrote"
         )
-    from weighbridge_producer.verifying import verify as verify_results
+    from weighbridge_producer.run.verify import verify as verify_results
 
     specs = opt.specs(grader, config, graders)
     opt.check_here(specs, graders)

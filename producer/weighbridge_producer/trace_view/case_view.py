@@ -19,7 +19,7 @@ from weighbridge_producer.trace_view.timeline import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from weighbridge.jobs.case import Case
+    from weighbridge.grading.case import Case
     from weighbridge.jobs.model import GraderSpec
 
 TEXT_ON_STEP_PAGE = 100_000  #: characters of one text at once

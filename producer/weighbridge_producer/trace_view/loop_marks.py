@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from weighbridge.graders.inputs import as_json
+from weighbridge.graders.values import as_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

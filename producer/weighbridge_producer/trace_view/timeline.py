@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import orjson
 
 from weighbridge.errors import LineError, TraceError, counted
-from weighbridge.graders.inputs import as_json, printable
-from weighbridge.jobs.case import parse_case
+from weighbridge.graders.values import as_json, printable
+from weighbridge.grading.case import parse_case
 from weighbridge.jobs.model import GraderSpec
 from weighbridge.settings import MIB
 from weighbridge.traces import read_trace
-from weighbridge_producer.trace_facts import facts_of
-from weighbridge_producer.trace_view.loop_marks import LoopedStep, ShownLoop, loops_of
-from weighbridge_producer.trace_view.marked_json import (
+from weighbridge_producer.trace_view.annotated_json import (
     BrokenText,
     MarkedLine,
     Problem,
@@ -24,12 +22,14 @@ from weighbridge_producer.trace_view.marked_json import (
     marked_lines,
     problems_in,
 )
+from weighbridge_producer.trace_view.loop_marks import LoopedStep, ShownLoop, loops_of
 from weighbridge_producer.trace_view.running_totals import RunningTotal, running_totals
+from weighbridge_producer.trace_view.trace_summary import facts_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from weighbridge.jobs.case import Case
+    from weighbridge.grading.case import Case
     from weighbridge.traces import Step, Trace, Usage
 
 SHOWN_BYTES = 8 * MIB  #: of a case, beyond which its trace is not read for a page

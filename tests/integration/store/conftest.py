@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from support.chunks import a_batch
-from weighbridge.embedded import EmbeddedServer
+from weighbridge.embedded.server import EmbeddedServer
 from weighbridge.settings import MIB
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from weighbridge.jobs.store import Store
+    from weighbridge.store import Store
 
 
 @pytest.fixture(scope="session")

@@ -23,14 +23,14 @@ from support.servers import TcpServer
 from weighbridge.jobs.model import BatchStatus
 from weighbridge.settings import Settings
 from weighbridge_producer import Client
-from weighbridge_producer.reading import Source
+from weighbridge_producer.input.source import Source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from weighbridge.jobs.chunk import ChunkId
-    from weighbridge.jobs.store import Claim, Store
+    from weighbridge.store import Claim, Store
 
     Do = Callable[[Store, Claim, str], object]
 

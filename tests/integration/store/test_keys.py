@@ -23,10 +23,10 @@ from support.chunks import (
 from support.waiting import eventually
 from weighbridge.errors import BatchExpiredError, BatchLostError, BatchNotFoundError
 from weighbridge.jobs.model import BatchStatus
-from weighbridge.jobs.store import BatchOptions, Store, new_batch_id
+from weighbridge.store import BatchOptions, Store, new_batch_id
 
 if TYPE_CHECKING:
-    from weighbridge.embedded import EmbeddedServer
+    from weighbridge.embedded.server import EmbeddedServer
 
 LANE = "grader:elsewhere@0"
 

@@ -16,12 +16,12 @@ from support.chunks import (
     recorded,
 )
 from weighbridge.jobs.capabilities import Lane, Need
-from weighbridge.jobs.closing import close_open_chunks
-from weighbridge.jobs.fleet import Fleet
 from weighbridge.jobs.model import BatchStatus
+from weighbridge.lifecycle import close_open_chunks
+from weighbridge.store.worker_registry import Fleet
 
 if TYPE_CHECKING:
-    from weighbridge.jobs.store import Claim, Store
+    from weighbridge.store import Claim, Store
 
 LANE = str(Lane.of([Need("elsewhere", 2)]))
 

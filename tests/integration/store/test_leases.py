@@ -9,7 +9,7 @@ import pytest
 from support.chunks import CHARGE, DAY, a_batch, claimed, filled, recorded
 
 if TYPE_CHECKING:
-    from weighbridge.jobs.store import Store
+    from weighbridge.store import Store
 
 
 def test_a_lease_keeps_every_other_execution_out(store: Store, batch: str, queue: str) -> None:

@@ -15,11 +15,11 @@ from support.chunks import (
     keys_of,
     recorded,
 )
-from weighbridge.jobs.closing import close_open_chunks
 from weighbridge.jobs.model import BatchStatus
+from weighbridge.lifecycle import close_open_chunks
 
 if TYPE_CHECKING:
-    from weighbridge.jobs.store import Store
+    from weighbridge.store import Store
 
 
 def test_results_recorded_twice_count_once(store: Store, batch: str) -> None:

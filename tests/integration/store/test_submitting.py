@@ -11,20 +11,12 @@ from support.chunks import a_chunk, a_line, filled
 from weighbridge.errors import BatchClosedError, ChunkConflictError
 from weighbridge.jobs.chunk import ChunkId
 from weighbridge.jobs.model import BatchStatus
-from weighbridge.jobs.store import (
-    ID_BYTES,
-    BatchOptions,
-    GapError,
-    Pace,
-    Position,
-    Submission,
-    Taken,
-)
+from weighbridge.store import ID_BYTES, BatchOptions, GapError, Pace, Position, Submission, Taken
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from weighbridge.jobs.store import Store
+    from weighbridge.store import Store
 
 
 def test_a_batch_opened_twice_is_the_same_batch(store: Store, batch: str) -> None:

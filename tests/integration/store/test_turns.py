@@ -21,7 +21,8 @@ from weighbridge.jobs.model import BatchStatus
 
 if TYPE_CHECKING:
     from weighbridge.jobs.chunk import ChunkId
-    from weighbridge.jobs.store import Priority, Store
+    from weighbridge.jobs.model import Priority
+    from weighbridge.store import Store
 
 
 def a_batch_of(store: Store, queue: str, chunks: int, priority: Priority = "normal") -> str:

@@ -9,8 +9,8 @@ from time import process_time
 import pytest
 
 from support.hostile_inputs import HOSTILE
+from weighbridge.grading.line_grader import LineGrader, Tally
 from weighbridge.jobs.chunk import Line
-from weighbridge.jobs.grading import LineGrader, Tally
 from weighbridge.process import collect_garbage_seldom
 
 SIZE_BYTES = 900_000

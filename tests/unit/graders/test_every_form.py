@@ -18,7 +18,7 @@ from support.trace_forms import (
 )
 from weighbridge.graders import BudgetGrader, LoopGrader, ToolSchemaGrader
 from weighbridge.traces import Step, ToolDefinition, Trace, Usage, read_trace
-from weighbridge.traces.native import to_native
+from weighbridge.traces.formats.native import to_native
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -23,7 +23,7 @@ from weighbridge.graders.budget.prices import (
     table_name,
 )
 from weighbridge.traces import Usage
-from weighbridge.traces.reading import time_of
+from weighbridge.traces.fields import time_of
 
 TABLE = DataSnapshot(providers, from_auto_update=False)
 

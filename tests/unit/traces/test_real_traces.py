@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from weighbridge.traces import read_trace
-from weighbridge.traces.native import to_native
+from weighbridge.traces.formats.native import to_native
 
 FOLDER = Path(__file__).resolve().parents[4] / "shared" / "data" / "traces"
 TAU_AIRLINE, TAU_RETAIL = "tau_bench_airline_gpt4o", "tau_bench_retail_toolcalling"

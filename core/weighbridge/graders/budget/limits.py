@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from weighbridge.graders.base import Evidence, Verdict
 from weighbridge.graders.budget.measurements import as_number
-from weighbridge.graders.inputs import printable
 from weighbridge.graders.trace_grader import STEP_IDS_LIMIT
+from weighbridge.graders.values import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -10,7 +10,7 @@ from weighbridge.graders.budget.consumption import Tellers, tokens_told
 from weighbridge.graders.budget.costs import cost, own_cost
 from weighbridge.graders.budget.prices import table_name
 from weighbridge.graders.budget.run_times import RunTimes
-from weighbridge.graders.inputs import EXCERPT_CHARACTERS, printable
+from weighbridge.graders.values import EXCERPT_CHARACTERS, printable
 
 if TYPE_CHECKING:
     from weighbridge.graders.budget.consumption import Amount, Total

@@ -11,7 +11,7 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from weighbridge.graders.budget.consumption import count_told
-from weighbridge.traces.reading import moment_of
+from weighbridge.traces.fields import moment_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,8 +9,8 @@ from weighbridge.errors import counted
 from weighbridge.graders.budget.limits import Breach, Reading, named, shown
 from weighbridge.graders.budget.measurements import milliseconds
 from weighbridge.graders.budget.prices import table_name
-from weighbridge.graders.inputs import as_json
 from weighbridge.graders.trace_grader import STEP_IDS_LIMIT, excerpt_of
+from weighbridge.graders.values import as_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

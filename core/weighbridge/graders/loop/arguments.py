@@ -9,9 +9,9 @@ from typing import Any
 import orjson
 from msgspec import Struct
 
-from weighbridge.graders.loop.likeness import Described
-from weighbridge.graders.loop.limits import FOLDED_CHARACTERS, Effort
-from weighbridge.graders.loop.wording import Wording
+from weighbridge.graders.loop.similarity import Described
+from weighbridge.graders.loop.text_forms import Wording
+from weighbridge.graders.loop.work_budget import FOLDED_CHARACTERS, Effort
 
 _PARTS_LIMIT = 500  #: arguments with more parts are the same or not, never nearly the same
 _NODES_LIMIT = 10_000  #: of a value that JSON cannot hold

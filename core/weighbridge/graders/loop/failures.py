@@ -6,14 +6,14 @@ from collections import Counter
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from weighbridge.graders.loop.limits import linear
 from weighbridge.graders.loop.progress import moves_one_way
+from weighbridge.graders.loop.work_budget import linear
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from weighbridge.graders.loop.calls import Call
-    from weighbridge.graders.loop.outcomes import Outcome
+    from weighbridge.graders.loop.actions import Call
+    from weighbridge.graders.loop.results import Outcome
 
 _ALIKE = 0.9  #: of the words of two failures of one call that are one failure
 _SHORT_CHARACTERS = 200  #: a longer failure tells more than that nothing was reached

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from weighbridge.graders.loop.likeness import Least, Recent
-from weighbridge.graders.loop.limits import DEFAULT_THRESHOLD, Effort
-from weighbridge.graders.loop.nature import thinks
-from weighbridge.graders.loop.noise import beginning_of
-from weighbridge.graders.loop.wording import ANY_SORT
+from weighbridge.graders.loop.masking import beginning_of
+from weighbridge.graders.loop.similarity import Least, Recent
+from weighbridge.graders.loop.text_forms import ANY_SORT
+from weighbridge.graders.loop.tool_names import thinks
+from weighbridge.graders.loop.work_budget import DEFAULT_THRESHOLD, Effort
 
 if TYPE_CHECKING:
-    from weighbridge.graders.loop.calls import Call, History
-    from weighbridge.graders.loop.outcomes import Outcome
+    from weighbridge.graders.loop.actions import Call, History
+    from weighbridge.graders.loop.results import Outcome
 
 _UNTOLD = 0  #: the result of a call whose result the trace does not tell
 _RESULTS_BITS = 32  #: of the number of a pair, for the result

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from weighbridge.graders.loop.limits import linear
+from weighbridge.graders.loop.work_budget import linear
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

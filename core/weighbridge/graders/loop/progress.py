@@ -6,13 +6,13 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from weighbridge.graders.loop.outcomes import NUMBER
+from weighbridge.graders.loop.results import NUMBER
 
 if TYPE_CHECKING:
     from array import array
     from collections.abc import Iterator, Sequence
 
-    from weighbridge.graders.loop.outcomes import Outcome
+    from weighbridge.graders.loop.results import Outcome
 
 _STEADY_WORDS = 10  #: from here on a number that goes up and down is noise beside what stays
 _COUNTER = re.compile(

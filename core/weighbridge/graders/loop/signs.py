@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from weighbridge.graders.loop.limits import linear
+from weighbridge.graders.loop.work_budget import linear
 
 _HEAD_CHARACTERS = 600  #: where a failure says that it is one
 _VAIN_CHARACTERS = 250  #: a longer result is an answer, whatever it says that is not

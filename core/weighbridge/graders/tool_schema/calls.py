@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
-from weighbridge.graders.inputs import as_json
 from weighbridge.graders.tool_schema.json_data import JsonData, NotJsonError, json_data
 from weighbridge.graders.tool_schema.problems import Problem, problem
 from weighbridge.graders.tool_schema.rules import VIOLATIONS
 from weighbridge.graders.tool_schema.schema import Undecided
 from weighbridge.graders.trace_grader import ENTRIES_LIMIT, STEP_IDS_LIMIT
-from weighbridge.traces.reading import parse_arguments
+from weighbridge.graders.values import as_json
+from weighbridge.traces.fields import parse_arguments
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -9,9 +9,9 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
 from weighbridge.graders.base import GraderConfig, Strings
-from weighbridge.graders.inputs import as_json
 from weighbridge.graders.tool_schema.json_data import NotJsonError, json_data
-from weighbridge.traces.reading import tools_of
+from weighbridge.graders.values import as_json
+from weighbridge.traces.fields import tools_of
 
 _SHOWN_CHARACTERS = 80
 

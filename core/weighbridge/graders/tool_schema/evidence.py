@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar
 
 from weighbridge.errors import counted, nearest
-from weighbridge.graders.inputs import EXCERPT_CHARACTERS, printable
 from weighbridge.graders.tool_schema.json_data import JsonData
 from weighbridge.graders.tool_schema.problems import Problem
 from weighbridge.graders.tool_schema.rules import shown
 from weighbridge.graders.tool_schema.schema import Undecided
 from weighbridge.graders.trace_grader import ENTRIES_LIMIT, excerpt_of
+from weighbridge.graders.values import EXCERPT_CHARACTERS, printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -33,7 +33,7 @@ from weighbridge.graders.tool_schema.rules import (
 from weighbridge.graders.tool_schema.schema import UnusableSchema, compile_schema
 from weighbridge.graders.tool_schema.work import Allowance
 from weighbridge.graders.trace_grader import TraceGrader, bounded
-from weighbridge.traces.reading import tools_of
+from weighbridge.traces.fields import tools_of
 
 if TYPE_CHECKING:
     from weighbridge.traces import Capability, Trace

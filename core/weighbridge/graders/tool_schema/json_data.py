@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
-from weighbridge.graders.inputs import printable
+from weighbridge.graders.values import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

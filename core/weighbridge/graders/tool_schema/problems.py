@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from jsonschema_rs import ValidationErrorKind
 
 from weighbridge.errors import counted
-from weighbridge.graders.inputs import printable
+from weighbridge.graders.values import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from weighbridge.graders.inputs import printable
 from weighbridge.graders.tool_schema.globs import Glob, GlobCosts
 from weighbridge.graders.tool_schema.problems import Problem
 from weighbridge.graders.tool_schema.schema import Schema, UnusableSchema, compile_schema
+from weighbridge.graders.values import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

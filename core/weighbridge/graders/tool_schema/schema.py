@@ -13,7 +13,6 @@ import jsonschema_rs
 import orjson
 from referencing.jsonschema import DRAFT4, DRAFT6, DRAFT7, DRAFT201909, DRAFT202012
 
-from weighbridge.graders.inputs import as_json
 from weighbridge.graders.tool_schema.json_data import NotJsonError, json_data, shape_of
 from weighbridge.graders.tool_schema.problems import (
     Problem,
@@ -30,6 +29,7 @@ from weighbridge.graders.tool_schema.schema_graph import (
     graph_of,
 )
 from weighbridge.graders.tool_schema.work import BACKTRACK_LIMIT, EndlessSchemaError, Work
+from weighbridge.graders.values import as_json
 
 if TYPE_CHECKING:
     from weighbridge.graders.tool_schema.json_data import JsonData

@@ -8,11 +8,11 @@ import string
 import pytest
 import rapidfuzz
 
-from weighbridge.graders.loop import LoopGrader, likeness, wording
-from weighbridge.graders.loop.calls import history_of
+from weighbridge.graders.loop import LoopGrader, similarity, text_forms
+from weighbridge.graders.loop.actions import history_of
+from weighbridge.graders.loop.call_kinds import only_looks, tries_out
 from weighbridge.graders.loop.identity import Identities
-from weighbridge.graders.loop.limits import EFFORT_LIMIT, STEPS_LIMIT, Effort
-from weighbridge.graders.loop.nature import only_looks, tries_out
+from weighbridge.graders.loop.work_budget import EFFORT_LIMIT, STEPS_LIMIT, Effort
 from weighbridge.traces import Step, Trace
 
 GRADER = LoopGrader()
@@ -40,7 +40,7 @@ class Spy:
 @pytest.fixture
 def spy(monkeypatch):
     spy = Spy(rapidfuzz)
-    for module, name in ((likeness, "fuzz"), (likeness, "process"), (wording, "fuzz")):
+    for module, name in ((similarity, "fuzz"), (similarity, "process"), (text_forms, "fuzz")):
         monkeypatch.setattr(module, name, spy)
     return spy
 
@@ -193,5 +193,5 @@ def test_the_nature_of_a_call_is_told_by_the_beginning_of_its_name():
 def test_a_run_of_dots_before_a_letter_is_read_in_one_pass():
     """In the square of its length it would not end before the time limit of a test."""
     dots = "." * 300_000 + "x"
-    assert wording._BETWEEN.split(dots) == [dots]
-    assert wording.Wording("." * 3_900 + "x", Effort()).forms.plain == "x"
+    assert text_forms._BETWEEN.split(dots) == [dots]
+    assert text_forms.Wording("." * 3_900 + "x", Effort()).forms.plain == "x"

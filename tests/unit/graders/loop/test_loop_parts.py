@@ -9,9 +9,9 @@ import pytest
 from weighbridge.graders.loop.arguments import Arguments
 from weighbridge.graders.loop.cycles import Crowding, Stretch, crowded, repeats
 from weighbridge.graders.loop.idle import common_folder, essential
-from weighbridge.graders.loop.noise import beginning_of
-from weighbridge.graders.loop.outcomes import Outcome
-from weighbridge.graders.loop.wording import lists_items
+from weighbridge.graders.loop.masking import beginning_of
+from weighbridge.graders.loop.results import Outcome
+from weighbridge.graders.loop.text_forms import lists_items
 from weighbridge.traces import Step
 
 

@@ -1,0 +1,1 @@
+"""Celery over Redis: the messages that wake workers."""

@@ -1,0 +1,1 @@
+"""A private Redis-compatible server for one process and its children."""

@@ -1,0 +1,250 @@
+"""What an agent did, turn by turn: its calls, in order, and the texts that it wrote."""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from weighbridge.graders.loop.arguments import Arguments, canonical
+from weighbridge.graders.loop.idle import common_folder, essential
+from weighbridge.graders.loop.results import Outcome
+from weighbridge.graders.loop.work_budget import FOLDED_CHARACTERS
+from weighbridge.graders.values import as_json
+from weighbridge.traces.fields import parse_arguments
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from weighbridge.graders.loop.work_budget import Effort
+    from weighbridge.traces import Step
+
+_PARENTS = frozenset(("llm", "tool", "agent", "user"))
+_REMEMBERED_MESSAGES = 3  #: of the user; one of these said again is no new instruction
+_COURTESY_CHARACTERS = 40  #: a longer message is more than a farewell
+_COURTESY = re.compile(
+    r"\b(?:thanks?|thx|bye|goodbye|welcome|cheers|great day|you too|take care|ok|okay|yes|no|sure|right|fine|good|continue|go on"
+    r"|go ahead|keep going|proceed|next|again|more|please)\b",
+    re.IGNORECASE,
+)
+_ACTION_CHARACTERS = 20_000  #: a text longer than this is not searched for an action
+#: Where a text begins to say what is to be done: an agent without tool calls writes its actions down.
+_ACTION = re.compile(
+    r"^[ \t*#]{0,8}(?:action|command|tool(?: call)?|function(?: call)?|execute|invoke)[ \t*]{0,8}(?:input[ \t*]{0,4})?"
+    r"\d{0,3}[ \t]{0,4}[:\[(]|<(?:tool_call|tool_use|function|invoke|execute|action|bash|command)\b",
+    re.IGNORECASE | re.MULTILINE,
+)
+_COMMAND_CHARACTERS = 400  #: more than a command at the end can have
+_COMMAND_AT_THE_END = re.compile(r"^```[^`]{1,300}```\s{0,9}\Z", re.MULTILINE)
+#: Under what an action written as an object holds its tool, and its arguments.
+_NAME_KEYS = ("name", "tool", "tool_name", "function", "action")
+_ARGUMENTS_KEYS = ("arguments", "parameters", "args", "input", "tool_input", "action_input")
+_FENCE = "```"
+_FENCED = re.compile(r"```(?:bash|sh|shell|console|mswea_bash_command)?[ \t]*\n([^`]{1,300})```")
+_OBSERVATION = re.compile(
+    r"\A\s{0,9}(?:observation|result|output|tool (?:result|response|output))\s{0,9}:\s{0,9}",
+    re.IGNORECASE,
+)
+
+
+# A trace has thousands of calls: a Struct that holds nothing that could hold it spares the garbage collector the search,
+# which otherwise takes half of the time.
+class Call(Struct, eq=False, gc=False):
+    """One call, or one action written down as text, with what came of it."""
+
+    step: Step
+    tool: str
+    arguments: Arguments
+    outcome: Outcome
+    message: str | None  #: the id of the assistant message that it came in, where that is told
+    exact: int = 0  #: the same for calls with the same arguments
+    action: int = 0  #: the same for calls that are alike
+    pair: int = 0  #: the same for calls that are alike and came to the same
+
+
+class Turn(Struct, eq=False, gc=False):
+    """One answer of the model: a text, calls, or both."""
+
+    step: Step
+    text: str
+    calls: list[Call] = []  # a Struct gives each its own
+    is_action: bool = False  #: the text is the one call
+    asked: int = 0  #: how often the user had asked for something new
+
+
+@dataclass(slots=True)
+class History:
+    """Everything in a trace that could repeat itself."""
+
+    #: None where the user said something new
+    calls: list[Call | None] = field(default_factory=list)
+    turns: list[Turn] = field(default_factory=list)
+
+    def made_calls(self) -> Iterator[Call]:
+        """Yield the calls, without the marks between."""
+        return (call for call in self.calls if call is not None)
+
+
+def history_of(
+    steps: Sequence[Step], call_types: frozenset[str], text_types: frozenset[str], effort: Effort
+) -> History:
+    """Read a trace's steps; the calls that a simulated user makes are none of the agent's."""
+    return _Reader(steps, call_types, text_types, effort).read()
+
+
+class _Reader:
+    def __init__(
+        self,
+        steps: Sequence[Step],
+        call_types: frozenset[str],
+        text_types: frozenset[str],
+        effort: Effort,
+    ) -> None:
+        self._steps = steps
+        self._effort = effort
+        self._call_types = call_types
+        self._text_types = text_types
+        self._history = History()
+        self._types = {step.id: step.type for step in self._steps if step.type in _PARENTS}
+        self._calls: dict[str, Call] = {}
+        self._turns: dict[str, Turn] = {}
+        self._asked = 0
+        self._nudges = _nudges(self._steps)
+        self._folder = common_folder(step for step in steps if step.type in call_types)
+
+    def read(self) -> History:
+        history, answered = self._history, -1
+        turn: Turn | None = None
+        for place, step in enumerate(self._steps):
+            kind = step.type
+            if kind in self._call_types:
+                call = self._call(step)
+                if call is not None:
+                    history.calls.append(call)
+                    if turn is not None:
+                        turn.calls.append(call)
+                continue
+            if kind in self._text_types:
+                turn = self._turn(step, place) or turn
+                if turn is not None and turn.is_action:
+                    answered = place + 1
+            if kind == "user":
+                turn = None
+                if place != answered and place not in self._nudges:
+                    history.calls.append(None)
+                    self._asked += _asks(step)
+        return history
+
+    def _call(self, step: Step) -> Call | None:
+        """Return the call of a step; None for a user's own, and for a call seen from within, as spans show it."""
+        parent = step.parent_id
+        kind = self._types.get(parent) if parent is not None else None
+        if kind == "user":
+            return None
+        tool = step.name if type(step.name) is str else as_json(step.name)
+        arguments = Arguments(essential(step.arguments, tool, self._folder))
+        outer = self._calls.get(parent) if kind in self._call_types and parent is not None else None
+        if outer is not None and outer.tool == tool and outer.arguments.key == arguments.key:
+            return None
+        message = parent if kind == "llm" else None
+        outcome = Outcome(step.output, step.error, arguments.value, self._effort, tool)
+        call = Call(step, tool, arguments, outcome, message)
+        self._calls[step.id] = call
+        return call
+
+    def _turn(self, step: Step, place: int) -> Turn | None:
+        """Return the turn of a step; None for an answer seen from within."""
+        text = _text_of(step.output)
+        parent = step.parent_id
+        outer = self._turns.get(parent) if parent is not None else None
+        if outer is not None and outer.text == text:
+            return None
+        turn = self._turns[step.id] = Turn(step, text, asked=self._asked)
+        self._history.turns.append(turn)
+        following = self._steps[place + 1] if place + 1 < len(self._steps) else None
+        if step.type == "llm" and (following is None or following.type == "user"):
+            action = action_in(text)
+            if action:
+                call = self._written(step, action, following)
+                turn.calls.append(call)
+                turn.is_action = True
+                self._history.calls.append(call)
+        return turn
+
+    def _written(self, step: Step, action: str, following: Step | None) -> Call:
+        """Return the call that a text asks for; what the user answers came of it."""
+        tool, given = _parsed(action)
+        answer = following.output if following else None
+        if type(answer) is str:
+            answer = _OBSERVATION.sub("", answer, count=1)
+        arguments = Arguments(essential(given))
+        outcome = Outcome(answer, None, arguments.value, self._effort)
+        return Call(step, tool, arguments, outcome, None)
+
+
+def _asks(step: Step) -> bool:
+    """Whether a user's message gives something to answer, rather than thanks or a farewell."""
+    text = _said(step)
+    return len(text) >= _COURTESY_CHARACTERS or not _COURTESY.search(text)
+
+
+def _said(step: Step) -> str:
+    told = step.output if step.output is not None else step.input
+    return told if type(told) is str else ""
+
+
+def _nudges(steps: Sequence[Step]) -> set[int]:
+    """Return the places where the user says what is said again soon: no new instruction, the first time neither."""
+    nudges = set()
+    said: deque[tuple[int, str]] = deque(maxlen=_REMEMBERED_MESSAGES)
+    for place, step in enumerate(steps):
+        if step.type != "user":
+            continue
+        text = _said(step)
+        if len(text) <= FOLDED_CHARACTERS:
+            text = " ".join(text.casefold().split())
+        if text:
+            nudges |= {at for earlier in said if earlier[1] == text for at in (earlier[0], place)}
+        said.append((place, text))
+    return nudges
+
+
+def _text_of(output: Any) -> str:
+    if type(output) is str:
+        return output
+    is_structured = type(output) in (dict, list) and len(output) > 0
+    return canonical(output).decode("utf-8", "replace") if is_structured else ""
+
+
+def action_in(text: str) -> str:
+    """Return the action that a text asks for, in its own words; "" for none."""
+    if len(text) > _ACTION_CHARACTERS:
+        return ""
+    found = _ACTION.search(text) or _COMMAND_AT_THE_END.search(
+        text, len(text) - _COMMAND_CHARACTERS
+    )
+    action = text[found.start() :].strip() if found else ""
+    return action if action.startswith(_FENCE) else " ".join(action.split())
+
+
+def _parsed(action: str) -> tuple[str, Any]:
+    """Return the tool and the arguments of a written action, where these are JSON; else all of it as arguments."""
+    fenced = _FENCED.fullmatch(action)
+    if fenced:
+        return "bash", {"command": fenced[1].strip()}
+    start, end = action.find("{"), action.rfind("}")
+    if 0 <= start < end:
+        given = parse_arguments(action[start : end + 1])
+        if type(given) is dict:
+            return _named(given) or (action[:start].strip(), given)
+    return "", action
+
+
+def _named(given: dict[str, Any]) -> tuple[str, Any] | None:
+    """Return the tool and the arguments of an object that holds both; None for arguments alone."""
+    tool = next((given[key] for key in _NAME_KEYS if type(given.get(key)) is str), None)
+    arguments = next((given[key] for key in _ARGUMENTS_KEYS if type(given.get(key)) is dict), None)
+    return None if tool is None or arguments is None else (tool, arguments)

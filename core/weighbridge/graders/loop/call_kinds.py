@@ -1,0 +1,115 @@
+"""What kind of call a call is, by its tool's name and its command: it reads, tries out, waits or moves on."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from weighbridge.graders.loop.tool_names import NAME_CHARACTERS, with_underscores
+
+if TYPE_CHECKING:
+    from weighbridge.graders.loop.actions import Call
+
+_SHELL = re.compile(r"bash|shell|terminal|exec|run|command|console|cmd", re.IGNORECASE)
+_LOOK = re.compile(
+    r"(?:^|[_\W])(?:get|read|view|list|search|find|fetch|show|cat|open|grep|ls|head|tail|think|stat|look|lookup|browse"
+    r"|describe|check|verify|query|inspect|calculate|count|retrieve|scan|explore|help|info)(?:[_\W]|$)",
+    re.IGNORECASE,
+)
+_COMMAND_CHARACTERS = 2_000  #: of a longer command nothing is known
+_TO_NOWHERE = re.compile(r"\d?>{1,2}\s?(?:&\d|/dev/null)")
+_BETWEEN_COMMANDS = re.compile(r"&&|\|\||[;|\n]")
+#: Commands that only show something: by their name, by what they are told to do, or asked for no more than help.
+_LOOKING_COMMAND = re.compile(
+    r"\s*(?:(?:ls|ll|cat|e?grep|rg|ag|find|fd|head|tail|pwd|which|whereis|type|wc|tree|less|more|stat|file|du|df|free|ps|top|uname"
+    r"|whoami|who|id|groups|hostname|printenv|date|uptime|nproc|lsof|lsblk|ss|netstat|ip|ifconfig|arp|ping|traceroute|nc|host"
+    r"|getent|nvidia-smi|pgrep|diff|cmp|sort|uniq|cut|tr|awk|jq|column|nl|xxd|strings|ldd|man|zcat|realpath|md5sum|sha256sum|echo"
+    r"|printf|cd|journalctl|dmesg|dig|nslookup|sed -n|git (?:branch|remote|rev-parse|blame|ls-files|reflog))(?:\s|$)"
+    r"|[\w./-]{1,60} (?:(?!apply|run|exec|install|create|delete|rm|add|remove|set|push|start|stop|restart)[a-z]{1,20} ){0,2}"
+    r"(?:list|ls|show|status|info|describe|get|history|current|heads|versions?|view|inspect|logs?|diff|help|search|freeze|images"
+    r"|ps|top|explain|whoami|providers|output|outdated|(?:list|get|describe|is|current)-[\w-]{1,40})(?:\s|$)"
+    r"|\S{1,100} (?:--?version|-V|--help)\s*$|env\s*$|(?:get|read|view|list|search|fetch|show|open|describe)_\w{1,40}\b)"
+)
+_WRITES = re.compile(r"\s-(?:delete|exec|o)\b")
+_LOOKING_QUERY = re.compile(
+    r"\s*(?:(?:select|with|show|desc|describe|explain|pragma)\b(?!.{0,2000}\b(?:insert|update|delete|into|drop)\b)|\\d)",
+    re.IGNORECASE | re.DOTALL,
+)
+_NOTEBOOK = re.compile(r"python|jupyter|notebook|cell|code|repl", re.IGNORECASE)
+_LOOKING_LINE = re.compile(
+    r"(?:(?:print|len|type|dir|list|sorted|display|repr)\()*[\w.\[\]'\"]{1,120}?(?:\.(?:head|tail|info|describe|sample|sum|mean|min|max"
+    r"|unique|nunique|value_counts|keys|values|items|isna|isnull|any|all|count)\(\d{0,4}\))*\)*;?"
+)
+_TRIAL = re.compile(
+    r"(?:^|[_\W])(?:run|test|tests|exec|execute|build|compile|lint|check|validate|verify|evaluate|eval|submit|deploy|start"
+    r"|launch|simulate|status|poll|wait|try|play|solve|apply|install|python\w*|pytest|make|npm|node|code|answer)(?:[_\W]|$)",
+    re.IGNORECASE,
+)
+_WAIT = re.compile(r"wait|sleep|delay|pause|back_?off", re.IGNORECASE)
+_MOVE = re.compile(
+    r"scroll|click|next|prev|page|press|key|wait|sleep|swipe|move|step|poll|status", re.IGNORECASE
+)
+
+
+def only_looks(call: Call) -> bool:
+    """Whether a call looks and changes nothing: what failed before it fails after it."""
+    command = _command_of(call)
+    if command is not None:
+        return len(command) <= _COMMAND_CHARACTERS and _is_look(command)
+    code = _code_of(call)
+    if code is not None:
+        lines = [line.strip() for line in code[:_COMMAND_CHARACTERS].splitlines() if line.strip()]
+        is_whole = len(code) <= _COMMAND_CHARACTERS and bool(lines)
+        return is_whole and all(map(_LOOKING_LINE.fullmatch, lines))
+    value = call.arguments.value
+    query = value.get("sql", value.get("query")) if type(value) is dict else None
+    if type(query) is str and _LOOKING_QUERY.match(query):
+        return True
+    return _LOOK.search(with_underscores(_name_of(call))) is not None
+
+
+def _is_look(command: str) -> bool:
+    shown = _TO_NOWHERE.sub("", command)
+    parts = [part for part in _BETWEEN_COMMANDS.split(shown) if part.strip()]
+    writes = ">" in shown or _WRITES.search(shown)
+    return bool(parts) and not writes and all(map(_LOOKING_COMMAND.match, parts))
+
+
+def tries_out(call: Call) -> bool:
+    """Whether a call tries something out: what was changed before it may let it pass."""
+    if _command_of(call) is not None:
+        return not only_looks(call)
+    return _TRIAL.search(with_underscores(_name_of(call))) is not None
+
+
+def lets_time_pass(call: Call) -> bool:
+    """Whether a call waits: what failed before it may not fail after it."""
+    return _WAIT.search(_command_of(call) or _name_of(call)) is not None
+
+
+def moves_on(call: Call) -> bool:
+    """Whether a call may come to something new each time, with the same arguments: a page further, a button again."""
+    value = call.arguments.value
+    kind = value.get("action") if type(value) is dict else None
+    moves = kind if type(kind) is str else ""
+    return not value or _MOVE.search(f"{_name_of(call)} {moves}") is not None
+
+
+def _name_of(call: Call) -> str:
+    return call.tool[:NAME_CHARACTERS]
+
+
+def _code_of(call: Call) -> str | None:
+    """Return the code that a call runs, as a notebook does."""
+    value = call.arguments.value
+    code = value.get("code", value.get("source")) if type(value) is dict else None
+    return code if type(code) is str and _NOTEBOOK.search(_name_of(call)) else None
+
+
+def _command_of(call: Call) -> str | None:
+    """Return the command line that a call runs, if it runs one."""
+    value = call.arguments.value
+    command = value.get("command", value.get("cmd")) if type(value) is dict else value
+    if type(command) is not str or not command:
+        return None
+    return command if not call.tool or _SHELL.search(_name_of(call)) else None

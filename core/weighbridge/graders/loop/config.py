@@ -1,0 +1,46 @@
+"""The loop grader's configuration."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import BeforeValidator, Field
+
+from weighbridge.graders.base import GraderConfig
+from weighbridge.graders.config import as_tuple
+from weighbridge.graders.loop.work_budget import DEFAULT_THRESHOLD
+from weighbridge.traces import StepType
+
+CALL_TYPES = frozenset(("tool", "agent"))
+_DEFAULT_TYPES: tuple[StepType, ...] = ("tool", "llm")
+_StepTypes = Annotated[tuple[StepType, ...], Field(min_length=1), BeforeValidator(as_tuple)]
+
+
+class LoopConfig(GraderConfig):
+    """When repetition is a loop, and which steps are examined."""
+
+    max_repeats: int = Field(
+        default=3,
+        ge=1,
+        le=1_000,
+        description="one step more often than that in a row is a loop; so are as many full rounds of two or more "
+        "steps (at least 2)",
+    )
+    similarity_threshold: float = Field(
+        default=DEFAULT_THRESHOLD,
+        ge=0.0,
+        le=1.0,
+        description="how alike two steps are that count as one, 0 to 1; at 1 only case, white space, punctuation, "
+        "word order and small words make no difference; below the default, short questions with the same short result count too",
+    )
+    max_period: int = Field(
+        default=10, ge=1, le=50, description="the most steps in one round of a cycle"
+    )
+    step_types: _StepTypes = Field(
+        default=_DEFAULT_TYPES,
+        description="the steps examined: `tool` and `agent` as calls, the others as texts",
+    )
+    compare_results: bool = Field(
+        default=True,
+        description="false takes calls with the same arguments for the same, whatever they came to",
+    )

@@ -1,0 +1,278 @@
+"""Loops in the calls of an agent."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import replace
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from weighbridge.graders.loop.call_kinds import (
+    lets_time_pass,
+    moves_on,
+    only_looks,
+    tries_out,
+)
+from weighbridge.graders.loop.cycles import Crowding, Stretch, crowded, cycles, repeats
+from weighbridge.graders.loop.failures import get_elsewhere, same_failures
+from weighbridge.graders.loop.merging import Finding, joined
+from weighbridge.graders.loop.progress import only_noise
+from weighbridge.graders.loop.text_forms import lists_items
+from weighbridge.graders.loop.tool_names import thinks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from weighbridge.graders.loop.actions import Call
+    from weighbridge.graders.loop.work_budget import Limits
+
+NOISE_PERIOD = 3  #: the longest cycle in which results may be noisy
+LOOKS_BETWEEN = 5  #: the most calls between two attempts, where these change nothing
+CALLS_BETWEEN = 2  #: the most of others
+
+
+def loops_in_calls(calls: Sequence[Call | None], limits: Limits) -> tuple[list[int], list[Finding]]:
+    """Return the row of numbers that calls are compared by, and the loops in it."""
+    row = row_of(calls)
+    findings = [*_in_order(calls, row, limits)]
+    findings += [*_crowded(calls, row, limits), *_failing_again(calls, row, limits)]
+    thinking = {tool for tool in {call.tool for call in calls if call is not None} if thinks(tool)}
+    if thinking:
+        places = [
+            place for place, call in enumerate(calls) if call is None or call.tool not in thinking
+        ]
+        acting = [calls[place] for place in places]
+        findings += [
+            replace(finding, places=tuple([places[place] for place in finding.places]))
+            for finding in _in_order(acting, [row[place] for place in places], limits)
+        ]
+    return row, joined(findings, row)
+
+
+def _in_order(calls: Sequence[Call | None], row: list[int], limits: Limits) -> Iterator[Finding]:
+    yield from _cycles(calls, row, limits)
+    yield from _noisy(calls, limits)
+    yield from _failing(calls, limits)
+
+
+def row_of(calls: Sequence[Call | None]) -> list[int]:
+    """Number each call by what it was and came to; a mark between calls gets a negative number of its own."""
+    return [-place - 1 if call is None else call.pair for place, call in enumerate(calls)]
+
+
+def _cycles(calls: Sequence[Call | None], row: list[int], limits: Limits) -> Iterator[Finding]:
+    """Find the same steps in the same order, with the same results."""
+    for period, stretch in cycles(row, limits.max_period):
+        if stretch.length < limits.least_length(period):
+            continue
+        found = _calls_of(calls, stretch)
+        if period > 1 and len({call.pair for call in found[:period]}) == 1:
+            continue
+        if _only_moves_on(found, period, limits) or _works_through_a_list(found):
+            continue
+        yield Finding(_kind(found, period), period, tuple(range(*stretch)))
+
+
+def _kind(found: list[Call], period: int) -> str:
+    messages = {call.message for call in found}
+    if len(messages) == 1 and None not in messages:
+        return "parallel"
+    if period > 1:
+        return "cycle"
+    return "identical" if len({call.exact for call in found}) == 1 else "near_identical"
+
+
+def _noisy(calls: Sequence[Call | None], limits: Limits) -> Iterator[Finding]:
+    """Find the same calls in the same order, with results that differ by noise alone."""
+    row = [-place - 1 if call is None else call.exact for place, call in enumerate(calls)]
+    for period, stretch in cycles(row, NOISE_PERIOD):
+        if stretch.length < limits.least_length(period):
+            continue
+        found = _calls_of(calls, stretch)
+        if len({call.pair for call in found}) <= len({call.exact for call in found}):
+            continue
+        for start, end in _of_the_same_words(found, period):
+            phases = [found[phase:end:period] for phase in range(start, start + period)]
+            if end - start >= limits.least_length(period) and all(
+                only_noise([call.outcome for call in phase]) for phase in phases
+            ):
+                places = range(stretch.start + start, stretch.start + end)
+                yield Finding("noisy_results", period, tuple(places))
+
+
+def _of_the_same_words(found: list[Call], period: int) -> Iterator[Stretch]:
+    numbers: dict[tuple[int, object], int] = {}
+    row = [numbers.setdefault((call.exact, call.outcome.words), len(numbers)) for call in found]
+    return repeats(row, period)
+
+
+def _failing(calls: Sequence[Call | None], limits: Limits) -> Iterator[Finding]:
+    """Find one call that fails again and again of about the same."""
+    row = [-place - 1 if call is None else call.exact for place, call in enumerate(calls)]
+    failed: dict[int, bool] = {}
+    for _, stretch in cycles(row, 1):
+        if stretch.length < limits.least_length(1):
+            continue
+        start = stretch.start
+        for place, call in enumerate(_calls_of(calls, stretch), start):
+            if call.pair not in failed:
+                failed[call.pair] = call.outcome.has_failed
+            if not failed[call.pair]:
+                yield from _failures(calls, Stretch(start, place), limits)
+                start = place + 1
+        yield from _failures(calls, Stretch(start, stretch.end), limits)
+
+
+def _failures(calls: Sequence[Call | None], failed: Stretch, limits: Limits) -> Iterator[Finding]:
+    if failed.length < limits.least_length(1):
+        return
+    found = _calls_of(calls, failed)
+    for start, end in same_failures(found):
+        outcomes = [call.outcome for call in found[start:end]]
+        if len(outcomes) >= limits.least_length(1) and not get_elsewhere(outcomes):
+            yield Finding("identical", 1, tuple(range(failed.start + start, failed.start + end)))
+
+
+def _crowded(calls: Sequence[Call | None], row: list[int], limits: Limits) -> Iterator[Finding]:
+    """Find stretches with hardly anything new, in whatever order."""
+    repeat = limits.max_repeats
+    often, window, held = max(2, repeat), 3 * repeat + 1, 2 * repeat + 1
+    if max(Counter(row).values(), default=0) < often:
+        return
+    failing = _failing_only(calls, row, often)
+    stretches = [
+        *crowded(row, Crowding(window, repeat + 1, often, held)),
+        *crowded(failing, Crowding(window, window, often, held)),
+        *crowded(failing, Crowding(2 * window, 2 * window, often, 2 * held)),
+    ]
+    for stretch in stretches:
+        places = _places_that_come_back(calls, row, stretch)
+        found = [call for place in places if (call := calls[place]) is not None]
+        if len(places) >= held and not _works_through_a_list(found):
+            yield Finding("interleaved", None, places)
+
+
+def _failing_only(calls: Sequence[Call | None], row: list[int], often: int) -> list[int]:
+    """Return a row in which all that did not fail is new each time."""
+    counts = Counter(row)
+    failing: dict[int, bool] = {}
+    alone = max(row, default=0) + 1
+    only = []
+    for place, (number, call) in enumerate(zip(row, calls, strict=True)):
+        if call is not None and counts[number] >= often and number not in failing:
+            failing[number] = call.outcome.has_failed
+        only.append(number if call is None or failing.get(number) else alone + place)
+    return only
+
+
+def _places_that_come_back(
+    calls: Sequence[Call | None], row: list[int], stretch: Stretch
+) -> tuple[int, ...]:
+    """Return the places of a stretch whose number is not alone, without calls whose results only ever move on."""
+    often = Counter(row[stretch.start : stretch.end])
+    results: defaultdict[int, list[int]] = defaultdict(list)
+    for place in range(*stretch):
+        call = calls[place]
+        if call is not None and results[call.exact][-1:] != [row[place]]:
+            results[call.exact].append(row[place])
+    moving = {
+        exact
+        for exact, pairs in results.items()
+        if len(pairs) > 1 and len(set(pairs)) == len(pairs)
+    }
+    return tuple(
+        place
+        for place in range(*stretch)
+        if often[row[place]] > 1 and (call := calls[place]) is not None and call.exact not in moving
+    )
+
+
+def _failing_again(
+    calls: Sequence[Call | None], row: list[int], limits: Limits
+) -> Iterator[Finding]:
+    """Find one call that fails the same way again and again, with nothing between that could have helped."""
+    natures = _Natures()
+    attempts: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
+    often = Counter(row)
+    for place, call in enumerate(calls):
+        if call is not None and often[row[place]] > limits.max_repeats:
+            attempts[call.exact, row[place]].append(place)
+    for places in attempts.values():
+        call = calls[places[0]]
+        if len(places) > limits.max_repeats and call is not None and call.outcome.is_vain:
+            for chain in _chains(calls, places, call, natures):
+                if len(chain) > limits.max_repeats:
+                    yield Finding("interleaved", None, tuple(chain))
+
+
+class _Natures:
+    """What calls between two attempts may have changed; calls with equal arguments are judged once."""
+
+    def __init__(self) -> None:
+        self._looks: dict[int, bool] = {}
+        self._waits: dict[int, bool] = {}
+
+    def changes_nothing(self, call: Call | None) -> bool:
+        """Whether what failed before a call fails after it."""
+        if call is None:
+            return False
+        if call.exact not in self._looks:
+            self._looks[call.exact] = only_looks(call)
+        return self._looks[call.exact] or call.outcome.is_vain
+
+    def begins_anew(self, call: Call | None) -> bool:
+        """Whether what failed before a call, or before a word of the user, may not fail after it."""
+        if call is None:
+            return True
+        if call.exact not in self._waits:
+            self._waits[call.exact] = lets_time_pass(call)
+        return self._waits[call.exact]
+
+
+def _chains(
+    calls: Sequence[Call | None], places: list[int], attempt: Call, natures: _Natures
+) -> Iterator[list[int]]:
+    """Part attempts where too much, or something that may have helped, came between them.
+
+    What is tried out, such as a program, may be tried again after any change: that is honest work; and so is what did
+    not fail, but came to nothing, or is told nothing of what to look at. Anything else is not helped by the odd call between.
+    """
+    is_told = attempt.arguments.key not in (b"{}", b"null")
+    is_stubborn = attempt.outcome.has_failed and is_told and not tries_out(attempt)
+    reach = CALLS_BETWEEN if is_stubborn else 0
+    chain = places[:1]
+    for earlier, later in pairwise(places):
+        # Attempts may be few and far between: what lies there is looked at only where it is little.
+        between = calls[earlier + 1 : min(later, earlier + LOOKS_BETWEEN + 2)]
+        limit = LOOKS_BETWEEN if all(map(natures.changes_nothing, between)) else reach
+        if len(between) > limit or any(map(natures.begins_anew, between)):
+            yield chain
+            chain = []
+        chain.append(later)
+    yield chain
+
+
+def _only_moves_on(found: list[Call], period: int, limits: Limits) -> bool:
+    """Whether calls whose results are not told may each have come to something new: a page further, a button again."""
+    untold = [call for call in found if call.outcome.text is None]
+    if len(untold) < 2 or len(found) >= 2 * limits.least_length(period):
+        return False
+    return all(map(moves_on, untold))
+
+
+def _works_through_a_list(found: list[Call]) -> bool:
+    """Whether calls that are alike ask for one thing after the other."""
+    alike: defaultdict[int, dict[int, Call]] = defaultdict(dict)
+    times: Counter[int] = Counter()
+    for call in found:
+        alike[call.action][call.exact] = call
+        times[call.action] += 1
+    return any(
+        3 <= len(calls) >= 0.7 * times[action]
+        and lists_items([call.arguments.texts for call in calls.values()])
+        for action, calls in alike.items()
+    )
+
+
+def _calls_of(calls: Sequence[Call | None], stretch: Stretch) -> list[Call]:
+    return [call for call in calls[stretch.start : stretch.end] if call is not None]

@@ -1,0 +1,175 @@
+"""Loops in what an agent says."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from weighbridge.graders.loop.arguments import canonical
+from weighbridge.graders.loop.cycles import Crowding, Stretch, crowded, cycles
+from weighbridge.graders.loop.merging import Finding, joined
+from weighbridge.graders.loop.similarity import Described, Least, Recent
+from weighbridge.graders.loop.text_forms import ANY_SORT, Wording, lists_items
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from weighbridge.graders.loop.actions import Turn
+    from weighbridge.graders.loop.work_budget import Effort, Limits
+
+_LABEL_CHARACTERS = 40
+_OBJECT_CHARACTERS = 200
+#: A text that says much the same again tells more than which attempt it is.
+_COUNTED_CHARACTERS = 80
+#: At the beginning and at the end of a text, where it may tell which attempt it is.
+_COUNT_CHARACTERS = 120
+_DIGIT = re.compile(r"\d")
+_CLOCK = re.compile(
+    r"\A\W{0,2}(?:\d{4}-\d\d-\d\d[T ])?\d{1,2}:\d\d(?::\d\d(?:\.\d{1,6})?)?Z?\W{1,3}"
+)
+_COUNT = re.compile(
+    r"(?i)\b(?:attempt|try|retry|trial|iteration|turn|round|step|take|reflection|episode|revision|draft)\s?(?:no\.? ?|number |#)?\d{1,5}(?: ?(?:of|/) ?\d{1,5})?\b"
+)
+
+
+def loops_in_texts(
+    turns: Sequence[Turn], limits: Limits, effort: Effort, *, with_calls: bool
+) -> tuple[list[int], list[Finding]]:
+    """Return the row of numbers that turns are compared by, and the loops in it.
+
+    A turn with calls is not reported by itself, unless calls are not examined: then `with_calls` is true.
+    """
+    texts = _Texts(limits.similarity_threshold, effort)
+    row = _row(turns, texts, with_calls=with_calls)
+    spoken = [with_calls or not turn.calls for turn in turns]
+    findings = [
+        finding
+        for finding in (*_cycles(row, limits), *_crowded(row, spoken, limits))
+        if any(spoken[place] for place in finding.places)
+        and not lists_items([_uncounted(turns[place].text) for place in finding.places])
+    ]
+    return row, joined(findings, row)
+
+
+def _row(turns: Sequence[Turn], texts: _Texts, *, with_calls: bool) -> list[int]:
+    spoken = [turn.text and not turn.is_action and (with_calls or not turn.calls) for turn in turns]
+    for turn, is_spoken in zip(turns, spoken, strict=True):
+        if is_spoken:
+            texts.add(turn.text)
+    inputs = _Inputs()
+    numbers: dict[Any, int] = {}
+    row = []
+    for place, (turn, is_spoken) in enumerate(zip(turns, spoken, strict=True)):
+        if not is_spoken and len(turn.calls) == 1:
+            # Most turns are one call: a number is no work for the garbage collector.
+            row.append(numbers.setdefault(turn.calls[0].pair, len(numbers)))
+            continue
+        key: tuple[object, ...] = (texts.number(turn.text) if is_spoken else None,)
+        if turn.calls:
+            key += tuple([call.pair for call in turn.calls])
+        else:
+            key += (inputs.number(key[0], turn.step.input, place),)
+        if is_spoken and turn.step.input is None and _is_label(turn.text):
+            key += (turn.asked,)
+        row.append(numbers.setdefault(key, len(numbers)))
+    return row
+
+
+def _is_label(text: str) -> bool:
+    """Whether a text is a short answer, which fits many questions: a yes, a name, a small object."""
+    text = text.strip()
+    most = _OBJECT_CHARACTERS if text[:1] == "{" and text[-1:] == "}" else _LABEL_CHARACTERS
+    return len(text) <= most
+
+
+def _uncounted(text: str) -> str:
+    """Return a text of some length without the time that it begins with, and the number of the attempt that it tells."""
+    if not (_DIGIT.search(text[:_COUNT_CHARACTERS]) or _DIGIT.search(text[-_COUNT_CHARACTERS:])):
+        return text
+    timeless = _CLOCK.sub("", text)
+    if len(timeless) > _LABEL_CHARACTERS:
+        text = timeless
+    start, end = _COUNT_CHARACTERS, max(_COUNT_CHARACTERS, len(text) - _COUNT_CHARACTERS)
+    first, last = (_COUNT.sub("#", part) for part in (text[:start], text[end:]))
+    uncounted = f"{first}{text[start:end]}{last}"
+    return uncounted if len(uncounted) >= _COUNTED_CHARACTERS else text
+
+
+class _Texts:
+    """Numbers texts, so that equal numbers mean texts that are alike."""
+
+    def __init__(self, threshold: float, effort: Effort) -> None:
+        self._effort = effort
+        self._known: dict[str, int] = {}
+        self._same_as: dict[int, int] = {}  #: a number, and a smaller one that means the same
+        self._recent: Recent[int] = Recent(Least(threshold, ANY_SORT), effort)
+
+    def add(self, text: str) -> None:
+        """Compare a text with the last ones that differ; one that is like two of them makes these the same."""
+        if text in self._known:
+            return
+        number = self._known[text] = len(self._known)
+        if not self._effort.is_left:
+            return
+        text = _uncounted(text)
+        described = Described((), (Wording(text, self._effort),))
+        alike = self._recent.kinds_alike(described, self._least)
+        least = min(alike, default=number)
+        self._same_as |= dict.fromkeys(alike | {number}, least)
+        del self._same_as[least]
+        self._recent.add(number, described)
+
+    def number(self, text: str) -> int:
+        """Return the number of a text that was added."""
+        return self._least(self._known[text])
+
+    def _least(self, number: int) -> int:
+        while number in self._same_as:
+            number = self._same_as[number]
+        return number
+
+
+class _Inputs:
+    """Tells apart turns that say the same about different things."""
+
+    def __init__(self) -> None:
+        self._last: dict[
+            object, tuple[bytes, bytes]
+        ] = {}  #: by what was said: first and last input
+
+    def number(self, text: object, given: Any, place: int) -> object:
+        """Return what a turn was given, or else what the conversation that it goes on from began with."""
+        if given is None:
+            return None if text is not None else place
+        now = canonical(given)
+        first, before = self._last.get(text, (now, now))
+        first = first if _goes_on(before, now) else now
+        self._last[text] = first, now
+        return first
+
+
+def _goes_on(before: bytes, now: bytes) -> bool:
+    """Whether an input is the one before, or goes on where it ended, as the messages of a conversation do."""
+    return now.startswith(before.removesuffix(b"]"))
+
+
+def _cycles(row: list[int], limits: Limits) -> Iterator[Finding]:
+    for period, stretch in cycles(row, limits.max_period):
+        is_loop = stretch.length >= limits.least_length(period)
+        if is_loop and (period == 1 or len(set(row[stretch.start : stretch.end])) > 1):
+            yield Finding("text" if period == 1 else "text_cycle", period, _places(stretch))
+
+
+def _crowded(row: list[int], spoken: list[bool], limits: Limits) -> Iterator[Finding]:
+    """Find two texts in a row of turns, in whatever order."""
+    texts = [number if is_spoken else -1 for number, is_spoken in zip(row, spoken, strict=True)]
+    window = max(4, 2 * limits.max_repeats)
+    for stretch in crowded(texts, Crowding(window, 2, 2, window - 1)):
+        often = Counter(texts[stretch.start : stretch.end])
+        places = tuple(place for place in range(*stretch) if often[texts[place]] > 1)
+        yield Finding("text_cycle", None, places)
+
+
+def _places(stretch: Stretch) -> tuple[int, ...]:
+    return tuple(range(*stretch))

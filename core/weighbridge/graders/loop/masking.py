@@ -1,0 +1,142 @@
+"""What differs from one result to the next and tells nothing: times, durations, ids, addresses, adverts."""
+
+from __future__ import annotations
+
+import re
+from string import ascii_letters
+from typing import TYPE_CHECKING, NamedTuple
+
+import orjson
+
+from weighbridge.graders.loop.arguments import canonical
+from weighbridge.graders.loop.work_budget import linear
+
+if TYPE_CHECKING:
+    from weighbridge.graders.loop.work_budget import Effort
+
+_BEGINNING_CHARACTERS = 200
+_ORDERED_CHARACTERS = 20_000  #: longer JSON is compared as it stands
+#: Of noise of one kind that are taken out of one result; what follows stays as it is.
+_MARKS_LIMIT = 1_000
+_HEAD_CHARACTERS = 600
+_WORDS_BESIDE_IDS = 4
+
+_MONTH = (
+    "(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
+    "|nov(?:ember)?|dec(?:ember)?)"
+)
+_DAY = "(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?"
+_UNIT = r"(?:ns|us|µs|ms|s|secs?|seconds?|mins?|minutes?|h|hours?)"
+_SPAN = rf"\d{{1,9}}(?:\.\d{{1,9}})? ?{_UNIT}"
+_LABEL = (
+    r"(?:(?:\w{0,30}_)?(?:timestamp|time|date|duration|latency|elapsed|uptime|ms|nonce|etag|uuid|guid|token|pid|ts|now"
+    r"|as_of|attempts?|retry|retries|retry_?count|(?:request|trace|span|session|correlation)(?:_?id)?)"
+    r"|(?:context|operation|invocation|response|message|log)_id"
+    r"|elapsed_\w{1,20}|took|x-[a-z-]{0,20}(?:runtime|time|request-id)|(?:cf-)?ray(?: id)?"
+    r"|\w{1,30}_(?:at|on)|(?-i:[a-z]\w{0,30}(?:At|Time|Date|Ms)))"
+)
+#: A time that is left tells of progress: its number is one of the groups.
+_TIME_LEFT = linear(
+    rf"\beta:? (\d{{1,9}}) ?{_UNIT}\b|\b(\d{{1,9}}) ?{_UNIT} (?:left|remaining|to go)\b"
+    r"|\b(?:(?:estimated|expected|remaining)_?(?:wait_?)?(?:time|duration|seconds|ms)|(?:time|seconds)_?(?:left|remaining))"
+    r"""["']?\s?[:=]\s?(\d{1,9}(?:\.\d{1,9})?)"""
+)
+#: Names that machines give: they are noise beside a text, and the text itself where there is little else.
+_IDS = linear(
+    r"""\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b|\b0x[0-9a-f]{1,32}\b
+|\b(?:(?:[0-9]{1,2}[a-f]|[a-f]{1,2}[0-9])[0-9a-f]{4}|(?:[0-9]{3,4}[a-f]|[a-f]{3,4}[0-9])[0-9a-f]{2}
+|[0-9]{5,20}[a-f]|[a-f]{5,20}[0-9])[0-9a-f]{0,60}\b
+|\b((?:ref(?:erence)?(?: id| no)?|id|job)[:#]? ?)[0-9a-f-]{6,40}\b|(?:^|[\s"'#:=(/])(?:0[0-9]{6,19}|[0-9]{12,20})\b
+|\b(?:req|request|trace|span|call|session|msg|run|evt|chatcmpl)[_-][a-z0-9_-]{0,40}\d[a-z0-9_-]{0,40}\b"""
+)
+_MADE_ID = linear(r"""["']?\b(?:\w{1,30}_)?id["']?\s?[:=]""")
+#: Times and durations, and whatever a label says is one of these, an id or an attempt's number.
+_TIMES = linear(
+    rf"""\b\d{{4}}-\d\d-\d\d[T_ -]\d\d-\d\d-\d\d(?:-\d{{1,6}})?Z?|\b20\d{{6}}[T_-]?\d{{6}}
+|\b\d{{4}}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:[.,]\d{{1,9}})?(?:Z|[+-]\d\d:?\d\d)?)?\b
+|\b(?:{_DAY},? )?(?:\d{{1,2}} )?{_MONTH} \d{{1,4}}(?:,? \d{{4}})?\b
+|\b0x[0-9a-f]{{6,32}}\b|\bpid \d{{1,9}}\b|\b(?:process|thread|tid)[ =:#]{{1,2}}\d{{3,9}}\b
+|(?:/tmp/)?\bipykernel_\d{{1,9}}(?:/\w{{1,40}}\.py)?
+|/tmp/pytest-of-[\w-]{{1,40}}/pytest-\d{{1,6}}\b|/tmp[./]?[a-z0-9_-]{{0,20}}/?tmp[.a-z0-9_]{{6,14}}\b(?:/[\w.-]{{0,40}}[-_.][0-9a-f]{{5,20}}\b)?|/tmp/[\w.-]{{0,40}}[-_.][0-9a-f]{{5,20}}\b
+|\b(?:ad|advert|advertisement|sponsored|promoted) ?: [^\n"'\\]{{1,80}}
+|\b\d{{1,2}}:\d\d(?::\d\d)?(?:[.,]\d{{1,9}})?(?: ?[ap]m)?\b
+|\b1\d{{9}}(?:\d{{3}}){{0,3}}\b
+|\b{_SPAN}\b|\b(?:\d{{1,5}}[dhm] ?){{1,3}}\d{{1,2}}[hms]\b|(?:  |\t)\d{{1,4}}[mhd]\b
+|\b[a-z][\w.-]{{0,40}}\[\d{{3,8}}\]:
+|\b(?:in|out|cell in) ?\[\d{{1,5}}\]|<ipython-input-\d{{1,5}}-[0-9a-f]{{1,40}}>
+|\b{_LABEL}["']?\s?[:=]\s?(?:"[^"]{{0,80}}"|'[^']{{0,80}}'|[^\s,;}}\]]{{1,80}})"""
+)
+_DAYS_AND_MONTHS = frozenset(
+    {
+        *("mon", "tue", "wed", "thu", "fri", "sat", "sun"),
+        *("jan", "feb", "mar", "apr", "may", "jun"),
+        *("jul", "aug", "sep", "oct", "nov", "dec"),
+    }
+)
+_WORD = re.compile(r"\w+")
+_DIGIT = re.compile(r"\d")
+_DIGITS_MARKED = bytes(code in b"0123456789" for code in range(256))
+_VARYING = ("tmp", "Ad:", "ad:")  #: before noise that may have no digit
+_OPENING = ("{", "[")  #: of an object or an array, written as text
+
+
+class Work(NamedTuple):
+    """What a result came of, as far as it tells whether a new id in it is noise."""
+
+    is_sent_again: bool  #: the same letter, once more: its new id tells nothing
+    makes_things: bool  #: each time another, which its new id names
+
+
+def beginning_of(text: str) -> str:
+    """Return the beginning of a result, up to a number: it is equal for nearly all that are the same but for noise."""
+    beginning = text[:_BEGINNING_CHARACTERS]
+    end = _place_of_digit(beginning)
+    for mark in _VARYING:
+        place = beginning.find(mark, 0, end)
+        end = place if place >= 0 else end
+    # What stands right before a number may belong to it: an id may begin with letters, a date with a day or a month.
+    head = beginning[:end].rstrip(ascii_letters)
+    while head.rstrip(", ")[-3:].lower() in _DAYS_AND_MONTHS:
+        head = head.rstrip(", ").rstrip(ascii_letters)
+    return head
+
+
+def _place_of_digit(text: str) -> int:
+    """Return where the first digit of a text stands; its length for none."""
+    if text.isascii():
+        place = text.encode().translate(_DIGITS_MARKED).find(1)
+        return place if place >= 0 else len(text)
+    found = _DIGIT.search(text)
+    return found.start() if found else len(text)
+
+
+def without_noise(text: str, work: Work, effort: Effort) -> str:
+    """Return a result without what differs from one time to the next."""
+    if text[:1] in _OPENING:
+        text = _in_order(text)
+    if not _DIGIT.search(text) and not any(mark in text for mark in _VARYING):
+        return text
+    if _TIME_LEFT.search(text):
+        text = _masked(_TIME_LEFT, r"left \1\2\3 ", text, effort)
+    text = _masked(_TIMES, "#", text, effort)
+    named = _masked(_IDS, r"\1#", text, effort)
+    if named == text or work.is_sent_again:
+        return named
+    is_enough = len(_WORD.findall(named[:_HEAD_CHARACTERS])) >= _WORDS_BESIDE_IDS
+    return named if is_enough and not (work.makes_things and _MADE_ID.search(text)) else text
+
+
+def _in_order(text: str) -> str:
+    """Return JSON with its keys in order; any other text as it is."""
+    if len(text) > _ORDERED_CHARACTERS:
+        return text
+    try:
+        return canonical(orjson.loads(text)).decode()
+    except orjson.JSONDecodeError:
+        return text
+
+
+def _masked(noise: re.Pattern[str], mark: str, text: str, effort: Effort) -> str:
+    masked, marks = noise.subn(mark, text, count=_MARKS_LIMIT)
+    effort.mask(text, marks)
+    return masked

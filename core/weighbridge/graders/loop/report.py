@@ -1,0 +1,203 @@
+"""What the grader tells: details and evidence, on passes too."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from weighbridge.graders.loop.cycles import cycles
+from weighbridge.graders.loop.loop import id_of
+from weighbridge.graders.loop.work_budget import STEPS_LIMIT
+from weighbridge.graders.trace_grader import bounded, excerpt_of, first_ids
+
+if TYPE_CHECKING:
+    from weighbridge.graders.base import Evidence
+    from weighbridge.graders.loop.actions import Call, Turn
+    from weighbridge.graders.loop.config import LoopConfig
+    from weighbridge.graders.loop.loop import Loop
+    from weighbridge.graders.loop.work_budget import Limits
+    from weighbridge.traces import Trace
+
+LOOPS_LIMIT = 50  #: that the details list
+DETAILED_IDS_LIMIT = 1_000  #: step ids that the details name, of all loops together
+_WHAT = {
+    "identical": "the same step",
+    "near_identical": "nearly the same step",
+    "parallel": "the same steps in one message",
+    "cycle": "the same {period} steps in the same order",
+    "noisy_results": "the same steps, whose results differ by noise alone,",
+    "interleaved": "a few steps in turn, with hardly anything new between,",
+    "text": "the same text",
+    "text_cycle": "the same few texts",
+}
+
+
+@dataclass(slots=True)
+class Sight:
+    """What was examined, and how near it came to a loop."""
+
+    steps: int = 0
+    longest_repeat: int = 0  #: steps in a row that are alike
+    repeat_ids: tuple[str, ...] = ()
+    most_rounds: int = 0  #: full rounds of two or more steps
+    round_ids: tuple[str, ...] = ()
+
+    def see(self, row: Sequence[int], steps: Sequence[Call | Turn | None], max_period: int) -> None:
+        """Take a row of numbered steps into account; a negative number is no step."""
+        count = sum(number >= 0 for number in row)
+        self.steps += count
+        if not count:
+            return
+        self.longest_repeat = self.longest_repeat or 1
+        for period, (start, end) in cycles(row, max_period):
+            if row[start] < 0:
+                continue
+            rounds = (end - start) // period
+            if period == 1 and rounds > self.longest_repeat:
+                self.longest_repeat, self.repeat_ids = rounds, _ids(steps[start:end])
+            elif rounds > self.most_rounds and len(set(row[start : start + period])) > 1:
+                self.most_rounds, self.round_ids = rounds, _ids(steps[start:end])
+
+
+def _ids(steps: Sequence[Call | Turn | None]) -> tuple[str, ...]:
+    return tuple(id_of(step.step) for step in steps if step is not None)
+
+
+def details(given: LoopConfig, loops: Sequence[Loop], sight: Sight) -> dict[str, object]:
+    """Return all details: the loops, what was examined, and the thresholds."""
+    return {
+        "loops": _told(loops[:LOOPS_LIMIT]),
+        "loops_found": len(loops),
+        "steps_examined": sight.steps,
+        "steps_in_loops": len({step_id for loop in loops for step_id in loop.step_ids}),
+        "longest_repeat": sight.longest_repeat,
+        "most_rounds": sight.most_rounds,
+        "max_repeats": given.max_repeats,
+        "similarity_threshold": given.similarity_threshold,
+        "max_period": given.max_period,
+        "step_types": list(given.step_types),
+        "compare_results": given.compare_results,
+    }
+
+
+def score(loops: Sequence[Loop], sight: Sight) -> float:
+    """Return the share of the examined steps that are in no loop."""
+    inside = len({step_id for loop in loops for step_id in loop.step_ids})
+    return max(0, sight.steps - inside) / max(1, sight.steps)
+
+
+def _told(loops: Sequence[Loop]) -> list[dict[str, object]]:
+    left = DETAILED_IDS_LIMIT
+    told: list[dict[str, object]] = []
+    for loop in loops:
+        step_ids = list(loop.step_ids[:left])
+        left -= len(step_ids)
+        told.append(
+            {
+                "kind": loop.kind,
+                "period": loop.period,
+                "repeats": loop.repeats,
+                "steps": len(loop.step_ids),
+                "step_ids": step_ids,
+                "min_similarity": loop.min_similarity,
+                "wasted_tokens": loop.wasted_tokens,
+                "wasted_ms": loop.wasted_ms,
+            }
+        )
+    return told
+
+
+def evidence_of_loops(loops: Sequence[Loop], limits: Limits) -> list[Evidence]:
+    """Return an entry for each loop."""
+    return bounded([_entry(loop, limits) for loop in loops], "loops")
+
+
+def _entry(loop: Loop, limits: Limits) -> Evidence:
+    what = _WHAT[loop.kind].format(period=loop.period)
+    count = len(loop.step_ids)
+    shown = f", the first {len(first_ids(loop.step_ids))} of them named" if count > 50 else ""
+    limit = limits.max_repeats if loop.period == 1 else limits.least_rounds
+    times = "times in a row" if loop.period == 1 else "times"
+    entry: Evidence = {
+        "check": "loop",
+        "description": f"{what} {loop.repeats:,} {times}, limit {limit:,}: {count:,} steps{shown}, "
+        f"{_alike(loop)}",
+        "passed": False,
+        "limit": limit,
+        "observed": loop.repeats,
+        "step_ids": first_ids(loop.step_ids),
+    }
+    excerpt = excerpt_of(loop.shown)
+    if excerpt:
+        entry["excerpt"] = excerpt
+    return entry
+
+
+def evidence_beyond_limits(trace: Trace, *, is_compared: bool) -> list[Evidence]:
+    """Return what of a huge trace was not examined, or not for what is nearly alike."""
+    beyond: list[Evidence] = []
+    count = len(trace.steps)
+    if count > STEPS_LIMIT:
+        beyond.append(
+            {
+                "check": "max_steps_examined",
+                "description": f"{count:,} steps, of which the first {STEPS_LIMIT:,} were examined",
+                "passed": False,
+                "limit": STEPS_LIMIT,
+                "observed": count,
+                "step_ids": [],
+            }
+        )
+    if not is_compared:
+        beyond.append(
+            {
+                "check": "likeness",
+                "description": "so much here is nearly alike, or has noise in it, that not all of it was compared in full: "
+                "the later steps count as the same only where they are equal",
+                "passed": True,
+                "step_ids": [],
+            }
+        )
+    return beyond
+
+
+def _alike(loop: Loop) -> str:
+    if loop.min_similarity < 1:
+        return f"at least {min(99, round(100 * loop.min_similarity))}% alike"
+    before = "the one before" if loop.period == 1 else "the one that it repeats"
+    return f"each equal to {before}{', noise in results aside' if loop.has_noise else ''}"
+
+
+def evidence_of_none(sight: Sight, limits: Limits) -> list[Evidence]:
+    """Return what was checked when nothing was found, and how near it came."""
+    if not sight.steps:
+        return [
+            {
+                "check": "vacuous",
+                "description": "the trace has no step of the types examined, so nothing was checked",
+                "passed": True,
+                "observed": 0,
+                "step_ids": [],
+            }
+        ]
+    return [
+        {
+            "check": "repeated_steps",
+            "description": f"{sight.steps:,} steps examined; at most {sight.longest_repeat:,} alike in a row, "
+            f"limit {limits.max_repeats:,}",
+            "passed": True,
+            "limit": limits.max_repeats,
+            "observed": sight.longest_repeat,
+            "step_ids": first_ids(sight.repeat_ids),
+        },
+        {
+            "check": "repeated_cycles",
+            "description": f"at most {sight.most_rounds:,} full rounds of a cycle of 2 to {limits.max_period:,} steps; "
+            f"{limits.least_rounds:,} are a loop",
+            "passed": True,
+            "limit": limits.least_rounds - 1,
+            "observed": sight.most_rounds,
+            "step_ids": first_ids(sight.round_ids),
+        },
+    ]

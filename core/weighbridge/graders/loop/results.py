@@ -1,0 +1,168 @@
+"""What came of a call: whether it failed, and whether it is what came of another call, noise aside."""
+
+from __future__ import annotations
+
+import re
+from array import array
+from itertools import islice
+from typing import Any
+
+from msgspec import Struct, field
+
+from weighbridge.graders.loop.arguments import canonical
+from weighbridge.graders.loop.masking import Work, without_noise
+from weighbridge.graders.loop.signs import (
+    answers,
+    is_omitted,
+    says_done,
+    says_failed,
+    says_in_vain,
+)
+from weighbridge.graders.loop.tool_names import keeps, makes
+from weighbridge.graders.loop.work_budget import Effort
+from weighbridge.graders.values import printable
+
+LONG_CHARACTERS = 80  #: a shorter result is a receipt that many calls may get
+_ECHO_CHARACTERS = 400  #: a longer result may hold an argument by chance
+_ECHOED_CHARACTERS = 4
+_ECHOED_VALUES = 100  #: of the arguments, the first that are looked for
+_AROUND = " \t\r\n.!?;\"'\\"
+_SORTED_CHARACTERS = 100_000  #: the words of a longer result are compared in their order
+_NUMBERS_LIMIT = 1_000  #: in results with more of them nothing is told apart as noise
+_WORK_CHARACTERS = 80  #: of one argument: from here on it is what is sent or made
+NUMBER = re.compile(r"(?<![\w.])-?\d{1,15}(?:\.\d{1,15})?")
+_NAMED = re.compile(r"(?<!\w)\d*+[^\W\d]\w*+")  # words that are no numbers
+#: Marks in a row, as in a map, a board or a bar: each has its place.
+_DRAWN = re.compile(r"[-.#@|+*~^%$&!?=_]{3,}+")
+_PART = re.compile(r"[^\n,;|(){}\[\]]+")  #: of a result, in which a word may stand in any place
+_POINTERS = "><*→►▶✓✔●◉☑"  #: that stand before one line of a list, a menu or a tree
+
+
+class Outcome(Struct, eq=False, gc=False):
+    """What came of one call, in the forms in which it is compared, each made when it is first needed."""
+
+    _output: Any
+    _error: Any = None
+    _asked: Any = None
+    _effort: Effort = field(default_factory=Effort)
+    _tool: str = ""
+    _text: str | None = None
+    _failed: bool | None = None
+    _steady: str | None = None
+    _words: str | None = None
+
+    @property
+    def text(self) -> str | None:
+        """The result as text, without an echo of what was asked; None where the trace does not tell it."""
+        if self._text is None:
+            text = _text_of(self._output if self._output is not None else self._error)
+            self._text = text and _without_echo(text, self._asked)
+        return self._text
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether it says that the call failed."""
+        if self._failed is None:
+            self._failed = self._error is not None or says_failed(self.text or "")
+        return self._failed
+
+    @property
+    def is_vain(self) -> bool:
+        """Whether it says that the call came to nothing: it failed, or there was nothing to be had."""
+        return self.has_failed or says_in_vain(self.text or "")
+
+    @property
+    def steady(self) -> str:
+        """The result without what differs from one time to the next: times, durations, ids, addresses."""
+        if self._steady is None:
+            text = self.text or ""
+            self._steady = self._without_noise(text) if self._effort.is_left else text
+        return self._steady
+
+    def _without_noise(self, text: str) -> str:
+        makes_things = makes(self._tool)
+        is_asked_again = keeps(self._tool) or self._asks_for_work()
+        is_sent_again = is_asked_again and (makes_things or says_done(text))
+        return without_noise(text, Work(is_sent_again, makes_things), self._effort)
+
+    def _asks_for_work(self) -> bool:
+        """Whether an argument is long enough to be what is sent or made: whoever asks twice asks for the same again."""
+        if type(self._asked) is not dict:
+            return False
+        values = islice(self._asked.values(), _ECHOED_VALUES)
+        return any(type(value) is str and len(value) >= _WORK_CHARACTERS for value in values)
+
+    @property
+    def words(self) -> str:
+        """The words of the steady part, whatever the order of its lines and the numbers between, and what is drawn in it."""
+        if self._words is None:
+            self._words = self.steady
+            if len(self.steady) <= _SORTED_CHARACTERS and self._effort.is_left:
+                parts = sorted(map(_words_of, _PART.findall(self.steady)))
+                self._effort.read(self.steady, len(self.steady) // 6)
+                self._words = "\n".join([*filter(None, parts), *_DRAWN.findall(self.steady)])
+        return self._words
+
+    @property
+    def numbers(self) -> array[float] | None:
+        """The numbers of the steady part, in order; None where these are too many to compare."""
+        if not self._effort.is_left:
+            return None
+        found = islice(NUMBER.finditer(self.steady), _NUMBERS_LIMIT + 1)
+        numbers = array("d", [float(number[0]) for number in found])
+        self._effort.read(self.steady, len(numbers))
+        return numbers if len(numbers) <= _NUMBERS_LIMIT else None
+
+    @property
+    def is_long(self) -> bool:
+        """Whether it is more than a word or two, so that hardly two different calls come to it."""
+        return self.text is not None and len(self.text) >= LONG_CHARACTERS
+
+    @property
+    def is_telling(self) -> bool:
+        """Whether it answers what was asked, rather than to say that something was done, failed or not found."""
+        return self.is_long and not self.has_failed and answers(self.text or "")
+
+
+def _words_of(part: str) -> str:
+    """Return the words of a line, or of a part of it, one a line in any order, with what points to it."""
+    words = sorted(_NAMED.findall(part))
+    if words and part.lstrip()[:1] in _POINTERS:
+        words.append(part.lstrip()[0])
+    return "\n".join(words)
+
+
+def _text_of(output: Any) -> str | None:
+    if output is None:
+        return None
+    text = (
+        printable(output) if type(output) is str else canonical(output).decode("utf-8", "replace")
+    )
+    return None if is_omitted(text) else text
+
+
+def _without_echo(text: str, asked: Any) -> str:
+    """Leave out the arguments that a short result repeats, so that it is the same for a call in other words."""
+    if type(asked) is not dict or len(text) > _ECHO_CHARACTERS:
+        return text
+    folded = text.lower()
+    for value in islice(asked.values(), _ECHOED_VALUES):
+        if type(value) is str and len(value) <= _ECHO_CHARACTERS:
+            echo = value.strip(_AROUND)
+            if len(echo) > len(folded):  # its small letters are no fewer
+                continue
+            echo = echo.lower()
+            if len(echo) >= _ECHOED_CHARACTERS and echo in folded:
+                text = _without(text, folded, echo)
+                folded = text.lower()
+    return text
+
+
+def _without(text: str, folded: str, echo: str) -> str:
+    if len(folded) != len(text):  # some letters have longer small forms
+        return text
+    pieces, start = [], 0
+    while (place := folded.find(echo, start)) >= 0:
+        pieces.append(text[start:place])
+        start = place + len(echo)
+    return "…".join([*pieces, text[start:]])

@@ -1,0 +1,176 @@
+"""Finding, among the last few things, one that is alike."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+
+from rapidfuzz import fuzz, process
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from weighbridge.graders.loop.text_forms import Forms, Wording
+    from weighbridge.graders.loop.work_budget import Effort
+
+COMPARED = 12  #: the last things that differ: more would make it quadratic
+_PATIENCE = 60  #: where so many in a row were like none before them, fewer are looked at
+_COMPARED_IN_VAIN = 4
+_COMPARED_CHARACTERS = 8_000  #: things with longer texts are of the same meaning, or not alike
+_LONG_CHARACTERS = 1_000  #: from here on a comparison costs more than a look at the forms
+#: From here on a look at the beginnings of texts costs less than a comparison.
+_RULED_OUT_CHARACTERS = 200
+#: Characters of a beginning, for each one in which beginnings of alike texts may differ.
+_BEGINNING = 1.5
+_MOST_OF_A_TEXT = 0.6  #: a longer beginning costs more than it spares
+_PARTS = "\x00"
+ItemT = TypeVar("ItemT")
+
+
+class Described:
+    """A thing as texts, and all that must be equal for two of them to be alike."""
+
+    __slots__ = ("comparable", "meaning", "shape", "texts")
+
+    def __init__(self, shape: object, texts: Sequence[Wording]) -> None:
+        self.shape = shape
+        self.texts = texts
+        self.meaning = (shape, *[text.forms.meaning for text in texts])
+        self.comparable = _PARTS.join([text.forms.plain for text in texts])
+
+
+class Least(NamedTuple):
+    """How alike things must be that are not of the same meaning."""
+
+    score: float  #: from 0 to 1
+    #: of the texts that may differ; none, and only things of the same meaning are alike
+    sorts: frozenset[str]
+
+
+class Alike(NamedTuple, Generic[ItemT]):
+    """An earlier thing, and whether it is alike only by its characters, not by its meaning."""
+
+    item: ItemT
+    is_fuzzy: bool
+
+
+class Recent(Generic[ItemT]):
+    """The last few things that differ from each other."""
+
+    def __init__(self, least: Least, effort: Effort) -> None:
+        self._least = least
+        self._effort = effort
+        self._items: list[tuple[ItemT, Described]] = []
+        self._by_meaning: dict[object, ItemT] = {}
+        self._in_vain = 0  #: things in a row that were compared, and alike to none
+
+    def add(self, item: ItemT, described: Described) -> None:
+        """Remember a thing, and forget the oldest."""
+        self._items.append((item, described))
+        self._by_meaning.setdefault(described.meaning, item)
+        if len(self._items) > COMPARED:
+            _, oldest = self._items.pop(0)
+            self._by_meaning.pop(oldest.meaning, None)
+
+    def alike(self, described: Described) -> Iterator[Alike[ItemT]]:
+        """Yield the things that are alike: one of the same meaning first, then those that are most alike."""
+        same = self._by_meaning.get(described.meaning)
+        if same is not None:
+            yield Alike(same, is_fuzzy=False)
+        if self._least.sorts and 0 < len(described.comparable) <= _COMPARED_CHARACTERS:
+            yield from self._fuzzy(described)
+
+    def kinds_alike(self, described: Described, kind_of: Callable[[ItemT], int]) -> set[int]:
+        """Return the kinds of the things that are alike; of each kind one is enough."""
+        same = self._by_meaning.get(described.meaning)
+        kinds = set() if same is None else {kind_of(same)}
+        least, effort, text = self._least, self._effort, described.comparable
+        if not 0 < len(text) <= _COMPARED_CHARACTERS:
+            return kinds
+        effort.look(len(self._items))
+        for item, other in reversed(self._items):
+            if kind_of(item) in kinds or not _may_be_alike(described, other, least):
+                continue
+            effort.compare(len(text), len(other.comparable))
+            if fuzz.ratio(text, other.comparable, score_cutoff=100 * least.score) > 0:
+                kinds.add(kind_of(item))
+        return kinds
+
+    def _fuzzy(self, described: Described) -> Iterator[Alike[ItemT]]:
+        least, effort = self._least, self._effort
+        near = self._items if self._in_vain < _PATIENCE else self._items[-_COMPARED_IN_VAIN:]
+        self._in_vain += 1
+        if len(described.comparable) > _LONG_CHARACTERS:
+            effort.look(len(near) * (1 + len(described.texts)))
+            near = [each for each in near if _may_be_alike(described, each[1], least)]
+        text, comparable = described.comparable, [other.comparable for _, other in near]
+        effort.compare(len(text), sum(map(len, comparable)))
+        if len(text) >= _RULED_OUT_CHARACTERS and near:
+            places = _not_ruled_out(text, comparable, least.score)
+            near = [near[place] for place in places]
+            comparable = [comparable[place] for place in places]
+        for _, score, place in _most_alike(text, comparable, 100 * least.score):
+            item, other = near[place]
+            effort.look(1 + len(described.texts))
+            if not _may_be_alike(described, other, least):
+                continue
+            if (len(described.texts) == 1 and score > 0) or _are_alike(
+                described, other, least, effort
+            ):
+                self._in_vain = 0
+                yield Alike(item, is_fuzzy=True)
+
+
+def _not_ruled_out(text: str, others: Sequence[str], score: float) -> Sequence[int]:
+    """Return the places of those that may be alike, by their lengths and beginnings.
+
+    Two texts differ in at least as many characters as beginnings of them do that are of one length, less those by which
+    one text is longer.
+    """
+    lengths = [len(other) for other in others]
+    places: Sequence[int] = range(len(others))
+    most = (1 - score) * (len(text) + max(lengths)) + 1  # one more, for what is lost in rounding
+    longer: float = max(max(lengths) - len(text), len(text) - min(lengths))
+    if longer > most:
+        places = [place for place in places if abs(lengths[place] - len(text)) <= most]
+        longer = most
+    room = most + longer
+    beginning = int(_BEGINNING * room) + 1
+    if beginning > _MOST_OF_A_TEXT * len(text):
+        return places
+    beginnings = [others[place][:beginning] for place in places]
+    least = 100 * (1 - room / (2 * beginning))
+    return sorted([places[at] for _, _, at in _most_alike(text[:beginning], beginnings, least)])
+
+
+def _most_alike(text: str, others: Sequence[str], least: float) -> list[tuple[str, float, int]]:
+    """Return the texts that are alike, the most alike first: each with how much, of 100, and its place."""
+    if not others:
+        return []
+    return process.extract(text, others, scorer=fuzz.ratio, limit=COMPARED, score_cutoff=least)
+
+
+def _may_be_alike(one: Described, other: Described, least: Least) -> bool:
+    """Whether nothing but the characters of texts tells two things apart."""
+    return one.shape == other.shape and all(
+        _may_be_alike_texts(text.forms, another.forms, least)
+        for text, another in zip(one.texts, other.texts, strict=True)
+    )
+
+
+def _may_be_alike_texts(one: Forms, other: Forms, least: Least) -> bool:
+    if one.meaning == other.meaning:
+        return True
+    if one.sort not in least.sorts or other.sort not in least.sorts or one.digits != other.digits:
+        return False
+    return "work" in (one.sort, other.sort) or one.names == other.names
+
+
+def _are_alike(one: Described, other: Described, least: Least, effort: Effort) -> bool:
+    """Whether all texts that stand in the same place are alike, of things that may be."""
+    for text, another in zip(one.texts, other.texts, strict=True):
+        if text.forms.meaning != another.forms.meaning:
+            plain, others = text.forms.plain, another.forms.plain
+            effort.compare(len(plain), len(others))
+            if not fuzz.ratio(plain, others, score_cutoff=100 * least.score) > 0:
+                return False
+    return True

@@ -1,0 +1,208 @@
+"""How alike texts are, and what of their differences matters.
+
+Case, white space, punctuation, word order and small words are no difference. A number, or a name such as a path, makes
+two texts different things, however alike they are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from itertools import pairwise
+from typing import NamedTuple
+
+from rapidfuzz import fuzz
+
+from weighbridge.graders.loop.work_budget import FOLDED_CHARACTERS, Effort
+
+COMPARED_CHARACTERS = 4_000  #: longer texts are the same or not, never nearly the same
+WORK_CHARACTERS = 200  #: from here on a text is a piece of work: an edit, a letter, a script
+ANY_SORT = frozenset(("phrase", "prose", "work"))
+_BY_WORD = frozenset(("phrase", "prose"))
+_PROSE_WORDS = 10
+_ITEM_WORDS = 12  #: the most words in which two items of a list differ
+_MOST_BACK = 0.2  #: of the items of a list, those of which each word was there before
+_LONG_WORDS = 20
+#: Places where any two texts differ, for the most in which two that follow each other do.
+_MORE_PLACES = 1.5
+_ITEM_TEXTS = 50  #: of a list, the texts that are looked at
+
+_WORD = re.compile(r"\w+")
+_DIGITS = re.compile(r"\d+")
+_ENDING = re.compile(r"(?<=\w{4})(?:ing|ed|es|s)\b")
+#: What words stand between. Marks within a word, as in a path or an address, make it a name: all of it matters.
+_BETWEEN = re.compile(r"""[\s"'`(){}\[\],;=!?<>|*#]+|(?<![.:])[.:]++(?=\s|$)|(?<!\S)-+""")
+_MARKED = re.compile(r"\w[/._:@\\~-]|[/~]\w")
+_DIGITS_ALONE = "".join(chr(code) if chr(code).isdigit() else " " for code in range(128))
+_QUOTES_AND_STOPS = " \t\r\n\"'`.,;:!?"
+_SMALL_WORDS = frozenset(
+    [
+        "a",
+        "an",
+        "and",
+        "are",
+        "as",
+        "at",
+        "be",
+        "by",
+        "can",
+        "could",
+        "did",
+        "do",
+        "does",
+        "for",
+        "from",
+        "has",
+        "have",
+        "i",
+        "in",
+        "is",
+        "it",
+        "its",
+        "let",
+        "ll",
+        "me",
+        "my",
+        "now",
+        "of",
+        "on",
+        "or",
+        "our",
+        "please",
+        "re",
+        "s",
+        "so",
+        "still",
+        "tell",
+        "that",
+        "the",
+        "then",
+        "there",
+        "these",
+        "this",
+        "those",
+        "to",
+        "us",
+        "ve",
+        "was",
+        "we",
+        "well",
+        "what",
+        "which",
+        "will",
+        "with",
+        "would",
+        "you",
+        "your",
+    ]
+)
+
+
+class Forms(NamedTuple):
+    """The forms in which a text is compared."""
+
+    sort: str  #: `phrase`, `prose`, `work`, or `bulk`, which is too long to compare
+    #: without differences of case and white space, and without quotes and stops around it
+    plain: str
+    #: equal for texts of the same meaning: the words that carry it, numbers and names
+    meaning: object
+    digits: tuple[str, ...]  #: equal for texts that are alike
+    names: tuple[str, ...]  #: the same, where the text is not a piece of work
+
+
+class Wording:
+    """A text, and the forms in which it is compared."""
+
+    __slots__ = ("forms", "text")
+
+    def __init__(self, text: str, effort: Effort) -> None:
+        self.text = text
+        self.forms = _forms_of(text)
+        effort.describe(text, is_by_word=self.forms.sort in _BY_WORD)
+
+
+def _forms_of(text: str) -> Forms:
+    if len(text) > FOLDED_CHARACTERS:
+        return Forms("bulk", text, text, (), ())
+    folded = text.casefold()
+    # Any white space but the plain one is not printable.
+    is_tidy = folded.isprintable() and "  " not in folded
+    plain = (folded if is_tidy else " ".join(folded.split())).strip(_QUOTES_AND_STOPS)
+    if len(text) > COMPARED_CHARACTERS:
+        return Forms("bulk", plain, plain, (), ())
+    digits = tuple(sorted(_digits_in(folded)))
+    if len(plain) >= WORK_CHARACTERS:
+        return Forms("work", plain, plain, digits, ())
+    tokens = [token for token in _BETWEEN.split(folded) if token]
+    names = [token for token in tokens if not token.isalnum() and _MARKED.search(token)]
+    names.sort()
+    stems = [word for word in stems_of(folded) if word not in _SMALL_WORDS]
+    stems.sort()
+    meaning: object = (tuple(stems), digits, tuple(names)) if len(stems) > 1 else plain
+    sort = "phrase" if len(tokens) < _PROSE_WORDS else "prose"
+    return Forms(sort, plain, meaning, digits, tuple(names))
+
+
+def _digits_in(text: str) -> list[str]:
+    # A pattern takes eight times as long.
+    return text.translate(_DIGITS_ALONE).split() if text.isascii() else _DIGITS.findall(text)
+
+
+def stems_of(folded: str) -> list[str]:
+    """Return the words of a text in lower case without their endings."""
+    return _WORD.findall(_ENDING.sub("", folded))
+
+
+def ratio(one: str, other: str, effort: Effort) -> float:
+    """Return how alike two texts are, character by character, from 0 to 1; of long ones their beginnings."""
+    if one == other:
+        return 1.0
+    beginning = COMPARED_CHARACTERS if effort.is_left else WORK_CHARACTERS
+    one, other = one[:beginning], other[:beginning]
+    effort.compare(len(one), len(other))
+    return fuzz.ratio(one, other) / 100
+
+
+def lists_items(texts: list[str]) -> bool:
+    """Whether texts are one sentence with another item in it each time: work through a list, not a repeat."""
+    variants = list(dict.fromkeys(texts))
+    if len(variants) < max(3, 0.7 * len(texts)):
+        return False
+    before = _stems(variants[0])
+    seen = set(before)
+    back = 0
+    for spoken in map(_stems, variants[1:_ITEM_TEXTS]):
+        gone, come = before - spoken, spoken - before
+        if not (_is_item(gone) and _is_item(come)):
+            return False
+        back += seen.issuperset(come)
+        seen.update(come)
+        before = spoken
+    if _changes_here_and_there([text.split() for text in variants[:_ITEM_TEXTS]]):
+        return False
+    # Items that came before come back when work is done over; one may be made of parts of others, as a name is.
+    return back <= _MOST_BACK * len(variants)
+
+
+def _changes_here_and_there(texts: list[list[str]]) -> bool:
+    """Whether long texts of equal length differ now in one place and now in another: in a list it is always the same."""
+    if len({len(words) for words in texts}) > 1 or len(texts[0]) < _LONG_WORDS:
+        return False
+    changes = [
+        {
+            place
+            for place, (word, other) in enumerate(zip(one, another, strict=True))
+            if word != other
+        }
+        for one, another in pairwise(texts)
+    ]
+    return len(set().union(*changes)) > _MORE_PLACES * max(map(len, changes))
+
+
+def _stems(text: str) -> Counter[str]:
+    return Counter(stems_of(text[:COMPARED_CHARACTERS].casefold()))
+
+
+def _is_item(words: Counter[str]) -> bool:
+    small = sum(count for word, count in words.items() if word in _SMALL_WORDS)
+    return 0 < words.total() <= _ITEM_WORDS and 2 * small < words.total()

@@ -1,0 +1,245 @@
+"""Cases: from the bytes of one line to what to grade with what, validated once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, NotRequired
+
+import orjson
+from pydantic import ConfigDict, StringConstraints, TypeAdapter, ValidationError, with_config
+from typing_extensions import TypedDict
+
+from weighbridge.errors import LineError, nearest
+from weighbridge.grading.hints import advice_on
+from weighbridge.grading.strict_json import decode_line
+from weighbridge.jobs.line import describe_name_fault, is_valid_name
+from weighbridge.jobs.model import (
+    GRADERS_LIMIT,
+    METADATA_LIMIT_BYTES,
+    NAME_LIMIT,
+    ErrorCode,
+    GraderSpec,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+# \Z rather than $, which would let a final newline pass.
+Name = Annotated[
+    str,
+    StringConstraints(min_length=1, max_length=NAME_LIMIT, pattern=r"\A[^\x00-\x1f\x7f-\x9f]*\z"),
+]
+
+_STRICT = ConfigDict(extra="forbid", strict=True)
+
+
+@with_config(_STRICT)
+class _SpecShape(TypedDict):
+    grader: Name
+    config: NotRequired[dict[str, Any] | None]
+    label: NotRequired[Name]
+
+
+@with_config(_STRICT)
+class CaseShape(TypedDict):
+    """One line of input, as JSON."""
+
+    custom_id: Name
+    inputs: dict[str, Any]
+    grader: NotRequired[Name]
+    config: NotRequired[dict[str, Any] | None]
+    graders: NotRequired[list[_SpecShape]]
+    metadata: NotRequired[dict[str, Any] | None]
+
+
+_validate = TypeAdapter(CaseShape).validator.validate_python  # without a layer of Python around it
+_NEEDED: dict[type, str] = {
+    CaseShape: 'it needs "custom_id" and "inputs"',
+    _SpecShape: 'a grader is an id, or {"grader": ..., "config": ..., "label": ...}',
+}
+_EXPECTED = {
+    "string_type": "a string",
+    "dict_type": "an object",
+    "list_type": "an array",
+    "string_too_short": "not empty",
+    "string_too_long": f"at most {NAME_LIMIT} characters",
+    "string_pattern_mismatch": "without control characters",
+}
+
+
+class Case(NamedTuple):
+    """One line of input, ready to be graded."""
+
+    custom_id: str
+    inputs: dict[str, Any]
+    graders: tuple[GraderSpec, ...]
+    metadata: dict[str, Any] | None
+
+
+def parse_case(raw: bytes, defaults: tuple[GraderSpec, ...]) -> Case:
+    """Return the case on a line; LineError says what is wrong with it."""
+    value = decode_line(raw)
+    # What nearly every line is needs no more than this.
+    name, inputs = value.get("custom_id"), value.get("inputs")
+    if (
+        len(value) == 2
+        and defaults
+        and type(inputs) is dict
+        and type(name) is str
+        and is_valid_name(name)
+    ):
+        return Case(name, inputs, defaults, None)
+    if "inputs" not in value:
+        _refuse_stray(value)
+    _check_bounds(value, len(raw))
+    _write_out_graders(value)
+    try:
+        shape: CaseShape = _validate(value)
+    except ValidationError as error:
+        raise _explain(error, value) from None
+    return Case(
+        shape["custom_id"], shape["inputs"], _graders(shape, defaults), shape.get("metadata")
+    )
+
+
+def _refuse_stray(value: dict[str, Any]) -> None:
+    """Refuse an object that is no case at all, with what it seems to be."""
+    advice = advice_on(value)
+    if advice or "custom_id" not in value:
+        lacking = "'inputs'" if "custom_id" in value else "'custom_id' and 'inputs'"
+        raise LineError(
+            ErrorCode.MISSING_FIELD,
+            f"the line is no case: it lacks {lacking}, and has the shape of no trace that is known",
+            advice or _instead_of("inputs", value, CaseShape) or _NEEDED[CaseShape],
+        )
+
+
+def _write_out_graders(value: dict[str, Any]) -> None:
+    """Write graders that are named by their ids alone as objects."""
+    graders = value.get("graders")
+    if type(graders) is list:
+        value["graders"] = [{"grader": spec} if type(spec) is str else spec for spec in graders]
+
+
+def _check_bounds(value: dict[str, Any], size: int) -> None:
+    """Refuse what pydantic would take much memory to complain of: it keeps every single fault."""
+    _check_keys(value, CaseShape, "")
+    graders = value.get("graders")
+    if type(graders) is list:
+        if len(graders) > GRADERS_LIMIT:
+            raise LineError(
+                ErrorCode.INVALID_FIELD,
+                f"the case has {len(graders):,} graders, at most {GRADERS_LIMIT} are allowed",
+                "make several cases of it",
+            )
+        for place, spec in enumerate(graders):
+            if type(spec) is dict:
+                _check_keys(spec, _SpecShape, f"graders.{place}.")
+    # Metadata stands in every result of the case.
+    if size > METADATA_LIMIT_BYTES and (metadata := value.get("metadata")):
+        length = len(orjson.dumps(metadata))
+        if length > METADATA_LIMIT_BYTES:
+            raise LineError(
+                ErrorCode.INVALID_FIELD,
+                f"the metadata has {length:,} bytes, at most {METADATA_LIMIT_BYTES:,} are allowed",
+                "keep what is large elsewhere, and name it here",
+            )
+
+
+def _check_keys(value: dict[str, Any], shape: type, place: str) -> None:
+    known = shape.__annotations__
+    if len(value) > len(known):
+        raise _unknown_field(place, next(name for name in value if name not in known), known)
+
+
+def _instead_of(missing: str, value: dict[str, Any], shape: type) -> str:
+    """Return which unknown key probably stands for one that is missing; empty if none does."""
+    unknown = [key for key in value if key not in shape.__annotations__]
+    given = nearest(missing, unknown)
+    return f"{given[:80]!r} stands there; did you mean {missing!r}?" if given else ""
+
+
+def _unknown_field(place: str, name: str, known: Iterable[str]) -> LineError:
+    guess = nearest(name, known)
+    meant = f"did you mean {guess!r}? " if guess else ""
+    return LineError(
+        ErrorCode.UNKNOWN_FIELD,
+        f"nothing reads the field {(place + name)[:80]!r}",
+        f"{meant}Known: {', '.join(known)}; what is your own goes into 'metadata'",
+    )
+
+
+def _graders(shape: CaseShape, defaults: tuple[GraderSpec, ...]) -> tuple[GraderSpec, ...]:
+    if "grader" in shape:
+        if "graders" in shape:
+            raise LineError(
+                ErrorCode.INVALID_FIELD,
+                "the case has both 'grader' and 'graders'",
+                "keep one of them",
+            )
+        return (GraderSpec(shape["grader"], shape.get("config")),)
+    if shape.get("config") is not None:
+        raise LineError(
+            ErrorCode.INVALID_FIELD,
+            "the case has a 'config' and no 'grader'",
+            "name the grader beside it",
+        )
+    if "graders" not in shape:
+        if not defaults:
+            raise LineError(
+                ErrorCode.NO_GRADER,
+                "no grader is named",
+                "give the case a 'grader', or the batch one: --grader ID",
+            )
+        return defaults
+    specs = tuple(
+        GraderSpec(spec["grader"], spec.get("config"), spec.get("label", ""))
+        for spec in shape["graders"]
+    )
+    labels = {spec.label for spec in specs}
+    if not specs:
+        raise LineError(
+            ErrorCode.INVALID_FIELD,
+            "'graders' is empty",
+            "name at least one grader, or leave it out",
+        )
+    if len(labels) < len(specs):
+        raise LineError(
+            ErrorCode.INVALID_FIELD,
+            "two of the case's graders have one label",
+            "give each its own 'label'",
+        )
+    return specs
+
+
+def _explain(error: ValidationError, value: dict[str, Any]) -> LineError:
+    """Turn pydantic's first complaint into a line error: what is missing first, then what is unknown, then the rest."""
+    order = {"missing": 0, "extra_forbidden": 1}
+    first = min(error.errors(include_url=False), key=lambda fault: order.get(fault["type"], 2))
+    place = ".".join(map(str, first["loc"]))
+    name = str(first["loc"][-1])
+    match first["type"]:
+        case "missing":
+            in_graders = first["loc"][0] == "graders"
+            shape = _SpecShape if in_graders else CaseShape
+            where: Any = value["graders"][first["loc"][1]] if in_graders else value
+            return LineError(
+                ErrorCode.MISSING_FIELD,
+                f"the case lacks {place!r}",
+                _instead_of(name, where, shape) or _NEEDED[shape],
+            )
+        case "extra_forbidden":
+            shape = _SpecShape if "graders" in first["loc"] else CaseShape
+            return _unknown_field(place.removesuffix(name), name, shape.__annotations__)
+        case _ if first["loc"] == ("custom_id",):
+            fault = describe_name_fault(value["custom_id"])
+            hint = f"use 1 to {NAME_LIMIT} characters, none of them control characters"
+            return LineError(
+                ErrorCode.INVALID_CUSTOM_ID, f"the custom_id is not valid: {fault}", hint
+            )
+        case kind:
+            expected = _EXPECTED.get(kind, first["msg"])
+            if type(first["loc"][-1]) is int:  # a place in `graders`, the one list
+                expected = "a grader's id, or an object"
+            return LineError(
+                ErrorCode.INVALID_FIELD, f"{place[:80]!r} must be {expected}", "see the case format"
+            )

@@ -1,0 +1,126 @@
+"""Graders at hand: built once for each config, with what every job of theirs needs to know."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from weighbridge.errors import UnknownGraderError, WeighbridgeError, nearest
+from weighbridge.graders.registry import default_registry
+from weighbridge.graders.trace_grader import TraceGrader
+from weighbridge.grading.receipt import receipt_subject
+from weighbridge.jobs.model import CONFIG_LIMIT_BYTES, ErrorCode, GraderSpec, JobError
+from weighbridge.settings import KIB
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from weighbridge.graders.base import Grader, GraderResult
+    from weighbridge.graders.registry import Registry
+
+_KEPT_CONFIG_BYTES = 64 * KIB
+MESSAGE_LIMIT = 300  #: characters of what is told of an exception
+
+
+@dataclass(frozen=True, slots=True)
+class ReadyGrader:
+    """A grader at hand for one config."""
+
+    grade: Callable[..., GraderResult]
+    version: int
+    id_and_version: str
+    subject: bytes  #: the constant part of receipts
+    required: frozenset[str]
+    known: frozenset[str]
+    reads_trace: bool  #: whether it takes the trace as it was read for another grader
+
+    def fault_of(self, inputs: dict[str, Any]) -> JobError | None:
+        """Return what is wrong with the names of a job's inputs."""
+        given = inputs.keys()
+        for name in sorted(self.required - given):
+            return JobError(
+                ErrorCode.MISSING_FIELD,
+                f"the inputs lack {name!r}",
+                f"needed: {', '.join(sorted(self.required))}",
+            )
+        for name in sorted(given - self.known):
+            guess = nearest(name, self.known)
+            meant = f"did you mean {guess!r}? " if guess else ""
+            known = ", ".join(sorted(self.known))
+            return JobError(
+                ErrorCode.UNKNOWN_FIELD,
+                f"nothing reads the input {name[:80]!r}",
+                f"{meant}Known: {known}",
+            )
+        return None
+
+
+class ReadyGraders:
+    """Builds graders and keeps the latest."""
+
+    def __init__(self, registry: Registry | None = None) -> None:
+        self._registry = registry or default_registry()
+        self._build = lru_cache(maxsize=256)(self._build_uncached)
+
+    def get(self, spec: GraderSpec) -> ReadyGrader | JobError:
+        """Return the grader of a spec, or why there is none."""
+        if spec.config is None:
+            return self._build(spec.grader, b"")
+        config = orjson.dumps(spec.config, option=orjson.OPT_SORT_KEYS)
+        if len(config) > CONFIG_LIMIT_BYTES:
+            return JobError(
+                ErrorCode.INVALID_CONFIG,
+                f"the config has {len(config):,} bytes, at most {CONFIG_LIMIT_BYTES:,} are allowed",
+                "a config says how to judge; what to judge belongs to the inputs",
+            )
+        # A stranger's lines may each have a large config of their own: keeping them all would fill the memory.
+        build = self._build if len(config) <= _KEPT_CONFIG_BYTES else self._build_uncached
+        return build(spec.grader, config)
+
+    def _build_uncached(self, grader_id: str, config: bytes) -> ReadyGrader | JobError:
+        try:
+            grader = self._registry.create(grader_id, orjson.loads(config) if config else None)
+        except WeighbridgeError as error:
+            return JobError(error.code, error.message, error.hint or _hint(error, grader_id))
+        except MemoryError:
+            raise  # another time there may be enough: nothing to remember
+        except Exception as error:  # noqa: BLE001 - a plug-in may raise anything
+            return JobError(
+                ErrorCode.INVALID_CONFIG,
+                f"grader {grader_id!r} cannot be built: {brief(error)}",
+                _hint(error, grader_id),
+            )
+        required, known = _parameters(type(grader))
+        version = type(grader).version
+        return ReadyGrader(
+            grader.grade,
+            version,
+            f"{grader_id}={version}",
+            receipt_subject(grader_id, version, grader.effective_config()),
+            required,
+            known,
+            reads_trace=isinstance(grader, TraceGrader),
+        )
+
+
+def brief(error: BaseException) -> str:
+    """Return what an error says, in a line."""
+    return f"{type(error).__name__}: {error}"[:MESSAGE_LIMIT]
+
+
+@lru_cache(maxsize=256)
+def _parameters(grader: type[Grader]) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the inputs a grader requires and those it knows: the parameters of its `grade`."""
+    found = [p for name, p in inspect.signature(grader.grade).parameters.items() if name != "self"]
+    required = frozenset(p.name for p in found if p.default is p.empty)
+    return required, frozenset(p.name for p in found)
+
+
+def _hint(error: Exception, grader_id: str) -> str:
+    if isinstance(error, UnknownGraderError):
+        return "a grader that is not built in is a plug-in, to be installed where the workers run"
+    return f"`weighbridge graders show {grader_id}` lists what its config can say"

@@ -1,0 +1,19 @@
+"""What a line seems to be that is no case, so that whoever wrote it is told what to do with it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weighbridge.traces.hints import meant
+from weighbridge.traces.split import is_trace
+
+_OF_RESULTS = frozenset({"grader_version", "receipt", "status"})
+
+
+def advice_on(value: Any) -> str:
+    """Return a hint for a JSON value in the place of a case; empty if it is like nothing known."""
+    if type(value) is dict and value.keys() >= _OF_RESULTS:
+        return "this is a result that Weighbridge wrote: give the cases that it came from"
+    if is_trace(value):
+        return "this is a trace, and a file holds either cases or traces: as a case, it stands in inputs.trace"
+    return meant(value)

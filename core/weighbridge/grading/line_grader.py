@@ -1,0 +1,273 @@
+"""Lines in, result lines out: the one place where jobs are graded, with or without a queue."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, Protocol
+
+from weighbridge.errors import LineError
+from weighbridge.grading.case import Case, parse_case
+from weighbridge.grading.grader_cache import ReadyGrader, ReadyGraders, brief
+from weighbridge.grading.inputs import Inputs
+from weighbridge.grading.result_lines import Graded, result_line, written
+from weighbridge.grading.tally import Tally
+from weighbridge.jobs.chunk import Line
+from weighbridge.jobs.line import peek_custom_id
+from weighbridge.jobs.model import (
+    ErrorCode,
+    GraderSpec,
+    JobError,
+    JobStatus,
+    parse_specs,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from weighbridge.graders.registry import Registry
+
+__all__ = ["JobDeadlineError", "LineGrader", "Tally", "digest_of", "grade_lines"]
+
+WHOLE_LINE = -1  #: in the place of a job: every job of its line
+
+
+class JobDeadlineError(BaseException):
+    """Raised into a grader that does not end; no `except Exception` in a grader catches it."""
+
+
+class Watch(Protocol):
+    """Told which job runs, so that a job that hangs or kills its process can be named."""
+
+    def begin(self, line: int, job: int) -> None:
+        """Note that a job begins: its line's index in the chunk, and its place on that line."""
+
+    def end(self) -> None:
+        """Note that no job runs."""
+
+
+class _NoWatch:
+    def begin(self, line: int, job: int) -> None:
+        pass
+
+    def end(self) -> None:
+        pass
+
+
+_NO_WATCH = _NoWatch()
+
+
+class LineGrader:
+    """Grades lines with the graders they name, or else with a batch's own; keeps the graders it has built."""
+
+    def __init__(
+        self, defaults: Sequence[GraderSpec] = (), registry: Registry | None = None
+    ) -> None:
+        self._defaults = tuple(defaults)
+        self._ready = ReadyGraders(registry)
+
+    def grade(
+        self,
+        line: Line,
+        tally: Tally,
+        watch: Watch = _NO_WATCH,
+        condemned: Mapping[int, JobError] | None = None,
+    ) -> bytes:
+        """Return the result lines of one line of input and count them.
+
+        `condemned` are jobs, by their place on the line or WHOLE_LINE, that must not be tried again, and why.
+        """
+        # What kills may be the reading of the line itself.
+        case = (condemned and condemned.get(WHOLE_LINE)) or self._read(line, watch)
+        if isinstance(case, JobError):
+            return self._errored(line, tally, case)
+        return self.grade_case(line, case, tally, watch, condemned)
+
+    def grade_case(
+        self,
+        line: Line,
+        case: Case,
+        tally: Tally,
+        watch: Watch = _NO_WATCH,
+        condemned: Mapping[int, JobError] | None = None,
+    ) -> bytes:
+        """Return the result lines of a line that was read already, and count them."""
+        specs, inputs = case.graders, Inputs(case.inputs)
+        if len(specs) == 1:
+            return self._job(line, case, inputs, specs[0], 0, tally, watch, condemned)
+        return b"".join(
+            self._job(line, case, inputs, spec, place, tally, watch, condemned)
+            for place, spec in enumerate(specs)
+        )
+
+    def close(self, line: Line, tally: Tally, status: JobStatus) -> bytes:
+        """Return the result lines of a line that was not graded in time, and count them."""
+        fault = _CLOSED[status]
+        case = self._case(line)
+        if isinstance(case, JobError):
+            tally.count(None, None, status)
+            custom_id = peek_custom_id(line.raw)
+            return result_line(line.number, custom_id, None, None, None, status, None, fault)
+        out = b""
+        for spec in case.graders:
+            tally.count(spec.label, spec.grader, status)
+            out += result_line(
+                *(line.number, case.custom_id, spec.label, spec.grader, None),
+                *(status, None, fault, case.metadata),
+            )
+        return out
+
+    def fault_of(self, line: Line) -> JobError | None:
+        """Return why a line cannot be graded, as far as that can be told without grading it."""
+        case = self._case(line)
+        if isinstance(case, JobError):
+            return case
+        for spec in case.graders:
+            ready = self._ready.get(spec)
+            fault = ready if isinstance(ready, JobError) else ready.fault_of(case.inputs)
+            if fault:
+                return fault
+        return None
+
+    def _read(self, line: Line, watch: Watch) -> Case | JobError:
+        """Return a line's case, under watch like a job: a line may be made to be slow or large to read."""
+        try:
+            try:
+                watch.begin(line.index, WHOLE_LINE)
+                return self._case(line)
+            finally:
+                watch.end()
+        except JobDeadlineError as error:
+            return JobError(ErrorCode.TIMEOUT, str(error), "make the line smaller")
+        except MemoryError:
+            return _OUT_OF_MEMORY
+
+    def jobs_of(self, line: Line) -> int:
+        """Return how many jobs a line is."""
+        case = self._case(line)
+        return 1 if isinstance(case, JobError) else len(case.graders)
+
+    def _case(self, line: Line) -> Case | JobError:
+        if line.fault:
+            return line.fault
+        try:
+            return parse_case(line.raw, self._defaults)
+        except LineError as error:
+            return JobError(error.line_code, error.message, error.hint)
+
+    def _errored(self, line: Line, tally: Tally, error: JobError) -> bytes:
+        tally.count(None, None, JobStatus.ERRORED, error.code)
+        custom_id = peek_custom_id(line.raw)
+        told = error.at(line.place)
+        return result_line(line.number, custom_id, None, None, None, JobStatus.ERRORED, None, told)
+
+    def _job(
+        self,
+        line: Line,
+        case: Case,
+        inputs: Inputs,
+        spec: GraderSpec,
+        place: int,
+        tally: Tally,
+        watch: Watch,
+        condemned: Mapping[int, JobError] | None,
+    ) -> bytes:
+        if condemned and place in condemned:
+            return self._job_errored(line, case, spec, None, tally, condemned[place])
+        ready, graded = self._watched(line, case, inputs, spec, place, watch)
+        if ready:
+            tally.versions_used.add(ready.id_and_version)
+        if isinstance(graded, JobError):
+            version = ready.version if ready else None
+            return self._job_errored(line, case, spec, version, tally, graded)
+        row, outcome, cause, score = graded
+        tally.count(spec.label, spec.grader, outcome, cause, score)
+        return row
+
+    def _watched(
+        self, line: Line, case: Case, inputs: Inputs, spec: GraderSpec, place: int, watch: Watch
+    ) -> tuple[ReadyGrader | None, Graded | JobError]:
+        """Build the grader, let it judge and write its result, all under watch; whatever happens instead, an error says so."""
+        ready: ReadyGrader | JobError | None = None
+        try:
+            # The inner one: an interruption that comes as the job ends belongs to it still.
+            try:
+                watch.begin(line.index, place)
+                ready = self._ready.get(spec)
+                if isinstance(ready, JobError):
+                    return None, ready
+                # A grader's own parameters are what lines nearly always have.
+                same = inputs.given.keys() == ready.known
+                fault = None if same else ready.fault_of(inputs.given)
+                if fault:
+                    return ready, fault
+                named = inputs.with_trace_read if ready.reads_trace else inputs.given
+                return ready, written(line, case, inputs, spec, ready, ready.grade(**named))
+            finally:
+                watch.end()
+        except JobDeadlineError as error:
+            hint = "raise WEIGHBRIDGE_JOB_DEADLINE_SECONDS, or mend the grader"
+            failure = JobError(ErrorCode.TIMEOUT, str(error), hint)
+        except MemoryError:
+            failure = _OUT_OF_MEMORY
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - a plug-in may raise anything, and the rest goes on
+            failure = JobError(
+                ErrorCode.GRADER_CRASHED,
+                f"the grader raised {brief(error)}",
+                "graders must not raise",
+            )
+        return ready if isinstance(ready, ReadyGrader) else None, failure
+
+    def _job_errored(
+        self,
+        line: Line,
+        case: Case,
+        spec: GraderSpec,
+        version: int | None,
+        tally: Tally,
+        error: JobError,
+    ) -> bytes:
+        tally.count(spec.label, spec.grader, JobStatus.ERRORED, error.code)
+        return result_line(
+            *(line.number, case.custom_id, spec.label, spec.grader, version),
+            *(JobStatus.ERRORED, None, error.at(line.place), case.metadata),
+        )
+
+
+def grade_lines(
+    lines: Iterable[bytes], graders: Sequence[str | Mapping[str, Any] | GraderSpec] = ()
+) -> Iterator[bytes]:
+    """Grade raw lines in this process, without a queue, and yield the result lines of each.
+
+    The lines are what a batch's would be, but that a repeated custom_id is not noticed.
+    """
+    grader = LineGrader(parse_specs(graders))
+    tally = Tally()
+    for index, raw in enumerate(lines):
+        if raw.strip():
+            yield grader.grade(Line(index, index + 1, raw.rstrip(b"\n")), tally)
+
+
+def digest_of(results: bytes) -> str:
+    """Return the digest by which two gradings of a chunk are compared."""
+    return sha256(results).hexdigest()
+
+
+_CLOSED = {
+    JobStatus.CANCELLED: JobError(
+        ErrorCode.CANCELLED,
+        "the batch was cancelled before this job was graded",
+        "`weighbridge retry` grades it after all",
+    ),
+    JobStatus.EXPIRED: JobError(
+        ErrorCode.EXPIRED,
+        "the batch expired before this job was graded",
+        "`weighbridge retry` grades it after all; WEIGHBRIDGE_BATCH_EXPIRY_SECONDS gives more time",
+    ),
+}
+
+
+_OUT_OF_MEMORY = JobError(
+    ErrorCode.OUT_OF_MEMORY,
+    "the grader wanted more memory than a worker child may have",
+    "split the case, or raise WEIGHBRIDGE_CHILD_MEMORY_LIMIT_BYTES",
+)

@@ -1,0 +1,121 @@
+"""Receipts: canonical JSON (RFC 8785) and the SHA-256 over it that ties a result to what was graded."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+import orjson
+import rfc8785
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_LARGE_INPUTS_BYTES = 256 * 1024
+_SHORT_FLOATS = 1e15  #: beyond it some write exponents
+
+
+def canonical_json(value: object) -> bytes:
+    """Return a JSON value in RFC 8785 canonical form; integers over 2^53, which it leaves open, in all their digits."""
+    try:
+        text = orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+    except TypeError:  # an integer over 64 bits
+        return _canonical_slowly(value)
+    # Keys sort by UTF-16 there and by UTF-8 here, which is the same for ASCII.
+    if not (text.isascii() or _has_ascii_keys(value)):
+        return _canonical_slowly(value)
+    if _is_plain(value):
+        return text
+    try:
+        return orjson.dumps(_with_plain_floats(value), option=orjson.OPT_SORT_KEYS)
+    except TypeError:
+        return _canonical_slowly(value)
+
+
+def _is_plain(node: Any) -> bool:
+    """Whether there is nothing in a value that orjson writes otherwise than RFC 8785, floats above all."""
+    kind = type(node)
+    if kind is not dict and kind is not list:
+        return kind is str or kind is int or kind is bool or node is None
+    for value in node.values() if kind is dict else node:
+        kind = type(value)
+        if kind is str or kind is bool or value is None or kind is int:
+            continue
+        if kind is float and _is_plain_float(value):
+            continue
+        if (kind is not dict and kind is not list) or not _is_plain(value):
+            return False
+    return True
+
+
+def _with_plain_floats(node: Any) -> Any:
+    """Return a value in which floats stand as RFC 8785 writes them; TypeError for a type that JSON does not have."""
+    kind = type(node)
+    if kind is dict:
+        return {key: _with_plain_floats(item) for key, item in node.items()}
+    if kind is list:
+        return [_with_plain_floats(item) for item in node]
+    if kind is str or kind is int or kind is bool or node is None:
+        return node
+    if kind is not float:
+        raise TypeError
+    if _is_plain_float(node):
+        return node
+    is_short = abs(node) < _SHORT_FLOATS and node.is_integer()
+    return int(node) if is_short else orjson.Fragment(rfc8785.dumps(node))
+
+
+def _is_plain_float(number: float) -> bool:
+    """Whether a float is written with digits and a point alone, by both."""
+    return 1e-4 < abs(number) < _SHORT_FLOATS and not number.is_integer()
+
+
+def _has_ascii_keys(node: object) -> bool:
+    if type(node) is dict:
+        return "".join(node).isascii() and all(map(_has_ascii_keys, node.values()))
+    return type(node) is not list or all(map(_has_ascii_keys, node))
+
+
+def _canonical_slowly(value: object) -> bytes:
+    """Write containers and large integers here, and leave floats to the library."""
+    if isinstance(value, dict):
+        items = sorted(value.items(), key=lambda item: str.encode(item[0], "utf-16-be"))
+        members = (orjson.dumps(key) + b":" + _canonical_slowly(item) for key, item in items)
+        return b"{" + b",".join(members) + b"}"
+    if isinstance(value, (list, tuple)):
+        return b"[" + b",".join(map(_canonical_slowly, value)) + b"]"
+    if type(value) is int:
+        return str(value).encode()
+    if isinstance(value, float):
+        return rfc8785.dumps(value)
+    return orjson.dumps(value)
+
+
+def receipt(subject: bytes, inputs: bytes, result: Mapping[str, Any]) -> str:
+    """Return the SHA-256 that ties a result to grader, version, config and inputs.
+
+    It is taken over the canonical form of `{"config", "grader", "grader_version", "inputs", "result"}`;
+    `subject` is the beginning of that, up to the inputs (see `receipt_subject`), and `inputs` are canonical already.
+    """
+    # The score is the one float of most results; whole, it reads as an integer in RFC 8785.
+    score = result["score"]
+    judged = {**result, "score": int(score)} if score == 1.0 or score == 0.0 else result  # noqa: PLR1714 - faster
+    parts = (subject, inputs, canonical_json(judged))
+    if len(inputs) < _LARGE_INPUTS_BYTES:
+        return sha256(b'%b"inputs":%b,"result":%b}' % parts).hexdigest()
+    # Joined, a large case would be in memory once more than it has to.
+    digest = sha256(subject)
+    for part in (b'"inputs":', inputs, b',"result":', parts[2], b"}"):
+        digest.update(part)
+    return digest.hexdigest()
+
+
+def receipt_subject(grader: str, version: int, config: dict[str, Any]) -> bytes:
+    """Return the part of a receipt that is the same for every job of one grader and config."""
+    subject = canonical_json({"config": config, "grader": grader, "grader_version": version})
+    return subject[:-1] + b","
+
+
+def encode_result(line: dict[str, Any]) -> bytes:
+    """Return a result as one line of JSON, newline included."""
+    return orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE)

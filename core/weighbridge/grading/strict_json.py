@@ -1,0 +1,125 @@
+"""Strict JSON: the object on a line, or why it is not one."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import jiter
+
+from weighbridge.errors import LineError
+from weighbridge.grading.hints import advice_on
+from weighbridge.jobs.line import BYTE_ORDER_MARK, json_type
+from weighbridge.jobs.model import ErrorCode
+
+DEPTH_LIMIT = 200  #: jiter's own
+INT_MIN, INT_MAX = -(2**63), 2**64 - 1
+
+
+def decode_line(line: bytes) -> dict[str, Any]:
+    """Return the object on a line; LineError for all that is not strict JSON within our limits."""
+    try:
+        value = jiter.from_json(line, catch_duplicate_keys=True, allow_inf_nan=False)
+    except ValueError as error:
+        raise _explain(line, str(error)) from None
+    if type(value) is not dict:
+        raise LineError(
+            ErrorCode.NOT_AN_OBJECT,
+            f"the line is a JSON {json_type(value)}, not an object",
+            advice_on(value) or 'write one case a line: {"custom_id": ..., "inputs": {...}}',
+        )
+    _check_numbers(value)
+    return value
+
+
+def _check_numbers(root: dict[str, Any]) -> None:
+    stack: list[Any] = [root]
+    for node in stack:
+        for value in node.values() if type(node) is dict else node:
+            kind = type(value)
+            if kind is str or value is None or kind is bool:
+                continue
+            if kind is dict or kind is list:
+                stack.append(value)
+            elif (kind is int and not INT_MIN <= value <= INT_MAX) or (
+                kind is float and not math.isfinite(value)
+            ):
+                raise LineError(
+                    ErrorCode.NUMBER_OUT_OF_RANGE,
+                    "a number is larger than 64 bits can hold",
+                    "write very large numbers as strings",
+                )
+
+
+def _explain(line: bytes, reason: str) -> LineError:
+    """Say in our words what jiter found wrong with a line."""
+    place = reason.rpartition(" column ")[2]
+    at = f" at byte {place}" if place.isdigit() else ""
+    if line.startswith(BYTE_ORDER_MARK):
+        return LineError(
+            ErrorCode.BYTE_ORDER_MARK,
+            "the line starts with a byte-order mark",
+            "remove the three bytes EF BB BF; joined files often have them in the middle",
+        )
+    try:
+        line.decode()
+    except UnicodeDecodeError as error:
+        return LineError(
+            ErrorCode.INVALID_UTF8,
+            f"byte {error.start + 1} is not UTF-8: 0x{line[error.start]:02x}",
+            "save the file as UTF-8",
+        )
+    known = (
+        (
+            "recursion limit",
+            ErrorCode.TOO_DEEP,
+            f"nested deeper than {DEPTH_LIMIT} levels{at}",
+            "flatten the value",
+        ),
+        (
+            "number out of range",
+            ErrorCode.NUMBER_OUT_OF_RANGE,
+            f"a number is too long{at}",
+            "write it as a string",
+        ),
+        (
+            "hex escape",
+            ErrorCode.LONE_SURROGATE,
+            f"half of a surrogate pair{at}",
+            "write both halves, or U+FFFD",
+        ),
+        (
+            "surrogate",
+            ErrorCode.LONE_SURROGATE,
+            f"half of a surrogate pair{at}",
+            "write both halves, or U+FFFD",
+        ),
+        (
+            "EOF while",
+            ErrorCode.INVALID_JSON,
+            f"the JSON ends too early{at}",
+            "the line may have been cut off",
+        ),
+    )
+    if "duplicate key" in reason:  # before the rest, for the key may read like any of it
+        key = reason.partition('key "')[2].rpartition('" at ')[0]
+        return LineError(
+            ErrorCode.DUPLICATE_KEY,
+            f"the key {key[:80]!r} stands twice in one object",
+            "keep one of them",
+        )
+    for sign, code, message, hint in known:
+        if sign in reason:
+            return LineError(code, message, hint)
+    token = line[int(place) - 1 :] if place.isdigit() else b""
+    if token.lstrip(b"-").startswith((b"NaN", b"Infinity")):
+        return LineError(
+            ErrorCode.NUMBER_OUT_OF_RANGE,
+            f"NaN and Infinity are not JSON{at}",
+            "write null or a string instead",
+        )
+    return LineError(
+        ErrorCode.INVALID_JSON,
+        f"not JSON: {reason.partition(' at line ')[0]}{at}",
+        "write one JSON object a line",
+    )

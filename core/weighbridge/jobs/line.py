@@ -1,0 +1,63 @@
+"""One line of a batch before it is parsed: whose it is, and what surrounds its value."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from weighbridge.jobs.model import NAME_LIMIT, VALID_NAME
+
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+JSON_SPACE = b" \t\r\n"  #: what may stand around a value; a line of nothing else is blank
+
+
+class _Identity(msgspec.Struct):
+    custom_id: Any = None
+
+
+_identity = msgspec.json.Decoder(_Identity)
+
+
+def peek_custom_id(line: bytes) -> str | None:
+    """Return the custom_id of a line that is JSON, as cheaply as can be; None where it has no valid one.
+
+    Producer and worker both ask here, so that they agree on which line owns an id.
+    """
+    try:
+        name = _identity.decode(line).custom_id
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return None
+    return name if type(name) is str and is_valid_name(name) else None
+
+
+def is_valid_name(name: str) -> bool:
+    """Whether a string can be a custom_id or a label: 1 to 256 characters, none of them control characters."""
+    # Printable is the common case, and tested much faster.
+    return (0 < len(name) <= NAME_LIMIT and name.isprintable()) or bool(VALID_NAME.fullmatch(name))
+
+
+def json_type(value: object) -> str:
+    """Return what JSON calls the type of a parsed value."""
+    names = {
+        list: "array",
+        str: "string",
+        bool: "boolean",
+        int: "number",
+        float: "number",
+        type(None): "null",
+    }
+    return names.get(type(value), "object")
+
+
+def describe_name_fault(name: object) -> str:
+    """Say what is wrong with a custom_id or a label."""
+    if not isinstance(name, str):
+        kind = json_type(name)
+        article = "an" if kind in {"array", "object"} else "a"
+        return f"it is {article} {kind}, not a string"
+    if not name:
+        return "it is empty"
+    if len(name) > NAME_LIMIT:
+        return f"it has {len(name):,} characters, at most {NAME_LIMIT} are allowed"
+    return "it has control characters"

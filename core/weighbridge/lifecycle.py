@@ -1,0 +1,34 @@
+"""Ending what is left of a batch that is cancelled, expired or given up: its open jobs get results that say so."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from weighbridge.grading.line_grader import LineGrader, Tally, digest_of
+from weighbridge.jobs.model import BatchStatus, JobStatus
+
+if TYPE_CHECKING:
+    from weighbridge.store import Store
+
+
+CHUNKS_AT_ONCE = 16
+
+
+def close_open_chunks(store: Store, batch: str, ending: BatchStatus) -> bool:
+    """Record some open chunks of a closed batch as cancelled or expired; return whether there may be more.
+
+    A chunk that a retry has opened gets its results of before the retry back. Any number of callers may close a
+    batch at once.
+    """
+    status = JobStatus.EXPIRED if ending is BatchStatus.EXPIRED else JobStatus.CANCELLED
+    grader = LineGrader(store.options(batch).graders)
+    chunks = store.open_chunks(batch, CHUNKS_AT_ONCE)
+    for chunk in chunks:
+        if store.restore(batch, chunk):
+            continue
+        tally = Tally()
+        lines = store.chunk(batch, chunk).lines(chunk)
+        results = b"".join(grader.close(line, tally, status) for line in lines)
+        tally.digest = digest_of(results)
+        store.record(batch, chunk, results, tally)
+    return bool(chunks)

@@ -1,0 +1,208 @@
+"""API keys: made and revoked in the store, which has only a digest of each."""
+
+from __future__ import annotations
+
+import hmac
+import math
+import secrets
+import time
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+import orjson
+from pydantic import BaseModel, Field, ValidationError
+
+from weighbridge.errors import InvalidKeyError
+from weighbridge.jobs.model import NAME_LIMIT, VALID_NAME
+from weighbridge.store.audit import Action, AuditLog, Entry, command_line_actor
+from weighbridge.store.connection import plain_errors, server_time
+from weighbridge.store.projects import DEFAULT_PROJECT, check_project
+from weighbridge.store.worker_registry import fleet_key
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from weighbridge.store.audit import Actor
+
+API_KEYS = fleet_key("api_keys")
+KEYS_LIMIT = 1_000  #: that there may be at once
+LONGEST_SECONDS = 100 * 366 * 24 * 3600.0
+_PREFIX = "wbk"
+_ID_BYTES, _SECRET_BYTES = 6, 32
+_TOKEN_LIMIT = 128  #: characters; ours have 60
+#: What a secret is compared with where there is no such key; no secret has it.
+_NO_DIGEST = "0" * 64
+
+
+class Role(StrEnum):
+    """What the holder of a key may do; each role includes those before it."""
+
+    READ = "read"  #: see its project's batches and results, and the workers
+    SUBMIT = "submit"  #: submit, resume, cancel and retry batches of its project, and try graders
+    MANAGE = (
+        "manage"  #: delete batches of its project, resume those of other keys, read its audit log
+    )
+    ADMIN = "admin"  #: all of that in every project, and drain workers
+
+    def includes(self, other: Role) -> bool:
+        """Whether this role may do what the other may."""
+        roles = list(Role)
+        return roles.index(self) >= roles.index(other)
+
+
+@dataclass(frozen=True, slots=True)
+class ApiKey:
+    """A key as everybody may see it: without its secret."""
+
+    id: str
+    name: str
+    role: Role
+    project: str  #: whose batches it opens; of an admin key, where it submits unless told otherwise
+    created_at: float  #: seconds since the epoch
+    expires_at: float | None = None  #: None: never
+
+    @property
+    def expired(self) -> bool:
+        """Whether its time is over."""
+        return self.expires_at is not None and time.time() >= self.expires_at
+
+
+class _StoredKey(BaseModel):
+    """A key as the store keeps it."""
+
+    name: str
+    role: Role
+    project: str
+    created_at: float
+    expires_at: float | None
+    digest: str = Field(pattern=r"^[0-9a-f]{64}$")
+
+
+class ApiKeys:
+    """The keys on one store's server."""
+
+    def __init__(self, redis: Any, actor: Actor | None = None) -> None:
+        """Use the keys as somebody, by default who runs this process; the audit log says so."""
+        self._redis = redis
+        self._actor = actor or command_line_actor()
+
+    def make(
+        self,
+        name: str,
+        role: Role,
+        lives_seconds: float | None = None,
+        *,
+        project: str = DEFAULT_PROJECT,
+    ) -> tuple[ApiKey, str]:
+        """Make a key and return it with its token, which nobody can ask for again.
+
+        Raises InvalidKeyError, InvalidProjectError.
+        """
+        _check(name, role, lives_seconds)
+        now = server_time(self._redis)
+        expires = None if lives_seconds is None else now + lives_seconds
+        made = secrets.token_hex(_ID_BYTES)
+        key = ApiKey(made, name, Role(role), check_project(project), now, expires)
+        secret = secrets.token_urlsafe(_SECRET_BYTES)
+        kept = asdict(key) | {"digest": _digest(secret)}
+        with plain_errors():
+            if self._redis.hlen(API_KEYS) >= KEYS_LIMIT:
+                raise InvalidKeyError(f"there are {KEYS_LIMIT:,} keys already", "revoke some first")
+            self._redis.hset(API_KEYS, key.id, orjson.dumps(kept))
+        self._record(Action.MAKE_KEY, key)
+        return key, f"{_PREFIX}_{key.id}_{secret}"
+
+    def revoke(self, key_id: str) -> bool:
+        """Let a key open nothing any more, from now on; False when there is no such key."""
+        field = key_id.encode(errors="replace")
+        with plain_errors():
+            found = _read(key_id, self._redis.hget(API_KEYS, field))
+            if not self._redis.hdel(API_KEYS, field):
+                return False
+        if found:
+            self._record(Action.REVOKE_KEY, found[0])
+        return True
+
+    def _record(self, action: Action, key: ApiKey) -> None:
+        details = {"key": key.id, "name": key.name, "role": str(key.role)}
+        entry = Entry(action, self._actor, key.project, details=details)
+        AuditLog(self._redis).record(entry)
+
+    def valid_among(self, key_ids: Sequence[str]) -> set[str]:
+        """Return those of some keys that open anything now, by one read."""
+        if not key_ids:
+            return set()
+        with plain_errors():
+            held = self._redis.hmget(API_KEYS, key_ids)
+        found = [_read(*pair) for pair in zip(key_ids, held, strict=True)]
+        return {key.id for key, _ in filter(None, found) if not key.expired}
+
+    def all(self) -> list[ApiKey]:
+        """Return every key, expired ones too, oldest first; what cannot be read is none of ours."""
+        with plain_errors():
+            held = self._redis.hgetall(API_KEYS)
+        found = [_read(key_id.decode(errors="replace"), data) for key_id, data in held.items()]
+        return sorted(
+            (key for key, _ in filter(None, found)), key=lambda key: (key.created_at, key.id)
+        )
+
+    def find(self, token: str) -> ApiKey | None:
+        """Return the living key that a token opens; None for any other token."""
+        if len(token) > _TOKEN_LIMIT:
+            return None
+        prefix, _, rest = token.partition("_")
+        key_id, _, secret = rest.partition("_")
+        with plain_errors():
+            data = self._redis.hget(API_KEYS, key_id.encode(errors="replace"))
+        found = _read(key_id, data)
+        # Compared whether there is such a key or not: the time it takes tells nobody which ids there are.
+        same = hmac.compare_digest(found[1] if found else _NO_DIGEST, _digest(secret))
+        if not found or not same or prefix != _PREFIX:
+            return None
+        ends = found[0].expires_at
+        # By the server's clock: that of one service may be wrong by hours.
+        return None if ends is not None and server_time(self._redis) >= ends else found[0]
+
+
+def _digest(secret: str) -> str:
+    # A plain hash is enough: a secret has 256 random bits, which nobody can try.
+    return sha256(secret.encode(errors="replace")).hexdigest()
+
+
+def _read(key_id: str, data: bytes | None) -> tuple[ApiKey, str] | None:
+    """Return a stored key with its digest; None where it cannot be read."""
+    try:
+        kept = _StoredKey.model_validate_json(data or b"")
+    except ValidationError:
+        return None
+    found = ApiKey(*(key_id, kept.name, kept.role, kept.project, kept.created_at, kept.expires_at))
+    return found, kept.digest
+
+
+def _check(name: str, role: str, lives_seconds: float | None) -> None:
+    if not VALID_NAME.fullmatch(name) or not _is_writable(name):
+        raise InvalidKeyError(
+            f"{name[:80]!r} cannot be a key's name",
+            f"give it 1 to {NAME_LIMIT} characters, none of them control characters",
+        )
+    if role not in list(Role):
+        raise InvalidKeyError(
+            f"there is no role {str(role)[:80]!r}", f"choose one of {', '.join(Role)}"
+        )
+    if lives_seconds is None:
+        return
+    if not math.isfinite(lives_seconds) or not 0 < lives_seconds <= LONGEST_SECONDS:
+        raise InvalidKeyError(
+            f"a key cannot live {lives_seconds} seconds",
+            f"give it more than 0 and at most {LONGEST_SECONDS:,.0f}, or no end at all",
+        )
+
+
+def _is_writable(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -1,0 +1,222 @@
+"""The audit log: who submitted, resumed, cancelled, retried or deleted a batch, made or revoked a key, drained a worker.
+
+An entry goes to the log of this process at once, then to a capped stream for all, and to the batch that it is about. It
+names a key by its id and never holds a secret.
+"""
+
+from __future__ import annotations
+
+import getpass
+import logging
+import os
+import socket
+import time
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import orjson
+
+from weighbridge.errors import ServerFullError, StaleCursorError
+from weighbridge.store.connection import plain_errors
+from weighbridge.store.keys import dies_at, key, text
+from weighbridge.store.worker_registry import fleet_key
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+AUDIT = fleet_key("audit")
+ENTRIES_LIMIT = 100_000  #: that the stream keeps, about; the oldest go
+BATCH_ENTRIES_LIMIT = 100  #: that are kept with a batch, the newest
+_READ_AT_ONCE = 1_000
+_LOOKED_AT_LIMIT = 10_000  #: entries that one page looks through for those that match
+_log = logging.getLogger("weighbridge.audit")
+
+
+class Action(StrEnum):
+    """What was done."""
+
+    SUBMIT = "submit"  #: a batch was opened
+    RESUME = "resume"  #: more was submitted to an open batch
+    CANCEL = "cancel"
+    RETRY = "retry"
+    DELETE = "delete"
+    PAUSE = "pause"  #: of a batch or a queue
+    UNPAUSE = "unpause"
+    MAKE_KEY = "make-key"
+    REVOKE_KEY = "revoke-key"
+    DRAIN = "drain"  #: a worker was asked to leave
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """Who did something."""
+
+    name: str  #: an API key's name, `cli:USER@HOST`, or `local` where keys are off
+    key_id: str = ""  #: of the API key; empty where there was none
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One thing that was done."""
+
+    action: Action
+    actor: Actor
+    project: str = ""  #: empty where it concerns the whole server
+    batch: str = ""
+    details: dict[str, str] = field(default_factory=dict)
+    at: float = field(default_factory=time.time)  #: seconds since the epoch
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the entry as JSON has it."""
+        return {
+            "at": round(self.at, 3),
+            "action": str(self.action),
+            "actor": self.actor.name,
+            "key_id": self.actor.key_id,
+            "project": self.project,
+            "batch": self.batch,
+            "details": self.details,
+        }
+
+    @classmethod
+    def from_dict(cls, value: dict[str, Any]) -> Entry:
+        """Undo `as_dict`."""
+        return cls(
+            Action(value["action"]),
+            Actor(value["actor"], value["key_id"]),
+            *(value["project"], value["batch"], value["details"], value["at"]),
+        )
+
+
+class AuditPage(NamedTuple):
+    """Some entries, newest first."""
+
+    entries: list[Entry]
+    next_cursor: str | None  #: for those before them; None when there are none
+
+
+@cache
+def command_line_actor() -> Actor:
+    """Return who runs this process."""
+    try:
+        user = getpass.getuser()
+    except (OSError, KeyError):  # a container's user may have no name
+        user = str(os.getuid()) if hasattr(os, "getuid") else "unknown"
+    return Actor(f"cli:{user}@{socket.gethostname()}")
+
+
+class AuditLog:
+    """The audit log on one store's server."""
+
+    def __init__(self, redis: Any) -> None:
+        self._redis = redis
+
+    def record(self, entry: Entry) -> None:
+        """Keep an entry. On a full server it stands in this process's log only."""
+        _log.info("%s", entry.action, extra={"audit": entry.as_dict()})
+        data = orjson.dumps(entry.as_dict())
+        try:
+            with plain_errors():
+                pipe = self._redis.pipeline(transaction=False)
+                pipe.xadd(AUDIT, {"entry": data}, maxlen=ENTRIES_LIMIT, approximate=True)
+                if entry.batch and entry.action is not Action.DELETE:
+                    self._add_to_batch(pipe, entry.batch, data)
+                pipe.execute()
+        except ServerFullError:
+            _log.warning("the server is full: its audit log lacks the entry above")
+
+    @staticmethod
+    def _add_to_batch(pipe: Any, batch: str, data: bytes) -> None:
+        name = key(batch, "audit")
+        pipe.rpush(name, data)
+        pipe.ltrim(name, -BATCH_ENTRIES_LIMIT, -1)
+        pipe.expireat(name, int(dies_at(batch)) + 1)
+
+    def of_batch(self, batch: str) -> list[Entry]:
+        """Return what was done to a batch, oldest first; the newest 100."""
+        with plain_errors():
+            rows = self._redis.lrange(key(batch, "audit"), 0, -1)
+        return [entry for row in rows if (entry := _read(row))]
+
+    def page(
+        self,
+        *,
+        project: str | None = None,
+        batch: str | None = None,
+        since: float = 0.0,
+        cursor: str | None = None,
+        limit: int = 100,
+    ) -> AuditPage:
+        """Return the newest entries that match, or those before a cursor.
+
+        A page may hold fewer than `limit` and still have a cursor: one looks through 10,000 entries at most. Raises
+        StaleCursorError when the cursor is none.
+        """
+        found: list[Entry] = []
+        place = None
+        for looked, (place, entry) in enumerate(self._backwards(cursor, since), 1):
+            matches = project in {None, entry.project} and batch in {None, entry.batch}
+            if matches:
+                found.append(entry)
+            if len(found) == limit or looked == _LOOKED_AT_LIMIT:
+                return AuditPage(found, place)
+        return AuditPage(found, None)
+
+    def _backwards(self, cursor: str | None, since: float) -> Iterator[tuple[str, Entry]]:
+        last, first = f"({_checked(cursor)}" if cursor else "+", f"{int(since * 1000)}-0"
+        while True:
+            with plain_errors():
+                rows = self._redis.xrevrange(AUDIT, last, first, count=_READ_AT_ONCE)
+            for place, fields in rows:
+                if entry := _read(fields.get(b"entry", b"")):
+                    yield text(place), entry
+            if len(rows) < _READ_AT_ONCE:
+                return
+            last = f"({text(rows[-1][0])}"
+
+
+def _checked(cursor: str) -> str:
+    milliseconds, dash, number = cursor.partition("-")
+    digits = milliseconds + number
+    if not dash or not (digits.isascii() and milliseconds.isdigit() and number.isdigit()):
+        raise StaleCursorError(f"{cursor[:80]!r} is no cursor", "use the one of the page before")
+    if max(int(milliseconds), int(number)) >= 2**63:
+        raise StaleCursorError(f"{cursor[:80]!r} is no cursor", "use the one of the page before")
+    return cursor
+
+
+def _read(data: bytes) -> Entry | None:
+    """Return a stored entry; None for what is none."""
+    try:
+        return Entry.from_dict(orjson.loads(data))
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
+class AuditFormatter(logging.Formatter):
+    """An entry as one line: `audit submit actor=nightly key_id=... batch=wb_...`, or as a JSON object."""
+
+    def __init__(self, *, as_json: bool) -> None:
+        super().__init__()
+        self._as_json = as_json
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the record as a line."""
+        entry = getattr(record, "audit", None) or {"message": record.getMessage()}
+        when = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created))
+        head = {"time": f"{when}.{int(record.msecs):03d}Z", "level": record.levelname.lower()}
+        if self._as_json:
+            return orjson.dumps({**head, "logger": record.name, **entry}).decode()
+        pairs = (f"{name}={orjson.dumps(value).decode()}" for name, value in entry.items() if value)
+        return f"{head['time']} {record.name} {' '.join(pairs)}"
+
+
+def log_to_standard_error(*, as_json: bool) -> None:
+    """Let this process write every entry to standard error."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(AuditFormatter(as_json=as_json))
+    _log.handlers[:] = [handler]
+    _log.setLevel(logging.INFO)
+    _log.propagate = False

@@ -1,0 +1,134 @@
+"""The server, the scripts, and why a batch is not there."""
+
+from __future__ import annotations
+
+import time
+from contextlib import contextmanager
+from functools import cached_property
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from weighbridge.errors import BatchError, BatchExpiredError, BatchLostError, BatchNotFoundError
+from weighbridge.store.cluster import is_cluster
+from weighbridge.store.connection import connect, plain_errors, server_time
+from weighbridge.store.keys import DUE, dies_at, key, text, turns
+from weighbridge.store.records import BatchOptions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from redis.commands.core import Script
+
+_SCRIPTS = files("weighbridge.store") / "scripts"
+
+
+@contextmanager
+def readable(batch: str) -> Iterator[None]:
+    """Turn what reading damaged or forged fields of a batch raises into a BatchError."""
+    try:
+        yield
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise BatchError(
+            f"batch {batch} cannot be read: what the server holds of it is damaged ({error})"[:300],
+            "delete it; does something else write to this server?",
+        ) from None
+
+
+class StoreBase:
+    """A connection to one Redis server, with the scripts at hand."""
+
+    def __init__(self, url: str, *, patient: bool = True) -> None:
+        self.url = url
+        self._patient = patient
+        # redis-py types every answer as a union over client kinds and protocols; ours is known, and checked by tests.
+        self.redis: Any = connect(url, patient=patient)
+        self.is_cluster = is_cluster(self.redis)
+        prelude = (_SCRIPTS / "prelude.lua").read_text()
+        self._scripts: dict[str, Script] = {
+            name: self.redis.register_script(prelude + (_SCRIPTS / f"{name}.lua").read_text())
+            for name in (
+                *("open_batch", "submit_chunk", "taken", "seal", "claim_next", "renew", "release"),
+                *("set_aside", "record", "split", "count_failure", "held", "watch"),
+                *("close", "pause", "reopen", "look", "claimants", "delete"),
+            )
+        }
+
+    def close(self) -> None:
+        """Drop the connections."""
+        self.redis.close()
+
+    @cached_property
+    def _blocking(self) -> Any:
+        # A read that waits for news must not hold the connection that others need.
+        return connect(self.url, patient=self._patient)
+
+    def forget_readers(self) -> None:
+        """Let the next read of a log be over a new connection."""
+        if readers := self.__dict__.pop("_blocking", None):
+            readers.close()
+
+    def _run(self, script: str, batch: str, *args: Any, queue: str = "") -> Any:
+        keys = [key(batch, "meta")]
+        if not self.is_cluster:
+            keys += [turns(queue), DUE]
+        with plain_errors():
+            return self._scripts[script](keys=keys, args=[batch, *args])
+
+    def _take_turn(self, batch: str) -> None:
+        """On a cluster, do what scripts do elsewhere: let a batch be claimed from, and be looked at, soon."""
+        if not self.is_cluster:
+            return
+        with plain_errors():
+            meta = self.redis.hmget(key(batch, "meta"), ["ready", "queue"])
+            if meta[0] == b"1":
+                order = turns(text(meta[1]))
+                first = self.redis.zrange(order, 0, 0, withscores=True)
+                self.redis.zadd(order, {batch: max(first[0][1], 0) if first else 0}, nx=True)
+        self._look_at(batch, 1.0)
+
+    def _look_at(self, batch: str, after_seconds: float) -> None:
+        """On a cluster, let the sweeper look at a batch at a time, or sooner."""
+        if self.is_cluster:
+            with plain_errors():
+                self.redis.zadd(DUE, {batch: int((self.now() + after_seconds) * 1000)}, lt=True)
+
+    def _forget_turns(self, batch: str, lanes: Iterable[str]) -> None:
+        """Take a batch out of the turns of its queue, and of some of its lanes."""
+        with plain_errors():
+            queue = text(self.redis.hget(key(batch, "meta"), "queue") or b"")
+            for lane in ("", *lanes):
+                self.redis.zrem(turns(queue, lane), batch)
+
+    def now(self) -> float:
+        """Return the server's time, by which batches begin and end, in seconds since the epoch."""
+        return server_time(self.redis)
+
+    def options(self, batch: str) -> BatchOptions:
+        """Return what a batch was submitted with."""
+        with plain_errors():
+            data = self.redis.hget(key(batch, "meta"), "options")
+        if data is None:
+            raise self.missing(batch)
+        with readable(batch):
+            return BatchOptions.unpack(data)
+
+    def missing(self, batch: str) -> BatchNotFoundError | BatchExpiredError | BatchLostError:
+        """Say why a batch is not there."""
+        try:
+            dies = dies_at(batch)
+        except ValueError:
+            return BatchNotFoundError(
+                f"{batch[:80]!r} is no batch id", "`weighbridge batches` lists them"
+            )
+        if self.now() >= dies:
+            return BatchExpiredError(
+                f"batch {batch} has expired, and its results are gone", "submit its input again"
+            )
+        with plain_errors():
+            deleted = self.redis.exists(key(batch, "deleted"))
+        if deleted:
+            return BatchNotFoundError(f"batch {batch} was deleted", "submit its input again")
+        return BatchLostError(
+            f"batch {batch} should be on this server until {time.strftime('%F %T', time.gmtime(dies))} UTC and is not",
+            "is this the right server? If it is, it has lost its data: is its append-only file on?",
+        )

@@ -1,0 +1,111 @@
+"""A Redis Cluster as the store: a client that waits for nodes that come back, as that of one server does."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from redis.cluster import ClusterNode, ClusterPipeline, RedisCluster
+from redis.exceptions import (
+    ConnectionError,  # noqa: A004 - redis names it so, and it is not the built-in one
+    RedisClusterException,
+    SlotNotCoveredError,
+    TimeoutError,  # noqa: A004 - likewise
+)
+from typing_extensions import override
+
+from weighbridge.store.failover import is_failover
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from redis.retry import Retry
+
+    from weighbridge.store.addresses import ServerGroup
+
+T = TypeVar("T")
+
+
+class PatientCluster(RedisCluster):
+    """redis-py's client, with a pause before each try: its own tries follow at once, and end within milliseconds."""
+
+    def __init__(self, patience: Retry, **options: Any) -> None:
+        self._patience = patience
+        super().__init__(**options)
+
+    @override
+    def execute_command(self, *args: Any, **kwargs: Any) -> Any:
+        """Send a command to the nodes that it is for."""
+        send: Callable[..., Any] = super().execute_command
+        return _patiently(self._patience, lambda: send(*args, **kwargs))
+
+    @override
+    def pipeline(self, transaction: bool | None = None, shard_hint: Any = None) -> _PatientPipeline:
+        """Return a pipeline; what it holds is sent to each node together."""
+        return _PatientPipeline(
+            self._patience,
+            nodes_manager=self.nodes_manager,
+            commands_parser=self.commands_parser,
+            startup_nodes=self.nodes_manager.startup_nodes,
+            result_callbacks=self.result_callbacks,
+            cluster_response_callbacks=self.cluster_response_callbacks,
+            reinitialize_steps=self.reinitialize_steps,
+            retry=self.retry,
+            lock=self._lock,
+            transaction=bool(transaction),
+        )
+
+
+class _PatientPipeline(ClusterPipeline):
+    """A pipeline that can be sent again as a whole, as every command of ours can."""
+
+    def __init__(self, patience: Retry, **options: Any) -> None:
+        super().__init__(**options)
+        self._patience = patience
+        self._commands: list[tuple[tuple[Any, ...], dict[str, Any]]] = []
+
+    @override
+    def execute_command(self, *args: Any, **kwargs: Any) -> Any:
+        """Keep a command for `execute`."""
+        self._commands.append((args, kwargs))
+        return self
+
+    @override
+    def execute(self, raise_on_error: bool = True) -> list[Any]:
+        """Send the commands, and return their answers in order."""
+        commands, self._commands = self._commands, []
+
+        def send() -> list[Any]:
+            for args, kwargs in commands:
+                ClusterPipeline.execute_command(self, *args, **kwargs)  # type: ignore[no-untyped-call]
+            return ClusterPipeline.execute(self, raise_on_error)
+
+        return _patiently(self._patience, send)
+
+
+def connect_cluster(group: ServerGroup, patience: Retry, **options: Any) -> PatientCluster:
+    """Return a client of a cluster, which must answer. Raises redis-py's errors."""
+    login = group.connection_options()
+    login.pop("db", None)
+
+    def build() -> PatientCluster:
+        nodes = [ClusterNode(*host) for host in group.hosts]  # type: ignore[no-untyped-call]
+        return PatientCluster(patience, startup_nodes=nodes, **options, **login)
+
+    return _patiently(patience, build)
+
+
+def is_cluster(client: object) -> bool:
+    """Whether a client is that of a cluster, where keys of one command or script must share a hash tag."""
+    return isinstance(client, RedisCluster)
+
+
+def _patiently(patience: Retry, do: Callable[[], T]) -> T:
+    return patience.call_with_retry(do, lambda _: None, may_pass)
+
+
+def may_pass(error: Exception) -> bool:
+    """Whether an error of a cluster may be gone at the next try."""
+    if isinstance(error, RedisClusterException):
+        lacks_nodes = "cannot be connected" in str(error) or "not covered" in str(error)
+        return lacks_nodes or isinstance(error, SlotNotCoveredError)
+    return isinstance(error, ConnectionError | TimeoutError) or is_failover(error)

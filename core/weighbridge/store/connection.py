@@ -1,0 +1,201 @@
+"""Connections to Redis: patient with a server that restarts, and clear when it cannot be used."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from ssl import SSLCertVerificationError
+from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import urlsplit
+
+from redis import Redis, RedisCluster
+from redis.backoff import ExponentialWithJitterBackoff, NoBackoff
+from redis.exceptions import (
+    AuthenticationError,
+    AuthorizationError,
+    BusyLoadingError,
+    ConnectionError,  # noqa: A004 - redis names it so, and it is not the built-in one
+    NoPermissionError,
+    OutOfMemoryError,
+    RedisClusterException,
+    RedisError,
+    ResponseError,
+    TimeoutError,  # noqa: A004 - likewise
+)
+from redis.retry import Retry
+
+from weighbridge.errors import ServerError, ServerFullError, ServerUnavailableError
+from weighbridge.store.addresses import checked_url, not_a_url, parse_group
+from weighbridge.store.cluster import connect_cluster, is_cluster, may_pass
+from weighbridge.store.failover import (
+    CONNECTIONS,
+    SentinelConnection,
+    Sentinels,
+    SentinelTlsConnection,
+    TcpConnection,
+    is_failover,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from weighbridge.store.addresses import ServerGroup
+
+__all__ = ["connect", "is_cluster", "memory_share", "not_a_url", "plain_errors", "server_time"]
+
+T = TypeVar("T")
+
+CONNECT_SECONDS = 5.0
+ANSWER_SECONDS = 30.0
+IMPATIENT_ANSWER_SECONDS = 8.0  #: over the longest that a read for news waits
+PATIENCE_TRIES = 25  #: with a growing pause of at most 1 s: a restart of the server is waited out
+
+
+class _Patience(Retry):
+    """Waits for a server that may come back; one that refuses us will not change its mind."""
+
+    def call_with_retry(
+        self,
+        do: Callable[[], T],
+        fail: Callable[[Exception], Any] | Callable[[Exception, int], Any],
+        is_retryable: Callable[[Exception], bool] | None = None,
+        with_failure_count: bool = False,
+    ) -> T:
+        """Do something, again and again while it fails for what may pass."""
+
+        def may_pass(error: Exception) -> bool:
+            return not _is_refusal(error) and (is_retryable is None or is_retryable(error))
+
+        return super().call_with_retry(do, fail, may_pass, with_failure_count)
+
+
+def _is_refusal(error: Exception) -> bool:
+    reasons = (error, error.__cause__, error.__context__)
+    refusals = (AuthenticationError, AuthorizationError, SSLCertVerificationError)
+    return any(isinstance(reason, refusals) for reason in reasons)
+
+
+def connect(url: str, *, patient: bool = True) -> Any:
+    """Return a client whose every command may be sent twice: ours are idempotent, and a dropped reply is no failure.
+
+    It is a `Redis` or, for `redis+cluster://`, a `RedisCluster`; see `is_cluster`. Only the latter connects at once.
+    """
+    group = parse_group(checked_url(url))
+    options = {
+        "socket_timeout": ANSWER_SECONDS if patient else IMPATIENT_ANSWER_SECONDS,
+        "socket_connect_timeout": CONNECT_SECONDS,
+        "health_check_interval": 25,
+        "protocol": 2,
+    }
+    tries = PATIENCE_TRIES if patient else 1
+    try:
+        if group is None:
+            connection = CONNECTIONS.get(urlsplit(url).scheme.lower(), TcpConnection)
+            return Redis.from_url(url, connection_class=connection, **_retries(tries), **options)
+        if group.kind == "sentinel":
+            return _primary(group, _retries(tries) | options)
+        with plain_errors():
+            return connect_cluster(group, _cluster_patience(tries), **options)
+    except ValueError:
+        raise not_a_url(url) from None
+
+
+def _retries(tries: int) -> dict[str, Any]:
+    return {
+        "retry": _Patience(_backoff(), tries),
+        "retry_on_error": [ConnectionError, TimeoutError, BusyLoadingError],
+    }
+
+
+def _cluster_patience(tries: int) -> Retry:
+    errors = (ConnectionError, TimeoutError, RedisClusterException, ResponseError)
+    return _Patience(_backoff(), tries, supported_errors=errors)
+
+
+def _backoff() -> ExponentialWithJitterBackoff:
+    return ExponentialWithJitterBackoff(cap=1.0, base=0.02)
+
+
+def _primary(group: ServerGroup, options: dict[str, Any]) -> Redis:
+    """Return a client of the primary that sentinels name, each time it connects."""
+    login = group.connection_options()
+    sentinels = Sentinels(group.hosts, sentinel_options(group))
+    tls = login.pop("ssl", False)
+    primary: Redis = sentinels.master_for(  # type: ignore[no-untyped-call]
+        group.service,
+        connection_class=SentinelTlsConnection if tls else SentinelConnection,
+        **options,
+        **login,
+    )
+    return primary
+
+
+def sentinel_options(group: ServerGroup) -> dict[str, Any]:
+    """Return what redis-py connects to a sentinel with; TLS as to the servers."""
+    login = group.connection_options()
+    tls = {name: value for name, value in login.items() if name.startswith("ssl")}
+    return {
+        "socket_timeout": CONNECT_SECONDS,
+        "socket_connect_timeout": CONNECT_SECONDS,
+        "protocol": 2,
+        # A sentinel that is away is not waited for: the next one is asked.
+        "retry": Retry(NoBackoff(), 0),
+        **tls,
+        **group.sentinel_login,
+    }
+
+
+@contextmanager
+def plain_errors() -> Iterator[None]:
+    """Turn the client library's errors into ours."""
+    try:
+        yield
+    except OutOfMemoryError as error:
+        raise ServerFullError(
+            "Redis has no memory left", "raise its maxmemory, or delete finished batches"
+        ) from error
+    except (AuthenticationError, AuthorizationError, NoPermissionError) as error:
+        raise ServerError(
+            f"Redis refused the login or the command: {error}", "check user, password and ACL"
+        ) from error
+    except (ConnectionError, TimeoutError) as error:
+        raise ServerUnavailableError(
+            f"no answer from Redis: {error}", "is the server up, and the URL right?"
+        ) from error
+    except RedisClusterException as error:
+        if may_pass(error):
+            raise ServerUnavailableError(
+                f"no answer from the Redis Cluster: {error}", "are all its masters up?"
+            ) from error
+        raise ServerError(f"the Redis Cluster refused a command: {error}") from error
+    except RedisError as error:
+        if is_failover(error):
+            raise ServerUnavailableError(
+                f"Redis has no primary just now: {error}", "wait for its failover to end"
+            ) from error
+        if "OOM" in str(error):
+            raise ServerFullError(
+                "Redis has no memory left", "raise its maxmemory, or delete finished batches"
+            ) from error
+        raise ServerError(f"Redis refused a command: {error}") from error
+
+
+def server_time(client: Any) -> float:
+    """Return what a server's clock says, in seconds since the epoch: that of clients may be wrong by hours."""
+    with plain_errors():
+        seconds, micros = client.time()
+    return float(seconds + micros / 1e6)
+
+
+def memory_share(client: Any) -> float:
+    """Return how full a server is, 0.0 to 1.0, of a cluster the fullest master; 0.0 when it has no limit."""
+    with plain_errors():
+        if is_cluster(client):
+            told = client.info("memory", target_nodes=RedisCluster.PRIMARIES)
+            # The answer of a single master is not keyed by its name.
+            memories = [told] if "used_memory" in told else list(told.values())
+        else:
+            memories = [client.info("memory")]
+    return max(
+        memory["used_memory"] / memory["maxmemory"] if memory.get("maxmemory") else 0.0
+        for memory in memories
+    )

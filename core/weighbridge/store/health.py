@@ -1,0 +1,213 @@
+"""Health: whether work goes on, and what holds it up."""
+
+from __future__ import annotations
+
+from collections import Counter
+from contextlib import suppress
+from dataclasses import dataclass
+from math import inf
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import orjson
+from redis.exceptions import ResponseError
+
+from weighbridge.jobs.model import DEADLY
+from weighbridge.store.connection import plain_errors
+from weighbridge.store.keys import ACTIVE, key, listing
+from weighbridge.store.leasing import decoded_info
+from weighbridge.store.records import ChunkInfo
+from weighbridge.store.worker_registry import WorkerInfo
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+
+STUCK_SECONDS = 30.0  #: that a chunk may wait while workers are idle
+BUSY_STUCK_SECONDS = 900.0  #: and while they are not
+_LATE_SECONDS = 5.0  #: that the sweeper may take to look at what is due
+BATCHES_LIMIT = 100  #: batches looked at: of the active ones the oldest, of all the newest
+CHUNKS_LIMIT = 100  #: of a batch; waiting ones, leased ones, and labels of dead letters
+_SCAN = 10_000  #: fields of a summary looked at in one step, which is all there are
+#: Asks for the rows of a summary that count those, and a few more.
+_DEADLY_ROWS = {"match": '*,"errored","[WTO]*', "count": _SCAN}
+_FIRST = {"start": 0, "num": CHUNKS_LIMIT, "withscores": True}
+_OF_BATCH = ("options", "created_ms")
+_NOTHING = ChunkInfo()
+_ODD = (ValueError, TypeError, KeyError, AttributeError)  #: what forged data raises
+
+_Scored = list[tuple[bytes, float]]
+
+
+@dataclass(frozen=True, slots=True)
+class StuckChunk:
+    """A chunk that nobody seems to work on."""
+
+    batch_id: str
+    chunk: str
+    jobs: int
+    state: Literal["waiting", "leased"]
+    #: Since anything of its batch was finished, or since its lease ended; 0 when only its worker is gone.
+    since_seconds: float
+    worker: str  #: that has the lease; empty when waiting
+
+
+@dataclass(frozen=True, slots=True)
+class DeadLetter:
+    """Jobs of one label that were given up, because every try ended badly."""
+
+    batch_id: str
+    label: str
+    grader: str
+    code: str
+    jobs: int
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """How work stands on one store, at one moment."""
+
+    queue_length: int  #: messages that wait for a worker
+    workers: list[WorkerInfo]  #: the living
+    stuck: list[StuckChunk]  #: those of the batch that is longest active first
+    dead_letters: list[DeadLetter]  #: those of the newest batch first
+    active_batches: (
+        int  #: that may still have something to do; of one project, among its newest 100
+    )
+
+
+class _Ask(NamedTuple):
+    """A command of the Redis client."""
+
+    command: str
+    arguments: tuple[Any, ...]
+    options: Mapping[str, Any] = {}
+
+
+class HealthCheck:
+    """Looks at the batches of one store; what it reads is bounded, and what it cannot read it passes over."""
+
+    def __init__(
+        self, redis: Any, workers: Sequence[WorkerInfo], queue: str, queue_length: int
+    ) -> None:
+        self._redis = redis
+        self._workers = list(workers)
+        self._queue = queue
+        self._queue_length = queue_length
+
+    def health(self, project: str | None = None) -> Health:
+        """Return how work stands; of one project its newest batches, and no other's."""
+        with plain_errors():
+            newest = self._redis.zrevrange(listing(project), 0, BATCHES_LIMIT - 1)
+            if project is None:
+                active = self._redis.zrange(ACTIVE, 0, BATCHES_LIMIT - 1)
+                count = int(self._redis.zcard(ACTIVE))
+            else:
+                scores = self._ask([_Ask("zscore", (ACTIVE, batch)) for batch in newest])
+                found = zip(reversed(newest), reversed(scores), strict=True)
+                active = [batch for batch, score in found if score is not None]
+                count = len(active)
+            return Health(
+                self._queue_length,
+                self._workers,
+                list(self._stuck([_shown(batch) for batch in active])),
+                list(self._dead_letters([_shown(batch) for batch in newest])),
+                count,
+            )
+
+    def _stuck(self, batches: list[str]) -> Iterator[StuckChunk]:
+        seconds, micros = self._redis.time()
+        now = seconds + micros / 1e6
+        metas = self._ask([_Ask("hmget", (key(batch, "meta"), _OF_BATCH)) for batch in batches])
+        last = self._ask(
+            [_Ask("xrevrange", (key(batch, "log"),), {"count": 1}) for batch in batches]
+        )
+        waiting = self._ask(
+            [_Ask("zrangebyscore", (key(batch, "open"), "-inf", "(0"), _FIRST) for batch in batches]
+        )
+        held = self._ask(
+            [_Ask("zrangebyscore", (key(batch, "open"), 0, "+inf"), _FIRST) for batch in batches]
+        )
+        for batch, meta, entry, waits, leases in zip(
+            batches, metas, last, waiting, held, strict=True
+        ):
+            if waits or leases:
+                moved = _moved_at(meta, entry)
+                long = now - moved > self._patience(_queue(meta[0] if meta else None))
+                stuck = [(name, moved) for name, _ in waits or ()] if long else []
+                yield from self._stuck_of(batch, stuck, leases or [], now)
+
+    def _patience(self, queue: str) -> float:
+        """Return how long chunks may wait, none being finished, by what the workers of their queue have to do."""
+        at_work = [worker for worker in self._workers if worker.queue == queue]
+        hands = sum(worker.concurrency for worker in at_work if not worker.draining)
+        length = self._queue_length if queue == self._queue else inf
+        return STUCK_SECONDS if not hands or length <= hands else BUSY_STUCK_SECONDS
+
+    def _stuck_of(
+        self, batch: str, waiting: _Scored, held: _Scored, now: float
+    ) -> Iterator[StuckChunk]:
+        names = [name for name, _ in (*waiting, *held)]
+        found = self._ask([_Ask("hmget", (key(batch, "chunks"), names))])[0] if names else []
+        infos = dict(zip(names, map(_info, found or ()), strict=False))
+        alive = {worker.name for worker in self._workers}
+        for name, moved in waiting:
+            jobs = infos.get(name, _NOTHING).jobs
+            yield StuckChunk(batch, _shown(name), jobs, "waiting", now - moved, "")
+        for name, until in held:
+            info = infos.get(name, _NOTHING)
+            since = max(now - until / 1000, 0.0)
+            if since > _LATE_SECONDS or (info.token and info.worker not in alive):
+                worker = info.worker
+                yield StuckChunk(batch, _shown(name), info.jobs, "leased", since, worker)
+
+    def _dead_letters(self, batches: list[str]) -> Iterator[DeadLetter]:
+        errored = self._ask([_Ask("hget", (key(batch, "meta"), "errored")) for batch in batches])
+        worth = [batch for batch, count in zip(batches, errored, strict=True) if _number(count)]
+        scans = self._ask([_Ask("hscan", (key(batch, "meta"),), _DEADLY_ROWS) for batch in worth])
+        for batch, scanned in zip(worth, scans, strict=True):
+            counts: Counter[tuple[str, str, str]] = Counter()
+            for field, count in scanned[1].items() if scanned else ():
+                with suppress(*_ODD):
+                    label, grader, outcome, code = orjson.loads(field)
+                    if outcome == "errored" and code in DEADLY:
+                        counts[str(label or ""), str(grader or ""), str(code)] += _number(count)
+            for (label, grader, code), jobs in counts.most_common(CHUNKS_LIMIT):
+                yield DeadLetter(batch, label, grader, code, jobs)
+
+    def _ask(self, asks: list[_Ask]) -> list[Any]:
+        """Ask several things at once; None for what the server refuses, as it does for a key of another kind."""
+        pipe = self._redis.pipeline(transaction=False)
+        for ask in asks:
+            getattr(pipe, ask.command)(*ask.arguments, **ask.options)
+        answers = pipe.execute(raise_on_error=False)
+        return [None if isinstance(answer, ResponseError) else answer for answer in answers]
+
+
+def _moved_at(meta: list[bytes | None] | None, last: list[tuple[bytes, Any]] | None) -> float:
+    """Return when something of a batch was finished last, or when it was opened, in seconds."""
+    opened = _number(meta[1]) if meta else 0
+    finished = _number(last[0][0].partition(b"-")[0]) if last else 0
+    return max(opened, finished) / 1000
+
+
+def _info(held: bytes | None) -> ChunkInfo:
+    with suppress(*_ODD):
+        return decoded_info(held or b"{}")
+    return _NOTHING
+
+
+def _queue(options: bytes | None) -> str:
+    with suppress(*_ODD):
+        return str(orjson.loads(options or b"")["queue"])
+    return ""
+
+
+def _shown(value: bytes) -> str:
+    return value.decode(errors="replace")
+
+
+def _number(value: bytes | None) -> int:
+    try:
+        return int(value or 0)
+    except ValueError:
+        return 0

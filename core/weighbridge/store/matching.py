@@ -1,0 +1,161 @@
+"""Which results match a filter: chunks by their tally, lines by their bytes first, then by what they say."""
+
+from __future__ import annotations
+
+import re
+from math import inf
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from weighbridge.grading.result_lines import OUTCOMES, classify
+from weighbridge.grading.tally import VACUOUS
+from weighbridge.jobs.model import JobStatus
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from weighbridge.store.result_filter import ResultFilter
+
+_ESCAPED = re.compile(r'["\\/\x00-\x1f\x7f]')  #: what JSON writes otherwise, here or there
+_ODD = (ValueError, TypeError, KeyError, IndexError, AttributeError)  #: what forged data raises
+
+
+class Matcher:
+    """Tells what matches one filter."""
+
+    def __init__(self, wanted: ResultFilter) -> None:
+        self._wanted = wanted
+        self._outcomes = _outcomes(wanted)
+        self._needles = [needle for needle in _needles(wanted) if needle]
+        #: What stands in the record of every chunk that holds a match.
+        self.record_texts = list(_record_texts(wanted, self._outcomes))
+        self._text = _Text(wanted.text) if wanted.text else None
+
+    def most_in(self, record: Mapping[str, Any]) -> float:
+        """Return the most matches that a chunk may hold, by its record; infinitely many if that cannot be read."""
+        try:
+            rows = orjson.loads(record["tally"])["summary"]
+            return sum(int(row[1]) for row in rows if self._counts(*orjson.loads(row[0])))
+        except _ODD:
+            return inf
+
+    def _counts(self, label: str | None, grader: str | None, outcome: str, cause: str) -> bool:
+        """Whether a row of a tally counts jobs that match."""
+        wanted = self._wanted
+        if (wanted.label and label != wanted.label) or (wanted.grader and grader != wanted.grader):
+            return False
+        if outcome == VACUOUS:
+            return wanted.reason == VACUOUS and "passed" in self._outcomes
+        return outcome in self._outcomes and cause == wanted.reason
+
+    def matches(self, results: bytes, offset: int) -> Iterator[tuple[bytes | None, int]]:
+        """Yield each line that may match and where it ends, None in its place when it does not."""
+        if self._text and not self._text.folded and not self._text.is_in(results):
+            return
+        for start, end in self._candidates(results, offset):
+            line = results[start:end]
+            yield line if self._matches(line) else None, end + 1
+
+    def _candidates(self, results: bytes, at: int) -> Iterator[tuple[int, int]]:
+        """Yield where the lines begin and end that hold what is likely to be rarest."""
+        needle = self._needles[0] if self._needles else b""
+        if self._text and self._text.folded:
+            results, needle = results.lower(), self._text.folded
+        found = results.find(needle, at)
+        while 0 <= found < len(results):
+            end = results.find(b"\n", found)
+            end = len(results) if end < 0 else end
+            yield results.rfind(b"\n", at, found) + 1 or at, end
+            at = end + 1
+            found = results.find(needle, at)
+
+    def _matches(self, line: bytes) -> bool:
+        if not all(needle in line for needle in self._needles):
+            return False
+        if self._text and not self._text.is_in(line):
+            return False
+        return not self._needles or self._says(line)
+
+    def _says(self, line: bytes) -> bool:
+        """Whether a line says what is wanted, rather than just having its bytes somewhere."""
+        wanted = self._wanted
+        try:
+            value = orjson.loads(line)
+            same = all(
+                not expected or value[name] == expected
+                for name, expected in (
+                    *(("custom_id", wanted.custom_id), ("label", wanted.label)),
+                    *(("grader", wanted.grader), ("status", wanted.status)),
+                )
+            )
+            if not same or (wanted.verdict and value["result"]["verdict"] != wanted.verdict):
+                return False
+            return not wanted.reason or _reason(value) == wanted.reason
+        except _ODD:
+            return False
+
+
+class _Text:
+    """A text to find whatever its case: as it is, or as JSON would write it."""
+
+    def __init__(self, text: str) -> None:
+        forms = {text, orjson.dumps(text).decode()[1:-1]}
+        self._ascii = text.isascii()
+        self._bytes = [form.lower().encode() for form in forms]
+        self._strings = [form.casefold() for form in forms]
+        #: the one form, where it can be found in a line in lower case
+        self.folded = self._bytes[0] if self._ascii and len(forms) == 1 else b""
+
+    def is_in(self, results: bytes) -> bool:
+        """Whether results hold it."""
+        if self._ascii:
+            lower = results.lower()
+            return any(form in lower for form in self._bytes)
+        folded = results.decode(errors="replace").casefold()
+        return any(form in folded for form in self._strings)
+
+
+def _outcomes(wanted: ResultFilter) -> set[str]:
+    """Return the outcomes, as tallies name them, that a status and a verdict leave."""
+    graded = set(OUTCOMES.values())
+    all_outcomes = graded | {status for status in JobStatus if status is not JobStatus.GRADED}
+    by_status = graded if wanted.status == JobStatus.GRADED else {wanted.status}
+    left = by_status if wanted.status else all_outcomes
+    return left & {OUTCOMES[wanted.verdict]} if wanted.verdict else left
+
+
+def _needles(wanted: ResultFilter) -> Iterator[bytes]:
+    """Yield bytes that every matching line has, the likely rarest first."""
+    if wanted.custom_id:
+        yield _member("custom_id", wanted.custom_id)
+    # A cause is a check's name and, behind ": ", a status of its own; or an error's code.
+    yield orjson.dumps(wanted.reason.partition(": ")[0])[1:-1]
+    if wanted.verdict:
+        yield _member("verdict", wanted.verdict)
+    if wanted.status:
+        yield _member("status", wanted.status)
+    if wanted.label:
+        yield _member("label", wanted.label)
+    if wanted.grader:
+        yield _member("grader", wanted.grader)
+
+
+def _record_texts(wanted: ResultFilter, outcomes: set[str]) -> Iterator[str]:
+    """Yield what stands in the record of a chunk that holds a match, but for what JSON writes otherwise."""
+    for value in (wanted.reason, wanted.label, wanted.grader):
+        if value and not _ESCAPED.search(value):
+            yield value
+    if len(outcomes) == 1:
+        yield f'{next(iter(outcomes))}\\":'  # a key of its counts
+
+
+def _member(name: str, value: str) -> bytes:
+    return orjson.dumps({name: value})[1:-1]
+
+
+def _reason(value: dict[str, Any]) -> str:
+    """Return the cause that a result line was counted under."""
+    if value["status"] == JobStatus.ERRORED:
+        return str(value["error"]["code"])
+    return classify(value["result"])[1] if value["status"] == JobStatus.GRADED else ""

@@ -1,0 +1,158 @@
+"""Opening, filling and sealing: the producer's side."""
+
+from __future__ import annotations
+
+from weighbridge.errors import BatchClosedError, BatchLostError, ChunkConflictError
+from weighbridge.store.base import StoreBase
+from weighbridge.store.connection import memory_share, plain_errors, server_time
+from weighbridge.store.durability import Durability, confirm
+from weighbridge.store.keys import (
+    ACTIVE,
+    BATCHES,
+    LISTED_SECONDS,
+    dies_at,
+    key,
+    listing,
+    new_batch_id,
+    text,
+)
+from weighbridge.store.records import (
+    WEIGHTS,
+    BatchOptions,
+    GapError,
+    Pace,
+    Position,
+    Submission,
+    Taken,
+)
+
+
+class Filling(StoreBase):
+    """What a producer does with a batch."""
+
+    def open_batch(
+        self, options: BatchOptions, *, expiry_seconds: int, ttl_seconds: int, batch: str = ""
+    ) -> str:
+        """Register a batch and return its id, which carries its times."""
+        created = int(server_time(self.redis))
+        batch = batch or new_batch_id(created, expiry_seconds + ttl_seconds)
+        dies = (created + expiry_seconds + ttl_seconds) * 1000
+        self._run(
+            "open_batch",
+            batch,
+            dies,
+            (created + expiry_seconds) * 1000,
+            created * 1000,
+            options.pack(),
+            options.queue,
+            WEIGHTS[options.priority],
+        )
+        with plain_errors():
+            pipe = self.redis.pipeline(transaction=False)
+            pipe.zadd(BATCHES, {batch: created})
+            pipe.zadd(ACTIVE, {batch: created})
+            pipe.zadd(listing(options.project), {batch: created})
+            for name in (BATCHES, listing(options.project)):
+                pipe.zremrangebyscore(name, "-inf", created - LISTED_SECONDS)
+            pipe.execute()
+        return batch
+
+    def submit_chunk(self, batch: str, chunk: Submission) -> Pace:
+        """Store the next chunk, whose ids no earlier one may have (see `taken`), and return the pace so far.
+
+        Raises GapError, ChunkConflictError, BatchClosedError, ServerFullError, or that the batch is lost.
+        """
+        after = chunk.after
+        answer = self._run(
+            *("submit_chunk", batch, chunk.id.number, str(chunk.id), chunk.jobs),
+            *(after.offset, after.lines, after.prefix, chunk.payload, chunk.duplicates, chunk.ids),
+        )
+        self._take_turn(batch)
+        match [text(answer[0]), *answer[1:]]:
+            case ["new", us, jobs]:
+                return Pace(int(us), int(jobs))
+            case ["same"]:
+                return Pace()
+            case ["gap", expected]:
+                raise GapError(int(expected))
+            case ["conflict"]:
+                raise ChunkConflictError(
+                    f"chunk {chunk.id.number} of {batch} is there already, with other lines",
+                    "another producer fills this batch, or the input has changed: submit it as a new batch",
+                )
+            case ["closed", *_]:
+                raise _closed(batch)
+            case _:
+                raise self.missing(batch)
+
+    def taken(self, batch: str, ids: bytes) -> list[Taken]:
+        """Return which of some packed ids the batch has already.
+
+        Ids are put in the index only when this is asked, a chunk at a time, so that the server stays free for others.
+        """
+        while (answer := self._run("taken", batch, ids))[0] == b"behind":
+            pass
+        if answer[0] == b"lost":
+            raise self.missing(batch)
+        rest = answer[1:]
+        return [Taken(int(at), bool(same)) for at, same in zip(rest[::2], rest[1::2], strict=True)]
+
+    def seal(self, batch: str, chunks: int, prefix: str) -> None:
+        """Say that all chunks have arrived, and the digest of all their lines.
+
+        Raises GapError when some have not, ChunkConflictError when the lines are others.
+        """
+        match self._run("seal", batch, chunks, prefix):
+            case [b"gap", expected]:
+                raise GapError(int(expected))
+            case [b"conflict"]:
+                raise ChunkConflictError(
+                    f"batch {batch} has other lines than were submitted here",
+                    "another producer fills this batch: submit the input as a new batch",
+                )
+            case [b"closed"]:
+                raise _closed(batch)
+            case [b"lost"]:
+                raise self.missing(batch)
+        self._take_turn(batch)
+
+    def confirm_seal(self, batch: str, timeout_seconds: float) -> Durability:
+        """Return how durable a sealed batch is, waiting for what the server can confirm.
+
+        Raises BatchLostError when the server has lost the seal since.
+        """
+        meta, dies_ms = key(batch, "meta"), int(dies_at(batch) * 1000)
+        with plain_errors():
+            # It dies at that time anyway; and unlike others this command is not refused by a full server.
+            found = confirm(self.redis, lambda pipe: pipe.pexpireat(meta, dies_ms), timeout_seconds)
+            sealed = self.redis.hget(meta, "sealed")
+        if sealed is None:
+            raise self.missing(batch)
+        if sealed != b"1":
+            raise BatchLostError(
+                f"the server has lost the end of batch {batch} since it was submitted",
+                "submit the same input again, to resume the batch",
+            )
+        return found
+
+    def memory_share(self) -> float:
+        """Return how full the server is, 0.0 to 1.0; 0.0 when it has no limit."""
+        return memory_share(self.redis)
+
+    def position(self, batch: str) -> Position:
+        """Return how far the batch's producer has come."""
+        with plain_errors():
+            fields = self.redis.hmget(
+                key(batch, "meta"), ["chunks", "offset", "lines", "prefix", "sealed"]
+            )
+        if fields[0] is None:
+            raise self.missing(batch)
+        chunks, offset, lines, prefix, sealed = map(text, fields)
+        return Position(int(chunks), int(offset), int(lines), prefix, sealed == "1")
+
+
+def _closed(batch: str) -> BatchClosedError:
+    return BatchClosedError(
+        f"batch {batch} was ended and takes no more jobs",
+        "submit them as a new batch, or `retry` it first to go on with it",
+    )

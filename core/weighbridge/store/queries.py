@@ -1,0 +1,261 @@
+"""Reading: how a batch stands, its results, and where they are."""
+
+from __future__ import annotations
+
+from collections import Counter
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import orjson
+
+from weighbridge.errors import BatchError, ServerError, StaleCursorError
+from weighbridge.grading.tally import VACUOUS, score_bucket
+from weighbridge.jobs.chunk import UNREADABLE, decompress
+from weighbridge.jobs.model import SCORE_BUCKETS, BatchState, BatchStatus, Counts, GraderSummary
+from weighbridge.store.base import StoreBase, readable
+from weighbridge.store.connection import plain_errors
+from weighbridge.store.keys import key, listing, opened_at, text
+from weighbridge.store.records import BatchOptions, Fetched, LogEntry, project_in
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+_COUNTED = (
+    *Counts.__dataclass_fields__,
+    "chunks",
+    "lines",
+    "offset",
+    "duplicates",
+    "nondeterministic",
+    "grade_us",
+    "epoch",
+)
+
+_STATE = (
+    *("created_ms", "status", "expires_ms", "ended_ms", "sealed", "closing", "reason", "paused"),
+    *_COUNTED,
+)
+_OUTCOMES = ("passed", "failed", "ungradable", "errored", "cancelled", "expired", VACUOUS)
+
+
+class _Group:
+    """The rows of one label."""
+
+    def __init__(self) -> None:
+        self._outcomes = dict.fromkeys(_OUTCOMES, 0)
+        self._causes: Counter[str] = Counter()
+        self._scores = [0] * SCORE_BUCKETS
+
+    def add(self, name: str, cause: str, count: int) -> None:
+        bucket = score_bucket(name)
+        if cause:
+            self._causes[cause] += count
+        elif bucket is not None:
+            self._scores[bucket] += count
+        elif name in self._outcomes:  # a newer release may count more than is known here
+            self._outcomes[name] += count
+
+    def summary(self, label: str, grader: str) -> GraderSummary:
+        causes = sorted(self._causes.items(), key=lambda cause: (-cause[1], cause[0]))
+        return GraderSummary(
+            label, grader, causes=tuple(causes), scores=tuple(self._scores), **self._outcomes
+        )
+
+
+class Reading(StoreBase):
+    """What is read of a batch."""
+
+    def state(self, batch: str) -> BatchState:
+        """Return a batch's state at this moment."""
+        with plain_errors():
+            values = self.redis.hmget(key(batch, "meta"), _STATE)
+        return self._state_of(batch, values)
+
+    def _state_of(self, batch: str, values: list[bytes | None]) -> BatchState:
+        if values[0] is None:
+            raise self.missing(batch)
+        with readable(batch):
+            found = zip(_STATE, values, strict=True)
+            return self._state(batch, {name: text(value or b"") for name, value in found})
+
+    def _state(self, batch: str, meta: dict[str, str]) -> BatchState:
+        number = {name: int(meta.get(name) or 0) for name in _COUNTED}
+        return BatchState(
+            batch_id=batch,
+            status=_status(batch, meta["status"]),
+            counts=Counts(**{name: number[name] for name in Counts.__dataclass_fields__}),
+            created_at=int(meta["created_ms"]) / 1000,
+            expires_at=int(meta["expires_ms"]) / 1000,
+            ended_at=int(meta["ended_ms"]) / 1000 if meta["ended_ms"] else None,
+            sealed=meta["sealed"] == "1",
+            chunks=number["chunks"],
+            lines=number["lines"],
+            input_bytes=number["offset"],
+            duplicates=number["duplicates"],
+            nondeterministic=number["nondeterministic"],
+            grading_seconds=number["grade_us"] / 1e6,
+            epoch=number["epoch"],
+            closing=_status(batch, meta["closing"]) if meta["closing"] else None,
+            reason=meta.get("reason", ""),
+            paused=meta["paused"] == "1",
+        )
+
+    def summary(self, batch: str) -> list[GraderSummary]:
+        """Return what each label's jobs came to, labels in order."""
+        with plain_errors():
+            raw = self.redis.hgetall(key(batch, "meta"))
+        groups: dict[tuple[str, str], _Group] = {}
+        for field, count in raw.items():
+            if not field.startswith(b"["):
+                continue  # one of the batch's own fields
+            label, grader, name, cause = orjson.loads(field)
+            group = groups.setdefault((label or "", grader or ""), _Group())
+            group.add(name, cause, int(count))
+        return [group.summary(*names) for names, group in sorted(groups.items())]
+
+    def read_log(
+        self, batch: str, after: str, wait_seconds: float, most: int = 64
+    ) -> list[LogEntry]:
+        """Return what was recorded after a place in the log, waiting for it up to `wait_seconds` (0: not at all)."""
+        block = max(1, int(wait_seconds * 1000)) if wait_seconds else None
+        with plain_errors():
+            answer = self._blocking.xread(
+                {key(batch, "log"): after or "0"}, count=most, block=block
+            )
+        rows = answer[0][1] if answer else []
+        return [
+            LogEntry(text(at), text(row[b"chunk"]) if b"chunk" in row else None) for at, row in rows
+        ]
+
+    def log_has(self, batch: str, entry: LogEntry) -> bool:
+        """Whether the log still holds an entry read before."""
+        with plain_errors():
+            rows = self.redis.xrange(key(batch, "log"), entry.position, entry.position)
+        return _is_entry(rows, entry)
+
+    def results(self, batch: str, chunks: Sequence[str]) -> Iterator[bytes | None]:
+        """Yield the result lines of finished chunks; None for one that has none, or no longer."""
+        with plain_errors():
+            names = [f"{chunk} results" for chunk in chunks]
+            blobs = self.redis.hmget(key(batch, "chunks"), names) if names else []
+        yield from self._unpacked(batch, chunks, blobs)
+
+    def fetch(self, batch: str, chunks: Sequence[str], last: LogEntry | None) -> Fetched:
+        """Return the result lines of chunks read from the log after a `last` entry, in one round trip."""
+        with plain_errors():
+            pipe = self.redis.pipeline(transaction=False)
+            pipe.hget(key(batch, "meta"), "epoch")
+            if last:
+                pipe.xrange(key(batch, "log"), last.position, last.position)
+            pipe.hmget(key(batch, "chunks"), [f"{chunk} results" for chunk in chunks])
+            epoch, *rows, blobs = pipe.execute()
+        if epoch is None:
+            raise self.missing(batch)
+        goes_on = not last or _is_entry(rows[0], last)
+        return Fetched(self._unpacked(batch, chunks, blobs), int(epoch), goes_on)
+
+    def _unpacked(
+        self, batch: str, chunks: Sequence[str], blobs: Sequence[bytes | None]
+    ) -> Iterator[bytes | None]:
+        for chunk, blob in zip(chunks, blobs, strict=True):
+            try:
+                yield None if blob is None else decompress(blob)
+            except UNREADABLE as error:
+                raise ServerError(f"the results of chunk {chunk} of {batch} are damaged") from error
+
+    def freed(self, batch: str, chunks: Sequence[str]) -> list[str]:
+        """Return those of some finished chunks whose results were freed; what is graded again is not among them."""
+        fields = [field for chunk in chunks for field in (chunk, f"{chunk} results")]
+        with plain_errors():
+            held = self.redis.hmget(key(batch, "chunks"), fields) if fields else []
+        return [
+            chunk
+            for chunk, record, results in zip(chunks, held[::2], held[1::2], strict=True)
+            if record is not None and results is None
+        ]
+
+    def free(self, batch: str, chunks: Sequence[str]) -> None:
+        """Drop chunks' results, and their lines where the chunk is whole: they are written elsewhere now."""
+        names = [f"{chunk} results" for chunk in chunks]
+        names += [f"{chunk.partition(':')[0]} lines" for chunk in chunks if ":" in chunk]
+        with plain_errors():
+            self.redis.hdel(key(batch, "chunks"), *names)
+
+    def batches(
+        self, most: int = 100, before: str | None = None, *, project: str | None = None
+    ) -> list[str]:
+        """Return the ids of the newest batches, of one project or all, or of the newest before another one.
+
+        Raises StaleCursorError when what they are to be `before` is no batch id.
+        """
+        newest: float | str = "+inf"
+        if before is not None:
+            try:
+                newest = opened_at(before)
+            except ValueError:
+                raise StaleCursorError(
+                    f"{before[:80]!r} is no cursor", "use the one that the page before gave"
+                ) from None
+        found: list[str] = []
+        passed = 0
+        while len(found) < most:
+            with plain_errors():
+                rows = self.redis.zrevrangebyscore(listing(project), newest, "-inf", passed, most)
+            # Those of one second are in the order of their ids.
+            found += [batch for batch in map(text, rows) if before is None or batch < before]
+            passed += len(rows)
+            if len(rows) < most:
+                break
+        return found[:most]
+
+    def listed(self, batches: Sequence[str]) -> list[tuple[BatchState, BatchOptions]]:
+        """Return how batches stand and their options, in one round trip; those that cannot be read are left out."""
+        with plain_errors():
+            pipe = self.redis.pipeline(transaction=False)
+            for batch in batches:
+                pipe.hmget(key(batch, "meta"), (*_STATE, "options"))
+            answers = pipe.execute(raise_on_error=False)
+        found = []
+        for batch, answer in zip(batches, answers, strict=True):
+            with suppress(BatchError), readable(batch):
+                *values, options = answer
+                found.append((self._state_of(batch, values), BatchOptions.unpack(options)))
+        return found
+
+    def input_bytes(self, project: str) -> int:
+        """Return how many bytes of input the batches of a project have that are not gone, packed or not."""
+        with plain_errors():
+            batches = [text(batch) for batch in self.redis.zrange(listing(project), 0, -1)]
+            pipe = self.redis.pipeline(transaction=False)
+            for batch in batches:
+                pipe.hget(key(batch, "meta"), "offset")
+            return sum(int(offset or 0) for offset in pipe.execute())
+
+    def belongs_to(self, batch: str, project: str) -> bool:
+        """Whether a batch is a project's, or was while it was there; the same work is done for every answer."""
+        with plain_errors():
+            pipe = self.redis.pipeline(transaction=False)
+            pipe.hget(key(batch, "meta"), "options")
+            pipe.zscore(listing(project), batch)
+            options, listed = pipe.execute()
+        return project_in(options) == project if options else listed is not None
+
+    def is_deleted(self, batch: str) -> bool:
+        """Whether somebody has deleted the batch, or is about it."""
+        with plain_errors():
+            return bool(self.redis.exists(key(batch, "deleted")))
+
+
+def _is_entry(rows: Sequence[tuple[bytes, dict[bytes, bytes]]], entry: LogEntry) -> bool:
+    chunk = None if entry.chunk is None else entry.chunk.encode()
+    return bool(rows) and rows[0][1].get(b"chunk") == chunk
+
+
+def _status(batch: str, name: str) -> BatchStatus:
+    try:
+        return BatchStatus(name)
+    except ValueError:
+        raise BatchError(
+            f"batch {batch} has a status that is not known here: {name[:40]!r}",
+            "is it of a newer release?",
+        ) from None

@@ -1,0 +1,163 @@
+"""Searching: the results of a batch that match a filter, page by page, at bounded time and memory."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field, replace
+from math import inf
+from typing import TYPE_CHECKING, Any
+
+from weighbridge.errors import StaleCursorError
+from weighbridge.jobs.chunk import ChunkId
+from weighbridge.jobs.model import ErrorCode
+from weighbridge.settings import MIB
+from weighbridge.store import LogEntry
+from weighbridge.store.matching import Matcher
+from weighbridge.store.result_filter import Place, ResultFilter, ResultPage, check_limit
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping
+
+    from weighbridge.store import Looked, Store
+
+_PAGE_BYTES = 16 * MIB  #: lines may be large: a page holds no more than this and one line
+_LOOKS_BETWEEN = 64  #: lines between two looks at the clock
+
+
+@dataclass(slots=True)
+class _Draft:
+    """A page being filled."""
+
+    limit: int
+    deadline: float
+    place: Place | None = None  #: after what was looked at
+    lines: list[bytes] = field(default_factory=list)
+    _size: int = 0
+    _looks: int = 0
+
+    def is_full(self) -> bool:
+        return len(self.lines) >= self.limit or self._size >= _PAGE_BYTES
+
+    def is_late(self) -> bool:
+        return time.monotonic() > self.deadline
+
+    def take(self, line: bytes) -> None:
+        self.lines.append(line)
+        self._size += len(line)
+
+    def page(self) -> ResultPage:
+        return ResultPage(self.lines, str(self.place), len(self.lines) >= self.limit)
+
+
+class Search:
+    """One search through one batch."""
+
+    def __init__(
+        self, store: Store, batch: str, wanted: ResultFilter, owners: Collection[int] | None = None
+    ) -> None:
+        """Look for what is `wanted`; where that is a custom_id, `owners` are the chunks that may have its line."""
+        self._store = store
+        self._batch = batch
+        self._matcher = Matcher(wanted)
+        self._owners = owners
+        self._generation = store.generation(batch)
+        self._seen: set[str] = set()
+        self._most: dict[str, float] = {}  #: matches that chunks may hold
+
+    def page(self, cursor: str | None, limit: int, budget_seconds: float) -> ResultPage:
+        """Return the matches after a place, up to `limit`, and as many as are found in time.
+
+        Raises StaleCursorError, InvalidFilterError for a limit that is none.
+        """
+        check_limit(limit)
+        start = self._start(cursor) if cursor else None
+        draft = _Draft(limit, time.monotonic() + budget_seconds, start)
+        for place in self._places(start):
+            if place.offset is not None and not self._read(place, draft):
+                return draft.page()
+            draft.place = replace(place, offset=None)
+            if draft.is_late():
+                return draft.page()
+        return ResultPage(draft.lines, None, complete=True)
+
+    def _start(self, cursor: str) -> Place:
+        place = Place.parse(cursor)
+        if place.generation != self._generation:
+            raise StaleCursorError(
+                f"batch {self._batch} was retried since", "look through its results from the start"
+            )
+        if not self._store.log_has(self._batch, LogEntry(place.position, place.chunk)):
+            raise self._no_place()
+        return place
+
+    def _no_place(self) -> StaleCursorError:
+        return StaleCursorError(
+            f"batch {self._batch} has no such place in its results (any more)",
+            "look through them from the start",
+        )
+
+    def _places(self, start: Place | None) -> Iterator[Place]:
+        """Yield where chunks begin that may hold matches, and between them places that were passed."""
+        if start and start.offset is not None:
+            self._seen.add(start.chunk)
+            yield start
+        looked, after = None, start.position if start else ""
+        while looked := self._look(looked.position if looked else after):
+            for entry, record in looked.found:
+                if self._may_match(entry, record):
+                    yield Place(self._generation, entry.position, entry.chunk or "", 0)
+            if looked.passed and ChunkId.is_name(looked.passed.chunk or ""):
+                passed = looked.passed
+                yield Place(self._generation, passed.position, passed.chunk or "", None)
+
+    def _look(self, after: str) -> Looked | None:
+        # Lines in conflict with the owner of an id may be anywhere.
+        return self._store.look(
+            self._batch, after, self._matcher.record_texts, self._owners, ErrorCode.ID_CONFLICT
+        )
+
+    def _may_match(self, entry: LogEntry, record: Mapping[str, Any]) -> bool:
+        """Whether an entry's chunk may hold matches that were not seen yet."""
+        chunk = entry.chunk or ""
+        # A chunk that was graded again has another place now.
+        if record.get("at", entry.position) != entry.position or not ChunkId.is_name(chunk):
+            return False
+        if chunk in self._seen:
+            return False
+        self._seen.add(chunk)
+        self._most[chunk] = self._matcher.most_in(record)
+        return self._most[chunk] > 0
+
+    def _read(self, place: Place, draft: _Draft) -> bool:
+        """Take the matches of a chunk; False when room or time ended first."""
+        if draft.is_full():
+            return False
+        most, found = inf if place.offset else self._most.get(place.chunk, inf), 0
+        matches = self._matches(place.chunk, place.offset or 0)
+        for looks, (line, end) in enumerate(matches, 1):
+            if line is not None and draft.is_full():
+                return False
+            if line is not None:
+                draft.take(line)
+                found += 1
+            if found >= most:
+                return True
+            if line is not None or not looks % _LOOKS_BETWEEN:
+                draft.place = replace(place, offset=end)
+            if not looks % _LOOKS_BETWEEN and draft.is_late():
+                return False
+        return True
+
+    def _matches(self, chunk: str, first: int) -> Iterator[tuple[bytes | None, int]]:
+        """Yield each line from an offset on that may match and where it ends, None in its place when it does not."""
+        begin = 0
+        for lines in self._store.result_lines(self._batch, chunk):
+            at = first - begin
+            if 0 < at <= len(lines) and lines[at - 1 : at] != b"\n":
+                raise self._no_place()
+            if at < len(lines):
+                for line, end in self._matcher.matches(lines, max(at, 0)):
+                    yield line, begin + end
+            begin += len(lines)
+        if 0 < begin < first:
+            raise self._no_place()

@@ -1,0 +1,1 @@
+"""Chat messages: what several providers' conversations have in common."""

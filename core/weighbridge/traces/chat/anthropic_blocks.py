@@ -1,0 +1,131 @@
+"""Anthropic's content blocks as chat messages: tool calls and their results out of the blocks that hold them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from weighbridge.traces.chat.call_parts import (
+    call_of,
+    first_of,
+    listed_calls,
+    not_among,
+    opened,
+    result_in,
+)
+from weighbridge.traces.chat.conversation import Facts
+from weighbridge.traces.fields import Notes, count_of, string_of, usage_of
+from weighbridge.traces.importer import damaged
+from weighbridge.traces.model import Usage
+
+if TYPE_CHECKING:
+    from weighbridge.traces.chat.call_parts import Call
+
+_FIELDS = frozenset(
+    {
+        *("role", "content", "id", "model", "usage", "type", "stop_reason", "stop_sequence"),
+        *("tool_calls", "container", "context_management", "stop_details"),
+    }
+)
+
+
+class Blocks:
+    """Collects messages of blocks as chat messages, and what is known beside them."""
+
+    def __init__(self) -> None:
+        self.messages: list[dict[str, Any]] = []
+        self.of_message: dict[int, Facts] = {}
+        self.of_call: dict[int, Facts] = {}
+        self.notes = Notes()
+        self._calls = 0
+
+    def add(self, message: Any, time: int | None = None, cost_usd: float | None = None) -> None:
+        """Add a message that was written down at a time; its tool results become messages of their own."""
+        role = message.get("role") if type(message) is dict else None
+        if type(role) is not str:
+            raise damaged(f"message {len(self.messages) + 1} is no object with a role")
+        content = message.get("content")
+        if type(content) is dict:
+            content = [content]
+        if type(content) is not list:
+            self._say(message, role, content, time, cost_usd)
+            return
+        calls, results, said = self._sorted(content)
+        if calls:
+            role = "assistant"  # whoever is said to have made them: no call may hide
+        if role == "assistant":
+            self._say(message, role, said or None, time, cost_usd, calls)
+        for block in results:
+            self._result(block, time)
+        if role != "assistant" and (said or not results):
+            self._say(message, role, said, time, cost_usd)
+
+    def _sorted(self, content: list[Any]) -> tuple[list[Call], list[Any], list[Any]]:
+        """Return the calls, the results, and what is said, out of a message's blocks."""
+        calls: list[Call] = []
+        results, said = [], []
+        for block in content:
+            kind, held = opened(block) if type(block) is dict else ("", block)
+            if kind == "call":
+                calls.append(call_of(held))
+            elif kind == "result":
+                results.append(held)
+            elif kind == "reasoning":
+                self.notes.add("thinking blocks")
+            else:
+                said.append(block)
+        return calls, results, said
+
+    def _say(
+        self,
+        message: dict[str, Any],
+        role: str,
+        content: Any,
+        time: int | None,
+        cost_usd: float | None,
+        calls: list[Call] | None = None,
+    ) -> None:
+        calls = calls or []
+        beside = not_among(calls, listed_calls(message)) if "tool_calls" in message else []
+        calls = [*calls, *beside]
+        by_model = role == "assistant"
+        self.of_message[len(self.messages)] = Facts(
+            model=string_of(message.get("model")),
+            usage=read_usage(message.get("usage")) if by_model else None,
+            cost_usd=cost_usd,
+            started_at=None if by_model else time,
+            ended_at=time if by_model else None,
+        )
+        for _ in calls:
+            self.of_call[self._calls] = Facts(started_at=time)
+            self._calls += 1
+        told = {"role": role, "content": content, "id": message.get("id"), "tool_calls": calls}
+        if not _FIELDS.issuperset(message):
+            told |= {key: item for key, item in message.items() if key not in _FIELDS}
+        self.messages.append(told)
+
+    def _result(self, block: dict[str, Any], time: int | None) -> None:
+        content = first_of(block, ("content", "output", "response", "result"))
+        code = content.get("error_code") if type(content) is dict else None
+        told = result_in(block, None)
+        self.of_message[len(self.messages)] = Facts(ended_at=time)
+        self.messages.append(
+            {
+                "role": "tool",
+                "content": content,
+                "tool_call_id": told.call_id,
+                "error": string_of(code) or told.error is not None,
+            }
+        )
+
+
+def read_usage(value: Any) -> Usage | None:
+    """Return the token counts of an Anthropic `usage` object, whose input tokens are without the cached ones."""
+    if type(value) is not dict:
+        return None
+    sent, read, written = (
+        count_of(value.get(name))
+        for name in ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+    )
+    if sent is not None:
+        sent += (read or 0) + (written or 0)
+    return usage_of(sent, value.get("output_tokens"), None, read)

@@ -1,0 +1,317 @@
+"""Tool calls and their results as messages hold them, in whichever spelling a provider or a framework writes them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any, Literal
+
+import orjson
+from msgspec import Struct
+
+from weighbridge.traces.fields import (
+    id_of,
+    json_in,
+    objects_of,
+    parse_arguments,
+    string_of,
+    text_of,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+#: One key that holds a whole part, and what the part then is; None: what its own type says.
+HOLDERS: dict[str, str | None] = {
+    "message_content": None,
+    "tool_call": "tool_call",
+    "toolCall": "tool_call",
+    "toolUse": "tool_call",
+    "function_call": "tool_call",
+    "functionCall": "tool_call",
+    "toolInvocation": "dynamic-tool",
+    "toolResult": "tool_result",
+    "function_response": "tool_result",
+    "functionResponse": "tool_result",
+}
+_CALLS = frozenset(
+    {"tool_call", "tool_use", "tool-call", "function_call"}
+    | {"server_tool_call", "server_tool_use", "mcp_tool_use", "invalid_tool_call"}
+)
+_RESULTS = frozenset(
+    {"tool_call_response", "tool_result", "tool-result", "function_call_output", "tool-error"}
+    | {"server_tool_call_response", "mcp_tool_result", "web_search_tool_result"}
+)
+REASONING = frozenset({"reasoning", "thinking", "redacted_thinking"})
+CALLS_AND_RESULTS = _CALLS | _RESULTS
+_PARTS = CALLS_AND_RESULTS | REASONING | {"text", "output_text"}
+_CALL_IDS = ("tool_call_id", "tool_use_id", "toolUseId", "toolCallId", "call_id", "id")
+_NAMES = ("name", "toolName", "tool_name", "function", "tool")
+_ARGUMENTS = ("arguments", "args", "input", "server_tool_call")
+_OUTPUTS = ("response", "result", "content", "output", "server_tool_call_response", "error")
+_LISTS_OF_CALLS = (
+    *("tool_calls", "toolCalls", "invalid_tool_calls", "toolInvocations", "tool_invocations"),
+)
+_SINGLE_CALLS = ("function_call", "functionCall", "tool_call", "toolCall")
+_NESTED = "additional_kwargs"  #: LangChain's messages keep the provider's own spelling there
+CALL_FIELDS = frozenset({*_LISTS_OF_CALLS, *_SINGLE_CALLS, _NESTED})
+_TYPED_TOOL = "tool-"  #: how the type begins of a part that is of one tool: `tool-getWeather`
+_ANSWERED = frozenset({"result", "output", "errorText"})
+
+PartKind = Literal["call", "result", "both", "reasoning", ""]
+
+
+class Call(Struct, frozen=True, gc=False):
+    """A tool call that a model asked for."""
+
+    id: str | None
+    name: str | None
+    arguments: Any  #: None where they are not told
+
+
+class Result(Struct, frozen=True, gc=False):
+    """What a tool answered."""
+
+    call_id: str | None
+    name: str | None
+    output: Any
+    error: str | None = None
+
+
+def first_of(data: dict[str, Any], names: Iterable[str]) -> Any:
+    """Return the value of the first of these names that has one."""
+    for name in names:
+        value = data.get(name)
+        if value is not None:
+            return value
+    return None
+
+
+def json_of(value: Any) -> Any:
+    """Return the array or object that a string holds, or else what was given, as it is."""
+    if type(value) is not str or value.lstrip()[:1] not in {"[", "{"}:
+        return value
+    try:
+        return json_in(value)
+    except ValueError:
+        return value
+
+
+def is_content(value: list[Any]) -> bool:
+    """Whether a list is the parts of one message, and not a list of messages."""
+    return bool(value) and all(
+        type(part) is dict
+        and "role" not in part
+        and "message" not in part
+        and (
+            not HOLDERS.keys().isdisjoint(part) or _type(part) in _PARTS or part.keys() == {"text"}
+        )
+        for part in value
+    )
+
+
+def _type(value: dict[str, Any]) -> str:
+    return string_of(value.get("type")) or ""
+
+
+def opened(part: dict[str, Any], kind: str | None = None) -> tuple[PartKind, dict[str, Any]]:
+    """Return what a part is, and the object that has its fields; `kind` is its type where it tells none itself."""
+    if not HOLDERS.keys().isdisjoint(part):
+        for holder, held_kind in HOLDERS.items():
+            if type(part.get(holder)) is dict:
+                part, kind = part[holder], held_kind
+                break
+    kind = kind or _type(part)
+    if kind in _CALLS or kind.endswith(("tool_use", "tool_call", "toolUse", "toolCall")):
+        return "call", part
+    if kind in _RESULTS or kind.endswith(("tool_result", "toolResult")):
+        return "result", part
+    if kind in REASONING or part.get("thought") is True:
+        return "reasoning", part
+    is_typed = kind.startswith(_TYPED_TOOL) and "toolCallId" in part
+    return ("both" if is_typed or kind == "dynamic-tool" else ""), part
+
+
+def calls_in(kind: PartKind, part: dict[str, Any]) -> Iterator[Call]:
+    """Yield the call that a part of that kind is."""
+    if kind in {"call", "both"}:
+        yield call_of(part)
+
+
+def results_in(kind: PartKind, part: dict[str, Any]) -> Iterator[Result]:
+    """Yield the result that a part of that kind is."""
+    if kind == "result" or (kind == "both" and not _ANSWERED.isdisjoint(part)):
+        yield result_in(part, first_of(part, (*_OUTPUTS, "errorText")))
+
+
+def call_of(part: dict[str, Any]) -> Call:
+    """Return the call in an object that holds one, or holds it under `function` or `custom`."""
+    function = part.get("function")
+    if type(function) is not dict:
+        custom = part.get("custom")
+        # The input of a custom tool is text.
+        function = (
+            {**custom, "arguments": {"input": custom.get("input")}}
+            if type(custom) is dict
+            else part
+        )
+    name = string_of(first_of(function, _NAMES))
+    kind = _type(part)
+    if name is None and kind.startswith(_TYPED_TOOL) and kind not in CALLS_AND_RESULTS:
+        name = kind.removeprefix(_TYPED_TOOL)
+    call_id = id_of(first_of(part, _CALL_IDS))
+    return Call(call_id, name, parse_arguments(first_of(function, _ARGUMENTS)))
+
+
+def result_in(part: dict[str, Any], content: Any) -> Result:
+    """Return the result in an object that says whose it is, with this content."""
+    output, error = result_of(content)
+    failed = (
+        part.get("is_error", part.get("isError")) is True
+        or part.get("status") == "error"
+        or part.get("type") == "tool-error"
+        or string_of(part.get("errorText")) is not None
+    )
+    if failed and not error:
+        error = output if type(output) is str and output else "error"
+    call_id = id_of(first_of(part, _CALL_IDS))
+    return Result(call_id, string_of(first_of(part, _NAMES)), output, error)
+
+
+def result_of(value: Any) -> tuple[Any, str | None]:
+    """Return what a tool answered, and its error if it says so: the text where that is all it is."""
+    held = value
+    if type(value) is str:
+        value = _unquoted(value)
+        held = json_of(value) if '"content"' in value else value
+    if type(held) is list:
+        text = _joined(held)
+        return value if text is None else text, None
+    if type(held) is not dict:
+        return value, None
+    if held.keys() == {"type", "value"}:  # Vercel's
+        failed = type(held["type"]) is str and held["type"].startswith("error")
+        return held["value"], (string_of(held["value"]) or "error") if failed else None
+    message = _tool_message(held)
+    if message is not None:
+        content = message["content"]
+        text = _joined(content) if type(content) is list else None
+        output = content if text is None else text
+        failed = message.get("status") == "error"
+        return output, (string_of(output) or "error") if failed else None
+    if type(held.get("content")) is not list:
+        return value, None
+    text = text_of(held["content"])  # MCP's
+    failed = held.get("isError", held.get("is_error")) is True
+    return value if text is None else text, (text or "error") if failed else None
+
+
+def _tool_message(held: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the fields of LangChain's message of a tool, which repeats the call's id; None for anything else."""
+    kwargs = held.get("kwargs")
+    if "lc" in held and type(kwargs) is dict and "content" in kwargs:
+        return kwargs
+    return held if held.keys() >= {"content", "tool_call_id"} else None
+
+
+def _unquoted(text: str) -> str:
+    """Return the text in a JSON string, as decorators of functions record what these return; others as they are."""
+    if not (len(text) > 1 and text.startswith('"') and text.endswith('"')):
+        return text
+    try:
+        held = orjson.loads(text)
+    except ValueError:
+        return text
+    return held if type(held) is str else text
+
+
+def _joined(parts: list[Any]) -> str | None:
+    """Return the text of the parts of a message; None for a list of anything else."""
+    if not is_content(parts):
+        return None
+    texts = [text for part in parts if (text := text_in(part)) is not None]
+    return "\n".join(texts) if texts else None
+
+
+def text_in(part: Any) -> str | None:
+    """Return what a part says, if it is neither a call, a result nor reasoning."""
+    if type(part) is str:
+        return part
+    if type(part) is not dict:
+        return None
+    kind, held = opened(part)
+    text = held.get("text", held.get("content")) if kind == "" else None
+    return text if type(text) is str else None
+
+
+def listed_calls(message: dict[str, Any]) -> list[Call]:
+    """Return the calls that stand beside a message's content, each once, however many spellings tell it."""
+    calls: list[Call] = []
+    kwargs = message.get(_NESTED)
+    for holder in (message, kwargs) if type(kwargs) is dict else (message,):
+        for key in _LISTS_OF_CALLS:
+            if holder.get(key):
+                calls += not_among(calls, map(_listed_call, as_list(holder[key])))
+        for key in _SINGLE_CALLS:
+            if type(holder.get(key)) is dict:
+                calls += not_among(calls, [call_of(holder[key])])
+    return calls
+
+
+def is_listed(key: str, item: Any) -> bool:
+    """Whether `listed_calls` reads all that a message's field holds."""
+    if key == _NESTED:
+        return type(item) is dict and all(is_listed(name, held) for name, held in item.items())
+    return key in _LISTS_OF_CALLS or (key in _SINGLE_CALLS and (type(item) is dict or not item))
+
+
+def _listed_call(value: Any) -> Call:
+    """Return a call in a list of them; one that is no object has no name."""
+    if type(value) is Call:
+        return value
+    if type(value) is not dict:
+        return Call(None, None, {})
+    return call_of(opened(value, "tool_call")[1])
+
+
+def as_list(calls: Any) -> list[Any]:
+    """Return calls as a list; tables keep them as JSON in a string, and some write a single one alone."""
+    if type(calls) is str:
+        try:
+            calls = json_in(calls)
+        except ValueError:
+            return [calls]
+    return calls if type(calls) is list else [calls]
+
+
+def not_among(known: list[Call], calls: Iterable[Call]) -> list[Call]:
+    """Return the calls that the known ones do not tell: by id, or, where one of two has none, by what they are."""
+    listed = list(calls)
+    if not known or not listed:
+        return listed
+    ids = {call.id for call in known if call.id is not None}
+    alike = Counter(map(_whole, known))
+    alike_unnamed = Counter(_whole(call) for call in known if call.id is None)
+    new = []
+    for call in listed:
+        if call.id is not None and call.id in ids:
+            continue
+        key = _whole(call)
+        waiting = alike if call.id is None else alike_unnamed
+        if waiting[key] > 0:
+            alike[key] -= 1
+            waiting[key] -= waiting is not alike
+        else:
+            new.append(call)
+    return new
+
+
+def _whole(call: Call) -> tuple[str | None, bytes]:
+    try:
+        return call.name, orjson.dumps(call.arguments, option=orjson.OPT_SORT_KEYS)
+    except TypeError:  # an integer beyond 64 bits, or very deep
+        return call.name, b""
+
+
+def are_foreign(parts: list[Any]) -> bool:
+    """Whether any of a message's parts is a call or a result."""
+    return any(opened(part)[0] not in {"", "reasoning"} for part in objects_of(parts))

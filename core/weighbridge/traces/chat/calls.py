@@ -1,0 +1,137 @@
+"""A chat message's calls and results in OpenAI's form, whichever spelling they stand in."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from weighbridge.traces.chat.call_parts import (
+    CALL_FIELDS,
+    Call,
+    Result,
+    are_foreign,
+    calls_in,
+    is_listed,
+    listed_calls,
+    not_among,
+    opened,
+    results_in,
+)
+from weighbridge.traces.fields import id_of, parse_arguments, string_of, text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+RESULT_ROLES = frozenset({"tool", "function"})
+_ANSWERS = "tool_responses"  #: where AutoGen has the results of parallel calls
+_SEVERAL = frozenset({_ANSWERS, "parts"})
+_STEP_START = {
+    "type": "step-start"
+}  #: what opens each model call in the parts of a message of Vercel's
+_FLAT_FIELDS = frozenset({"id", "type", "name", "arguments", "requestor", "index"})
+_OTHER_SPELLINGS = (CALL_FIELDS | {"parts"}) - {"tool_calls", "function_call"}
+
+
+def calls_of(message: dict[str, Any]) -> list[Call]:
+    """Return the tool calls of a message, in order; a call that is no object has no name."""
+    return own_calls(apart(message)[0])
+
+
+def own_calls(message: dict[str, Any]) -> list[Call]:
+    """Return the calls of a message whose other spellings were taken apart."""
+    listed = message.get("tool_calls")
+    if type(listed) is list and message.get("function_call") is None:
+        return [_usual_call(call) for call in listed]
+    return listed_calls(message)
+
+
+def _usual_call(call: Any) -> Call:
+    """Return a call as OpenAI writes it, or flat; any other goes through all spellings."""
+    if type(call) is Call:
+        return call
+    function = call.get("function") if type(call) is dict else None
+    if type(function) is not dict and type(call) is dict and _FLAT_FIELDS.issuperset(call):
+        function = call
+    if type(function) is dict and function.get("arguments") is not None:
+        arguments = parse_arguments(function["arguments"])
+        return Call(id_of(call.get("id")), string_of(function.get("name")), arguments)
+    return listed_calls({"tool_calls": [call]})[0]
+
+
+def single_messages(messages: list[Any]) -> Iterator[Any]:
+    """Yield messages, but one for each model call that Vercel's, and for each result that AutoGen's have in one."""
+    for message in messages:
+        if type(message) is not dict or _SEVERAL.isdisjoint(message):
+            yield message
+            continue
+        parts, answers = message.get("parts"), message.get(_ANSWERS)
+        if type(answers) is list and answers and message.get("role") in RESULT_ROLES:
+            # Their text is the content once more.
+            told = {key: item for key, item in message.items() if key not in {_ANSWERS, "content"}}
+            for answer in answers:
+                yield {**told, **answer} if type(answer) is dict else {**told, "content": answer}
+        elif type(parts) is list and message.get("role") == "assistant" and _STEP_START in parts:
+            yield from _model_calls(message, parts)
+        else:
+            yield message
+
+
+def _model_calls(message: dict[str, Any], parts: list[Any]) -> Iterator[dict[str, Any]]:
+    starts = [place for place, part in enumerate(parts) if part == _STEP_START]
+    steps = [
+        [part for part in parts[start:end] if part != _STEP_START]
+        for start, end in pairwise([0, *starts[1:], len(parts)])
+    ]
+    # The content and the list of calls repeat what the parts tell; what all calls used is told once.
+    told = {key: item for key, item in message.items() if not is_listed(key, item)}
+    for step in steps[:-1]:
+        yield {**told, "content": None, "parts": step, "usage": None, "cost": None}
+    yield {
+        **told,
+        "content": message.get("content") if text_of(parts) is None else None,
+        "parts": steps[-1],
+        "tool_calls": not_among(sorted_parts(parts)[1], listed_calls(message)),
+    }
+
+
+def apart(message: dict[str, Any]) -> tuple[dict[str, Any], list[Result]]:
+    """Return a message with all its calls under `tool_calls`, and the results that stand among its parts.
+
+    What a tool's own message says is left whole: calls in it are the tool's doing.
+    """
+    content, parts = message.get("content"), message.get("parts")
+    listed: list[Any] = content if type(content) is list else []
+    if _OTHER_SPELLINGS.isdisjoint(message) and not (listed and are_foreign(listed)):
+        return message, []
+    if type(parts) is list:
+        listed = [*listed, *parts]
+    told = {key: item for key, item in message.items() if not is_listed(key, item)}
+    rest, calls, results = sorted_parts(listed, keeps_calls=message.get("role") in RESULT_ROLES)
+    beside = listed_calls(message)
+    told["tool_calls"] = [*beside, *not_among(beside, calls)]
+    if type(parts) is list:
+        del told["parts"]
+    if type(content) is list or not content:
+        told["content"] = rest or (None if type(content) is list else content)
+    elif type(content) is str:  # which is the text of the parts
+        others = [part for part in rest if text_of([part]) is None]
+        told["content"] = [content, *others] if others else content
+    return told, results
+
+
+def sorted_parts(
+    parts: Sequence[Any], *, keeps_calls: bool = False
+) -> tuple[list[Any], list[Call], list[Result]]:
+    """Return the parts of a message that are neither calls nor results, the calls, and the results."""
+    rest: list[Any] = []
+    calls: list[Call] = []
+    results: list[Result] = []
+    for part in parts:
+        if type(part) is dict:
+            kind, held = opened(part)
+            if kind in {"result", "both"} or (kind == "call" and not keeps_calls):
+                calls += calls_in(kind, held)
+                results += results_in(kind, held)
+                continue
+        rest.append(part)
+    return rest, calls, results

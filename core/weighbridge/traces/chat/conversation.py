@@ -1,0 +1,398 @@
+"""Chat messages as steps, and what may stand beside them: shared by every format that holds a chat."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from weighbridge.traces.chat.call_parts import opened
+from weighbridge.traces.chat.calls import RESULT_ROLES, apart, own_calls, sorted_parts
+from weighbridge.traces.fields import (
+    Notes,
+    StepIds,
+    content_of,
+    cost_of,
+    id_of,
+    missing_of,
+    read_usage,
+    string_of,
+    time_of,
+    tools_of,
+)
+from weighbridge.traces.importer import damaged
+from weighbridge.traces.model import Capability, Step, StepType, Trace, Usage
+from weighbridge.traces.text_actions import missing_calls
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from weighbridge.traces.chat.call_parts import Call, Result
+
+ROLES = frozenset({"system", "developer", "user", "assistant", "model", "tool", "function"})
+_SYSTEM = frozenset({"system", "developer"})
+_ROLES_LOOKED_AT = 20  #: messages whose role decides whether a list is one of messages
+_PLAIN_FIELDS = frozenset(
+    {"role", "content", "tool_calls", "tool_call_id", "name", "function_call"}
+)
+MESSAGE_FIELDS = _PLAIN_FIELDS | {
+    *("id", "type", "model", "usage", "cost", "timestamp", "created_at", "createdAt", "refusal"),
+    *("error", "is_error", "requestor", "turn_idx", "toolCallId", "toolName", "tool_name"),
+}
+
+#: Where the fields come from, for every format that holds chat messages.
+CHAT_FIELDS = (
+    ("id of a tool call", "tool_calls[].id"),
+    ("type", "role: assistant is llm; each of its calls is tool; a user's own calls are other"),
+    ("name, arguments", "tool_calls[].function, or tool_calls[] itself"),
+    ("output", "content; of a tool call, the content of its tool message"),
+)
+
+
+class Facts(Struct, frozen=True, gc=False):
+    """What is known of one message, or of one tool call, beside its content."""
+
+    model: str | None = None
+    usage: Usage | None = None
+    cost_usd: float | None = None
+    error: Any = None  #: a text, or true where the content says what went wrong
+    started_at: int | None = None
+    ended_at: int | None = None
+
+
+NO_FACTS = Facts()
+
+
+@dataclass(slots=True)
+class Run:
+    """What stands beside the messages of a run."""
+
+    id: str | None = None
+    tools: Any = None  #: as some provider writes a list of tools
+    model: str | None = None  #: of the messages that do not name their own
+    usage: Usage | None = None
+    cost_usd: float | None = None
+    started_at: int | None = None
+    ended_at: int | None = None
+    metadata: dict[str, Any] = field(default_factory=dict)
+    of_message: Mapping[int, Facts] = field(default_factory=dict)  #: by its place, from 0
+    of_call: Mapping[int, Facts] = field(default_factory=dict)  #: by its place among all calls
+    fields: frozenset[str] = MESSAGE_FIELDS  #: of messages, that are carried; the others are noted
+    notes: Notes = field(default_factory=Notes)
+
+
+def are_messages(value: Any) -> bool:
+    """Whether a value is a list of chat messages."""
+    if type(value) is not list or not value:
+        return False
+    for message in value[:_ROLES_LOOKED_AT]:
+        role = message.get("role") if type(message) is dict else None
+        if type(role) is not str or role not in ROLES:
+            return False
+    return True
+
+
+def ends_with(messages: Sequence[Any], answer: dict[str, Any]) -> bool:
+    """Whether the last of a request's messages is the answer that is kept beside them once more."""
+    last = messages[-1] if messages else None
+    return type(last) is dict and all(
+        (last.get(name) or None) == (answer.get(name) or None)
+        for name in ("role", "content", "tool_calls")
+    )
+
+
+def are_messages_or_none(value: Any) -> bool:
+    """Whether a value is a list of chat messages, or empty: what a run leaves that broke off before it began."""
+    return (type(value) is list and not value) or are_messages(value)
+
+
+def read_messages(
+    messages: Sequence[Any], format_id: str, run: Run, reasons: Mapping[Capability, str]
+) -> Trace:
+    """Return chat messages as a trace: a step for each message, and for each tool call with its result.
+
+    `reasons` tell why this format lacks a capability that the messages and the run turn out to lack.
+    """
+    steps = tuple(_Reader(run).read(messages))
+    tools = tools_of(run.tools)
+    return Trace(
+        id=run.id,
+        steps=steps,
+        format=format_id,
+        tools=tools,
+        metadata=run.metadata,
+        usage=run.usage,
+        cost_usd=run.cost_usd,
+        started_at=run.started_at,
+        ended_at=run.ended_at,
+        missing={
+            **missing_calls(steps, run.notes),
+            **missing_of(
+                steps,
+                reasons,
+                tools=tools,
+                usage=run.usage,
+                cost_usd=run.cost_usd,
+                started_at=run.started_at,
+            ),
+        },
+        not_carried=run.notes.told(),
+    )
+
+
+class _Pending(Struct, eq=False, gc=False):
+    """A tool call that was asked for, and the message that answers it once that has come."""
+
+    call: Call
+    step_id: str
+    step_place: int
+    parent_id: str
+    message_place: int
+    by_user: bool
+    result: dict[str, Any] | None = None
+    facts: Facts = NO_FACTS  #: of the result
+
+
+class _Reader:
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._ids = StepIds()
+        self._steps: list[Step | None] = []  #: None where a call's step will stand
+        self._calls: list[_Pending] = []
+        #: by call id, for their results: the one, as a rule, or several
+        self._waiting: dict[str, _Pending | deque[_Pending]] = {}
+        self._first_waiting = 0  #: among the calls: those before it have their results
+
+    def read(self, messages: Sequence[Any]) -> list[Step]:
+        of_message = self._run.of_message
+        for place, message in enumerate(messages):
+            role = message.get("role") if type(message) is dict else None
+            if type(role) is not str:
+                raise damaged(f"message {place + 1} is no object with a role")
+            if role == "model":
+                role = "assistant"
+            facts = of_message.get(place, NO_FACTS)
+            is_plain = _PLAIN_FIELDS.issuperset(message)
+            if is_plain and type(message.get("content")) is not list:
+                self._take(place, message, role, facts)
+                continue
+            told, results = apart(message)
+            if not is_plain:
+                facts = self._facts(told, role, facts)
+            self._take(place, told, role, facts, results, is_apart=told is not message)
+        for number, pending in enumerate(self._calls):
+            self._steps[pending.step_place] = self._tool(pending, number)
+        return [step for step in self._steps if step is not None]
+
+    def _take(
+        self,
+        place: int,
+        message: dict[str, Any],
+        role: str,
+        facts: Facts,
+        results: Sequence[Result] = (),
+        *,
+        is_apart: bool = False,
+    ) -> None:
+        """Add what a message tells: its own content, its calls, and the results that stood in it."""
+        is_result = role in RESULT_ROLES
+        asks = bool(message.get("tool_calls") or message.get("function_call"))
+        says = not results or asks or bool(message.get("content"))
+        if is_result and says:
+            self._result(message, facts)
+        if role != "assistant":
+            self._results(results, facts)
+        # No call may hide, whoever is said to have made it.
+        if asks if is_result else says or role == "assistant":
+            step_id = self._message(message, role, facts)
+            if asks:
+                by_user = role == "user" and not is_apart
+                self._ask(own_calls(message), step_id, place, by_user=by_user)
+        if role == "assistant":
+            self._results(results, facts)
+
+    def _facts(self, message: dict[str, Any], role: str, beside: Facts) -> Facts:
+        """Return what a message tells of itself, where nothing beside it tells better."""
+        notes = self._run.notes
+        notes.add_fields(message, self._run.fields, "message")
+        usage, cost_usd = read_usage(message.get("usage")), cost_of(message.get("cost"))
+        if role != "assistant" and (usage or cost_usd):
+            notes.add("tokens and cost of messages that are not the agent's")
+            usage = cost_usd = None
+        get = message.get
+        time = time_of(get("timestamp") or get("created_at") or get("createdAt"))
+        # An answer and a result are written down when they are there.
+        is_end = role == "assistant" or role in RESULT_ROLES
+        return Facts(
+            model=string_of(message.get("model")) or beside.model,
+            usage=beside.usage or usage,
+            cost_usd=cost_usd if beside.cost_usd is None else beside.cost_usd,
+            error=beside.error or message.get("error") or message.get("is_error"),
+            started_at=beside.started_at or (None if is_end else time),
+            ended_at=beside.ended_at or (time if is_end else None),
+        )
+
+    def _message(self, message: dict[str, Any], role: str, facts: Facts) -> str:
+        step_id = self._ids.take(message.get("id"), len(self._steps) + 1)
+        by_agent = role == "assistant"
+        said = message.get("content")
+        if by_agent and type(said) is list and said:
+            said = self._spoken(said)
+        content = content_of(said, self._run.notes)
+        self._steps.append(
+            Step(
+                id=step_id,
+                type="llm" if by_agent else _type_of(role),
+                name=string_of(message.get("name")),
+                output=content or string_of(message.get("refusal")) or content,
+                model=(facts.model or self._run.model) if by_agent else None,
+                usage=facts.usage,
+                cost_usd=facts.cost_usd,
+                started_at=facts.started_at,
+                ended_at=facts.ended_at,
+            )
+        )
+        return step_id
+
+    def _spoken(self, parts: list[Any]) -> list[Any] | None:
+        """Return the parts of an answer without what the model thought."""
+        spoken = [
+            part
+            for part in parts
+            if type(part) is not dict
+            or part.get("type") == "text"
+            or opened(part)[0] != "reasoning"
+        ]
+        if len(spoken) == len(parts):
+            return parts
+        self._run.notes.add("parts of the model's reasoning", len(parts) - len(spoken))
+        return spoken or None
+
+    def _ask(self, calls: list[Call], parent_id: str, place: int, *, by_user: bool = False) -> None:
+        for call in calls:
+            step_place = len(self._steps)
+            step_id = self._ids.take(call.id, step_place + 1)
+            pending = _Pending(call, step_id, step_place, parent_id, place, by_user)
+            self._steps.append(None)
+            self._calls.append(pending)
+            if call.id is not None:
+                self._wait(call.id, pending)
+
+    def _wait(self, call_id: str, pending: _Pending) -> None:
+        """Let a call wait for its result. Some use an id again: a later result answers the later call."""
+        waiting = self._waiting.get(call_id)
+        if isinstance(waiting, _Pending) and waiting.message_place == pending.message_place:
+            self._waiting[call_id] = deque((waiting, pending))
+        elif isinstance(waiting, deque) and waiting[0].message_place == pending.message_place:
+            waiting.append(pending)
+        else:
+            self._waiting[call_id] = pending
+
+    def _results(self, results: Sequence[Result], facts: Facts) -> None:
+        """Add results that stood among the parts of a message with these facts."""
+        for result in results:
+            told = {
+                "tool_call_id": result.call_id,
+                "name": result.name,
+                "content": result.output,
+            }
+            ended_at = facts.ended_at or facts.started_at
+            self._result(told, Facts(error=result.error or facts.error, ended_at=ended_at))
+
+    def _result(self, message: dict[str, Any], facts: Facts) -> None:
+        content = message.get("content")
+        rest, calls, results = sorted_parts(content) if type(content) is list else ((), (), ())
+        if calls:  # a tool that ran a sub-agent may tell what that one did
+            message = {**message, "content": rest or None}
+        pending = self._answered(_call_id(message))
+        if pending is None:
+            step_id = self._unasked(message, facts)
+        else:
+            pending.result, pending.facts, step_id = message, facts, pending.step_id
+        if calls:
+            self._ask(list(calls), step_id, -1)
+            self._results(results, facts)
+
+    def _unasked(self, message: dict[str, Any], facts: Facts) -> str:
+        """Add a result of no call, and return the step's id."""
+        self._run.notes.add("tool results of no call")
+        self._run.notes.calls_left += 1
+        content = content_of(message.get("content"), self._run.notes)
+        step_id = self._ids.take(None, len(self._steps) + 1)
+        self._steps.append(
+            Step(
+                id=step_id,
+                type="other",
+                name=string_of(message.get("name")),
+                output=content,
+                error=_error(facts.error, content),
+                ended_at=facts.ended_at,
+            )
+        )
+        return step_id
+
+    def _answered(self, call_id: str | None) -> _Pending | None:
+        """Return the call that a result answers: the first under its id, or, where one has no id, the first of all."""
+        while call_id is not None and call_id in self._waiting:
+            pending = self._next_waiting(call_id)
+            if pending.result is None:
+                return pending
+        calls = self._calls
+        while self._first_waiting < len(calls) and calls[self._first_waiting].result is not None:
+            self._first_waiting += 1
+        if self._first_waiting == len(calls):
+            return None
+        pending = calls[self._first_waiting]
+        return pending if call_id is None or pending.call.id is None else None
+
+    def _next_waiting(self, call_id: str) -> _Pending:
+        """Take out the first call that waits under an id."""
+        waiting = self._waiting.pop(call_id)
+        if isinstance(waiting, _Pending):
+            return waiting
+        pending = waiting.popleft()
+        if waiting:
+            self._waiting[call_id] = waiting
+        return pending
+
+    def _tool(self, pending: _Pending, number: int) -> Step:
+        beside = self._run.of_call.get(number, NO_FACTS)
+        call, result, facts = pending.call, pending.result or {}, pending.facts
+        content = content_of(result.get("content"), self._run.notes)
+        return Step(
+            id=pending.step_id,
+            # What a simulated user does with tools of its own is not the agent's doing.
+            type="other" if pending.by_user else "tool",
+            parent_id=pending.parent_id,
+            name=call.name or string_of(result.get("name")) or string_of(result.get("toolName")),
+            output=content,
+            # Without arguments it was called with none; None would be what nobody told.
+            arguments={} if call.arguments is None else call.arguments,
+            error=_error(beside.error or facts.error, content),
+            started_at=beside.started_at,
+            ended_at=beside.ended_at or facts.ended_at,
+        )
+
+
+def _type_of(role: str) -> StepType:
+    if role in _SYSTEM:
+        return "system"
+    return "user" if role == "user" else "other"
+
+
+def _call_id(result: dict[str, Any]) -> str | None:
+    return (
+        id_of(result.get("tool_call_id"))
+        or id_of(result.get("toolCallId"))
+        or id_of(result.get("id"))
+    )
+
+
+def _error(failed: Any, content: Any) -> str | None:
+    if type(failed) is dict:
+        failed = string_of(failed.get("message")) or bool(failed)
+    if failed is True:
+        return content if type(content) is str and content else "error"
+    return string_of(failed)

@@ -1,0 +1,89 @@
+"""Requests and answers of Gemini's and Bedrock's APIs in OpenAI's fields: messages, choices, tools, usage."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+
+from weighbridge.traces.chat.call_parts import first_of
+from weighbridge.traces.fields import object_of, objects_of
+
+_DECLARATIONS = ("functionDeclarations", "function_declarations")
+_USAGES = ("usageMetadata", "usage_metadata")
+_MODELS = ("modelVersion", "model_version", "model")
+_SYSTEMS = ("systemInstruction", "system_instruction")
+_GEMINI_FIELDS = frozenset({"contents", "candidates", "tools", *_USAGES, *_MODELS, *_SYSTEMS})
+_CONVERSE_FIELDS = frozenset({"messages", "system", "output", "toolConfig", "modelId"})
+
+
+def as_openai(body: dict[str, Any]) -> dict[str, Any]:
+    """Return a request with its answer in OpenAI's fields; one that is neither Gemini's nor Bedrock's as it is."""
+    answer = object_of(body.get("response"))
+    if "candidates" in answer or "message" in object_of(answer.get("output")):
+        body = {key: item for key, item in body.items() if key != "response"} | answer
+    if "contents" in body or "candidates" in body:
+        return _gemini(body)
+    if "toolConfig" in body or "message" in object_of(body.get("output")):
+        return _converse(body)
+    return body
+
+
+def _gemini(body: dict[str, Any]) -> dict[str, Any]:
+    told = {key: item for key, item in body.items() if key not in _GEMINI_FIELDS}
+    config = object_of(body.get("config"))
+    contents = body.get("contents")
+    system = first_of(body, _SYSTEMS) or first_of(config, _SYSTEMS)
+    messages = [{"role": "user", "content": contents}] if type(contents) is str else contents
+    if type(messages) is list:
+        messages = [_content(content, "user") for content in messages]
+        told["messages"] = [_content(system, "system"), *messages] if system else messages
+    told["choices"] = [
+        {"message": _content(candidate.get("content"), "model")}
+        for candidate in objects_of(body.get("candidates"))
+    ]
+    told["usage"] = first_of(body, _USAGES)
+    told["model"] = first_of(body, _MODELS)
+    told["tools"] = gemini_tools(body.get("tools") or config.get("tools"))
+    return told
+
+
+def _content(content: Any, role: str) -> Any:
+    """Return a content with its role, which counts where it names none, as a message."""
+    if type(content) is str:
+        return {"role": role, "content": content}
+    return {"role": role, **content} if type(content) is dict else content
+
+
+def _converse(body: dict[str, Any]) -> dict[str, Any]:
+    told = {key: item for key, item in body.items() if key not in _CONVERSE_FIELDS}
+    messages, system = body.get("messages"), body.get("system")
+    if type(messages) is list:
+        is_told = type(system) is list and bool(system)
+        said = [{"role": "system", "content": system}] if is_told else []
+        told["messages"] = [*said, *messages]
+    answer = object_of(body.get("output")).get("message")
+    told["choices"] = [{"message": answer}] if answer else []
+    told["tools"] = object_of(body.get("toolConfig")).get("tools")
+    told["model"] = body.get("modelId")
+    return told
+
+
+def gemini_tools(listed: Any) -> list[Any]:
+    """Return Gemini's function declarations, with their types in JSON Schema's lower case."""
+    groups = (first_of(group, _DECLARATIONS) for group in objects_of(listed))
+    declared: list[Any] = [tool for group in groups for tool in objects_of(group)]
+    try:
+        declared = orjson.loads(orjson.dumps(declared))  # a copy: what was given stays as it was
+    except TypeError:  # an integer beyond 64 bits, or very deep
+        return []
+    pending = list(declared)
+    while pending:
+        item = pending.pop()
+        if type(item) is dict:
+            if type(item.get("type")) is str:
+                item["type"] = item["type"].lower()
+            pending += item.values()
+        elif type(item) is list:
+            pending += item
+    return declared

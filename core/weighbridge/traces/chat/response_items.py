@@ -1,0 +1,250 @@
+"""Items of OpenAI's Responses API as chat messages: what the model makes in one go is one message with its calls."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from weighbridge.traces.chat.call_parts import Call
+from weighbridge.traces.chat.calls import calls_of
+from weighbridge.traces.chat.conversation import NO_FACTS, Facts
+from weighbridge.traces.fields import Notes, object_of, objects_of, parse_arguments, string_of
+from weighbridge.traces.importer import damaged
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    from weighbridge.traces.model import Usage
+
+_CALLS = frozenset(
+    {
+        *("function_call", "custom_tool_call", "mcp_call", "web_search_call", "file_search_call"),
+        *("computer_call", "code_interpreter_call", "local_shell_call", "image_generation_call"),
+        *("shell_call", "apply_patch_call", "tool_search_call"),
+    }
+)
+_OTHER_OF_MODEL = frozenset({"reasoning", "mcp_list_tools", "mcp_approval_request", "compaction"})
+_TEXTS = frozenset({"input_text", "output_text"})
+_ARGUMENTS = ("arguments", "input", "action", "operation")
+_MESSAGE_FIELDS = frozenset({"type", "role", "content", "id", "status", "phase"})
+_SAYING = frozenset({"text", "refusal"})
+_RESULTS = ("output", "outputs", "results", "result")
+
+
+def is_typical(item: Any) -> bool:
+    """Whether an item is one that only this API has."""
+    if type(item) is not dict or type(item.get("type", "message")) is not str:
+        return False
+    kind = item.get("type", "message")
+    if kind == "message":
+        content = item.get("content")
+        return type(content) is list and any(
+            type(part) is dict and type(part.get("type")) is str and part["type"] in _TEXTS
+            for part in content
+        )
+    if kind == "reasoning":
+        return "summary" in item or "encrypted_content" in item
+    return kind in _CALLS or kind.removesuffix("_output") in _CALLS or kind == "mcp_list_tools"
+
+
+def is_of_model(item: Any) -> bool:
+    """Whether the model made an item, and not a user or a tool."""
+    kind = item.get("type", "message") if type(item) is dict else None
+    if kind == "message":
+        return bool(item.get("role") == "assistant")
+    return type(kind) is str and (kind.endswith("_call") or kind in _OTHER_OF_MODEL)
+
+
+class Items:
+    """Collects items as chat messages, and what is known beside them."""
+
+    def __init__(self) -> None:
+        self.messages: list[dict[str, Any]] = []
+        self.of_message: dict[int, Facts] = {}
+        self.of_call: dict[int, Facts] = {}
+        self.tools: list[Any] = []
+        self.model: str | None = None  #: of the answers to come
+        self.notes = Notes()
+        self._calls = 0
+        self._open: set[str] = set()  #: ids of calls that have no result yet
+        self._seen: Counter[Hashable] = Counter()  #: how many calls there are of each
+        self._answer: int | None = None  #: the place of the message that the model is at
+        self._last_answer: int | None = None
+        self._inline: list[dict[str, Any]] = []  #: results that came with the calls
+
+    def add(self, item: Any, time: int | None = None) -> None:
+        """Add an item: consecutive ones of the model are one answer."""
+        if type(item) is not dict:
+            raise damaged(f"an item is no object, after {len(self.messages)} messages")
+        if is_of_model(item):
+            self._of_model(item, time)
+            return
+        self.close()
+        kind = item.get("type", "message")
+        if kind == "message" and type(item.get("role")) is str:
+            told = {key: held for key, held in item.items() if key not in _MESSAGE_FIELDS}
+            told |= {"role": item["role"], "content": item.get("content")}
+            self._append(told, Facts(started_at=time))
+        elif type(kind) is str and kind.endswith("_output"):
+            self._append(self._result(item), Facts(ended_at=time))
+        else:
+            self.notes.add(f"items of type {str(kind)[:40]!r}")
+
+    def add_response(self, output: list[Any], response_id: str | None, facts: Facts) -> None:
+        """Add all items of one response as one answer, with what is known of it."""
+        self.close()
+        message = self._answering()
+        message["id"] = response_id
+        self.of_message[len(self.messages) - 1] = facts
+        for item in objects_of(output):
+            if is_of_model(item):
+                self._of_model(item, None)
+            elif str(item.get("type")).endswith("_output"):
+                self._inline.append(self._result(item))
+            else:
+                self.notes.add(f"items of type {str(item.get('type'))[:40]!r}")
+        self.close()
+
+    def tell_usage(self, usage: Usage | None) -> None:
+        """Say what the last answer used, if nobody has said so yet, and end it: that is told of a whole answer."""
+        place = self._last_answer
+        if place is not None and usage and not self.of_message[place].usage:
+            self.close()
+            known = self.of_message[place]
+            self.of_message[place] = Facts(
+                known.model, usage, started_at=known.started_at, ended_at=known.ended_at
+            )
+
+    def answers_open_call(self, item: Any) -> bool:
+        """Whether an item is the result of a call that has none yet."""
+        return type(item) is dict and (
+            str(item.get("type")).endswith("_output")
+            and string_of(item.get("call_id")) in self._open
+        )
+
+    def unseen_calls(self, items: list[Any]) -> set[int]:
+        """Return the places of the calls among items that were not added before; items may repeat what was."""
+        found: set[int] = set()
+        told: Counter[Hashable] = Counter()
+        for place, item in enumerate(items):
+            if type(item) is dict and is_of_model(item) and _is_call(item):
+                key = _identity(item)
+                told[key] += 1
+                if told[key] > self._seen[key]:
+                    found.add(place)
+        return found
+
+    def close(self) -> None:
+        """End the model's answer: what it makes from here on is another."""
+        if self._answer is not None:
+            message = self.messages[self._answer]
+            message["content"] = message["content"] or None
+        self._answer = None
+        for result in self._inline:
+            self._append(result, NO_FACTS)
+        self._inline = []
+
+    def _append(self, message: dict[str, Any], facts: Facts) -> None:
+        self.of_message[len(self.messages)] = facts
+        self.messages.append(message)
+
+    def _answering(self) -> dict[str, Any]:
+        if self._answer is None:
+            self._answer = self._last_answer = len(self.messages)
+            self._append(
+                {"role": "assistant", "content": [], "tool_calls": []}, Facts(model=self.model)
+            )
+        return self.messages[self._answer]
+
+    def _of_model(self, item: dict[str, Any], time: int | None) -> None:
+        message = self._answering()
+        if time is not None and self._answer is not None:
+            known = self.of_message[self._answer]
+            self.of_message[self._answer] = Facts(known.model, known.usage, ended_at=time)
+        kind = item.get("type", "message")
+        if kind == "message":
+            self._say(item, message, time)
+        elif kind == "mcp_list_tools":
+            self.tools += objects_of(item.get("tools"))
+        elif kind in _OTHER_OF_MODEL:
+            self.notes.add(f"items of type {kind!r}")
+        else:
+            self._call(item, message, time)
+
+    def _say(self, item: dict[str, Any], message: dict[str, Any], time: int | None) -> None:
+        """Add what the model said; a message of a chat may stand among the items, with calls of its own."""
+        content = item.get("content")
+        text = _text(content)
+        if text is not None:
+            message["content"].append({"type": "text", "text": text})
+        calls = calls_of(item)
+        for part in objects_of(content):
+            if _SAYING.isdisjoint(part) and not calls:
+                self.notes.add_part(part)
+        for call in calls:
+            self._ask(call, message, time)
+
+    def _ask(self, call: Call, message: dict[str, Any], time: int | None) -> None:
+        message["tool_calls"].append(call)
+        self.of_call[self._calls] = Facts(started_at=time)
+        self._calls += 1
+
+    def _call(self, item: dict[str, Any], message: dict[str, Any], time: int | None) -> None:
+        kind = item["type"]
+        call_id = string_of(item.get("call_id")) or string_of(item.get("id"))
+        name = string_of(item.get("name")) or kind.removesuffix("_call")
+        self._seen[_identity(item)] += 1
+        self._ask(Call(call_id, name, parse_arguments(_arguments(item))), message, time)
+        result = next((item[key] for key in _RESULTS if item.get(key) is not None), None)
+        error = _error(item)
+        if result is not None or error:
+            told = {"role": "tool", "tool_call_id": call_id, "content": result, "error": error}
+            self._inline.append(told)
+        elif call_id:
+            self._open.add(call_id)
+
+    def _result(self, item: dict[str, Any]) -> dict[str, Any]:
+        call_id = string_of(item.get("call_id")) or string_of(item.get("id"))
+        self._open.discard(call_id or "")
+        error = _error(item) or item.get("is_error") is True
+        content = item.get("output")
+        return {"role": "tool", "tool_call_id": call_id, "content": content, "error": error}
+
+
+def _is_call(item: dict[str, Any]) -> bool:
+    kind = item.get("type", "message")
+    return kind != "message" and kind not in _OTHER_OF_MODEL
+
+
+def _identity(item: dict[str, Any]) -> Hashable:
+    """Return by what a call is known when it is told again."""
+    call_id = string_of(item.get("call_id")) or string_of(item.get("id"))
+    return call_id or (item["type"], str(item.get("name")), str(_arguments(item)))
+
+
+def _text(content: Any) -> str | None:
+    """Return what the model said, a refusal too."""
+    if type(content) is str:
+        return content
+    told = [part.get("text", part.get("refusal")) for part in objects_of(content)]
+    texts = [text for text in told if type(text) is str]
+    return "\n".join(texts) if texts else None
+
+
+def _arguments(item: dict[str, Any]) -> Any:
+    if item.get("type") == "custom_tool_call":
+        return {"input": item.get("input")}  # text, as the tool wants it
+    told = next((item[key] for key in _ARGUMENTS if item.get(key) is not None), None)
+    if told is not None:
+        return told
+    names = {"queries": "queries", "code": "code", "revised_prompt": "prompt"}
+    return {ours: item[key] for key, ours in names.items() if item.get(key) is not None}
+
+
+def _error(item: dict[str, Any]) -> str | None:
+    error = item.get("error")
+    held = object_of(error)
+    told = string_of(error) or string_of(held.get("message")) or _text(held.get("content"))
+    if told or error:
+        return told or "error"
+    return "failed" if item.get("status") == "failed" else None

@@ -1,0 +1,1 @@
+"""The trace formats, one importer a module."""

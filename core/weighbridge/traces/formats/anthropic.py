@@ -1,0 +1,151 @@
+"""Anthropic's Messages API: messages of content blocks, with the answers as they came, and Claude Code's lines."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from weighbridge.traces.chat.anthropic_blocks import Blocks, read_usage
+from weighbridge.traces.chat.conversation import Run, ends_with, read_messages
+from weighbridge.traces.fields import cost_of, object_of, string_of
+from weighbridge.traces.formats import claude_code
+from weighbridge.traces.importer import Importer
+
+if TYPE_CHECKING:
+    from weighbridge.traces.model import Capability, Trace
+
+_ROLES = frozenset({"system", "user", "assistant"})
+_BLOCKS = frozenset(
+    {
+        *("tool_use", "tool_result", "server_tool_use", "mcp_tool_use", "mcp_tool_result"),
+        *("thinking", "redacted_thinking", "web_search_tool_result"),
+    }
+)
+_FIELDS = frozenset(
+    {"messages", "system", "tools", "model", "response", "usage", "id", "metadata", "cost_usd"}
+)
+_ANSWER_FIELDS = frozenset({"role", "content", "id", "type", "model", "usage", "stop_reason"})
+_REASONS: dict[Capability, str] = {
+    "token_usage": "the messages come without the answers' usage",
+    "timing": "Anthropic messages carry no times",
+    "cost": "Anthropic messages carry no cost, and these no usage to compute it from",
+    "tool_definitions": "the messages come without the tools that were offered",
+}
+
+
+def _matches(value: Any) -> bool:
+    if type(value) is list:
+        return claude_code.are_lines(value) or (_are_roles(value) and any(map(_is_typical, value)))
+    if type(value) is not dict:
+        return False
+    messages = value.get("messages")
+    if not _are_roles(messages):
+        return _is_answer(value)
+    return (
+        any(map(_is_typical, messages or ()))
+        or _is_answer(value.get("response"))
+        or _is_system(value.get("system"))
+        or any("input_schema" in tool for tool in value.get("tools") or () if type(tool) is dict)
+    )
+
+
+def _is_system(value: Any) -> bool:
+    """Whether a value is a system prompt as Anthropic has it; Bedrock's blocks name no type."""
+    return type(value) is str or (
+        type(value) is list and any(type(block) is dict and "type" in block for block in value)
+    )
+
+
+def _are_roles(messages: Any) -> bool:
+    """Whether all in a list are messages, and none of them in OpenAI's form."""
+    return (
+        type(messages) is list
+        and bool(messages)
+        and all(
+            type(message) is dict
+            and type(message.get("role")) is str
+            and message["role"] in _ROLES
+            and "tool_calls" not in message
+            for message in messages
+        )
+    )
+
+
+def _is_typical(message: dict[str, Any]) -> bool:
+    """Whether a message has what only Anthropic's have."""
+    content = message.get("content")
+    return _is_answer(message) or (
+        type(content) is list
+        and any(
+            type(block) is dict and type(block.get("type")) is str and block["type"] in _BLOCKS
+            for block in content
+        )
+    )
+
+
+def _is_answer(value: Any) -> bool:
+    """Whether a value is an answer as the API gives it."""
+    return (
+        type(value) is dict
+        and value.get("type") == "message"
+        and value.get("role") == "assistant"
+        and type(value.get("content")) is list
+        and ("usage" in value or "stop_reason" in value)
+    )
+
+
+def _read(value: Any) -> list[Trace]:
+    if type(value) is list and claude_code.are_lines(value):
+        return [claude_code.read_lines(value)]
+    if type(value) is list:
+        value = {"messages": value}
+    elif "messages" not in value:  # an answer alone
+        value = {"messages": [value]}
+    blocks = Blocks()
+    answer = value.get("response")
+    is_said = type(answer) is dict and type(answer.get("role")) is str and "content" in answer
+    is_merged = type(value.get("role")) is str and "content" in value
+    carried = _FIELDS | (_ANSWER_FIELDS if is_merged else frozenset())
+    blocks.notes.add_fields(value, carried if is_said else carried - {"response"}, "request")
+    if type(value.get("system")) in {str, list}:
+        blocks.add({"role": "system", "content": value["system"]})
+    messages = value["messages"]
+    if is_said:
+        again = ends_with(messages, answer)
+        messages = [*messages[:-1], {**messages[-1], **answer}] if again else [*messages, answer]
+    for message in messages:
+        blocks.add(message)
+    if is_merged:
+        blocks.add({key: held for key, held in value.items() if key in _ANSWER_FIELDS})
+    run = Run(
+        id=string_of(value.get("id")),
+        tools=value.get("tools"),
+        model=string_of(value.get("model")),
+        usage=None if is_merged else read_usage(value.get("usage")),
+        cost_usd=cost_of(value.get("cost_usd")),
+        metadata=object_of(value.get("metadata")),
+        of_message=blocks.of_message,
+        of_call=blocks.of_call,
+        notes=blocks.notes,
+    )
+    return [read_messages(blocks.messages, "anthropic", run, _REASONS)]
+
+
+IMPORTER = Importer(
+    id="anthropic",
+    name="Anthropic messages",
+    matches=_matches,
+    read=_read,
+    fields=(
+        ("id", "the message's id; of a tool call, the id of its tool_use block"),
+        ("type", "role: assistant is llm; each tool_use block in it is tool; system is system"),
+        ("name, arguments", "name and input of a tool_use, server_tool_use or mcp_tool_use block"),
+        ("output", "the text blocks; of a tool call, the content of its tool_result block"),
+        ("error", "is_error of a tool_result block, error_code of a server tool's"),
+        ("model", "model of the answer, or of the request"),
+        ("usage", "usage: input_tokens with cache_read and cache_creation ones; output_tokens"),
+        ("started_at, ended_at", "timestamp of Claude Code's lines"),
+        ("cost_usd", "total_cost_usd of Claude Code's last line"),
+        ("tools", "tools; of Claude Code's first line, their names"),
+    ),
+    lacks="times and cost, but for Claude Code's lines; usage, unless the answers are kept whole",
+)

@@ -1,0 +1,375 @@
+"""ATIF, the Agent Trajectory Interchange Format of Harbor, versions 1.0 to 1.8.
+
+A later version 1 adds to the earlier ones: images in messages (1.6), sub-agents in the same file (1.7), audio (1.8).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
+
+from weighbridge.errors import TraceError
+from weighbridge.traces.chat.call_parts import as_list, call_of
+from weighbridge.traces.fields import (
+    Notes,
+    StepIds,
+    added,
+    content_of,
+    cost_of,
+    counted,
+    missing_of,
+    object_of,
+    objects_of,
+    parse_arguments,
+    scalars,
+    string_of,
+    time_of,
+    tools_of,
+    usage_of,
+)
+from weighbridge.traces.importer import Importer, damaged
+from weighbridge.traces.model import Step, Trace
+from weighbridge.traces.text_actions import missing_calls
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from weighbridge.traces.model import Capability, StepType, ToolDefinition, Usage
+
+_VERSION = "ATIF-v"
+_NESTING_LIMIT = 50  #: of sub-agents within sub-agents
+_STEP_FIELDS = frozenset(
+    {
+        *("step_id", "timestamp", "source", "message", "model_name", "tool_calls", "observation"),
+        *("metrics", "llm_call_count", "is_copied_context"),
+    }
+)
+_TRAJECTORY_FIELDS = frozenset(
+    {
+        *("schema_version", "session_id", "trajectory_id", "agent", "steps", "final_metrics"),
+        *("subagent_trajectories",),
+    }
+)
+_METRICS = ("prompt_tokens", "completion_tokens", "cached_tokens", "cost_usd")
+_REASONS: dict[Capability, str] = {
+    "token_usage": "no step of this trajectory has metrics with tokens, and final_metrics has none",
+    "timing": "no step of this trajectory has a timestamp",
+    "cost": "neither the steps nor final_metrics tell a cost or tokens",
+    "tool_definitions": "the agent of this trajectory has no tool_definitions",
+}
+
+
+def _matches(value: Any) -> bool:
+    if type(value) is not dict or type(value.get("steps")) is not list:
+        return False
+    version = value.get("schema_version")
+    return type(version) is str and version.startswith(_VERSION)
+
+
+def _read(value: dict[str, Any]) -> list[Trace]:
+    version = value["schema_version"]
+    if not version.startswith(f"{_VERSION}1."):
+        raise TraceError(f"this is {version[:40]}", "the versions known are ATIF-v1.0 to ATIF-v1.8")
+    reader = _Reader()
+    reader.trajectory(value, None, "", _NESTING_LIMIT)
+    steps, tools = tuple(reader.steps), tuple(reader.tools.values())
+    usage, cost_usd = added(reader.usages), _sum(reader.costs)
+    agent = object_of(value.get("agent"))
+    trace = Trace(
+        id=string_of(value.get("trajectory_id")) or string_of(value.get("session_id")),
+        steps=steps,
+        format="atif",
+        tools=tools,
+        metadata=scalars(
+            schema_version=version,
+            session_id=value.get("session_id"),
+            agent=agent.get("name"),
+            agent_version=agent.get("version"),
+        ),
+        usage=usage,
+        cost_usd=cost_usd,
+        missing={
+            **missing_calls(steps, reader.notes),
+            **missing_of(steps, _REASONS, tools=tools, usage=usage, cost_usd=cost_usd),
+        },
+        not_carried=reader.notes.told(),
+    )
+    return [trace]
+
+
+def _sum(costs: list[float | None]) -> float | None:
+    known = [cost for cost in costs if cost is not None]
+    return sum(known) if len(known) == len(costs) else None
+
+
+class _SubAgents:
+    """The trajectories that stand in another one, each to be told where it was started."""
+
+    def __init__(self, trajectory: dict[str, Any]) -> None:
+        self._waiting = dict(enumerate(objects_of(trajectory.get("subagent_trajectories"))))
+        self._numbers: dict[tuple[str, str], list[int]] = {}
+        for number, sub_agent in reversed(self._waiting.items()):
+            for key in ("trajectory_id", "session_id"):
+                name = string_of(sub_agent.get(key))
+                if name:
+                    self._numbers.setdefault((key, name), []).append(number)
+
+    def take(self, reference: dict[str, Any]) -> dict[str, Any] | None:
+        """Return the trajectory that a reference means, the first time; before 1.7 they are named by session."""
+        for key in ("trajectory_id", "session_id"):
+            numbers = self._numbers.get((key, string_of(reference.get(key)) or ""), [])
+            while numbers:
+                found = self._waiting.pop(numbers.pop(), None)
+                if found is not None:
+                    return found
+        return None
+
+    def rest(self) -> list[dict[str, Any]]:
+        """Return those that nothing referred to."""
+        return list(self._waiting.values())
+
+
+class _Reader:
+    """Turns a trajectory, with its sub-agents nested in it, into steps."""
+
+    def __init__(self) -> None:
+        self.steps: list[Step] = []
+        self.tools: dict[str, ToolDefinition] = {}
+        self.usages: list[Usage | None] = []  #: of each trajectory as a whole
+        self.costs: list[float | None] = []
+        self.notes = Notes()
+        self._ids = StepIds()
+
+    def trajectory(
+        self, value: dict[str, Any], parent_id: str | None, prefix: str, nesting: int
+    ) -> None:
+        """Add the steps of a trajectory, part of the step `parent_id` if it is a sub-agent's."""
+        if not nesting:
+            raise damaged(f"sub-agents are nested deeper than {_NESTING_LIMIT}")
+        self.notes.add_fields(value, _TRAJECTORY_FIELDS, "trajectory")
+        agent, totals = object_of(value.get("agent")), object_of(value.get("final_metrics"))
+        for tool in tools_of(agent.get("tool_definitions")):
+            self.tools.setdefault(tool.name, tool)
+        usage = _usage(totals, "total_")
+        cost_usd = cost_of(totals.get("total_cost_usd"))
+        self.usages.append(usage)
+        self.costs.append(cost_usd if usage or cost_usd else None)
+        part = _Trajectory(
+            self, _SubAgents(value), parent_id, prefix, string_of(agent.get("model_name")), nesting
+        )
+        listed = value.get("steps")
+        for place, step in enumerate(listed if type(listed) is list else (), 1):
+            if type(step) is not dict:
+                raise damaged(f"step {place} is no object")
+            part.step(step)
+        part.finish()
+
+    def add(self, wanted_id: str | None, kind: StepType, **facts: Any) -> str:
+        """Add a step, and return its id."""
+        step_id = self._ids.take(wanted_id, len(self.steps) + 1)
+        self.steps.append(Step(id=step_id, type=kind, **facts))
+        return step_id
+
+
+class _Trajectory:
+    """One trajectory while its steps are read."""
+
+    def __init__(
+        self,
+        reader: _Reader,
+        sub_agents: _SubAgents,
+        parent_id: str | None,
+        prefix: str,
+        model: str | None,
+        nesting: int,
+    ) -> None:
+        self._reader = reader
+        self._notes = reader.notes
+        self._sub_agents = sub_agents
+        self._parent_id = parent_id
+        self._prefix = prefix
+        self._model = model
+        self._nesting = nesting
+        self._unanswered: dict[str, int] = {}  #: by call id, the place of its step
+
+    def step(self, value: dict[str, Any]) -> None:
+        """Add a step, the tool calls in it, and the sub-agents that these started."""
+        if value.get("is_copied_context") is True:
+            self._notes.add("steps copied from an earlier trajectory")
+            return
+        self._notes.add_fields(value, _STEP_FIELDS, "step")
+        calls = value.get("llm_call_count")
+        if type(calls) is int and calls > 1:
+            self._notes.add("model calls that stand together in one step with others", calls - 1)
+        metrics = object_of(value.get("metrics"))
+        self._notes.add_fields(metrics, frozenset(_METRICS), "metrics")
+        kind = _type_of(value.get("source"), calls)
+        step_id = self._reader.add(
+            self._id(value.get("step_id")),
+            kind,
+            parent_id=self._parent_id,
+            output=content_of(value.get("message"), self._notes),
+            model=(string_of(value.get("model_name")) or self._model) if kind == "llm" else None,
+            usage=_usage(metrics),
+            cost_usd=cost_of(metrics.get("cost_usd")),
+            started_at=time_of(value.get("timestamp")),
+        )
+        self._calls(value, step_id)
+
+    def finish(self) -> None:
+        """Add the sub-agents that no step refers to."""
+        for sub_agent in self._sub_agents.rest():
+            self._sub_agent(sub_agent, self._parent_id)
+
+    def _id(self, step_id: Any) -> str | None:
+        name = str(step_id) if type(step_id) is int else string_of(step_id)
+        return f"{self._prefix}{name}" if name else None
+
+    def _calls(self, value: dict[str, Any], step_id: str) -> None:
+        # A call that is no object is one that nothing is known of.
+        calls = [object_of(call) for call in as_list(value.get("tool_calls") or [])]
+        results = objects_of(as_list(object_of(value.get("observation")).get("results") or []))
+        for call, result in _paired(calls, results):
+            if call is None:
+                self._result(result, step_id)
+                continue
+            call_id = string_of(call.get("tool_call_id"))
+            if call_id and not result:
+                self._unanswered[call_id] = len(self._reader.steps)
+            own_id = self._reader.add(
+                call_id,
+                "tool",
+                parent_id=step_id,
+                name=string_of(call.get("function_name")) or call_of(call).name,
+                arguments=_arguments(call),
+                output=content_of(result.get("content"), self._notes),
+                error=_error(result),
+            )
+            self._delegated(result, own_id)
+
+    def _result(self, result: dict[str, Any], step_id: str) -> None:
+        """Add a result of no call in its step: of an earlier step's call, or of an action that was none."""
+        output = content_of(result.get("content"), self._notes)
+        place = self._unanswered.pop(string_of(result.get("source_call_id")) or "", None)
+        if place is not None:
+            step = self._reader.steps[place]
+            self._reader.steps[place] = replace(step, output=output, error=_error(result))
+            self._delegated(result, step.id)
+        elif output is None:
+            self._delegated(result, step_id)
+        else:
+            own_id = self._reader.add(None, "other", parent_id=step_id, output=output)
+            self._delegated(result, own_id)
+
+    def _delegated(self, result: dict[str, Any], step_id: str) -> None:
+        """Add the sub-agents that a result refers to."""
+        references = result.get("subagent_trajectory_ref")
+        for reference in objects_of([references] if type(references) is dict else references):
+            sub_agent = self._sub_agents.take(reference)
+            if sub_agent is None:
+                self._notes.add("references to sub-agents in other files, or told before")
+            else:
+                self._sub_agent(sub_agent, step_id)
+
+    def _sub_agent(self, value: dict[str, Any], parent_id: str | None) -> None:
+        name = string_of(value.get("trajectory_id")) or string_of(value.get("session_id"))
+        agent = string_of(object_of(value.get("agent")).get("name"))
+        step_id = self._reader.add(name, "agent", parent_id=parent_id, name=agent)
+        self._reader.trajectory(value, step_id, f"{step_id}/", self._nesting - 1)
+
+
+def _paired(
+    calls: list[dict[str, Any]], results: list[dict[str, Any]]
+) -> Iterator[tuple[dict[str, Any] | None, dict[str, Any]]]:
+    """Yield each call with its result, or {}; then each result of none of these calls, with None."""
+    if calls and len(calls) == len(results) and not any(r.get("source_call_id") for r in results):
+        yield from zip(calls, results, strict=True)
+        return
+    if len(calls) > 1 and len(results) == 1 and _is_of_step(results[0]):
+        yield from ((call, results[0]) for call in calls)
+        return
+    wanted = {string_of(call.get("tool_call_id")) for call in calls}
+    by_call: dict[str, list[dict[str, Any]]] = {}
+    others: list[dict[str, Any]] = []
+    for result in reversed(results):
+        call_id = string_of(result.get("source_call_id"))
+        if call_id is not None and call_id in wanted:
+            by_call.setdefault(call_id, []).append(result)
+        else:
+            others.append(result)
+    for call in calls:
+        waiting = by_call.get(string_of(call.get("tool_call_id")) or "")
+        yield call, waiting.pop() if waiting else {}
+    # A call may have several results: those after the first stand for themselves.
+    others += [result for waiting in by_call.values() for result in waiting]
+    yield from ((None, result) for result in reversed(others))
+
+
+def _is_of_step(result: dict[str, Any]) -> bool:
+    """Whether a result is of all calls of a step, as the one screen is that a terminal shows after several commands."""
+    return not result.get("source_call_id") and not result.get("subagent_trajectory_ref")
+
+
+def _type_of(source: Any, llm_calls: Any) -> StepType:
+    if source == "agent":
+        # Without a model's call it is a dispatch by rule.
+        return "other" if type(llm_calls) is int and llm_calls == 0 else "llm"
+    if source == "user":
+        return "user"
+    return "system" if source == "system" else "other"
+
+
+def _usage(metrics: dict[str, Any], prefix: str = "") -> Usage | None:
+    return counted(
+        usage_of(
+            metrics.get(f"{prefix}prompt_tokens"),
+            metrics.get(f"{prefix}completion_tokens"),
+            cached_tokens=metrics.get(f"{prefix}cached_tokens"),
+        )
+    )
+
+
+def _error(result: dict[str, Any]) -> str | None:
+    """Return why a call failed; ATIF has no field for it, but some write `is_error` among the extras."""
+    if object_of(result.get("extra")).get("is_error") is not True:
+        return None
+    return string_of(result.get("content")) or "error"
+
+
+def _arguments(call: dict[str, Any]) -> Any:
+    told = parse_arguments(call.get("arguments"))
+    told = call_of(call).arguments if told is None else told
+    return {} if told is None else told
+
+
+IMPORTER = Importer(
+    id="atif",
+    name="ATIF trajectories",
+    matches=_matches,
+    read=_read,
+    fields=(
+        ("id", "trajectory_id, or session_id; of a step step_id, of a tool call tool_call_id"),
+        (
+            "parent_id",
+            "a tool call's step; a sub-agent's steps are part of the call that started it",
+        ),
+        ("type", "source: agent is llm, or other where llm_call_count is 0; a sub-agent is agent"),
+        ("name", "tool_calls[].function_name; agent.name of a sub-agent"),
+        ("arguments", "tool_calls[].arguments"),
+        (
+            "output",
+            "message; of a tool call, observation.results[].content by source_call_id, or of its step",
+        ),
+        ("model", "model_name of the step, or of the agent"),
+        (
+            "usage",
+            "metrics.prompt_tokens, completion_tokens, cached_tokens; of the run final_metrics",
+        ),
+        ("cost_usd", "metrics.cost_usd; of the run final_metrics.total_cost_usd"),
+        ("started_at", "timestamp"),
+        ("tools", "agent.tool_definitions, those of sub-agents too"),
+        ("metadata", "schema_version, session_id, agent.name, agent.version"),
+    ),
+    lacks="when a step ended, the times of tool calls, and whether they failed",
+)

@@ -1,0 +1,186 @@
+"""Result records of benchmarks that wrap chat messages: tau-bench, tau2, General-AgentBench."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from weighbridge.traces.chat.conversation import (
+    CHAT_FIELDS,
+    MESSAGE_FIELDS,
+    Facts,
+    Run,
+    are_messages_or_none,
+    read_messages,
+)
+from weighbridge.traces.fields import (
+    cost_of,
+    object_of,
+    objects_of,
+    read_usage,
+    scalars,
+    string_of,
+    time_of,
+)
+from weighbridge.traces.formats import general_agentbench
+from weighbridge.traces.importer import Importer
+from weighbridge.traces.model import Usage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from weighbridge.traces.model import Capability, Trace
+
+_ERROR_MARK = "Error:"  #: how tau-bench and tau2 begin the result of a call that raised
+_DAY_SECONDS = 86_400  #: longer than a model takes to answer
+_TAU_FIELDS = frozenset({"task_id", "trial", "reward", "info", "traj"})
+_TAU2_FIELDS = frozenset(
+    {
+        *("id", "task_id", "trial", "messages", "start_time", "end_time", "duration", "timestamp"),
+        *("termination_reason", "reward_info", "agent_cost", "agent_info"),
+    }
+)
+_TAU_REASONS: dict[Capability, str] = {
+    "token_usage": "tau-bench records no token counts",
+    "timing": "tau-bench records no times",
+    "cost": "tau-bench records what the simulated user cost, not what the agent did",
+    "tool_definitions": "tau-bench keeps the tools in the benchmark, not in its results",
+}
+_TAU2_REASONS: dict[Capability, str] = {
+    "token_usage": "no message of this simulation tells its tokens",
+    "timing": "this simulation tells no times",
+    "cost": "this simulation tells neither the agent's cost nor its tokens",
+    "tool_definitions": "tau2 keeps the tools in the benchmark, not in a simulation",
+}
+
+
+def _marked_errors(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return messages in which a tool's result that begins with the mark of an error says that it is one."""
+    return [
+        {**message, "error": True}
+        if message["role"] == "tool"
+        and message.get("error") is None
+        and type(message.get("content")) is str
+        and message["content"].startswith(_ERROR_MARK)
+        else message
+        for message in messages
+    ]
+
+
+def _is_tau(value: Any) -> bool:
+    return (
+        type(value) is dict
+        and "task_id" in value
+        and "reward" in value
+        and are_messages_or_none(value.get("traj"))
+    )
+
+
+def _read_tau(value: dict[str, Any]) -> list[Trace]:
+    info = object_of(value.get("info"))
+    metadata = scalars(
+        task_id=value["task_id"],
+        trial=value.get("trial"),
+        reward=value["reward"],
+        error=info.get("error"),
+    )
+    run = Run(id=_tau_id(metadata), metadata=metadata)
+    run.notes.add_fields(value, _TAU_FIELDS, "record")
+    if cost_of(info.get("user_cost")):
+        run.notes.add("costs of the simulated user")
+    return [read_messages(_marked_errors(value["traj"]), "tau-bench", run, _TAU_REASONS)]
+
+
+def _tau_id(metadata: dict[str, Any]) -> str | None:
+    if "task_id" not in metadata:
+        return None
+    trial = f"/trial-{metadata['trial']}" if "trial" in metadata else ""
+    return f"task-{metadata['task_id']}{trial}"
+
+
+def _is_tau2(value: Any) -> bool:
+    if type(value) is not dict:
+        return False
+    first = next(iter(objects_of(value.get("messages"))), {})
+    return ("termination_reason" in value or "turn_idx" in first) and are_messages_or_none(
+        value.get("messages")
+    )
+
+
+def _read_tau2(value: dict[str, Any]) -> list[Trace]:
+    messages = _marked_errors(value["messages"])
+    run = Run(
+        id=string_of(value.get("id")),
+        model=string_of(object_of(value.get("agent_info")).get("llm")),
+        cost_usd=cost_of(value.get("agent_cost")),
+        started_at=time_of(value.get("start_time")),
+        ended_at=time_of(value.get("end_time")),
+        metadata=scalars(
+            task_id=value.get("task_id"),
+            trial=value.get("trial"),
+            reward=object_of(value.get("reward_info")).get("reward"),
+            termination_reason=value.get("termination_reason"),
+            duration_seconds=value.get("duration"),
+        ),
+        of_message=dict(_tau2_facts(messages)),
+        fields=MESSAGE_FIELDS | {"generation_time_seconds"},
+    )
+    run.notes.add_fields(value, _TAU2_FIELDS, "simulation")
+    return [read_messages(messages, "tau2", run, _TAU2_REASONS)]
+
+
+def _tau2_facts(messages: list[dict[str, Any]]) -> Iterator[tuple[int, Facts]]:
+    """Yield what tau2 tells of its assistant's messages beyond what chat messages do, by place."""
+    tells_tokens = any(read_usage(message.get("usage")) for message in messages)
+    for place, message in enumerate(messages):
+        if message["role"] != "assistant":
+            continue
+        told = (message.get("usage"), message.get("cost"), message.get("tool_calls"))
+        if place == 0 and tells_tokens and not any(told):
+            # The greeting is a constant of the benchmark: no model was asked for it.
+            yield place, Facts(usage=Usage(0, 0, 0), cost_usd=0.0)
+        else:
+            yield place, Facts(started_at=_tau2_start(message))
+
+
+def _tau2_start(message: dict[str, Any]) -> int | None:
+    """Return when the model was asked: the message's time less the time that it took to make."""
+    ended_at, seconds = time_of(message.get("timestamp")), message.get("generation_time_seconds")
+    if ended_at is None or type(seconds) is not float or not 0 < seconds < _DAY_SECONDS:
+        return None
+    return ended_at - round(seconds * 10**9)
+
+
+IMPORTERS: tuple[Importer, ...] = (
+    Importer(
+        id="tau-bench",
+        name="tau-bench results",
+        matches=_is_tau,
+        read=_read_tau,
+        fields=(
+            ("id", "task_id and trial: task-0/trial-0"),
+            *CHAT_FIELDS,
+            ("error", f"a result that begins with {_ERROR_MARK!r}"),
+            ("metadata", "task_id, trial, reward, info.error"),
+        ),
+        lacks="tokens, times, the agent's cost and the tools",
+    ),
+    general_agentbench.IMPORTER,
+    Importer(
+        id="tau2",
+        name="tau2 simulations",
+        matches=_is_tau2,
+        read=_read_tau2,
+        fields=(
+            ("id", "id"),
+            *CHAT_FIELDS,
+            ("model", "info.agent_info.llm of the file of results, or agent_info.llm"),
+            ("usage, cost_usd", "usage and cost of the assistant's messages"),
+            ("cost_usd of the run", "agent_cost"),
+            ("started_at, ended_at", "timestamp of a message, less its generation_time_seconds"),
+            ("started_at, ended_at of the run", "start_time, end_time"),
+            ("error", f"error of the tool message, or a result that begins with {_ERROR_MARK!r}"),
+            ("metadata", "task_id, trial, reward, termination_reason, duration"),
+        ),
+        lacks="the tools; what the simulated user consumed is left out",
+    ),
+)

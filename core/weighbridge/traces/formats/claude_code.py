@@ -1,0 +1,217 @@
+"""Claude Code's lines: the transcript of a session, or what it prints with `--output-format stream-json`.
+
+One answer of the model may take several lines, one for each of its blocks, each with the answer's id and usage.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from msgspec import structs
+
+from weighbridge.traces.chat.anthropic_blocks import Blocks, read_usage
+from weighbridge.traces.chat.call_parts import are_foreign, call_of, opened
+from weighbridge.traces.chat.conversation import Run, read_messages
+from weighbridge.traces.fields import cost_of, counted, scalars, string_of, time_of
+from weighbridge.traces.model import Capability, Usage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from weighbridge.traces.model import Step, Trace
+
+_SPEAKERS = frozenset({"user", "assistant"})
+_REASONS: dict[Capability, str] = {
+    "token_usage": "no line tells an answer's usage",
+    "timing": "these lines carry no times",
+    "cost": "these lines carry no cost, and no usage to compute it from",
+    "tool_definitions": "these lines do not tell which tools were offered",
+}
+
+
+def are_lines(value: list[Any]) -> bool:
+    """Whether a list holds Claude Code's lines: those of messages have the message inside."""
+    return any(type(line) is dict and _is_message(line) for line in value)
+
+
+def _is_message(line: dict[str, Any]) -> bool:
+    message = line.get("message")
+    kind = line.get("type")
+    return (
+        type(kind) is str
+        and kind in _SPEAKERS
+        and type(message) is dict
+        and message.get("role") == kind
+        and "role" not in line
+    )
+
+
+def _holds_message(line: dict[str, Any]) -> bool:
+    """Whether a line among Claude Code's has a message, be it oddly labelled."""
+    message, kind = line.get("message"), line.get("type")
+    return (
+        type(kind) is str
+        and kind in _SPEAKERS
+        and type(message) is dict
+        and type(message.get("role")) is str
+    )
+
+
+def _inner_line(line: dict[str, Any]) -> dict[str, Any] | None:
+    """Return what a sub-agent said, out of a line that tells of its progress."""
+    data = line.get("data")
+    inner = data.get("message") if line.get("type") == "progress" and type(data) is dict else None
+    if type(inner) is not dict or not _holds_message(inner):
+        return None
+    return {"parent_tool_use_id": line.get("parentToolUseID"), **inner, "isSidechain": True}
+
+
+def _call_id(block: Any) -> str | None:
+    kind, held = opened(block) if type(block) is dict else ("", {})
+    return call_of(held).id if kind == "call" else None
+
+
+def read_lines(lines: list[Any]) -> Trace:
+    """Return a session as a trace; a sub-agent's answers are part of the tool call that started it."""
+    session = _Session()
+    for line in lines:
+        if type(line) is dict:
+            session.read(line)
+    return session.trace()
+
+
+@dataclass(slots=True)
+class _Said:
+    """A message, the last line that it is from, and its content out of all of them."""
+
+    message: dict[str, Any]
+    line: dict[str, Any]
+    content: Any
+    calls: dict[str, Any] = field(default_factory=dict)  #: blocks of calls by their ids
+
+    def add(self, message: dict[str, Any], line: dict[str, Any]) -> None:
+        """Take in the blocks of a further line; some lines repeat the calls of those before."""
+        self.message, self.line = message, line
+        for block in _listed(message.get("content")):
+            call_id = _call_id(block)
+            if call_id is None or self.calls.get(call_id) != block:
+                self.content.append(block)
+                if call_id is not None:
+                    self.calls[call_id] = block
+
+
+class _Session:
+    def __init__(self) -> None:
+        self._blocks = Blocks()
+        self._notes = self._blocks.notes
+        self._first: dict[str, Any] = {}  #: the line that opens a run
+        self._last: dict[str, Any] = {}  #: the line that closes it
+        self._id: str | None = None
+        self._said: list[_Said] = []
+        self._answers: dict[str, int] = {}  #: by an answer's id, its place among what was said
+        self._seen: dict[str, dict[str, Any]] = {}  #: messages by the uuid of their line
+        self._started_by: dict[str, str] = {}  #: by an answer's id, the call that it is part of
+
+    def read(self, line: dict[str, Any]) -> None:
+        """Take in a line."""
+        kind = line.get("type")
+        name = string_of(line.get("sessionId")) or string_of(line.get("session_id"))
+        self._id = self._id or name
+        inner = _inner_line(line)
+        if inner is not None:
+            line = inner
+        if _holds_message(line):
+            self._message(line)
+        elif kind == "system" and line.get("subtype") == "init":
+            self._first = line
+        elif kind == "result":
+            self._last = line
+        else:
+            self._notes.add(f"lines of type {str(kind)[:40]!r}")
+
+    def _message(self, line: dict[str, Any]) -> None:
+        uuid = string_of(line.get("uuid"))
+        message = line["message"]
+        if (
+            uuid and self._seen.get(uuid) == message
+        ):  # a resumed session begins with what it resumes
+            self._notes.add("lines that came twice")
+            return
+        if uuid:
+            self._seen[uuid] = message
+        acts = are_foreign(_listed(message.get("content")))
+        if line.get("isMeta") is True and not acts:
+            self._notes.add("notices of the program to the model")
+        elif line.get("isApiErrorMessage") is True:
+            self._said.append(_Said({**message, "role": "api error"}, line, message.get("content")))
+        elif line["type"] == "user" and _is_inner(line) and not acts:
+            self._notes.add("prompts to sub-agents")
+        else:
+            self._keep(message, line)
+
+    def _keep(self, message: dict[str, Any], line: dict[str, Any]) -> None:
+        answer = string_of(message.get("id")) if line["type"] == "assistant" else None
+        caller = string_of(line.get("parent_tool_use_id"))
+        if answer and caller:
+            self._started_by[answer] = caller
+        place = self._answers.setdefault(answer, len(self._said)) if answer else len(self._said)
+        if place == len(self._said):
+            content = message.get("content")
+            self._said.append(_Said(message, line, content if answer is None else []))
+        if answer:
+            self._said[place].add(message, line)
+
+    def trace(self) -> Trace:
+        """Return the trace of all lines taken in."""
+        run_usage = counted(read_usage(self._last.get("usage")))
+        for said in self._said:
+            message, line = {**said.message, "content": said.content}, said.line
+            self._blocks.add(message, time_of(line.get("timestamp")), cost_of(line.get("costUSD")))
+        blocks = self._blocks
+        if run_usage:
+            blocks.of_message = {
+                place: structs.replace(facts, usage=_settled(facts.usage))
+                for place, facts in blocks.of_message.items()
+            }
+        names = self._first.get("tools")
+        run = Run(
+            id=self._id,
+            tools=[{"name": name} for name in names] if type(names) is list else None,
+            model=string_of(self._first.get("model")),
+            usage=run_usage,
+            cost_usd=cost_of(self._last.get("total_cost_usd")),
+            metadata=scalars(outcome=self._last.get("subtype"), turns=self._last.get("num_turns")),
+            of_message=blocks.of_message,
+            of_call=blocks.of_call,
+            notes=blocks.notes,
+        )
+        trace = read_messages(blocks.messages, "anthropic", run, _REASONS)
+        return replace(trace, steps=tuple(self._linked(trace.steps)))
+
+    def _linked(self, steps: Sequence[Step]) -> Iterator[Step]:
+        """Yield the steps, with a sub-agent's answers as parts of the call before them that started it."""
+        calls: set[str] = set()
+        for step in steps:
+            caller = self._started_by.get(step.id) if step.type == "llm" else None
+            if step.type == "tool":
+                calls.add(step.id)
+            yield structs.replace(step, parent_id=caller) if caller in calls else step
+
+
+def _settled(usage: Usage | None) -> Usage | None:
+    """Return an answer's usage without its output tokens, which a stream tells before all of them are there."""
+    return None if usage is None else structs.replace(usage, output_tokens=None)
+
+
+def _is_inner(line: dict[str, Any]) -> bool:
+    return line.get("isSidechain") is True or bool(line.get("parent_tool_use_id"))
+
+
+def _listed(content: Any) -> list[Any]:
+    """Return a message's blocks, in a list of their own."""
+    if type(content) is str:
+        return [{"type": "text", "text": content}]
+    if type(content) is dict:
+        return [content]
+    return list(content) if type(content) is list else []

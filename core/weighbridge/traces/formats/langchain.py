@@ -1,0 +1,129 @@
+"""LangChain's messages, also as the state of a LangGraph graph: as their own fields, under `data`, or under `kwargs`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from weighbridge.traces.chat import anthropic_blocks
+from weighbridge.traces.chat.conversation import MESSAGE_FIELDS, ROLES, Facts, Run, read_messages
+from weighbridge.traces.fields import object_of, read_usage, string_of
+from weighbridge.traces.importer import Importer, damaged
+
+if TYPE_CHECKING:
+    from weighbridge.traces.model import Capability, Trace
+
+_ROLE_OF = {
+    "human": "user",
+    "ai": "assistant",
+    "system": "system",
+    "developer": "system",
+    "tool": "tool",
+    "function": "function",
+}  #: by a message's type, or by the name of its class without its ending
+_ENDINGS = ("messagechunk", "message")  #: of the names of classes
+_LOOKED_AT = 20  #: messages whose type decides whether a list is one of LangChain's
+_FIELDS = frozenset({"messages", "id", "tools", "model", "metadata"})
+_ABOUT_ANSWERS = ("usage_metadata", "response_metadata")
+_REASONS: dict[Capability, str] = {
+    "token_usage": "no message keeps its usage_metadata",
+    "timing": "LangChain's messages carry no times",
+    "cost": "LangChain's messages carry no cost, and these no usage to compute it from",
+    "tool_definitions": "the messages come without the tools that were offered",
+}
+
+
+def _matches(value: Any) -> bool:
+    messages = value.get("messages") if type(value) is dict else value
+    if type(messages) is not list or not messages:
+        return False
+    some = messages[:_LOOKED_AT]
+    return all(_role(message) for message in some) and not all("role" in each for each in some)
+
+
+def _role(message: Any) -> str | None:
+    """Return the role of a message of LangChain's, or of one of OpenAI's among them; None for anything else."""
+    if type(message) is not dict:
+        return None
+    told = message.get("role")
+    if told is not None:
+        return told if type(told) is str and told in ROLES else None
+    fields = _fields_of(message)
+    if fields is None:
+        return None
+    kind = message.get("type")
+    if kind == "constructor":
+        path = message.get("id")
+        kind = path[-1] if type(path) is list and path else None
+    word = kind.lower() if type(kind) is str else ""
+    for ending in _ENDINGS:
+        word = word.removesuffix(ending)
+    if word == "chat":
+        spoken = fields.get("role")
+        return spoken if type(spoken) is str and spoken in ROLES else "user"
+    return _ROLE_OF.get(word)
+
+
+def _fields_of(message: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the object that has a message's fields, wherever it stands."""
+    if "lc" in message:
+        held = message.get("kwargs")
+    else:
+        held = message.get("data") if "content" not in message else message
+    return held if type(held) is dict and "content" in held else None
+
+
+def _read(value: Any) -> list[Trace]:
+    state = value if type(value) is dict else {"messages": value}
+    metadata = state.get("metadata")
+    run = Run(
+        id=string_of(state.get("id")),
+        tools=state.get("tools"),
+        model=string_of(state.get("model")),
+        metadata=metadata if type(metadata) is dict else {},
+        fields=MESSAGE_FIELDS | {"example", "status"},
+    )
+    run.notes.add_fields(state, _FIELDS, "state")
+    messages: list[dict[str, Any]] = []
+    of_message: dict[int, Facts] = {}
+    for place, message in enumerate(state["messages"]):
+        role = _role(message)
+        if role is None:
+            raise damaged(f"message {place + 1} is none of LangChain's")
+        fields = _fields_of(message) or message
+        told = {key: item for key, item in fields.items() if key not in _ABOUT_ANSWERS}
+        messages.append({**told, "role": role})
+        of_message[place] = _facts(fields, is_answer=role == "assistant")
+    run.of_message = of_message
+    return [read_messages(messages, "langchain", run, _REASONS)]
+
+
+def _facts(fields: dict[str, Any], *, is_answer: bool) -> Facts:
+    """Return what a message tells beside its content; usage in LangChain's words, else OpenAI's or Anthropic's."""
+    if not is_answer:
+        return Facts(error=fields.get("status") == "error")
+    about = object_of(fields.get("response_metadata"))
+    return Facts(
+        model=string_of(about.get("model_name")) or string_of(about.get("model")),
+        usage=read_usage(fields.get("usage_metadata"))
+        or read_usage(about.get("token_usage"))
+        or anthropic_blocks.read_usage(about.get("usage")),
+    )
+
+
+IMPORTER = Importer(
+    id="langchain",
+    name="LangChain messages",
+    matches=_matches,
+    read=_read,
+    fields=(
+        ("id of a message", "id; else its place: s1, s2, ..."),
+        ("id of a tool call", "tool_calls[].id"),
+        ("type", "type, or the class: ai is llm; each of its calls is tool; human is user"),
+        ("name, arguments", "tool_calls[].name and args, invalid_tool_calls, additional_kwargs"),
+        ("output", "content; of a tool call, the content of its tool message"),
+        ("error", "the status error of the tool message"),
+        ("model", "response_metadata.model_name"),
+        ("usage", "usage_metadata; else token_usage or usage of response_metadata"),
+    ),
+    lacks="times, cost, and the tools, unless they stand beside the messages",
+)

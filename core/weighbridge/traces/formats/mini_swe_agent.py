@@ -1,0 +1,177 @@
+"""mini-SWE-agent's `.traj.json` files: chat messages in which each action is a command for the shell.
+
+Its commands stand in the messages as function calls, or in their text as the one block of code that it runs.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from weighbridge.traces.chat.calls import calls_of
+from weighbridge.traces.chat.conversation import (
+    CHAT_FIELDS,
+    MESSAGE_FIELDS,
+    Facts,
+    Run,
+    are_messages_or_none,
+    read_messages,
+)
+from weighbridge.traces.fields import (
+    cost_of,
+    object_of,
+    read_usage,
+    scalars,
+    string_of,
+    text_of,
+    time_of,
+)
+from weighbridge.traces.importer import Importer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from weighbridge.traces.model import Capability, Trace
+
+_VERSION = "mini-swe-agent-1"
+_FIELDS = frozenset({"info", "messages", "trajectory_format", "instance_id"})
+_INFO_FIELDS = frozenset({"model_stats", "exit_status", "submission", "mini_version", "config"})
+_BLOCK = re.compile(r"^```(?:bash|mswea_bash_command|sh)?[ \t]*\n(.*?)\n```", re.DOTALL | re.MULTILINE)  # fmt: skip
+_REASONS: dict[Capability, str] = {
+    "token_usage": "no message keeps the model's response with its usage",
+    "timing": "no message tells its time",
+    "cost": "no cost was counted: neither the messages nor model_stats tell it",
+    "tool_definitions": "mini-SWE-agent has the shell alone, and does not record its definition",
+}
+
+
+def _matches(value: Any) -> bool:
+    if type(value) is not dict:
+        return False
+    version = value.get("trajectory_format")
+    return (
+        type(version) is str
+        and version.startswith(_VERSION)
+        and type(value.get("messages")) is list
+        and are_messages_or_none([m for m in value["messages"] if not _is_exit(m)])
+    )
+
+
+def _is_exit(message: Any) -> bool:
+    return type(message) is dict and message.get("role") == "exit"
+
+
+def _read(value: dict[str, Any]) -> list[Trace]:
+    info = object_of(value.get("info"))
+    stats, config = object_of(info.get("model_stats")), object_of(info.get("config"))
+    chat = _Chat()
+    for message in value["messages"]:
+        chat.add(object_of(message))
+    run = Run(
+        id=string_of(value.get("instance_id")),
+        model=string_of(object_of(config.get("model")).get("model_name")),
+        cost_usd=cost_of(stats.get("instance_cost")) or None,
+        metadata=scalars(
+            exit_status=info.get("exit_status"),
+            mini_version=info.get("mini_version"),
+            api_calls=stats.get("api_calls"),
+        ),
+        of_message=chat.of_message,
+        fields=MESSAGE_FIELDS | {"extra", "provider_specific_fields"},
+    )
+    run.notes.add_fields(value, _FIELDS, "file")
+    run.notes.add_fields(info, _INFO_FIELDS, "info")
+    return [read_messages(chat.messages, "mini-swe-agent", run, _REASONS)]
+
+
+class _Chat:
+    """Collects the messages with each command as a call, and each observation as its result."""
+
+    def __init__(self) -> None:
+        self.messages: list[dict[str, Any]] = []
+        self.of_message: dict[int, Facts] = {}
+        self._unanswered = 0  #: commands of the last answer that stand in its text
+
+    def add(self, message: dict[str, Any]) -> None:
+        """Add a message."""
+        role = message.get("role")
+        if role == "assistant":
+            self._close()
+            self._answer(message)
+        elif role == "user" and self._unanswered:
+            self._unanswered -= 1
+            self._append({**message, "role": "tool"}, message)
+        else:
+            self._append(message, message)
+
+    def _answer(self, message: dict[str, Any]) -> None:
+        if not calls_of(message):
+            commands = list(_commands(message))
+            self._unanswered = len(commands)
+            message = {
+                **message,
+                "tool_calls": [{"name": "bash", "arguments": told} for told in commands],
+            }
+        self._append(message, message)
+
+    def _close(self) -> None:
+        """Say of the commands that nothing answered that no result will come."""
+        for _ in range(self._unanswered):
+            self._append({"role": "tool", "content": None}, {})
+        self._unanswered = 0
+
+    def _append(self, message: dict[str, Any], told_by: dict[str, Any]) -> None:
+        self.of_message[len(self.messages)] = _facts(told_by)
+        self.messages.append(message)
+
+
+def _commands(message: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the arguments of each command that an answer was read as: recorded beside it, else its only block."""
+    listed = object_of(message.get("extra")).get("actions")
+    if type(listed) is list:
+        for action in listed:
+            told = string_of(action) or object_of(action).get("command")
+            yield {"command": told}
+        return
+    blocks = _BLOCK.findall(text_of(message.get("content")) or "")
+    if len(blocks) == 1:  # the program refuses an answer with another number of them
+        yield {"command": blocks[0].strip()}
+
+
+def _facts(message: dict[str, Any]) -> Facts:
+    extra = object_of(message.get("extra"))
+    response = object_of(extra.get("response"))
+    is_answer = message.get("role") == "assistant"
+    time = time_of(extra.get("timestamp"))
+    return Facts(
+        model=string_of(response.get("model")),
+        usage=read_usage(response.get("usage")) if is_answer else None,
+        cost_usd=cost_of(extra.get("cost")) if is_answer else None,
+        error=string_of(extra.get("exception_info")),
+        started_at=time_of(response.get("created")),
+        ended_at=time,
+    )
+
+
+IMPORTER = Importer(
+    id="mini-swe-agent",
+    name="mini-SWE-agent trajectories",
+    matches=_matches,
+    read=_read,
+    fields=(
+        ("id", "instance_id; of a step its place: s1, s2, ..."),
+        *CHAT_FIELDS,
+        (
+            "name, arguments of an action in text",
+            "bash, and extra.actions[].command, or the only block of code of the answer",
+        ),
+        ("output of such an action", "content of the message after it"),
+        ("model", "extra.response.model of the message, or info.config.model.model_name"),
+        ("usage, cost_usd", "extra.response.usage and extra.cost of the message"),
+        ("started_at, ended_at", "extra.response.created, extra.timestamp, or timestamp"),
+        ("cost_usd of the run", "info.model_stats.instance_cost, where not 0"),
+        ("error", "extra.exception_info"),
+        ("metadata", "info.exit_status, info.mini_version, info.model_stats.api_calls"),
+    ),
+    lacks="tool definitions; tokens and times, unless the responses are kept",
+)

@@ -1,0 +1,285 @@
+"""Weighbridge's own form of a trace: the model's fields by their own names.
+
+People write it by hand, so what is wrong in it is an error that says where, not a fact that is quietly absent.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
+
+import orjson
+
+from weighbridge.errors import TraceError
+from weighbridge.traces.fields import (
+    Notes,
+    StepIds,
+    cost_of,
+    id_of,
+    iso_time,
+    missing_of,
+    parse_arguments,
+    string_of,
+    time_of,
+    tools_of,
+    usage_of,
+)
+from weighbridge.traces.importer import Importer
+from weighbridge.traces.model import (
+    CAPABILITIES,
+    Capability,
+    Step,
+    StepType,
+    ToolDefinition,
+    Trace,
+    Usage,
+)
+from weighbridge.traces.text_actions import missing_calls
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_Read = TypeVar("_Read")
+
+FORMAT = "weighbridge"  #: what the field `format` says, where it is given
+_TYPES: tuple[Any, ...] = get_args(StepType)
+_USAGE = Usage.__struct_fields__
+_STEP_FIELDS = frozenset(Step.__struct_fields__)
+_TRACE_FIELDS = frozenset(
+    {
+        *("format", "id", "steps", "tools", "metadata", "usage", "cost_usd"),
+        *("started_at", "ended_at", "missing"),
+    }
+)
+_REASONS: dict[Capability, str] = {
+    "token_usage": "no model call of the trace tells its tokens",
+    "timing": "no step of the trace tells its time",
+    "cost": "no step of the trace tells its cost or its tokens",
+    "tool_definitions": "the trace does not list the tools that were offered",
+}
+
+
+def _matches(value: Any) -> bool:
+    if type(value) is not dict or type(value.get("steps")) is not list:
+        return False
+    if value.get("format") == FORMAT:
+        return True
+    if not value["steps"]:
+        return _TRACE_FIELDS.issuperset(value)
+    first = value["steps"][0]
+    return type(first) is dict and first.get("type") in _TYPES
+
+
+def _read(value: dict[str, Any]) -> list[Trace]:
+    notes, ids = Notes(), StepIds()
+    notes.add_fields(value, _TRACE_FIELDS, "trace")
+    steps = tuple(_step(step, ids, place, notes) for place, step in enumerate(value["steps"], 1))
+    tools = tools_of(value.get("tools"))
+    usage = _usage(value, "the trace", notes)
+    cost_usd = _optional(value, "cost_usd", cost_of, "the trace", "an amount of money")
+    started_at, ended_at = _times(value, "the trace")
+    missing = _told_missing(value)
+    if missing is None:
+        missing = missing_of(
+            steps, _REASONS, tools=tools, usage=usage, cost_usd=cost_usd, started_at=started_at
+        )
+        if type(value.get("tools")) is list:
+            missing.pop("tool_definitions", None)
+    missing = {**missing_calls(steps, notes, in_text=False), **missing}
+    trace = Trace(
+        id=id_of(value.get("id")),
+        steps=steps,
+        format="native",
+        tools=tools,
+        metadata=_optional(value, "metadata", _object, "the trace", "an object") or {},
+        usage=usage,
+        cost_usd=cost_usd,
+        started_at=started_at,
+        ended_at=ended_at,
+        missing=missing,
+        not_carried=notes.told(),
+    )
+    return [trace]
+
+
+def _step(value: Any, ids: StepIds, place: int, notes: Notes) -> Step:
+    if type(value) is not dict:
+        raise _fault(f"step {place}", "the step", value, "an object")
+    where = f"step {place}"
+    kind: Any = value.get("type")
+    if kind not in _TYPES:
+        raise _fault(where, "type", kind, f"one of {', '.join(_TYPES)}")
+    notes.add_fields(value, _STEP_FIELDS, "step")
+    started_at, ended_at = _times(value, where)
+    return Step(
+        id=ids.take(id_of(value.get("id")), place),
+        type=kind,
+        parent_id=id_of(value.get("parent_id")),
+        name=string_of(value.get("name")),
+        input=value.get("input"),
+        output=value.get("output"),
+        arguments=parse_arguments(value.get("arguments")),
+        error=_optional(value, "error", _error, where, "a text, or true"),
+        model=string_of(value.get("model")),
+        usage=_usage(value, where, notes),
+        cost_usd=_optional(value, "cost_usd", cost_of, where, "an amount of money"),
+        started_at=started_at,
+        ended_at=ended_at,
+    )
+
+
+def _optional(
+    value: dict[str, Any], key: str, read: Callable[[Any], _Read | None], where: str, wanted: str
+) -> _Read | None:
+    """Return a field as `read` understands it, None where it is absent; raise TraceError where it cannot be read."""
+    given = value.get(key)
+    if given is None or (given is False and key == "error"):
+        return None
+    read_value = read(given)
+    if read_value is None:
+        raise _fault(where, key, given, wanted)
+    return read_value
+
+
+def _times(value: dict[str, Any], where: str) -> tuple[int | None, int | None]:
+    wanted = "a time: ISO 8601, or seconds since 1970"
+    return (
+        _optional(value, "started_at", time_of, where, wanted),
+        _optional(value, "ended_at", time_of, where, wanted),
+    )
+
+
+def _usage(value: dict[str, Any], where: str, notes: Notes) -> Usage | None:
+    given = _optional(value, "usage", _object, where, "an object")
+    if not given:
+        return None
+    notes.add_fields(given, frozenset(_USAGE), "usage")
+    for name in _USAGE:
+        if given.get(name) is not None and usage_of(given[name]) is None:
+            raise _fault(where, f"usage.{name}", given[name], "a count of tokens")
+    return usage_of(*map(given.get, _USAGE))
+
+
+def _object(value: Any) -> dict[str, Any] | None:
+    return value if type(value) is dict else None
+
+
+def _error(value: Any) -> str | None:
+    if value is True:
+        return "error"
+    return value if type(value) is str else None
+
+
+def _told_missing(value: dict[str, Any]) -> dict[Capability, str] | None:
+    """Return what the trace says that its source lacked; None where it does not say."""
+    told = _optional(value, "missing", _object, "the trace", "an object")
+    if told is None:
+        return None
+    for name in told:
+        if name not in CAPABILITIES:
+            raise _fault("the trace", "missing", name, f"about {', '.join(CAPABILITIES)}")
+    return {
+        name: string_of(told[name]) or "the source does not tell"
+        for name in CAPABILITIES
+        if name in told
+    }
+
+
+def _fault(where: str, field: str, given: Any, wanted: str) -> TraceError:
+    shown = (
+        repr(given) if type(given) in {str, int, float, bool, type(None)} else type(given).__name__
+    )
+    return TraceError(
+        f"{where}: {field} must be {wanted}, not {shown[:60]}",
+        "`weighbridge trace formats native` lists the fields of the native form",
+    )
+
+
+def to_native(trace: Trace) -> dict[str, Any]:
+    """Return a trace as JSON data in the native form; fields that are not known are left out."""
+    data: dict[str, Any] = {
+        "format": FORMAT,
+        "id": trace.id,
+        "steps": [_step_data(step) for step in trace.steps],
+        "tools": [_tool_data(tool) for tool in trace.tools] or None,
+        "metadata": trace.metadata or None,
+        "usage": _usage_data(trace.usage),
+        "cost_usd": trace.cost_usd,
+        "started_at": _time_data(trace.started_at),
+        "ended_at": _time_data(trace.ended_at),
+        "missing": trace.missing,
+    }
+    return _known(data)
+
+
+def _step_data(step: Step) -> dict[str, Any]:
+    return _known(
+        {
+            "id": step.id,
+            "type": step.type,
+            "parent_id": step.parent_id,
+            "name": step.name,
+            "input": step.input,
+            "output": step.output,
+            "arguments": _arguments_data(step.arguments),
+            "error": step.error,
+            "model": step.model,
+            "usage": _usage_data(step.usage),
+            "cost_usd": step.cost_usd,
+            "started_at": _time_data(step.started_at),
+            "ended_at": _time_data(step.ended_at),
+        }
+    )
+
+
+def _arguments_data(arguments: Any) -> Any:
+    """Return arguments, as text where they hold integers beyond 64 bits, which no line may have."""
+    try:
+        orjson.dumps(arguments)
+    except TypeError:
+        try:
+            return json.dumps(arguments)
+        except RecursionError:
+            return arguments
+    return arguments
+
+
+def _tool_data(tool: ToolDefinition) -> dict[str, Any]:
+    return _known(
+        {"name": tool.name, "description": tool.description or None, "parameters": tool.schema}
+    )
+
+
+def _usage_data(usage: Usage | None) -> dict[str, int] | None:
+    return _known({name: getattr(usage, name) for name in _USAGE}) if usage else None
+
+
+def _time_data(nanoseconds: int | None) -> str | None:
+    return None if nanoseconds is None else iso_time(nanoseconds)
+
+
+def _known(data: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in data.items() if value is not None}
+
+
+IMPORTER = Importer(
+    id="native",
+    name="Weighbridge's native form",
+    matches=_matches,
+    read=_read,
+    fields=(
+        ("type", f"type of a step, which must be there: {', '.join(_TYPES)}"),
+        ("id", "id; of a step without one its place: s1, s2, ..."),
+        ("parent_id", "parent_id: the id of the step that this one is part of"),
+        ("name", "name of a tool or an agent"),
+        ("arguments", "arguments of a tool call: an object"),
+        ("input, output", "input, output: any JSON; what was said or returned is the output"),
+        ("error", "error: a text, or true"),
+        ("model", "model"),
+        ("usage", f"usage of a step, or of the run beside steps: {', '.join(_USAGE)}"),
+        ("cost_usd", "cost_usd of a step, or of the run beside steps"),
+        ("started_at, ended_at", "the same: ISO 8601, or seconds since 1970"),
+        ("tools", "tools, beside steps, as OpenAI, Anthropic or MCP write them"),
+        ("metadata", "metadata, beside steps: an object"),
+    ),
+)

@@ -1,0 +1,135 @@
+"""OpenAI chat messages, with `tool_calls` or the older `function_call`; also a chat completion with its request."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from weighbridge.traces.chat.calls import calls_of, single_messages
+from weighbridge.traces.chat.conversation import Facts, Run, are_messages, ends_with, read_messages
+from weighbridge.traces.chat.provider_bodies import as_openai
+from weighbridge.traces.fields import cost_of, object_of, objects_of, read_usage, string_of, time_of
+from weighbridge.traces.importer import Importer
+
+if TYPE_CHECKING:
+    from weighbridge.traces.model import Capability, Trace
+
+_FIELDS = frozenset(
+    {
+        *("id", "messages", "choices", "tools", "functions", "model", "metadata", "usage"),
+        *("created", "object", "cost", "start_time", "end_time", "started_at", "ended_at"),
+    }
+)
+_OWN = frozenset(
+    {"messages", "choices", "contents", "candidates"}
+)  #: keys that one object of all has
+_ANSWERS = ("response", "completion", "output")
+_REASONS: dict[Capability, str] = {
+    "token_usage": "OpenAI chat messages carry no token counts",
+    "timing": "OpenAI chat messages carry no times",
+    "cost": "OpenAI chat messages carry no cost",
+    "tool_definitions": "the messages come without the tools that were offered",
+}
+
+
+def _matches(value: Any) -> bool:
+    if type(value) is not dict:
+        return are_messages(value)
+    whole = _whole(value)
+    return are_messages(whole.get("messages")) or _answer(whole) is not None
+
+
+def _whole(value: dict[str, Any]) -> dict[str, Any]:
+    """Return a request and its response as one object, where a value holds the two apart."""
+    if _OWN.isdisjoint(value) and ("request" in value or "response" in value):
+        value = {**_body(value.get("request")), **_body(value.get("response"))}
+    whole = as_openai(value)
+    return _with_answer(whole) if "messages" in whole else whole
+
+
+def _with_answer(request: dict[str, Any]) -> dict[str, Any]:
+    """Return a request with the completion, or the message, that some keep among its fields."""
+    if "choices" in request and _answer(request) is not None:
+        return request
+    for key in _ANSWERS:
+        body = _body(request.get(key))
+        if are_messages([body]):
+            body = {"choices": [{"message": body}]}
+        if _answer(body) is not None:
+            return body | {name: held for name, held in request.items() if name != key}
+    return request
+
+
+def _body(value: Any) -> dict[str, Any]:
+    if type(value) is not dict:
+        return {}
+    body = value.get("body")
+    return body if type(body) is dict else value
+
+
+def _answer(whole: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the message of a chat completion."""
+    choices = whole.get("choices")
+    if type(choices) is not list or not choices or type(choices[0]) is not dict:
+        return None
+    message = choices[0].get("message")
+    return message if are_messages([message]) else None
+
+
+def _read(value: Any) -> list[Trace]:
+    if type(value) is list:
+        return [read_messages(list(single_messages(value)), "openai-chat", Run(), _REASONS)]
+    whole = _whole(value)
+    messages = whole.get("messages")
+    messages = list(single_messages(messages)) if type(messages) is list else []
+    metadata = whole.get("metadata")
+    run = Run(
+        id=string_of(whole.get("id")),
+        tools=whole.get("tools") or whole.get("functions"),
+        model=string_of(whole.get("model")),
+        metadata=metadata if type(metadata) is dict else {},
+        cost_usd=cost_of(whole.get("cost")),
+        started_at=time_of(whole.get("started_at") or whole.get("start_time")),
+        ended_at=time_of(whole.get("ended_at") or whole.get("end_time")),
+    )
+    run.notes.add_fields(whole, _FIELDS, "run")
+    answer, usage = _answer(whole), read_usage(whole.get("usage"))
+    if answer is None:
+        run.usage = usage
+    else:
+        if not ends_with(messages, answer):
+            messages.append(answer)
+        created = time_of(whole.get("created"))
+        run.of_message = {len(messages) - 1: Facts(usage=usage, started_at=created)}
+        if len(whole["choices"]) > 1:
+            run.notes.add("other choices of the completion", len(whole["choices"]) - 1)
+            # Some proxies put the text into one choice and the calls into another.
+            others = (
+                object_of(choice.get("message")) for choice in objects_of(whole["choices"][1:])
+            )
+            run.notes.calls_left += sum(len(calls_of(other)) for other in others)
+    return [read_messages(messages, "openai-chat", run, _REASONS)]
+
+
+IMPORTER = Importer(
+    id="openai-chat",
+    name="OpenAI chat messages",
+    matches=_matches,
+    read=_read,
+    fields=(
+        ("id of a message", "id; else its place: s1, s2, ..."),
+        ("id of a tool call", "tool_calls[].id; for function_call its place"),
+        ("type", "role: assistant is llm; each of its calls is tool; a user's own calls are other"),
+        ("name", "tool_calls[].function.name, tool_calls[].custom.name, function_call.name"),
+        ("arguments", "function.arguments, custom.input, function_call.arguments"),
+        (
+            "output",
+            "content, or refusal; of a tool call, the content of its tool or function message",
+        ),
+        ("error", "error or is_error of the tool message"),
+        ("model", "model of the whole, or of the message"),
+        ("usage", "usage of a completion, of a message, or of the whole"),
+        ("started_at, ended_at", "timestamp or created_at of a message; created of a completion"),
+        ("tools", "tools, functions"),
+    ),
+    lacks="tokens, times and cost, unless they stand beside the messages",
+)

@@ -1,0 +1,240 @@
+"""OpenAI's Responses API: items one after another, whole responses with their input, and Codex's session lines."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from msgspec import structs
+
+from weighbridge.traces.chat.conversation import Facts, Run, read_messages
+from weighbridge.traces.chat.response_items import Items, is_of_model, is_typical
+from weighbridge.traces.fields import object_of, objects_of, read_usage, string_of, time_of
+from weighbridge.traces.importer import Importer
+
+if TYPE_CHECKING:
+    from weighbridge.traces.model import Capability, Trace
+
+_RESPONSE_FIELDS = frozenset(
+    {
+        *("id", "object", "created_at", "completed_at", "status", "error", "instructions", "model"),
+        *("input", "output", "usage", "tools", "metadata", "conversation", "previous_response_id"),
+        *("items", "data", "first_id", "last_id", "has_more", "output_text"),
+    }
+)
+_LIST_FIELDS = frozenset({"items", "data", "object", "first_id", "last_id", "has_more"})
+_SETTINGS = frozenset(
+    {
+        *(
+            "temperature",
+            "top_p",
+            "tool_choice",
+            "parallel_tool_calls",
+            "reasoning",
+            "text",
+            "store",
+        ),
+        *("truncation", "max_output_tokens", "service_tier", "background", "user", "top_logprobs"),
+        *("include", "stream", "max_tool_calls", "safety_identifier", "prompt_cache_key", "prompt"),
+    }
+)
+_TELLING = frozenset({"input", "output", "request", "payload"})  #: all but items have one of these
+_FAILED = frozenset({"failed", "cancelled"})
+_REASONS: dict[Capability, str] = {
+    "token_usage": "the items come without the usage of their responses",
+    "timing": "the items come without the times of their responses",
+    "cost": "Responses carry no cost, and these items no usage to compute it from",
+    "tool_definitions": "the items come without the tools that were offered",
+}
+
+
+def _matches(value: Any) -> bool:
+    if type(value) is dict:
+        return _is_response(value) or any(_are_items(value.get(key)) for key in ("items", "data"))
+    if type(value) is not list:
+        return False
+    return _are_items(value) or any(
+        type(item) is dict
+        and not _TELLING.isdisjoint(item)
+        and (_is_response(_exchange(item)) or _is_codex(item))
+        for item in value
+    )
+
+
+def _are_items(value: Any) -> bool:
+    return type(value) is list and any(map(is_typical, value))
+
+
+def _is_response(value: dict[str, Any]) -> bool:
+    return (
+        (value.get("object") == "response" and type(value.get("output")) is list)
+        or _are_items(value.get("output"))
+        or _are_items(value.get("input"))
+    )
+
+
+def _is_codex(line: dict[str, Any]) -> bool:
+    return line.get("type") == "response_item" and type(line.get("payload")) is dict
+
+
+def _exchange(value: dict[str, Any]) -> dict[str, Any]:
+    """Return a request and its response as one, where they are kept side by side."""
+    asked, answered = value.get("request"), value.get("response")
+    return {**asked, **answered} if type(asked) is dict and type(answered) is dict else value
+
+
+def _read(value: Any) -> list[Trace]:
+    reader = _Reader()
+    if type(value) is dict:
+        held = next((value[key] for key in ("items", "data") if _are_items(value.get(key))), None)
+        if held is None:
+            reader.response(value)
+        else:
+            reader.beside_items(value)
+            reader.items(held)
+    elif _are_items(value):
+        reader.items(value)
+    else:
+        for item in objects_of(value):
+            if _is_codex(item) or "payload" in item:
+                reader.codex_line(item)
+            else:
+                reader.response(_exchange(item))
+    return [reader.trace()]
+
+
+class _Reader:
+    def __init__(self) -> None:
+        self._items = Items()
+        self._run = Run(notes=self._items.notes)
+        self._tools: list[Any] = []
+        self._instructions: Any = None
+        self._input: Any = None
+        self._has_begun = False  #: whether a response, or its input, was taken in
+        self._responses: list[str] = []
+        self._errors: dict[str, str] = {}  #: by the response's id
+
+    def items(self, items: list[Any]) -> None:
+        """Take in items that do not say which response they are of."""
+        for item in items:
+            if type(item) is dict and type(item.get("output")) is list and _is_response(item):
+                self.response(item)
+            else:
+                self._items.add(item)
+
+    def beside_items(self, value: dict[str, Any]) -> None:
+        """Note what stands beside a list of items."""
+        self._items.notes.add_fields(value, _LIST_FIELDS, "list")
+
+    def response(self, value: dict[str, Any]) -> None:
+        """Take in a response, with the input that it answers where that is kept beside it."""
+        self._items.notes.add_fields(value, _RESPONSE_FIELDS | _SETTINGS, "response")
+        self._tools += objects_of(value.get("tools"))
+        self._run.metadata = self._run.metadata or object_of(value.get("metadata"))
+        self._say_input(value)
+        self._has_begun = True
+        output = value.get("output")
+        if type(output) is not list:
+            self._run.usage = self._run.usage or read_usage(value.get("usage"))
+            self._run.model = self._run.model or string_of(value.get("model"))
+            return
+        self._items.add_response(
+            output,
+            string_of(value.get("id")),
+            Facts(
+                model=string_of(value.get("model")),
+                usage=read_usage(value.get("usage")),
+                started_at=time_of(value.get("created_at")),
+                ended_at=time_of(value.get("completed_at")),
+            ),
+        )
+        self._note_error(value)
+
+    def _note_error(self, value: dict[str, Any]) -> None:
+        response_id = string_of(value.get("id"))
+        if response_id:
+            self._responses.append(response_id)
+        error, status = value.get("error"), value.get("status")
+        told = string_of(object_of(error).get("message")) or string_of(error)
+        if response_id and (told or (type(status) is str and status in _FAILED)):
+            self._errors[response_id] = told or str(status)
+
+    def _say_input(self, value: dict[str, Any]) -> None:
+        """Take in what is new in a response's input, which may repeat all that was said before."""
+        instructions, given = value.get("instructions"), value.get("input")
+        if instructions and instructions != self._instructions:
+            self._items.add({"role": "system", "content": instructions})
+            self._instructions = instructions
+        if given is None or given == self._input:
+            return
+        self._input = given
+        listed = given if type(given) is list else [{"role": "user", "content": given}]
+        if not self._has_begun:
+            self.items(listed)
+            return
+        unseen = self._items.unseen_calls(listed)
+        last = max((place for place, item in enumerate(listed) if is_of_model(item)), default=-1)
+        for place, item in enumerate(listed):
+            is_new = place in unseen or (place > last and not is_of_model(item))
+            if is_new or self._items.answers_open_call(item):
+                self._items.add(item)
+
+    def codex_line(self, line: dict[str, Any]) -> None:
+        """Take in a line of a Codex session."""
+        payload, kind = object_of(line.get("payload")), line.get("type")
+        if kind == "response_item":
+            self._items.add(payload, time_of(line.get("timestamp")))
+        elif kind == "session_meta":
+            self._run.id = self._run.id or string_of(payload.get("id"))
+        elif kind == "turn_context":
+            self._items.model = string_of(payload.get("model")) or self._items.model
+        elif kind == "event_msg" and payload.get("type") == "token_count":
+            told = object_of(object_of(payload.get("info")).get("last_token_usage"))
+            cached = {"cached_tokens": told.get("cached_input_tokens")}
+            self._items.tell_usage(read_usage({**told, "input_tokens_details": cached}))
+        elif kind != "event_msg":  # events repeat what the items tell
+            self._items.notes.add(f"lines of type {str(kind)[:40]!r}")
+
+    def trace(self) -> Trace:
+        """Return the trace of all that was taken in."""
+        items, run = self._items, self._run
+        items.close()
+        run.id = run.id or (self._responses[0] if len(self._responses) == 1 else None)
+        run.tools = [*self._tools, *items.tools]
+        run.of_message, run.of_call = items.of_message, items.of_call
+        trace = read_messages(items.messages, "openai-responses", run, _REASONS)
+        steps = tuple(
+            structs.replace(step, error=self._errors[step.id])
+            if step.type == "llm" and step.id in self._errors
+            else step
+            for step in trace.steps
+        )
+        tools = {tool.name: tool for tool in reversed(trace.tools)}
+        return replace(trace, steps=steps, tools=tuple(reversed(tools.values())))
+
+
+IMPORTER = Importer(
+    id="openai-responses",
+    name="OpenAI Responses items",
+    matches=_matches,
+    read=_read,
+    fields=(
+        ("id", "of a model call, the response's id; of a tool call, call_id or id of its item"),
+        (
+            "type",
+            "message by its role; the model's items of one response are one llm step; *_call is tool",
+        ),
+        ("name", "name of a function_call, custom_tool_call or mcp_call; else the item's type"),
+        ("arguments", "arguments, input, action, operation, queries, code"),
+        (
+            "output",
+            "output_text parts; of a tool call, its *_call_output item, or output, outputs, results",
+        ),
+        ("error", "error or the status failed, of a response or of an item"),
+        ("model", "model of the response"),
+        ("usage", "usage of the response"),
+        ("started_at, ended_at", "created_at and completed_at of the response"),
+        ("tools", "tools of the responses, and those of mcp_list_tools items"),
+    ),
+    lacks="cost; usage and times, unless the responses are kept whole; whether a function call failed",
+)

@@ -1,0 +1,232 @@
+"""OpenTelemetry: OTLP-JSON as exporters, collectors and Tempo write it, and spans in a list, one by one.
+
+Log records that name a span, as some instrumentations write the messages, are read as that span's events.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from typing import TYPE_CHECKING, Any, Literal
+
+from weighbridge.traces.chat.call_parts import first_of
+from weighbridge.traces.fields import string_of, time_of
+from weighbridge.traces.importer import Importer
+from weighbridge.traces.spans.content import include_details
+from weighbridge.traces.spans.spans import FIELDS, LACKS, Event, Span
+from weighbridge.traces.spans.steps import traces_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from weighbridge.traces.model import Trace
+
+_RESOURCE_SPANS = ("resourceSpans", "resource_spans", "batches")
+_RESOURCE_LOGS = ("resourceLogs", "resource_logs")
+_SCOPE_SPANS = (
+    *("scopeSpans", "scope_spans"),
+    *("instrumentationLibrarySpans", "instrumentation_library_spans"),
+)
+_SCOPE_LOGS = ("scopeLogs", "scope_logs", "instrumentationLibraryLogs")
+_SCOPES = ("scope", "instrumentationLibrary", "instrumentation_library", "instrumentation_scope")
+_LOG_RECORDS = ("logRecords", "log_records")
+_WRAPPERS = ("trace", "traces", "result", "data", "spans")
+_TRACE_IDS = ("traceId", "trace_id")
+_SPAN_IDS = ("spanId", "span_id")
+_PARENT_IDS = ("parentSpanId", "parent_span_id", "parentId", "parent_id")
+_TELLING = frozenset(
+    {*_RESOURCE_SPANS, *_RESOURCE_LOGS, *_WRAPPERS, *_TRACE_IDS, "context"}
+)  #: keys, one of which everything here has
+_INTEGER = re.compile(r"-?[0-9]{1,19}")
+_NO_PARENT = frozenset({"", "0000000000000000"})
+_VALUE_DEPTH = 64  #: of lists and objects in an attribute
+_SPAN_ID_BYTES, _TRACE_ID_BYTES = 8, 16
+
+
+def _matches(value: Any) -> bool:
+    return any(True for _ in _documents(value))
+
+
+def _documents(value: Any, depth: int = 0) -> Iterator[dict[str, Any]]:
+    """Yield the requests, log requests and single spans in a value: one, several, or under a wrapper."""
+    if type(value) is list:
+        for item in value if depth < len(_WRAPPERS) else ():
+            yield from _documents(item, depth + 1)
+    elif type(value) is dict and not _TELLING.isdisjoint(value):
+        if _listed(value, _RESOURCE_SPANS) or _is_span(value):
+            yield value
+        else:
+            if _listed(value, _RESOURCE_LOGS):
+                yield value
+            for key in _WRAPPERS:
+                if type(value.get(key)) in {dict, list} and depth < len(_WRAPPERS):
+                    yield from _documents(value[key], depth + 1)
+
+
+def _is_span(value: dict[str, Any]) -> bool:
+    held = value["context"] if type(value.get("context")) is dict else value
+    return (
+        type(value.get("name")) is str
+        and type(first_of(held, _TRACE_IDS)) is str
+        and type(first_of(held, _SPAN_IDS)) is str
+    )
+
+
+def _listed(value: dict[str, Any], keys: tuple[str, ...]) -> list[dict[str, Any]]:
+    """Return the objects in the list under the first of these keys that has one."""
+    listed = next((value[key] for key in keys if type(value.get(key)) is list), ())
+    return [item for item in listed if type(item) is dict]
+
+
+def _read(value: Any) -> list[Trace]:
+    spans: list[Span] = []
+    logs: list[tuple[str, str, Event]] = []
+    for document in _documents(value):
+        if _is_span(document):
+            spans.append(_span(document, _service(document), ""))
+        for group in _listed(document, _RESOURCE_SPANS):
+            service = _service(group)
+            for scoped in _listed(group, _SCOPE_SPANS):
+                scope = _scope(scoped)
+                spans += [_span(span, service, scope) for span in _listed(scoped, ("spans",))]
+        for group in _listed(document, _RESOURCE_LOGS):
+            for scoped in _listed(group, _SCOPE_LOGS):
+                logs += [_log(record) for record in _listed(scoped, _LOG_RECORDS)]
+    unlinked = _link(spans, logs)
+    for span in spans:
+        include_details(span)
+    return traces_of(spans, "otel", {"log records of no span": unlinked})
+
+
+def _link(spans: list[Span], logs: list[tuple[str, str, Event]]) -> int:
+    """Give each log record of a model's messages to its span; return how many name no span that is there."""
+    by_id = {(span.trace_id, span.id): span for span in spans if span.id}
+    unlinked = 0
+    for trace_id, span_id, event in logs:
+        span = by_id.get((trace_id, span_id))
+        if span is not None:
+            span.events.append(event)
+        elif event.name.startswith("gen_ai."):
+            unlinked += 1
+    return unlinked
+
+
+def _service(holder: dict[str, Any]) -> str:
+    resource = holder.get("resource")
+    attributes = _attributes(resource.get("attributes")) if type(resource) is dict else {}
+    return string_of(attributes.get("service.name")) or ""
+
+
+def _scope(holder: dict[str, Any]) -> str:
+    scope = first_of(holder, _SCOPES)
+    return (string_of(scope.get("name")) if type(scope) is dict else None) or ""
+
+
+def _span(value: dict[str, Any], service: str, scope: str) -> Span:
+    ids = value["context"] if type(value.get("context")) is dict else value
+    parent = _hex(first_of(value, _PARENT_IDS), _SPAN_ID_BYTES)
+    started_at = _time(value, "start")
+    ended_at = _time(value, "end")
+    duration = value.get("durationNano")
+    if ended_at is None and started_at is not None and type(duration) is int:
+        ended_at = time_of(started_at + duration, "ns")
+    status, message = _status(value)
+    return Span(
+        trace_id=_hex(first_of(ids, _TRACE_IDS), _TRACE_ID_BYTES),
+        id=_hex(first_of(ids, _SPAN_IDS), _SPAN_ID_BYTES),
+        parent_id=None if parent in _NO_PARENT else parent,
+        name=string_of(value.get("name")) or "",
+        started_at=started_at,
+        ended_at=ended_at,
+        attributes=_attributes(value.get("attributes")),
+        events=[
+            Event(string_of(event.get("name")) or "", _attributes(event.get("attributes")))
+            for event in _listed(value, ("events",))
+        ],
+        status=status,
+        status_message=message,
+        scope=scope or _scope(value),
+        service=service,
+    )
+
+
+def _time(value: dict[str, Any], end: Literal["start", "end"]) -> int | None:
+    nanoseconds = first_of(value, (f"{end}TimeUnixNano", f"{end}_time_unix_nano"))
+    if nanoseconds is not None:
+        return time_of(nanoseconds, "ns")
+    return time_of(first_of(value, (f"{end}_time", f"{end}Time")))
+
+
+def _status(value: dict[str, Any]) -> tuple[Literal["unset", "ok", "error"], str | None]:
+    status = value.get("status")
+    held = status if type(status) is dict else value
+    code = first_of(held, ("code", "status_code", "statusCode"))
+    message = string_of(first_of(held, ("message", "description", "status_message")))
+    word = code.upper() if type(code) is str else ""
+    if code == 2 or word.endswith("ERROR"):
+        return "error", message
+    return ("ok" if code == 1 or word.endswith("OK") else "unset"), message
+
+
+def _log(record: dict[str, Any]) -> tuple[str, str, Event]:
+    attributes = _attributes(record.get("attributes"))
+    name = first_of(record, ("eventName", "event_name")) or attributes.get("event.name")
+    return (
+        _hex(first_of(record, _TRACE_IDS), _TRACE_ID_BYTES),
+        _hex(first_of(record, _SPAN_IDS), _SPAN_ID_BYTES),
+        Event(string_of(name) or "", attributes, _plain(record.get("body"))),
+    )
+
+
+def _hex(value: Any, size: int) -> str:
+    """Return an id in hexadecimal; protobuf's own JSON writes its bytes in base64."""
+    if type(value) is not str:
+        return ""
+    if value.endswith("=") and len(value) < 4 * size:
+        try:
+            decoded = base64.b64decode(value, validate=True)
+        except ValueError:
+            return value
+        return decoded.hex() if len(decoded) == size else value
+    return value.removeprefix("0x").lower()
+
+
+def _attributes(listed: Any) -> dict[str, Any]:
+    """Return attributes by their names, whether they stand in a list, as in OTLP, or in an object."""
+    if type(listed) is dict:
+        return dict(listed)
+    return _pairs(listed, 0)
+
+
+def _pairs(listed: Any, depth: int) -> dict[str, Any]:
+    return {
+        item["key"]: _plain(item.get("value"), depth + 1)
+        for item in (listed if type(listed) is list else ())
+        if type(item) is dict and type(item.get("key")) is str
+    }
+
+
+def _plain(value: Any, depth: int = 0) -> Any:
+    """Return the value in one of OTLP's, such as `{"intValue": "3"}`; anything else as it is."""
+    if type(value) is not dict or len(value) != 1 or depth > _VALUE_DEPTH:
+        return value
+    ((kind, inner),) = value.items()
+    kind = kind.removesuffix("_value").removesuffix("Value") if type(kind) is str else ""
+    if kind == "int":
+        return int(inner) if type(inner) is str and _INTEGER.fullmatch(inner) else inner
+    if kind == "array":
+        listed = inner.get("values") if type(inner) is dict else None
+        return [_plain(item, depth + 1) for item in (listed if type(listed) is list else ())]
+    if kind == "kvlist":
+        return _pairs(inner.get("values") if type(inner) is dict else None, depth)
+    return inner if kind in {"string", "double", "bool", "bytes"} else value
+
+
+IMPORTER = Importer(
+    id="otel",
+    name="OpenTelemetry (OTLP-JSON)",
+    matches=_matches,
+    read=_read,
+    fields=(("id of the trace", "traceId"), *FIELDS),
+    lacks=LACKS,
+)

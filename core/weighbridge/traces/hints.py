@@ -1,0 +1,60 @@
+"""What was probably meant by a value that has the shape of no trace: a slip of the pen, or one message of many."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import Any, get_args
+
+from weighbridge.errors import nearest
+from weighbridge.traces.chat.conversation import ROLES
+from weighbridge.traces.model import StepType
+
+_HOLDERS = (
+    *("messages", "steps", "trajectory", "conversation", "simulations", "traces", "records"),
+    *("resourceSpans", "choices", "history", "output", "items"),
+)  #: keys that the known formats keep what happened under
+_LOOKED_AT = 20  #: keys of an object, messages of a list
+_NAME_CHARACTERS = 40
+_WORDS: dict[str, tuple[str, frozenset[str]]] = {
+    "role": ("message", ROLES),
+    "type": ("step", frozenset(get_args(StepType))),
+}  #: fields of what a list holds: what it holds then, and the values that are known
+
+
+def meant(value: Any) -> str:
+    """Return, as a hint, what would make a trace of a value that has no known shape; empty if nothing comes to mind."""
+    if type(value) is list:
+        return _misspelt_word(value, "role")
+    if type(value) is not dict:
+        return ""
+    if type(value.get("role")) is str and ("content" in value or "tool_calls" in value):
+        return (
+            "this is one message of a chat, and a trace is the whole list: "
+            "write the list on one line, or the file as one JSON document"
+        )
+    listed = value.get("messages")
+    return (
+        (_misspelt_word(listed, "role") if type(listed) is list else "")
+        or (_misspelt_word(value["steps"], "type") if type(value.get("steps")) is list else "")
+        or _misspelt_key(value)
+    )
+
+
+def _misspelt_word(listed: list[Any], field: str) -> str:
+    noun, known = _WORDS[field]
+    for place, item in enumerate(islice(listed, _LOOKED_AT), 1):
+        word = item.get(field) if type(item) is dict else None
+        if type(word) is str and word not in known:
+            guess = nearest(word.lower(), sorted(known))
+            instead = f"did you mean {guess!r}?" if guess else f"known: {', '.join(sorted(known))}"
+            return f"{noun} {place} has the {field} {word[:_NAME_CHARACTERS]!r}; {instead}"
+    return ""
+
+
+def _misspelt_key(value: dict[str, Any]) -> str:
+    for key, item in islice(value.items(), _LOOKED_AT):
+        if type(item) is list and type(key) is str and key not in _HOLDERS:
+            guess = nearest(key, _HOLDERS)
+            if guess and guess not in value:
+                return f"{key[:_NAME_CHARACTERS]!r} stands there; did you mean {guess!r}?"
+    return ""

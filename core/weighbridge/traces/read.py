@@ -1,0 +1,202 @@
+"""From any JSON to traces: the format is known by its shape, never by a file's name."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from weighbridge.errors import TraceError, UnknownTraceFormatError
+from weighbridge.traces.chat.conversation import are_messages
+from weighbridge.traces.fields import Notes, json_in
+from weighbridge.traces.formats import (
+    anthropic,
+    atif,
+    benchmarks,
+    jaeger,
+    langchain,
+    mini_swe_agent,
+    native,
+    openai_chat,
+    openai_responses,
+    otel,
+    swe_agent,
+)
+from weighbridge.traces.hints import meant
+from weighbridge.traces.importer import damaged
+from weighbridge.traces.text_actions import missing_calls
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from weighbridge.traces.importer import Importer
+    from weighbridge.traces.model import Trace
+
+#: Every format. Of formats that share a shape the more particular comes first; spans share theirs with none of the
+#: others, and come last because they are looked for in the whole of a value.
+FORMATS: tuple[Importer, ...] = (
+    native.IMPORTER,
+    atif.IMPORTER,
+    swe_agent.IMPORTER,
+    mini_swe_agent.IMPORTER,
+    *benchmarks.IMPORTERS,
+    openai_responses.IMPORTER,
+    anthropic.IMPORTER,
+    openai_chat.IMPORTER,
+    langchain.IMPORTER,
+    otel.IMPORTER,
+    jaeger.IMPORTER,
+)
+_MESSAGES = "messages"
+#: Keys that people put a trace under, as JSON or as its text.
+_WRAPPERS = ("record", "trace", "trajectory", "conversation", _MESSAGES, "values", "outputs")
+_WRAPPINGS_LIMIT = 3
+_SHOWN_KEYS = 12
+_SHOWN_CHARACTERS = 200  #: of an error that an importer ran into
+
+
+class Found(NamedTuple):
+    """A value that an importer knows, and what stands around it."""
+
+    importer: Importer
+    value: Any
+    trace_id: str | None = None  #: beside a wrapped trace
+    notes: Notes | None = None  #: of what else stands beside it
+
+
+def read_traces(value: Any) -> Sequence[Trace]:
+    """Return the traces in a JSON value, or in a list of them, decoded or as text; at least one.
+
+    Raises UnknownTraceFormatError when no format has its shape, and TraceError when it is damaged.
+    """
+    decoded = _decoded(value) if type(value) in {str, bytes, bytearray} else value
+    try:
+        return _read(find_format(decoded))
+    except UnknownTraceFormatError:
+        if type(decoded) is not list or not decoded or not _is_known(decoded[0]):
+            raise
+    return [trace for place, item in enumerate(decoded, 1) for trace in _read_item(item, place)]
+
+
+def read_trace(value: Any) -> Trace:
+    """Return the one trace in a JSON value; see `read_traces`. Raises TraceError when there are several."""
+    first, *others = read_traces(value)
+    if others:
+        raise TraceError(
+            f"there are {len(others) + 1} traces in one value, and one is wanted",
+            "`weighbridge trace convert` writes each on a line of its own",
+        )
+    return first
+
+
+def _read(found: Found) -> Sequence[Trace]:
+    importer, value, trace_id, notes = found
+    try:
+        traces = importer.read(value)
+    except TraceError:
+        raise
+    except Exception as error:
+        # The importers trust no more than what they looked at; whatever else is wrong ends here.
+        reason = f"{type(error).__name__}: {error}"[:_SHOWN_CHARACTERS]
+        raise damaged(f"this looks like {importer.name}, but cannot be read: {reason}") from error
+    if not traces:
+        raise damaged(f"this looks like {importer.name}, but holds no trace")
+    first = traces[0]
+    if trace_id and len(traces) == 1 and first.id is None:
+        first = replace(first, id=trace_id)
+    if notes is not None and notes.told():
+        missing = {**missing_calls(first.steps, notes, in_text=False), **first.missing}
+        first = replace(first, missing=missing, not_carried=(*first.not_carried, *notes.told()))
+    return traces if first is traces[0] else (first, *traces[1:])
+
+
+def _read_item(item: Any, place: int) -> Sequence[Trace]:
+    try:
+        return _read(find_format(item))
+    except TraceError as error:
+        raise TraceError(f"trace {place} of the list: {error.message}", error.hint) from None
+
+
+def _is_known(value: Any) -> bool:
+    try:
+        find_format(value)
+    except UnknownTraceFormatError:
+        return False
+    return True
+
+
+def _decoded(text: str | bytes | bytearray) -> Any:
+    try:
+        return json_in(text)
+    except ValueError as error:
+        whole_error = error
+    # No `splitlines`: JSON's strings may hold the other characters that it splits at.
+    lines = text.split("\n") if isinstance(text, str) else text.split(b"\n")
+    filled = [line for line in lines if line.strip()]
+    try:
+        if len(filled) > 1:
+            return [json_in(line) for line in filled]
+    except ValueError:
+        pass  # The error of the whole says more than that of a line.
+    raise TraceError(
+        f"the trace is not JSON: {whole_error}", "give JSON, or JSON Lines of one format"
+    )
+
+
+def find_format(value: Any) -> Found:
+    """Return the importer of a value and what to give it, be it wrapped.
+
+    Raises UnknownTraceFormatError when no format has its shape.
+    """
+    trace_id = None
+    notes = Notes()
+    inner = value
+    for _ in range(_WRAPPINGS_LIMIT):
+        for importer in FORMATS:
+            if importer.matches(inner):
+                return Found(importer, inner, trace_id, notes)
+        if type(inner) is not dict:
+            break
+        beside = inner.get("id")
+        trace_id = trace_id or (beside if type(beside) is str and beside else None)
+        inner = _wrapped(inner, notes)
+    known = ", ".join(importer.name for importer in FORMATS)
+    advice = meant(value)
+    raise UnknownTraceFormatError(
+        f"no trace format has this shape: {_described(value)}",
+        f"{advice}; known formats: {known}" if advice else f"known formats: {known}",
+    )
+
+
+def _wrapped(value: dict[str, Any], notes: Notes) -> Any:
+    """Return what an object holds under a key that people put a trace under, as JSON or as its text.
+
+    Messages keep what stands beside them, such as the tools; what stands beside anything else is noted.
+    """
+    for key in _WRAPPERS:
+        inner = value.get(key)
+        if type(inner) is str:
+            try:
+                inner = json_in(inner)
+            except ValueError:
+                continue
+        if are_messages(inner) and (key == _MESSAGES or _MESSAGES not in value):
+            return {_MESSAGES: inner} | {name: held for name, held in value.items() if name != key}
+        if type(inner) is dict or type(inner) is list:
+            notes.add_fields(value, frozenset({key, "id"}), "wrapper")
+            return inner
+    return None
+
+
+def _described(value: Any) -> str:
+    """Say what was seen, by its keys alone."""
+    if type(value) is dict:
+        keys = [key[:40] if type(key) is str else "?" for key in value]
+        more = f" and {len(keys) - _SHOWN_KEYS} more" if len(keys) > _SHOWN_KEYS else ""
+        return (
+            f"an object with {', '.join(keys[:_SHOWN_KEYS])}{more}" if keys else "an empty object"
+        )
+    if type(value) is list:
+        first = value[0] if value else None
+        more = f", the first of them {_described(first)}" if type(first) is dict else ""
+        return f"an array of {len(value):,}{more}"
+    return "no object or array"

@@ -1,0 +1,1 @@
+"""OpenTelemetry spans: from attributes of several conventions to steps."""

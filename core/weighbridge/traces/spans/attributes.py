@@ -1,0 +1,325 @@
+"""Where spans keep their facts: the attribute names of the GenAI conventions, old and new, and of others.
+
+Of several names for one fact, the first that a span has counts.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from weighbridge.traces.chat.call_parts import first_of, json_of
+from weighbridge.traces.fields import (
+    cost_of,
+    count_of,
+    counted,
+    parse_arguments,
+    string_of,
+    usage_of,
+)
+from weighbridge.traces.model import Usage
+
+if TYPE_CHECKING:
+    from weighbridge.traces.spans.spans import Span
+
+Kind = Literal["llm", "tool", "agent", "other", "group", "none"]
+"""What a span is: a step's type, a `group` of other spans, or `none` of them (HTTP, a database)."""
+
+_KIND_NAMES = (
+    "openinference.span.kind",
+    "gen_ai.operation.name",
+    "traceloop.span.kind",
+    "gen_ai.span.kind",
+    "llm.request.type",
+    "mlflow.spanType",
+    "langfuse.observation.type",
+    "langsmith.span.kind",
+    "agentops.span.kind",
+    "ai.operationId",
+    "mcp.method.name",
+)
+_WORDS: dict[Kind, str] = {
+    "llm": "llm chat chat_model generation completion text_completion generate_content response responses "
+    "ai.generatetext.dogenerate ai.streamtext.dostream ai.generateobject.dogenerate ai.streamobject.dostream",
+    "tool": "tool execute_tool ai.toolcall tools/call",
+    "agent": "agent invoke_agent invoke_workflow",
+    "other": "retriever retrieval embedding embeddings reranker rerank guardrail evaluator "
+    "ai.embed.doembed ai.embedmany.doembed",
+    "group": "chain workflow task prompt parser session operation create_agent "
+    "ai.generatetext ai.streamtext ai.generateobject ai.streamobject ai.embed ai.embedmany",
+}
+_KINDS = {word: kind for kind, words in _WORDS.items() for word in words.split()}
+_AGENT_NAMES = ("gen_ai.agent.name", "agent_name", "gen_ai.agent.id", "agent.name")
+_MODELS = (
+    *("gen_ai.response.model", "llm.response.model_name", "ai.response.model"),
+    *("gen_ai.request.model", "llm.request.model_name", "llm.model_name", "ai.model.id"),
+    *("langfuse.observation.model.name", "mlflow.llm.model", "embedding.model_name"),
+    *("reranker.model_name", "llm.request.model", "model_name"),
+)
+_CALL_MODELS = _MODELS[:-1]  #: pydantic-ai's agents have the last one
+_INPUT = (
+    *("gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens", "llm.token_count.prompt"),
+    *("llm.usage.prompt_tokens", "ai.usage.inputTokens", "ai.usage.promptTokens"),
+    "ai.usage.tokens",
+)
+_OUTPUT = (
+    *("gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens"),
+    *("llm.token_count.completion", "llm.usage.completion_tokens"),
+    *("ai.usage.outputTokens", "ai.usage.completionTokens"),
+)
+_TOTAL = (
+    *("gen_ai.usage.total_tokens", "llm.usage.total_tokens", "llm.token_count.total"),
+    "ai.usage.totalTokens",
+)
+_CACHE_READ = (
+    *("gen_ai.usage.cache_read.input_tokens", "gen_ai.usage.cache_read_input_tokens"),
+    *("gen_ai.usage.input_tokens.cached", "gen_ai.usage.cached_tokens"),
+    *("gen_ai.usage.input_cached_tokens", "gen_ai.usage.details.cache_read_tokens"),
+    *("llm.token_count.prompt_details.cache_read", "ai.usage.cachedInputTokens"),
+)
+_CACHE_WRITE = (
+    *("gen_ai.usage.cache_creation.input_tokens", "gen_ai.usage.cache_creation_input_tokens"),
+    *("gen_ai.usage.cache_write.input_tokens", "gen_ai.usage.cache_write_input_tokens"),
+    *("gen_ai.usage.details.cache_write_tokens", "llm.token_count.prompt_details.cache_write"),
+)
+_USAGE_OBJECTS = ("mlflow.chat.tokenUsage", "langfuse.observation.usage_details")
+_COSTS = (
+    *("llm.cost.total", "gen_ai.usage.cost", "gen_ai.usage.total_cost", "gen_ai.cost.total"),
+    *("operation.cost", "llm.usage.cost", "gen_ai.usage.cost_usd", "llm.cost.usd"),
+)
+_TOOL_NAMES = (
+    *("gen_ai.tool.name", "tool.name", "ai.toolCall.name", "traceloop.entity.name"),
+    *("mcp.tool.name", "tool_name"),
+)
+#: Google's ADK writes it of parallel calls that have spans of their own.
+_MERGED_TOOLS = "(merged tools)"
+_TOOL_PREFIXES = ("execute_tool ", "tools/call ", "running tool: ", "tool: ")
+_CALL_IDS = (
+    *("gen_ai.tool.call.id", "ai.toolCall.id", "tool_call.id", "tool.id", "tool_call_id"),
+    "gen_ai.tool.call_id",
+)
+_ARGUMENTS = (
+    *("gen_ai.tool.call.arguments", "gcp.vertex.agent.tool_call_args", "ai.toolCall.args"),
+    *("ai.toolCall.input", "tool_arguments", "gen_ai.tool.arguments", "gen_ai.tool.input"),
+    *("tool_call.function.arguments", "input.value", "tool.arguments"),
+)
+_LESS_SURE_ARGUMENTS = (
+    *("traceloop.entity.input", "mlflow.spanInputs", "langfuse.observation.input"),
+    *("tool.parameters", "gen_ai.tool.parameters", "mcp.request.argument"),
+)
+_RESULTS = (
+    *("gen_ai.tool.call.result", "gcp.vertex.agent.tool_response", "ai.toolCall.result"),
+    *("ai.toolCall.output", "tool_response", "gen_ai.tool.output", "gen_ai.tool.result"),
+    *("output.value", "tool.result", "traceloop.entity.output", "mlflow.spanOutputs"),
+    *("langfuse.observation.output", "mcp.response.value", "gen_ai.completion"),
+)
+_FINISH = (
+    *("gen_ai.response.finish_reasons", "gen_ai.completion.0.finish_reason"),
+    *("ai.response.finishReason", "llm.response.finish_reason", "llm.response.stop_reason"),
+    *("llm.finish_reason", "ai.finishReason"),
+)
+
+
+#: Without any of these a span is no step.
+_TELLING = frozenset(
+    {
+        *(*_KIND_NAMES, *_CALL_MODELS, *_AGENT_NAMES[:2], *_INPUT, *_OUTPUT, *_TOTAL),
+        *("gen_ai.tool.name", *_CALL_IDS[:2], "gcp.vertex.agent.llm_request"),
+    }
+)
+
+
+def kind_of(span: Span) -> Kind:
+    """Return what a span is: what it says itself, else what its attributes show."""
+    attributes = span.attributes
+    if _TELLING.isdisjoint(attributes):
+        return "none"
+    if attributes.get("gen_ai.tool.name") == _MERGED_TOOLS:
+        return "group"
+    told: Kind = "none"
+    for name in _KIND_NAMES:
+        value = attributes.get(name)
+        if type(value) is str:
+            kind = _kind(value)
+            if kind not in {"none", "group"}:
+                return kind
+            told = kind if kind == "group" else told
+    return told if told == "group" else _evident_kind(attributes)
+
+
+def _kind(value: str) -> Kind:
+    word = value.strip('"').lower()
+    if word.startswith("invoke_"):  # a swarm, a graph
+        return "agent"
+    return _KINDS.get(word.removeprefix("gen_ai."), "none")
+
+
+def _evident_kind(attributes: dict[str, Any]) -> Kind:
+    if first_of(attributes, ("gen_ai.tool.name", *_CALL_IDS[:2])) is not None:
+        return "tool"
+    if attributes.get("gcp.vertex.agent.llm_request", "{}") != "{}":
+        return "llm"
+    has_model = first_of(attributes, _CALL_MODELS) is not None
+    has_usage = first_of(attributes, (*_INPUT, *_OUTPUT, *_TOTAL)) is not None
+    if first_of(attributes, _AGENT_NAMES[:2]) is not None:
+        return "llm" if has_model and has_usage else "agent" if has_model or has_usage else "none"
+    return "llm" if has_model or has_usage else "none"
+
+
+def model_of(span: Span) -> str | None:
+    """Return the model that answered, else the one that was asked."""
+    return next((name for key in _MODELS if (name := string_of(span.attributes.get(key)))), None)
+
+
+def usage_of_span(span: Span) -> Usage | None:
+    """Return the tokens that a span tells, with those from a cache among the input."""
+    attributes = span.attributes
+    sent, received, total, cached, written = (
+        _count(attributes, names) for names in (_INPUT, _OUTPUT, _TOTAL, _CACHE_READ, _CACHE_WRITE)
+    )
+    if sent is None and received is None and total is None:
+        sent, received, total, cached = _usage_object(attributes)
+    if sent is not None and _is_apart(sent, received, total, cached or 0, written or 0):
+        sent += (cached or 0) + (written or 0)
+    usage = usage_of(sent, received, total, cached)
+    return usage if span.status == "error" else counted(usage)
+
+
+def _is_apart(
+    sent: int, received: int | None, total: int | None, cached: int, written: int
+) -> bool:
+    """Whether cached tokens are not among the input tokens, as some write it: the numbers show it."""
+    extra = cached + written
+    return cached > sent or (extra > 0 and total == sent + (received or 0) + extra)
+
+
+def _usage_object(attributes: dict[str, Any]) -> tuple[int | None, ...]:
+    held = json_of(first_of(attributes, _USAGE_OBJECTS))
+    if type(held) is not dict:
+        return None, None, None, None
+    return tuple(
+        _count(held, names)
+        for names in (
+            ("input_tokens", "input", "prompt_tokens"),
+            ("output_tokens", "output", "completion_tokens"),
+            ("total_tokens", "total"),
+            ("cache_read_input_tokens", "input_cached_tokens", "cached_tokens"),
+        )
+    )
+
+
+def _count(attributes: dict[str, Any], names: tuple[str, ...]) -> int | None:
+    for name in names:
+        value = attributes.get(name)
+        if type(value) is str and value.isdecimal() and len(value) < 20:
+            value = int(value)
+        count = count_of(value)
+        if count is not None:
+            return count
+    return None
+
+
+def cost_of_span(span: Span) -> float | None:
+    """Return the cost in US dollars that a span tells."""
+    value = first_of(span.attributes, _COSTS)
+    if value is None:
+        held = json_of(span.attributes.get("langfuse.observation.cost_details"))
+        value = held.get("total") if type(held) is dict else None
+    if type(value) is str:
+        try:
+            value = float(value)
+        except ValueError:
+            return None
+    return cost_of(value)
+
+
+def error_of(span: Span) -> str | None:
+    """Return why a span failed, if it says that it did."""
+    attributes = span.attributes
+    raised = next((event for event in span.events if event.name == "exception"), None)
+    status = first_of(attributes, ("gen_ai.tool.status", "tool.status"))
+    told = attributes.get("error.type") is not None or attributes.get("error") in (True, "true")
+    level = attributes.get("langfuse.observation.level")
+    failed = span.status == "error" or told or status == "error" or level == "ERROR"
+    if not failed and (raised is None or span.status == "ok"):
+        return None
+    texts = [span.status_message, attributes.get("error.message")]
+    if raised is not None:
+        texts += [
+            raised.attributes.get("exception.message"),
+            raised.attributes.get("exception.type"),
+        ]
+    texts += [attributes.get("langfuse.observation.status_message"), attributes.get("error.type")]
+    return next((text for text in texts if type(text) is str and text), "error")
+
+
+def agent_name_of(span: Span) -> str | None:
+    """Return an agent's name: what the span tells, else the span's own."""
+    name = string_of(first_of(span.attributes, (*_AGENT_NAMES, "traceloop.entity.name")))
+    return name or span.name.removeprefix("invoke_agent ") or None
+
+
+def tool_name_of(span: Span) -> str | None:
+    """Return the name of the tool that a span ran: what it tells, else what its own name says."""
+    name = string_of(first_of(span.attributes, _TOOL_NAMES))
+    if name:
+        return name
+    for prefix in _TOOL_PREFIXES:
+        if span.name.startswith(prefix):
+            return span.name[len(prefix) :] or None
+    return span.name.removesuffix(".tool") or None
+
+
+def call_id_of(span: Span) -> str | None:
+    """Return the id of the call that a tool span answers."""
+    return string_of(first_of(span.attributes, _CALL_IDS))
+
+
+def arguments_of(span: Span) -> Any:
+    """Return a tool call's arguments: an object, else text, else None where the span tells none."""
+    told = parse_arguments(first_of(span.attributes, _ARGUMENTS))
+    if told is not None:
+        return _unwrapped_arguments(told) if type(told) is dict else told
+    for name in _LESS_SURE_ARGUMENTS:
+        held = parse_arguments(span.attributes.get(name))
+        if type(held) is dict and not _is_schema(held):
+            return _unwrapped_arguments(held)
+    return None
+
+
+def _is_schema(held: dict[str, Any]) -> bool:
+    """Whether an object is the schema of parameters, which some keep under a name that others use for values."""
+    if held.get("type") == "object" and "properties" in held:
+        return True
+    return bool(held) and all(type(item) is dict and "type" in item for item in held.values())
+
+
+def _unwrapped_arguments(held: dict[str, Any]) -> Any:
+    """Return the arguments out of what a decorator or a callback recorded of the function's own call."""
+    if "input_str" in held and held.keys() <= {"input_str", "inputs", "tags", "metadata", "kwargs"}:
+        inputs = held.get("inputs")
+        return inputs if type(inputs) is dict else parse_arguments(held["input_str"])
+    extra = {"args", "kwargs", "sanitize_inputs_outputs"}
+    if type(held.get("kwargs")) is dict and not held.get("args") and held.keys() <= extra:
+        return held["kwargs"]
+    return held
+
+
+def result_of_span(span: Span) -> Any:
+    """Return what a tool span says came of the call; None where it does not tell."""
+    told = first_of(span.attributes, _RESULTS)
+    held = json_of(told)
+    if type(held) is dict and "output" in held and held.keys() <= {"output", "kwargs"}:
+        return held["output"]  # a callback's
+    return told
+
+
+def ended_for_tools(span: Span) -> bool | None:
+    """Return whether a model call ended so that tools be called; None where the span does not tell how it ended."""
+    told = json_of(first_of(span.attributes, _FINISH))
+    if told is None:
+        return None
+    reasons = told if type(told) is list else [told]
+    return any(
+        type(reason) is str and ("tool" in reason.lower() or "function" in reason.lower())
+        for reason in reasons
+    )

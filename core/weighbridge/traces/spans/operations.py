@@ -1,0 +1,207 @@
+"""What spans tell of, each once: the same model call or tool call may be told by several nested spans.
+
+A framework, its adapter and the provider's client may each write a span for one call of the model; an agent and an MCP
+client and server for one call of a tool. Such spans become one operation.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeVar
+
+from weighbridge.traces.chat.call_parts import first_of
+from weighbridge.traces.spans.attributes import (
+    Kind,
+    arguments_of,
+    call_id_of,
+    kind_of,
+    tool_name_of,
+)
+from weighbridge.traces.spans.content import inputs_of, outputs_of
+from weighbridge.traces.spans.messages import Message
+from weighbridge.traces.spans.spans import Parents, Span, in_order, nearest, parents_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+T = TypeVar("T")
+_RESPONSE_IDS = ("gen_ai.response.id", "llm.response.id", "ai.response.id")
+
+
+@dataclass(slots=True)
+class Operation:
+    """A model call, a tool call, an agent's run, or something else that is a step."""
+
+    kind: Kind
+    spans: list[Span]  #: those that tell of it, the best teller first
+    parent: int | None = None  #: the place of the operation that this one is part of
+    is_inner: bool = False  #: inside a tool call, or inside an agent that another agent called
+    speaks: bool = False  #: its messages are the model's, not those of calls inside it once more
+    inputs: list[Message] = field(default_factory=list)
+    outputs: list[Message] = field(default_factory=list)
+
+    def first(self, fact: Callable[[Span], T | None]) -> T | None:
+        """Return a fact from the first span that tells it."""
+        for span in self.spans:
+            found = fact(span)
+            if found is not None:
+                return found
+        return None
+
+    @property
+    def started_at(self) -> int | None:
+        """When it began, in nanoseconds since 1970-01-01 UTC."""
+        return self.first(lambda span: span.started_at)
+
+    @property
+    def ended_at(self) -> int | None:
+        """When it ended, in nanoseconds since 1970-01-01 UTC."""
+        return self.first(lambda span: span.ended_at)
+
+
+def operations_of(spans: Sequence[Span]) -> list[Operation]:
+    """Return the operations that spans tell of, in the order of their start, parents before their children."""
+    kinds = [kind_of(span) for span in spans]
+    is_kept = [kind not in {"none", "group"} for kind in kinds]
+    above = nearest(parents_of(spans), is_kept)
+    kept = [place for place in range(len(spans)) if is_kept[place]]
+    teller = _tellers(spans, kinds, above, kept)
+    members: dict[int, list[int]] = {place: [place] for place in kept if teller[place] == place}
+    outer = {best: _outside(best, teller, above, members[best]) for best in members}
+    for place in kept:
+        if teller[place] != place and kinds[place] == "tool":
+            members[teller[place]].append(place)
+    _merge_twins(spans, kinds, outer, members)
+    final = {place: best for best, places in members.items() for place in places}
+    operations, parents, index = [], [], {best: number for number, best in enumerate(members)}
+    for best, places in members.items():
+        parent = outer[best]
+        parents.append(None if parent is None else index[final[parent]])
+        operations.append(Operation(kinds[best], [spans[place] for place in places]))
+    return _finished(operations, parents)
+
+
+def _tellers(
+    spans: Sequence[Span], kinds: list[Kind], above: Parents, kept: list[int]
+) -> list[int]:
+    """Return for each span the one that tells best of the same operation.
+
+    Of model calls inside each other, that is the innermost; of tool calls, the outermost. A model call around several
+    others is none itself: it becomes another kind of step.
+    """
+    teller = list(range(len(spans)))
+    inside: dict[int, list[int]] = defaultdict(list)
+    for place in kept:
+        outer = above[place]
+        if outer is None or kinds[outer] != kinds[place]:
+            continue
+        if kinds[place] == "llm":
+            inside[outer].append(place)
+        elif kinds[place] == "tool" and _is_same_call(spans[outer], spans[place]):
+            teller[place] = outer
+    for outer, calls in inside.items():
+        if len(calls) == 1:
+            teller[outer] = calls[0]
+        else:
+            kinds[outer] = "other"
+    for place in kept:  # follow each chain to its end, once
+        path = []
+        at = place
+        while teller[at] != at:
+            path.append(at)
+            at = teller[at]
+        for passed in path:
+            teller[passed] = at
+    return teller
+
+
+def _is_same_call(outer: Span, inner: Span) -> bool:
+    """Whether a tool's span inside another tool's tells of the same call."""
+    if tool_name_of(outer) != tool_name_of(inner):
+        return False
+    ids = call_id_of(outer), call_id_of(inner)
+    if None not in ids:
+        return ids[0] == ids[1]
+    is_mcp = "mcp.method.name" in inner.attributes or "mcp.method.name" in outer.attributes
+    if not is_mcp and outer.scope == inner.scope:  # a tool that calls itself
+        return False
+    arguments = arguments_of(outer), arguments_of(inner)
+    return None in arguments or arguments[0] == arguments[1]
+
+
+def _outside(best: int, teller: list[int], above: Parents, members: list[int]) -> int | None:
+    """Return what is around an operation, with those around its best teller added to its members, inner ones first."""
+    outer = above[best]
+    while outer is not None and teller[outer] == best:
+        members.append(outer)
+        outer = above[outer]
+    return None if outer is None else teller[outer]
+
+
+def _merge_twins(
+    spans: Sequence[Span],
+    kinds: list[Kind],
+    outer: dict[int, int | None],
+    members: dict[int, list[int]],
+) -> None:
+    """Let model calls beside each other that overlap and have the same answer's id be one."""
+    seen: dict[tuple[int | None, str], int] = {}
+    for best in list(members):
+        answer = first_of(spans[best].attributes, _RESPONSE_IDS)
+        if kinds[best] != "llm" or type(answer) is not str:
+            continue
+        first = seen.setdefault((outer[best], answer), best)
+        if first != best and _overlap(spans[first], spans[best]):
+            members[first] += members.pop(best)
+
+
+def _overlap(one: Span, other: Span) -> bool:
+    times = one.started_at, one.ended_at, other.started_at, other.ended_at
+    if times[0] is None or times[1] is None or times[2] is None or times[3] is None:
+        return True
+    return times[0] < times[3] and times[2] < times[1]
+
+
+def _finished(operations: list[Operation], parents: Parents) -> list[Operation]:
+    """Return operations in order, with their parents, and what the model was sent and answered."""
+    order = in_order(parents, [operation.started_at for operation in operations])
+    places = {place: number for number, place in enumerate(order)}
+    ordered = [operations[place] for place in order]
+    for number, place in enumerate(order):
+        parent = parents[place]
+        ordered[number].parent = None if parent is None else places[parent]
+    _read_messages(ordered)
+    _mark_inner(ordered)
+    return ordered
+
+
+def _read_messages(operations: list[Operation]) -> None:
+    """Read the messages of model calls and agents; an agent's are the model's where the calls inside have none."""
+    told = [False] * len(operations)
+    for number in reversed(range(len(operations))):  # children come before their parents
+        operation = operations[number]
+        if operation.kind in {"llm", "agent"} or _is_around_calls(operation):
+            operation.inputs = operation.first(lambda span: inputs_of(span) or None) or []
+            operation.outputs = operation.first(lambda span: outputs_of(span) or None) or []
+            operation.speaks = operation.kind == "llm" or not told[number]
+            told[number] = told[number] or bool(operation.inputs or operation.outputs)
+        if operation.parent is not None and told[number]:
+            told[operation.parent] = True
+
+
+def _is_around_calls(operation: Operation) -> bool:
+    return operation.kind == "other" and kind_of(operation.spans[0]) == "llm"
+
+
+def _mark_inner(operations: list[Operation]) -> None:
+    agents: Parents = []  #: the agent that each is, or is part of
+    for number, operation in enumerate(operations):
+        inherited = None if operation.parent is None else agents[operation.parent]
+        agents.append(number if operation.kind == "agent" else inherited)
+    calling = {agents[number] for number, found in enumerate(operations) if found.kind == "llm"}
+    for operation in operations:
+        if operation.parent is not None:
+            parent, agent = operations[operation.parent], agents[operation.parent]
+            is_called = operation.kind == "agent" and agent is not None and agent in calling
+            operation.is_inner = parent.is_inner or parent.kind == "tool" or is_called

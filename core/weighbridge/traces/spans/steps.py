@@ -1,0 +1,311 @@
+"""From spans to traces: a step for each model call, tool call and agent, and for what users and systems said."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from weighbridge.errors import TraceError
+from weighbridge.traces.chat.call_parts import first_of, result_of
+from weighbridge.traces.fields import Notes, StepIds, missing_of, parse_arguments, string_of
+from weighbridge.traces.model import Capability, Step, StepType, ToolDefinition, Trace
+from weighbridge.traces.spans.attributes import (
+    agent_name_of,
+    arguments_of,
+    cost_of_span,
+    ended_for_tools,
+    error_of,
+    kind_of,
+    model_of,
+    result_of_span,
+    tool_name_of,
+    usage_of_span,
+)
+from weighbridge.traces.spans.content import (
+    gemini_tools_of_span,
+    inputs_of,
+    outputs_of,
+    tools_of_span,
+)
+from weighbridge.traces.spans.operations import Operation, operations_of
+from weighbridge.traces.spans.tool_spans import Asked, tool_calls_of
+from weighbridge.traces.text_actions import missing_calls
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from weighbridge.traces.spans.messages import Message
+    from weighbridge.traces.spans.spans import Span
+
+_REASONS: dict[Capability, str] = {
+    "token_usage": "no span of a model call tells its tokens",
+    "timing": "no span tells when it ran",
+    "cost": "no span tells a cost, or tokens to compute it from",
+    "tool_definitions": "no span tells which tools were offered",
+}
+_NO_CALLS = (
+    "no span is of a tool call, and those of model calls do not tell what the model answered"
+)
+_HIDDEN_CALLS = "a model call ended so that tools be called, but no span tells of the calls"
+_CONVERSATIONS = (
+    "gen_ai.conversation.id",
+    "session.id",
+    "langfuse.session.id",
+    "gen_ai.session.id",
+)
+_IO_INPUTS = (
+    "input.value",
+    "traceloop.entity.input",
+    "mlflow.spanInputs",
+    "langfuse.observation.input",
+)
+_IO_OUTPUTS = (
+    *("output.value", "traceloop.entity.output", "mlflow.spanOutputs"),
+    *("langfuse.observation.output", "final_result"),
+)
+
+
+def traces_of(
+    spans: Iterable[Span], format_id: str, notes: Mapping[str, int] | None = None
+) -> list[Trace]:
+    """Return a trace for each trace id among spans that has any step.
+
+    Raises TraceError when no span tells of a model, a tool or an agent.
+    """
+    by_trace: dict[str, dict[Any, Span]] = {}
+    total = 0
+    for span in spans:
+        total += 1
+        group = by_trace.setdefault(span.trace_id, {})
+        group.setdefault(span.id or len(group), span)  # an exporter may send a span again
+    runs = [_Run(list(group.values())) for group in by_trace.values()]
+    found = [run for run in runs if run.operations]
+    if not found:
+        raise TraceError(
+            f"none of {total:,} spans tells of a model call, a tool call or an agent",
+            "expected attributes such as gen_ai.operation.name or openinference.span.kind",
+        )
+    found[0].note(
+        {
+            "spans that came twice": total - sum(map(len, by_trace.values())),
+            "traces without a model call, tool call or agent": len(runs) - len(found),
+            **(notes or {}),
+        }
+    )
+    return [run.trace(format_id) for run in found]
+
+
+class _Run:
+    """The spans of one trace, and the steps that they become."""
+
+    def __init__(self, spans: list[Span]) -> None:
+        self.operations = operations_of(spans)
+        self._notes = Notes()
+        self._spans = spans
+        self._calls = tool_calls_of(self.operations)
+        self._ids = StepIds()
+        self._steps: list[Step] = []
+        self._step_ids: list[str] = []  #: by the operation's place
+        self._said: dict[tuple[int, str], str] = {}  #: by its place in the request and its role
+
+    def note(self, left_behind: Mapping[str, int]) -> None:
+        """Note what the trace does not carry, by how many there are of it."""
+        for what, count in left_behind.items():
+            if count:
+                self._notes.add(what, count)
+
+    def trace(self, format_id: str) -> Trace:
+        """Return the trace."""
+        for place, operation in enumerate(self.operations):
+            if operation.speaks:
+                self._add_inputs(operation)
+            for asked in self._calls.told.get(place, ()):
+                self._add_unseen(asked, self._parent_id(operation))
+            if operation.kind == "tool":
+                self._add_tool(place, operation)
+            else:
+                self._add_operation(operation)
+            for asked in self._calls.unseen.get(place, ()):
+                self._add_unseen(asked, self._step_ids[asked.caller])
+        thought = (message.reasoning for found in self.operations for message in found.outputs)
+        used = sum(len(operation.spans) for operation in self.operations)
+        untold = sum(step.type == "tool" and step.arguments is None for step in self._steps)
+        self.note(
+            {
+                "spans that are no step, such as HTTP, a database or a chain": len(self._spans)
+                - used,
+                "parts of the model's reasoning": sum(thought),
+                "tool calls whose arguments no span records": untold,
+                "tool calls of earlier turns that a request tells of": self._calls.earlier,
+            }
+        )
+        tools = self._tools()
+        return Trace(
+            id=self._spans[0].trace_id or None,
+            steps=tuple(self._steps),
+            format=format_id,
+            tools=tools,
+            metadata=self._metadata(),
+            missing=self._missing(tools),
+            not_carried=self._notes.told(),
+        )
+
+    def _add(self, kind: StepType, wanted: str | None, parent: str | None, **facts: Any) -> str:
+        step_id = self._ids.take(wanted, len(self._steps) + 1)
+        self._steps.append(Step(id=step_id, type=kind, parent_id=parent, **facts))
+        return step_id
+
+    def _parent_id(self, operation: Operation) -> str | None:
+        return None if operation.parent is None else self._step_ids[operation.parent]
+
+    def _add_inputs(self, operation: Operation) -> None:
+        """Add what a user or a system newly said: each request repeats all that was said before."""
+        answered = [
+            place
+            for place, message in enumerate(operation.inputs)
+            if message.results or message.role in {"assistant", "tool"}
+        ]
+        for place, message in enumerate(operation.inputs):
+            text, role = message.text, message.role
+            if (
+                not text
+                or role not in {"user", "system"}
+                or (role == "user" and operation.is_inner)
+            ):
+                continue
+            said = self._said.get((place, role))
+            # A prompt that only grew at its end, or a system's with another date in it, is the same one.
+            if said is not None and (role == "system" or text.startswith(said)):
+                continue
+            self._said[place, role] = text
+            if role == "system":
+                self._add("system", None, self._parent_id(operation), output=text)
+            elif not answered or place >= answered[-1]:
+                self._add("user", None, self._parent_id(operation), output=text)
+
+    def _add_operation(self, operation: Operation) -> None:
+        kind: Any = operation.kind
+        span = operation.spans[0]
+        facts: dict[str, Any] = {"output": _text(operation.outputs, "assistant")}
+        if kind != "llm":
+            asked, answered = (
+                first_of(span.attributes, _IO_INPUTS),
+                first_of(span.attributes, _IO_OUTPUTS),
+            )
+            facts["name"] = operation.first(agent_name_of) if kind == "agent" else span.name or None
+            facts["input"] = _text(operation.inputs, "user") or asked
+            facts["output"] = facts["output"] or answered
+        step_id = self._add(
+            kind,
+            span.id,
+            self._parent_id(operation),
+            error=error_of(span),
+            model=operation.first(model_of),
+            usage=operation.first(usage_of_span),
+            cost_usd=operation.first(cost_of_span),
+            started_at=operation.started_at,
+            ended_at=operation.ended_at,
+            **facts,
+        )
+        self._step_ids.append(step_id)
+
+    def _add_tool(self, place: int, operation: Operation) -> None:
+        asked = self._calls.ran.get(place)
+        heard = asked.result if asked else self._calls.results.get(place)
+        arguments, told = operation.first(arguments_of), operation.first(result_of_span)
+        if arguments is None or told is None:
+            recorded_arguments, recorded = _recorded(operation)
+            arguments = recorded_arguments if arguments is None else arguments
+            told = recorded if told is None else told
+        if asked and type(arguments) is not dict and asked.call.arguments is not None:
+            arguments = asked.call.arguments
+        output, error = result_of(told)
+        if heard and output is None:
+            output = heard.output
+        step_id = self._add(
+            "tool",
+            operation.spans[0].id,
+            self._caller_id(place, operation, asked),
+            name=operation.first(tool_name_of),
+            arguments=arguments,
+            output=output,
+            error=operation.first(error_of) or error or (heard.error if heard else None),
+            started_at=operation.started_at,
+            ended_at=operation.ended_at,
+        )
+        self._step_ids.append(step_id)
+
+    def _caller_id(self, place: int, operation: Operation, asked: Asked | None) -> str | None:
+        """Return the step that a tool call is part of: the model call that asked, if the two stand side by side."""
+        if asked and asked.caller < place:
+            caller = self.operations[asked.caller]
+            if caller.kind == "llm" and caller.parent == operation.parent:
+                return self._step_ids[asked.caller]
+        return self._parent_id(operation)
+
+    def _add_unseen(self, asked: Asked, parent: str | None) -> None:
+        """Add a tool call that no span tells of, only the model's answer, or what a model was told of it."""
+        result = asked.result
+        self._add(
+            "tool",
+            asked.call.id,
+            parent,
+            name=asked.call.name,
+            arguments=asked.call.arguments,
+            output=result.output if result else None,
+            error=result.error if result else None,
+        )
+
+    def _tools(self) -> tuple[ToolDefinition, ...]:
+        for told in (tools_of_span, gemini_tools_of_span):
+            tools: dict[str, ToolDefinition] = {}
+            for span in self._spans:
+                if kind_of(span) != "none":
+                    for tool in told(span):
+                        tools.setdefault(tool.name, tool)
+            if tools:
+                return tuple(tools.values())
+        return ()
+
+    def _metadata(self) -> dict[str, Any]:
+        services = dict.fromkeys(span.service for span in self._spans if span.service)
+        conversation = next(
+            (
+                name
+                for span in self._spans
+                if (name := string_of(first_of(span.attributes, _CONVERSATIONS)))
+            ),
+            None,
+        )
+        told = {"services": list(services), "conversation": conversation}
+        return {key: value for key, value in told.items() if value}
+
+    def _missing(self, tools: Sequence[ToolDefinition]) -> dict[Capability, str]:
+        missing = missing_of(self._steps, _REASONS, tools=tools)
+        missing.update(missing_calls(self._steps, self._notes))
+        speaking = [found for found in self.operations if found.speaks]
+        if any(step.type == "tool" for step in self._steps):
+            return missing
+        untold = (found for found in speaking if not any(said.calls for said in found.outputs))
+        if any(found.first(ended_for_tools) for found in untold):
+            return {"tool_calls": _HIDDEN_CALLS, **missing}
+        if not any(found.outputs or found.first(ended_for_tools) is False for found in speaking):
+            return {"tool_calls": _NO_CALLS, **missing}
+        return missing
+
+
+def _text(messages: Sequence[Message], role: str) -> str | None:
+    texts = [
+        text for message in messages if message.role == role and (text := message.text) is not None
+    ]
+    return "\n".join(texts) if texts else None
+
+
+def _recorded(operation: Operation) -> tuple[Any, Any]:
+    """Return a tool call's arguments and result out of the messages that its span recorded."""
+    sent = [message for span in operation.spans for message in inputs_of(span)]
+    received = [message for span in operation.spans for message in outputs_of(span)]
+    arguments = [call.arguments for message in sent for call in message.calls]
+    arguments += [parse_arguments(result.output) for message in sent for result in message.results]
+    results = [result.output for message in received for result in message.results]
+    results += [message.text for message in received]
+    return next(iter(arguments), None), next(iter(results), None)

@@ -1,0 +1,210 @@
+"""Which tool call of the model's answers each tool span ran, so that no call is lost and none counts twice."""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+from weighbridge.traces.chat.call_parts import Call, Result
+from weighbridge.traces.spans.attributes import arguments_of, call_id_of, tool_name_of
+from weighbridge.traces.spans.operations import Operation
+
+
+@dataclass(slots=True)
+class Asked:
+    """A tool call that the model asked for, and its result where the model was told of one."""
+
+    call: Call
+    caller: int  #: the place of the model call
+    result: Result | None = None
+
+
+@dataclass(slots=True)
+class ToolCalls:
+    """The calls in the model's answers, beside the operations that ran them."""
+
+    ran: dict[int, Asked] = field(default_factory=dict)  #: by the tool operation's place
+    unseen: dict[int, list[Asked]] = field(default_factory=lambda: defaultdict(list))
+    """By the caller's place, the calls that no span tells of."""
+    results: dict[int, Result] = field(default_factory=dict)
+    """By the tool operation's place, what the model was told of a call that none of its answers shows."""
+    told: dict[int, list[Asked]] = field(default_factory=lambda: defaultdict(list))
+    """By the place of a model call, the calls of this turn that only its request tells of."""
+    #: How many calls requests tell of that were made before what the user last said.
+    earlier: int = 0
+
+
+_Facts = tuple[str | None, str | None, Any]
+"""Of a tool operation: the call's id, the tool's name, the arguments."""
+
+
+def tool_calls_of(operations: Sequence[Operation]) -> ToolCalls:
+    """Match the calls in the model's answers with the tool operations, each in order.
+
+    By the call's id; else by name and arguments; else, where one of the two has no id, by name alone.
+    """
+    tools = {place: _facts(found) for place, found in enumerate(operations) if found.kind == "tool"}
+    answers = _Answers(operations)
+    found = ToolCalls()
+    left = list(_asked(operations))
+    for one in left:
+        one.result = answers.take(one.call.id, one.call.name)
+    for key_of_call, key_of_tool in _KEYS:
+        left = _match(left, tools, found.ran, key_of_call, key_of_tool)
+    for one in left:
+        found.unseen[one.caller].append(one)
+    for place, (call_id, name, _) in tools.items():
+        result = answers.take(call_id, name) if call_id and place not in found.ran else None
+        if result:
+            found.results[place] = result
+    _tell_unrecorded(operations, tools.values(), found, answers)
+    return found
+
+
+def _tell_unrecorded(
+    operations: Sequence[Operation],
+    tools: Iterable[_Facts],
+    found: ToolCalls,
+    answers: _Answers,
+) -> None:
+    """Find the calls in requests that neither an answer nor a tool's span shows: those spans were not kept.
+
+    A request also tells of the turns before, which were runs of their own: the user has spoken since.
+    """
+    recorded = _Recorded(tools)
+    for operation in operations:
+        for message in operation.outputs:
+            for call in message.calls:
+                recorded.add(call.id, call.name, call.arguments)
+    told: set[Hashable] = set()
+    for place, operation in enumerate(operations):
+        inputs = operation.inputs if operation.speaks else ()
+        users = (number for number, said in enumerate(inputs) if said.role == "user" and said.texts)
+        turn = max(users, default=-1)
+        for number, message in enumerate(inputs):
+            for part, call in enumerate(message.calls):
+                # Later requests repeat it, at the same place.
+                key: Hashable = call.id or (number, part, call.name)
+                if key in told or recorded.has(call):
+                    continue
+                told.add(key)
+                if number > turn:
+                    asked = Asked(call, place, answers.take(call.id, call.name))
+                    found.told[place].append(asked)
+                else:
+                    found.earlier += 1
+
+
+class _Recorded:
+    """The calls that spans record, by all that they may be known by elsewhere."""
+
+    def __init__(self, tools: Iterable[_Facts]) -> None:
+        self._ids: set[str] = set()
+        self._wholes: set[tuple[str, str] | None] = set()
+        self._names: set[str | None] = set()
+        self._vague_names: set[str | None] = set()  #: of calls without an id or arguments
+        for facts in tools:
+            self.add(*facts)
+
+    def add(self, call_id: str | None, name: str | None, arguments: Any) -> None:
+        """Take in a call."""
+        if call_id is not None:
+            self._ids.add(call_id)
+        self._wholes.add(_whole(name, arguments))
+        self._names.add(name)
+        if call_id is None or arguments is None:
+            self._vague_names.add(name)
+
+    def has(self, call: Call) -> bool:
+        """Whether a call may be one of these."""
+        if call.id in self._ids or call.name in self._vague_names:
+            return True
+        whole = _whole(call.name, call.arguments)
+        if whole is not None and whole in self._wholes:
+            return True
+        return call.id is None and call.name in self._names
+
+
+def _facts(operation: Operation) -> _Facts:
+    return (
+        operation.first(call_id_of),
+        operation.first(tool_name_of),
+        operation.first(arguments_of),
+    )
+
+
+def _asked(operations: Sequence[Operation]) -> Iterable[Asked]:
+    for place, operation in enumerate(operations):
+        seen: set[tuple[str, str | None]] = set()
+        for message in operation.outputs if operation.speaks else ():
+            for call in message.calls:
+                if call.id is None or (call.id, call.name) not in seen:
+                    yield Asked(call, place)
+                if call.id is not None:
+                    seen.add((call.id, call.name))
+
+
+def _match(
+    left: list[Asked],
+    tools: dict[int, _Facts],
+    ran: dict[int, Asked],
+    key_of_call: Callable[[Call], Hashable],
+    key_of_tool: Callable[[_Facts], Hashable],
+) -> list[Asked]:
+    """Match calls and tool operations of the same key, where they have one; return the calls that are left."""
+    waiting: dict[Hashable, deque[int]] = defaultdict(deque)
+    for place, facts in tools.items():
+        key = key_of_tool(facts)
+        if key is not None and place not in ran:
+            waiting[key].append(place)
+    still = []
+    for one in left:
+        key = key_of_call(one.call)
+        found = waiting.get(key) if key is not None else None
+        if found:
+            ran[found.popleft()] = one
+        else:
+            still.append(one)
+    return still
+
+
+def _whole(name: str | None, arguments: Any) -> tuple[str, str] | None:
+    if name is None or arguments is None:
+        return None
+    try:
+        return name, orjson.dumps(arguments, option=orjson.OPT_SORT_KEYS).decode()
+    except TypeError:  # an integer beyond 64 bits, or very deep
+        return None
+
+
+_KEYS: tuple[tuple[Callable[[Call], Hashable], Callable[[_Facts], Hashable]], ...] = (
+    (lambda call: call.id, lambda tool: tool[0]),
+    (lambda call: _whole(call.name, call.arguments), lambda tool: _whole(tool[1], tool[2])),
+    (lambda call: call.name, lambda tool: None if tool[0] else tool[1]),
+    (lambda call: None if call.id else call.name, lambda tool: tool[1]),
+)
+
+
+class _Answers:
+    """The results that the model was told of; a conversation repeats each in all its later requests."""
+
+    def __init__(self, operations: Sequence[Operation]) -> None:
+        found: dict[tuple[bool, str], dict[tuple[int, ...], Result]] = defaultdict(dict)
+        for number, operation in enumerate(operations):
+            if operation.speaks:
+                # The same place in a request is the same message again; an answer's own are its alone.
+                for source, messages in ((-1, operation.inputs), (number, operation.outputs)):
+                    for place, message in enumerate(messages):
+                        for part, result in enumerate(message.results):
+                            key = result.call_id is not None, result.call_id or result.name or ""
+                            found[key].setdefault((source, place, part), result)
+        self._waiting = {key: deque(results.values()) for key, results in found.items()}
+
+    def take(self, call_id: str | None, name: str | None) -> Result | None:
+        """Return the next result of a call with that id, or of one without an id with that name."""
+        waiting = self._waiting.get((call_id is not None, call_id or name or ""))
+        return waiting.popleft() if waiting else None

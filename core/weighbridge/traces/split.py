@@ -1,0 +1,129 @@
+"""One document, several traces: lists of traces, and exports whose spans belong to different runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weighbridge.errors import UnknownTraceFormatError
+from weighbridge.traces.read import find_format
+
+_LISTS = ("simulations", "traces", "trajectories", "records", "results")  #: keys of lists of traces
+_SPANS = (
+    ("resourceSpans", "scopeSpans", "spans"),
+    ("resource_spans", "scope_spans", "spans"),
+    ("batches", "scopeSpans", "spans"),
+    ("batches", "instrumentationLibrarySpans", "spans"),
+    ("resourceSpans", "instrumentationLibrarySpans", "spans"),
+    ("resourceLogs", "scopeLogs", "logRecords"),
+    ("resource_logs", "scope_logs", "log_records"),
+)
+_CODEX_LINES = frozenset(
+    {"session_meta", "response_item", "event_msg", "turn_context", "compacted"}
+)
+_CLAUDE_CODE_LINES = frozenset({"summary", "file-history-snapshot", "queue-operation"})
+_OTLP = frozenset(key for key, _, _ in _SPANS)
+
+
+def is_trace(value: Any) -> bool:
+    """Whether a JSON value has the shape of a trace, or of several, in a format known."""
+    try:
+        find_format(value)
+    except UnknownTraceFormatError:
+        return False
+    return True
+
+
+def spans_lines(value: Any) -> bool:
+    """Whether a value is, or is a list of, OTLP exports: parts of one run may stand on several lines."""
+    if type(value) is list:
+        return bool(value) and all(map(_is_otlp, value))
+    return _is_otlp(value)
+
+
+def opens_session(value: Any) -> bool:
+    """Whether a value is a line of a Claude Code or Codex session: all lines of its file are one run."""
+    if type(value) is not dict or type(value.get("type")) is not str or is_trace(value):
+        return False
+    if type(value.get("payload")) is dict:
+        return value["type"] in _CODEX_LINES
+    return session_id([value]) is not None or value["type"] in _CLAUDE_CODE_LINES
+
+
+def session_id(lines: list[Any]) -> str | None:
+    """Return the id of the session that lines are of, where one of them tells it."""
+    for line in _dicts(lines):
+        payload = line.get("payload") if line.get("type") == "session_meta" else None
+        told = payload.get("id") if type(payload) is dict else None
+        found = _text(line.get("sessionId", line.get("session_id", told)))
+        if found:
+            return found
+    return None
+
+
+def single_traces(value: Any) -> list[tuple[str | None, Any]] | None:
+    """Return the traces in a document as JSON values of one trace each, with the id where it stands outside.
+
+    None where there are none.
+    """
+    if spans_lines(value):
+        return _by_trace_id(value if type(value) is list else [value])
+    if (
+        type(value) is dict
+        and type(value.get("data")) is list
+        and len(value["data"]) > 1
+        and is_trace(value)
+    ):
+        return [(_text(item.get("traceID")), {"data": [item]}) for item in value["data"]]
+    if is_trace(value):
+        return [(None, value)]
+    listed = value
+    if type(value) is dict:
+        listed = next((value[key] for key in _LISTS if type(value.get(key)) is list), None)
+    if (
+        type(listed) is list
+        and listed
+        and all(type(item) in {dict, list} for item in listed)
+        and is_trace(listed[0])
+    ):
+        agent = _agent_of(value)
+        if agent is not None:
+            listed = [{"agent_info": agent, **item} for item in _dicts(listed)]
+        return [(None, item) for item in listed]
+    return None
+
+
+def _agent_of(value: Any) -> dict[str, Any] | None:
+    """Return what a file of tau2's results tells of the agent, once for all its simulations."""
+    info = value.get("info") if type(value) is dict and "simulations" in value else None
+    agent = info.get("agent_info") if type(info) is dict else None
+    return agent if type(agent) is dict else None
+
+
+def _is_otlp(value: Any) -> bool:
+    return type(value) is dict and any(type(value.get(key)) is list for key in _OTLP)
+
+
+def _by_trace_id(exports: list[dict[str, Any]]) -> list[tuple[str | None, Any]]:
+    """Gather spans and log records that share a trace id; resources and scopes stay beside them."""
+    traces: dict[str | None, dict[str, list[Any]]] = {}
+    for export in exports:
+        for resources, scopes, items in _SPANS:
+            for resource in _dicts(export.get(resources)):
+                for scope in _dicts(resource.get(scopes)):
+                    groups: dict[str | None, list[Any]] = {}
+                    for item in _dicts(scope.get(items)):
+                        groups.setdefault(
+                            _text(item.get("traceId", item.get("trace_id"))), []
+                        ).append(item)
+                    for trace_id, group in groups.items():
+                        part = {**resource, scopes: [{**scope, items: group}]}
+                        traces.setdefault(trace_id, {}).setdefault(resources, []).append(part)
+    return list(traces.items())
+
+
+def _dicts(value: Any) -> list[dict[str, Any]]:
+    return [item for item in value if type(item) is dict] if type(value) is list else []
+
+
+def _text(value: Any) -> str | None:
+    return value if type(value) is str and value else None

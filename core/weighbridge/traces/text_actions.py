@@ -1,0 +1,130 @@
+"""Whether a run's tool calls stand where nobody reads them as such: no run may pass for one without calls then."""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from weighbridge.traces.fields import Notes
+    from weighbridge.traces.model import Capability, Step
+
+#: Why such a run is missing its tool calls; a grader that reads what the agent says can judge it all the same.
+ACTIONS_IN_TEXT = "the agent's actions stand in text, which is not read as tool calls"
+_LEFT_BEHIND = (
+    "the source tells of tool calls in places that are not read: see what was not carried over"
+)
+
+_LINE = r"^[ \t>*_#]{0,8}"
+_NUMBER = r"[ \t]{0,3}\d{0,4}[ \t*_]{0,8}"
+#: ReAct's forms of a call: `Action: search[x]`, `Action: search(x)`, `Action: {...}`, and a line of its input.
+_REACT = re.compile(
+    rf"{_LINE}(?:Action|ACTION){_NUMBER}:[ \t*_]{{0,8}}(?:[\w.-]{{1,100}}[\[({{]|\s{{0,4}}(?:\{{|```))"
+    rf"|{_LINE}(?:Action|ACTION)[ _](?:Input|INPUT){_NUMBER}:",
+    re.MULTILINE,
+)
+#: The tags and marks in which chat templates and agents' prompts want calls.
+_TAG = re.compile(
+    r"<(?:tool_call|tool_use|tool_code|function_calls?|function=|invoke name=|execute_[a-z]|use_mcp_tool|read_file"
+    r"|write_to_file|replace_in_file|apply_diff|search_files|attempt_completion|\|python_tag\||\|tool_call"
+    r"|\uff5ctool\u2581call|\|channel\|>commentary to=)"
+)
+#: A call as JSON: its name, and then what it is given.
+_JSON = re.compile(
+    r'"(?:action|tool|tool_name|function|name)"\s{0,9}:\s{0,9}"[^"\n]{1,100}"\s{0,9},\s{0,9}'
+    r'"(?:action_input|tool_input|args|arguments|input|parameters|kwargs)"\s{0,9}:'
+    r'|"keystrokes"\s{0,9}:'
+)
+_JSON_WORDS = ('input"', 'args"', '"arguments"', '"parameters"', '"keystrokes"')
+_FENCED_CALL = re.compile(r"^```(?:mswea_bash_command|tool_code|tool_call)\b", re.MULTILINE)
+#: An action in words or as a program, which counts only where the next message is an observation.
+_LOOSE_ACTION = re.compile(
+    rf"{_LINE}(?:Act(?:ion)?|ACT(?:ION)?){_NUMBER}:|^```(?:bash|sh|python|py)\b|<code>",
+    re.MULTILINE,
+)
+_OBSERVATION_LINE = re.compile(rf"{_LINE}(?:Observation|OBSERVATION){_NUMBER}:", re.MULTILINE)
+_OBSERVATION = re.compile(
+    rf"\s{{0,20}}[*_#]{{0,4}}(?:(?:Observation|OBSERVATION){_NUMBER}:"
+    r"|<(?:tool_response|tool_result|function_results?|observation|returncode)\b"
+    r"|EXECUTION RESULT of\b|Tool (?:output|result|response)\b[^\n:]{0,60}:"
+    r"|\[\w{1,40}(?: for [^\]\n]{1,200})?\] Result:)"
+)
+_SCRATCHPAD = re.compile(r"\s{0,20}[*_#]{0,4}(?:Thought|Question|Action)\b")
+_FENCED = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
+
+
+def missing_calls(
+    steps: Sequence[Step], notes: Notes, *, in_text: bool = True
+) -> dict[Capability, str]:
+    """Return that the tool calls are missing, with the reason, where they prove to stand where nobody read them.
+
+    `in_text`: also in what the agent says, for formats of which the calls may stand there.
+    """
+    calls = 0
+    for step in steps:
+        calls += step.type == "tool"
+    if notes.calls_left > calls:
+        return {"tool_calls": _LEFT_BEHIND}
+    if calls or not in_text or not _acts_in_text(steps):
+        return {}
+    return {"tool_calls": ACTIONS_IN_TEXT}
+
+
+def _acts_in_text(steps: Sequence[Step]) -> bool:
+    """Whether a run without tool calls acts by what it says: more than once, or with an observation in reply.
+
+    A message may show such a form to a reader; one that is answered, or comes again, is the run's own doing.
+    """
+    acts = observations = 0
+    before = ""  #: what the agent said, if that was the last that was said
+    for step in steps:
+        text = step.output
+        if type(text) is not str:
+            continue
+        if step.type == "llm":
+            is_act = _is_act(text)
+            if is_act and _is_scratchpad(text):
+                return True
+            acts += is_act
+            before = text
+            continue
+        if _OBSERVATION.match(text):
+            if _is_act(before) or _LOOSE_ACTION.search(before):
+                return True
+            observations += 1
+        before = ""
+    return acts > 1 or observations > 1
+
+
+def _is_act(text: str) -> bool:
+    """Whether a text has the form of a call, elsewhere than in a block of code that it shows to a reader."""
+    # To look for a word takes a tenth of the time of a pattern, and most texts have none of these.
+    might_react = "Action" in text or "ACTION" in text
+    might_tag = "<" in text
+    might_json = any(word in text for word in _JSON_WORDS)
+    if not (might_react or might_tag or might_json or "[TOOL_CALLS]" in text or "```" in text):
+        return False
+    if "```" in text and not text.lstrip().startswith(("```", "Action")):
+        if _FENCED_CALL.search(text):
+            return True
+        text = _FENCED.sub("```", text)
+    return (
+        (might_react and _REACT.search(text) is not None)
+        or (might_tag and _is_tagged(text))
+        or (might_json and _JSON.search(text) is not None)
+        or "[TOOL_CALLS]" in text
+    )
+
+
+def _is_tagged(text: str) -> bool:
+    return any(text[tag.start() - 1 : tag.start()] != "`" for tag in _TAG.finditer(text))
+
+
+def _is_scratchpad(text: str) -> bool:
+    """Whether a text is a whole run: thoughts, actions and observations one after another."""
+    if not _SCRATCHPAD.match(text):
+        return False
+    return len(list(islice(_OBSERVATION_LINE.finditer(text), 2))) == 2

@@ -1,0 +1,108 @@
+"""The application, put together."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import asynccontextmanager
+from functools import cache
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+import orjson
+from fastapi import Depends, FastAPI, Response
+from starlette.concurrency import run_in_threadpool
+from starlette.staticfiles import StaticFiles
+
+from weighbridge_producer import pages
+from weighbridge_producer.pages.errors import error_page
+from weighbridge_producer.pages.rendering import STATIC_FOLDER
+from weighbridge_producer.service import problems
+from weighbridge_producer.service.api import (
+    audit,
+    batches,
+    cases,
+    events,
+    graders,
+    ops,
+    results,
+    workers,
+)
+from weighbridge_producer.service.auth import anybody
+from weighbridge_producer.service.memory import trim_for_ever
+from weighbridge_producer.service.metrics import Measure
+from weighbridge_producer.service.security import Security
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from fastapi.telemetry import TelemetryConfig
+
+    from weighbridge_producer.service.service import Service
+
+
+_NO_TELEMETRY: TelemetryConfig = {
+    "tracing": False,
+    "metrics": False,
+    "logs": False,
+    "operation_spans": False,
+    "auto_configure": False,
+}
+
+
+class _Versioned(StaticFiles):
+    """Files whose addresses change with their content."""
+
+    def file_response(self, *args: Any, **options: Any) -> Response:
+        response = super().file_response(*args, **options)
+        response.headers["Cache-Control"] = "public, max-age=31536000, immutable"
+        return response
+
+
+def create_app(service: Service) -> FastAPI:
+    """Return the application that serves the API and the page for one service."""
+    app = FastAPI(
+        title="Weighbridge",
+        version=version("weighbridge"),
+        description="Grades AI-agent outputs and traces in bulk, with evidence for every verdict.",
+        openapi_url=None,  # made once, below
+        docs_url=None,  # its page would load scripts from a CDN
+        redoc_url=None,
+        redirect_slashes=False,
+        responses=problems.PROBLEM_ANSWERS,
+        telemetry=_NO_TELEMETRY,
+        lifespan=_lifespan,
+    )
+    app.state.service = service
+    problems.add_handlers(app, error_page)
+    app.state.api_routers = [
+        routes.router for routes in (batches, events, results, cases, graders, ops, workers, audit)
+    ]
+    for router in app.state.api_routers:
+        app.include_router(router)
+    app.include_router(pages.router)
+    _add_document(app)
+    app.mount("/static", _Versioned(directory=STATIC_FOLDER), name="static")
+    app.add_middleware(Security, service=service)
+    app.add_middleware(Measure, metrics=service.metrics)
+    return app
+
+
+def _add_document(app: FastAPI) -> None:
+    """Serve the OpenAPI document, which is made once: whoever asks needs no key."""
+    made = cache(lambda: orjson.dumps(problems.describe(app.openapi())))
+
+    @app.get("/api/openapi.json", dependencies=[Depends(anybody)], include_in_schema=False)
+    async def document() -> Response:
+        return Response(made(), media_type="application/json")
+
+
+@asynccontextmanager
+async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    trimming = asyncio.create_task(trim_for_ever())
+    yield
+    trimming.cancel()
+    service: Service = app.state.service
+    # Their threads end the batches that they were filling, which takes the client: it is closed after this.
+    await run_in_threadpool(service.upload_threads.shutdown)
+    await service.key_watch.close()
+    await service.trials.close()

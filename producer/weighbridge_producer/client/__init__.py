@@ -1,0 +1,1 @@
+"""The Python clients: over the store, over HTTP, and asynchronous."""

@@ -1,0 +1,249 @@
+"""Collecting: a batch's results as they come, from any place on, each once."""
+
+from __future__ import annotations
+
+import re
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from weighbridge.errors import ResultsFreedError, ServerUnavailableError, StaleCursorError
+from weighbridge.jobs.chunk import ChunkId
+from weighbridge.store import LogEntry
+from weighbridge_producer.client.base import Page
+from weighbridge_producer.client.intervals import IntervalSet
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterator, Sequence
+
+    from weighbridge.store import Store
+
+_CURSOR = re.compile(r"([0-9]{1,9})/((?:[0-9]{1,15}-[0-9]{1,15})?)/([0-9a-f:~.@-]{0,80})")
+_BLOBS_AT_ONCE = 2  #: few, because a chunk's results may be large
+_ENTRIES_AT_ONCE = 1_000  #: of the log, where results are not read
+_LAG_SECONDS, _LAG_PAUSE_SECONDS = (
+    10.0,
+    0.1,
+)  #: that a log may lack the end of its batch; between two looks
+_WAIT_SECONDS = 1.0  #: how long one blocking read lasts; news end it at once
+
+
+class _Place(msgspec.Struct):
+    line: int
+
+
+_place = msgspec.json.Decoder(_Place)
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """A place in a batch's results: give it back to go on after it."""
+
+    epoch: int = 0
+    position: str = ""
+    chunk: str = ""
+
+    @classmethod
+    def parse(cls, text: str) -> Cursor:
+        """Read the form that `str` writes."""
+        found = _CURSOR.fullmatch(text)
+        if not found:
+            raise StaleCursorError(f"{text[:80]!r} is no cursor", "use the one that `results` gave")
+        epoch, position, chunk = found.groups()
+        return cls(int(epoch), position, chunk)
+
+    def __str__(self) -> str:
+        return f"{self.epoch}/{self.position}/{self.chunk}"
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkPage(Page):
+    """The result lines of one chunk, without those of lines whose results were collected before."""
+
+    chunk: str
+    start: int  #: number of the first line of the input that it covers
+    end: int  #: exclusive
+
+
+class Collector:
+    """Reads one batch's results in the order in which they were recorded.
+
+    With `delivered`, the numbers of the lines whose results the caller has, those are left out, and a cursor into what
+    the server has lost is no error: the log is read from its start. Without, such a cursor raises StaleCursorError.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        batch: str,
+        cursor: Cursor | None = None,
+        delivered: IntervalSet | None = None,
+    ) -> None:
+        self._store = store
+        self._batch = batch
+        self._epoch = store.state(batch).epoch
+        self._delivered = IntervalSet(delivered.intervals() if delivered else ())
+        self._last: LogEntry | None = None
+        self._lagging_since = 0.0
+        if cursor and cursor.position:
+            self._go_to(cursor, may_be_lost=delivered is not None)
+
+    def _go_to(self, cursor: Cursor, *, may_be_lost: bool) -> None:
+        if cursor.epoch != self._epoch:
+            raise self._retried()
+        entry = LogEntry(cursor.position, cursor.chunk)
+        if self._store.log_has(self._batch, entry):
+            self._last = entry
+            if not may_be_lost:
+                self._note_delivered_up_to(entry)
+        elif not may_be_lost:
+            raise StaleCursorError(
+                f"batch {self._batch} has no such place in its results (any more)",
+                "collect them from the start",
+            )
+
+    def _note_delivered_up_to(self, last: LogEntry) -> None:
+        """Take note of the lines that whoever has this cursor got before it."""
+        after = ""
+        while entries := self._store.read_log(self._batch, after, 0, most=_ENTRIES_AT_ONCE):
+            for entry in entries:
+                if _order(entry.position) > _order(last.position):
+                    return
+                if entry.chunk:
+                    self._delivered.add(*lines_of(entry.chunk))
+            after = entries[-1].position
+
+    def _retried(self) -> StaleCursorError:
+        return StaleCursorError(
+            f"batch {self._batch} was retried since", "collect its results from the start"
+        )
+
+    def check_nothing_was_freed(self) -> None:
+        """Raise ResultsFreedError when a chunk that would be collected has no results any more."""
+        after = self._last.position if self._last else ""
+        while entries := self._store.read_log(self._batch, after, 0, most=_ENTRIES_AT_ONCE):
+            self._check_not_freed(entries)
+            after = entries[-1].position
+
+    def pages(
+        self, *, follow: bool = True, should_stop: Callable[[], bool] = lambda: False
+    ) -> Generator[ChunkPage]:
+        """Yield the results recorded so far and, to `follow`, all that come until the batch has ended.
+
+        Raises StaleCursorError when the batch is retried meanwhile, ResultsFreedError when somebody frees results.
+        """
+        wait = 0.0
+        while not should_stop():
+            after = self._last.position if self._last else ""
+            entries = self._store.read_log(self._batch, after, wait)
+            for start in range(0, len(entries), _BLOBS_AT_ONCE):
+                some = entries[start : start + _BLOBS_AT_ONCE]
+                fetched = self._fetched(some)
+                if fetched is None:
+                    self._last = None
+                    break
+                yield from self._pages_of(some, fetched)
+                self._last = some[-1]
+            # Behind an end nothing more may come, so that is not waited for; after a retry the log goes on there.
+            wait = _WAIT_SECONDS if follow and not (entries and self._at_end) else 0
+            if entries:
+                continue
+            ended = self._has_ended()
+            if self._is_done(ended=ended, follow=follow):
+                return
+            if ended:
+                self._wait_for_the_end()
+            self._check_log()
+
+    @property
+    def _at_end(self) -> bool:
+        """Whether the entry read last says that the batch has ended."""
+        return self._last is not None and self._last.chunk is None
+
+    def _is_done(self, *, ended: bool, follow: bool) -> bool:
+        """Whether nothing more is to be read: of a batch that has ended, the log says so in its last entry."""
+        if not ended:
+            return not follow
+        return self._at_end
+
+    def _wait_for_the_end(self) -> None:
+        """Read the log over a new connection: whoever answered lags behind, as a primary that was demoted does."""
+        now = time.monotonic()
+        self._lagging_since = self._lagging_since or now
+        if now - self._lagging_since > _LAG_SECONDS:
+            raise ServerUnavailableError(
+                f"the log of batch {self._batch} lacks its end, though the batch has ended",
+                "ask again: after a failover, a server that lags behind may have answered",
+            )
+        time.sleep(_LAG_PAUSE_SECONDS)
+        self._store.forget_readers()
+
+    def _has_ended(self) -> bool:
+        state = self._store.state(self._batch)
+        if state.epoch != self._epoch:
+            raise self._retried()
+        return state.status.final
+
+    def _fetched(self, entries: list[LogEntry]) -> list[bytes | None] | None:
+        """Return the results of each entry; None when these entries are not those after the last."""
+        fetched = self._store.fetch(
+            self._batch, [entry.chunk or "" for entry in entries], self._last
+        )
+        if fetched.epoch != self._epoch:
+            raise self._retried()
+        return list(fetched.blobs) if fetched.log_goes_on else None
+
+    def _pages_of(
+        self, entries: list[LogEntry], blobs: Sequence[bytes | None]
+    ) -> Iterator[ChunkPage]:
+        for entry, blob in zip(entries, blobs, strict=True):
+            if blob is None:
+                # Freed, or opened again by a retry before this began: then it will be in the log once more.
+                self._check_not_freed([entry])
+            elif entry.chunk:
+                start, end = lines_of(entry.chunk)
+                lines = without_repeats(blob, start, end, self._delivered)
+                after = str(Cursor(self._epoch, entry.position, entry.chunk))
+                yield ChunkPage(lines, after, entry.chunk, start, end)
+
+    def _check_not_freed(self, entries: list[LogEntry]) -> None:
+        wanted = [
+            entry.chunk
+            for entry in entries
+            if entry.chunk and not self._delivered.covers(*lines_of(entry.chunk))
+        ]
+        if freed := self._store.freed(self._batch, wanted):
+            raise ResultsFreedError(
+                f"the results of chunk {freed[0]} of batch {self._batch} are freed",
+                "look into the output of the run that has collected them, or grade the input again",
+            )
+
+    def _check_log(self) -> None:
+        """Start over, leaving out what was delivered, when a server came back with an older log."""
+        if self._last and not self._store.log_has(self._batch, self._last):
+            self._last = None
+
+
+def without_repeats(results: bytes, start: int, end: int, delivered: IntervalSet) -> bytes:
+    """Return the result lines of lines [start, end) without those that were delivered, and note them as such."""
+    if delivered.covers(start, end):
+        return b""
+    if delivered.overlaps(start, end):
+        # A server that lost its last writes has the same lines in chunks cut anew.
+        rows = results.splitlines(keepends=True)
+        results = b"".join(row for row in rows if _place.decode(row).line not in delivered)
+    delivered.add(start, end)
+    return results
+
+
+def lines_of(chunk: str) -> tuple[int, int]:
+    """Return the interval [start, end) of the lines of input that a chunk covers, by its name."""
+    name = ChunkId.parse(chunk)
+    return name.start, name.end
+
+
+def _order(position: str) -> tuple[int, int]:
+    milliseconds, _, number = position.partition("-")
+    return int(milliseconds), int(number)

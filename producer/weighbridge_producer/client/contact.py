@@ -1,0 +1,23 @@
+"""The first word with a server: whoever waits for an answer learns soon that none will come."""
+
+from __future__ import annotations
+
+from contextlib import closing
+
+from weighbridge.errors import ServerError
+from weighbridge.settings import masked
+from weighbridge.store.addresses import checked_url
+from weighbridge.store.connection import connect, plain_errors
+
+
+def make_contact(url: str) -> None:
+    """Raise ServerError, which names the server, unless one answers within seconds.
+
+    Later commands are patient instead: a server that has answered once and is silent is likely to come back.
+    """
+    checked_url(url)  # what is no address at all is told as that
+    try:
+        with closing(connect(url, patient=False)) as redis, plain_errors():
+            redis.ping()
+    except ServerError as error:
+        raise type(error)(f"{masked(url)}: {error.message}", error.hint) from error

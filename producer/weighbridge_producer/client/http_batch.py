@@ -1,0 +1,249 @@
+"""A handle on one batch behind a service: follow it, collect its results, end it."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import asdict
+from math import inf
+from types import NoneType
+from typing import TYPE_CHECKING, Any
+
+import httpx2
+import msgspec
+from typing_extensions import override
+
+from weighbridge.errors import (
+    BatchExpiredError,
+    BatchLostError,
+    BatchNotFoundError,
+    RefusedError,
+    ServerError,
+)
+from weighbridge.jobs.model import BatchState, GraderSpec, GraderSummary
+from weighbridge.store import BatchOptions
+from weighbridge.store.result_filter import ResultFilter, ResultPage, check_limit
+from weighbridge_producer.client.base import ANYTHING, Batch, Page
+from weighbridge_producer.client.collector import Cursor, lines_of, without_repeats
+from weighbridge_producer.client.http_session import NotNowError, decoded, in_path
+from weighbridge_producer.client.intervals import IntervalSet
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from weighbridge_producer.client.base import Result
+    from weighbridge_producer.client.http_session import Exchange, Params
+
+INPUTS_FREED = "INPUTS_FREED"
+_CURSOR: Any = str | None
+_MARK = b"\x1e"  #: begins a line that tells the place after the lines before it
+_SILENT_SECONDS = 5.0  #: without news of a batch, after which it is looked at
+_LOOK_SECONDS = 0.25  #: between looks, where listening would last too long
+_REFUSED_SECONDS = 1.0  #: and where it is refused
+
+
+class _Spec(msgspec.Struct):
+    grader: str
+    config: dict[str, Any] | None
+    label: str
+
+
+class _Options(msgspec.Struct):
+    graders: list[_Spec]
+    source: str
+    metadata: dict[str, str]
+    project: str
+    submitted_by: str
+
+
+class _Row(msgspec.Struct):
+    label: str
+    grader: str
+    passed: int
+    failed: int
+    ungradable: int
+    errored: int
+    cancelled: int
+    expired: int
+    vacuous: int
+    causes: dict[str, int]
+    scores: tuple[int, ...]
+
+
+class _Details(msgspec.Struct):
+    graders: list[_Row]
+    options: _Options
+
+
+class _Found(msgspec.Struct):
+    results: list[msgspec.Raw]
+    next_cursor: str | None
+    complete: bool
+
+
+class _Results(msgspec.Struct):
+    results: list[dict[str, Any]]
+
+
+class _Retried(msgspec.Struct):
+    retried: int
+
+
+class HttpBatch(Batch):
+    """A handle on one batch behind a service."""
+
+    def __init__(self, exchange: Exchange, batch_id: str) -> None:
+        self.id = batch_id
+        self._exchange = exchange
+
+    @property
+    def _path(self) -> str:
+        if "/" in self.id:  # which a service cannot tell from the parts of its paths
+            raise BatchNotFoundError(f"no batch is called {self.id[:80]!r}")
+        return f"api/batches/{in_path(self.id)}"
+
+    @override
+    def status(self) -> BatchState:
+        return self._exchange.ask("GET", self._path, BatchState)
+
+    @override
+    def summary(self) -> list[GraderSummary]:
+        rows = self._exchange.ask("GET", self._path, _Details).graders
+        return [
+            GraderSummary(**msgspec.structs.asdict(row) | {"causes": tuple(row.causes.items())})
+            for row in rows
+        ]
+
+    @override
+    def options(self) -> BatchOptions:
+        """Return what the batch was submitted with; which queue grades it is the service's affair."""
+        found = self._exchange.ask("GET", self._path, _Details).options
+        specs = tuple(GraderSpec(spec.grader, spec.config, spec.label) for spec in found.graders)
+        return BatchOptions(
+            *(specs, found.source, found.metadata),
+            project=found.project,
+            submitted_by=found.submitted_by,
+        )
+
+    @override
+    def pages(self, cursor: str | None = None, *, follow: bool = True) -> Iterator[Page]:
+        """Yield result lines as bytes, chunk by chunk, each page with the cursor after it.
+
+        Where the connection breaks off, another goes on after the last page.
+        """
+        delivered = IntervalSet()
+        pauses = self._exchange.pauses()
+        while True:
+            try:
+                for page in self._marked(cursor, follow=follow):
+                    pauses = self._exchange.pauses()
+                    if page is None:
+                        continue
+                    cursor = page.cursor
+                    start, end = lines_of(Cursor.parse(cursor).chunk)
+                    if lines := without_repeats(page.lines, start, end, delivered):
+                        yield Page(lines, cursor)
+                return
+            except NotNowError as error:
+                pauses.before_next(error)
+
+    def _marked(self, cursor: str | None, *, follow: bool) -> Iterator[Page | None]:
+        """Yield the pages of one stream, and its signs of life."""
+        params: Params = {"format": "ndjson", "marked": "true", "follow": str(follow).lower()}
+        if cursor:
+            params["cursor"] = cursor
+        with self._exchange.stream("GET", f"{self._path}/results", params=params) as answer:
+            yield from pages_in(answer.iter_bytes())
+
+    @override
+    def result(self, custom_id: str) -> list[Result]:
+        path = f"{self._path}/results/{in_path(custom_id)}"
+        return self._exchange.ask("GET", path, _Results).results
+
+    @override
+    def search(
+        self, wanted: ResultFilter = ANYTHING, cursor: str | None = None, limit: int = 50
+    ) -> ResultPage:
+        check_limit(limit)
+        params: Params = {name: value for name, value in asdict(wanted).items() if value}
+        params["limit"] = limit
+        if cursor:
+            params["cursor"] = cursor
+        found = self._exchange.ask("GET", f"{self._path}/results", _Found, params=params)
+        return ResultPage(list(map(bytes, found.results)), found.next_cursor, found.complete)
+
+    @override
+    def case(self, custom_id: str) -> bytes | None:
+        try:
+            path = f"{self._path}/cases/{in_path(custom_id)}"
+            return bytes(self._exchange.ask("GET", path, msgspec.Raw))
+        except RefusedError as error:
+            if error.problem == INPUTS_FREED:
+                return None
+            raise
+
+    @override
+    def wait(self, timeout_seconds: float | None = None) -> BatchState:
+        deadline = inf if timeout_seconds is None else time.monotonic() + timeout_seconds
+        while not (state := self.status()).status.final:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise self._not_done(state)
+            if left < 2 * _SILENT_SECONDS:
+                time.sleep(min(_LOOK_SECONDS, left))
+            elif not self._listen(deadline - _SILENT_SECONDS):
+                time.sleep(_REFUSED_SECONDS)
+        return state
+
+    def _listen(self, until: float) -> bool:
+        """Follow the batch's events up to its end, a silence, or a moment; False when that is not to be had."""
+        timeout = httpx2.Timeout(_SILENT_SECONDS)
+        began = time.monotonic()
+        try:
+            with self._exchange.stream("GET", f"{self._path}/events", timeout=timeout) as answer:
+                for line in answer.iter_lines():
+                    if line == "event: end" or time.monotonic() > until:
+                        return True
+        except NotNowError:
+            # Silence is no fault: it was listened to. Who refuses at once would be asked in vain again at once.
+            return time.monotonic() - began > _LOOK_SECONDS
+        return False
+
+    @override
+    def cancel(self) -> BatchState:
+        return self._exchange.ask("POST", f"{self._path}/cancel", BatchState)
+
+    @override
+    def retry(self) -> int:
+        # Made twice, it would be refused: the batch is not at its end any more.
+        return self._exchange.ask("POST", f"{self._path}/retry", _Retried, again=False).retried
+
+    @override
+    def pause(self) -> None:
+        self._exchange.ask("POST", f"{self._path}/pause", BatchState)
+
+    @override
+    def unpause(self) -> None:
+        self._exchange.ask("POST", f"{self._path}/unpause", BatchState)
+
+    @override
+    def delete(self) -> bool:
+        try:
+            self._exchange.ask("DELETE", self._path, NoneType)
+        except (BatchNotFoundError, BatchExpiredError, BatchLostError):
+            return False
+        return True
+
+
+def pages_in(pieces: Iterable[bytes]) -> Iterator[Page | None]:
+    """Yield the pages of a marked stream, each as soon as its mark has come; None for a mere sign of life."""
+    held, looked = bytearray(), 0
+    for piece in pieces:
+        held += piece
+        while (mark := held.find(_MARK, looked)) >= 0 and (end := held.find(b"\n", mark)) >= 0:
+            cursor = decoded(bytes(held[mark + 1 : end]), _CURSOR)
+            yield Page(bytes(held[:mark]), cursor) if cursor else None
+            del held[: end + 1]
+            looked = 0
+        looked = mark if mark >= 0 else len(held)
+    if held:
+        raise ServerError("the results end without the place after them", "ask for them again")

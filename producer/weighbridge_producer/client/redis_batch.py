@@ -1,0 +1,312 @@
+"""A handle on one batch in Redis: follow it, collect its results, end it."""
+
+from __future__ import annotations
+
+import time
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+import orjson
+from typing_extensions import override
+
+from weighbridge.errors import BatchError, NoSuchResultError, ServerError
+from weighbridge.jobs.chunk import ChunkId
+from weighbridge.jobs.line import JSON_SPACE, peek_custom_id
+from weighbridge.jobs.model import RETRYABLE, BatchState, BatchStatus, GraderSummary
+from weighbridge.lifecycle import close_open_chunks
+from weighbridge.store.audit import Action, AuditLog, Entry, command_line_actor
+from weighbridge.store.result_filter import ResultFilter, ResultPage
+from weighbridge.store.search import Search
+from weighbridge_producer.client.base import ANYTHING, Batch
+from weighbridge_producer.client.collector import ChunkPage, Collector, Cursor
+from weighbridge_producer.submit.feeder import Digester, Feeder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Generator, Iterator, Sequence
+
+    from weighbridge.broker.publisher import Publisher
+    from weighbridge.settings import Settings
+    from weighbridge.store import BatchOptions, Durability, Store
+    from weighbridge.store.audit import Actor
+    from weighbridge_producer.client.base import Result
+    from weighbridge_producer.client.intervals import IntervalSet
+    from weighbridge_producer.input.source import Source
+
+
+class RedisBatch(Batch):
+    """A handle on one batch in Redis."""
+
+    def __init__(
+        self,
+        store: Store,
+        publisher: Publisher,
+        settings: Settings,
+        batch_id: str,
+        actor: Actor | None = None,
+    ) -> None:
+        """Make a handle for somebody, by default who runs this process; the audit log says so."""
+        self.id = batch_id
+        self._store = store
+        self._publisher = publisher
+        self._settings = settings
+        self._actor = actor or command_line_actor()
+
+    def record(self, action: Action, **details: str) -> None:
+        """Keep in the audit log what was done to the batch."""
+        self._record(action, self._project(), details)
+
+    def _record(self, action: Action, project: str, details: dict[str, str]) -> None:
+        entry = Entry(action, self._actor, project, self.id, details)
+        AuditLog(self._store.redis).record(entry)
+
+    def _project(self) -> str:
+        try:
+            return self._store.options(self.id).project
+        except BatchError:  # gone, or damaged
+            return ""
+
+    @contextmanager
+    def recorded_resume(self) -> Iterator[None]:
+        """Record that more was submitted to the batch, if any of it was."""
+        before = self._store.position(self.id)
+        try:
+            yield
+        finally:
+            # What went wrong inside matters more than that the server is away, or the batch gone.
+            with suppress(ServerError, BatchError):
+                if self._store.position(self.id) != before:
+                    self.record(Action.RESUME)
+
+    def history(self) -> list[Entry]:
+        """Return who did what to the batch, oldest first; the newest 100."""
+        return AuditLog(self._store.redis).of_batch(self.id)
+
+    def feeder(
+        self,
+        source: Source,
+        *,
+        on_wait: Callable[[str], None] = lambda _: None,
+        should_stop: Callable[[], bool] = lambda: False,
+    ) -> Feeder:
+        """Return what fills this batch from a source."""
+        return Feeder(
+            self._store,
+            self._publisher,
+            self.id,
+            source,
+            self._settings,
+            on_wait=on_wait,
+            should_stop=should_stop,
+        )
+
+    def confirm(self) -> Durability:
+        """Wait until the server confirms that the sealed batch is as durable as it keeps things, and return that."""
+        self.durability = self._store.confirm_seal(self.id, self._settings.confirm_seconds)
+        return self.durability
+
+    @contextmanager
+    def given_up_on_error(self, source: Source) -> Iterator[None]:
+        """End the batch as failed when its cases cannot be had any more and never will be."""
+        try:
+            yield
+        except (ServerError, KeyboardInterrupt, GeneratorExit):
+            raise  # it can be resumed
+        except Exception as error:
+            if not source.rereadable:
+                self.give_up(f"{type(error).__name__}: {error}"[:300])
+            raise
+
+    @override
+    def status(self) -> BatchState:
+        return self._store.state(self.id)
+
+    @override
+    def summary(self) -> list[GraderSummary]:
+        rows = self._store.summary(self.id)
+        if not rows:
+            self.status()  # raises when the batch is not there
+        return rows
+
+    @override
+    def pages(
+        self,
+        cursor: str | None = None,
+        *,
+        follow: bool = True,
+        should_stop: Callable[[], bool] = lambda: False,
+    ) -> Generator[ChunkPage]:
+        """Yield result lines as bytes, chunk by chunk, each page with the cursor after it."""
+        return self.collector(cursor).pages(follow=follow, should_stop=should_stop)
+
+    def collector(
+        self, cursor: str | None = None, delivered: IntervalSet | None = None
+    ) -> Collector:
+        """Return what reads the results after a cursor, and leaves out those of `delivered` lines."""
+        after = Cursor.parse(cursor) if cursor else None
+        return Collector(self._store, self.id, after, delivered)
+
+    def free(self, chunks: Sequence[str]) -> None:
+        """Drop inputs and results of chunks that are written elsewhere now."""
+        self._store.free(self.id, chunks)
+
+    @override
+    def result(self, custom_id: str) -> list[Result]:
+        return self._results_in(self._chunks_of(custom_id), custom_id)
+
+    def result_and_case(self, custom_id: str) -> tuple[list[Result], bytes | None]:
+        """Return what `result` and `case` do, both found by one look-up."""
+        chunks = self._chunks_of(custom_id)
+        return self._results_in(chunks, custom_id), self._case_in(chunks, custom_id)
+
+    def _results_in(self, chunks: Sequence[str], custom_id: str) -> list[Result]:
+        if not chunks:
+            raise self._no_case(custom_id)
+        found = [
+            result
+            for blob in self._store.results(self.id, chunks)
+            for line in (blob or b"").splitlines()
+            for result in [orjson.loads(line)]
+            if result["custom_id"] == custom_id
+            and (result["error"] or {}).get("code") != "ID_CONFLICT"
+        ]
+        if not found:
+            raise NoSuchResultError(
+                f"case {custom_id[:80]!r} of batch {self.id} is not finished", "ask again later"
+            )
+        return found
+
+    @override
+    def search(
+        self,
+        wanted: ResultFilter = ANYTHING,
+        cursor: str | None = None,
+        limit: int = 50,
+        budget_seconds: float = 0.2,
+    ) -> ResultPage:
+        owners = _numbers(self._chunks_of(wanted.custom_id)) if wanted.custom_id else None
+        return Search(self._store, self.id, wanted, owners).page(cursor, limit, budget_seconds)
+
+    @override
+    def options(self) -> BatchOptions:
+        return self._store.options(self.id)
+
+    @override
+    def case(self, custom_id: str) -> bytes | None:
+        return self._case_in(self._chunks_of(custom_id), custom_id)
+
+    def _case_in(self, chunks: Sequence[str], custom_id: str) -> bytes | None:
+        for number in _numbers(chunks):
+            chunk = self._store.submitted(self.id, number)
+            if chunk is None:
+                return None
+            for line in chunk.jobs():
+                if not line.fault and peek_custom_id(line.raw) == custom_id:
+                    return line.raw.strip(JSON_SPACE)
+        raise self._no_case(custom_id)
+
+    def case_at(self, line: int) -> bytes | None:
+        """Return a line of the input by its number, from 1; None when it is freed, blank, or not there."""
+        low, high = 0, self.status().chunks
+        while low < high:
+            middle = (low + high) // 2
+            chunk = self._store.submitted(self.id, middle)
+            if chunk is None:
+                return None
+            index = line - chunk.first_line
+            if 0 <= index < chunk.line_count:
+                rows = chunk.raw.split(b"\n")
+                return rows[index].strip(JSON_SPACE) or None if index < len(rows) else None
+            low, high = (low, middle) if index < 0 else (middle + 1, high)
+        return None
+
+    def _chunks_of(self, custom_id: str) -> list[str]:
+        """Return the chunks that may have the line that owns an id."""
+        return self._store.chunks_of_id(self.id, Digester(self.id).of_id(custom_id))
+
+    def _no_case(self, custom_id: str) -> NoSuchResultError:
+        self.status()
+        return NoSuchResultError(
+            f"batch {self.id} has no case {custom_id[:80]!r}", "ids are matched exactly"
+        )
+
+    @override
+    def wait(self, timeout_seconds: float | None = None) -> BatchState:
+        deadline = None if timeout_seconds is None else time.monotonic() + timeout_seconds
+        position = ""
+        while not (state := self.status()).status.final:
+            left = 5.0 if deadline is None else deadline - time.monotonic()
+            if left <= 0:
+                raise self._not_done(state)
+            entries = self._store.read_log(self.id, position, min(left, 5.0), most=1000)
+            position = entries[-1].position if entries else position
+        return state
+
+    @override
+    def cancel(self) -> BatchState:
+        state = self._end(BatchStatus.CANCELLED)
+        self.record(Action.CANCEL, status=str(state.status))
+        return state
+
+    def give_up(self, reason: str) -> BatchState:
+        """End the batch as failed, because the rest of its cases will never come."""
+        return self._end(BatchStatus.FAILED, reason)
+
+    def _end(self, status: BatchStatus, reason: str = "") -> BatchState:
+        if self._store.close_batch(self.id, status, reason):
+            while close_open_chunks(self._store, self.id, status):
+                continue
+        return self.status()
+
+    @override
+    def retry(self, causes: Collection[str] = RETRYABLE) -> int:
+        state = self.status()
+        if not state.status.final:
+            raise BatchError(
+                f"batch {self.id} is still {state.status}", "wait for its end, or cancel it"
+            )
+        jobs, queue = 0, self.options().queue
+        for chunk, tally in list(self._store.records(self.id)):
+            again = _retryable_jobs(tally, causes)
+            expiry = self._settings.batch_expiry_seconds
+            if again and self._store.reopen(self.id, chunk, state.epoch + 1, expiry):
+                jobs += again
+                self._publisher.wake(queue)
+        self.record(Action.RETRY, jobs=str(jobs))
+        return jobs
+
+    @override
+    def pause(self) -> None:
+        self._set_paused(paused=True)
+
+    @override
+    def unpause(self) -> None:
+        self._set_paused(paused=False)
+        self._publisher.wake(self.options().queue)
+
+    def _set_paused(self, *, paused: bool) -> None:
+        if not self._store.pause_batch(self.id, paused=paused):
+            raise BatchError(f"batch {self.id} has ended", "`retry` opens it again")
+        self.record(Action.PAUSE if paused else Action.UNPAUSE)
+
+    @override
+    def delete(self) -> bool:
+        project = self._project()
+        deleted = self._store.delete(self.id)
+        if deleted:
+            self._record(Action.DELETE, project, {})
+        return deleted
+
+
+def _numbers(chunks: Sequence[str]) -> list[int]:
+    """Return the numbers that chunks were submitted under: parts of one have the same."""
+    return sorted({ChunkId.parse(chunk).number for chunk in chunks})
+
+
+def _retryable_jobs(tally: dict[str, Any], causes: Collection[str]) -> int:
+    jobs = 0
+    for field, count, _ in tally["summary"]:
+        _, _, outcome, cause = orjson.loads(field)
+        is_open = outcome in {"cancelled", "expired"} and not cause
+        if (outcome == "errored" and cause in causes) or (is_open and outcome.upper() in causes):
+            jobs += count
+    return jobs

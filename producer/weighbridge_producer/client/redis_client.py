@@ -1,0 +1,216 @@
+"""The client that stands on Redis itself: submit cases as batches, and find batches, graders and workers."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any
+
+from typing_extensions import override
+
+from weighbridge.broker.publisher import Publisher
+from weighbridge.errors import (
+    NoSuchWorkerError,
+    ServerError,
+    UnknownGraderError,
+    counted,
+)
+from weighbridge.graders.registry import default_registry
+from weighbridge.jobs.model import BatchState, GraderSpec, Priority, parse_specs
+from weighbridge.settings import read_settings
+from weighbridge.store import BatchOptions, Store
+from weighbridge.store.audit import Action, AuditLog, Entry, command_line_actor
+from weighbridge.store.health import Health, HealthCheck
+from weighbridge.store.projects import DEFAULT_PROJECT, check_project
+from weighbridge.store.worker_registry import Fleet, WorkerInfo
+from weighbridge_producer.client.base import Client
+from weighbridge_producer.client.redis_batch import RedisBatch
+from weighbridge_producer.input.source import Source
+from weighbridge_producer.submit.strict import checked
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from weighbridge.settings import Settings
+    from weighbridge.store.audit import Actor
+    from weighbridge_producer.client.base import Graders
+    from weighbridge_producer.input.source import Cases
+
+
+class RedisClient(Client):
+    """A connection to the Redis that batches live on, by default WEIGHBRIDGE_REDIS_URL.
+
+    A `patient` one waits while Redis restarts.
+    """
+
+    def __init__(
+        self,
+        url: str | None = None,
+        *,
+        key: str | None = None,  # noqa: ARG002 - Redis takes its password in the URL
+        settings: Settings | None = None,
+        patient: bool = True,
+    ) -> None:
+        self.settings = settings or read_settings()
+        address = url or self.settings.store_address
+        if not address:
+            raise ServerError(
+                "no server is named",
+                "give a Redis URL or that of `weighbridge serve`, set WEIGHBRIDGE_REDIS_URL or"
+                " WEIGHBRIDGE_API_URL, or use `weighbridge run`",
+            )
+        self.url = address
+        self.store = Store(address, patient=patient)
+        own_broker = self.settings.broker_url
+        self.publisher = Publisher(
+            self.settings, own_broker.get_secret_value() if own_broker else address
+        )
+        self.fleet = Fleet(self.store.redis)
+        self.actor = command_line_actor()  #: who acts, where nobody else is named
+
+    @override
+    def close(self) -> None:
+        self.store.close()
+        self.publisher.close()
+
+    @override
+    def submit(
+        self,
+        cases: Cases,
+        *,
+        graders: Graders = (),
+        metadata: dict[str, str] | None = None,
+        resume: str | None = None,
+        strict: bool = False,
+        priority: Priority = "normal",
+        project: str | None = None,
+    ) -> RedisBatch:
+        specs = parse_specs(graders)
+        readable = checked(cases, specs, self.settings) if strict else nullcontext(cases)
+        with readable as checked_cases:
+            source = Source(checked_cases, self.settings)
+            batch = (
+                self.batch(resume)
+                if resume
+                else self.open(
+                    source.name, specs, metadata=metadata, priority=priority, project=project
+                )
+            )
+            recorded = batch.recorded_resume() if resume else nullcontext()
+            with recorded, batch.given_up_on_error(source):
+                batch.feeder(source).feed()
+                batch.confirm()
+        return batch
+
+    def open(
+        self,
+        name: str,
+        specs: tuple[GraderSpec, ...],
+        *,
+        metadata: dict[str, str] | None = None,
+        priority: Priority = "normal",
+        project: str | None = None,
+        actor: Actor | None = None,
+    ) -> RedisBatch:
+        """Register an empty batch of a project; its feeder fills it. Raises InvalidProjectError."""
+        versions = self.check_graders(specs)
+        actor = actor or self.actor
+        options = BatchOptions(
+            *(specs, name, metadata, self.settings.queue, priority, versions),
+            *(check_project(project or DEFAULT_PROJECT), actor.name, actor.key_id),
+        )
+        batch = self.store.open_batch(
+            options,
+            expiry_seconds=self.settings.batch_expiry_seconds,
+            ttl_seconds=self.settings.result_ttl_seconds,
+        )
+        opened = self.batch(batch, actor)
+        opened.record(Action.SUBMIT)
+        return opened
+
+    def check_graders(self, specs: Sequence[GraderSpec]) -> dict[str, int]:
+        """Refuse graders that nobody knows, that no living worker has, or whose config is wrong.
+
+        Returns the versions, by grader id, that workers must have at least: those installed here.
+        """
+        registry, workers = default_registry(), self.fleet.alive()
+        advertised: dict[str, int] = {}
+        for worker in workers:
+            for grader, version in worker.graders.items():
+                advertised[grader] = max(version, advertised.get(grader, 0))
+        versions: dict[str, int] = {}
+        for spec in specs:
+            installed = spec.grader in registry.ids()
+            if not installed and spec.grader not in advertised:
+                raise UnknownGraderError(
+                    spec.grader, known=dict.fromkeys([*registry.ids(), *advertised])
+                )
+            if installed:
+                registry.create(spec.grader, dict(spec.config) if spec.config is not None else None)
+                versions[spec.grader] = registry.get(spec.grader).version
+            if workers and spec.grader not in advertised:
+                raise _nobody_has(spec.grader, workers, advertised)
+        return versions
+
+    @override
+    def batch(self, batch_id: str, actor: Actor | None = None) -> RedisBatch:
+        """Return a handle on a batch; what is done with it is done by `actor`, or else by this client's."""
+        return RedisBatch(self.store, self.publisher, self.settings, batch_id, actor or self.actor)
+
+    @override
+    def batches(self, most: int = 100, *, project: str | None = None) -> list[BatchState]:
+        return [state for state, _ in self.store.listed(self.store.batches(most, project=project))]
+
+    @override
+    def workers(self) -> list[WorkerInfo]:
+        return self.fleet.alive()
+
+    @override
+    def health(self, *, project: str | None = None) -> Health:
+        workers = self.fleet.alive()
+        length = self.publisher.queue_length()
+        check = HealthCheck(self.store.redis, workers, self.publisher.queue, length)
+        return check.health(project)
+
+    @override
+    def drain(self, worker: str, actor: Actor | None = None) -> None:
+        living = [info.name for info in self.workers()]
+        if worker not in living:
+            raise NoSuchWorkerError(
+                f"no living worker is called {worker[:80]!r}",
+                f"living: {', '.join(living) or 'none'}",
+            )
+        self.fleet.drain(worker)
+        entry = Entry(Action.DRAIN, actor or self.actor, details={"worker": worker[:200]})
+        AuditLog(self.store.redis).record(entry)
+
+    def pause_queue(self, queue: str) -> None:
+        """Let workers begin no more of any batch of a queue, until `unpause_queue`."""
+        self.store.pause_queue(queue, paused=True)
+        self._record_of_queue(Action.PAUSE, queue)
+
+    def unpause_queue(self, queue: str) -> None:
+        """Let workers go on with the batches of a queue."""
+        self.store.pause_queue(queue, paused=False)
+        self._record_of_queue(Action.UNPAUSE, queue)
+        self.publisher.wake(queue)
+
+    def _record_of_queue(self, action: Action, queue: str) -> None:
+        entry = Entry(action, self.actor, details={"queue": queue[:200]})
+        AuditLog(self.store.redis).record(entry)
+
+    @override
+    def graders(self) -> list[dict[str, Any]]:
+        """Return the catalogue of graders installed here."""
+        return default_registry().catalogue()
+
+
+def _nobody_has(
+    grader: str, workers: Sequence[WorkerInfo], advertised: Iterable[str]
+) -> UnknownGraderError:
+    failures = [worker.broken_plug_ins.get(grader) for worker in workers]
+    why = next((f" (it failed to load there: {failure})" for failure in failures if failure), "")
+    return UnknownGraderError(
+        grader,
+        known=sorted(advertised),
+        hint=f"none of {counted(len(workers), 'living worker')} has it{why}; install the plug-in where they run",
+    )

@@ -1,0 +1,1 @@
+"""Reading cases from files, pipes and archives."""

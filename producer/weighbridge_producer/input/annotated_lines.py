@@ -1,0 +1,80 @@
+"""Lines on their way to a service: as they are, but that a fault or a place found by the sender goes ahead of its line.
+
+A line that begins with the byte 0x1E (RS) is such a note, a JSON object, on the line after it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import msgspec
+import orjson
+
+from weighbridge.errors import InputError
+from weighbridge.jobs.model import ErrorCode, JobError
+from weighbridge_producer.input.encoding import SourceLine
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+_NOTE = b"\x1e"
+_Text = Annotated[str, msgspec.Meta(max_length=4_000)]
+_Count = Annotated[int, msgspec.Meta(ge=0, le=2**50)]
+
+
+class _Fault(msgspec.Struct):
+    code: ErrorCode
+    message: _Text
+    hint: _Text
+
+
+class _Note(msgspec.Struct):
+    """What the sender knows of a line and the line does not say."""
+
+    fault: _Fault | None = None
+    size: _Count = 0  #: bytes of input that it took; it may be empty for being far too long
+    origin: tuple[_Text, _Count] | None = None
+
+
+_decode = msgspec.json.Decoder(_Note).decode
+
+
+def framed(lines: Iterable[SourceLine]) -> Iterator[bytes]:
+    """Yield lines as a service reads them with `unframed`."""
+    for line in lines:
+        if line.fault or line.origin or line.raw.startswith(_NOTE):
+            fault = line.fault.as_dict() if line.fault else None
+            note = {"fault": fault, "size": line.size, "origin": line.origin}
+            yield _NOTE + orjson.dumps(note, option=orjson.OPT_APPEND_NEWLINE)
+        yield line.raw if line.raw.endswith(b"\n") else line.raw + b"\n"
+
+
+def unframed(lines: Iterable[SourceLine]) -> Iterator[SourceLine]:
+    """Yield the lines that `framed` was given; InputError for a note that makes no sense."""
+    noted = iter(lines)
+    for line in noted:
+        if line.fault or not line.raw.startswith(_NOTE):
+            yield line
+            continue
+        following = next(noted, None)
+        if following is None:
+            raise _broken("nothing follows the last note")
+        try:
+            yield _with_note(following, _decode(line.raw[1:]))
+        except msgspec.MsgspecError as error:
+            raise _broken(str(error)) from None
+
+
+def _with_note(line: SourceLine, note: _Note) -> SourceLine:
+    if found := note.fault:
+        line.fault = JobError(found.code, found.message, found.hint)
+        line.size = max(line.size, note.size)
+    line.origin = note.origin
+    return line
+
+
+def _broken(why: str) -> InputError:
+    return InputError(
+        f"the lines are not framed as they are said to be: {why[:200]}",
+        "send JSON lines without `framed`",
+    )

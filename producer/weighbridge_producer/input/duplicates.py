@@ -1,0 +1,45 @@
+"""Owners: which line has which custom_id, found again without a server."""
+
+from __future__ import annotations
+
+from enum import Enum, auto
+from functools import cached_property
+from hashlib import blake2b
+from sqlite3 import Connection
+
+from weighbridge_producer.input.temporary import scratch_database
+
+
+class Claim(Enum):
+    """What a line is to the custom_id on it."""
+
+    FIRST = auto()  #: no earlier line has it
+    REPEAT = auto()  #: the first line with it is the same
+    CONFLICT = auto()  #: the first line with it is another
+
+
+class Owners:
+    """The first line with each custom_id, by digests on disk: there may be millions."""
+
+    @cached_property
+    def _base(self) -> Connection:
+        # Most inputs never ask, and one job should not wait for a database.
+        return scratch_database("owners (id BLOB PRIMARY KEY, line BLOB)")
+
+    def claim(self, custom_id: str, line: bytes) -> Claim:
+        """Note a line's id, and say what an earlier line makes of it."""
+        key, digest = _digest(custom_id.encode()), _digest(line)
+        claimed = self._base.execute("INSERT OR IGNORE INTO owners VALUES (?, ?)", (key, digest))
+        if claimed.rowcount:
+            return Claim.FIRST
+        [owner] = self._base.execute("SELECT line FROM owners WHERE id = ?", (key,)).fetchone()
+        return Claim.REPEAT if owner == digest else Claim.CONFLICT
+
+    def close(self) -> None:
+        """Forget everything."""
+        if "_base" in self.__dict__:
+            self._base.close()
+
+
+def _digest(data: bytes) -> bytes:
+    return blake2b(data, digest_size=16).digest()

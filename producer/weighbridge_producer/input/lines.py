@@ -1,0 +1,153 @@
+"""One stream as lines, at constant memory whatever it holds: plain, gzip or zstd."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
+
+from weighbridge.errors import InputError
+from weighbridge.jobs.line import BYTE_ORDER_MARK
+from weighbridge.jobs.model import ErrorCode, JobError
+from weighbridge.settings import MIB
+from weighbridge_producer.input.decompress import DAMAGE, HEAD_BYTES, unpacked
+from weighbridge_producer.input.encoding import SourceLine
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from weighbridge.settings import Settings
+
+BLOCK_BYTES = 256 * 1024
+_EXPANSION_JUDGED_AFTER = 8 * MIB  #: little enough to pass in seconds, whatever the lines are
+
+
+class _BombError(Exception):
+    """Compressed input that expands beyond reason."""
+
+
+class StreamLines:
+    """The lines of one stream, each once; what cannot be read becomes a fault in its place."""
+
+    def __init__(
+        self,
+        stream: BinaryIO,
+        name: str,
+        settings: Settings,
+        on_bytes: Callable[[int], None] = lambda _: None,
+    ) -> None:
+        self._stream = _Counted(stream, on_bytes)
+        self._name = name
+        self._settings = settings
+        self.byte_order_mark = False  #: whether one was skipped at the start
+
+    def __iter__(self) -> Iterator[SourceLine]:
+        """Yield every line, newline included."""
+        try:
+            unpacking = unpacked(self._stream, self._stream.peek())
+            raw: io.RawIOBase = unpacking or self._stream
+            plain = io.BufferedReader(raw, BLOCK_BYTES)
+            self.byte_order_mark = plain.peek(len(BYTE_ORDER_MARK)).startswith(BYTE_ORDER_MARK)
+            if self.byte_order_mark:
+                plain.read(len(BYTE_ORDER_MARK))
+            yield from self._split(plain, packed=unpacking is not None)
+        except _BombError:
+            yield SourceLine(b"\n", _bomb_fault(self._settings.expansion_limit))
+        except DAMAGE as error:
+            yield SourceLine(b"\n", _damage_fault(error))
+        except OSError as error:
+            raise InputError(f"reading {self._name!r} failed: {error.strerror or error}") from None
+
+    def _split(
+        self, plain: io.BufferedReader[io.RawIOBase], *, packed: bool
+    ) -> Iterator[SourceLine]:
+        limit = self._settings.line_limit_bytes
+        readline, most = plain.readline, limit + 2
+        total = 0
+        while line := readline(most):
+            size = len(line)
+            if size > limit and not (size == limit + 1 and line.endswith(b"\n")):
+                source_line = self._skip_rest(plain, line, total, packed=packed)
+                size = source_line.size
+            else:
+                source_line = SourceLine(line, None, size)
+            total += size
+            if packed:
+                self._judge_expansion(total)
+            yield source_line
+
+    def _skip_rest(
+        self, plain: io.BufferedReader[io.RawIOBase], line: bytes, before: int, *, packed: bool
+    ) -> SourceLine:
+        size = len(line)
+        while line and not line.endswith(b"\n"):
+            line = plain.readline(BLOCK_BYTES)
+            size += len(line)
+            if packed:
+                self._judge_expansion(before + size)
+        return SourceLine(b"\n", length_fault(size, self._settings.line_limit_bytes), size)
+
+    def _judge_expansion(self, plain_bytes: int) -> None:
+        if (
+            plain_bytes > _EXPANSION_JUDGED_AFTER
+            and plain_bytes > self._settings.expansion_limit * self._stream.consumed
+        ):
+            raise _BombError
+
+
+class _Counted(io.RawIOBase):
+    """Counts what is read of a stream, and lets its head be seen first."""
+
+    def __init__(self, stream: BinaryIO, on_bytes: Callable[[int], None]) -> None:
+        self._stream = stream
+        self._on_bytes = on_bytes
+        self._head = b""
+        self.consumed = 0  #: bytes as they lie there, compressed or not
+
+    def peek(self) -> bytes:
+        while len(self._head) < HEAD_BYTES and (
+            more := self._stream.read(HEAD_BYTES - len(self._head))
+        ):
+            self._head += more
+        return self._head
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._head or _read_some(self._stream, len(buffer))
+        data, self._head = data[: len(buffer)], data[len(buffer) :]
+        buffer[: len(data)] = data
+        self.consumed += len(data)
+        self._on_bytes(len(data))
+        return len(data)
+
+
+def _read_some(stream: BinaryIO, size: int) -> bytes:
+    # A pipe gives what it has: waiting for a full buffer would hold lines back.
+    read1 = getattr(stream, "read1", None)
+    return cast("bytes", read1(size) if read1 else stream.read(size))
+
+
+def length_fault(size: int, limit: int) -> JobError:
+    """Return why a line is too long."""
+    return JobError(
+        ErrorCode.LINE_TOO_LONG,
+        f"the line has {size:,} bytes, at most {limit:,} are allowed",
+        "split the case, or raise WEIGHBRIDGE_LINE_LIMIT_BYTES",
+    )
+
+
+def _bomb_fault(limit: int) -> JobError:
+    return JobError(
+        ErrorCode.INPUT_TOO_LARGE,
+        f"the compressed input expands more than {limit}-fold: it is not read beyond this line",
+        "decompress it yourself if it is what it should be, or raise WEIGHBRIDGE_EXPANSION_LIMIT",
+    )
+
+
+def _damage_fault(error: Exception) -> JobError:
+    return JobError(
+        ErrorCode.INPUT_TRUNCATED,
+        f"the compressed input ends early or is damaged here: {error}",
+        "what came before is graded; make the archive again for the rest",
+    )

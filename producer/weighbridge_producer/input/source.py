@@ -1,0 +1,185 @@
+"""Input: lines from files, folders, pipes, archives or Python objects, at constant memory whatever they hold."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
+
+from weighbridge.errors import InputError
+from weighbridge.jobs.model import ErrorCode, JobError
+from weighbridge_producer.input.duplicates import Owners
+from weighbridge_producer.input.encoding import SourceLine, encode_case
+from weighbridge_producer.input.files import InputFiles
+from weighbridge_producer.input.lines import BLOCK_BYTES, StreamLines, length_fault
+from weighbridge_producer.input.trace_cases import as_cases
+
+if TYPE_CHECKING:
+    from weighbridge.settings import Settings
+
+Cases = str | Path | BinaryIO | Iterable[Mapping[str, Any] | bytes | str | SourceLine]
+
+
+class Source:
+    """Where cases come from; iterating yields its lines, from the first each time if it can be read again.
+
+    Files, folders and patterns of files may hold cases or bare traces; each trace becomes a case.
+    """
+
+    def __init__(self, cases: Cases, settings: Settings) -> None:
+        self._cases = cases
+        self._settings = settings
+        self.byte_order_mark = False  #: whether one was skipped at the start
+        self.consumed = 0  #: bytes read of the files as they lie there, compressed or not
+        self.size: int | None = None  #: of the same, where it is known
+        self._found: InputFiles | None = None
+        if isinstance(cases, (str, Path)) and str(cases) != "-":
+            self._found = InputFiles(Path(cases))
+            self.size = self._found.size()
+
+    @property
+    def name(self) -> str:
+        """What to call the input."""
+        if isinstance(self._cases, (str, Path)):
+            return "standard input" if str(self._cases) == "-" else str(self._cases)
+        return str(getattr(self._cases, "name", "cases"))
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """What is read, in order, where that is files."""
+        return self._found.files if self._found else ()
+
+    @property
+    def names_places(self) -> bool:
+        """Whether lines tell their file, and their number in it."""
+        return self._found is not None and self._found.are_found
+
+    def would_take(self, file: str) -> bool:
+        """Whether a file of that name would be part of the input, the next time it is read."""
+        return self._found is not None and self._found.would_take(file)
+
+    @property
+    def rereadable(self) -> bool:
+        """Whether it can be read again from its start."""
+        # A named pipe has no size.
+        return self.size is not None
+
+    def fingerprint(self) -> list[list[str | int]]:
+        """Return what tells whether the files are those of before: their paths, sizes and times."""
+        found = [(file.absolute(), file.stat()) for file in self.files]
+        return [[str(path), status.st_size, status.st_mtime_ns] for path, status in found]
+
+    def __iter__(self) -> Iterator[SourceLine]:
+        """Yield every line; what cannot be read becomes a fault in its place.
+
+        The last line says if there were more than can be read, or than a batch may have.
+        """
+        settings = self._settings
+        total = 0
+        for count, line in enumerate(self._every_line(), start=1):
+            total += line.size
+            if count > settings.batch_limit_lines or total > settings.batch_limit_bytes:
+                yield self._too_large(line.size)
+                return
+            yield line
+
+    def _every_line(self) -> Iterator[SourceLine]:
+        self.consumed = 0
+        with closing(Owners()) as ids:
+            yield from self._lines_of_all(ids)
+
+    def _lines_of_all(self, ids: Owners) -> Iterator[SourceLine]:
+        if self._holds_bytes:
+            for name, stream in self.streams():
+                yield from self._lines(stream, name, ids)
+        else:
+            yield from map(self._encoded, cast("Iterable[Any]", self._cases))
+
+    @property
+    def _holds_bytes(self) -> bool:
+        if isinstance(self._cases, (str, Path)):
+            return True
+        return hasattr(self._cases, "readline") and not isinstance(self._cases, io.TextIOBase)
+
+    @property
+    def is_one_stream(self) -> bool:
+        """Whether it is bytes from one place, which somebody else could read as well."""
+        return self._holds_bytes and not self.names_places
+
+    def streams(self) -> Iterator[tuple[str, BinaryIO]]:
+        """Yield its bytes where they are bytes: each stream, open, with its name."""
+        if self._found:
+            for file in self._found.files:
+                with self._opened(file) as stream:
+                    yield self._found.name_of(file), stream
+        elif isinstance(self._cases, (str, Path)):
+            yield "stdin", sys.stdin.buffer
+        else:
+            yield self.name, cast("BinaryIO", self._cases)
+
+    @contextmanager
+    def _opened(self, file: Path) -> Iterator[BinaryIO]:
+        try:
+            stream = file.open("rb", buffering=BLOCK_BYTES)
+        except OSError as error:
+            raise InputError(f"the input {str(file)!r} cannot be read: {error.strerror}") from None
+        with stream:
+            yield stream
+
+    def _lines(self, stream: BinaryIO, name: str, ids: Owners) -> Iterator[SourceLine]:
+        lines = StreamLines(stream, self.name, self._settings, self._count)
+        found = _placed(lines, name, ids) if self.names_places else as_cases(iter(lines), name, ids)
+        for line in found:
+            self.byte_order_mark |= lines.byte_order_mark
+            yield line
+
+    def _count(self, size: int) -> None:
+        self.consumed += size
+
+    def _too_large(self, size: int) -> SourceLine:
+        settings = self._settings
+        fault = JobError(
+            ErrorCode.INPUT_TOO_LARGE,
+            f"the batch ends here: at most {settings.batch_limit_lines:,} lines"
+            f" and {settings.batch_limit_bytes:,} bytes",
+            "submit the rest as another batch",
+        )
+        return SourceLine(b"\n", fault, size)
+
+    def _encoded(self, case: Mapping[str, Any] | bytes | str | SourceLine) -> SourceLine:
+        if isinstance(case, SourceLine):
+            return case
+        line = encode_case(case)
+        if line.size > self._settings.line_limit_bytes + 1:
+            fault = length_fault(line.size - 1, self._settings.line_limit_bytes)
+            return SourceLine(b"\n", fault, line.size)
+        return line
+
+
+def _placed(lines: Iterable[SourceLine], name: str, ids: Owners) -> Iterator[SourceLine]:
+    """Yield the cases of one file among several: each tells where it stands, and ends with its line."""
+    in_line, in_item = f"{name}, line", f"{name}, item"
+    read = 0
+
+    def numbered() -> Iterator[SourceLine]:
+        nonlocal read
+        for line in lines:
+            read += 1
+            line.origin = (in_line, read)
+            yield line
+
+    passed_on = 0
+    for count, line in enumerate(as_cases(numbered(), name, ids), 1):
+        if line.origin:
+            passed_on += 1
+        elif read == count:
+            line.origin = (in_line, count)
+        else:
+            # Made of a document that was read as a whole, behind the blank lines before it.
+            line.origin = (in_item, count - passed_on)
+        if not line.raw.endswith(b"\n"):
+            line.raw += b"\n"
+        yield line

@@ -1,0 +1,205 @@
+"""Bare traces as cases: a file of traces is input as it is.
+
+A file may have a trace on each line, or be one JSON document: a trace, a list of traces, or an export that holds
+several; and all lines of a file may be one session. A trace's case is named after the trace's own id, or else after its file and line.
+"""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+import orjson
+
+from weighbridge.jobs.line import JSON_SPACE
+from weighbridge.jobs.model import NAME_LIMIT
+from weighbridge.settings import MIB
+from weighbridge.traces.split import opens_session, session_id, single_traces, spans_lines
+from weighbridge_producer.input.duplicates import Claim, Owners
+from weighbridge_producer.input.encoding import SourceLine
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_DOCUMENT_LIMIT_BYTES = 128 * MIB
+_OPENING = b"{[,"  #: what the first line of a document over several lines ends with
+_CASE_KEYS = frozenset({"custom_id", "inputs"})
+_ID_KEYS = ("id", "trace_id", "traceId", "session_id")
+
+
+class _Named(msgspec.Struct):
+    custom_id: Any = msgspec.UNSET
+    inputs: msgspec.Raw = msgspec.Raw()
+    id: Any = None
+    trace_id: Any = None
+    traceId: Any = None  # noqa: N815 - as it is written
+    session_id: Any = None
+
+
+_Bare = _Named | list[msgspec.Raw]
+_named = msgspec.json.Decoder(_Bare)
+
+
+def as_cases(lines: Iterator[SourceLine], name: str, ids: Owners) -> Iterator[SourceLine]:
+    """Yield lines of cases as they are; where the first shows that they are traces, a case for each trace.
+
+    `ids` are those that earlier files of the same input have taken.
+    """
+    blank = 0
+    for head in lines:
+        if head.fault or head.raw.strip(JSON_SPACE):
+            break
+        blank += 1
+        yield head
+    else:
+        return
+    kind = "cases" if head.fault else input_kind(head.raw)
+    every = chain([head], lines)
+    if kind == "cases":
+        yield from every
+    elif kind == "traces":
+        yield from _Wrapper(name, ids).lines(every, blank + 1)
+    else:
+        yield from _document(every, name, ids)
+
+
+def input_kind(raw: bytes) -> str:
+    """Say what the first line begins: `cases`, `traces`, one on each line, or a `document` over all lines."""
+    try:
+        value = orjson.loads(raw)
+    except ValueError:
+        return "document" if raw.strip(JSON_SPACE)[-1:] in _OPENING else "cases"
+    if _is_case(value):
+        return "cases"
+    if spans_lines(value) or _are_cases(value) or opens_session(value):
+        return "document"
+    found = single_traces(value)
+    if not found:
+        return "cases"
+    return "traces" if found[0][1] is value else "document"
+
+
+def _document(lines: Iterator[SourceLine], name: str, ids: Owners) -> Iterator[SourceLine]:
+    """Yield the traces (or cases) of a document; if it is none, the lines as they are."""
+    read: list[SourceLine] = []
+    size = 0
+    for line in lines:
+        read.append(line)
+        size += line.size
+        if line.fault or size > _DOCUMENT_LIMIT_BYTES:
+            yield from read
+            yield from lines
+            return
+    items = _items(b"".join(line.raw for line in read))
+    if items is None:
+        yield from read
+        return
+    wrapper = _Wrapper(name, ids)
+    for place, item in enumerate(items, start=1):
+        # Outside of strings, where none can be, a line break is as good as a space.
+        raw = item.raw.strip().replace(b"\n", b" ").replace(b"\r", b" ")
+        bare = _bare(raw)
+        where = name if len(items) == 1 else f"{name}:{place}"
+        taken = size if place == 1 else 0
+        if bare is None:
+            yield SourceLine(raw + b"\n", None, taken)
+        else:
+            yield wrapper.case(raw, item.id or _own_id(bare), where, taken)
+
+
+class _Item(NamedTuple):
+    """A trace or a case in a document: its JSON as it stands there, and its id where that stands outside."""
+
+    raw: bytes
+    id: str | None = None
+
+
+def _items(document: bytes) -> list[_Item] | None:
+    """Return what a document holds; None where it is no JSON.
+
+    A document of no known shape counts as one trace: whoever grades it says what is wrong with it.
+    """
+    try:
+        value = orjson.loads(document)
+    except ValueError:
+        rows = [row.strip(JSON_SPACE) for row in document.split(b"\n")]
+        rows = [row for row in rows if row]
+        try:
+            value = [orjson.loads(row) for row in rows]
+        except ValueError:
+            return None
+        if opens_session(value[0]):
+            return [_Item(b"[%b]" % b",".join(rows), session_id(value))]
+        if not spans_lines(value):
+            return None
+    if type(value) not in {dict, list}:
+        return None
+    found = [(None, item) for item in value] if _are_cases(value) else single_traces(value)
+    if not found or found[0][1] is value:
+        return [_Item(document)]
+    if type(value) is list and found[0][1] is value[0]:
+        # As they were written: numbers and repeated keys must come before those who judge them.
+        return [_Item(bytes(raw)) for raw in msgspec.json.decode(document, type=list[msgspec.Raw])]
+    return [_Item(orjson.dumps(part), trace_id) for trace_id, part in found]
+
+
+def _is_case(value: Any) -> bool:
+    return type(value) is dict and bool(value.keys() & _CASE_KEYS)
+
+
+def _are_cases(value: Any) -> bool:
+    return type(value) is list and bool(value) and all(map(_is_case, value))
+
+
+class _Wrapper:
+    """Makes cases of traces, each with an id of its own."""
+
+    def __init__(self, name: str, ids: Owners) -> None:
+        self._name = name
+        self._ids = ids
+
+    def lines(self, lines: Iterator[SourceLine], first: int) -> Iterator[SourceLine]:
+        """Yield each line's trace as a case; lines that hold none as they are, to be told what is wrong with them."""
+        for number, line in enumerate(lines, start=first):
+            raw = line.raw.strip(JSON_SPACE)
+            bare = _bare(raw) if raw and not line.fault else None
+            if bare is None:
+                yield line
+            else:
+                yield self.case(raw, _own_id(bare), f"{self._name}:{number}", line.size)
+
+    def case(self, trace: bytes, own_id: str | None, place: str, size: int) -> SourceLine:
+        """Return the line of a trace's case, which took that many bytes of input."""
+        own_id = own_id if own_id and _is_name(own_id) else None
+        custom_id = own_id or _fitting(place)
+        # Two traces may bear one id; a trace that stands there twice is one job.
+        if own_id and self._ids.claim(own_id, trace) is Claim.CONFLICT:
+            custom_id = _fitting(f"{own_id} ({place})")
+        case = b'{"custom_id":%b,"inputs":{"trace":%b}}\n' % (orjson.dumps(custom_id), trace)
+        return SourceLine(case, None, size, custom_id=custom_id)
+
+
+def _bare(raw: bytes) -> _Bare | None:
+    """Return what a line's trace says of itself; None for a line that is a case, or no object or array."""
+    try:
+        found = _named.decode(raw)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+    is_case = isinstance(found, _Named) and (found.custom_id is not msgspec.UNSET or found.inputs)
+    return None if is_case else found
+
+
+def _own_id(bare: _Bare) -> str | None:
+    """Return the id that a trace gives itself."""
+    ids = () if isinstance(bare, list) else (getattr(bare, key) for key in _ID_KEYS)
+    return next((own for own in ids if type(own) is str and own), None)
+
+
+def _is_name(text: str) -> bool:
+    return 0 < len(text) <= NAME_LIMIT and text.isprintable()
+
+
+def _fitting(name: str) -> str:
+    """Return a name as a custom_id can be: its end, where it is too long."""
+    return "".join(c if c.isprintable() else "?" for c in name)[-NAME_LIMIT:]

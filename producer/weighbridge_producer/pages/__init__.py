@@ -1,0 +1,36 @@
+"""The pages: what people see of graders, batches, results and workers."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from fastapi import APIRouter
+
+from weighbridge_producer.pages import (
+    batches,
+    causes,
+    graders,
+    new_batch,
+    result,
+    results,
+    sign_in,
+    workers,
+)
+from weighbridge_producer.pages.rendering import compile_templates
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from fastapi import FastAPI
+
+
+@asynccontextmanager
+async def _prepared(_: FastAPI) -> AsyncIterator[None]:
+    compile_templates()
+    yield
+
+
+router = APIRouter(include_in_schema=False, lifespan=_prepared)
+for pages in (graders, new_batch, batches, causes, result, results, sign_in, workers):
+    router.include_router(pages.router)

@@ -1,0 +1,254 @@
+"""The batches, and one batch: how it stands, what became of its jobs, and what can be done with it."""
+
+from __future__ import annotations
+
+import shlex
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
+
+from weighbridge.errors import BatchError
+from weighbridge.store.api_keys import Role
+from weighbridge_producer.pages.addresses import batch_at
+from weighbridge_producer.pages.causes import causes_of
+from weighbridge_producer.pages.charts import Histogram, Segment, bar, histogram
+from weighbridge_producer.pages.progress import Sample, duration, progress_of
+from weighbridge_producer.pages.rendering import page
+from weighbridge_producer.service.auth import ManageBatch, ReadBatch, Reader, SubmitBatch
+from weighbridge_producer.service.service import Served
+
+if TYPE_CHECKING:
+    from weighbridge.jobs.model import BatchState, GraderSummary
+    from weighbridge.store import BatchOptions
+    from weighbridge_producer.client.redis_batch import RedisBatch
+    from weighbridge_producer.service.service import Service
+
+router = APIRouter()
+
+_PER_PAGE = 25
+_FARTHEST = 1_000_000  #: batches that are paged through
+_LABELS_SHOWN = 40
+_OUTCOMES = ("passed", "failed", "ungradable", "errored", "cancelled", "expired")
+#: The tone of an outcome, and the filter that its results go by.
+_TONES = {
+    "passed": ("pass", {"verdict": "pass"}),
+    "failed": ("fail", {"verdict": "fail"}),
+    "ungradable": ("ungradable", {"verdict": "ungradable"}),
+    "errored": ("errored", {"status": "errored"}),
+    "cancelled": ("muted", {"status": "cancelled"}),
+    "expired": ("muted", {"status": "expired"}),
+}
+
+_Amount = Query(ge=0, le=1e12, allow_inf_nan=False)
+
+
+class Row(NamedTuple):
+    """One batch in the list."""
+
+    state: BatchState
+    source: str
+    project: str
+    bar: list[Segment]
+    age: str
+
+
+class Outcome(NamedTuple):
+    """How many jobs of a label came to one end, of how many, and where they are listed."""
+
+    name: str
+    tone: str
+    jobs: int
+    of: int
+    noun: str
+    href: str
+
+
+@dataclass(frozen=True, slots=True)
+class LabelView:
+    """One label's jobs as the page shows them."""
+
+    summary: GraderSummary
+    name: str
+    bar: list[Segment]
+    outcomes: list[Outcome]
+    histogram: Histogram | None
+
+
+@router.get("/")
+def batches(
+    request: Request,
+    service: Served,
+    identity: Reader,
+    start: Annotated[int, Query(alias="from", ge=0, le=_FARTHEST)] = 0,
+) -> HTMLResponse:
+    """Show the batches, newest first."""
+    store, now = service.client.store, time.time()
+    ids = store.batches(start + _PER_PAGE + 1, project=identity.sees)[start:]
+    rows = [_row(state, options, now) for state, options in store.listed(ids[:_PER_PAGE])]
+    return page(
+        request,
+        "batches.html",
+        rows=rows,
+        has_projects=service.keys_required,
+        project=identity.sees,
+        start=start,
+        earlier=max(0, start - _PER_PAGE) if start else None,
+        later=start + _PER_PAGE if len(ids) > _PER_PAGE else None,
+        batch_at=batch_at,
+        badge_of=_badge_of,
+    )
+
+
+def _row(state: BatchState, options: BatchOptions, now: float) -> Row:
+    age = duration(max(0, now - state.created_at))
+    return Row(state, options.source, options.project, bar(state.counts), age)
+
+
+@router.get("/batches/{batch_id}")
+def batch(
+    request: Request,
+    service: Served,
+    who: Reader,
+    handle: ReadBatch,
+    retried: Annotated[int | None, Query(ge=0, le=10**12)] = None,
+) -> HTMLResponse:
+    """Show one batch."""
+    batch_id, options = handle.id, handle.options()
+    results_json_href = f"/api{batch_at(batch_id, 'results', format='ndjson')}"
+    return page(
+        request,
+        "batch.html",
+        **_standing(service, handle, None),
+        options=options,
+        has_projects=service.keys_required,
+        history=handle.history(),
+        retried=retried,
+        can_submit=who.role.includes(Role.SUBMIT),
+        can_delete=who.role.includes(Role.MANAGE),
+        is_complete=False,
+        has_ended_since=False,
+        causes_href=batch_at(batch_id, "causes"),
+        json_href=f"/api{batch_at(batch_id)}",
+        results_json_href=results_json_href,
+        results_url=shlex.quote(f"{str(request.base_url).rstrip('/')}{results_json_href}"),
+        needs_key=service.keys_required,
+    )
+
+
+@router.get("/batches/{batch_id}/live")
+def live(
+    request: Request,
+    service: Served,
+    handle: ReadBatch,
+    at: Annotated[float, _Amount] = 0,
+    done: Annotated[int, _Amount] = 0,
+    rate: Annotated[float, _Amount] = 0,
+) -> HTMLResponse:
+    """Show how a batch stands now, with the rate since the look whose numbers are given."""
+    try:
+        standing = _standing(service, handle, Sample(at, done, rate) if at else None)
+    except BatchError as error:
+        return page(request, "parts/gone.html", error=error)
+    return page(request, "parts/live.html", **standing, has_ended_since=True)
+
+
+def _standing(service: Service, handle: RedisBatch, before: Sample | None) -> dict[str, Any]:
+    batch_id = handle.id
+    state, summary = handle.status(), handle.summary()
+    now = progress_of(state, time.time(), before)
+    sample = now.sample
+    return {
+        "batch_id": batch_id,
+        "state": state,
+        "is_final": state.status.final,
+        "badge": _badge_of(state),
+        "progress": now,
+        "has_workers": state.status.final or bool(service.client.workers()),
+        "duration": duration,
+        "bar": bar(state.counts),
+        "outcomes": _outcomes(batch_id, state.counts, state.counts.total, {}),
+        "labels": [_label(batch_id, each) for each in summary[:_LABELS_SHOWN]],
+        "labels_hidden": max(0, len(summary) - _LABELS_SHOWN),
+        "causes": causes_of(batch_id, summary),
+        "results_href": batch_at(batch_id, "results"),
+        "live_href": batch_at(
+            batch_id, "live", at=f"{sample.at:.3f}", done=sample.done, rate=f"{sample.rate:.3f}"
+        ),
+        "batch_at": batch_at,
+    }
+
+
+def _label(batch_id: str, summary: GraderSummary) -> LabelView:
+    return LabelView(
+        summary,
+        summary.label or "lines that are no cases",
+        bar(summary),
+        _outcomes(batch_id, summary, 0, {"label": summary.label}),
+        histogram(summary.scores),
+    )
+
+
+def _outcomes(batch_id: str, counts: Any, total: int, filters: dict[str, str]) -> list[Outcome]:
+    """Return the outcomes that there are, those of graders with the graded jobs as their denominator."""
+    every = total or sum(getattr(counts, name) for name in _OUTCOMES)
+    found = []
+    for name in _OUTCOMES:
+        jobs = getattr(counts, name)
+        tone, wanted = _TONES[name]
+        is_verdict = "verdict" in wanted
+        if jobs or (name in {"passed", "failed"} and counts.graded):
+            href = batch_at(batch_id, "results", **filters, **wanted)
+            of = counts.graded if is_verdict else every
+            found.append(Outcome(name, tone, jobs, of, "graded" if is_verdict else "in all", href))
+    return found
+
+
+def _badge_of(state: BatchState) -> str:
+    """Return the class of a batch's status: how it ended, and the worst that its jobs came to."""
+    counts = state.counts
+    if not state.status.final:
+        return ""
+    if state.status != "completed":
+        return "errored"
+    if counts.failed:
+        return "fail"
+    # Where there was nothing to grade nothing passed either.
+    return "pass" if counts.passed == counts.total > 0 else "ungradable"
+
+
+@router.get("/batches/{batch_id}/{act}/confirm")
+def confirm(request: Request, batch: ReadBatch, act: str) -> HTMLResponse:
+    """Ask once more before a batch is cancelled or deleted."""
+    batch_id, state = batch.id, batch.status()
+    return page(
+        request,
+        "confirm.html",
+        batch_id=batch_id,
+        act="delete" if act == "delete" else "cancel",
+        state=state,
+        batch_at=batch_at,
+    )
+
+
+@router.post("/batches/{batch_id}/cancel")
+def cancel(batch: SubmitBatch) -> Response:
+    """Cancel a batch and go back to it."""
+    batch.cancel()
+    return RedirectResponse(batch_at(batch.id), 303)
+
+
+@router.post("/batches/{batch_id}/retry")
+def retry(batch: SubmitBatch) -> Response:
+    """Grade again what another try may mend, and go back to the batch."""
+    jobs = batch.retry()
+    return RedirectResponse(batch_at(batch.id, retried=jobs), 303)
+
+
+@router.post("/batches/{batch_id}/delete")
+def delete(batch: ManageBatch) -> Response:
+    """Delete a batch and go to the others."""
+    batch.delete()
+    return RedirectResponse("/", 303)

@@ -1,0 +1,148 @@
+"""Why jobs of a batch did not pass: grouped by cause, with a few of each to look at."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import orjson
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse
+
+from weighbridge.jobs.model import NAME_LIMIT
+from weighbridge.store.result_filter import ResultFilter
+from weighbridge_producer.pages.addresses import batch_at, result_at
+from weighbridge_producer.pages.rendering import page
+from weighbridge_producer.service.auth import ReadBatch
+from weighbridge_producer.service.turns import SearchTurn
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from weighbridge.jobs.model import GraderSummary
+    from weighbridge_producer.client.redis_batch import RedisBatch
+
+router = APIRouter()
+
+SHOWN = 20
+_EXEMPLARS = 3
+_SECONDS_A_CAUSE = 0.1
+_SECONDS_IN_ALL = 0.25
+_FOLDED = ("(other labels)", "(other causes)")  #: what the store counts beyond its limits
+
+
+class Exemplar(NamedTuple):
+    """A job that a cause is the cause of."""
+
+    name: str
+    href: str | None
+    told: str
+
+
+class Cause(NamedTuple):
+    """Why some jobs of one label did not pass."""
+
+    label: str
+    grader: str
+    reason: str
+    jobs: int
+    of: int  #: jobs of the label that were graded or errored
+    href: str | None  #: of the table of them
+    exemplars: tuple[Exemplar, ...] = ()
+
+    @property
+    def percent(self) -> float:
+        """The share of the label's jobs."""
+        return 100 * self.jobs / self.of if self.of else 0.0
+
+
+class Causes(NamedTuple):
+    """The causes of one batch, commonest first."""
+
+    shown: tuple[Cause, ...]
+    total: int  #: how many causes there are
+    jobs: int  #: that did not pass
+    noun: str  #: what these jobs are
+
+
+def causes_of(batch_id: str, summary: Sequence[GraderSummary]) -> Causes:
+    """Return what the summary counts as causes, with no exemplars yet."""
+    found = [
+        Cause(
+            each.label,
+            each.grader,
+            reason,
+            jobs,
+            each.graded + each.errored,
+            _table_of(batch_id, each.label, reason),
+        )
+        for each in summary
+        for reason, jobs in each.causes
+    ]
+    found.sort(key=lambda cause: (-cause.jobs, cause.label, cause.reason))
+    others = sum(each.ungradable + each.errored for each in summary)
+    jobs = others + sum(each.failed for each in summary)
+    return Causes(
+        tuple(found[:SHOWN]), len(found), jobs, "job that did not pass" if others else "failure"
+    )
+
+
+@router.get("/batches/{batch_id}/causes")
+def causes(
+    request: Request,
+    batch: ReadBatch,
+    _turn: SearchTurn,
+) -> HTMLResponse:
+    """Show the causes with exemplars; the search for these takes no longer than it may."""
+    batch_id, state = batch.id, batch.status()
+    found = causes_of(batch_id, batch.summary())
+    return page(
+        request,
+        "parts/causes.html",
+        batch_id=batch_id,
+        causes=found._replace(shown=with_exemplars(batch, found.shown)),
+        is_complete=True,
+        is_final=state.status.final,
+        causes_href=batch_at(batch_id, "causes"),
+    )
+
+
+def with_exemplars(batch: RedisBatch, shown: Sequence[Cause]) -> tuple[Cause, ...]:
+    """Return causes with the first jobs that are found of each, while time lasts."""
+    deadline = time.monotonic() + _SECONDS_IN_ALL
+    found = []
+    for cause in shown:
+        left = min(_SECONDS_A_CAUSE, deadline - time.monotonic())
+        first = _exemplars(batch, cause, left) if cause.href and left > 0 else ()
+        found.append(cause._replace(exemplars=first))
+    return tuple(found)
+
+
+def _exemplars(batch: RedisBatch, cause: Cause, seconds: float) -> tuple[Exemplar, ...]:
+    wanted = ResultFilter(label=cause.label, reason=cause.reason)
+    lines = batch.search(wanted, limit=_EXEMPLARS, budget_seconds=seconds).lines
+    return tuple(_exemplar(batch.id, orjson.loads(line)) for line in lines)
+
+
+def _exemplar(batch_id: str, result: dict[str, Any]) -> Exemplar:
+    custom_id = result["custom_id"]
+    if custom_id is None or result["label"] is None:
+        return Exemplar(custom_id or f"line {result['line']}", None, why(result))
+    return Exemplar(custom_id, result_at(batch_id, custom_id, result["label"]), why(result))
+
+
+def why(result: dict[str, Any]) -> str:
+    """Return what a result says of itself in one line: its error, or the check that it did not pass."""
+    if result["error"]:
+        return f"{result['error']['code']}: {result['error']['message']}"[:300]
+    evidence = (result["result"] or {}).get("evidence") or ()
+    first = next((entry for entry in evidence if not entry["passed"]), None)
+    chosen = first or next(iter(evidence), None)
+    return str(chosen["description"])[:300] if chosen else ""
+
+
+def _table_of(batch_id: str, label: str, reason: str) -> str | None:
+    # What was folded together, or cut, is no filter.
+    if label in _FOLDED or reason in _FOLDED or len(reason) > NAME_LIMIT:
+        return None
+    return batch_at(batch_id, "results", label=label, reason=reason)

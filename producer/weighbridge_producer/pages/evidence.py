@@ -1,0 +1,88 @@
+"""What a verdict rests on, as a result's page and the try of a grader list it."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from weighbridge.graders.values import as_json
+from weighbridge_producer.trace_view.annotated_json import problems_in
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from weighbridge_producer.trace_view.annotated_json import Problem
+
+_VALUE_CHARACTERS = 2_000
+_STEPS_LISTED = 50
+_ENTRIES_SHOWN = 200
+
+
+class StepLink(NamedTuple):
+    """A step that evidence names, and where it is shown."""
+
+    id: str
+    number: int | None
+    href: str | None
+
+
+class ShownEvidence(NamedTuple):
+    """An evidence entry as the page lists it."""
+
+    number: int
+    check: str
+    description: str
+    passed: bool
+    limit: str | None
+    observed: str | None
+    problems: tuple[Problem, ...]
+    excerpt: str
+    steps: list[StepLink]
+
+
+def shown_evidence(
+    judged: Mapping[str, Any] | None,
+    numbers: Mapping[str, int] = MappingProxyType({}),
+    step_href: Callable[[int], str] = str,
+) -> list[ShownEvidence]:
+    """Return the evidence of what a grader said; a step is linked where it has a number."""
+    listed = (judged or {}).get("evidence")
+    entries = listed if type(listed) is list else []
+    return [
+        _entry(number, entry, numbers, step_href)
+        for number, entry in enumerate(entries[:_ENTRIES_SHOWN], 1)
+        if type(entry) is dict
+    ]
+
+
+def _entry(
+    number: int,
+    entry: Mapping[str, Any],
+    numbers: Mapping[str, int],
+    step_href: Callable[[int], str],
+) -> ShownEvidence:
+    ids = entry.get("step_ids")
+    links = []
+    for each in ids[:_STEPS_LISTED] if type(ids) is list else ():
+        at = numbers.get(each) if type(each) is str else None
+        links.append(StepLink(str(each), at, step_href(at) if at else None))
+    problems = problems_in(entry.get("observed"))
+    return ShownEvidence(
+        number=number,
+        check=str(entry.get("check", "")),
+        description=str(entry.get("description", "")),
+        passed=bool(entry.get("passed")),
+        limit=_brief(entry, "limit"),
+        observed=None if problems else _brief(entry, "observed"),
+        problems=problems,
+        excerpt=str(entry.get("excerpt") or ""),
+        steps=links,
+    )
+
+
+def _brief(entry: Mapping[str, Any], name: str) -> str | None:
+    value = entry.get(name)
+    if value is None:
+        return None
+    text = value if type(value) is str else as_json(value)
+    return text if len(text) <= _VALUE_CHARACTERS else f"{text[:_VALUE_CHARACTERS]}…"

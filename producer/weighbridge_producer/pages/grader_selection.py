@@ -1,0 +1,96 @@
+"""The grader selector: which graders a batch gets, with which configuration and label."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from weighbridge.jobs.model import GRADERS_LIMIT
+from weighbridge_producer.pages.config_form import ConfigForm
+from weighbridge_producer.pages.config_settings import EntryError, json_value
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+MORE = "more_graders"  #: the field for graders written as JSON
+
+
+@dataclass(slots=True)
+class Pick:
+    """One installed grader in the selector."""
+
+    grader: Mapping[str, Any]  #: as the catalogue has it
+    form: ConfigForm
+    is_chosen: bool = False
+    label: str = ""
+
+    @property
+    def problems(self) -> list[str]:
+        """What is wrong with its configuration, where it is chosen."""
+        if not self.is_chosen:
+            return []
+        problems = [control.problem for control in self.form.controls if control.problem]
+        return [self.form.problem, *problems] if self.form.problem else problems
+
+    def as_spec(self) -> dict[str, Any]:
+        """Return it as a batch's graders are named."""
+        return {"grader": self.form.grader, "config": self.form.config, "label": self.label}
+
+
+@dataclass(slots=True)
+class ChosenGraders:
+    """All graders, those chosen, and more of them as JSON: the same grader twice, say, or one of the workers' own."""
+
+    picks: list[Pick]
+    more: str = ""
+    more_problem: str = ""
+    unknown: tuple[str, ...] = ()  #: chosen on a page of before, and not installed any more
+
+    @classmethod
+    def of(
+        cls, catalogue: Sequence[Mapping[str, Any]], entries: Mapping[str, Sequence[str]]
+    ) -> ChosenGraders:
+        """Return the selector as somebody filled it in; nothing is chosen where there are no entries."""
+        chosen = set(entries.get("grader", ()))
+        picks = []
+        for grader in catalogue:
+            name = grader["id"]
+            is_chosen = name in chosen
+            form = ConfigForm.submitted(name, entries) if is_chosen else ConfigForm.of(name)
+            label = entries.get(f"label.{name}", ("",))[-1].strip()
+            picks.append(Pick(grader, form, is_chosen, label))
+        graders = cls(picks, entries.get(MORE, ("",))[-1])
+        graders.more_problem = _problem_of(graders.more)
+        graders.unknown = tuple(sorted(chosen - {pick.form.grader for pick in picks}))
+        return graders
+
+    @property
+    def problems(self) -> list[str]:
+        """What is wrong with what was entered, each with its grader."""
+        more = [f"more graders: {self.more_problem}"] if self.more_problem else []
+        return [
+            *(f"no grader {name[:80]!r} is installed here" for name in self.unknown),
+            *(f"{pick.form.grader}: {problem}" for pick in self.picks for problem in pick.problems),
+            *more,
+        ]
+
+    def as_json(self) -> str:
+        """Return the graders chosen, as the API takes them."""
+        specs: list[Any] = [pick.as_spec() for pick in self.picks if pick.is_chosen]
+        if self.more.strip():
+            specs += json_value(self.more)
+        return orjson.dumps(specs).decode()
+
+
+def _problem_of(more: str) -> str:
+    if not more.strip():
+        return ""
+    try:
+        value = json_value(more)
+    except EntryError as error:
+        return f"it {error}"
+    if not isinstance(value, list) or not all(isinstance(one, str | dict) for one in value):
+        return 'it must be a list of ids or of {"grader": ..., "config": {...}, "label": ...}'
+    return "" if len(value) <= GRADERS_LIMIT else f"it has more than {GRADERS_LIMIT} graders"

@@ -1,0 +1,99 @@
+"""The catalogue of graders, and the page of each: what it means, its configuration, and a try."""
+
+from __future__ import annotations
+
+import inspect
+from typing import TYPE_CHECKING, Any
+
+import orjson
+from fastapi import APIRouter, Depends, Request
+from fastapi.responses import HTMLResponse
+from starlette.concurrency import run_in_threadpool
+
+from weighbridge.errors import UnknownGraderError
+from weighbridge.graders.registry import default_registry
+from weighbridge_producer.pages.config_form import ConfigForm
+from weighbridge_producer.pages.evidence import shown_evidence
+from weighbridge_producer.pages.forms import entries_of
+from weighbridge_producer.pages.playground import Input, example_inputs, pasted_inputs
+from weighbridge_producer.pages.rendering import page
+from weighbridge_producer.service.auth import Submitter, anybody
+from weighbridge_producer.service.problems import ProblemError
+from weighbridge_producer.service.service import Served
+
+if TYPE_CHECKING:
+    from weighbridge_producer.service.service import Service
+
+router = APIRouter()
+
+
+@router.get("/graders", dependencies=[Depends(anybody)])
+def show_catalogue(request: Request, service: Served) -> HTMLResponse:
+    """Show every grader that is installed here."""
+    failures = default_registry().failures
+    return page(request, "graders.html", graders=service.client.graders(), failures=failures)
+
+
+@router.get("/graders/{grader_id}/try", dependencies=[Depends(anybody)])
+@router.get("/graders/{grader_id}", dependencies=[Depends(anybody)])
+def show_grader(request: Request, grader_id: str, service: Served) -> HTMLResponse:
+    """Show one grader, with its own example to try."""
+    grader = _described(service.client.graders(), grader_id)
+    form = ConfigForm.of(grader_id, grader["example"]["config"])
+    return _page(request, service, grader, form, example_inputs(grader))
+
+
+@router.post("/graders/{grader_id}/try")
+async def try_grader(
+    request: Request,
+    grader_id: str,
+    service: Served,
+    identity: Submitter,
+) -> HTMLResponse:
+    """Grade what was pasted, with the configuration entered, and show the verdict beside both."""
+    grader = _described(service.client.graders(), grader_id)
+    limit = service.settings.try_it_limit_bytes
+    entries = await entries_of(request, limit, identity.project)
+    form = await run_in_threadpool(ConfigForm.submitted, grader_id, entries)
+    inputs, values = pasted_inputs(grader, entries)
+    if not form.is_valid or any(entry.problem for entry in inputs):
+        return _page(request, service, grader, form, inputs, status_code=422)
+    job = orjson.dumps({"inputs": values, "config": form.config})
+    answer = await service.trials.grade(grader_id, job, identity.project)
+    result, error = answer.get("result"), answer.get("error")
+    return _page(request, service, grader, form, inputs, result=result, error=error)
+
+
+def _described(catalogue: list[dict[str, Any]], grader_id: str) -> dict[str, Any]:
+    """Return a grader's entry in the catalogue; ProblemError when there is none."""
+    for grader in catalogue:
+        if grader["id"] == grader_id:
+            return grader
+    error = UnknownGraderError(grader_id, [grader["id"] for grader in catalogue])
+    raise ProblemError(404, error.code, error.message, "/graders lists them")
+
+
+def _page(
+    request: Request,
+    service: Service,
+    grader: dict[str, Any],
+    form: ConfigForm,
+    inputs: list[Input],
+    *,
+    result: dict[str, Any] | None = None,
+    error: dict[str, Any] | None = None,
+    status_code: int = 200,
+) -> HTMLResponse:
+    return page(
+        request,
+        "grader.html",
+        status_code=status_code,
+        grader=grader,
+        meaning=inspect.cleandoc(default_registry().get(grader["id"]).__doc__ or ""),
+        form=form,
+        inputs=inputs,
+        result=result,
+        evidence=shown_evidence(result),
+        error=error,
+        needs_key=service.keys_required,
+    )

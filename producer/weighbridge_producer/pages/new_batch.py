@@ -1,0 +1,181 @@
+"""A new batch: choose graders, drop a file or paste lines, look at the first cases, submit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from starlette.concurrency import run_in_threadpool
+
+from weighbridge.errors import WeighbridgeError
+from weighbridge_producer.client.redis_client import RedisClient
+from weighbridge_producer.pages.forms import Entries
+from weighbridge_producer.pages.grader_selection import ChosenGraders
+from weighbridge_producer.pages.preview import HEAD_BYTES, Head, Preview, preview_of
+from weighbridge_producer.pages.rendering import page
+from weighbridge_producer.service.auth import Submitter
+from weighbridge_producer.service.bodies import in_time
+from weighbridge_producer.service.form import Form
+from weighbridge_producer.service.problems import Problem, ProblemError, problem_of
+from weighbridge_producer.service.service import Served
+from weighbridge_producer.service.submission_params import Order
+from weighbridge_producer.service.upload import FORM, receive_batch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+router = APIRouter(prefix="/new")
+_PASTED = "pasted lines"
+_BOTH = "there are both pasted lines and a file"
+_PROBLEMS_TOLD = 5
+
+
+class NewBatchForm:
+    """The form, blank or as somebody filled it in."""
+
+    def __init__(self, catalogue: list[dict[str, Any]]) -> None:
+        self._catalogue = catalogue
+        self.graders = ChosenGraders.of(catalogue, {})
+        self.text = ""
+        self.is_strict = False
+        self.file_size = 0  #: as the browser tells it; 0 where it does not
+        self.is_submitting = False  #: whether this look is the last before the upload
+
+    def fill(self, fields: list[tuple[str, str]]) -> None:
+        """Take what was entered."""
+        entries: Entries = {}
+        for name, value in fields:
+            # As browsers send a text area's lines.
+            entries.setdefault(name, []).append(value.replace("\r\n", "\n"))
+        self.graders = ChosenGraders.of(self._catalogue, entries)
+        self.text = entries.get("text", [""])[-1]
+        self.is_strict = "strict" in entries
+        self.is_submitting = "submitting" in entries
+        size = entries.get("file_size", [""])[-1]
+        self.file_size = int(size) if size.isascii() and size.isdigit() and len(size) < 18 else 0
+
+    def read(self, fields: list[tuple[str, str]], file_name: str) -> tuple[Order, bytes]:
+        """Return what a filled-in form orders, and the lines pasted; ProblemError when it cannot be."""
+        self.fill(fields)
+        has_text = bool(self.text.strip())
+        if has_text and file_name:
+            raise _refused(_BOTH, "take one of them away")
+        if not has_text and not file_name:
+            raise _refused("there are no cases", "choose a file, or paste some lines")
+        return self.order(file_name or _PASTED), self.text.encode(errors="replace")
+
+    def order(self, source: str) -> Order:
+        """Return what is ordered of a source; ProblemError and our errors when it cannot be."""
+        if problems := self.graders.problems:
+            raise _refused("; ".join(problems[:_PROBLEMS_TOLD]), "mend the grader's configuration")
+        fields = [("graders", self.graders.as_json()), ("strict", str(self.is_strict).lower())]
+        return Order.of(fields, source)
+
+
+@router.get("")
+@router.get("/preview")
+def show_form(request: Request, service: Served, _: Submitter) -> HTMLResponse:
+    """Show the blank form."""
+    return _page(request, NewBatchForm(service.client.graders()))
+
+
+@router.post("")
+async def submit(request: Request, service: Served, identity: Submitter) -> Response:
+    """Submit what the form brings, as it arrives, and lead to its batch."""
+    form = NewBatchForm(service.client.graders())
+    try:
+        _check_is_form(request)
+        batch = await receive_batch(request, service, identity, form.read)
+    except (WeighbridgeError, ProblemError) as error:
+        return _page(request, form, trouble=_problem(error))
+    return RedirectResponse(f"/batches/{batch.id}", 303)
+
+
+@router.post("/preview")
+async def look(request: Request, service: Served, identity: Submitter) -> HTMLResponse:
+    """Show the first cases of what the form brings, and what is wrong with its first lines."""
+    form = NewBatchForm(service.client.graders())
+    try:
+        _check_is_form(request)
+        with service.arriving_bytes.account(identity.project) as take:
+            beginning = await _beginning(request, take)
+            # In turns: what is sent may be made to take long.
+            with await service.previews.turn(identity.project):
+                preview = await run_in_threadpool(_preview, form, *beginning, service.client)
+    except (WeighbridgeError, ProblemError) as error:
+        return _page(request, form, trouble=_problem(error))
+    return _page(request, form, preview=preview)
+
+
+async def _beginning(
+    request: Request, take: Callable[[int], None]
+) -> tuple[list[tuple[str, str]], str, bytes]:
+    """Return a form's fields, its file's name, and the file's beginning; a byte too much says that there is more."""
+    reading = Form(request.headers["content-type"], takes_any_field=True)
+    head = bytearray()
+    async with in_time():
+        async for piece in request.stream():
+            take(len(piece))
+            head += reading.feed(piece)
+            if len(head) > HEAD_BYTES:
+                break
+    return reading.fields, reading.file_name or "", bytes(head)
+
+
+def _preview(
+    form: NewBatchForm, fields: list[tuple[str, str]], name: str, head: bytes, client: RedisClient
+) -> Preview:
+    form.fill(fields)
+    has_text = bool(form.text.strip())
+    has_both = has_text and bool(name)
+    if has_both and form.is_submitting:
+        raise _refused(_BOTH, "take one of them away")
+    if has_text:
+        name, head = _PASTED, form.text.encode(errors="replace")
+    is_whole = max(len(head), form.file_size) <= HEAD_BYTES
+    order = form.order(name)
+    elsewhere = {grader for worker in client.workers() for grader in worker.graders}
+    beginning = Head(name, head[:HEAD_BYTES], is_whole)
+    preview = preview_of(beginning, order.graders, client.settings, elsewhere)
+    if form.is_submitting and preview.names_no_grader:
+        raise _refused("no line looked at names a grader, and none is chosen", "choose a grader")
+    if has_both:
+        preview.note = f"{_BOTH}: take one of them away. Only the lines are looked at here."
+    return preview
+
+
+def _check_is_form(request: Request) -> None:
+    if not request.headers.get("content-type", "").lower().startswith(FORM):
+        raise ProblemError(
+            415,
+            "UNSUPPORTED_MEDIA_TYPE",
+            "this page takes its own form",
+            "POST /api/batches takes cases as they are",
+        )
+
+
+def _refused(what: str, hint: str) -> ProblemError:
+    return ProblemError(422, "FORM_FIELD", what, hint)
+
+
+def _problem(error: WeighbridgeError | ProblemError) -> Problem:
+    return error.problem if isinstance(error, ProblemError) else problem_of(error)
+
+
+def _page(
+    request: Request,
+    form: NewBatchForm,
+    *,
+    preview: Preview | None = None,
+    trouble: Problem | None = None,
+) -> HTMLResponse:
+    return page(
+        *(request, "new.html"),
+        status_code=trouble.status if trouble else 200,
+        headers=dict(trouble.headers) if trouble else None,
+        form=form,
+        preview=preview,
+        trouble=trouble,
+        head_bytes=HEAD_BYTES,
+    )

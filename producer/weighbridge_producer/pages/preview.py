@@ -1,0 +1,302 @@
+"""A look at the beginning of an input before it is submitted: what it is, its first cases, and the lines that are wrong."""
+
+from __future__ import annotations
+
+import io
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import TYPE_CHECKING, Any, cast
+
+import orjson
+
+from weighbridge.errors import LineError, TraceError
+from weighbridge.graders.registry import default_registry
+from weighbridge.grading.case import parse_case
+from weighbridge.grading.line_grader import LineGrader
+from weighbridge.jobs.line import JSON_SPACE
+from weighbridge.jobs.model import ErrorCode, GraderSpec, JobError
+from weighbridge.settings import KIB, MIB
+from weighbridge.traces import FORMATS, read_traces
+from weighbridge.traces.split import is_trace
+from weighbridge_producer.input.decompress import DAMAGE, unpacked
+from weighbridge_producer.input.decompress import HEAD_BYTES as PACKED_SIGN_BYTES
+from weighbridge_producer.input.lines import BLOCK_BYTES, StreamLines
+from weighbridge_producer.input.source import Source
+from weighbridge_producer.input.trace_cases import input_kind
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+
+    from weighbridge.settings import Settings
+    from weighbridge.traces import Trace
+    from weighbridge_producer.input.encoding import SourceLine
+
+HEAD_BYTES = 256 * KIB  #: of an input that are looked at
+_LINES = 200
+_EXPANDED_BYTES = 4 * MIB
+_PARTS = 300_000  #: members of objects and arrays that are read in about a second
+_CASES_SHOWN = 5
+_FAULTS_SHOWN = 10
+_EXCERPT_CHARACTERS = 160
+_ANY_GRADER = (GraderSpec("string-match"),)  #: whether a grader is named is told as a fault
+_FORMAT_NAMES = {known.id: known.name for known in FORMATS}
+_PACKINGS = ((b"\x1f\x8b", "gzip"), (b"\x28\xb5\x2f\xfd", "zstd"))
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The beginning of an input."""
+
+    name: str
+    content: bytes
+    is_whole: bool
+
+    @property
+    def packing(self) -> str:
+        """How it is compressed; empty when it is not."""
+        return next((name for sign, name in _PACKINGS if self.content.startswith(sign)), "")
+
+    def bounded(self) -> Head:
+        """Return as much of it as is read in a moment, however much it expands to and however many parts that has."""
+        plain, is_all = self._plain()
+        end = _end_within(plain)
+        if is_all and end == len(plain):
+            return self
+        return Head(self.name, plain[:end], is_whole=False)
+
+    def _plain(self) -> tuple[bytes, bool]:
+        """Return its content unpacked, and whether that is all of it; what is damaged ends it."""
+        if not self.packing:
+            return self.content, True
+        packed = cast("io.RawIOBase", io.BytesIO(self.content))
+        unpacking = cast("io.RawIOBase", unpacked(packed, self.content[:PACKED_SIGN_BYTES]))
+        plain = bytearray()
+        with suppress(*DAMAGE):
+            while len(plain) <= _EXPANDED_BYTES and (piece := unpacking.read(BLOCK_BYTES)):
+                plain += piece
+        return bytes(plain), len(plain) <= _EXPANDED_BYTES
+
+    def stream(self) -> io.BytesIO:
+        """Return what of it can be read; of a plain beginning its whole lines."""
+        if self.is_whole or self.packing:
+            return _Named(self.content, self.name)
+        return _Named(self.content[: self.content.rfind(b"\n") + 1], self.name)
+
+
+def _end_within(plain: bytes) -> int:
+    """Return where the lines end that have no more parts together than are read in a moment."""
+    if _parts(plain) <= _PARTS:
+        return len(plain)
+    end = parts = 0
+    for line in io.BytesIO(plain):
+        parts += _parts(line)
+        if parts > _PARTS:
+            break
+        end += len(line)
+    return end
+
+
+def _parts(text: bytes) -> int:
+    return text.count(b",") + text.count(b"{") + text.count(b"[")
+
+
+class _Named(io.BytesIO):
+    def __init__(self, content: bytes, name: str) -> None:
+        super().__init__(content)
+        self.name = name
+
+
+@dataclass(frozen=True, slots=True)
+class CaseShown:
+    """One of the first cases."""
+
+    line: int
+    custom_id: str
+    size: int  #: bytes
+    excerpt: str
+    graders: tuple[str, ...]  #: the labels of those that will judge it
+    trace_format: str = ""
+    steps: int | None = None
+    lacks: tuple[str, ...] = ()  #: what graders would miss in it
+
+
+@dataclass(frozen=True, slots=True)
+class LineFault:
+    """Why a line cannot be graded."""
+
+    line: int
+    error: JobError
+
+
+@dataclass(slots=True)
+class Preview:
+    """What the beginning of an input shows."""
+
+    kind: str  #: `cases`, `traces` (one a line), `document`, or `nothing`
+    packing: str
+    is_all: bool = False  #: whether all of the input was looked at
+    lines: int = 0  #: that were looked at
+    cases: list[CaseShown] = field(default_factory=list)
+    faults: list[LineFault] = field(default_factory=list)  #: the first
+    faulty: int = 0  #: lines looked at that cannot be graded
+    unknown: int = 0  #: cases looked at whose trace has the shape of no format
+    first_unknown: int = 0  #: the line of the first of them
+    note: str = ""
+
+    @property
+    def names_no_grader(self) -> bool:
+        """Whether nothing looked at could be graded, for want of a grader."""
+        codes = {fault.error.code for fault in self.faults}
+        return self.faulty == self.lines and ErrorCode.NO_GRADER in codes
+
+    @property
+    def formats(self) -> list[str]:
+        """The formats of the traces shown."""
+        return list(dict.fromkeys(case.trace_format for case in self.cases if case.trace_format))
+
+
+def preview_of(
+    head: Head,
+    specs: Sequence[GraderSpec],
+    settings: Settings,
+    elsewhere: Collection[str] = (),
+) -> Preview:
+    """Look at an input's beginning as whoever submits it would read it; `elsewhere` are graders that workers have."""
+    packing = head.packing
+    is_one_line = not packing and b"\n" not in head.content
+    head = head.bounded()
+    lines = islice(StreamLines(head.stream(), head.name, settings), _LINES)
+    first = next(filter(_has, lines), None)
+    if first is None:
+        return Preview("nothing", packing, head.is_whole, note=_why_nothing(head, is_one_line))
+    kind = "cases" if first.fault else input_kind(first.raw)
+    preview = Preview(kind, packing)
+    if kind == "document" and not head.is_whole:
+        preview.note = "one JSON document over several lines, too long to look into here"
+        return preview
+    looking = _Looking(preview, tuple(specs), elsewhere)
+    preview.is_all = _look_at(head, settings, looking) and head.is_whole
+    return preview
+
+
+def _why_nothing(head: Head, is_one_line: bool) -> str:
+    if head.is_whole:
+        return ""
+    if is_one_line:
+        return f"its first line is longer than {HEAD_BYTES // KIB} KiB, or has too many parts"
+    return "its beginning holds no whole line, or one that is too large to look into here"
+
+
+def _look_at(head: Head, settings: Settings, looking: _Looking) -> bool:
+    """Look at the lines that hold something; False where there are more than are looked at."""
+    expanded = 0
+    for number, line in enumerate(Source(head.stream(), settings), 1):
+        if number > _LINES or expanded > _EXPANDED_BYTES:
+            return False
+        cut_off = line.fault and line.fault.code == ErrorCode.INPUT_TRUNCATED
+        if cut_off and not head.is_whole:
+            return False
+        if _has(line):
+            looking.at(number, line)
+        expanded += len(line.raw)
+    return True
+
+
+def _has(line: SourceLine) -> bool:
+    return bool(line.fault or line.raw.strip(JSON_SPACE))
+
+
+class _Looking:
+    """Adds lines to a preview."""
+
+    def __init__(
+        self, preview: Preview, specs: tuple[GraderSpec, ...], elsewhere: Collection[str]
+    ) -> None:
+        self._preview = preview
+        self._specs = specs
+        self._elsewhere = elsewhere
+        self._grader = LineGrader(specs)
+
+    def at(self, number: int, line: SourceLine) -> None:
+        """Look at one line."""
+        preview = self._preview
+        preview.lines += 1
+        fault = self._grader.fault_of(line.as_job(number))
+        if fault and not self._is_for_workers(fault, line):
+            preview.faulty += 1
+            if len(preview.faults) < _FAULTS_SHOWN:
+                preview.faults.append(LineFault(number, _as_told_here(fault)))
+        if not line.fault and _has_unknown_trace(line):
+            preview.unknown += 1
+            preview.first_unknown = preview.first_unknown or number
+        if len(preview.cases) < _CASES_SHOWN and not line.fault:
+            shown = _case_shown(number, line, self._specs)
+            if shown:
+                preview.cases.append(shown)
+
+    def _is_for_workers(self, fault: JobError, line: SourceLine) -> bool:
+        """Whether a grader is unknown only here."""
+        if fault.code != ErrorCode.UNKNOWN_GRADER or not self._elsewhere:
+            return False
+        case = parse_case(line.raw.rstrip(b"\n"), self._specs)
+        known = {*default_registry().ids(), *self._elsewhere}
+        return all(spec.grader in known for spec in case.graders)
+
+
+def _has_unknown_trace(line: SourceLine) -> bool:
+    """Whether a line is a case whose trace has the shape of no format; graders say so, as evidence."""
+    try:
+        trace = parse_case(line.raw.rstrip(b"\n"), _ANY_GRADER).inputs.get("trace")
+    except LineError:
+        return False
+    if type(trace) is list and trace and is_trace(trace[0]):
+        return False
+    return type(trace) in {dict, list} and not is_trace(trace)
+
+
+def _as_told_here(fault: JobError) -> JobError:
+    if fault.code != ErrorCode.NO_GRADER:
+        return fault
+    return JobError(fault.code, fault.message, "choose a grader above, or name one in the case")
+
+
+def _case_shown(number: int, line: SourceLine, specs: tuple[GraderSpec, ...]) -> CaseShown | None:
+    """Return a line's case for people; None where it is none, which its fault tells."""
+    try:
+        case = parse_case(line.raw.rstrip(b"\n"), specs or _ANY_GRADER)
+    except LineError:
+        return None
+    trace = _trace_in(case.inputs)
+    named = case.graders if specs or case.graders != _ANY_GRADER else ()
+    return CaseShown(
+        line=number,
+        custom_id=case.custom_id,
+        size=len(line.raw),
+        excerpt=orjson.dumps(case.inputs).decode()[:_EXCERPT_CHARACTERS],
+        graders=tuple(spec.label for spec in named),
+        trace_format=_FORMAT_NAMES.get(trace.format, trace.format) if trace else "",
+        steps=len(trace.steps) if trace else None,
+        lacks=tuple(_lacks(trace, named)) if trace else (),
+    )
+
+
+def _trace_in(inputs: dict[str, Any]) -> Trace | None:
+    try:
+        traces = read_traces(inputs["trace"]) if "trace" in inputs else ()
+    except TraceError:
+        return None  # a grader says what is wrong with it, as evidence
+    return traces[0] if len(traces) == 1 else None
+
+
+def _lacks(trace: Trace, specs: Sequence[GraderSpec]) -> Iterator[str]:
+    """Yield what graders need of a trace that it does not tell."""
+    registry = default_registry()
+    for spec in specs:
+        if spec.grader not in registry.ids():
+            continue
+        config = dict(spec.config) if spec.config is not None else None
+        needed = registry.get(spec.grader).requirements(config).capabilities
+        for capability, reason in trace.missing.items():
+            if capability in needed:
+                yield f"{spec.label}: no {capability.replace('_', ' ')}: {reason}"

@@ -1,0 +1,210 @@
+"""One result: its verdict, what it rests on, and for a trace its timeline."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import HTMLResponse, Response
+
+from weighbridge.errors import NoSuchResultError
+from weighbridge.jobs.model import NAME_LIMIT
+from weighbridge_producer.pages.addresses import batch_at, result_at
+from weighbridge_producer.pages.charts import hue_of, loop_strip, totals_chart
+from weighbridge_producer.pages.evidence import shown_evidence
+from weighbridge_producer.pages.rendering import page
+from weighbridge_producer.sandbox.case_reader import TooMuchError, read_apart
+from weighbridge_producer.service.auth import ReadBatch, Reader
+from weighbridge_producer.service.service import Served
+from weighbridge_producer.service.turns import LargeRead
+from weighbridge_producer.trace_view.case_view import (
+    TEXT_ON_STEP_PAGE,
+    CaseView,
+    StepView,
+    Wanted,
+    view_case,
+    view_step,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from weighbridge_producer.client.redis_batch import RedisBatch
+    from weighbridge_producer.service.auth import Identity
+    from weighbridge_producer.service.service import Service
+
+router = APIRouter()
+
+CustomId = Annotated[str, Query(min_length=1, max_length=1_000)]
+
+
+class Tab(NamedTuple):
+    """Another label of the same case."""
+
+    label: str
+    href: str
+    tone: str
+    is_current: bool
+
+
+@router.get("/batches/{batch_id}/result")
+def result(
+    request: Request,
+    service: Served,
+    identity: Reader,
+    batch: ReadBatch,
+    _turn: LargeRead,
+    custom_id: CustomId,
+    label: str = "",
+    step: Annotated[int | None, Query(ge=1, le=10**9)] = None,
+    first: Annotated[int | None, Query(alias="from", ge=1, le=10**9)] = None,
+) -> HTMLResponse:
+    """Show one result."""
+    batch_id = batch.id
+    results, line = batch.result_and_case(custom_id)
+    chosen = _chosen(results, custom_id, label)
+    view = _view_case(service, identity, batch, line, chosen, Wanted(step, first))
+    timeline = view.timeline
+    numbers = timeline.numbers if timeline else {}
+
+    def step_href(number: int) -> str:
+        if timeline and timeline.window.holds(number):
+            return f"#step-{number}"
+        return result_at(batch_id, custom_id, chosen["label"] or "", number)
+
+    def window_href(start: int) -> str:
+        query = {"custom_id": custom_id, "label": chosen["label"], "from_": start}
+        return f"{batch_at(batch_id, 'result', **query)}#timeline"
+
+    return page(
+        request,
+        "result.html",
+        batch_id=batch_id,
+        batch_href=batch_at(batch_id),
+        custom_id=custom_id,
+        result=chosen,
+        tone=tone_of(chosen),
+        tabs=_tabs(batch_id, custom_id, results, chosen),
+        evidence=shown_evidence(chosen["result"], numbers, step_href),
+        view=view,
+        timeline=timeline,
+        step=step,
+        charts=[totals_chart(each, timeline.window.total) for each in timeline.totals]
+        if timeline
+        else [],
+        loop_strip=loop_strip,
+        hue_of=hue_of,
+        step_href=step_href,
+        window_href=window_href,
+        whole_href=lambda number, part: batch_at(
+            batch_id, "step", custom_id=custom_id, label=chosen["label"], step=number, part=part
+        ),
+        case_href=batch_at(batch_id, "case", custom_id=custom_id),
+        # In the query: as a part of the path ".." would lead elsewhere.
+        raw_href=f"/api{batch_at(batch_id, 'results', custom_id=custom_id, label=chosen['label'])}",
+    )
+
+
+@router.get("/batches/{batch_id}/step")
+def step_page(
+    request: Request,
+    service: Served,
+    identity: Reader,
+    batch: ReadBatch,
+    _turn: LargeRead,
+    custom_id: CustomId,
+    step: Annotated[int, Query(ge=1, le=10**9)],
+    label: Annotated[str, Query(max_length=NAME_LIMIT)] = "",
+    part: Annotated[str, Query(max_length=20)] = "",
+    at: Annotated[int, Query(ge=0, le=10**9)] = 0,
+) -> HTMLResponse:
+    """Show one step of a trace with all of its texts."""
+    batch_id = batch.id
+    line = batch.case(custom_id)
+    take_slot = partial(service.large_cases.take, identity.project)
+    try:
+        view = read_apart(service.settings, take_slot, view_step, line, step, part, at)
+    except TooMuchError as error:
+        view = StepView(untold=str(error))
+    if view.steps and step > view.steps:
+        raise NoSuchResultError(
+            f"the trace of {custom_id[:80]!r} has no step {step}", f"it has {view.steps:,}"
+        )
+    return page(
+        request,
+        "step.html",
+        batch_id=batch_id,
+        custom_id=custom_id,
+        number=step,
+        view=view,
+        most=TEXT_ON_STEP_PAGE,
+        result_href=result_at(batch_id, custom_id, label, step),
+        more_href=lambda name, start: batch_at(
+            batch_id, "step", custom_id=custom_id, label=label, step=step, part=name, at=start
+        ),
+    )
+
+
+@router.get("/batches/{batch_id}/case")
+def case(batch: ReadBatch, _turn: LargeRead, custom_id: CustomId) -> Response:
+    """Answer with a case's line as it was submitted."""
+    line = batch.case(custom_id)
+    if line is None:
+        raise NoSuchResultError(
+            f"the inputs of {custom_id[:80]!r} are not kept any more", "the result stays"
+        )
+    headers = {"Content-Disposition": 'attachment; filename="case.json"'}
+    return Response(line, media_type="application/json", headers=headers)
+
+
+def tone_of(result: Mapping[str, Any]) -> str:
+    """Return the class that a result is shown in: its verdict, or what else became of it."""
+    judged = result["result"]
+    return str(judged["verdict"] if judged else result["status"])
+
+
+def _chosen(results: Sequence[dict[str, Any]], custom_id: str, label: str) -> dict[str, Any]:
+    """Return the result with a label; without one the first that did not pass."""
+    if not label:
+        return next((each for each in results if tone_of(each) != "pass"), results[0])
+    for each in results:
+        if each["label"] == label:
+            return each
+    known = ", ".join(str(each["label"]) for each in results[:20])
+    raise NoSuchResultError(
+        f"case {custom_id[:80]!r} has no result labelled {label[:80]!r}", f"it has {known}"
+    )
+
+
+def _tabs(
+    batch_id: str,
+    custom_id: str,
+    results: Sequence[dict[str, Any]],
+    chosen: dict[str, Any],
+) -> list[Tab]:
+    return [
+        Tab(
+            each["label"] or "(no label)",
+            result_at(batch_id, custom_id, each["label"] or ""),
+            tone_of(each),
+            each is chosen,
+        )
+        for each in results
+    ]
+
+
+def _view_case(
+    service: Service,
+    identity: Identity,
+    batch: RedisBatch,
+    line: bytes | None,
+    result: dict[str, Any],
+    wanted: Wanted,
+) -> CaseView:
+    facts = (batch.options().graders, result["label"], result["result"], wanted)
+    try:
+        take_slot = partial(service.large_cases.take, identity.project)
+        return read_apart(service.settings, take_slot, view_case, line, *facts)
+    except TooMuchError as error:
+        return CaseView(untold=str(error))

@@ -1,0 +1,84 @@
+"""Signing in to the pages with an API key, which a cookie then carries that no script can read."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Depends, Request
+from fastapi.responses import RedirectResponse, Response
+from starlette.concurrency import run_in_threadpool
+
+from weighbridge.errors import AccessError
+from weighbridge.store.api_keys import ApiKey
+from weighbridge_producer.pages.forms import entries_of
+from weighbridge_producer.pages.rendering import page
+from weighbridge_producer.service.auth import COOKIE, address_of, anybody, sign_in
+from weighbridge_producer.service.problems import Problem, problem_of
+from weighbridge_producer.service.service import Served
+
+router = APIRouter()
+_FORM_LIMIT_BYTES = 16 * 1024
+
+
+@router.get("/sign-in", dependencies=[Depends(anybody)])
+def ask_for_key(request: Request, service: Served, next: str = "/") -> Response:  # noqa: A002 - as the address has it
+    """Show the form that asks for a key; where keys are off nobody needs one."""
+    if not service.keys_required:
+        return RedirectResponse(_local(next), 303)
+    return _form(request, next, current=service.keys.find(request.cookies.get(COOKIE, "")))
+
+
+@router.post("/sign-in")
+async def take_key(request: Request, service: Served) -> Response:
+    """Keep a key that is right in a cookie, and go on to where its owner wanted to."""
+    entries = await entries_of(request, _FORM_LIMIT_BYTES)
+    target = entries.get("next", ["/"])[-1]
+    key = entries.get("key", [""])[-1].strip()
+    if not service.keys_required:
+        return RedirectResponse(_local(target), 303)
+    try:
+        await run_in_threadpool(sign_in, service, key, address_of(request))
+    except AccessError as error:
+        return _form(request, target, problem=problem_of(error))
+    answer = RedirectResponse(_local(target), 303)
+    answer.set_cookie(
+        *(COOKIE, key),
+        path="/",
+        secure=request.scope["scheme"] == "https",
+        httponly=True,
+        samesite="strict",
+    )
+    return answer
+
+
+@router.post("/sign-out")
+def forget_key(request: Request) -> Response:
+    """Drop the cookie."""
+    answer = RedirectResponse("/sign-in", 303)
+    is_secure = request.scope["scheme"] == "https"
+    answer.delete_cookie(COOKIE, path="/", secure=is_secure, httponly=True, samesite="strict")
+    return answer
+
+
+def _form(
+    request: Request, target: str, *, current: ApiKey | None = None, problem: Problem | None = None
+) -> Response:
+    # A bearer scheme in a page's answer would make some browsers ask for a password themselves.
+    headers = {
+        name: value
+        for name, value in (problem.headers if problem else {}).items()
+        if name != "WWW-Authenticate"
+    }
+    return page(
+        *(request, "sign_in.html"),
+        status_code=problem.status if problem else 200,
+        headers=headers,
+        target=_local(target),
+        current_key=current,
+        problem=problem,
+    )
+
+
+def _local(target: str) -> str:
+    """Return an address of this service to go on to; whatever is none leads to the first page."""
+    # Browsers take a backslash for a slash, and drop tabs and line breaks.
+    is_plain = target.isascii() and target.isprintable() and "\\" not in target
+    return target if is_plain and target.startswith("/") and not target.startswith("//") else "/"

@@ -1,0 +1,117 @@
+"""The workers: who is there, how fast they grade, what waits, and what to do about what is stuck."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import HTMLResponse
+
+from weighbridge_producer.pages.addresses import batch_at
+from weighbridge_producer.pages.progress import duration
+from weighbridge_producer.pages.rendering import page
+from weighbridge_producer.service.auth import Reader
+from weighbridge_producer.service.service import Served
+
+if TYPE_CHECKING:
+    from weighbridge.store.health import DeadLetter, Health
+    from weighbridge.store.worker_registry import WorkerInfo
+    from weighbridge_producer.service.auth import Identity
+    from weighbridge_producer.service.service import Service
+
+router = APIRouter()
+
+_SHOWN = 100
+_LEAST_SECONDS = 0.5  #: between two looks, for a rate to be told
+_BEAT_SECONDS = 30.0  #: of two looks; heartbeats come at intervals, and so do the counts in them
+_DO_ABOUT = {
+    "WORKER_KILLED": "the case kills its worker: look at its inputs and at the worker's log, then retry",
+    "TIMEOUT": "grading takes longer than a job may: raise WEIGHBRIDGE_JOB_DEADLINE_SECONDS, or make the case smaller, then retry",
+    "OUT_OF_MEMORY": "grading wants more memory than a child may have: raise WEIGHBRIDGE_CHILD_MEMORY_LIMIT_BYTES, then retry",
+}
+
+_Amount = Query(ge=0, le=1e15, allow_inf_nan=False)
+
+
+class ShownWorker(NamedTuple):
+    """One worker in the table."""
+
+    info: WorkerInfo
+    age: str
+    graders: str
+
+
+class ShownLetter(NamedTuple):
+    """Jobs that were given up, where they are listed, and what to do."""
+
+    letter: DeadLetter
+    href: str
+    advice: str
+
+
+@router.get("/workers")
+def workers(request: Request, service: Served, identity: Reader) -> HTMLResponse:
+    """Show the workers and what waits for them."""
+    return page(request, "workers.html", **_standing(service, identity, 0, 0))
+
+
+@router.get("/workers/live")
+def live(
+    request: Request,
+    service: Served,
+    identity: Reader,
+    at: Annotated[float, _Amount] = 0,
+    jobs: Annotated[int, _Amount] = 0,
+) -> HTMLResponse:
+    """Show them once more, with the rate since the look whose numbers are given."""
+    return page(request, "parts/workers.html", **_standing(service, identity, at, jobs))
+
+
+def _standing(service: Service, identity: Identity, at: float, jobs: int) -> dict[str, Any]:
+    health = service.client.health(project=identity.sees)
+    now = time.time()
+    graded = sum(worker.jobs for worker in health.workers)
+    took = now - at
+    # A worker that has ended takes its count with it: then there is no rate until the next look.
+    rate = (graded - jobs) / took if at and took >= _LEAST_SECONDS and graded >= jobs else None
+    is_fresh = at and took < _BEAT_SECONDS and graded >= jobs
+    since = (at, jobs) if is_fresh else (now, graded)
+    return {
+        "health": health,
+        "workers": [_worker(worker, now) for worker in health.workers[:_SHOWN]],
+        "stuck": health.stuck[:_SHOWN],
+        "letters": [_letter(letter) for letter in health.dead_letters[:_SHOWN]],
+        "children": sum(worker.concurrency for worker in health.workers),
+        "rate": rate,
+        "advice": _advice(health),
+        "live_href": f"/workers/live?at={since[0]:.3f}&jobs={since[1]}",
+        "batch_at": batch_at,
+        "duration": duration,
+    }
+
+
+def _worker(worker: WorkerInfo, now: float) -> ShownWorker:
+    graders = ", ".join(f"{name} {version}" for name, version in worker.graders.items())
+    return ShownWorker(worker, duration(max(0.0, now - worker.started_at)), graders)
+
+
+def _letter(letter: DeadLetter) -> ShownLetter:
+    href = batch_at(letter.batch_id, "results", label=letter.label, reason=letter.code)
+    return ShownLetter(letter, href, _DO_ABOUT.get(letter.code, "look at the cases, then retry"))
+
+
+def _advice(health: Health) -> str:
+    """Return what to do about how things stand; empty where there is nothing to do."""
+    waits = health.queue_length or health.stuck or health.active_batches
+    if not health.workers:
+        waiting = "Work waits and nobody does it." if waits else "No worker is there."
+        return f"{waiting} Start one: weighbridge worker --redis-url URL"
+    if all(worker.draining for worker in health.workers):
+        return "All workers finish what they have and leave. Start another before they are gone."
+    if health.stuck:
+        return (
+            "Some work has not moved for a while. Living workers send out again what they find; if it stays here, "
+            "restart the workers, or cancel and retry the batch."
+        )
+    return ""

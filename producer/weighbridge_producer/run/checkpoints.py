@@ -1,0 +1,84 @@
+"""Checkpoints of a run: results on the disk, then the state that says how far they go, then room on the server."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Self
+
+from weighbridge_producer.client.intervals import IntervalSet
+from weighbridge_producer.run.state import Collected
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from weighbridge_producer.client.collector import ChunkPage
+    from weighbridge_producer.run.result_file import GrowingFile
+    from weighbridge_producer.run.state import RunState
+
+_EVERY_SECONDS = 0.5
+
+
+class Checkpoints:
+    """Takes the results of a run, and makes a checkpoint of them at most every 0.5 s, in a thread of its own.
+
+    After a crash of the machine the results go at least as far as the state says, and the server lacks nothing else.
+    """
+
+    def __init__(
+        self,
+        state: RunState,
+        results: GrowingFile,
+        free: Callable[[Sequence[str]], None],
+        on_failure: Callable[[BaseException], None],
+    ) -> None:
+        self._state = state
+        self._results = results
+        self._free = free
+        self._on_failure = on_failure
+        self._lock = threading.Lock()
+        self._delivered = IntervalSet(state.collected.delivered)
+        self._rows = state.collected.rows
+        self._written_bytes = state.collected.written_bytes
+        self._cursor = state.collected.cursor
+        self._chunks: list[str] = []  # that are written and not freed yet
+        self._closing = threading.Event()
+        self._thread = threading.Thread(target=self._make_them, name="checkpoints", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self._closing.set()
+        self._thread.join()
+        if kind is None:
+            self._make_one()
+
+    def add(self, page: ChunkPage) -> None:
+        """Write a chunk's results out; the next checkpoint covers them."""
+        rows = page.lines.count(b"\n")
+        with self._lock:
+            self._written_bytes = self._results.append(page.lines)
+            self._delivered.add(page.start, page.end)
+            self._rows += rows
+            self._cursor = page.cursor
+            self._chunks.append(page.chunk)
+
+    def _make_them(self) -> None:
+        try:
+            while not self._closing.wait(_EVERY_SECONDS):
+                self._make_one()
+        except BaseException as error:  # noqa: BLE001 - it is raised again by the thread that collects
+            self._on_failure(error)
+
+    def _make_one(self) -> None:
+        with self._lock:
+            if not self._chunks:
+                return
+            chunks, self._chunks = self._chunks, []
+            delivered = tuple(self._delivered.intervals())
+            collected = Collected(self._cursor, self._written_bytes, self._rows, delivered)
+        self._results.sync()
+        self._state.collected = collected
+        self._state.save()
+        self._free(chunks)

@@ -1,0 +1,312 @@
+"""`weighbridge run`: everything on this machine, from the first line read to the last result written."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from weighbridge.embedded.server import EmbeddedServer
+from weighbridge.errors import (
+    BatchError,
+    ResultsIncompleteError,
+    ServerError,
+    WeighbridgeError,
+    counted,
+)
+from weighbridge.settings import GIB, masked
+from weighbridge_producer.client.contact import make_contact
+from weighbridge_producer.client.intervals import IntervalSet
+from weighbridge_producer.client.redis_batch import RedisBatch
+from weighbridge_producer.client.redis_client import RedisClient
+from weighbridge_producer.input.source import Source
+from weighbridge_producer.run.checkpoints import Checkpoints
+from weighbridge_producer.run.first_errors import first_errored
+from weighbridge_producer.run.local_worker import LocalWorker
+from weighbridge_producer.run.outputs import deliver
+from weighbridge_producer.run.result_file import GrowingFile, copy_out, results_path, sort_by_line
+from weighbridge_producer.run.state import Collected, RunState
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import BinaryIO
+
+    from weighbridge.jobs.model import BatchState, GraderSummary
+    from weighbridge.settings import Settings
+    from weighbridge_producer.client.collector import Collector
+    from weighbridge_producer.run.options import RunOptions
+
+_READY_SECONDS = 60.0
+_LOOK_SECONDS = 0.2
+_WATCH_SECONDS = 1.0  #: between looks at whether the server still has all that was submitted
+#: A private server carries the messages too, whatever broker is set for shared ones, and nobody waits for its memory.
+_PRIVATE = {"broker_url": None, "batch_expiry_seconds": 30 * 24 * 3600}
+_LEAVE_SECONDS = 5.0  #: for the threads to notice the end; one that waits for a pipe does not
+
+
+@dataclass(frozen=True, slots=True)
+class RunReport:
+    """What a run came to."""
+
+    state: BatchState
+    summary: list[GraderSummary]
+    seconds: float  #: first line read to last result written
+    server: str
+    resumed: bool
+    byte_order_mark: bool
+    errored: list[str]  #: the first jobs that errored, in words
+
+
+@dataclass(slots=True)
+class Progress:
+    """How a run stands, for whoever shows it."""
+
+    note: str = ""
+    state: BatchState | None = None
+    read_share: float | None = None  #: of the input, where its size is known
+
+
+class LocalRun:
+    """One run; `report = LocalRun(...).go()`. Interrupted, it leaves a folder that the next one resumes."""
+
+    def __init__(
+        self,
+        options: RunOptions,
+        settings: Settings,
+        show: Callable[[Progress], None],
+        stdout: BinaryIO | None = None,
+    ) -> None:
+        self._options = options
+        self._settings = settings
+        self._show = show
+        self._stdout = stdout
+        self._source = Source(options.cases, settings)
+        self._rereadable = self._source.rereadable and not options.once
+        self.state = RunState.begin(self._key(), resumable=self._rereadable)
+        self.server = masked(options.url) if options.url else ""
+        self.stuck = False  #: whether a thread still waits for input that may never come
+        self._progress = Progress()
+        self._stop = threading.Event()
+        self._failure: BaseException | None = None
+        self._started = 0.0
+
+    def _key(self) -> dict[str, Any]:
+        options = self._options
+        facts = self._source.fingerprint() if self._rereadable else None
+        graders = [spec.as_dict() for spec in options.graders]
+        outputs = [str(Path(output).absolute()) for output in options.outputs]
+        return {
+            "input": facts,
+            "graders": graders,
+            "outputs": outputs,
+            "server": masked(options.url or ""),
+        }
+
+    def go(self) -> RunReport:
+        """Run to the end. Raises what stops it; then `state.folder` is what can be resumed."""
+        private = self._options.url is None
+        with ExitStack() as stack:
+            if self._options.url:
+                make_contact(self._options.url)
+            url = self._options.url or stack.enter_context(self._private_server()).url
+            settings = (
+                self._settings if self._options.url else self._settings.model_copy(update=_PRIVATE)
+            )
+            broker = settings.broker_url.get_secret_value() if settings.broker_url else None
+            worker = LocalWorker(
+                url, self._options.workers, self.state.folder / "worker.log", broker
+            )
+            # On a shared server it may be at others' work, which it must finish.
+            stack.callback(worker.stop, at_once=private)
+            client = stack.enter_context(RedisClient(url, settings=settings))
+            batch, resumed = self._batch(client)
+            self._await_workers(client, worker)
+            report = self._grade(client, batch, worker, resumed=resumed)
+            if not private:
+                batch.delete()
+        self.state.remove()
+        return report
+
+    def _private_server(self) -> EmbeddedServer:
+        server = EmbeddedServer.start(self.state.folder / "server", maxmemory_bytes=2 * GIB)
+        self.server = f"a private {server.binary.name} {server.binary.version}"
+        return server
+
+    def _batch(self, client: RedisClient) -> tuple[RedisBatch, bool]:
+        if self.state.batch:
+            batch = client.batch(self.state.batch)
+            if self._can_go_on(batch):
+                return batch, True
+            batch.delete()
+            self.state.collected = Collected()
+        # A file's name may be no UTF-8, and the store's JSON must be.
+        name = self._source.name.encode(errors="backslashreplace").decode()
+        batch = client.open(name, self._options.graders)
+        self.state.batch, self.state.results = (
+            batch.id,
+            str(results_path(self._options.outputs, self.state.folder)),
+        )
+        self.state.save()
+        return batch, False
+
+    def _can_go_on(self, batch: RedisBatch) -> bool:
+        """Whether server and disk have all that was saved and will be needed, and the batch goes on or is done."""
+        path = Path(self.state.results)
+        if (path.stat().st_size if path.is_file() else 0) < self.state.collected.written_bytes:
+            return False
+        try:
+            self._collector(batch).check_nothing_was_freed()
+            return batch.status().closing is None
+        except BatchError:
+            return False
+
+    def _collector(self, batch: RedisBatch) -> Collector:
+        collected = self.state.collected
+        return batch.collector(collected.cursor or None, IntervalSet(collected.delivered))
+
+    def _await_workers(self, client: RedisClient, worker: LocalWorker) -> None:
+        deadline = time.monotonic() + _READY_SECONDS
+        self._tell("starting workers")
+        client.publisher.connect()
+        here = socket.gethostname()
+        while not any((info.host, info.pid) == (here, worker.pid) for info in client.workers()):
+            self._forget_dead_workers(client, worker, of_run_before=True)
+            worker.revive()
+            if time.monotonic() > deadline:
+                raise ServerError(
+                    f"the workers were not ready in {_READY_SECONDS:g} s",
+                    f"see {self.state.folder}/worker.log",
+                )
+            time.sleep(0.02)
+
+    def _forget_dead_workers(
+        self, client: RedisClient, worker: LocalWorker, *, of_run_before: bool = False
+    ) -> None:
+        """Let what dead workers had begun be graded again at once, not when they have been silent for long.
+
+        Workers of an interrupted run were ended with it: no job is to blame.
+        """
+        if self._options.url:
+            return  # others may work there
+        for info in client.workers():
+            if info.pid != worker.pid:
+                if of_run_before:
+                    client.fleet.say_farewell(info.name)
+                client.fleet.leave(info.name)
+
+    def _grade(
+        self, client: RedisClient, batch: RedisBatch, worker: LocalWorker, *, resumed: bool
+    ) -> RunReport:
+        self._started = time.perf_counter()
+        threads = [
+            threading.Thread(target=self._guarded, args=work, name=name, daemon=True)
+            for name, work in (
+                ("feeder", (self._feed, batch)),
+                ("lookout", (self._look, client, batch, worker)),
+            )
+        ]
+        for thread in threads:
+            thread.start()
+        try:
+            results = self._collect(batch)
+        finally:
+            self._leave(threads)
+        if self._failure:
+            raise self._failure
+        state = batch.status()
+        self._check_complete(state)
+        if self._options.sort:
+            sort_by_line(results)
+            if self._stdout:
+                copy_out(results, self._stdout)
+        report = RunReport(
+            state=state,
+            summary=batch.summary(),
+            seconds=time.perf_counter() - self._started,
+            server=self.server,
+            resumed=resumed,
+            byte_order_mark=self._source.byte_order_mark,
+            errored=first_errored(results, names_places=self._source.names_places)
+            if state.counts.errored
+            else [],
+        )
+        deliver(results, self._options.outputs)
+        return report
+
+    def _check_complete(self, state: BatchState) -> None:
+        """Raise ResultsIncompleteError unless every job has its result line; then the next run trusts nothing of this."""
+        rows = self.state.collected.rows
+        if state.status.final and rows == state.counts.total:
+            return
+        self.state.collected = Collected()
+        self.state.save()
+        raise ResultsIncompleteError(
+            f"{counted(rows, 'result line')} came for {counted(state.counts.total, 'job')} of batch"
+            f" {state.batch_id}, which is {state.status}: the server has lost some of them",
+            "run the same command again: it grades again what is missing",
+        )
+
+    def _leave(self, threads: list[threading.Thread]) -> None:
+        self._stop.set()
+        deadline = time.monotonic() + _LEAVE_SECONDS
+        for thread in threads:
+            # A pipe that stays silent keeps its reader, whatever we do.
+            waits = not self._rereadable and thread.name == "feeder"
+            thread.join(0.5 if waits else max(0.0, deadline - time.monotonic()))
+        self.stuck = any(thread.is_alive() for thread in threads)
+
+    def _guarded(self, work: Callable[..., None], *arguments: Any) -> None:
+        try:
+            work(*arguments)
+        except BaseException as error:  # noqa: BLE001 - it is raised again by the thread that collects
+            self._fail(error)
+
+    def _fail(self, error: BaseException) -> None:
+        self._failure = self._failure or error
+        self._stop.set()
+
+    def _feed(self, batch: RedisBatch) -> None:
+        feeder = batch.feeder(self._source, on_wait=self._tell, should_stop=self._stop.is_set)
+        feeder.feed()
+        self._tell("")
+        # A server that is restored to an older state while the run waits lacks what only this process has.
+        while not self._stop.wait(_WATCH_SECONDS):
+            feeder.feed_again_what_is_lost()
+
+    def _look(self, client: RedisClient, batch: RedisBatch, worker: LocalWorker) -> None:
+        while not self._stop.wait(_LOOK_SECONDS):
+            if worker.revive():
+                self._tell("the workers died and were started again")
+                self._forget_dead_workers(client, worker)
+            with suppress(WeighbridgeError):
+                self._progress.state = batch.status()
+            if self._source.size:
+                self._progress.read_share = self._source.consumed / self._source.size
+            self._show(self._progress)
+
+    def _tell(self, note: str) -> None:
+        self._progress.note = note
+        self._show(self._progress)
+
+    def _collect(self, batch: RedisBatch) -> Path:
+        growing = GrowingFile(
+            Path(self.state.results), keep_bytes=self.state.collected.written_bytes
+        )
+        stdout = None if self._options.sort else self._stdout
+        try:
+            if stdout:
+                copy_out(growing.path, stdout)
+            pages = self._collector(batch).pages(should_stop=self._stop.is_set)
+            with Checkpoints(self.state, growing, batch.free, self._fail) as checkpoints:
+                for page in pages:
+                    checkpoints.add(page)
+                    if stdout:
+                        stdout.write(page.lines)
+                        stdout.flush()
+        finally:
+            growing.close()
+        return growing.path

@@ -1,0 +1,74 @@
+"""A server and workers of the page's own, for `weighbridge serve --embedded`."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import threading
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from weighbridge.embedded.server import EmbeddedServer
+from weighbridge.errors import WeighbridgeError
+from weighbridge.settings import GIB
+from weighbridge_producer.run.local_worker import LocalWorker
+from weighbridge_producer.run.state import state_root
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_LOOK_SECONDS = 1.0
+
+
+def default_folder() -> Path:
+    """Return where batches are kept that no shared server has: they outlive the process."""
+    root = state_root()
+    return (root if os.environ.get("WEIGHBRIDGE_STATE_DIR") else root.parent) / "serve"
+
+
+class LocalService:
+    """A private server on a folder, and a worker on it that is started again when it dies."""
+
+    def __init__(
+        self, folder: Path, workers: int, on_failure: Callable[[WeighbridgeError], None]
+    ) -> None:
+        self.folder = folder
+        self._workers = workers
+        self._on_failure = on_failure
+        self._stack = ExitStack()
+        self._stop = threading.Event()
+
+    def __enter__(self) -> Self:
+        with ExitStack() as stack:
+            server = stack.enter_context(EmbeddedServer.start(self.folder, maxmemory_bytes=2 * GIB))
+            self.url = server.url
+            self._worker = LocalWorker(
+                server.url, self._workers, self._fresh_scratch() / "worker.log"
+            )
+            # What it has begun is graded again at the next start.
+            stack.callback(self._worker.stop, at_once=True)
+            lookout = threading.Thread(target=self._look, name="lookout", daemon=True)
+            lookout.start()
+            stack.callback(lookout.join)
+            stack.callback(self._stop.set)
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    def _fresh_scratch(self) -> Path:
+        """Return an empty folder for the worker, without what killed ones of before have left."""
+        scratch = self.folder / "worker"
+        shutil.rmtree(scratch, ignore_errors=True)
+        scratch.mkdir(mode=0o700)
+        return scratch
+
+    def _look(self) -> None:
+        while not self._stop.wait(_LOOK_SECONDS):
+            try:
+                self._worker.revive()
+            except WeighbridgeError as error:
+                self._on_failure(error)
+                return

@@ -1,0 +1,101 @@
+"""The JSON Lines file of a run's results: it grows as they come, and is put in order."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+import msgspec
+
+from weighbridge_producer.run.state import partial_name, sorting_name
+from weighbridge_producer.run.syncing import sync
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_COPY_BYTES = 1024 * 1024
+
+
+class _Place(msgspec.Struct):
+    line: int
+
+
+_place = msgspec.json.Decoder(_Place)
+
+
+class GrowingFile:
+    """Result lines on disk while a batch runs; cut back to a place known to be whole before it goes on."""
+
+    def __init__(self, path: Path, *, keep_bytes: int = 0) -> None:
+        self.path = path
+        # Not through a link, which somebody else may have put there.
+        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+        self._file = os.fdopen(os.open(path, flags, 0o666), "r+b")
+        self._file.truncate(keep_bytes)
+        self._file.seek(0, os.SEEK_END)
+        sync(path.parent)
+
+    def append(self, lines: bytes) -> int:
+        """Write lines out and return how long the file is now."""
+        self._file.write(lines)
+        self._file.flush()
+        return self._file.tell()
+
+    def sync(self) -> None:
+        """Put on the disk what was written out before."""
+        os.fsync(self._file.fileno())
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+
+def results_path(outputs: Iterable[str], folder: Path) -> Path:
+    """Return where the results of a run grow: beside their first plain output, to be renamed, or in its folder."""
+    for output in sorted(outputs):
+        if output.endswith(".jsonl"):
+            return Path(output).absolute().with_name(partial_name(folder))
+    return folder / "results.jsonl"
+
+
+def copy_out(results: Path, stdout: BinaryIO) -> None:
+    """Write a file of results to standard output."""
+    with results.open("rb") as source:
+        shutil.copyfileobj(source, stdout, _COPY_BYTES)
+    stdout.flush()
+
+
+def sort_by_line(path: Path) -> None:
+    """Put a file of results into the order of its input, in place, without holding it in memory."""
+    runs: list[
+        tuple[int, int, int]
+    ] = []  # the line a run of ordered results begins with, its offset and size
+    offset, last = 0, -1
+    with path.open("rb") as file:
+        for row in file:
+            number = _place.decode(row).line
+            if number < last or not runs or number > last + 1:
+                runs.append((number, offset, 0))
+            start, at, size = runs[-1]
+            runs[-1] = (start, at, size + len(row))
+            offset, last = offset + len(row), number
+        if runs == sorted(runs):
+            return
+        runs.sort()
+        target = sorting_name(path)
+        with target.open("wb") as out:
+            for _, at, size in runs:
+                file.seek(at)
+                _copy(file, out, size)
+    sync(target)
+    target.replace(path)
+    sync(path.parent)
+
+
+def _copy(source: BinaryIO, target: BinaryIO, size: int) -> None:
+    while size > 0:
+        block = source.read(min(size, _COPY_BYTES))
+        target.write(block)
+        size -= len(block)

@@ -1,0 +1,340 @@
+"""Verifying: grading the cases again, here, and comparing with the results at hand."""
+
+from __future__ import annotations
+
+from array import array
+from contextlib import closing
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import orjson
+
+from weighbridge.grading.line_grader import LineGrader, Tally
+from weighbridge.grading.receipt import encode_result
+from weighbridge.jobs.line import JSON_SPACE, peek_custom_id
+from weighbridge.jobs.model import RETRYABLE, ErrorCode, JobStatus
+from weighbridge_producer.input.duplicates import Claim, Owners
+from weighbridge_producer.input.source import Source
+from weighbridge_producer.input.temporary import scratch_database
+from weighbridge_producer.submit.feeder import ID_CONFLICT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
+    from typing import BinaryIO
+
+    from weighbridge.jobs.chunk import Line
+    from weighbridge.jobs.model import GraderSpec
+    from weighbridge.settings import Settings
+    from weighbridge_producer.input.encoding import SourceLine
+
+_SHOWN = 20
+_LABEL_SHOWN = 80
+_FIELDS_SHOWN = 10
+_VERDICTS = ("pass", "fail", "ungradable")
+_OTHERS = (
+    "No result is of these cases and graders: give the very cases of the run, and the --grader, --config and --graders"
+    " that it had."
+)
+_ALTERED = (
+    "If the cases, the --grader, --config and --graders, and the version of Weighbridge are those of the run, these"
+    " results were altered after it: run the cases again."
+)
+_UNPROVEN = (
+    "Grading again cannot tell what kept a job from being graded: `weighbridge retry` grades such jobs after all, and"
+    " --allow-unproven accepts them as they are."
+)
+_LAST_LINE = 2**63 - 1  #: the largest number that the index holds
+_CODES: dict[str, frozenset[str]] = {
+    JobStatus.ERRORED: RETRYABLE - {ErrorCode.CANCELLED, ErrorCode.EXPIRED},
+    JobStatus.CANCELLED: frozenset({ErrorCode.CANCELLED}),
+    JobStatus.EXPIRED: frozenset({ErrorCode.EXPIRED}),
+}  #: that a job may have by what happened to it, which nobody can tell afterwards
+
+
+class _Place(msgspec.Struct):
+    line: int
+
+
+class _Error(msgspec.Struct):
+    code: str
+    message: str
+    hint: str
+
+
+class _Row(msgspec.Struct):
+    custom_id: str | None
+    line: int
+    label: str | None
+    grader: str | None
+    grader_version: int | None
+    status: str
+    result: dict[str, Any] | None
+    error: _Error | None
+    metadata: dict[str, Any] | None
+    receipt: str | None
+
+
+_place = msgspec.json.Decoder(_Place)
+_UNDECODABLE = (msgspec.MsgspecError, ValueError, TypeError, RecursionError)
+
+
+@dataclass(slots=True)
+class Verification:
+    """What came of verifying a file of results."""
+
+    allow_unproven: bool = False  #: whether the unproven speak against the results
+    proven: int = 0  #: graded again to the same bytes
+    changed: int = 0  #: the result is another than the cases give
+    unproven: int = 0  #: not graded for what happened then, which grading now cannot tell
+    missing: int = 0  #: jobs of the cases without a result
+    surplus: int = 0  #: results without a job, or twice, or no results at all
+    complaints: list[str] = field(default_factory=list)  #: the first few
+    more_complaints: int = 0  #: that are not among them
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing speaks against the results."""
+        doubted = self.unproven and not self.allow_unproven
+        return not (self.changed or self.missing or self.surplus or doubted)
+
+    def complain(self, what: str) -> None:
+        """Note a complaint, unless there are many already."""
+        if len(self.complaints) < _SHOWN:
+            self.complaints.append(what)
+        else:
+            self.more_complaints += 1
+
+    def advice(self) -> list[str]:
+        """Return what to do about what speaks against the results."""
+        found = []
+        if not self.proven and (self.missing or self.surplus):
+            found.append(_OTHERS)
+        elif self.changed or self.missing or self.surplus:
+            found.append(_ALTERED)
+        if self.unproven and not self.allow_unproven:
+            found.append(_UNPROVEN)
+        return found
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the outcome as JSON shows it."""
+        return {
+            "ok": self.ok,
+            "proven": self.proven,
+            "changed": self.changed,
+            "unproven": self.unproven,
+            "missing": self.missing,
+            "surplus": self.surplus,
+            "complaints": self.complaints,
+        }
+
+
+def verify(
+    results: Path,
+    cases: str,
+    graders: Sequence[GraderSpec],
+    settings: Settings,
+    *,
+    allow_unproven: bool = False,
+) -> Verification:
+    """Grade every case again and compare.
+
+    Memory does not grow with the cases or the results, but for the results of one line. On disk, in temporary files,
+    there are some 15 bytes a result, to find it by, and some 50 a custom_id, to tell repeats and conflicts by.
+    """
+    outcome = Verification(allow_unproven)
+    grader = LineGrader(graders)
+    with (
+        results.open("rb") as file,
+        closing(_Index(file, outcome)) as index,
+        closing(Owners()) as owners,
+    ):
+        for number, line in enumerate(Source(cases, settings), start=1):
+            expected = _expected(number, line, grader, owners)
+            _Comparison(line.as_job(number), expected, index, outcome).settle()
+        index.settle_rest(outcome)
+    return outcome
+
+
+def _expected(number: int, line: SourceLine, grader: LineGrader, owners: Owners) -> list[bytes]:
+    """Return the results that a batch has of a line: none of a blank one or a repeat."""
+    content = line.raw.strip(JSON_SPACE)
+    if not line.fault:
+        if not content:
+            return []
+        custom_id = peek_custom_id(content)
+        claim = Claim.FIRST if custom_id is None else owners.claim(custom_id, content)
+        if claim is Claim.REPEAT:
+            return []
+        line.fault = ID_CONFLICT if claim is Claim.CONFLICT else None
+    # A tally of its own: one for all would grow with every label that a stranger thinks of.
+    return grader.grade(line.as_job(number), Tally()).splitlines()
+
+
+class _Comparison:
+    """The results that one line should have, beside those that it has."""
+
+    def __init__(
+        self, line: Line, expected: list[bytes], index: _Index, outcome: Verification
+    ) -> None:
+        self._line = line
+        self._index = index
+        self._outcome = outcome
+        self._wanted = dict.fromkeys(expected)
+        self._open: dict[str | None, dict[str, Any]] = {}  #: by label: results not found as such
+        self._whole = False  #: whether none of the line's jobs is settled yet
+
+    def settle(self) -> None:
+        """Count every result, and every one that is not there."""
+        jobs, rest = len(self._wanted), array("Q")
+        for offset, row in self._index.rows(self._line.number):
+            if row in self._wanted:
+                del self._wanted[row]
+            else:
+                rest.append(offset)
+        self._outcome.proven += jobs - len(self._wanted)
+        self._whole = jobs == len(self._wanted)
+        for row in self._wanted:
+            value = orjson.loads(row)
+            self._open[value["label"]] = value
+        for row in self._index.read(rest):
+            self._judge(row)
+        self._outcome.missing += len(self._open)
+        for label in self._open:
+            self._complain("no result", label)
+
+    def _judge(self, row: bytes) -> None:
+        """Count a result that is not what grading gives."""
+        found = _decoded(row)
+        if found is None:
+            self._outcome.surplus += 1
+            self._complain("a row that is no result")
+        elif found.label in self._open:
+            self._whole = False
+            job = self._open.pop(found.label)
+            if _could_have_happened(row, found, job):
+                self._note_unproven(found)
+            else:
+                self._outcome.changed += 1
+                self._complain(_difference(row, job), found.label)
+        elif self._whole and self._stands_for_all(row, found):
+            self._open.clear()
+            self._note_unproven(found)
+        else:
+            self._outcome.surplus += 1
+            self._complain("there is no such job", found.label)
+
+    def _note_unproven(self, found: _Row) -> None:
+        self._outcome.unproven += 1
+        if found.error and not self._outcome.allow_unproven:
+            self._complain(f"it says {found.error.code}, which cannot be proven", found.label)
+
+    def _stands_for_all(self, row: bytes, found: _Row) -> bool:
+        """Whether a row is the one result of a line that could not even be read, for what happened then."""
+        if found.label is not None or found.status != JobStatus.ERRORED:
+            return False
+        nothing = dict.fromkeys(("label", "grader", "grader_version", "metadata"))
+        return any(_could_have_happened(row, found, job | nothing) for job in self._open.values())
+
+    def _complain(self, what: str, label: str | None = None) -> None:
+        named = "" if label is None else f", label {label[:_LABEL_SHOWN]!r}"
+        place = f" ({self._line.place})" if self._line.place else ""
+        self._outcome.complain(f"line {self._line.number}{place}{named}: {what}")
+
+
+def _decoded(row: bytes) -> _Row | None:
+    try:
+        return msgspec.convert(orjson.loads(row), _Row)
+    except _UNDECODABLE:
+        return None
+
+
+def _difference(row: bytes, job: dict[str, Any]) -> str:
+    """Say in what a row differs from the result that its job gives."""
+    given = orjson.loads(row)
+    told, found = ((value.get("result") or {}).get("verdict") for value in (given, job))
+    if told != found and told in _VERDICTS and found in _VERDICTS:
+        return f"the verdict is {told}, and grading again gives {found}"
+    version = given["grader_version"]
+    if version and job["grader_version"] and version != job["grader_version"]:
+        return f"version {version} of the grader judged, and version {job['grader_version']} is installed here"
+    fields = [name for name in job if given.get(name) != job[name]]
+    fields += sorted(name[:_LABEL_SHOWN] for name in given.keys() - job.keys())
+    if not fields:
+        return "the values are what grading again gives, but written in other bytes"
+    return f"not what grading again gives: {', '.join(fields[:_FIELDS_SHOWN])}"
+
+
+def _could_have_happened(row: bytes, found: _Row, job: dict[str, Any]) -> bool:
+    """Whether a row is, byte for byte, a job's result when it is cancelled, expires or is errored on the way.
+
+    Only what the error says in words is free, and whether the grader was built by then.
+    """
+    error, codes = found.error, _CODES.get(found.status)
+    if error is None or codes is None or error.code not in codes:
+        return False
+    is_errored = found.status == JobStatus.ERRORED
+    version = job["grader_version"] if is_errored and found.grader_version is not None else None
+    # A worker that does not know a chunk's schema cannot read the ids in it.
+    is_unread = error.code == ErrorCode.SCHEMA_VERSION and found.custom_id is None
+    changes = {
+        "custom_id": None if is_unread and job["label"] is None else job["custom_id"],
+        "grader_version": version,
+        "status": found.status,
+        "result": None,
+        "error": msgspec.structs.asdict(error),
+        "receipt": None,
+    }
+    return encode_result(job | changes) == row + b"\n"
+
+
+class _Index:
+    """Where each line's results are in a file, in any order."""
+
+    def __init__(self, file: BinaryIO, outcome: Verification) -> None:
+        self._file = file
+        self._base = scratch_database("places (line INTEGER, at INTEGER, PRIMARY KEY (line, at))")
+        self._base.executemany("INSERT INTO places VALUES (?, ?)", self._places(outcome))
+        self._found = self._base.execute("SELECT line, at FROM places ORDER BY line, at")
+        self._next: tuple[int, int] | None = self._found.fetchone()
+
+    def _places(self, outcome: Verification) -> Iterator[tuple[int, int]]:
+        offset = 0
+        for at, row in enumerate(self._file, start=1):
+            try:
+                line = _place.decode(row).line
+            except _UNDECODABLE:
+                line = 0
+            if 0 < line <= _LAST_LINE:
+                yield line, offset
+            else:
+                outcome.surplus += 1
+                outcome.complain(f"line {at} of the results is no result")
+            offset += len(row)
+
+    def rows(self, number: int) -> Iterator[tuple[int, bytes]]:
+        """Yield the results of a line, and where each is; to be asked for every line in turn."""
+        while self._next and self._next[0] == number:
+            offset = self._next[1]
+            yield offset, self._at(offset)
+            self._next = self._found.fetchone()
+
+    def read(self, offsets: Iterable[int]) -> Iterator[bytes]:
+        """Yield the results at some places."""
+        return map(self._at, offsets)
+
+    def settle_rest(self, outcome: Verification) -> None:
+        """Count the results of lines that the cases do not have."""
+        while self._next:
+            outcome.surplus += 1
+            outcome.complain(f"line {self._next[0]}: the cases have no such line")
+            self._next = self._found.fetchone()
+
+    def _at(self, offset: int) -> bytes:
+        self._file.seek(offset)
+        return self._file.readline().removesuffix(b"\n")
+
+    def close(self) -> None:
+        """Forget every place."""
+        self._base.close()

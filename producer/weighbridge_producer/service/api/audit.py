@@ -1,0 +1,56 @@
+"""The audit log: who did what."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request
+from pydantic import BaseModel, Field
+from starlette.concurrency import run_in_threadpool
+
+from weighbridge_producer.service.auth import Manager
+from weighbridge_producer.service.schemas import AuditPageShape
+from weighbridge_producer.service.service import Served
+from weighbridge_producer.service.turns import search_turn
+
+PAGE_LIMIT = 1_000
+
+router = APIRouter(prefix="/api/audit", tags=["operations"])
+
+
+class AuditQuery(BaseModel, extra="forbid"):
+    """Which entries."""
+
+    batch: str | None = Field(None, description="only those about this batch")
+    since: float = Field(0, ge=0, le=1e11, description="seconds since the epoch")
+    project: str | None = Field(None, description="for admins: only this project's")
+    cursor: str | None = Field(None, description="`next_cursor` of the page before")
+    limit: int = Field(100, ge=1, le=PAGE_LIMIT)
+
+
+@router.get("", response_model=AuditPageShape)
+async def list_audit(
+    request: Request,
+    service: Served,
+    identity: Manager,
+    query: Annotated[AuditQuery, Query()],
+) -> dict[str, Any]:
+    """Return who submitted, resumed, cancelled, retried or deleted batches, made or revoked keys, or drained workers.
+
+    Entries of the key's project, of everything for admins, newest first. A page may have fewer than `limit` and a
+    `next_cursor` all the same.
+    """
+    project = identity.project_for(query.project) if query.project else identity.sees
+    await search_turn(request, service, identity)
+    found = await run_in_threadpool(
+        service.audit.page,
+        project=project,
+        batch=query.batch,
+        since=query.since,
+        cursor=query.cursor,
+        limit=query.limit,
+    )
+    return {
+        "entries": [entry.as_dict() for entry in found.entries],
+        "next_cursor": found.next_cursor,
+    }

@@ -1,0 +1,88 @@
+"""The graders: the catalogue, and one job graded at once to try a grader."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter, Depends, Request
+
+from weighbridge.errors import UnknownGraderError
+from weighbridge.graders.registry import default_registry
+from weighbridge_producer.service.auth import Submitter, anybody
+from weighbridge_producer.service.bodies import whole_body
+from weighbridge_producer.service.problems import ProblemError
+from weighbridge_producer.service.schemas import CatalogueShape, GraderShape, TrialShape
+from weighbridge_producer.service.service import Served
+
+_BODY: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "application/json": {
+                "schema": {
+                    "type": "object",
+                    "properties": {
+                        "inputs": {"type": "object"},
+                        "config": {"type": ["object", "null"]},
+                    },
+                    "required": ["inputs"],
+                    "additionalProperties": False,
+                }
+            }
+        },
+    }
+}
+
+router = APIRouter(prefix="/api/graders", tags=["graders"])
+
+
+@router.get(
+    "",
+    dependencies=[Depends(anybody)],
+    response_model=None,
+    responses={200: {"model": CatalogueShape}},
+)
+def list_graders(service: Served) -> dict[str, Any]:
+    """Return every grader that is installed here."""
+    return {"graders": service.client.graders()}
+
+
+@router.get(
+    "/{grader_id}",
+    dependencies=[Depends(anybody)],
+    response_model=None,
+    responses={200: {"model": GraderShape}},
+)
+def show_grader(grader_id: str, service: Served) -> dict[str, Any]:
+    """Return one grader."""
+    _check_known(grader_id)
+    return next(grader for grader in service.client.graders() if grader["id"] == grader_id)
+
+
+@router.post(
+    "/{grader_id}/grade",
+    openapi_extra=_BODY,
+    response_model=None,
+    responses={200: {"model": TrialShape}},
+)
+async def grade(
+    grader_id: str,
+    request: Request,
+    service: Served,
+    identity: Submitter,
+) -> dict[str, Any]:
+    """Grade one set of inputs at once, without the queue, and return the result as a result line has it."""
+    _check_known(grader_id)
+    limit = service.settings.try_it_limit_bytes
+    body = await whole_body(request, limit, identity.project)
+    answer = await service.trials.grade(grader_id, body, identity.project)
+    if error := answer.pop("error"):
+        raise ProblemError(422, error["code"], error["message"], error["hint"])
+    return answer
+
+
+def _check_known(grader_id: str) -> None:
+    known = default_registry().ids()
+    if grader_id not in known:
+        error = UnknownGraderError(grader_id, known)
+        raise ProblemError(404, error.code, error.message, error.hint)

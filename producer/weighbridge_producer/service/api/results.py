@@ -1,0 +1,151 @@
+"""Results: pages that match a filter, all of them as a stream, and those of one case."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import orjson
+from fastapi import APIRouter, Query, Request, Response
+from pydantic import BaseModel, Field
+from starlette.concurrency import run_in_threadpool
+
+from weighbridge.errors import NoSuchResultError
+from weighbridge.graders.base import Verdict
+from weighbridge.jobs.model import NAME_LIMIT, JobStatus
+from weighbridge.store.result_filter import TEXT_LIMIT, ResultFilter
+from weighbridge_producer.service.auth import ReadBatch, Reader
+from weighbridge_producer.service.held_stream import HeldStream
+from weighbridge_producer.service.problems import ProblemError
+from weighbridge_producer.service.result_stream import ResultStream
+from weighbridge_producer.service.schemas import CaseResultsShape, ResultPageShape
+from weighbridge_producer.service.service import Served
+from weighbridge_producer.service.turns import LargeRead, Turns, search_turn
+
+if TYPE_CHECKING:
+    from weighbridge.store.result_filter import ResultPage
+
+NDJSON = "application/x-ndjson"
+PAGE_LIMIT = 1_000
+
+router = APIRouter(prefix="/api/batches", tags=["results"])
+
+
+class ResultQuery(BaseModel, extra="forbid"):
+    """Which results, and how; what is left out or empty is whatever there is."""
+
+    verdict: str = Field("", json_schema_extra={"enum": ["", *Verdict]})
+    status: str = Field("", json_schema_extra={"enum": ["", *JobStatus]})
+    label: str = Field("", max_length=NAME_LIMIT)
+    grader: str = Field("", max_length=NAME_LIMIT)
+    reason: str = Field(
+        "", max_length=NAME_LIMIT, description="a cause as the batch's summary names it"
+    )
+    text: str = Field(
+        "", max_length=TEXT_LIMIT, description="anywhere in the result, whatever its case"
+    )
+    custom_id: str = Field("", max_length=NAME_LIMIT)
+    cursor: str | None = Field(None, description="`next_cursor` of the page before")
+    limit: int = Field(50, ge=1, le=PAGE_LIMIT, description="of a page; a stream has no limit")
+    format: Literal["json", "ndjson"] | None = Field(
+        None, description=f"`ndjson` is as `Accept: {NDJSON}`: all that match, a line each"
+    )
+    follow: bool = Field(False, description="a stream goes on until the batch has ended")
+    marked: bool = Field(
+        False,
+        description="a stream of everything tells places: a line of the byte 0x1E and a JSON string, a `cursor` for"
+        " such a stream to begin after the lines before it, or null to show that it lives",
+    )
+
+    def wanted(self) -> ResultFilter:
+        """Return what to look for."""
+        return ResultFilter(
+            *(self.verdict, self.status, self.label, self.grader),
+            *(self.reason, self.text, self.custom_id),
+        )
+
+
+@router.get(
+    "/{batch_id}/results",
+    responses={
+        200: {
+            "description": "a page, or with `ndjson` a stream of result lines: one that breaks off is not complete",
+            "model": ResultPageShape,
+            "content": {NDJSON: {"schema": {"type": "string"}}},
+        }
+    },
+)
+async def list_results(
+    batch: ReadBatch,
+    request: Request,
+    service: Served,
+    identity: Reader,
+    query: Annotated[ResultQuery, Query()],
+) -> Response:
+    """Return the results that match: a page as JSON, or all of them as a stream of lines."""
+    wanted = query.wanted()
+    if _streams(request, query):
+        if query.marked and wanted != ResultFilter():
+            raise _invalid("a marked stream has no filter", "leave out one of them")
+        stream = ResultStream(
+            *(service, batch, wanted, query.cursor or None),
+            follow=query.follow,
+            marked=query.marked,
+            turns=Turns(request.scope, identity.project),
+        )
+        with ExitStack() as held:
+            limits = [service.result_streams, *([service.listeners] if query.follow else [])]
+            slots = [held.enter_context(limit.take(identity.project)) for limit in limits]
+            await stream.begin()
+            held.pop_all()
+            return HeldStream(stream.blobs(), slots, NDJSON)
+    if query.follow or query.marked:
+        raise _invalid(
+            "only a stream can follow a batch, or be marked",
+            f"ask for it with format=ndjson, or with `Accept: {NDJSON}`",
+        )
+    await search_turn(request, service, identity)
+    page = await run_in_threadpool(batch.search, wanted, query.cursor or None, query.limit)
+    return Response(_page_json(page), media_type="application/json")
+
+
+def _invalid(why: str, hint: str) -> ProblemError:
+    return ProblemError(422, "INVALID_REQUEST", why, hint)
+
+
+def _streams(request: Request, query: ResultQuery) -> bool:
+    if query.format:
+        return query.format == "ndjson"
+    return NDJSON in request.headers.get("accept", "")
+
+
+def _page_json(page: ResultPage) -> bytes:
+    # The lines are JSON already.
+    return b'{"results":[%b],"next_cursor":%b,"complete":%b}' % (
+        b",".join(page.lines),
+        orjson.dumps(page.cursor),
+        orjson.dumps(page.complete),
+    )
+
+
+@router.get(
+    "/{batch_id}/results/{custom_id:path}",
+    response_model=None,
+    responses={200: {"model": CaseResultsShape}},
+)
+def show_results(
+    batch: ReadBatch,
+    custom_id: str,
+    _turn: LargeRead,
+    label: Annotated[str | None, Query(description="only this label's result")] = None,
+) -> Response:
+    """Return the results of one case, one for each of its graders."""
+    found = batch.result(custom_id)
+    chosen = [result for result in found if label is None or result["label"] == label]
+    if not chosen:
+        labels = ", ".join(str(result["label"])[:80] for result in found)
+        raise NoSuchResultError(
+            f"case {custom_id[:80]!r} of batch {batch.id} has no label {(label or '')[:80]!r}",
+            f"its labels are: {labels}",
+        )
+    return Response(orjson.dumps({"results": chosen}), media_type="application/json")

@@ -1,0 +1,44 @@
+"""The workers: who lives, who is to leave, and whether work goes on."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+from pydantic import BaseModel
+
+from weighbridge.store.health import Health
+from weighbridge.store.worker_registry import WorkerInfo
+from weighbridge_producer.service.auth import Admin, Reader
+from weighbridge_producer.service.service import Served
+
+router = APIRouter(prefix="/api", tags=["workers"])
+
+
+class Workers(BaseModel):
+    """The living workers, by name."""
+
+    workers: list[WorkerInfo]
+
+
+class Drained(BaseModel):
+    """A worker that was asked to leave."""
+
+    worker: str
+
+
+@router.get("/workers")
+def list_workers(service: Served, _: Reader) -> Workers:
+    """Return the living workers."""
+    return Workers(workers=service.client.workers())
+
+
+@router.get("/health")
+def show_health(service: Served, identity: Reader) -> Health:
+    """Return whether work goes on, and what holds it up; batches of the key's project only, of all for admins."""
+    return service.client.health(project=identity.sees)
+
+
+@router.post("/workers/{name:path}/drain", status_code=202)
+def drain_worker(name: str, service: Served, identity: Admin) -> Drained:
+    """Ask a worker to finish what it has begun, and leave."""
+    service.client.drain(name, identity.actor)
+    return Drained(worker=name)

@@ -1,0 +1,192 @@
+"""Who asks, what their key's role lets them do, and which batches it opens."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from ipaddress import IPv6Address, IPv6Network, ip_address
+from typing import Annotated
+
+from fastapi import Depends, Path, Request, Security
+from fastapi.security import HTTPBearer
+from starlette.concurrency import run_in_threadpool
+
+from weighbridge.errors import (
+    BatchNotFoundError,
+    KeyRefusedError,
+    KeyRequiredError,
+    RoleTooLowError,
+)
+from weighbridge.store.api_keys import Role
+from weighbridge.store.audit import Actor
+from weighbridge.store.projects import DEFAULT_PROJECT, check_project
+from weighbridge_producer.client.redis_batch import RedisBatch
+from weighbridge_producer.service.key_watch import PROJECT, key_ended
+from weighbridge_producer.service.problems import ProblemError
+from weighbridge_producer.service.service import Served, Service
+
+COOKIE = "weighbridge_key"
+WRONG_KEYS_PER_MINUTE = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Who asks."""
+
+    role: Role
+    key_id: str  #: empty where keys are off
+    name: str
+    project: str
+
+    @property
+    def sees(self) -> str | None:
+        """The project whose batches it may see; None for all."""
+        return None if self.role is Role.ADMIN else self.project
+
+    @property
+    def actor(self) -> Actor:
+        """Who the audit log says it was."""
+        return Actor(self.name, self.key_id)
+
+    def project_for(self, named: str | None) -> str:
+        """Return the project that a request is about: its key's, unless an admin names another."""
+        if not named or named == self.project:
+            return self.project
+        if self.role is not Role.ADMIN:
+            raise ProblemError(
+                403,
+                "OTHER_PROJECT",
+                f"the API key is of the project {self.project!r}, not {named[:80]!r}",
+                "leave the project out; only an admin key may name another",
+            )
+        return check_project(named)
+
+
+#: So that the OpenAPI document says which routes take a key; `token_of` reads it.
+_BEARER = HTTPBearer(
+    auto_error=False, scheme_name="key", description="`weighbridge keys make` makes one"
+)
+
+#: Everybody, where keys are off.
+LOCAL = Identity(Role.ADMIN, "", "local", DEFAULT_PROJECT)
+
+
+def require(role: Role) -> Callable[..., Awaitable[Identity]]:
+    """Return a dependency that lets in who has a key with that role, or a higher one."""
+
+    async def identity(
+        request: Request, service: Served, _: Annotated[object, Security(_BEARER)] = None
+    ) -> Identity:
+        if not service.keys_required:
+            return LOCAL
+        found = await run_in_threadpool(
+            _identify, service, token_of(request), address_of(request), role
+        )
+        service.key_watch.add(found.key_id, key_ended(request.scope))
+        request.scope[PROJECT] = found.project
+        return found
+
+    return identity
+
+
+#: Who may read, submit, manage and administer; a route gets whose key it is.
+Reader = Annotated[Identity, Depends(require(Role.READ))]
+Submitter = Annotated[Identity, Depends(require(Role.SUBMIT))]
+Manager = Annotated[Identity, Depends(require(Role.MANAGE))]
+Admin = Annotated[Identity, Depends(require(Role.ADMIN))]
+
+BatchId = Annotated[str, Path(description="as the submission answered it", examples=["wb_..."])]
+
+
+def visible_batch(service: Service, identity: Identity, batch_id: str) -> RedisBatch:
+    """Return a handle on a batch that somebody may see.
+
+    Of another project's batch BatchNotFoundError is raised, in the same words and after the same work as of one that
+    does not exist.
+    """
+    project = identity.sees
+    if project is not None and not service.projects.has(project, batch_id):
+        raise BatchNotFoundError(
+            f"there is no batch {batch_id[:80]!r}", "GET /api/batches lists those there are"
+        )
+    return service.client.batch(batch_id, identity.actor)
+
+
+async def _readable(batch_id: BatchId, service: Served, identity: Reader) -> RedisBatch:
+    return await run_in_threadpool(visible_batch, service, identity, batch_id)
+
+
+async def _submittable(batch_id: BatchId, service: Served, identity: Submitter) -> RedisBatch:
+    return await run_in_threadpool(visible_batch, service, identity, batch_id)
+
+
+async def _manageable(batch_id: BatchId, service: Served, identity: Manager) -> RedisBatch:
+    return await run_in_threadpool(visible_batch, service, identity, batch_id)
+
+
+#: The batch that a route's address names, for who may read, end or delete it. No route reads the id itself.
+ReadBatch = Annotated[RedisBatch, Depends(_readable)]
+SubmitBatch = Annotated[RedisBatch, Depends(_submittable)]
+ManageBatch = Annotated[RedisBatch, Depends(_manageable)]
+
+
+def resumable_batch(service: Service, identity: Identity, batch_id: str) -> RedisBatch:
+    """Return a batch for who may submit the rest of it: the key that opened it, or a manage key of its project."""
+    batch = visible_batch(service, identity, batch_id)
+    opened_by = batch.options().submitter_key
+    if identity.role.includes(Role.MANAGE) or (opened_by and opened_by == identity.key_id):
+        return batch
+    raise ProblemError(
+        403,
+        "BATCH_OF_ANOTHER_KEY",
+        f"another key opened batch {batch_id[:80]!r}",
+        "resume it with that key, or with a manage key of the project; or submit the cases as a new batch",
+    )
+
+
+async def anybody(request: Request, service: Served) -> None:
+    """Let in whoever asks, key or not, but not more often than a key could."""
+    limit = service.settings.rate_limit_per_minute
+    if service.keys_required and limit:
+        await run_in_threadpool(service.rate_limit.count, "open", address_of(request), limit)
+
+
+def token_of(request: Request) -> str:
+    """Return the key that a request shows, in its header or cookie; "" for none."""
+    scheme, _, token = request.headers.get("authorization", "").partition(" ")
+    if scheme.lower() == "bearer":
+        return token.strip()
+    return request.cookies.get(COOKIE, "")
+
+
+def address_of(request: Request) -> str:
+    """Return the address that a request comes from; of IPv6 the network, for whoever has one address has all in it."""
+    host = request.client.host if request.client else "unknown"
+    with suppress(ValueError):
+        address = ip_address(host.partition("%")[0])
+        if isinstance(address, IPv6Address):
+            return str(address.ipv4_mapped or IPv6Network((int(address), 64), strict=False))
+    return host
+
+
+def _identify(service: Service, token: str, address: str, role: Role) -> Identity:
+    """Return whose key it is; KeyRequiredError, KeyRefusedError, RoleTooLowError or RateLimitedError."""
+    if not token:
+        raise KeyRequiredError(role)
+    identity = sign_in(service, token, address)
+    if limit := service.settings.rate_limit_per_minute:
+        service.rate_limit.count("key", identity.key_id, limit)
+    if not identity.role.includes(role):
+        raise RoleTooLowError(identity.role, role)
+    return identity
+
+
+def sign_in(service: Service, token: str, address: str) -> Identity:
+    """Return whose key a token is; KeyRefusedError, and RateLimitedError for who tries many."""
+    key = service.keys.find(token)
+    if key is None:
+        # A key that is right is let in all the same: others may share the address.
+        service.rate_limit.count("wrong", address, WRONG_KEYS_PER_MINUTE)
+        raise KeyRefusedError
+    return Identity(key.role, key.id, key.name, key.project)

@@ -1,0 +1,76 @@
+"""Bodies that are read as a whole, or from their beginning: within a size and a time."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from weighbridge.settings import MIB
+from weighbridge.store.projects import DEFAULT_PROJECT
+from weighbridge_producer.service.problems import ProblemError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from fastapi import Request
+
+    from weighbridge_producer.limits import ByteBudget
+
+#: Read of a body over the limit, and thrown away: who sends a little too much hears why, and no broken connection.
+_DRAINED_BYTES = 16 * MIB
+_BODY_SECONDS = 60.0
+_CLOSE = {"Connection": "close"}  #: or the rest of it would be read, and thrown away
+
+
+async def whole_body(request: Request, limit_bytes: int, project: str = DEFAULT_PROJECT) -> bytes:
+    """Return a request's body; a ProblemError when it is larger than it may be, or too long under way."""
+    async with in_time():
+        body = await _body_within(request, limit_bytes, project)
+    if body is None:
+        raise ProblemError(
+            413,
+            "BODY_TOO_LARGE",
+            f"the body has more than {limit_bytes:,} bytes",
+            "submit it as a batch, or raise WEIGHBRIDGE_TRY_IT_LIMIT_BYTES",
+            _CLOSE,
+        )
+    return body
+
+
+@asynccontextmanager
+async def in_time() -> AsyncIterator[None]:
+    """Raise ProblemError when what is read of a body in the context is too long under way."""
+    try:
+        async with asyncio.timeout(_BODY_SECONDS):
+            yield
+    except TimeoutError:
+        raise ProblemError(
+            408,
+            "BODY_TOO_SLOW",
+            f"the body did not arrive within {_BODY_SECONDS:g} s",
+            "send it again",
+            _CLOSE,
+        ) from None
+
+
+def declared_size(request: Request) -> int:
+    """Return how many bytes a request says that its body has; 0 where it does not."""
+    declared = request.headers.get("content-length", "")
+    return int(declared) if declared.isdecimal() and len(declared) < 20 else 0
+
+
+async def _body_within(request: Request, limit_bytes: int, project: str) -> bytes | None:
+    if declared_size(request) > limit_bytes + _DRAINED_BYTES:
+        return None
+    body, size = bytearray(), 0
+    held: ByteBudget = request.app.state.service.arriving_bytes  # whose module imports this one
+    with held.account(project) as take:
+        async for part in request.stream():
+            size += len(part)
+            if size <= limit_bytes:
+                take(len(part))
+                body += part
+            elif size > limit_bytes + _DRAINED_BYTES:
+                break
+    return bytes(body) if size <= limit_bytes else None

@@ -1,0 +1,109 @@
+"""Idempotency-Key: a request that is sent again comes to the batch that it began."""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+from redis.exceptions import LockError
+
+from weighbridge.store.connection import plain_errors
+from weighbridge.store.worker_registry import fleet_key
+from weighbridge_producer.service.problems import ProblemError
+
+if TYPE_CHECKING:
+    from redis.lock import Lock
+
+KEPT_SECONDS = 24 * 3600
+LEASE_SECONDS = 30.0
+_VALID_KEY = re.compile(r"[\x21-\x7e]([\x20-\x7e]{0,253}[\x21-\x7e])?")
+
+
+class IdempotencyKeys:
+    """The keys that callers gave in the last day, in the store, for all copies of the service."""
+
+    def __init__(self, redis: Any) -> None:
+        self._redis = redis
+
+    def claim(self, caller: str, value: str, fingerprint: str) -> HeldKey:
+        """Hold a caller's key for one request; ProblemError when another holds it, or it asked for something else."""
+        if not _VALID_KEY.fullmatch(value):
+            raise ProblemError(
+                *(422, "INVALID_REQUEST", "an Idempotency-Key has 1 to 255 printable characters"),
+                "a UUID is a good one",
+            )
+        name = fleet_key(f"idempotency:{sha256(f'{caller} {value}'.encode()).hexdigest()}")
+        with plain_errors():
+            # Its holder may die: then the lease ends by itself.
+            lease = self._redis.lock(f"{name}:lease", timeout=LEASE_SECONDS, thread_local=False)
+            if not lease.acquire(blocking=False):
+                raise ProblemError(
+                    *(
+                        409,
+                        "IDEMPOTENCY_KEY_IN_USE",
+                        "a request with this Idempotency-Key is running",
+                    ),
+                    "wait for its answer, or send the request again later",
+                    {"Retry-After": "5"},
+                )
+            held = HeldKey(self._redis, name, lease, fingerprint)
+            known = self._redis.hget(name, "fingerprint")
+        if known is not None and known.decode() != fingerprint:
+            held.release()
+            raise other_content("with other graders, metadata or strictness")
+        return held
+
+
+class HeldKey:
+    """A key that one request holds."""
+
+    def __init__(self, redis: Any, name: str, lease: Lock, fingerprint: str) -> None:
+        self._redis = redis
+        self._name = name
+        self._lease = lease
+        self._fingerprint = fingerprint
+
+    def batch(self) -> str | None:
+        """Return the batch that the key began; None when it has begun none."""
+        with plain_errors():
+            found = self._redis.hget(self._name, "batch")
+        return found.decode() if found else None
+
+    def bind(self, batch: str) -> None:
+        """Keep which batch the key began."""
+        with plain_errors():
+            pipe = self._redis.pipeline(transaction=True)
+            pipe.hset(self._name, mapping={"fingerprint": self._fingerprint, "batch": batch})
+            pipe.expire(self._name, KEPT_SECONDS)
+            pipe.execute()
+
+    def forget(self) -> None:
+        """Let the key begin another batch: what it began can never be finished."""
+        with plain_errors():
+            self._redis.delete(self._name)
+
+    def renew(self) -> bool:
+        """Hold the key for longer; False when it is no longer ours."""
+        with plain_errors():
+            try:
+                return bool(self._lease.reacquire())
+            except LockError:
+                return False
+
+    def release(self) -> None:
+        """Let the next request with this key have it."""
+        # When it ran out it may be somebody else's by now.
+        with plain_errors(), suppress(LockError):
+            self._lease.release()
+
+
+def other_content(how: str) -> ProblemError:
+    """Return the problem of a key that comes again with something else."""
+    return ProblemError(
+        422,
+        "IDEMPOTENCY_KEY_REUSED",
+        f"this Idempotency-Key was used before, {how}",
+        "give another request another key; to send one again, send it unchanged",
+    )

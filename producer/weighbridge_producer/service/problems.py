@@ -1,0 +1,272 @@
+"""Every refusal as application/problem+json (RFC 9457), or as a page where a person asked for one."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field, replace
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from fastapi import Request
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+from starlette.routing import Match
+
+from weighbridge import errors as err
+from weighbridge.errors import RateLimitedError, WeighbridgeError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from fastapi import FastAPI
+
+MEDIA_TYPE = "application/problem+json"
+_SHOWN = 2_000  #: characters of what a request said that are repeated to it
+
+#: The most specific class of an error decides.
+STATUS_OF: dict[type[WeighbridgeError], int] = {
+    err.BatchNotFoundError: 404,
+    err.NoSuchResultError: 404,
+    err.NoSuchWorkerError: 404,
+    err.BatchExpiredError: 410,
+    err.BatchLostError: 410,
+    err.BatchClosedError: 409,
+    err.ChunkConflictError: 409,
+    err.BatchError: 409,
+    err.ResultsFreedError: 410,
+    err.ResultsIncompleteError: 410,
+    err.StaleCursorError: 410,
+    err.ConfigError: 422,
+    err.ConfigTypeError: 422,
+    err.UnknownGraderError: 422,  # in a path it is not found: routes say so
+    err.LineError: 422,
+    err.TraceError: 422,
+    err.InvalidInputError: 422,
+    err.InputError: 400,
+    err.InvalidFilterError: 422,
+    err.InvalidKeyError: 422,
+    err.InvalidProjectError: 422,
+    err.KeyRequiredError: 401,
+    err.KeyRefusedError: 401,
+    err.RoleTooLowError: 403,
+    err.AccessError: 403,
+    err.RateLimitedError: 429,
+    err.TrialsBusyError: 503,
+    err.ServerFullError: 507,
+    err.ServerUnavailableError: 503,
+    err.ServerError: 503,
+    err.WeighbridgeError: 400,
+}
+
+
+class ProblemShape(BaseModel):
+    """A problem as RFC 9457 has it, with our code and hint."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    code: str
+    hint: str
+    instance: str
+
+
+#: What any route may answer; given to every router, so that the OpenAPI document has it.
+PROBLEM_ANSWERS: dict[int | str, dict[str, Any]] = {
+    status: {
+        "description": HTTPStatus(status).phrase,
+        "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
+    }
+    for status in (
+        400,
+        401,
+        403,
+        404,
+        405,
+        408,
+        409,
+        410,
+        413,
+        414,
+        415,
+        421,
+        422,
+        429,
+        431,
+        503,
+        507,
+    )
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What is wrong with a request, and what would work."""
+
+    status: int
+    code: str
+    detail: str
+    hint: str = ""
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def title(self) -> str:
+        """The status in words."""
+        return HTTPStatus(self.status).phrase
+
+    def as_json(self, instance: str) -> bytes:
+        """Return the problem's document, in ASCII: it may repeat what no UTF-8 can carry."""
+        return json.dumps(
+            {
+                "type": f"urn:weighbridge:problem:{self.code}",
+                "title": self.title,
+                "status": self.status,
+                "detail": self.detail[:_SHOWN],
+                "code": self.code,
+                "hint": self.hint[:_SHOWN],
+                "instance": instance,
+            }
+        ).encode()
+
+
+class ProblemError(Exception):
+    """Raised by a route for a problem that is HTTP's own, and no error of the product."""
+
+    def __init__(
+        self,
+        status: int,
+        code: str,
+        detail: str,
+        hint: str = "",
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(detail)
+        self.problem = Problem(status, code, detail, hint, headers or {})
+
+
+_BUSY = {
+    "UPLOADS": "send it again in a moment, or run more copies of the service",
+    "LISTENERS": "ask for GET /api/batches/{id} now and then, or run more copies of the service",
+    "STREAMS": "ask for pages (format=json), or come again in a moment",
+    "READS": "ask again in a moment",
+    "SEARCHES": "ask again in a moment",
+    "PREVIEWS": "look again in a moment, or submit it: each line is checked all the same",
+    "BODIES": "send it again in a moment",
+}
+
+
+def busy(what: str, most: int) -> Callable[[], ProblemError]:
+    """Return what makes the problem of a limit that is reached, by the process or by one project."""
+    unit = " bytes" if what == "BODIES" else ""
+    detail = f"this process takes {most:,}{unit} at once, and one project its share of them"
+
+    def refusal() -> ProblemError:
+        headers = {"Retry-After": "5"} | ({"Connection": "close"} if what == "BODIES" else {})
+        return ProblemError(503, f"TOO_MANY_{what}", detail, _BUSY[what], headers)
+
+    return refusal
+
+
+def problem_of(error: WeighbridgeError, status: int | None = None) -> Problem:
+    """Return the problem that one of our errors is."""
+    known = next(STATUS_OF[kind] for kind in type(error).__mro__ if kind in STATUS_OF)
+    status = status or known
+    headers = {}
+    if status == 401:
+        headers["WWW-Authenticate"] = 'Bearer realm="weighbridge"'
+    if isinstance(error, RateLimitedError):
+        headers["Retry-After"] = str(error.retry_after_seconds)
+    elif status == 503:
+        headers["Retry-After"] = "5"
+    code = error.line_code if isinstance(error, err.LineError) else error.code
+    return Problem(status, code, error.message, error.hint, headers)
+
+
+def answer(request: Request, problem: Problem) -> Response:
+    """Answer with a problem: a page to who reads pages, JSON to everybody else."""
+    path = request.url.path
+    if not wants_page(request):
+        instance = quote(path, safe="/:@")[:_SHOWN]
+        return Response(
+            problem.as_json(instance), problem.status, dict(problem.headers), MEDIA_TYPE
+        )
+    response: Response = request.app.state.error_page(request, problem)
+    return response
+
+
+def wants_page(request: Request) -> bool:
+    """Whether a person's browser asks for a page."""
+    return not request.url.path.startswith("/api/") and "text/html" in request.headers.get(
+        "accept", ""
+    )
+
+
+_OF_STATUS = {
+    404: ("NOT_FOUND", "nothing is at this address", "/api/openapi.json describes the API"),
+    405: (
+        "METHOD_NOT_ALLOWED",
+        "this address does not take that method",
+        "the header Allow names those it takes",
+    ),
+}
+
+
+def _of_http(error: HTTPException) -> Problem:
+    name = HTTPStatus(error.status_code).name
+    code, detail, hint = _OF_STATUS.get(error.status_code, (name, str(error.detail), ""))
+    return Problem(error.status_code, code, detail, hint, error.headers or {})
+
+
+def _allowed(request: Request) -> set[str]:
+    """Return every method that an address of the API takes: the route that refused one knows only its own."""
+    routes = [route for router in request.app.state.api_routers for route in router.routes]
+    found = [route.methods for route in routes if route.matches(request.scope)[0] != Match.NONE]
+    return set().union(*found)
+
+
+def _of_validation(error: RequestValidationError) -> Problem:
+    faults = [
+        f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors()[:20]
+    ]
+    return Problem(
+        422, "INVALID_REQUEST", "; ".join(faults), "/api/openapi.json says what is expected"
+    )
+
+
+def add_handlers(app: FastAPI, error_page: Callable[[Request, Problem], Response]) -> None:
+    """Make an application answer every error as a problem; `error_page` renders one for a browser."""
+    app.state.error_page = error_page
+
+    def ours(request: Request, error: WeighbridgeError) -> Response:
+        return answer(request, problem_of(error))
+
+    def raised(request: Request, error: ProblemError) -> Response:
+        return answer(request, error.problem)
+
+    def of_http(request: Request, error: HTTPException) -> Response:
+        problem = _of_http(error)
+        if problem.status == 405 and (methods := _allowed(request)):
+            problem = replace(problem, headers={"Allow": ", ".join(sorted(methods))})
+        return answer(request, problem)
+
+    def invalid(request: Request, error: RequestValidationError) -> Response:
+        return answer(request, _of_validation(error))
+
+    handlers: dict[type[Exception], Any] = {
+        WeighbridgeError: ours,
+        ProblemError: raised,
+        HTTPException: of_http,
+        RequestValidationError: invalid,
+    }
+    for kind, handler in handlers.items():
+        app.add_exception_handler(kind, handler)
+
+
+def describe(document: dict[str, Any]) -> dict[str, Any]:
+    """Add to an OpenAPI document what PROBLEM_ANSWERS refer to, and return it."""
+    schemas = document.setdefault("components", {}).setdefault("schemas", {})
+    schemas["Problem"] = ProblemShape.model_json_schema()
+    return document

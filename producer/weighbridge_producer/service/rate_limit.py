@@ -1,0 +1,42 @@
+"""How often somebody may ask: counted in the store, for all copies of the service together."""
+
+from __future__ import annotations
+
+import math
+from hashlib import sha256
+from typing import Any
+
+from weighbridge.errors import RateLimitedError
+from weighbridge.store.connection import plain_errors
+from weighbridge.store.worker_registry import fleet_key
+
+WINDOW_SECONDS = 60
+
+
+#: Of the count, and of nothing: on a full server a script that has begun by deleting may go on to count.
+#: ARGV: how long a window is (ms)
+_COUNT = """
+redis.call('DEL', KEYS[2])
+local count, left = redis.call('INCR', KEYS[1]), redis.call('PTTL', KEYS[1])
+if left < 0 then
+  left = tonumber(ARGV[1])
+  redis.call('PEXPIRE', KEYS[1], left)
+end
+return {count, left}
+"""
+
+
+class RateLimit:
+    """Counts requests in windows of one minute, each of which begins with a first request."""
+
+    def __init__(self, redis: Any) -> None:
+        self._count = redis.register_script(_COUNT)
+
+    def count(self, what: str, who: str, most: int) -> None:
+        """Count one request of somebody's; raise RateLimitedError past `most` in this window."""
+        # Addresses and ids may hold anything; a digest is short, and no part of a key's syntax.
+        name = fleet_key(f"rate:{what}:{sha256(who.encode()).hexdigest()[:32]}")
+        with plain_errors():
+            count, left = self._count([name, fleet_key("rate")], [WINDOW_SECONDS * 1000])
+        if count > most:
+            raise RateLimitedError(most, math.ceil(left / 1000))

@@ -1,0 +1,271 @@
+"""What the API answers about batches and graders, as the OpenAPI document describes it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import BaseModel, Field
+
+from weighbridge.graders.base import Verdict
+from weighbridge.jobs.model import BatchStatus
+from weighbridge.store.audit import Action
+
+if TYPE_CHECKING:
+    from weighbridge.jobs.model import BatchState
+    from weighbridge.store import BatchOptions, Durability
+
+
+class RequirementsShape(BaseModel):
+    """What a grader needs of a trace; nothing, where it judges outputs."""
+
+    step_types: list[str]
+    capabilities: list[str] = Field(
+        description="among tool_calls, token_usage, timing, cost, tool_definitions"
+    )
+
+
+class ExampleShape(BaseModel):
+    """A job that a grader can grade."""
+
+    inputs: dict[str, Any]
+    config: dict[str, Any] | None
+
+
+class GraderShape(BaseModel):
+    """A grader as the catalogue describes it."""
+
+    id: str
+    name: str
+    description: str
+    version: int = Field(description="higher when any verdict could be another")
+    config_schema: dict[str, Any] = Field(description="a JSON Schema")
+    inputs_schema: dict[str, Any] = Field(description="a JSON Schema")
+    requirements: RequirementsShape
+    example: ExampleShape
+
+
+class CatalogueShape(BaseModel):
+    """Every grader that is installed here."""
+
+    graders: list[GraderShape]
+
+
+class EvidenceShape(BaseModel, extra="allow"):
+    """One check that a verdict rests on."""
+
+    check: str
+    description: str
+    passed: bool
+    step_ids: list[str]
+
+
+class JudgementShape(BaseModel):
+    """What a grader says."""
+
+    passed: bool
+    score: float = Field(ge=0, le=1)
+    verdict: Verdict
+    details: dict[str, Any]
+    evidence: list[EvidenceShape] = Field(min_length=1)
+
+
+class TrialShape(BaseModel):
+    """What came of a job that was graded at once."""
+
+    grader: str
+    grader_version: int
+    status: Literal["graded"]
+    result: JudgementShape
+    receipt: str = Field(
+        description="SHA-256 over the grader, its config, the inputs and the result"
+    )
+
+
+class CountsShape(BaseModel):
+    """Jobs by what became of them: `total = graded + errored + cancelled + expired + pending`."""
+
+    total: int
+    graded: int = Field(description="passed + failed + ungradable")
+    passed: int
+    failed: int
+    ungradable: int
+    errored: int
+    cancelled: int
+    expired: int
+    pending: int
+
+
+class StateShape(BaseModel):
+    """A batch at one moment."""
+
+    batch_id: str
+    status: BatchStatus
+    counts: CountsShape
+    created_at: float = Field(description="seconds since the epoch")
+    expires_at: float = Field(description="when what is open is given up")
+    ended_at: float | None
+    sealed: bool = Field(description="whether every job has arrived")
+    chunks: int
+    lines: int = Field(description="lines of input read, blank and repeated ones too")
+    input_bytes: int
+    duplicates: int = Field(description="lines left out because an earlier one is the same")
+    nondeterministic: int = Field(description="chunks graded twice with different results")
+    grading_seconds: float = Field(description="summed over workers")
+    epoch: int = Field(description="how often the batch was retried")
+    closing: BatchStatus | None = Field(
+        description="the status it will end with, once its open jobs are taken out"
+    )
+    reason: str = Field(description="why it failed")
+    paused: bool = Field(description="whether workers begin no more of it, for now")
+
+
+class DurabilityShape(BaseModel):
+    """How safe a batch was on the server when it was sealed."""
+
+    disk: bool | None = Field(
+        description="whether it is synced to the server's disk: false when that was not confirmed in time, null when"
+        " the server keeps no append-only file or cannot confirm it"
+    )
+    replicas: int = Field(description="replicas that have confirmed it")
+    connected_replicas: int
+    append_only: bool = Field(description="whether the server writes an append-only file")
+    waited_seconds: float = Field(description="how long each confirmation was waited for at most")
+    text: str = Field(description="all of this in words")
+
+
+class SubmittedShape(StateShape):
+    """A batch that was submitted just now."""
+
+    durability: DurabilityShape
+
+
+class SpecShape(BaseModel):
+    """A grader with its configuration, and the label that its results carry."""
+
+    grader: str
+    config: dict[str, Any] | None
+    label: str
+
+
+class OptionsShape(BaseModel):
+    """What a batch was submitted with."""
+
+    graders: list[SpecShape]
+    source: str = Field(description="what the input was called")
+    metadata: dict[str, str]
+    project: str = Field(description="whose API keys may see it")
+    submitted_by: str = Field(
+        description="an API key's name, `cli:USER@HOST`, or `local` where keys are off"
+    )
+
+
+class SummaryShape(BaseModel):
+    """What one label's jobs came to so far."""
+
+    label: str
+    grader: str
+    graded: int = Field(description="passed + failed + ungradable: what rates are shares of")
+    passed: int
+    failed: int
+    ungradable: int
+    errored: int
+    cancelled: int
+    expired: int
+    vacuous: int = Field(description="of the passed: those that rest on no facts")
+    causes: dict[str, int] = Field(description="why jobs did not pass, commonest first")
+    scores: list[int] = Field(
+        description="passed and failed jobs by score: [0, 0.1), [0.1, 0.2) ... [0.9, 1]"
+    )
+
+
+class ListedShape(StateShape):
+    """A batch in a list."""
+
+    source: str
+    metadata: dict[str, str]
+    project: str
+    submitted_by: str
+
+
+class AuditEntryShape(BaseModel):
+    """One thing that somebody did."""
+
+    at: float = Field(description="seconds since the epoch")
+    action: Action
+    actor: str = Field(description="an API key's name, `cli:USER@HOST`, or `local`")
+    key_id: str = Field(description="of the API key; empty where there was none")
+    project: str = Field(description="empty where it concerns the whole server")
+    batch: str
+    details: dict[str, str]
+
+
+class AuditPageShape(BaseModel):
+    """Some entries of the audit log, newest first."""
+
+    entries: list[AuditEntryShape]
+    next_cursor: str | None = Field(description="for the entries before these; null at the end")
+
+
+class BatchShape(StateShape):
+    """A batch with all that is known of it."""
+
+    graders: list[SummaryShape]
+    options: OptionsShape
+    history: list[AuditEntryShape] = Field(description="who did what to it, the newest 100")
+
+
+class BatchListShape(BaseModel):
+    """Batches, newest first."""
+
+    batches: list[ListedShape]
+    next_cursor: str | None = Field(description="for the page after this one; null at the end")
+
+
+class RetriedShape(StateShape):
+    """A batch that was taken up again."""
+
+    retried: int = Field(description="jobs that are graded again")
+
+
+class ResultPageShape(BaseModel):
+    """Some results, in the order in which they were recorded."""
+
+    results: list[dict[str, Any]]
+    next_cursor: str | None = Field(
+        description="the place after these; null when nothing more is there now"
+    )
+    complete: bool = Field(
+        description="false: the time for one answer ended before the page was full; go on with the cursor"
+    )
+
+
+class CaseResultsShape(BaseModel):
+    """What one case's graders said."""
+
+    results: list[dict[str, Any]]
+
+
+def state_json(state: BatchState) -> dict[str, Any]:
+    """Return a state as the API shows it."""
+    return {
+        **state.as_dict(),
+        "chunks": state.chunks,
+        "epoch": state.epoch,
+        "closing": str(state.closing) if state.closing else None,
+    }
+
+
+def submitted_json(state: BatchState, durability: Durability) -> dict[str, Any]:
+    """Return the state of a batch that was submitted just now as the API shows it."""
+    return state_json(state) | {"durability": durability.as_dict()}
+
+
+def options_json(options: BatchOptions) -> dict[str, Any]:
+    """Return what a batch was submitted with as the API shows it."""
+    return {
+        "graders": [spec.as_dict() for spec in options.graders],
+        "source": options.source,
+        "metadata": options.metadata or {},
+        "project": options.project,
+        "submitted_by": options.submitted_by,
+    }

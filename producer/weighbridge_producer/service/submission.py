@@ -1,0 +1,208 @@
+"""Submissions: what a thread does with an upload's cases while they arrive."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+
+from typing_extensions import override
+
+from weighbridge.errors import (
+    BatchClosedError,
+    BatchError,
+    ChunkConflictError,
+    ServerError,
+    WeighbridgeError,
+)
+from weighbridge_producer.input.annotated_lines import unframed
+from weighbridge_producer.input.lines import StreamLines
+from weighbridge_producer.input.source import Source
+from weighbridge_producer.service.auth import resumable_batch
+from weighbridge_producer.service.idempotency import HeldKey, other_content
+from weighbridge_producer.service.problems import ProblemError
+from weighbridge_producer.submit.strict import checked
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from concurrent.futures import Future
+    from typing import BinaryIO
+
+    from weighbridge.settings import Settings
+    from weighbridge.store import Durability
+    from weighbridge_producer.client.redis_batch import RedisBatch
+    from weighbridge_producer.input.encoding import SourceLine
+    from weighbridge_producer.input.source import Cases
+    from weighbridge_producer.limits import Slot
+    from weighbridge_producer.service.auth import Identity
+    from weighbridge_producer.service.body_stream import BodyStream
+    from weighbridge_producer.service.service import Service
+    from weighbridge_producer.service.submission_params import Order
+
+
+_LOOK_SECONDS = 0.5  #: whether an upload that waits goes on
+CLOSE = {"Connection": "close"}  #: or the rest of the body would be read, and thrown away
+
+
+class UploadBrokenError(ProblemError):
+    """The rest of an upload will not come in this request."""
+
+    def __init__(self, why: str, status: int = 400, code: str = "UPLOAD_BROKEN") -> None:
+        hint = "send it again; with an Idempotency-Key it goes on from what has arrived"
+        super().__init__(status, code, why, hint, CLOSE)
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """What an upload came to."""
+
+    batch: RedisBatch
+    durability: Durability
+    #: Whether it was all there already, from an earlier request with the same key.
+    replayed: bool = False
+
+
+#: After these the rest may still come, in a request with the same key.
+_RESUMABLE = (UploadBrokenError, ServerError)
+
+
+class LargeLinesInTurn(Source):
+    """A source of which each line that fills a chunk waits for its turn: it is copied some times on its way."""
+
+    def __init__(self, cases: Cases, settings: Settings, take_slot: Callable[[], Slot]) -> None:
+        super().__init__(cases, settings)
+        self._large_bytes = settings.chunk_limit_bytes
+        self._take_slot = take_slot
+
+    @override
+    def __iter__(self) -> Iterator[SourceLine]:
+        for line in super().__iter__():
+            if line.size < self._large_bytes:
+                yield line
+                continue
+            # Whoever asks for the next line has submitted this one.
+            with self._take_slot():
+                yield line
+
+
+def _give_back(waited: Future[Slot]) -> None:
+    """Release a slot that nobody waits for any more."""
+    if not waited.cancelled() and not waited.exception():
+        waited.result().release()
+
+
+class Submission:
+    """What a thread does with the cases while they arrive."""
+
+    def __init__(
+        self,
+        service: Service,
+        identity: Identity,
+        order: Order,
+        stream: BodyStream,
+        held: HeldKey | None,
+    ) -> None:
+        self._service = service
+        self._identity = identity
+        self._client = service.client
+        self._settings = service.settings
+        self._order = order
+        self._stream = stream
+        self._held = held
+
+    def run(self) -> Received:
+        """Submit all that comes, and seal the batch."""
+        order, stream = self._order, self._stream
+        # Before a byte is read: who may not, learns nothing else.
+        project = self._identity.project_for(order.project)
+        resumed = self._resumed() if order.resume else None
+        if order.strict:  # else they are checked when the batch is opened, which is now
+            self._client.check_graders(order.graders)
+        sent = self._framed() if order.framed else stream
+        readable = (
+            checked(sent, order.graders, self._settings) if order.strict else nullcontext(sent)
+        )
+        with readable as cases:
+            batch, begun_before = (resumed, True) if resumed else self._batch(project)
+            replayed = begun_before and self._client.store.position(batch.id).sealed
+            recorded = batch.recorded_resume() if resumed else nullcontext()
+            with recorded, self._ended_on_error(batch, begun_before=begun_before):
+                source = LargeLinesInTurn(cases, self._settings, self._large_line)
+                batch.feeder(source, should_stop=lambda: bool(stream.failure)).feed()
+                if stream.failure:
+                    raise stream.failure
+            return Received(batch, batch.confirm(), replayed)
+
+    def _large_line(self) -> Slot:
+        """Wait for the right to submit a large line, as long as the upload goes on."""
+        turn = self._service.large_lines.turn(self._identity.project)
+        waiting = asyncio.run_coroutine_threadsafe(turn, self._stream.loop)
+        while True:
+            try:
+                return waiting.result(_LOOK_SECONDS)
+            except TimeoutError:
+                if self._stream.failure:
+                    waiting.add_done_callback(_give_back)
+                    raise self._stream.failure from None
+
+    def _framed(self) -> Iterator[SourceLine]:
+        stream = cast("BinaryIO", self._stream)
+        return unframed(StreamLines(stream, self._order.source, self._settings))
+
+    def _resumed(self) -> RedisBatch:
+        return resumable_batch(self._service, self._identity, self._order.resume)
+
+    def _batch(self, project: str) -> tuple[RedisBatch, bool]:
+        """Return the batch to fill, and whether an earlier request began it."""
+        begun = self._held.batch() if self._held else None
+        if begun:
+            return self._begun_batch(begun), True
+        batch = self._client.open(
+            *(self._order.source, self._order.graders),
+            metadata=self._order.metadata,
+            priority=self._order.priority,
+            project=project,
+            actor=self._identity.actor,
+        )
+        if self._held:
+            self._held.bind(batch.id)
+        return batch, False
+
+    def _begun_batch(self, batch_id: str) -> RedisBatch:
+        batch = self._client.batch(batch_id, self._identity.actor)
+        try:
+            batch.status()
+        except BatchError as error:
+            raise ProblemError(
+                409,
+                "IDEMPOTENCY_KEY_SPENT",
+                f"this Idempotency-Key was used before, and {error.message}",
+                "send the request with another key to submit the cases again",
+            ) from None
+        return batch
+
+    @contextmanager
+    def _ended_on_error(self, batch: RedisBatch, *, begun_before: bool) -> Iterator[None]:
+        """End the batch as failed when the rest of it will never come."""
+        try:
+            yield
+        except ChunkConflictError:
+            if begun_before and not self._order.resume:
+                raise other_content("with other cases") from None
+            raise
+        except BatchClosedError:
+            raise  # somebody has ended it: the key must not begin it anew
+        except Exception as error:
+            kept = self._held or self._order.resume
+            if not kept or not isinstance(error, _RESUMABLE):
+                self._give_up(batch, error)
+            raise
+
+    def _give_up(self, batch: RedisBatch, error: Exception) -> None:
+        # The reason why it failed matters more than that this fails too; in the end the batch expires.
+        with suppress(WeighbridgeError):
+            batch.give_up(str(error)[:300])
+        if self._held:
+            with suppress(WeighbridgeError):
+                self._held.forget()

@@ -1,0 +1,196 @@
+"""What a request says of the batch that it brings: its graders, its metadata, what to call its input."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+import jiter
+import orjson
+
+from weighbridge.errors import ConfigTypeError, LineError, nearest
+from weighbridge.grading.strict_json import decode_line
+from weighbridge.jobs.model import (
+    CONFIG_LIMIT_BYTES,
+    GRADERS_LIMIT,
+    METADATA_LIMIT_BYTES,
+    NAME_LIMIT,
+    GraderSpec,
+    Priority,
+    parse_specs,
+)
+from weighbridge.store import WEIGHTS
+from weighbridge_producer.service.problems import ProblemError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from fastapi import Request
+
+FIELDS = (
+    *("graders", "grader", "metadata", "source", "strict", "resume", "framed"),
+    *("priority", "project"),
+)
+GRADERS_HEADER = "weighbridge-graders"
+METADATA_HEADER = "weighbridge-metadata"
+_ON, _OFF = {"true", "1", "yes", "on"}, {"false", "0", "no", "off", ""}
+_GRADERS_SHAPE = 'write a list of ids or of {"grader": ..., "config": {...}, "label": ...}, as JSON'
+_METADATA_SHAPE = 'write {"name": "value", ...}'
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What a batch is to be submitted with."""
+
+    graders: tuple[GraderSpec, ...] = ()
+    metadata: dict[str, str] | None = None
+    source: str = "upload"  #: what to call the input
+    strict: bool = False
+    resume: str = ""  #: the batch to go on with, where one was begun
+    #: Whether lines have notes ahead of them; see `weighbridge_producer.input.annotated_lines`.
+    framed: bool = False
+    priority: Priority = "normal"
+    project: str = ""  #: whose batch it is; empty: the key's
+
+    @classmethod
+    def of(cls, fields: Iterable[tuple[str, str]], source: str = "upload") -> Order:
+        """Read fields by name; ConfigError, ConfigTypeError or ProblemError for what makes no sense."""
+        specs: list[str | dict[str, Any]] = []
+        metadata: dict[str, str] | None = None
+        flags = {"strict": False, "framed": False}
+        resume = project = ""
+        priority: Priority = "normal"
+        for name, value in fields:
+            if name == "grader":
+                specs.append(value)
+            elif name == "graders":
+                specs += _graders_in(value)
+            elif name == "metadata":
+                metadata = _metadata_in(value)
+            elif name == "source":
+                source = value
+            elif name == "resume":
+                resume = value
+            elif name == "priority":
+                priority = _priority_in(value)
+            elif name == "project":
+                project = value
+            elif name in flags:
+                flags[name] = _flag(name, value)
+        if len(specs) > GRADERS_LIMIT:
+            raise ConfigTypeError(f"at most {GRADERS_LIMIT} graders, not {len(specs)}")
+        return cls(
+            graders=_specs(specs),
+            metadata=metadata,
+            source=legible_name(source),
+            resume=resume,
+            priority=priority,
+            project=project,
+            **flags,
+        )
+
+    @classmethod
+    def of_request(cls, request: Request) -> Order:
+        """Read the query, and the headers for what the query does not say."""
+        return cls.of(fields_of(request))
+
+    def fingerprint(self) -> str:
+        """Return what tells whether another request asks for the same."""
+        wanted = [
+            [spec.as_dict() for spec in self.graders],
+            *(self.metadata or {}, self.strict, self.resume, self.framed),
+            *(self.priority, self.project),
+        ]
+        return sha256(orjson.dumps(wanted, option=orjson.OPT_SORT_KEYS)).hexdigest()
+
+
+def fields_of(request: Request) -> list[tuple[str, str]]:
+    """Return the fields that a request's query has, and its headers for what the query does not say."""
+    fields = list(request.query_params.multi_items())
+    named = {name for name, _ in fields}
+    for name in sorted(named - set(FIELDS)):
+        raise _unknown(name)
+    if not named & {"grader", "graders"} and (graders := request.headers.get(GRADERS_HEADER)):
+        fields.append(("graders", graders))
+    if "metadata" not in named and (metadata := request.headers.get(METADATA_HEADER)):
+        fields.append(("metadata", metadata))
+    return fields
+
+
+def _specs(values: list[str | dict[str, Any]]) -> tuple[GraderSpec, ...]:
+    for value in values:
+        if not (value if isinstance(value, str) else value.get("grader")):
+            raise ConfigTypeError("a grader's id is missing or empty", _GRADERS_SHAPE)
+    specs = parse_specs(values)
+    for spec in specs:
+        if spec.config is not None and len(orjson.dumps(spec.config)) > CONFIG_LIMIT_BYTES:
+            raise ConfigTypeError(
+                f"the config of {spec.grader[:80]!r} is over {CONFIG_LIMIT_BYTES // 1024} KiB"
+            )
+    return specs
+
+
+def _graders_in(text: str) -> list[str | dict[str, Any]]:
+    value = _json_in("graders", text, _GRADERS_SHAPE)
+    values = value if isinstance(value, list) else [value]
+    for one in values:
+        if not isinstance(one, str | dict):
+            raise ConfigTypeError(
+                f"a grader is named by its id or by an object, not {str(one)[:80]!r}",
+                _GRADERS_SHAPE,
+            )
+    return values
+
+
+def _priority_in(text: str) -> Priority:
+    for priority in WEIGHTS:
+        if text == priority:
+            return priority
+    raise _unfit("priority", f"is {text[:80]!r}", f"write one of {', '.join(WEIGHTS)}")
+
+
+def _metadata_in(text: str) -> dict[str, str]:
+    value = _json_in("metadata", text, _METADATA_SHAPE)
+    if not isinstance(value, dict) or not all(isinstance(part, str) for part in value.values()):
+        raise _unfit("metadata", "is no JSON object of strings", _METADATA_SHAPE)
+    if len(orjson.dumps(value)) > METADATA_LIMIT_BYTES:
+        raise _unfit("metadata", f"is over {METADATA_LIMIT_BYTES // 1024} KiB", "shorten it")
+    return value
+
+
+def _json_in(name: str, text: str, shape: str) -> Any:
+    try:
+        value = jiter.from_json(text.encode(), catch_duplicate_keys=True, allow_inf_nan=False)
+        decode_line(b'{"value":%b}' % text.encode())  # what the store could not keep
+    except LineError as error:
+        raise _unfit(name, f"has what cannot be kept: {error.message}", error.hint) from None
+    except ValueError as error:
+        raise _unfit(name, f"is not JSON: {str(error)[:200]}", shape) from None
+    return value
+
+
+def _flag(name: str, text: str) -> bool:
+    value = text.strip().lower()
+    if value not in _ON | _OFF:
+        raise _unfit(name, f"is true or false, not {text[:80]!r}", f"write {name}=true")
+    return value in _ON
+
+
+def _unknown(name: str) -> ProblemError:
+    meant = nearest(name, FIELDS)
+    guess = f"; did you mean {meant!r}?" if meant else ""
+    return _unfit(
+        f"the parameter {name[:80]!r}", f"is unknown{guess}", f"known are {', '.join(FIELDS)}"
+    )
+
+
+def _unfit(name: str, why: str, hint: str) -> ProblemError:
+    return ProblemError(422, "INVALID_REQUEST", f"{name} {why}", hint)
+
+
+def legible_name(name: str) -> str:
+    """Return a name without folders and without what no list could show."""
+    last = name.replace("\\", "/").rstrip("/").rpartition("/")[2]
+    shown = "".join(part if part.isprintable() else "\ufffd" for part in last[:NAME_LIMIT])
+    return shown or "upload"

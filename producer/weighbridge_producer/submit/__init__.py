@@ -1,0 +1,1 @@
+"""Cutting input into chunks and submitting them as a batch."""

@@ -1,0 +1,381 @@
+"""Submitting: lines into chunks, chunks into the store, in order, each exactly once."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from hashlib import blake2b
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from weighbridge.errors import (
+    BatchLostError,
+    ChunkConflictError,
+    ServerFullError,
+)
+from weighbridge.jobs.chunk import DIGEST_CHARACTERS, Chunk, ChunkId
+from weighbridge.jobs.line import JSON_SPACE, peek_custom_id
+from weighbridge.jobs.model import ErrorCode, JobError
+from weighbridge.store import GapError, Pace, Position, Submission
+from weighbridge_producer.submit.bloom_filter import SeenIds
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from weighbridge.broker.publisher import Publisher
+    from weighbridge.settings import Settings
+    from weighbridge.store import Store
+    from weighbridge_producer.input.encoding import SourceLine
+    from weighbridge_producer.input.source import Source
+
+_ID_BYTES, _LINE_BYTES = 8, 4  #: of the digests in the index of ids
+_DIGEST_BYTES = 16  #: of the digests by which lines are compared while they are at hand
+_FIRST_JOBS = 64  #: in the first chunk, when nothing is known of how long a job takes
+_MOST_LINES = 50_000  #: in a chunk, for blank lines and repeats are no jobs but cost memory
+_AT_ONCE = 4  #: chunks that are never held back, for workers may have none yet
+_HELD = 2  #: chunks that are held back, to be cut smaller if none come after them
+_LAST_PARTS = 8  #: the smallest that they are cut into is an eighth of them
+_MEMORY_CHECKED_EVERY = 16  #: chunks
+_FULL_PAUSE_SECONDS = 0.25
+ID_CONFLICT = JobError(
+    ErrorCode.ID_CONFLICT,
+    "an earlier, different line has the same custom_id",
+    "give each case its own custom_id; results are found by it",
+)
+
+
+class Digester:
+    """Makes digests of a batch's ids and lines; keyed, so that nobody can prepare collisions."""
+
+    def __init__(self, batch: str) -> None:
+        key = batch.encode()[-64:]
+        # To copy a keyed hash is half the work of making one.
+        self._of_id = blake2b(digest_size=_ID_BYTES, key=key)
+        self._of_line = blake2b(digest_size=_DIGEST_BYTES, key=key)
+
+    def of_id(self, custom_id: str) -> bytes:
+        """Return the 8 bytes by which a custom_id is indexed."""
+        keyed = self._of_id.copy()
+        keyed.update(custom_id.encode())
+        return keyed.digest()
+
+    def of_line(self, content: bytes) -> bytes:
+        """Return the 16 bytes that tell one line, without the space around it, from another."""
+        keyed = self._of_line.copy()
+        keyed.update(content)
+        return keyed.digest()
+
+    def pack(self, claims: Iterable[IdClaim]) -> bytes:
+        """Return claimed ids as the store takes them: 8 bytes for each id, and 4 for its line."""
+        return b"".join([self.of_id(name) + line[:_LINE_BYTES] for name, _, line in claims])
+
+
+IdClaim = tuple[str, int, bytes]
+"""An id, and the line that claims it: its index in the chunk, and its digest."""
+
+
+@dataclass(slots=True)
+class Draft:
+    """A chunk being filled."""
+
+    digester: Digester
+    lines: list[SourceLine] = field(default_factory=list)
+    digests: list[bytes] = field(default_factory=list)  #: of the lines
+    chunk: Chunk = field(default_factory=partial(Chunk, 0))
+    size: int = 0  #: in bytes
+    cases: int = 0  #: lines that are jobs
+    faults: int = 0
+    _claims: dict[str, IdClaim] = field(default_factory=dict)  #: the first of each custom_id
+    _later: dict[str, list[IdClaim]] = field(default_factory=dict)  #: the others of it
+
+    def add(self, line: SourceLine) -> None:
+        """Take a line in, and note what an id or a fault makes of it."""
+        raw, chunk = line.raw, self.chunk
+        index = chunk.line_count
+        if line.origin:
+            chunk.note_origin(*line.origin)
+        chunk.line_count = index + 1
+        content = raw.strip(JSON_SPACE)
+        digest = self.digester.of_line(content)
+        self.lines.append(line)
+        self.digests.append(digest)
+        self.size += len(raw)
+        if line.fault:
+            chunk.faults[index] = line.fault
+            self.faults += 1
+            return
+        if not content:
+            return
+        self.cases += 1
+        custom_id = line.custom_id or peek_custom_id(content)
+        if custom_id is None:
+            return
+        claim = (custom_id, index, digest)
+        first = self._claims.setdefault(custom_id, claim)
+        if first is not claim:
+            self._later.setdefault(custom_id, []).append(claim)
+            self._leave_out(index, same_line=first[2] == digest)
+
+    def claims(self) -> list[IdClaim]:
+        """Return the ids that the chunk's lines claim, each with its line."""
+        return list(self._claims.values())
+
+    def place(self, first_line: int) -> None:
+        """Make the chunk whole, now that the number of its first line is known."""
+        self.chunk.first_line = first_line
+        self.chunk.raw = b"".join([line.raw for line in self.lines])
+        self.lines.clear()
+
+    def take_back(self, claim: IdClaim, *, same_line: bool) -> list[IdClaim]:
+        """Give up an id that an earlier chunk has: the line is a repeat of that one, or in conflict with it.
+
+        In conflict, the lines after it in this chunk were compared with the wrong one. They are returned, and stand
+        as cases of their own until the server was asked about them too.
+        """
+        custom_id, index, _ = claim
+        later: list[IdClaim] = []
+        if self._claims.get(custom_id) == claim:
+            del self._claims[custom_id]
+            later = self._later.pop(custom_id, later)
+        self._leave_out(index, same_line=same_line)
+        if same_line:
+            return []
+        for _, other, _ in later:
+            self._take_in(other)
+        return later
+
+    def _leave_out(self, index: int, *, same_line: bool) -> None:
+        self.cases -= 1
+        if same_line:
+            self.chunk.repeats.add(index)
+        else:
+            self.chunk.faults[index] = ID_CONFLICT
+            self.faults += 1
+
+    def _take_in(self, index: int) -> None:
+        self.cases += 1
+        if index in self.chunk.repeats:
+            self.chunk.repeats.remove(index)
+        else:
+            del self.chunk.faults[index]
+            self.faults -= 1
+
+
+class Feeder:
+    """Feeds one source into one batch; stopped anywhere, another feeder can go on from what the server has."""
+
+    def __init__(
+        self,
+        store: Store,
+        publisher: Publisher,
+        batch: str,
+        source: Source,
+        settings: Settings,
+        *,
+        on_wait: Callable[[str], None] = lambda _: None,
+        should_stop: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self._store = store
+        self._publisher = publisher
+        self._batch = batch
+        self._source = source
+        self._settings = settings
+        self._on_wait = on_wait
+        self._should_stop = should_stop
+        options = store.options(batch)
+        self._queue = options.queue
+        self._jobs_a_line = max(1, len(options.graders))
+        self._pace = Pace()
+        self._last_jobs = _FIRST_JOBS // 2
+        self._position = Position()
+        self._digester = Digester(batch)
+        self._prefix = blake2b(digest_size=_DIGEST_BYTES)
+        self._seen = SeenIds()
+
+    def feed(self) -> None:
+        """Submit what the server does not have yet, and seal the batch."""
+        while True:
+            try:
+                self._feed_from(self._store.position(self._batch))
+                if not self._should_stop():
+                    self._store.seal(self._batch, self._position.chunks, self._position.prefix)
+            except GapError as gap:
+                # The server came back without its last writes.
+                if not self._source.rereadable:
+                    raise self._lost(gap.expected) from None
+                continue
+            return
+
+    def feed_again_what_is_lost(self) -> None:
+        """After `feed`: if the server has lost the seal or last chunks meanwhile, submit them again, and seal the batch.
+
+        Raises BatchLostError where the source cannot be read again.
+        """
+        held = self._store.position(self._batch)
+        if held.sealed:
+            return
+        self._on_wait("the server has lost its last writes, which are submitted again")
+        if held.chunks == self._position.chunks:
+            self._store.seal(self._batch, held.chunks, self._position.prefix)
+        elif self._source.rereadable:
+            self.feed()
+        else:
+            raise self._lost(held.chunks)
+        self._on_wait("")
+
+    def _lost(self, chunk: int) -> BatchLostError:
+        return BatchLostError(
+            f"the server has lost the end of batch {self._batch} (from chunk {chunk})",
+            "submit the input again: a pipe or an iterator cannot be read twice",
+        )
+
+    def _feed_from(self, position: Position) -> None:
+        self._prefix = blake2b(digest_size=_DIGEST_BYTES)
+        self._seen = SeenIds()
+        lines = iter(self._source)
+        self._skip_to(position, lines)
+        for draft in self._drafts(lines):
+            if self._should_stop():
+                return
+            self._submit(draft)
+
+    def _skip_to(self, position: Position, lines: Iterator[SourceLine]) -> None:
+        """Pass over what the server has, making sure that it is the same, and all of it if it is said to be."""
+        offset = 0
+        for line in islice(lines, position.lines):
+            offset += line.size
+            content = line.raw.strip(JSON_SPACE)
+            self._prefix.update(self._digester.of_line(content))
+            if not line.fault and (custom_id := line.custom_id or peek_custom_id(content)):
+                self._seen.add(custom_id)
+        passed = offset, self._prefix.hexdigest()
+        same = not position.lines or passed == (position.offset, position.prefix)
+        if not same or (position.sealed and next(lines, None)):
+            raise ChunkConflictError(
+                f"{self._source.name} is not what batch {self._batch} was begun with",
+                "submit it as a new batch, or give the unchanged input to resume",
+            )
+        self._position = position
+
+    def _drafts(self, lines: Iterator[SourceLine]) -> Iterator[Draft]:
+        """Gather lines into chunks. The last of many are small, so that workers end at the same time."""
+        held: deque[Draft] = deque()
+        at_once = self._position.chunks + _AT_ONCE
+        while (draft := self._filled(lines, self._lines_goal())).lines:
+            held.append(draft)
+            # What cannot be read again may come slowly, and what was read of it must not be lost.
+            hurried = self._position.chunks < at_once or not self._source.rereadable
+            if hurried or len(held) > _HELD:
+                yield held.popleft()
+        rest = [line for draft in held for line in draft.lines]
+        least = -(-len(rest) // _LAST_PARTS)
+        while rest:
+            most = max(-(-len(rest) // 2), least)
+            draft = self._filled(iter(rest), min(self._lines_goal(), most))
+            del rest[: draft.chunk.line_count]
+            yield draft
+
+    def _filled(self, lines: Iterator[SourceLine], goal: int) -> Draft:
+        """Return a chunk's worth of lines, at most so many; empty when there are no more."""
+        draft = Draft(self._digester)
+        for line in lines:
+            draft.add(line)
+            if (
+                draft.cases + draft.faults >= goal
+                or draft.size >= self._settings.chunk_limit_bytes
+                or len(draft.lines) >= _MOST_LINES
+            ):
+                break
+        return draft
+
+    def _place(self, draft: Draft) -> None:
+        """Put a draft behind what was submitted before."""
+        before = self._position
+        self._prefix.update(b"".join(draft.digests))
+        self._position = Position(
+            before.chunks + 1,
+            before.offset + sum(line.size for line in draft.lines),
+            before.lines + draft.chunk.line_count,
+            self._prefix.hexdigest(),
+        )
+        draft.place(before.lines + 1)
+
+    def _submit(self, draft: Draft) -> None:
+        first_line = self._position.lines + 1
+        self._place(draft)
+        after = self._position
+        chunk = ChunkId(
+            *(after.chunks - 1, first_line, after.lines + 1), after.prefix[:DIGEST_CHARACTERS]
+        )
+        self._wait_for_room(chunk.number)
+        self._settle_ids(draft)
+        answer = self._patiently(
+            Submission(
+                id=chunk,
+                jobs=draft.cases * self._jobs_a_line + draft.faults,
+                after=after,
+                payload=draft.chunk.pack(),
+                ids=self._digester.pack(draft.claims()),
+                duplicates=len(draft.chunk.repeats),
+            )
+        )
+        if answer.jobs:
+            self._pace = answer
+        # The chunk is stored: a message that a full broker refuses is sent by the sweeper, once there is room.
+        with suppress(ServerFullError):
+            self._publisher.wake(self._queue)
+
+    def _settle_ids(self, draft: Draft) -> None:
+        """Take the ids out of a draft that earlier chunks have; the server knows, where the filter does not."""
+        doubted = [claim for claim in draft.claims() if self._seen.add(claim[0])]
+        while doubted:
+            taken = self._store.taken(self._batch, self._digester.pack(doubted))
+            doubted = [
+                later
+                for found in taken
+                for later in draft.take_back(doubted[found.position], same_line=found.same_line)
+            ]
+
+    def _patiently(self, chunk: Submission) -> Pace:
+        deadline = time.monotonic() + self._settings.full_server_patience_seconds
+        while True:
+            try:
+                return self._store.submit_chunk(self._batch, chunk)
+            except ServerFullError as error:
+                if time.monotonic() > deadline or self._should_stop():
+                    raise ServerFullError(
+                        f"{error.message}, and none came free in {self._settings.full_server_patience_seconds:g} s",
+                        f"what was submitted is safe; make room, then resume batch {self._batch}",
+                    ) from None
+            self._on_wait("the server is full")
+            time.sleep(_FULL_PAUSE_SECONDS)
+
+    def _wait_for_room(self, number: int) -> None:
+        """Leave the workers room for their results on a server that fills up."""
+        if number % _MEMORY_CHECKED_EVERY != _MEMORY_CHECKED_EVERY - 1:
+            return
+        deadline = time.monotonic() + self._settings.full_server_patience_seconds
+        while (
+            self._store.memory_share() > self._settings.memory_high_water
+            and not self._should_stop()
+        ):
+            if time.monotonic() > deadline:
+                raise ServerFullError(
+                    f"the server is over {self._settings.memory_high_water:.0%} full, and none of it came free",
+                    f"collect or delete finished batches, then resume batch {self._batch}",
+                )
+            self._on_wait("the server is nearly full")
+            time.sleep(_FULL_PAUSE_SECONDS)
+
+    def _lines_goal(self) -> int:
+        """Return how many lines the next chunk should have, by what grading took so far."""
+        settings = self._settings
+        goal = self._last_jobs * 2
+        if self._pace.jobs and self._pace.grade_us:
+            fitting = settings.chunk_target_seconds * 1e6 * self._pace.jobs / self._pace.grade_us
+            goal = min(goal, int(fitting)) if self._pace.jobs >= _FIRST_JOBS // 4 else goal
+        self._last_jobs = min(max(goal, 1), settings.chunk_limit_jobs)
+        return max(1, self._last_jobs // self._jobs_a_line)

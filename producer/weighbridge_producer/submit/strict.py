@@ -1,0 +1,82 @@
+"""Strict submission: the whole input is found good before anything of it is submitted."""
+
+from __future__ import annotations
+
+import tempfile
+from contextlib import closing, contextmanager
+from typing import TYPE_CHECKING
+
+from weighbridge.errors import InputFault, InvalidInputError
+from weighbridge.grading.line_grader import LineGrader
+from weighbridge.jobs.line import JSON_SPACE, peek_custom_id
+from weighbridge_producer.input.duplicates import Claim, Owners
+from weighbridge_producer.input.source import Source
+from weighbridge_producer.submit.feeder import ID_CONFLICT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import IO
+
+    from weighbridge.jobs.model import GraderSpec, JobError
+    from weighbridge.settings import Settings
+    from weighbridge_producer.input.encoding import SourceLine
+    from weighbridge_producer.input.source import Cases
+
+FAULTS_SHOWN = 20
+
+
+@contextmanager
+def checked(cases: Cases, graders: Sequence[GraderSpec], settings: Settings) -> Iterator[str]:
+    """Give the path of a file with the same cases, every one of them good.
+
+    A file is read in place. What can be read only once (a pipe, a stream, an iterable) is kept in a temporary file
+    until the context ends.
+
+    Raises InvalidInputError, with the first faults, when any line could not be graded.
+    """
+    source = Source(cases, settings)
+    if source.rereadable:
+        check(source, graders)
+        yield str(cases)
+        return
+    with tempfile.NamedTemporaryFile(prefix="weighbridge-", suffix=".jsonl") as spool:
+        check(source, graders, spool)
+        spool.flush()
+        yield spool.name
+
+
+def check(
+    source: Source,
+    graders: Sequence[GraderSpec],
+    spool: IO[bytes] | None = None,
+) -> None:
+    """Read the whole input at constant memory, and write it to `spool` where there is one.
+
+    Raises InvalidInputError when any line could not be graded.
+    """
+    faults: list[InputFault] = []
+    total = 0
+    grader = LineGrader(graders)
+    with closing(Owners()) as owners:
+        for number, line in enumerate(source, 1):
+            fault = _fault(number, line, grader, owners)
+            if fault:
+                total += 1
+                place = line.as_job(number).place
+                faults.append(InputFault(number, fault.code, fault.message, fault.hint, place))
+                del faults[FAULTS_SHOWN:]
+            if spool:
+                spool.write(line.raw)
+    if faults:
+        raise InvalidInputError(source.name, faults, total)
+
+
+def _fault(number: int, line: SourceLine, grader: LineGrader, owners: Owners) -> JobError | None:
+    content = line.raw.strip(JSON_SPACE)
+    if not line.fault and not content:
+        return None
+    fault = grader.fault_of(line.as_job(number))
+    custom_id = None if fault else peek_custom_id(content)
+    if custom_id is None:
+        return fault
+    return ID_CONFLICT if owners.claim(custom_id, content) is Claim.CONFLICT else None

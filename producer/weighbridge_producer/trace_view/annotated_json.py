@@ -1,0 +1,168 @@
+"""Arguments as people read them, with what is wrong marked at its place."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import orjson
+
+from weighbridge.errors import counted
+from weighbridge.graders.values import as_json
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+_MOST_LINES = 200  #: after which only what leads to a problem is shown
+_MOST_MEMBERS = 20  #: of one object or array, likewise
+_MOST_DEPTH = 60
+_VALUE_CHARACTERS = 300
+_AROUND_CHARACTERS = 600  #: of a broken text, on either side of where it breaks
+_INDENT = "  "
+
+
+class Problem(NamedTuple):
+    """What is wrong at one place, which a JSON Pointer names."""
+
+    path: str
+    keyword: str
+    message: str
+
+
+class MarkedLine(NamedTuple):
+    """One line of JSON, and what is wrong with what begins there."""
+
+    text: str
+    problems: tuple[Problem, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class BrokenText:
+    """A text that is no JSON, around the place where it stops being JSON."""
+
+    before: str
+    at: str  #: the character at that place; empty at the end
+    after: str
+    is_cut: bool
+
+
+def problems_in(observed: Any) -> tuple[Problem, ...]:
+    """Return the problems that an evidence entry observed; none where it has no such list."""
+    listed = observed.get("problems") if type(observed) is dict else None
+    if type(listed) is not list:
+        return ()
+    return tuple(
+        Problem(*(str(item.get(name, "")) for name in Problem._fields))
+        for item in listed
+        if type(item) is dict
+    )
+
+
+def broken_text(text: str) -> BrokenText | None:
+    """Return a text with the place where it stops being JSON; None for one that is JSON."""
+    try:
+        orjson.loads(text)
+    except orjson.JSONDecodeError as error:
+        place = min(error.pos, len(text))
+    else:
+        return None
+    first, last = max(0, place - _AROUND_CHARACTERS), place + 1 + _AROUND_CHARACTERS
+    return BrokenText(
+        before=text[first:place],
+        at=text[place : place + 1],
+        after=text[place + 1 : last],
+        is_cut=first > 0 or last < len(text),
+    )
+
+
+def marked_lines(value: Any, problems: Sequence[Problem]) -> list[MarkedLine]:
+    """Return a value's JSON line by line; what leads to a problem is shown however large the rest is."""
+    wanted = [_Wanted(_tokens(problem.path), problem) for problem in problems]
+    return list(_Writer().lines("", value, "", wanted, 0))
+
+
+class _Wanted(NamedTuple):
+    """A problem, and the way that is left to its place."""
+
+    way: tuple[str, ...]
+    problem: Problem
+
+
+def _tokens(path: str) -> tuple[str, ...]:
+    parts = path.split("/")[1:] if path.startswith("/") else []
+    return tuple(part.replace("~1", "/").replace("~0", "~") for part in parts)
+
+
+@dataclass(slots=True)
+class _Writer:
+    left: int = field(default=_MOST_LINES)
+
+    def lines(
+        self, name: str, value: Any, end: str, wanted: list[_Wanted], depth: int
+    ) -> Iterator[MarkedLine]:
+        """Yield the lines of one value under its name."""
+        self.left -= 1
+        indent = _INDENT * depth
+        members = _members(value)
+        leading = _by_member(members, wanted)
+        if not members or depth >= _MOST_DEPTH or (self.left <= 0 and not leading):
+            all_here = tuple(each.problem for each in wanted)
+            yield MarkedLine(f"{indent}{name}{_brief(value)}{end}", all_here)
+            return
+        led = {id(each) for group in leading.values() for each in group}
+        here = tuple(each.problem for each in wanted if id(each) not in led)
+        opening, closing = "{}" if type(value) is dict else "[]"
+        yield MarkedLine(f"{indent}{name}{opening}", here)
+        yield from self._inside(value, members, leading, depth + 1)
+        yield MarkedLine(f"{indent}{closing}{end}")
+
+    def _inside(
+        self,
+        value: Any,
+        members: dict[str, Any],
+        leading: dict[str, list[_Wanted]],
+        depth: int,
+    ) -> Iterator[MarkedLine]:
+        left_out = 0
+        last = len(members) - 1
+        for place, (key, item) in enumerate(members.items()):
+            if key not in leading and (place >= _MOST_MEMBERS or self.left <= 0):
+                left_out += 1
+                continue
+            if left_out:
+                yield _gap(left_out, depth)
+                left_out = 0
+            named = f"{_brief(key)}: " if type(value) is dict else ""
+            end = "," if place < last else ""
+            inner = [_Wanted(each.way[1:], each.problem) for each in leading.get(key, ())]
+            yield from self.lines(named, item, end, inner, depth)
+        if left_out:
+            yield _gap(left_out, depth)
+
+
+def _gap(count: int, depth: int) -> MarkedLine:
+    return MarkedLine(f"{_INDENT * depth}… {counted(count, 'more member')}")
+
+
+def _members(value: Any) -> dict[str, Any]:
+    """Return what an object or array holds, by what a JSON Pointer calls it."""
+    if type(value) is dict:
+        return {str(key): item for key, item in value.items()}
+    if type(value) is list:
+        return {str(place): item for place, item in enumerate(value)}
+    return {}
+
+
+def _by_member(members: dict[str, Any], wanted: list[_Wanted]) -> dict[str, list[_Wanted]]:
+    """Return the problems that lie inside members."""
+    leading: dict[str, list[_Wanted]] = {}
+    for each in wanted:
+        if each.way and each.way[0] in members:
+            leading.setdefault(each.way[0], []).append(each)
+    return leading
+
+
+def _brief(value: Any) -> str:
+    text = re.sub(r"\s+", " ", as_json(value))
+    return text if len(text) <= _VALUE_CHARACTERS else f"{text[:_VALUE_CHARACTERS]}…"

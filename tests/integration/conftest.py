@@ -1,0 +1,34 @@
+"""Fixtures for the tests of the HTTP API and the pages; a module that wants another service has a fixture of its own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from support.examples import SHOP_AGENT, TRACE_GRADERS
+from support.http import HttpServer
+from weighbridge_producer import Client
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from support.workers import WorkerProcess
+    from weighbridge.embedded.server import EmbeddedServer
+    from weighbridge_producer import Batch
+
+
+@pytest.fixture(scope="module")
+def service(server: EmbeddedServer) -> Iterator[HttpServer]:
+    """A service with ordinary settings, for all of a module."""
+    with HttpServer(server.url) as service:
+        yield service
+
+
+@pytest.fixture(scope="module")
+def shop(server: EmbeddedServer, worker: WorkerProcess) -> Iterator[Batch]:
+    """The example's runs of a shop's agent, graded: 30 results."""
+    with Client(server.url) as client:
+        batch = client.submit(SHOP_AGENT, graders=TRACE_GRADERS)
+        batch.wait(60)
+        yield batch

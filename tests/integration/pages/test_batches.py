@@ -1,0 +1,347 @@
+"""The pages of batches: the list, one batch while it is graded and after, and what can be done with it."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import time
+from typing import TYPE_CHECKING
+
+import httpx
+import pytest
+
+from support.examples import MIXED
+from support.grading import grade_open_chunks
+from support.http import HttpServer
+from support.pages import Page
+from weighbridge.store import BatchOptions
+from weighbridge_producer import Client
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from support.workers import WorkerProcess
+    from weighbridge.embedded.server import EmbeddedServer
+    from weighbridge_producer import Batch
+
+HTML = {"Accept": "text/html"}
+
+
+def get(service: HttpServer, path: str, status: int = 200, **headers: str) -> Page:
+    answer = httpx.get(f"{service.url}{path}", headers=HTML | headers, timeout=30)
+    assert answer.status_code == status, answer.text
+    page = Page.of(answer.text)
+    assert page.intruders() == []
+    return page
+
+
+def post(service: HttpServer, path: str, key: str = "") -> httpx.Response:
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    return httpx.post(f"{service.url}{path}", headers=HTML | headers, timeout=30)
+
+
+def case(name: str, answer: str = "yes") -> dict[str, object]:
+    return {"custom_id": name, "inputs": {"agent_response": answer, "expected_output": True}}
+
+
+# ---- the list ----
+
+
+def test_a_new_service_says_how_to_begin(own_server: EmbeddedServer) -> None:
+    with HttpServer(own_server.url) as service:
+        page = get(service, "/")
+    assert page.root.all("table") == []
+    links = {link.attributes["href"] for link in page.root.all("a")}
+    assert {"/new", "/graders", "/workers"} <= links
+    assert "weighbridge submit" in page.root.text
+
+
+def test_the_list_shows_each_batch_with_its_counts_as_a_bar(
+    service: HttpServer, shop: Batch
+) -> None:
+    page = get(service, "/")
+    [row] = [row for row in page.root.all("tr") if shop.id in row.text]
+    assert row.one("a").attributes["href"] == f"/batches/{shop.id}"
+    assert "shop_agent.jsonl" in row.text
+    assert row.one("svg").one("title").text == "Jobs: 25 passed, 5 failed"
+
+
+UNMEASURED = {"custom_id": "u", "inputs": {"trace": [{"role": "user", "content": "hello"}]}}
+TOKENS = {"grader": "budget", "config": {"max_tokens": 9, "missing_usage": "ungradable"}}
+
+
+@pytest.mark.parametrize(
+    ("cases", "grader", "tone", "told"),
+    [
+        ([case("p")], "true-false", "pass", ["1", "0", "0", "0", "1"]),
+        ([case("p"), case("f", "no")], "true-false", "fail", ["1", "1", "0", "0", "2"]),
+        ([UNMEASURED], TOKENS, "ungradable", ["0", "0", "1", "0", "1"]),
+        ([{"custom_id": "e"}], "true-false", "ungradable", ["0", "0", "0", "1", "1"]),
+        ([], "true-false", "ungradable", ["0", "0", "0", "0", "0"]),
+    ],
+)
+def test_the_badge_of_an_ended_batch_is_as_bad_as_its_worst_outcome(
+    own_server: EmbeddedServer, cases: list[object], grader: object, tone: str, told: list[str]
+) -> None:
+    with HttpServer(own_server.url) as service:
+        client = service.service.client
+        batch = client.submit(cases, graders=[grader])
+        grade_open_chunks(client.store, batch.id)
+        [row] = get(service, "/").root.one("tbody").all("tr")
+        of_page = get(service, f"/batches/{batch.id}").root.one(id="status")
+    badge = row.one(class_="badge")
+    assert badge.text == of_page.text == "completed"
+    assert badge.attributes["class"] == of_page.attributes["class"] == f"badge {tone}"
+    assert [cell.text for cell in row.all("td", class_="numeric")] == told
+
+
+def test_the_list_is_paged_newest_first(own_server: EmbeddedServer) -> None:
+    with HttpServer(own_server.url) as service:
+        made = [service.service.client.open(f"batch {n}", ()).id for n in range(30)]
+        shown, path = [], "/"
+        while path:
+            page = get(service, path)
+            shown += [row.one("a").attributes["href"] for row in page.root.one("tbody").all("tr")]
+            older = [link for link in page.root.all("a") if link.text == "Older"]
+            path = older[0].attributes["href"] if older else ""
+        assert get(service, "/?from=900").root.all("table") == []
+    assert sorted(shown) == sorted(f"/batches/{batch}" for batch in made)
+    assert len(shown) == len(set(shown))
+
+
+@pytest.mark.parametrize("start", ["-1", "x", "99999999999999999999"])
+def test_a_page_of_the_list_that_cannot_be_is_refused(service: HttpServer, start: str) -> None:
+    get(service, f"/?from={start}", status=422)
+
+
+# ---- a batch that is graded ----
+
+
+def test_each_outcome_is_told_with_its_denominator(service: HttpServer, shop: Batch) -> None:
+    page = get(service, f"/batches/{shop.id}")
+    told = [" ".join(item.text.split()) for item in page.root.one(id="live").all("li")]
+    assert "25 of 30 graded passed 83.3 %" in told
+    assert "5 of 30 graded failed 16.7 %" in told
+    assert "2 of 10 graded failed 20 %" in told
+    assert "rest on no facts" in page.root.one(id="live").text
+
+
+def test_the_command_on_the_page_brings_the_results(
+    service: HttpServer, shop: Batch, tmp_path: Path
+) -> None:
+    about = get(service, f"/batches/{shop.id}").root.one(id="about-batch")
+    command = next(code.text for code in about.all("code") if code.text.startswith("curl "))
+    subprocess.run(["sh", "-c", command], cwd=tmp_path, check=True, timeout=60)
+    results = (tmp_path / "results.jsonl").read_bytes()
+    assert results == httpx.get(f"{service.url}{about.all('a')[0].attributes['href']}").content
+    assert results.count(b"\n") == 30
+
+
+def test_the_command_names_a_key_where_one_is_needed(own_server: EmbeddedServer) -> None:
+    with HttpServer(own_server.url, keys_required=True) as service:
+        batch = service.service.client.open("cases", ()).id
+        as_reader = {"Authorization": f"Bearer {service.make_key('read')}"}
+        about = get(service, f"/batches/{batch}", **as_reader).root.one(id="about-batch")
+    assert "curl -H 'Authorization: Bearer KEY' -o results.jsonl 'http" in about.text
+
+
+def test_scores_are_drawn_with_a_text_that_says_the_same(service: HttpServer, shop: Batch) -> None:
+    page = get(service, f"/batches/{shop.id}")
+    [loop] = [
+        figure for figure in page.root.all("figure") if "Scores of loop" in figure.one("title").text
+    ]
+    assert "0.1 to 0.2: 2" in loop.one("desc").text
+    assert "0.9 to 1.0: 8" in loop.one("desc").text
+    assert len(loop.all("rect")) == 10
+
+
+def test_failures_are_grouped_by_cause_with_exemplars_and_the_table_of_each(
+    service: HttpServer, shop: Batch
+) -> None:
+    page = get(service, f"/batches/{shop.id}/causes")
+    assert page.root.one("h2").text == "5 failures, 4 causes"
+    loop = page.root.all("div", class_="cause")[0]
+    hrefs = [link.attributes["href"] for link in loop.all("a")]
+    assert hrefs[0] == f"/batches/{shop.id}/results?label=loop&reason=loop"
+    assert hrefs[1:] == [
+        f"/batches/{shop.id}/result?custom_id={name}&label=loop"
+        for name in ("shop-stuck-4", "shop-pingpong-5")
+    ]
+    assert len(get(service, hrefs[0]).root.one("tbody").all("tr")) == 2
+    assert page.root.all(id="causes-again") == []
+
+
+def test_causes_that_are_no_failures_are_not_called_so(
+    service: HttpServer,
+    client: Client,
+    worker: WorkerProcess,
+) -> None:
+    batch = client.submit(MIXED)
+    batch.wait(60)
+    page = get(service, f"/batches/{batch.id}/causes")
+    assert page.root.one("h2").text == "23 jobs that did not pass, 14 causes"
+    [broken] = [
+        cause for cause in page.root.all("div", class_="cause") if "INVALID_JSON" in cause.text
+    ]
+    assert "line 9" in broken.text
+
+
+# ---- a batch that is being graded ----
+
+
+def test_a_batch_is_polled_until_its_end_and_then_no_more(own_server: EmbeddedServer) -> None:
+    with HttpServer(own_server.url) as service:
+        client = service.service.client
+        batch = client.submit([case(f"c{n}") for n in range(5)], graders=["true-false"])
+        page = get(service, f"/batches/{batch.id}")
+        assert page.root.one(id="live").attributes["aria-live"] == "polite"
+        pace = " ".join(page.root.one(id="pace").text.split())
+        assert pace == "Nothing is graded yet. No worker is there."
+        again = page.root.one(id="poll").attributes
+        assert again["hx-trigger"] == "every 1s"
+        grade_open_chunks(client.store, batch.id)
+        ended = get(service, again["hx-get"])
+    assert ended.root.one(id="done").text == "5"
+    assert ended.root.all(id="poll") == []
+    assert "jobs a second" in ended.root.one(id="pace").text
+
+
+def test_the_rate_is_told_from_what_the_look_before_saw(own_server: EmbeddedServer) -> None:
+    with HttpServer(own_server.url, chunk_limit_jobs=5) as service:
+        client = service.service.client
+        batch = client.submit([case(f"c{n}") for n in range(20)], graders=["true-false"])
+        grade_open_chunks(client.store, batch.id, most=1)
+        before = time.time() - 1000
+        page = get(service, f"/batches/{batch.id}/live?at={before}&done=0")
+    pace = " ".join(page.root.one(id="pace").text.split())
+    assert re.match(r"0\.00(5|4\d\d?) jobs a second; about 5\d min", pace)
+    assert page.root.one(id="poll").attributes["hx-get"].endswith("&done=5&rate=0.005")
+
+
+@pytest.mark.parametrize(
+    "numbers", ["at=nan", "at=-1", "rate=inf", "done=x", "at=1e300", "done=1e400"]
+)
+def test_a_look_with_numbers_that_cannot_be_is_refused(
+    service: HttpServer, shop: Batch, numbers: str
+) -> None:
+    get(service, f"/batches/{shop.id}/live?{numbers}", status=422)
+
+
+def test_a_batch_that_is_deleted_meanwhile_says_so_and_is_polled_no_more(
+    service: HttpServer, client: Client
+) -> None:
+    batch = client.submit([case("c")], graders=["true-false"])
+    batch.delete()
+    gone = get(service, f"/batches/{batch.id}/live")
+    assert "BATCH_NOT_FOUND" in gone.root.text
+    assert gone.root.all(id="poll") == []
+
+
+# ---- what can be done ----
+
+
+def test_cancelling_asks_once_more_and_ends_the_batch(own_server: EmbeddedServer) -> None:
+    with HttpServer(own_server.url) as service:
+        batch = service.service.client.submit([case("c")], graders=["true-false"])
+        asked = get(service, f"/batches/{batch.id}/cancel/confirm")
+        [form] = [form for form in asked.root.all("form") if form.attributes["method"] == "post"]
+        answer = post(service, form.attributes["action"])
+        assert (answer.status_code, answer.headers["location"]) == (303, f"/batches/{batch.id}")
+        assert batch.status().status == "cancelled"
+        retried = post(service, f"/batches/{batch.id}/retry")
+        page = get(service, retried.headers["location"])
+        assert "1 job will be graded again" in page.root.one(role="status").text
+
+
+def test_deleting_asks_once_more_and_leaves_nothing(own_server: EmbeddedServer) -> None:
+    with HttpServer(own_server.url) as service:
+        batch = service.service.client.submit([case("c")], graders=["true-false"])
+        asked = get(service, f"/batches/{batch.id}/delete/confirm")
+        assert "nothing brings them back" in asked.root.text
+        assert post(service, f"/batches/{batch.id}/delete").headers["location"] == "/"
+        get(service, f"/batches/{batch.id}", status=404)
+
+
+def test_retrying_a_batch_that_is_not_done_says_why_not(own_server: EmbeddedServer) -> None:
+    with HttpServer(own_server.url) as service:
+        batch = service.service.client.submit([case("c")], graders=["true-false"])
+        answer = post(service, f"/batches/{batch.id}/retry")
+        assert answer.status_code == 409
+        assert "wait for its end, or cancel it" in answer.text
+
+
+def test_each_role_sees_and_does_what_it_may(own_server: EmbeddedServer) -> None:
+    with HttpServer(own_server.url, keys_required=True) as service:
+        batch = service.service.client.submit([case("c")], graders=["true-false"])
+        keys = {role: service.make_key(role) for role in ("read", "submit", "admin")}
+        buttons = {
+            role: [
+                button.text
+                for button in get(service, f"/batches/{batch.id}", Authorization=f"Bearer {key}")
+                .root.one("main")
+                .all("button")
+            ]
+            for role, key in keys.items()
+        }
+        assert buttons == {
+            "read": [],
+            "submit": ["Cancel", "Retry errors"],
+            "admin": ["Cancel", "Retry errors", "Delete"],
+        }
+        for role, act in (("read", "cancel"), ("read", "retry"), ("submit", "delete")):
+            post(service, f"/batches/{batch.id}/{act}", keys[role])
+        post(service, f"/batches/{batch.id}/delete")
+        assert batch.status().status == "in_progress"
+        get(service, f"/batches/{batch.id}", status=303)
+
+
+@pytest.mark.parametrize("act", ["cancel", "retry", "delete"])
+def test_another_sites_page_cannot_act(service: HttpServer, shop: Batch, act: str) -> None:
+    answer = httpx.post(
+        f"{service.url}/batches/{shop.id}/{act}", headers={"Origin": "https://evil.example"}
+    )
+    assert answer.status_code == 403
+    assert shop.status().status == "completed"
+
+
+# ---- what is not there, and what is hostile ----
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "",
+        "/live",
+        "/causes",
+        "/results",
+        "/result?custom_id=x",
+        "/case?custom_id=x",
+        "/cancel/confirm",
+    ],
+)
+def test_a_batch_that_is_not_there_is_told_so(service: HttpServer, path: str) -> None:
+    answer = httpx.get(f"{service.url}/batches/wb_nothing{path}", headers=HTML)
+    assert answer.status_code == (200 if path == "/live" else 404)
+    assert "wb_nothing" in answer.text
+
+
+@pytest.mark.parametrize(
+    "name", ["%3Cscript%3Ealert(1)%3C%2Fscript%3E", "a%2F..%2Fb", "%00", "%E2%80%AE", "x" * 500]
+)
+def test_a_batch_id_of_any_kind_is_refused_politely(service: HttpServer, name: str) -> None:
+    answer = httpx.get(f"{service.url}/batches/{name}", headers=HTML)
+    assert answer.status_code == 404
+    assert "<script>alert" not in answer.text
+
+
+def test_a_hostile_source_and_metadata_are_shown_as_text(
+    service: HttpServer, client: Client
+) -> None:
+    attack = '"><script>pwned=1</script><img src=x onerror=pwned=2>\u202egpj.exe'
+    options = BatchOptions((), attack, {attack: attack}, "weighbridge")
+    batch = client.store.open_batch(options, expiry_seconds=60, ttl_seconds=60)
+    for path in ("/", f"/batches/{batch}"):
+        text = get(service, path).root.text
+        assert "<script>pwned=1</script>" in text
+        assert "\\u202egpj.exe" in text
+    client.batch(batch).delete()

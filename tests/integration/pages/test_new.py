@@ -1,0 +1,307 @@
+"""The page of a new batch, as a browser gets it from the real service: look, submit, and be told what is wrong."""
+
+from __future__ import annotations
+
+import gzip
+import socket
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import httpx
+import orjson
+import pytest
+
+from support.http import HttpServer
+from support.pages import Element, Page
+from weighbridge_producer.pages.preview import HEAD_BYTES
+from weighbridge_producer.service import bodies
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from support.workers import WorkerProcess
+    from weighbridge.embedded.server import EmbeddedServer
+    from weighbridge_producer import Client
+
+EXAMPLES = Path(__file__).parents[3] / "examples"
+AS_PAGE = {"Accept": "text/html"}
+ATTACK = "\"><script>alert(1)</script><img src=x onerror=alert(2)>'</textarea>"
+CASE = b'{"custom_id": "q1", "inputs": {"agent_response": "Paris", "expected_output": "Paris"}}\n'
+STRINGS = [("grader", "string-match"), ("string-match.case_sensitive", "true")]
+BUDGET = [
+    ("grader", "budget"),
+    ("budget.max_tokens", "4000"),
+    ("budget.missing_usage", "ungradable"),
+]
+
+
+@pytest.fixture(scope="module")
+def http(server: EmbeddedServer) -> Iterator[httpx.Client]:
+    with (
+        HttpServer(server.url) as served,
+        httpx.Client(base_url=served.url, headers=AS_PAGE, timeout=60) as http,
+    ):
+        yield http
+
+
+def sent(
+    http: httpx.Client,
+    path: str,
+    fields: list[tuple[str, str]] | None = None,
+    file: bytes = b"",
+    name: str = "",
+) -> httpx.Response:
+    """Send the form as a browser does: its fields in their order, and the file last."""
+    boundary = "0f3c41c5"
+    parts = [
+        f'--{boundary}\r\nContent-Disposition: form-data; name="{field}"\r\n\r\n{value}\r\n'.encode()
+        for field, value in fields or []
+    ]
+    head = f'--{boundary}\r\nContent-Disposition: form-data; name="file"; filename="{name}"\r\n'
+    parts.append(head.encode() + b"Content-Type: application/octet-stream\r\n\r\n" + file + b"\r\n")
+    parts.append(f"--{boundary}--\r\n".encode())
+    kind = {"Content-Type": f"multipart/form-data; boundary={boundary}"}
+    return http.post(path, content=b"".join(parts), headers=kind)
+
+
+def page_of(answer: httpx.Response, status: int = 200) -> Element:
+    assert answer.status_code == status, answer.text[:500]
+    page = Page.of(answer.text)
+    assert page.intruders() == []
+    return page.root
+
+
+def test_the_form_offers_every_grader_with_its_configuration(http: httpx.Client) -> None:
+    root = page_of(http.get("/new"))
+    boxes = [box.attributes["value"] for box in root.all("input", name="grader")]
+    assert boxes == ["string-match", "true-false", "budget", "loop", "tool-schema"]
+    assert not any("checked" in box.attributes for box in root.all("input", name="grader"))
+    labelled = {label.attributes["for"] for label in root.all("label")}
+    controls = [one for tag in ("input", "textarea", "select", "progress") for one in root.all(tag)]
+    assert {one.attributes["id"] for one in controls} <= labelled
+    ids = [one.attributes["id"] for one in root.all() if "id" in one.attributes]
+    assert len(ids) == len(set(ids))
+    names = [one.attributes.get("name") for one in root.one("form", id="new-batch").all()]
+    assert [name for name in names if name][-1] == "file", "what comes after it would be refused"
+
+
+def test_a_file_becomes_a_batch_with_the_graders_chosen(
+    http: httpx.Client, client: Client, worker: WorkerProcess
+) -> None:
+    file = (EXAMPLES / "traces" / "shop_agent.jsonl").read_bytes()
+    answer = sent(http, "/new", [*BUDGET, ("label.budget", "cheap")], file, "shop_agent.jsonl")
+    assert answer.status_code == 303
+    folder, _, batch_id = answer.headers["location"].rpartition("/")
+    assert folder == "/batches"
+    state = client.batch(batch_id).wait(60)
+    assert state.counts.total == len(file.strip().split(b"\n"))
+    assert state.counts.failed > 0
+    assert [row.label for row in client.batch(batch_id).summary()] == ["cheap"]
+
+
+def test_pasted_lines_become_a_batch(
+    http: httpx.Client, client: Client, worker: WorkerProcess
+) -> None:
+    answer = sent(http, "/new", [*STRINGS, ("text", CASE.decode().replace("\n", "\r\n"))])
+    batch = client.batch(answer.headers["location"].rpartition("/")[2])
+    assert batch.wait(60).counts.passed == 1
+
+
+def test_one_grader_can_be_had_twice_under_two_labels(
+    http: httpx.Client, client: Client, worker: WorkerProcess
+) -> None:
+    more = orjson.dumps([{"grader": "string-match", "label": "second"}, "true-false"]).decode()
+    answer = sent(http, "/new", [*STRINGS, ("more_graders", more), ("text", CASE.decode())])
+    batch = client.batch(answer.headers["location"].rpartition("/")[2])
+    assert batch.wait(60).counts.total == 3
+
+
+def test_what_is_wrong_with_the_form_is_told_and_what_was_typed_is_kept(http: httpx.Client) -> None:
+    fields = [
+        ("grader", "budget"),
+        ("budget.max_tokens", "-7"),
+        ("label.budget", "cheap"),
+        ("strict", "true"),
+    ]
+    root = page_of(sent(http, "/new", [*fields, ("text", CASE.decode())]), 422)
+    assert "budget: max_tokens must be" in root.one(id="trouble").text
+    assert "greater than or equal to 0" in root.one(id="budget-max_tokens-problem").text
+    assert root.one("input", name="budget.max_tokens").attributes["value"] == "-7"
+    assert root.one("input", name="label.budget").attributes["value"] == "cheap"
+    assert "checked" in root.one("input", id="pick-budget").attributes
+    assert "checked" in root.one("input", name="strict").attributes
+    assert root.one("textarea", name="text").text == "\n" + CASE.decode()
+
+
+@pytest.mark.parametrize(
+    ("fields", "file", "told"),
+    [
+        ([], b"", "there are no cases"),
+        ([("text", "{}")], CASE, "both pasted lines and a file"),
+        (
+            [*STRINGS, *BUDGET, ("label.budget", "x"), ("label.string-match", "x")],
+            CASE,
+            "two graders are labelled",
+        ),
+        ([("more_graders", '["budgt"]')], CASE, "no grader 'budgt'; did you mean 'budget'"),
+        ([("grader", "gone")], CASE, "no grader 'gone' is installed here"),
+        ([("more_graders", "[1]")], CASE, "more graders: it must be a list"),
+        ([("more_graders", "{")], CASE, "more graders: it is not valid JSON"),
+        ([("grader", "budget")], CASE, "budget: "),
+        ([*STRINGS, ("label.string-match", "\x07")], CASE, "no control characters"),
+        ([*STRINGS, ("strict", "true")], b"not json\n", "cannot be graded"),
+    ],
+)
+@pytest.mark.parametrize("path", ["/new", "/new/preview"])
+def test_a_form_that_makes_no_sense_is_refused_with_the_reason(
+    http: httpx.Client, path: str, fields: list[tuple[str, str]], file: bytes, told: str
+) -> None:
+    is_looked_at = path == "/new/preview"
+    if is_looked_at and told in {
+        "there are no cases",
+        "both pasted lines and a file",
+        "no grader 'budgt'; did you mean 'budget'",
+        "cannot be graded",
+    }:
+        # A look shows what there is; whether it can be submitted is told when it is.
+        page_of(sent(http, path, fields, file, "cases.jsonl" if file else ""))
+        return
+    answer = sent(http, path, fields, file, "cases.jsonl" if file else "")
+    root = page_of(answer, answer.status_code)
+    assert 400 <= answer.status_code < 500
+    assert told in root.one(id="trouble").text
+
+
+def test_lines_that_nobody_would_judge_are_not_submitted(http: httpx.Client) -> None:
+    last_look = [("submitting", "true"), ("text", CASE.decode())]
+    refused = page_of(sent(http, "/new/preview", last_look), 422).one(id="trouble").text
+    assert "no line looked at names a grader, and none is chosen" in refused
+    assert "choose a grader" in refused
+    named = CASE.replace(b'"inputs"', b'"grader": "string-match", "inputs"').decode()
+    for fields in ([*STRINGS, *last_look], [*last_look, ("text", named + CASE.decode())]):
+        trouble = page_of(sent(http, "/new/preview", fields)).one(id="trouble")
+        assert trouble.text.strip() == ""
+
+
+def test_a_look_shows_the_first_cases_and_what_is_wrong_with_lines(http: httpx.Client) -> None:
+    file = (EXAMPLES / "traces" / "shop_agent.jsonl").read_bytes() + b"not json\n"
+    root = page_of(sent(http, "/new/preview", BUDGET, file, "shop_agent.jsonl")).one(id="preview")
+    assert "OpenAI chat messages" in root.text
+    first, faults = root.all("table")
+    assert len(first.one("tbody").all("tr")) == 5
+    assert "shop-refund-1" in first.text
+    assert "INVALID_JSON" in faults.text
+    assert [cell.attributes.get("scope") for cell in root.all("th")].count(None) == 0
+
+
+def test_a_look_says_that_there_are_both_pasted_lines_and_a_file(http: httpx.Client) -> None:
+    fields = [*STRINGS, ("text", CASE.decode())]
+    root = page_of(sent(http, "/new/preview", fields, b"", "cases.jsonl")).one(id="preview")
+    assert "both pasted lines and a file: take one of them away" in root.text
+    assert "1 case, all there are" in root.text
+    last_look = [*fields, ("submitting", "true")]
+    root = page_of(sent(http, "/new/preview", last_look, b"", "cases.jsonl"), 422)
+    assert "both pasted lines and a file" in root.one(id="trouble").text
+
+
+def test_a_look_says_what_becomes_of_a_line_that_is_no_trace_and_no_case(
+    http: httpx.Client,
+) -> None:
+    traces = (EXAMPLES / "traces" / "shop_agent.jsonl").read_bytes()
+    file = traces + b'{"id": "nothing", "foo": "bar"}\n'
+    root = page_of(sent(http, "/new/preview", BUDGET, file, "mixed.jsonl")).one(id="preview")
+    told = " ".join(root.one("p", class_="ungradable").text.split())
+    assert told.startswith("1 trace of these (the first in line 11) has no format that is known")
+    assert "ungradable" in told
+    root = page_of(sent(http, "/new/preview", BUDGET, traces, "traces.jsonl")).one(id="preview")
+    assert root.all("p", class_="ungradable") == []
+
+
+def test_a_look_at_the_beginning_of_a_large_file_needs_no_more_of_it(http: httpx.Client) -> None:
+    content = b"".join(CASE.replace(b"q1", b"q%d" % number) for number in range(20_000))
+    fields = [*STRINGS, ("file_size", str(len(content)))]
+    root = page_of(sent(http, "/new/preview", fields, content[:HEAD_BYTES], "cases.jsonl"))
+    assert "200 cases, the first of them" in root.one(id="preview").text
+    assert "0 of them" in root.one(id="preview").text
+
+
+def test_a_look_reads_compressed_files(http: httpx.Client) -> None:
+    root = page_of(sent(http, "/new/preview", STRINGS, gzip.compress(CASE), "cases.jsonl.gz"))
+    assert "cases, one a line, gzip" in root.one(id="preview").text
+
+
+def test_markup_in_cases_fields_and_file_names_stays_text(http: httpx.Client) -> None:
+    case = orjson.dumps({"custom_id": ATTACK, "inputs": {ATTACK: ATTACK}, "grader": ATTACK})
+    name = ATTACK.replace('"', "%22")
+    lines = case + b"\n" + b"<script>alert(1)</script>\n" + CASE.replace(b"inputs", b"<script>")
+    root = page_of(sent(http, "/new/preview", STRINGS, lines, name))
+    assert "<script>alert(1)</script>" in root.one(id="preview").text
+    fields = [
+        *(
+            ("grader", ATTACK),
+            ("more_graders", ATTACK),
+            ("text", ATTACK),
+            (ATTACK.replace('"', ""), ATTACK),
+        ),
+        *(("grader", "budget"), ("budget.max_tokens", ATTACK), ("label.budget", ATTACK)),
+    ]
+    for path in ("/new", "/new/preview"):
+        root = page_of(sent(http, path, fields), 422)
+        assert root.one("textarea", name="text").text == "\n" + ATTACK
+        assert root.one("input", name="label.budget").attributes["value"] == ATTACK
+
+
+@pytest.mark.parametrize("path", ["/new", "/new/preview"])
+@pytest.mark.parametrize(
+    ("content", "kind"),
+    [
+        (b"", "multipart/form-data; boundary=x"),
+        (b"--x\r\nbroken", "multipart/form-data; boundary=x"),
+        (b"--x--", "multipart/form-data"),
+        (b"text=a", "application/x-www-form-urlencoded"),
+        (CASE, "application/x-ndjson"),
+        (b"\x00" * 100, "multipart/form-data; boundary=\xff".encode("latin-1").decode("latin-1")),
+    ],
+)
+def test_a_body_that_is_not_the_form_is_refused_on_the_page(
+    http: httpx.Client, path: str, content: bytes, kind: str
+) -> None:
+    headers = {"Content-Type": kind.encode("latin-1")}
+    answer = http.post(path, content=content, headers=headers)
+    assert answer.status_code in {200, 400, 415, 422}
+    page_of(answer, answer.status_code)
+
+
+def test_only_who_may_submit_sees_the_form(server: EmbeddedServer) -> None:
+    with HttpServer(server.url, keys_required=True) as served:
+        reader = {"Authorization": f"Bearer {served.make_key('read')}"}
+        sender = {"Authorization": f"Bearer {served.make_key('submit')}"}
+        for headers in ({}, reader):
+            answer = httpx.get(f"{served.url}/new", headers=AS_PAGE | headers)
+            assert answer.status_code == 303
+            assert answer.headers["location"] == "/sign-in?next=%2Fnew"
+        assert httpx.get(f"{served.url}/new", headers=AS_PAGE | sender).status_code == 200
+        script = httpx.post(
+            f"{served.url}/new/preview",
+            headers=AS_PAGE | {"HX-Request": "true", "HX-Current-URL": f"{served.url}/new?a=b"},
+        )
+        assert script.headers["hx-redirect"] == "/sign-in?next=%2Fnew%3Fa%3Db"
+
+
+@pytest.mark.parametrize(
+    ("path", "media_type"),
+    [
+        ("/new/preview", "multipart/form-data; boundary=x"),
+        ("/api/graders/string-match/grade", "application/json"),
+    ],
+)
+def test_who_never_sends_the_rest_is_not_waited_for(
+    http: httpx.Client, monkeypatch: pytest.MonkeyPatch, path: str, media_type: str
+) -> None:
+    monkeypatch.setattr(bodies, "_BODY_SECONDS", 0.2)
+    head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: {media_type}\r\n"
+    with socket.create_connection((http.base_url.host, http.base_url.port), 10) as connection:
+        connection.sendall(f"{head}Content-Length: 100\r\n\r\n--x\r\n".encode())
+        received = b"".join(iter(lambda: connection.recv(65536), b""))
+    assert received.startswith(b"HTTP/1.1 408 ")
+    assert b"within 0.2 s" in received

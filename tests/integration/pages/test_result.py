@@ -1,0 +1,361 @@
+"""The page of one result: what it rests on, and for a trace the timeline, wherever its steps and texts end."""
+
+from __future__ import annotations
+
+import re
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+import httpx
+import orjson
+import pytest
+
+from support.examples import MIXED
+from support.http import HttpServer
+from support.pages import Page
+from weighbridge_producer import Client
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from support.pages import Element
+    from support.workers import WorkerProcess
+    from weighbridge.embedded.server import EmbeddedServer
+    from weighbridge_producer import Batch
+
+ATTACK = "</pre></details><script>pwned=1</script><img src=x onerror=pwned=2>"
+
+
+@pytest.fixture(scope="module")
+def grade(server: EmbeddedServer, worker: WorkerProcess) -> Iterator[Callable[..., Batch]]:
+    """Grade cases to their end: `grade(cases, "loop")`."""
+    with Client(server.url) as client:
+
+        def grade(cases: Any, *graders: Any) -> Batch:
+            batch = client.submit(cases, graders=graders)
+            batch.wait(120)
+            return batch
+
+        yield grade
+
+
+def get(service: HttpServer, path: str, status: int = 200, **query: object) -> Page:
+    address = f"{service.url}{path}"
+    answer = httpx.get(address, params=query or None, headers={"Accept": "text/html"}, timeout=60)
+    assert answer.status_code == status, answer.text[:3000]
+    page = Page.of(answer.text)
+    assert page.intruders() == []
+    return page
+
+
+def result(
+    service: HttpServer, batch: Batch, custom_id: str, label: str = "", **query: object
+) -> Page:
+    return get(service, f"/batches/{batch.id}/result", custom_id=custom_id, label=label, **query)
+
+
+def marked(page: Page) -> list[str]:
+    return [str(step.attributes["id"]) for step in page.root.all("li", class_="marked")]
+
+
+def flat(element: Element) -> str:
+    return " ".join(element.text.split())
+
+
+def traced(*steps: dict[str, Any], name: str = "run") -> dict[str, Any]:
+    trace = {"format": "weighbridge", "steps": list(steps)}
+    return {"custom_id": name, "inputs": {"trace": trace}}
+
+
+def tool(**facts: Any) -> dict[str, Any]:
+    return {"type": "tool", "name": "find", "arguments": {"q": "x"}, "output": "none", **facts}
+
+
+# ---- verdict and evidence ----
+
+
+def test_without_a_label_the_first_that_did_not_pass_is_shown_and_the_others_are_tabs(
+    service: HttpServer, shop: Batch
+) -> None:
+    page = result(service, shop, "shop-stuck-4")
+    assert page.root.one("span", class_="stamp").text == "fail"
+    tabs = {
+        flat(tab): tab.attributes["href"] for tab in page.root.one("ul", class_="tabs").all("a")
+    }
+    assert list(tabs) == ["budget pass", "loop fail", "tool-schema pass"]
+    assert tabs["budget pass"] == f"/batches/{shop.id}/result?custom_id=shop-stuck-4&label=budget"
+    [current] = page.root.one("ul", class_="tabs").all("a", **{"aria-current": "page"})
+    assert flat(current) == "loop fail"
+
+
+def test_evidence_leads_to_each_step_and_each_step_back_to_its_evidence(
+    service: HttpServer, shop: Batch
+) -> None:
+    page = result(service, shop, "shop-chatty-8", "budget")
+    calls = page.root.one(id="evidence-2")
+    assert "15 tool calls, limit 12" in calls.text
+    assert [link.attributes["href"] for link in calls.all("a")] == [
+        "#step-28",
+        "#step-30",
+        "#step-32",
+    ]
+    assert marked(page) == ["step-28", "step-30", "step-32", "step-33"]
+    step = page.root.one(id="step-28")
+    assert [link.attributes["href"] for link in step.all("a")] == ["#step-28", "#evidence-2"]
+
+
+def test_the_config_receipt_and_details_are_told(service: HttpServer, shop: Batch) -> None:
+    page = result(service, shop, "shop-chatty-8", "budget")
+    assert '"max_tool_calls": 12' in page.root.text
+    receipt = shop.result("shop-chatty-8")[0]["receipt"]
+    assert receipt in page.root.text
+
+
+def test_an_error_is_told_with_its_code_and_hint(
+    service: HttpServer, grade: Callable[..., Batch]
+) -> None:
+    page = result(service, grade(MIXED), "lang-005")
+    assert page.root.one("span", class_="stamp").text == "errored"
+    assert "INVALID_CONFIG" in page.root.one("p", class_="problem").text
+    assert "Known keys" in page.root.text
+
+
+def test_outputs_stand_side_by_side(service: HttpServer, grade: Callable[..., Batch]) -> None:
+    inputs = {"agent_response": "Kiev", "expected_output": "Kyiv"}
+    case = {"custom_id": "c", "inputs": inputs, "metadata": {"note": ATTACK}}
+    page = result(service, grade([case], "string-match"), "c")
+    inner = page.root.one("div", class_="columns")
+    assert [(part.one("h3").text, part.one("pre").text) for part in inner.all("div")] == [
+        ("Observed: agent_response", "Kiev"),
+        ("Expected: expected_output", "Kyiv"),
+    ]
+    assert ATTACK in orjson.loads(page.root.one("pre", **{"aria-label": "Metadata"}).text)["note"]
+
+
+# ---- timelines ----
+
+
+def test_a_loop_is_drawn_as_repeats(service: HttpServer, shop: Batch) -> None:
+    page = result(service, shop, "shop-pingpong-5", "loop")
+    head = page.root.one("div", class_="loop-head")
+    assert "the same steps in the same order" in flat(head)
+    assert head.one("strong", class_="times").text.endswith(" 4")
+    assert head.one("svg").one("title").text == "A B A B A B A B"
+    assert len(head.all("path", class_="bracket")) == 4
+    badges = [
+        badge.text.split()[0][0]
+        for step in page.root.all("li", class_="step")
+        for badge in step.all("div", class_="step-line")[0].all("span", class_="letter-badge")
+    ]
+    assert "".join(badges) == "ABABABAB"
+
+
+def test_the_running_total_is_drawn_with_its_limit_and_first_breach(
+    service: HttpServer, shop: Batch
+) -> None:
+    page = result(service, shop, "shop-chatty-8", "budget")
+    tokens, calls = page.root.all("figure", class_="totals")
+    assert flat(tokens.one("figcaption")) == (
+        "max_tokens reached 33,118 tokens, limit 30,000; first past it at step 33, where it was 33,118."
+    )
+    assert calls.one("a").attributes["href"] == "#step-28"
+    assert len(calls.all("line", class_="limit")) == len(calls.all("circle", class_="breach")) == 1
+    assert "First past the limit at step 28" in calls.one("desc").text
+
+
+def test_invalid_arguments_are_marked_at_their_line(service: HttpServer, shop: Batch) -> None:
+    page = result(service, shop, "shop-misuse-6", "tool-schema")
+    lines = page.root.one(id="step-8").all("div", class_="wrong")
+    assert [flat(line.one("code")) for line in lines] == [
+        '"amount": "40.00",',
+        '"reason": "it came late"',
+    ]
+    assert "is not of type" in lines[0].text
+    assert [each.text for each in page.root.one(id="step-8").all("span", class_="keyword")] == [
+        "type",
+        "enum",
+    ]
+
+
+def test_arguments_that_are_no_json_show_where_they_break(service: HttpServer, shop: Batch) -> None:
+    page = result(service, shop, "shop-unknown-7", "tool-schema")
+    broken = page.root.one("pre", **{"aria-label": "Arguments of step 6, broken at the mark"})
+    assert broken.text == '{"order_id": "W107100"⟵ it ends here'
+
+
+def test_a_long_trace_is_shown_around_its_failure_and_paged(
+    service: HttpServer, grade: Callable[..., Batch]
+) -> None:
+    steps = [tool(arguments={"q": n}, output=f"result {n} " + "x" * 5000) for n in range(1000)]
+    config = {"grader": "budget", "config": {"max_tool_calls": 700}}
+    batch = grade([traced(*steps)], config)
+    page = result(service, batch, "run")
+    shown = page.root.all("li", class_="step")
+    assert len(shown) == 100
+    assert page.root.one(id="step-701") in shown
+    [first, *_] = page.root.one(id="evidence-1").all("a")
+    assert first.attributes["href"] == "#step-701"
+    later = next(link for link in page.root.all("a") if link.text == "Later steps")
+    assert page.root.all(id="step-800") == []
+    beyond = get(service, str(later.attributes["href"]).partition("#")[0])
+    assert beyond.root.one(id="step-800").attributes["class"]
+    address = page.root.one(id="step-701").all("a")[0].attributes["href"]
+    assert address == "#step-701"
+    elsewhere = beyond.root.one(id="evidence-1").all("a")[0].attributes["href"]
+    assert "step=701#step-701" in elsewhere
+    assert "current" in str(
+        get(service, elsewhere.partition("#")[0]).root.one(id="step-701").attributes
+    )
+
+
+def test_a_long_text_is_cut_and_leads_to_the_whole(
+    service: HttpServer, grade: Callable[..., Batch]
+) -> None:
+    batch = grade([traced(tool(output="begin " + "x" * 250_000 + ATTACK))], "loop")
+    page = result(service, batch, "run")
+    assert "x" * 2_000 not in page.root.text
+    whole = next(link for link in page.root.all("a") if link.text.startswith("All 25"))
+    pages, href = [], str(whole.attributes["href"])
+    while href:
+        shown = get(service, href)
+        pages.append(shown.root.one("pre").text)
+        href = next(
+            (
+                str(a.attributes["href"])
+                for a in shown.root.all("a")
+                if a.text == "Go on after these"
+            ),
+            "",
+        )
+    assert len(pages) == 3
+    assert "".join(pages).endswith(f"x{ATTACK}")
+    [back] = [a for a in shown.root.all("a") if a.text == "run"]
+    assert "label=loop&step=1" in str(back.attributes["href"])  # to the label it came from
+
+
+def test_a_trace_that_attacks_is_shown_as_text(
+    service: HttpServer, grade: Callable[..., Batch]
+) -> None:
+    evil = tool(
+        name=ATTACK, id=ATTACK, arguments={ATTACK: f"\u202e{ATTACK}"}, output=ATTACK, error=ATTACK
+    )
+    ask = {"type": "llm", "model": ATTACK, "output": f"\x1b[31m{ATTACK}"}
+    batch = grade([traced(ask, *[{**evil, "id": f"{ATTACK}{n}"} for n in range(6)])], "loop")
+    page = result(service, batch, "run", "loop")
+    assert page.root.one("span", class_="stamp").text == "fail"
+    assert "\\x1b[31m" in page.root.text
+    assert "\\u202e" in page.root.text
+    assert "\u202e" not in page.root.text
+    step = get(service, f"/batches/{batch.id}/step", custom_id="run", step=2)
+    assert ATTACK in step.root.text
+
+
+def test_a_case_too_large_to_show_keeps_its_evidence(
+    service: HttpServer, grade: Callable[..., Batch]
+) -> None:
+    batch = grade([traced(*[tool(output="x" * 1_000_000 + str(n)) for n in range(9)])], "loop")
+    page = result(service, batch, "run")
+    assert "a page reads at most 8,388,608" in page.root.one("p", class_="notice").text
+    assert page.root.all(id="evidence-1")
+
+
+def test_results_whose_inputs_are_freed_keep_their_evidence(
+    service: HttpServer, grade: Callable[..., Batch], server: EmbeddedServer
+) -> None:
+    batch = grade([traced(*[tool()] * 6)], "loop")
+    with Client(server.url) as client:
+        assert client.store.redis.hdel(f"wb:{{{batch.id}}}:chunks", "0 lines") == 1
+    page = result(service, batch, "run")
+    assert "not kept any more" in page.root.one("p", class_="notice").text
+    assert "the same step 6 times" in page.root.one(id="evidence-1").text
+    get(service, f"/batches/{batch.id}/case", 404, custom_id="run")
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [
+        {"job_deadline_seconds": 0.05},
+        {"child_memory_limit_bytes": 4 << 20, "job_deadline_seconds": 3},
+    ],
+)
+def test_a_case_that_cannot_be_read_within_a_jobs_limits_keeps_its_evidence(
+    grade: Callable[..., Batch], server: EmbeddedServer, limits: dict[str, object]
+) -> None:
+    # Without memory a process may end in several ways, and look for it until its time is over.
+    too_much = re.compile("takes more than|takes more memory|died of it")
+    batch = grade([traced(*[tool(arguments={"q": n}) for n in range(50_000)])], "loop")
+    with HttpServer(server.url, **limits) as service:
+        page = result(service, batch, "run")
+        assert too_much.search(page.root.one("p", class_="notice").text)
+        assert page.root.all(id="evidence-1")
+        step = get(service, f"/batches/{batch.id}/step", custom_id="run", step=3)
+        assert too_much.search(step.root.one("p", class_="notice").text)
+
+
+@pytest.mark.parametrize("trace", [[], "", {}, [1], {"steps": []}, "{", {"messages": []}])
+def test_a_trace_that_cannot_be_read_says_why(
+    service: HttpServer, grade: Callable[..., Batch], trace: object
+) -> None:
+    batch = grade([{"custom_id": "c", "inputs": {"trace": trace}}], "loop")
+    page = result(service, batch, "c")
+    assert page.root.all("ol", class_="timeline") == []
+
+
+@pytest.mark.parametrize(
+    ("query", "status"),
+    [
+        ({"custom_id": "shop-stuck-4", "step": 0}, 422),
+        ({"custom_id": "shop-stuck-4", "step": "x"}, 422),
+        ({"custom_id": "shop-stuck-4", "from": 10**12}, 422),
+        ({"custom_id": "shop-stuck-4", "step": 10**9}, 200),
+        ({"custom_id": "shop-stuck-4", "from": 10**9}, 200),
+        ({"custom_id": "shop-stuck-4", "label": "other"}, 404),
+        ({"custom_id": "nobody"}, 404),
+        ({"custom_id": ""}, 422),
+        ({}, 422),
+    ],
+)
+def test_what_is_asked_for_and_is_not_there_is_refused(
+    service: HttpServer, shop: Batch, query: dict[str, object], status: int
+) -> None:
+    get(service, f"/batches/{shop.id}/result", status, **query)
+
+
+@pytest.mark.parametrize(
+    ("query", "status"),
+    [
+        ({"step": 4}, 200),
+        ({"step": 4, "part": "output", "at": 10**9}, 200),
+        ({"step": 99}, 404),
+        ({}, 422),
+    ],
+)
+def test_a_step_is_shown_alone(
+    service: HttpServer, shop: Batch, query: dict[str, object], status: int
+) -> None:
+    get(service, f"/batches/{shop.id}/step", status, custom_id="shop-stuck-4", **query)
+
+
+def test_the_case_is_answered_as_it_was_submitted(service: HttpServer, shop: Batch) -> None:
+    answer = httpx.get(
+        f"{service.url}/batches/{shop.id}/case", params={"custom_id": "shop-stuck-4"}
+    )
+    assert answer.headers["content-disposition"].startswith("attachment")
+    assert orjson.loads(answer.content)["inputs"]["trace"]["id"] == "shop-stuck-4"
+
+
+def test_the_service_answers_others_while_it_reads_the_largest_traces(
+    service: HttpServer, grade: Callable[..., Batch]
+) -> None:
+    steps = [tool(arguments={"q": [n] * 50}, output={"n": n}) for n in range(20_000)]
+    batch = grade([traced(*steps)], {"grader": "budget", "config": {"max_tool_calls": 10}})
+    with ThreadPoolExecutor(4) as pool:
+        reading = [pool.submit(result, service, batch, "run") for _ in range(4)]
+        waits = []
+        while not all(each.done() for each in reading):
+            began = time.monotonic()
+            assert httpx.get(f"{service.url}/healthz", timeout=30).status_code == 200
+            waits.append(time.monotonic() - began)
+        assert all(each.result() for each in reading)
+    assert max(waits, default=0) < 5

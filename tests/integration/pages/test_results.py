@@ -1,0 +1,188 @@
+"""The table of results: filters in the address, a cursor from page to page, and ids of any kind."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qs, urlsplit
+
+import httpx
+import orjson
+import pytest
+
+from support.examples import MIXED
+from support.http import HttpServer
+from support.pages import Page
+from weighbridge_producer import Client
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from support.pages import Element
+    from support.workers import WorkerProcess
+    from weighbridge.embedded.server import EmbeddedServer
+    from weighbridge_producer import Batch
+
+HOSTILE_IDS = (
+    "<script>pwned=1</script>",
+    "\"'><img src=x onerror=pwned=1>",
+    "a/../../b",
+    "..",
+    "?label=x&custom_id=y#step-1",
+    "100%41",
+    "{{ 7 * 7 }}",
+    "\u202eevil\u202c",
+    "a b+c",
+    "é€😀",
+    "javascript:alert(1)",
+    "x" * 256,
+)
+
+
+@pytest.fixture(scope="module")
+def hostile(server: EmbeddedServer, worker: WorkerProcess) -> Iterator[Batch]:
+    """Cases whose ids and answers attack whoever shows them."""
+    with Client(server.url) as client:
+        inputs = {"agent_response": "</pre><script>pwned=1</script>", "expected_output": "x"}
+        cases = [{"custom_id": name, "inputs": inputs} for name in HOSTILE_IDS]
+        batch = client.submit(cases, graders=["string-match"])
+        batch.wait(60)
+        yield batch
+
+
+def get(service: HttpServer, path: str, status: int = 200) -> Page:
+    answer = httpx.get(f"{service.url}{path}", headers={"Accept": "text/html"}, timeout=30)
+    assert answer.status_code == status, answer.text
+    page = Page.of(answer.text)
+    assert page.intruders() == []
+    return page
+
+
+def rows(page: Page) -> list[Element]:
+    return [row for body in page.root.all("tbody") for row in body.all("tr")]
+
+
+def link(page: Page, text: str) -> str | None:
+    found = [each.attributes["href"] for each in page.root.all("a") if each.text == text]
+    return found[0] if found else None
+
+
+def test_every_result_has_a_row_with_its_verdict_and_why(service: HttpServer, shop: Batch) -> None:
+    page = get(service, f"/batches/{shop.id}/results")
+    assert len(rows(page)) == 30
+    [row] = [
+        row for row in rows(page) if "shop-stuck-4" in row.text and row.all("span", class_="fail")
+    ]
+    assert "the same step 6 times in a row" in row.text
+    assert (
+        row.one("a").attributes["href"]
+        == f"/batches/{shop.id}/result?custom_id=shop-stuck-4&label=loop"
+    )
+    assert link(page, "Next") is None
+
+
+@pytest.mark.parametrize(
+    ("query", "count"),
+    [
+        ("verdict=fail", 5),
+        ("verdict=fail&label=loop", 2),
+        ("grader=budget", 10),
+        ("status=errored", 0),
+        ("reason=tool_known", 1),
+        ("text=unknown%20parcel", 0),
+        ("text=PARCEL&verdict=fail", 2),
+        ("custom_id=shop-stuck-4", 3),
+        ("custom_id=nobody", 0),
+    ],
+)
+def test_filters_in_the_address_choose_the_rows(
+    service: HttpServer, shop: Batch, query: str, count: int
+) -> None:
+    assert len(rows(get(service, f"/batches/{shop.id}/results?{query}"))) == count
+
+
+def test_the_form_shows_the_filters_that_are_set(service: HttpServer, shop: Batch) -> None:
+    page = get(service, f"/batches/{shop.id}/results?verdict=fail&label=loop&text=%22%3E%3Cb%3E")
+    chosen = [
+        option.attributes["value"]
+        for option in page.root.one("form").all("option")
+        if "selected" in option.attributes
+    ]
+    assert chosen == ["fail", "loop"]
+    assert page.root.one("input", name="text").attributes["value"] == '"><b>'
+    assert link(page, "All") == f"/batches/{shop.id}/results"
+
+
+def test_pages_follow_each_other_and_show_each_result_once(
+    service: HttpServer, server: EmbeddedServer, worker: WorkerProcess
+) -> None:
+    inputs = {"agent_response": "yes", "expected_output": True}
+    cases = [{"custom_id": f"c{n}", "inputs": inputs} for n in range(170)]
+    with Client(server.url) as client:
+        batch = client.submit(cases, graders=["true-false"])
+        batch.wait(60)
+    seen: list[str] = []
+    sizes, path = [], f"/batches/{batch.id}/results?verdict=pass"
+    while path:
+        page = get(service, path)
+        seen += [row.one("a").text for row in rows(page)]
+        sizes.append(len(rows(page)))
+        path = link(page, "Next") or ""
+        assert not path or "verdict=pass" in path
+    assert sizes[:3] == [50, 50, 50]
+    assert sorted(seen) == sorted(case["custom_id"] for case in cases)
+    assert link(page, "First") == f"/batches/{batch.id}/results?verdict=pass"
+
+
+def test_lines_that_are_no_cases_have_rows_that_tell_their_errors(
+    service: HttpServer, server: EmbeddedServer, worker: WorkerProcess
+) -> None:
+    with Client(server.url) as client:
+        batch = client.submit(MIXED)
+        batch.wait(60)
+    page = get(service, f"/batches/{batch.id}/results?status=errored")
+    told = {row.all("td")[0].text: row.all("td")[-1].text for row in rows(page)}
+    assert told["line 9"].startswith("INVALID_JSON: ")
+    assert told["triage-001"].startswith("ID_CONFLICT: ")
+
+
+@pytest.mark.parametrize(
+    ("query", "status", "told"),
+    [
+        ("verdict=maybe", 422, "choose one of pass, fail, ungradable"),
+        ("status=lost", 422, "choose one of graded, errored"),
+        ("cursor=nonsense", 410, "no cursor"),
+        ("cursor=0.0.0-0.1.9%27%3B--", 410, "no cursor"),
+        (f"label={'x' * 300}", 422, "at most 256"),
+    ],
+)
+def test_what_cannot_be_looked_for_is_told_beside_the_form(
+    service: HttpServer, shop: Batch, query: str, status: int, told: str
+) -> None:
+    page = get(service, f"/batches/{shop.id}/results?{query}", status)
+    assert told in page.root.one(role="alert").text
+    assert page.root.one("form").attributes["action"] == f"/batches/{shop.id}/results"
+
+
+def test_a_result_of_any_id_is_reached_by_its_link_and_shown_as_text(
+    service: HttpServer, hostile: Batch
+) -> None:
+    page = get(service, f"/batches/{hostile.id}/results")
+    links = [row.one("a").attributes["href"] for row in rows(page)]
+    ids = [parse_qs(urlsplit(href).query)["custom_id"][0] for href in links]
+    assert sorted(ids) == sorted(HOSTILE_IDS)
+    for name, href in zip(ids, links, strict=True):
+        result = get(service, href)
+        shown = name.replace("\u202e", "\\u202e").replace("\u202c", "\\u202c")
+        assert result.root.one("h1").text == shown
+        assert "</pre><script>pwned=1</script>" in result.root.text
+
+
+def test_a_results_raw_json_is_reached_from_its_page_whatever_its_id(
+    service: HttpServer, hostile: Batch
+) -> None:
+    for name in HOSTILE_IDS:
+        query = httpx.QueryParams({"custom_id": name})
+        href = link(get(service, f"/batches/{hostile.id}/result?{query}"), "Raw JSON of the result")
+        answer = httpx.get(f"{service.url}{href}")
+        assert answer.status_code == 200, (name, answer.text)
+        assert orjson.dumps(name) in answer.content

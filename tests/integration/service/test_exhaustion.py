@@ -1,0 +1,237 @@
+"""The service as somebody uses it who means to use it up: its memory, its threads and its time."""
+
+from __future__ import annotations
+
+import gzip
+import socket
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+import httpx
+import pytest
+import zstandard
+
+from support.grading import graded
+from support.http import HttpServer
+from support.uploads import problem
+from support.waiting import eventually
+from weighbridge_producer.limits import ByteBudget
+from weighbridge_producer.service import protocol, slow_readers
+from weighbridge_producer.service.problems import ProblemError, busy
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from weighbridge.embedded.server import EmbeddedServer
+
+HTML = {"Accept": "text/html"}
+
+
+@pytest.fixture(scope="module")
+def guarded(server: EmbeddedServer) -> Iterator[HttpServer]:
+    with HttpServer(server.url, keys_required=True, rate_limit_per_minute=0) as service:
+        yield service
+
+
+# --- Forms and bodies that fill memory or take time -------------------------------------------------
+
+BOUNDARY = "b"
+FORM = {"Content-Type": f"multipart/form-data; boundary={BOUNDARY}"}
+
+
+def part(name: str, content: str = "", more: str = "") -> bytes:
+    head = f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="{name}"\r\n{more}\r\n'
+    return f"{head}{content}\r\n".encode()
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        part("grader", "loop") * 5_000,
+        part("grader", "loop", "X: y\r\n" * 5_000),
+        part("grader", "loop", f"X: {'y' * 1_000_000}\r\n"),
+        part("g" * 1_000_000),
+        b"x" * 1_000_000,
+        b"--b\r\n" * 100_000,
+    ],
+    ids=["parts", "headers of a part", "a long header", "a long name", "no part", "boundaries"],
+)
+@pytest.mark.parametrize("path", ["/api/batches", "/new", "/new/preview", "/sign-in"])
+def test_a_form_of_too_many_parts_is_refused_at_once(
+    service: HttpServer, guarded: HttpServer, path: str, body: bytes
+) -> None:
+    asked = guarded if path == "/sign-in" else service
+    began = time.monotonic()
+    answer = httpx.post(asked.url + path, content=body, headers=FORM, timeout=60)
+    assert 400 <= answer.status_code < 500
+    assert time.monotonic() - began < 20
+
+
+BOMBS = {
+    "blank lines, gzip": gzip.compress(b"\n" * 200_000_000, 1),
+    "blank lines, zstd": zstandard.compress(b"\n" * 500_000_000),
+    "one line": gzip.compress(b" " * 200_000_000, 1),
+    "many parts": gzip.compress(
+        b'{"custom_id":"a","inputs":{"trace":[' + b"[]," * 1_200_000 + b"[]]}}\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("bomb", BOMBS.values(), ids=BOMBS)
+def test_a_look_at_a_bomb_takes_no_longer_than_at_anything_else(
+    service: HttpServer, bomb: bytes
+) -> None:
+    began = time.process_time()  # of the service too, which is in this process
+    answer = httpx.post(
+        f"{service.url}/new/preview", files={"file": ("x.jsonl", bomb)}, headers=HTML, timeout=60
+    )
+    assert answer.status_code == 200
+    assert time.process_time() - began < 5
+
+
+def test_what_arrives_at_once_is_held_within_a_limit() -> None:
+    held = ByteBudget(10, 10, busy("BODIES", 10))
+    with held.account("default") as one, held.account("default") as other:
+        one(6)
+        with pytest.raises(ProblemError) as refused:
+            other(5)
+        assert refused.value.problem.status == 503
+        other(4)
+    with held.account("default") as third:
+        third(10)
+
+
+def test_bodies_that_do_not_fit_are_told_to_come_again(service: HttpServer) -> None:
+    with service.service.arriving_bytes.account("default") as take:
+        take(256 * 1024 * 1024)
+        answer = httpx.post(f"{service.url}/api/graders/loop/grade", json={"inputs": {}})
+        assert problem(answer) == (503, "TOO_MANY_BODIES")
+        assert "retry-after" in answer.headers
+    answer = httpx.post(f"{service.url}/api/graders/loop/grade", json={"inputs": {}}, timeout=60)
+    assert problem(answer)[0] == 422
+
+
+def test_a_body_that_drips_on_after_the_answer_is_cut(
+    service: HttpServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(protocol, "REST_SECONDS", 0.3)
+    head = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n"
+    with socket.create_connection(("127.0.0.1", service.port), timeout=30) as connection:
+        connection.sendall(head)
+        eventually(lambda: is_cut(connection), 20, "its end")
+
+
+def is_cut(connection: socket.socket) -> bool:
+    try:
+        connection.sendall(b"x")
+    except OSError:
+        return True
+    return False
+
+
+# --- Answers that nobody reads ----------------------------------------------------------------------
+
+
+def unread(service: HttpServer, path: str) -> socket.socket:
+    """Ask for something, and read none of it."""
+    connection = socket.socket()
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    connection.settimeout(30)
+    connection.connect(("127.0.0.1", service.port))
+    connection.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+    return connection
+
+
+@pytest.fixture(scope="module")
+def large(service: HttpServer) -> str:
+    """A batch of results that no socket's buffers hold."""
+    cases = (
+        {"custom_id": f"c{n}", "inputs": {"agent_response": "n" * 3_000, "expected_output": "x" * 3_000}}
+        for n in range(4_000)
+    )  # fmt: skip
+    return graded(service, cases, "?grader=string-match")
+
+
+@pytest.mark.parametrize("form", ["format=ndjson", "limit=1000"])
+def test_who_reads_nothing_of_an_answer_is_cut_off(
+    service: HttpServer, large: str, form: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(slow_readers, "STALL_SECONDS", 0.5)
+    open_before = service.connections
+    with unread(service, f"/api/batches/{large}/results?{form}"):
+        eventually(lambda: service.connections > open_before, 20, "the connection")
+        eventually(lambda: service.connections <= open_before, 20, "its end")
+
+
+def test_who_reads_slowly_but_reads_gets_all(
+    service: HttpServer, large: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(slow_readers, "STALL_SECONDS", 1.0)
+    lines = 0
+    with httpx.stream(
+        "GET", f"{service.url}/api/batches/{large}/results?format=ndjson", timeout=60
+    ) as answer:
+        for piece in answer.iter_bytes(1_000_000):
+            lines += piece.count(b"\n")
+            time.sleep(0.1)  # slower than it comes
+    assert lines == 4_000
+
+
+def test_streams_of_results_have_a_limit_for_each_key_and_give_their_places_back(
+    service: HttpServer, large: str
+) -> None:
+    path = f"/api/batches/{large}/results?format=ndjson"
+    waiting = [unread(service, path) for _ in range(32)]
+    try:
+        for connection in waiting:
+            assert connection.recv(12) == b"HTTP/1.1 200"
+        answer = httpx.get(service.url + path)
+        assert problem(answer) == (503, "TOO_MANY_STREAMS")
+        assert httpx.get(f"{service.url}/api/batches/{large}/results").status_code == 200
+    finally:
+        for connection in waiting:
+            connection.close()
+    eventually(lambda: httpx.get(service.url + path).status_code == 200, 30, "places")
+
+
+def test_pages_of_large_cases_leave_threads_to_others(service: HttpServer) -> None:
+    steps = [{"role": "user", "content": "x"} for _ in range(22_000)]
+    batch = graded(
+        service, [{"custom_id": "a", "inputs": {"trace": {"messages": steps}}}], "?grader=loop"
+    )
+    page = f"{service.url}/batches/{batch}/result?custom_id=a"
+    with ThreadPoolExecutor(24) as pool:
+        pages = [pool.submit(httpx.get, page, headers=HTML, timeout=100) for _ in range(24)]
+        eventually(lambda: any(each.done() for each in pages), 60, "the first page")
+        for path in ("/readyz", "/api/batches"):
+            assert httpx.get(service.url + path, timeout=10).status_code == 200
+        answers = [each.result() for each in pages]
+    assert {answer.status_code for answer in answers} == {200}
+    assert any("load the page again" in answer.text for answer in answers)
+
+
+# --- What takes long to look for ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(a+)+$" * 100,
+        ".*" * 500,
+        "n" * 1_000,
+        "\\" * 1_000,
+        "%",
+        "[",
+        '"',
+        "\u0130" * 1_000,
+        "\x00",
+    ],
+)
+def test_no_text_takes_long_to_look_for(service: HttpServer, large: str, text: str) -> None:
+    began = time.monotonic()
+    answer = httpx.get(
+        f"{service.url}/api/batches/{large}/results", params={"text": text}, timeout=60
+    )
+    assert answer.status_code == 200
+    assert time.monotonic() - began < 5

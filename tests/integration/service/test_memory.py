@@ -1,0 +1,118 @@
+"""What the service keeps resident while clients ask for much and read nothing, and afterwards."""
+
+from __future__ import annotations
+
+import random
+import socket
+import string
+import sys
+import threading
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Self
+
+import httpx
+import orjson
+import psutil
+import pytest
+
+from support.http import ServeProcess
+from support.uploads import NDJSON
+from support.waiting import eventually
+from support.workers import environment
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from weighbridge.embedded.server import EmbeddedServer
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform != "linux", reason="what is resident is read from /proc"),
+]
+CASE_BYTES = 12_000_000
+CLIENTS = 40
+#: Of answers that wait, and four reads at once with a few copies of their case each.
+GROWTH_BYTES = 330_000_000
+KEPT_BYTES = 120_000_000
+
+
+class Growth:
+    """How much more a process has resident than at the beginning, at most."""
+
+    def __init__(self, pid: int) -> None:
+        self._process = psutil.Process(pid)
+        self._before = self.resident()
+        self._done = threading.Event()
+        self.most = 0
+
+    def resident(self) -> int:
+        return int(self._process.memory_info().rss)
+
+    def now(self) -> int:
+        return self.resident() - self._before
+
+    def __enter__(self) -> Self:
+        self._sampling = threading.Thread(target=self._sample)
+        self._sampling.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._done.set()
+        self._sampling.join()
+
+    def _sample(self) -> None:
+        while not self._done.wait(0.02):
+            self.most = max(self.most, self.now())
+
+
+@pytest.fixture
+def served(own_server: EmbeddedServer) -> Iterator[ServeProcess]:
+    with ServeProcess(environment(own_server.url)) as served:
+        yield served
+
+
+def large_case(seed: int) -> bytes:
+    text = "".join(random.Random(seed).choices(string.ascii_letters, k=CASE_BYTES))
+    return orjson.dumps({"custom_id": f"c{seed}", "inputs": {"agent_response": text}}) + b"\n"
+
+
+def submit(served: ServeProcess, body: bytes) -> str:
+    address = f"{served.url}/api/batches?grader=string-match"
+    return httpx.post(address, content=body, headers=NDJSON, timeout=100).json()["batch_id"]
+
+
+def unread(served: ServeProcess, path: str) -> socket.socket:
+    connection = socket.socket()
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    connection.connect(("127.0.0.1", int(served.url.rsplit(":", 1)[1])))
+    connection.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+    return connection
+
+
+def test_many_who_ask_for_one_large_case_and_do_not_read_take_little(
+    served: ServeProcess,
+) -> None:
+    path = f"/api/batches/{submit(served, large_case(1))}/cases/c1"
+    assert len(httpx.get(served.url + path, timeout=60).content) > CASE_BYTES
+    with Growth(served.pid) as growth:
+        with ExitStack() as stack:
+            for _ in range(CLIENTS):
+                stack.callback(unread(served, path).close)
+            eventually(lambda: growth.most > CASE_BYTES, 30, "the first answers")
+            assert httpx.get(f"{served.url}/api/batches", timeout=60).status_code == 200
+            threading.Event().wait(5.0)  # all have been served that will be
+        assert growth.most < GROWTH_BYTES
+        eventually(lambda: growth.now() < KEPT_BYTES, 30, "memory given back")
+    assert len(httpx.get(served.url + path, timeout=60).content) > CASE_BYTES
+
+
+def test_uploads_of_large_lines_give_their_memory_back(served: ServeProcess) -> None:
+    body = large_case(1) + large_case(2)
+    with Growth(served.pid) as growth:
+        uploads = [threading.Thread(target=submit, args=(served, body)) for _ in range(6)]
+        for upload in uploads:
+            upload.start()
+        for upload in uploads:
+            upload.join()
+        assert growth.most < GROWTH_BYTES
+        eventually(lambda: growth.now() < KEPT_BYTES, 30, "memory given back")

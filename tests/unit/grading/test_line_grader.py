@@ -1,0 +1,524 @@
+"""Grading lines: each job's result line, its counts, and what becomes of every kind of failure."""
+
+import json
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import orjson
+import pytest
+
+from weighbridge.graders.base import Evidence, Grader, GraderResult, OutputGrader, Verdict, graded
+from weighbridge.graders.registry import Registry, built_in
+from weighbridge.graders.trace_grader import TraceGrader
+from weighbridge.grading.line_grader import WHOLE_LINE, JobDeadlineError, LineGrader, grade_lines
+from weighbridge.grading.receipt import canonical_json, receipt, receipt_subject
+from weighbridge.grading.tally import Tally
+from weighbridge.jobs.chunk import Line
+from weighbridge.jobs.model import ErrorCode, GraderSpec, JobError, JobStatus
+from weighbridge.traces import Trace
+
+INPUTS = {"agent_response": "yes", "expected_output": "true"}
+KEYS = [
+    *("custom_id", "line", "label", "grader", "grader_version", "status"),
+    *("result", "error", "metadata", "receipt"),
+]
+
+
+def acts(grader_id: str, act: Callable[[object], object]) -> type[OutputGrader]:
+    """Make a plug-in that does something to its first input."""
+
+    class Acting(OutputGrader):
+        id = grader_id
+        name = "Acting"
+        description = "Does as it is told"
+        version = 3
+
+        @classmethod
+        def example(cls) -> dict[str, Any]:
+            return {"config": None, "inputs": INPUTS}
+
+        def grade(self, agent_response: object, expected_output: object = None) -> GraderResult:
+            return act(agent_response)  # type: ignore[return-value]
+
+    return Acting
+
+
+def raises(error: BaseException) -> Callable[[object], object]:
+    def act(_: object) -> object:
+        raise error
+
+    return act
+
+
+def outcome(**changes: Any) -> Callable[[object], object]:
+    """Return a result with something changed in it."""
+    evidence = {"check": "told", "description": "d", "passed": False, "step_ids": []}
+    result = graded(Verdict.FAIL, {"match_status": "told"}, [evidence])  # type: ignore[list-item]
+    return lambda _: {**result, **changes}
+
+
+def grade(
+    line: dict[str, Any] | bytes,
+    *plug_ins: type[Grader],
+    defaults: tuple[GraderSpec, ...] = (GraderSpec("true-false"),),
+    tally: Tally | None = None,
+    **options: Any,
+) -> list[dict[str, Any]]:
+    raw = line if isinstance(line, bytes) else orjson.dumps(line)
+    grader = LineGrader(defaults, Registry(graders=[*built_in(), *plug_ins]))
+    out = grader.grade(Line(4, 5, raw), Tally() if tally is None else tally, **options)
+    return [orjson.loads(row) for row in out.splitlines()]
+
+
+def case(**fields: Any) -> dict[str, Any]:
+    return {"custom_id": "a", "inputs": INPUTS} | fields
+
+
+def test_a_result_line_has_every_field_in_its_order() -> None:
+    [row] = grade(case(metadata={"k": "v"}))
+    assert list(row) == KEYS
+    expected = receipt(
+        receipt_subject("true-false", 1, _effective("true-false")),
+        canonical_json(INPUTS),
+        row["result"],
+    )
+    assert row | {"result": None} == {
+        "custom_id": "a",
+        "line": 5,
+        "label": "true-false",
+        "grader": "true-false",
+        "grader_version": 1,
+        "status": "graded",
+        "result": None,
+        "error": None,
+        "metadata": {"k": "v"},
+        "receipt": expected,
+    }
+    assert row["result"]["verdict"] == "pass"
+    assert row["result"]["score"] == 1.0
+
+
+def _effective(grader_id: str) -> dict[str, Any]:
+    return Registry().create(grader_id).effective_config()
+
+
+def test_results_are_the_same_bytes_as_ever() -> None:
+    """Whoever changes these has to raise the graders' versions, or results stop being comparable."""
+    lines = [
+        b'{"custom_id":"pass","inputs":{"agent_response":"Yes","expected_output":"true"},"metadata":{"n":1.50}}',
+        b'{"custom_id":"f\xc3\xa9","inputs":{"agent_response":"\xf0\x9f\x98\x80","expected_output":"no"}}',
+        b'{"custom_id":"c","inputs":{"agent_response":1.0,"expected_output":null}}',
+        b'{"custom_id":"d","inputs":{"agent_response":18446744073709551615,"expected_output":"1"}}',
+        b'{"custom_id":"e","inputs":{}}',
+    ]
+    receipts = [
+        (row["custom_id"], row["receipt"] and row["receipt"][:16])
+        for out in grade_lines(lines, ["true-false"])
+        for row in [orjson.loads(out)]
+    ]
+    assert receipts == GOLDEN_RECEIPTS
+    first = next(iter(grade_lines(lines, ["true-false"])))
+    assert first == GOLDEN_LINE
+
+
+GOLDEN_RECEIPTS: list[tuple[str, str | None]] = [
+    ("pass", "f9665cbd7c78e023"),
+    ("fé", "8a8ef7b379e2808d"),
+    ("c", "6110a3fd7de2c5dd"),
+    ("d", "f8a4d8e9fca5a4c0"),
+    ("e", None),
+]
+GOLDEN_LINE = (
+    b'{"custom_id":"pass","line":1,"label":"true-false","grader":"true-false","grader_version"'
+    b':1,"status":"graded","result":{"passed":true,"score":1.0,"verdict":"pass","details":{"ex'
+    b'pected_bool":"true","actual_bool":"true","match_status":"match","reason":"Expected and a'
+    b'ctual values match","expected_original":"true","actual_original":"Yes","normalized_expec'
+    b'ted":"true","normalized_actual":"yes"},"evidence":[{"check":"boolean_match","description'
+    b'":"Response \'Yes\' means true, expected true","passed":true,"limit":"true","observed":"tr'
+    b'ue","step_ids":[],"excerpt":"Yes"}]},"error":null,"metadata":{"n":1.5},"receipt":"f9665c'
+    b'bd7c78e023e9f14f23fb6476d782f1aa1f3804513ef118210c76c72167"}\n'
+)
+
+
+def test_an_errored_line_has_the_same_fields() -> None:
+    [row] = grade(b'{"custom_id": "a", "inputs": {}, "x": 1}')
+    assert list(row) == KEYS
+    assert row == {
+        "custom_id": "a",
+        "line": 5,
+        "label": None,
+        "grader": None,
+        "grader_version": None,
+        "status": "errored",
+        "result": None,
+        "error": {
+            "code": "UNKNOWN_FIELD",
+            "message": "nothing reads the field 'x'",
+            "hint": row["error"]["hint"],
+        },
+        "metadata": None,
+        "receipt": None,
+    }
+
+
+def test_a_line_without_a_readable_id_has_none() -> None:
+    [row] = grade(b"not JSON")
+    assert row["custom_id"] is None
+    assert row["line"] == 5
+    assert row["error"]["code"] == ErrorCode.INVALID_JSON
+
+
+def test_what_the_producer_found_is_the_lines_error() -> None:
+    fault = JobError(ErrorCode.LINE_TOO_LONG, "too long", "split it")
+    [row] = [
+        orjson.loads(out)
+        for out in LineGrader().grade(Line(0, 1, b"", fault), Tally()).splitlines()
+    ]
+    assert row["error"] == fault.as_dict()
+
+
+def test_each_of_a_cases_graders_has_its_line() -> None:
+    rows = grade(
+        case(
+            metadata={"k": 1},
+            graders=[
+                {"grader": "true-false"},
+                {"grader": "string-match", "label": "exact"},
+                {"grader": "nothing-like-it", "label": "none"},
+            ],
+        )
+    )
+    assert [(row["label"], row["grader"], row["status"]) for row in rows] == [
+        ("true-false", "true-false", "graded"),
+        ("exact", "string-match", "graded"),
+        ("none", "nothing-like-it", "errored"),
+    ]
+    assert {row["custom_id"] for row in rows} == {"a"}
+    assert [row["metadata"] for row in rows] == [{"k": 1}] * 3
+
+
+def test_an_unknown_grader_is_named_with_the_known_ones() -> None:
+    [row] = grade(case(grader="true-flase"))
+    assert row["error"]["code"] == ErrorCode.UNKNOWN_GRADER
+    assert "'true-flase'; did you mean 'true-false'?" in row["error"]["message"]
+    assert "string-match" in row["error"]["message"]
+    assert (row["grader"], row["grader_version"]) == ("true-flase", None)
+
+
+@pytest.mark.parametrize(
+    ("config", "named"),
+    [
+        ({"case_sensitve": True}, "case_sensitive"),
+        ({"case_sensitive": "yes"}, "case_sensitive"),
+        ({"aliases": {"true": [], "false": ["no"]}}, "aliases"),
+    ],
+)
+def test_a_bad_config_is_the_jobs_error(config: dict[str, Any], named: str) -> None:
+    [row] = grade(case(grader="true-false", config=config))
+    assert row["error"]["code"] == ErrorCode.INVALID_CONFIG
+    assert named in row["error"]["message"] + row["error"]["hint"]
+
+
+def test_a_missing_input_is_named() -> None:
+    [row] = grade(case(inputs={"agent_response": "yes"}))
+    assert row["error"] == {
+        "code": "MISSING_FIELD",
+        "message": "the inputs lack 'expected_output'",
+        "hint": "needed: agent_response, expected_output",
+    }
+    assert row["grader_version"] == 1
+
+
+def test_an_unknown_input_is_named_with_what_was_probably_meant() -> None:
+    [row] = grade(case(inputs=INPUTS | {"agent_respnse": 1}))
+    assert row["error"] == {
+        "code": "UNKNOWN_FIELD",
+        "message": "nothing reads the input 'agent_respnse'",
+        "hint": "did you mean 'agent_response'? Known: agent_response, expected_output",
+    }
+
+
+def test_an_input_with_a_default_may_be_left_out() -> None:
+    plug_in = acts("acting", outcome())
+    [row] = grade(case(grader="acting", inputs={"agent_response": 1}), plug_in)
+    assert row["status"] == "graded"
+
+
+@pytest.mark.parametrize(
+    ("act", "code", "message"),
+    [
+        (raises(ValueError("boom")), "GRADER_CRASHED", "the grader raised ValueError: boom"),
+        (raises(RecursionError("deep")), "GRADER_CRASHED", "RecursionError"),
+        (raises(SystemExit(3)), "GRADER_CRASHED", "SystemExit: 3"),
+        (raises(MemoryError()), "OUT_OF_MEMORY", "more memory"),
+        (
+            raises(JobDeadlineError("the job did not end within 1 s")),
+            "TIMEOUT",
+            "the job did not end within 1 s",
+        ),
+        (lambda _: None, "GRADER_CRASHED", "no valid result"),
+        (lambda _: {}, "GRADER_CRASHED", "no valid result"),
+        (outcome(verdict="perhaps"), "GRADER_CRASHED", "no valid result"),
+        (outcome(score=1.5), "GRADER_CRASHED", "no valid result"),
+        (outcome(score=float("nan")), "GRADER_CRASHED", "no valid result"),
+        (outcome(score="1"), "GRADER_CRASHED", "no valid result"),
+        (outcome(details=None), "GRADER_CRASHED", "no valid result"),
+        (outcome(evidence=None), "GRADER_CRASHED", "no valid result"),
+        (outcome(evidence=[{}]), "GRADER_CRASHED", "no valid result"),
+        (outcome(details={"a": {1, 2}}), "GRADER_CRASHED", "no valid result"),
+        (outcome(details={"a": float("nan")}), "GRADER_CRASHED", "no valid result"),
+        (outcome(details={"a": "\ud800"}), "GRADER_CRASHED", "no valid result"),
+        (outcome(details={1: 2}), "GRADER_CRASHED", "no valid result"),
+    ],
+)
+def test_whatever_a_plug_in_does_its_job_alone_is_errored(
+    act: Callable[[object], object], code: str, message: str
+) -> None:
+    tally = Tally()
+    graders = [{"grader": "acting"}, {"grader": "true-false"}]
+    rows = grade(case(graders=graders), acts("acting", act), tally=tally)
+    assert [row["status"] for row in rows] == ["errored", "graded"]
+    assert rows[0]["error"]["code"] == code
+    assert message in rows[0]["error"]["message"]
+    assert rows[0]["error"]["hint"]
+    assert (rows[0]["result"], rows[0]["receipt"]) == (None, None)
+    assert tally.counts == {"errored": 1, "passed": 1}
+
+
+def test_a_crash_message_is_cut() -> None:
+    plug_in = acts("acting", raises(ValueError("x" * 100_000)))
+    [row] = grade(case(grader="acting"), plug_in)
+    assert len(row["error"]["message"]) < 400
+
+
+class Record:
+    """A watch that writes down what it is told."""
+
+    def __init__(self) -> None:
+        self.told: list[tuple[int, int] | str] = []
+
+    def begin(self, line: int, job: int) -> None:
+        self.told.append((line, job))
+
+    def end(self) -> None:
+        self.told.append("end")
+
+
+def test_the_watch_is_told_of_the_line_and_each_job_by_its_place_and_of_its_end_even_when_it_crashes() -> (
+    None
+):
+    watch = Record()
+    graders = [{"grader": "acting"}, {"grader": "true-false"}]
+    grade(case(graders=graders), acts("acting", raises(ValueError())), watch=watch)
+    assert watch.told == [(4, WHOLE_LINE), "end", (4, 0), "end", (4, 1), "end"]
+
+
+def test_a_condemned_job_is_not_tried() -> None:
+    verdict = JobError(ErrorCode.WORKER_KILLED, "it killed its worker 3 times", "see its log")
+    graders = [{"grader": "acting"}, {"grader": "true-false"}]
+    plug_in = acts("acting", raises(AssertionError("it was tried")))
+    rows = grade(case(graders=graders), plug_in, condemned={0: verdict})
+    assert rows[0]["error"] == verdict.as_dict()
+    assert rows[1]["status"] == "graded"
+
+
+def test_counts_and_causes_say_what_the_lines_say() -> None:
+    tally = Tally()
+    for response, expected in [
+        ("yes", "true"),
+        ("1", "true"),
+        ("no", "true"),
+        ("a secret answer", "true"),
+        ("yes", "a secret expectation"),
+    ]:
+        grade(case(inputs={"agent_response": response, "expected_output": expected}), tally=tally)
+    grade(case(inputs={}), tally=tally)
+    grade(b"{", tally=tally)
+    assert tally.counts == {"passed": 2, "failed": 2, "ungradable": 1, "errored": 2}
+    assert tally.jobs == 7
+    name = "true-false"
+    assert tally.summary == {
+        (name, name, "passed", ""): 2,
+        (name, name, "failed", ""): 2,
+        (name, name, "score 0.0", ""): 2,
+        (name, name, "score 0.9", ""): 2,
+        (name, name, "failed", "boolean_match: mismatch"): 1,
+        (name, name, "failed", "response_is_boolean: invalid_response"): 1,
+        (name, name, "ungradable", ""): 1,
+        (name, name, "ungradable", "expected_is_boolean: invalid_expected"): 1,
+        (name, name, "errored", ""): 1,
+        (name, name, "errored", "MISSING_FIELD"): 1,
+        (None, None, "errored", ""): 1,
+        (None, None, "errored", "INVALID_JSON"): 1,
+    }
+    assert b"secret" not in tally.pack()
+    assert tally.versions == "true-false=1"
+
+
+def test_a_pass_that_rests_on_no_facts_is_counted_on_its_own_too() -> None:
+    evidence = [{"check": "vacuous", "description": "no calls", "passed": True, "step_ids": []}]
+    act = outcome(verdict="pass", passed=True, score=1.0, evidence=evidence)
+    tally = Tally()
+    grade(case(grader="acting"), acts("acting", act), tally=tally)
+    assert tally.counts == {"passed": 1}
+    assert tally.summary == {
+        ("acting", "acting", "passed", ""): 1,
+        ("acting", "acting", "vacuous", ""): 1,
+        ("acting", "acting", "score 0.9", ""): 1,
+    }
+
+
+def test_a_tally_is_packed_as_the_store_reads_it() -> None:
+    tally = Tally(grade_us=12)
+    tally.count("l", "g", "failed", "why")
+    tally.count("l", "g", JobStatus.ERRORED, ErrorCode.TIMEOUT)
+    packed = orjson.loads(tally.pack())
+    assert packed["counts"] == {"failed": 1, "errored": 1}
+    assert (packed["jobs"], packed["grade_us"]) == (2, 12)
+    rows = {tuple(json.loads(field)): (n, json.loads(fold)) for field, n, fold in packed["summary"]}
+    assert rows["l", "g", "failed", "why"] == (
+        1,
+        ["(other labels)", "", "failed", "(other causes)"],
+    )
+    assert rows["l", "g", "errored", ""] == (1, ["(other labels)", "", "errored", ""])
+
+
+@pytest.mark.parametrize(
+    ("score", "row"),
+    [
+        (0.0, "score 0.0"),
+        (0.0999, "score 0.0"),
+        (0.1, "score 0.1"),
+        (0.3, "score 0.3"),
+        (0.7, "score 0.7"),
+        (0.9, "score 0.9"),
+        (0.9999, "score 0.9"),
+        (1.0, "score 0.9"),
+        (1, "score 0.9"),
+    ],
+)
+def test_a_score_is_counted_in_its_tenth(score: float, row: str) -> None:
+    tally = Tally()
+    tally.count("l", "g", "failed", "why", score)
+    assert tally.summary["l", "g", row, ""] == 1
+    assert tally.jobs == tally.counts["failed"] == 1
+
+
+def test_scores_of_what_was_not_judged_are_not_counted() -> None:
+    tally = Tally()
+    tally.count("l", "g", "ungradable", "why", 0.0)
+    tally.count("l", "g", JobStatus.ERRORED, ErrorCode.TIMEOUT)
+    assert not [row for row in tally.summary if row[2].startswith("score")]
+
+
+@pytest.mark.parametrize("status", [JobStatus.CANCELLED, JobStatus.EXPIRED])
+def test_a_line_that_is_closed_has_a_result_for_each_job(status: JobStatus) -> None:
+    tally, grader = Tally(), LineGrader((GraderSpec("true-false"), GraderSpec("string-match")))
+    lines = [orjson.dumps(case(metadata={"k": 1})), b"not JSON"]
+    rows = [
+        orjson.loads(row)
+        for index, raw in enumerate(lines)
+        for row in grader.close(Line(index, index + 1, raw), tally, status).splitlines()
+    ]
+    assert [(row["custom_id"], row["label"], row["line"]) for row in rows] == [
+        ("a", "true-false", 1),
+        ("a", "string-match", 1),
+        (None, None, 2),
+    ]
+    assert {row["status"] for row in rows} == {status}
+    assert {row["error"]["code"] for row in rows} == {status.name}
+    assert all(row["error"]["hint"] for row in rows)
+    assert all(list(row) == KEYS for row in rows)
+    assert tally.counts == {status: 3}
+    assert sum(grader.jobs_of(Line(0, 1, raw)) for raw in lines) == 3
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        (case(), None),
+        (case(inputs={}), ErrorCode.MISSING_FIELD),
+        (case(grader="zzz"), ErrorCode.UNKNOWN_GRADER),
+        (case(grader="true-false", config={"x": 1}), ErrorCode.INVALID_CONFIG),
+        (case(custom_id=""), ErrorCode.INVALID_CUSTOM_ID),
+        (
+            case(graders=[{"grader": "true-false"}, {"grader": "zzz"}]),
+            ErrorCode.UNKNOWN_GRADER,
+        ),
+    ],
+)
+def test_a_fault_is_found_without_grading(line: dict[str, Any], code: ErrorCode | None) -> None:
+    found = LineGrader((GraderSpec("true-false"),)).fault_of(Line(0, 1, orjson.dumps(line)))
+    assert (found.code if found else None) == code
+
+
+def test_configs_that_say_the_same_share_a_grader_and_large_ones_are_not_kept() -> None:
+    grader = LineGrader()
+    for config in ({"case_sensitive": True, "aliases": None}, {"case_sensitive": True}):
+        grader.grade(Line(0, 1, orjson.dumps(case(grader="true-false", config=config))), Tally())
+    kept = grader._ready._build.cache_info().currsize
+    turned = dict(reversed({"case_sensitive": True, "aliases": None}.items()))
+    grader.grade(Line(0, 1, orjson.dumps(case(grader="true-false", config=turned))), Tally())
+    assert grader._ready._build.cache_info().currsize == kept
+    large = {"aliases": {"true": ["y" * 100_000], "false": ["n"]}}
+    out = grader.grade(Line(0, 1, orjson.dumps(case(grader="true-false", config=large))), Tally())
+    assert orjson.loads(out)["status"] == "graded"
+    assert grader._ready._build.cache_info().currsize == kept
+
+
+def test_lines_graded_directly_keep_their_numbers_past_blank_ones() -> None:
+    line = orjson.dumps(case())
+    found = [
+        orjson.loads(row)
+        for row in grade_lines([line, b"\n", b" \r\n", line + b"\n"], ["true-false"])
+    ]
+    assert [row["line"] for row in found] == [1, 4]
+    assert len({row["receipt"] for row in found}) == 1
+
+
+class SeesTrace(TraceGrader):
+    """Notes the trace that it is given."""
+
+    id, name, description, version = "sees-trace", "Sees", "Notes the trace", 1
+    seen: ClassVar[list[Trace]] = []
+
+    @classmethod
+    def example(cls) -> dict[str, Any]:
+        return {"config": {}, "inputs": {"trace": {"steps": []}}}
+
+    def judge(self, trace: Trace) -> GraderResult:
+        self.seen.append(trace)
+        evidence: Evidence = {
+            "check": "steps",
+            "description": "seen",
+            "passed": True,
+            "observed": len(trace.steps),
+            "step_ids": [],
+        }
+        return graded(Verdict.PASS, {}, [evidence])
+
+    def blank_details(self) -> dict[str, object]:
+        return {}
+
+
+def test_a_trace_is_read_once_for_all_the_graders_of_a_line() -> None:
+    SeesTrace.seen.clear()
+    traced = {"trace": {"steps": [{"type": "user", "output": "hi"}]}}
+    graders = [{"grader": "sees-trace", "label": label} for label in "abc"]
+    rows = grade(case(inputs=traced, graders=graders), SeesTrace)
+    assert [row["result"]["evidence"][0]["observed"] for row in rows] == [1, 1, 1]
+    first, *others = SeesTrace.seen
+    assert all(other is first for other in others)
+    alone = grade(case(inputs=traced, grader="sees-trace"), SeesTrace)
+    assert {row["receipt"] for row in rows} == {alone[0]["receipt"]}
+
+
+def test_a_trace_that_cannot_be_read_is_ungradable_for_each_of_its_graders() -> None:
+    graders = [{"grader": "sees-trace", "label": label} for label in "ab"]
+    rows = grade(case(inputs={"trace": {"what": "this"}}, graders=graders), SeesTrace)
+    for row in rows:
+        assert row["result"]["verdict"] == "ungradable"
+        assert row["result"]["evidence"][0]["observed"] == "UNKNOWN_TRACE_FORMAT"
+        assert "an object with what" in row["result"]["evidence"][0]["description"]
+    [row] = grade(case(inputs={"trac": {}}, grader="sees-trace"), SeesTrace)
+    assert row["error"]["code"] == "MISSING_FIELD"

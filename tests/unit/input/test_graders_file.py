@@ -1,0 +1,157 @@
+"""A file of graders: what it says is taken, and a mistake in it is told with its line."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from weighbridge.errors import ConfigError
+from weighbridge.jobs.model import GraderSpec
+from weighbridge_producer.input.graders_file import line_naming, read_graders
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+GOOD = """\
+# what every run must hold
+graders:
+  - true-false
+  - grader: string-match
+    label: loosely
+    config:
+      case_sensitive: false
+      expected_any: [one, "2"]
+"""
+SPECS = (
+    GraderSpec("true-false"),
+    GraderSpec("string-match", {"case_sensitive": False, "expected_any": ["one", "2"]}, "loosely"),
+)
+
+
+def read(tmp_path: Path, text: str | bytes) -> tuple[GraderSpec, ...]:
+    path = tmp_path / "graders.yaml"
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    return read_graders(path)
+
+
+def test_a_file_names_graders_with_configs_and_labels(tmp_path: Path) -> None:
+    assert read(tmp_path, GOOD) == SPECS
+    assert read(tmp_path, GOOD.partition("graders:\n")[2]) == SPECS
+    as_json = {"graders": [spec.as_dict() for spec in SPECS]}
+    assert read(tmp_path, json.dumps(as_json)) == SPECS
+    assert read(tmp_path, b"\xef\xbb\xbf" + GOOD.encode()) == SPECS
+
+
+def test_a_grader_that_is_not_installed_here_is_left_to_the_workers(tmp_path: Path) -> None:
+    assert read(tmp_path, "graders: [theirs]") == (GraderSpec("theirs"),)
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "message"),
+    [
+        ("graders:\n  - true-false\n  - {grader: [}\n", 3, "not YAML"),
+        ("graders: []\n", 1, "no list of graders"),
+        ("", 1, "no list of graders"),
+        ("a: 1\ngraders: [true-false]\n", 1, "unknown key 'a'"),
+        ("graders:\n  - 5\n", 2, "a grader is an id, or an object"),
+        ("graders:\n  - grader: true-false\n    lable: a\n", 3, "did you mean 'label'"),
+        ("graders:\n  - label: a\n", 2, "'grader' must be a text"),
+        ("graders:\n  - grader: true-false\n    config: 5\n", 3, "'config' must be an object"),
+        ("graders:\n  - true-false\n  - true-false\n", 3, "two graders are labelled 'true-false'"),
+        (GOOD.replace("case_sensitive: false", "case_sensitiv: no"), 7, "did you mean 'case_sensitive'"),
+        (GOOD.replace("case_sensitive: false", "case_sensitive: 5"), 7, "must be true or false"),
+        (GOOD.replace('[one, "2"]', "[one, 2]"), 8, "expected_any[1] must be a string"),
+        ("graders:\n  - grader: true-false\n    config:\n      aliases:\n        true: []\n        false: [n]\n", 5, "aliases"),
+    ],
+)  # fmt: skip
+def test_a_mistake_is_told_with_its_line(
+    text: str, line: int, message: str, tmp_path: Path
+) -> None:
+    with pytest.raises(ConfigError) as caught:
+        read(tmp_path, text)
+    assert f"graders.yaml, line {line}: " in caught.value.message
+    assert message in caught.value.message
+
+
+def test_the_line_that_names_a_grader_is_found(tmp_path: Path) -> None:
+    read(tmp_path, GOOD)
+    path = tmp_path / "graders.yaml"
+    assert [line_naming(path, name) for name in ("true-false", "string-match")] == [3, 4]
+    assert line_naming(path, "loosely") is None
+
+
+QUOTE = "quote what begins with *"
+SHAPE = "write a list of grader ids"
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("graders: []\n", SHAPE),
+        ("grader: [true-false]\n", SHAPE),
+        ("graders:\n  - 5\n", SHAPE),
+        ("graders: loop\n", "write graders: [loop]"),
+        ("loop\n", "write [loop]"),
+        ("graders:\n  - grader: tool-schema\n    config: {blocklist: [*_delete]}\n", QUOTE),
+        ("graders:\n  - grader: tool-schema\n    config:\n      blocklist: *_delete\n", QUOTE),
+        ("graders:\n  - grader: tool-schema\n    config: {blocklist: [a, [}\n", QUOTE),
+        (GOOD.replace("case_sensitive: false", "case_sensitiv: no"), ""),
+        ("graders:\n  - true-false\n  - true-false\n", ""),
+        ("graders:\n  - grader: true-false\n    lable: a\n", ""),
+    ],
+)
+def test_a_hint_is_given_where_it_fits(text: str, hint: str, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError) as caught:
+        read(tmp_path, text)
+    assert caught.value.hint.startswith(hint)
+    assert bool(caught.value.hint) == bool(hint)
+
+
+def test_what_would_fill_the_memory_or_run_code_is_refused(tmp_path: Path) -> None:
+    bomb = "graders:\n  - grader: true-false\n    config:\n      a: &a [x, x, x, x, x, x, x, x, x, x]\n"
+    for last, name in zip("abcdefgh", "bcdefghi", strict=True):
+        bomb += f"      {name}: &{name} [{', '.join([f'*{last}'] * 10)}]\n"
+    with pytest.raises(ConfigError, match="stands for too much"):
+        read(tmp_path, bomb)
+    with pytest.raises(ConfigError, match=r"holds itself|unknown key"):
+        read(tmp_path, "graders:\n  - grader: true-false\n    config: &x {a: [*x]}\n")
+    with pytest.raises(ConfigError, match="is not allowed"):
+        read(tmp_path, "graders:\n  - !!python/object/apply:os.system [echo]\n")
+    with pytest.raises(ConfigError, match="more than"):
+        read(tmp_path, "#" * 2_000_000)
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "tag"),
+    [
+        ("graders: !mine [budget]", 1, "!mine"),
+        ("graders:\n- !mine budget", 2, "!mine"),
+        ("graders:\n- grader: budget\n  config: !mine {max_steps: 1}", 3, "!mine"),
+        ("graders: !!python/object:os.system [ls]", 1, "python/object:os.system"),
+        ("graders: !!set {a, b}", 1, "2002:set"),
+    ],
+)
+def test_a_tag_is_refused_with_its_line(text: str, line: int, tag: str, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=rf"line {line}: the tag .*{tag}' is not allowed") as told:
+        read(tmp_path, text)
+    assert "remove the tag" in told.value.hint
+
+
+def test_the_tag_of_a_plain_value_is_taken(tmp_path: Path) -> None:
+    text = "graders:\n- grader: budget\n  config: {max_steps: !!int '5'}"
+    assert read(tmp_path, text) == (GraderSpec("budget", {"max_steps": 5}, "budget"),)
+
+
+@pytest.mark.parametrize("text", ["- !!bool maybe", "- !!int abc", "- 0x_", "- &a {<<: *a}"])
+def test_a_value_that_contradicts_its_form_is_refused(text: str, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="not YAML"):
+        read(tmp_path, f"graders:\n{text}")
+
+
+def test_a_file_that_is_not_there_or_no_text_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="cannot be read"):
+        read_graders(tmp_path / "none.yaml")
+    with pytest.raises(ConfigError, match="not YAML"):
+        read(tmp_path, b"\xff\xfe")

@@ -1,0 +1,471 @@
+"""Reading: every line of any input once, in order, numbered; and for what cannot be read, a fault in its place."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import random
+import resource
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import orjson
+import pytest
+import zstandard
+from hypothesis import given
+from hypothesis import strategies as st
+
+from weighbridge.errors import InputError
+from weighbridge.jobs.model import ErrorCode
+from weighbridge.settings import MIB, Settings
+from weighbridge_producer.input.source import Source
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from weighbridge_producer.input.encoding import SourceLine
+
+RANDOM = random.Random(1)
+LINES = [
+    b'{"custom_id": "%d", "text": "%s"}\n' % (number, RANDOM.randbytes(20).hex().encode())
+    for number in range(3000)
+]
+TEXT = b"".join(LINES)
+
+
+def read(cases: Any, **settings: Any) -> list[SourceLine]:
+    return list(Source(cases, Settings(**settings)))
+
+
+def raws(lines: list[SourceLine]) -> list[bytes]:
+    return [line.raw for line in lines]
+
+
+def codes(lines: list[SourceLine]) -> dict[int, str]:
+    """Return the faults by line number."""
+    return {number: line.fault.code for number, line in enumerate(lines, 1) if line.fault}
+
+
+def zstd(data: bytes) -> bytes:
+    return zstandard.ZstdCompressor().compress(data)
+
+
+FORMATS: dict[str, Callable[[bytes], bytes]] = {
+    "plain": lambda data: data,
+    "gzip": gzip.compress,
+    "gzip in members": lambda data: gzip.compress(data[:5000]) + gzip.compress(b"") + gzip.compress(data[5000:]),
+    "padded gzip": lambda data: gzip.compress(data) + b"\0" * 1000,
+    "zstd": zstd,
+    "zstd in frames": lambda data: zstd(data[:5000]) + zstd(b"") + zstd(data[5000:]),
+    "zstd with a skippable frame": lambda data: b"\x50\x2a\x4d\x18\x03\0\0\0abc" + zstd(data),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_file_is_read_line_by_line_whatever_its_form(form: str, tmp_path: Path) -> None:
+    path = tmp_path / "cases.jsonl"  # the content says what it is, not the name
+    path.write_bytes(FORMATS[form](TEXT))
+    source = Source(path, Settings())
+    assert raws(list(source)) == LINES
+    assert raws(list(source)) == LINES, "a file can be read again"
+    assert source.rereadable
+    assert source.consumed == source.size == path.stat().st_size
+    assert source.name == str(path)
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_stream_is_read_like_a_file(form: str) -> None:
+    source = Source(io.BytesIO(FORMATS[form](TEXT)), Settings())
+    assert raws(list(source)) == LINES
+    assert not source.rereadable
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_standard_input_is_read_like_a_file(form: str) -> None:
+    script = (
+        "import sys; from weighbridge.settings import Settings; from weighbridge_producer.input.source import Source\n"
+        "source = Source('-', Settings()); lines = list(source)\n"
+        "print(len(lines), sum(len(line.raw) for line in lines), source.name, source.rereadable)"
+    )
+    shown = subprocess.run(
+        [sys.executable, "-c", script],
+        input=FORMATS[form](TEXT),
+        capture_output=True,
+        check=True,
+        timeout=60,
+    ).stdout
+    assert shown.decode().strip() == f"{len(LINES)} {len(TEXT)} standard input False"
+
+
+def test_a_named_pipe_is_read_as_it_comes(tmp_path: Path) -> None:
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    writer = threading.Thread(target=path.write_bytes, args=(TEXT,), daemon=True)
+    writer.start()
+    source = Source(path, Settings())
+    assert raws(list(source)) == LINES
+    assert not source.rereadable
+    writer.join(10)
+
+
+def test_a_line_of_a_pipe_is_there_before_the_next_is_written() -> None:
+    reading_end, writing_end = os.pipe()
+    with os.fdopen(reading_end, "rb") as stream, os.fdopen(writing_end, "wb", 0) as pipe:
+        lines = iter(Source(stream, Settings()))
+        for line in LINES[:5]:
+            pipe.write(line)
+            assert next(lines).raw == line
+
+
+def test_carriage_returns_blank_lines_and_a_missing_last_newline_keep_their_places() -> None:
+    rows = [b'{"a": 1}\r\n', b"\r\n", b"\n", b'{"b": 2}\r\n', b" \n", b'{"c": 3}']
+    assert raws(read(io.BytesIO(b"".join(rows)))) == rows
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_an_empty_input_has_no_lines(form: str) -> None:
+    assert read(io.BytesIO(FORMATS[form](b""))) == []
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("limit", [MIB, 2])
+def test_a_byte_order_mark_is_passed_over_at_the_start_only(form: str, limit: int) -> None:
+    mark = b"\xef\xbb\xbf"
+    source = Source(
+        io.BytesIO(FORMATS[form](mark + b"{}\n" + mark + b"\n")),
+        Settings(line_limit_bytes=max(limit, 4)),
+    )
+    assert raws(list(source)) == [b"{}\n", mark + b"\n"]
+    assert source.byte_order_mark
+
+
+def test_a_byte_order_mark_does_not_lengthen_its_line() -> None:
+    lines = read(io.BytesIO(b"\xef\xbb\xbf" + b"x" * 10 + b"\n" + b"y\n"), line_limit_bytes=10)
+    assert raws(lines) == [b"x" * 10 + b"\n", b"y\n"]
+    lines = read(io.BytesIO(b"\xef\xbb\xbf" + b"x" * 11 + b"\n" + b"y\n"), line_limit_bytes=10)
+    assert codes(lines) == {1: "LINE_TOO_LONG"}
+    assert len(lines) == 2
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_one_line_over_the_limit_is_that_lines_fault_alone(form: str) -> None:
+    rows = [b"a" * 100 + b"\n", b"b" * 1_000_000 + b"\n", b"c" * 101 + b"\n", b"d\n", b"e" * 101]
+    lines = read(io.BytesIO(FORMATS[form](b"".join(rows))), line_limit_bytes=100)
+    assert codes(lines) == dict.fromkeys((2, 3, 5), "LINE_TOO_LONG")
+    assert raws(lines) == [rows[0], b"\n", b"\n", rows[3], b"\n"]
+    fault = lines[1].fault
+    assert fault
+    assert fault.message == "the line has 1,000,001 bytes, at most 100 are allowed"
+    assert "WEIGHBRIDGE_LINE_LIMIT_BYTES" in fault.hint
+    assert sum(line.size for line in lines) == sum(map(len, rows))
+
+
+@given(
+    st.lists(st.binary(max_size=12).map(lambda row: row.replace(b"\n", b""))),
+    st.integers(1, 8),
+    st.sampled_from(sorted(FORMATS)),
+)
+def test_line_numbers_are_those_of_the_file_whatever_the_limit(
+    rows: list[bytes], limit: int, form: str
+) -> None:
+    data = b"".join(row + b"\n" for row in rows)
+    if data.startswith((b"\xef\xbb\xbf", b"\x1f\x8b", b"\x28\xb5\x2f\xfd")):
+        return
+    lines = read(io.BytesIO(FORMATS[form](data)), line_limit_bytes=limit)
+    assert len(lines) == len(rows)
+    for row, line in zip(rows, lines, strict=True):
+        assert line.size == len(row) + 1
+        assert line.raw == (row + b"\n" if len(row) <= limit else b"\n")
+        assert bool(line.fault) == (len(row) > limit)
+
+
+@pytest.mark.parametrize("form", [form for form in FORMATS if form != "plain"])
+@pytest.mark.parametrize("share", [0.3, 0.9])
+def test_all_that_a_cut_archive_still_has_is_read_and_its_end_is_noticed(
+    form: str, share: float
+) -> None:
+    packed = FORMATS[form](TEXT).rstrip(b"\0")
+    lines = read(io.BytesIO(packed[: int(len(packed) * share)]))
+    assert codes(lines) == {len(lines): "INPUT_TRUNCATED"}
+    assert raws(lines[:-1]) == LINES[: len(lines) - 1]
+    if "gzip" in form:  # zstd gives whole blocks of 128 KiB only
+        assert len(lines) > len(LINES) * share * 0.8
+    fault = lines[-1].fault
+    assert fault
+    assert "ends early or is damaged" in fault.message
+    assert "what came before is graded" in fault.hint
+
+
+@pytest.mark.parametrize("form", ["gzip", "zstd"])
+def test_an_archive_that_lacks_only_its_last_byte_is_noticed(form: str) -> None:
+    lines = read(io.BytesIO(FORMATS[form](TEXT)[:-1]))
+    assert codes(lines) == {len(lines): "INPUT_TRUNCATED"}
+
+
+def test_a_damaged_archive_is_noticed() -> None:
+    packed = bytearray(gzip.compress(TEXT))
+    packed[len(packed) // 2] ^= 0xFF
+    lines = read(io.BytesIO(bytes(packed)))
+    assert codes(lines) == {len(lines): "INPUT_TRUNCATED"}
+    checksum = bytearray(gzip.compress(TEXT))
+    checksum[-6] ^= 0xFF
+    lines = read(io.BytesIO(bytes(checksum)))
+    assert raws(lines[:-1]) == LINES[: len(lines) - 1]
+    assert len(lines) > len(LINES) * 0.9
+    assert codes(lines) == {len(lines): "INPUT_TRUNCATED"}
+
+
+def test_what_follows_an_archive_and_is_none_is_noticed() -> None:
+    lines = read(io.BytesIO(gzip.compress(TEXT) + b"and more"))
+    assert raws(lines[:-1]) == LINES
+    assert codes(lines) == {len(lines): "INPUT_TRUNCATED"}
+
+
+def test_a_zstd_frame_that_wants_a_giant_window_is_refused() -> None:
+    parameters = zstandard.ZstdCompressionParameters(window_log=30, compression_level=1)
+    compressor = zstandard.ZstdCompressor(compression_params=parameters).compressobj()
+    packed = compressor.compress(b"{}\n") + compressor.flush()
+    lines = read(io.BytesIO(packed))
+    assert codes(lines) == {1: "INPUT_TRUNCATED"}
+    assert "too much memory" in (lines[0].fault.message if lines[0].fault else "")
+
+
+def bomb(form: str, plain: bytes, times: int) -> bytes:
+    """Compress the same megabytes over and over, without ever having them all."""
+    if form == "gzip":
+        packed = io.BytesIO()
+        with gzip.GzipFile(fileobj=packed, mode="wb", compresslevel=9) as file:
+            for _ in range(times):
+                file.write(plain)
+        return packed.getvalue()
+    compressor = zstandard.ZstdCompressor(level=3).compressobj()
+    return b"".join(compressor.compress(plain) for _ in range(times)) + compressor.flush()
+
+
+@pytest.mark.parametrize("form", ["gzip", "zstd"])
+@pytest.mark.parametrize("filling", [b"\n", b"\0", b"{}\n"])
+def test_a_bomb_is_given_up_in_seconds_at_constant_memory(form: str, filling: bytes) -> None:
+    packed = b'{"custom_id": "good"}\n'
+    data = FORMATS[form](packed) + bomb(form, (filling * MIB)[:MIB], 128)
+    assert len(data) < MIB // 4
+    before, began = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.monotonic()
+    first = last = None
+    count = 0
+    for line in Source(io.BytesIO(data), Settings(line_limit_bytes=MIB)):
+        first, last, count = first or line, line, count + 1
+    grown_kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    assert first
+    assert first.raw == packed
+    assert last
+    assert last.fault
+    assert last.fault.code == ErrorCode.INPUT_TOO_LARGE
+    assert "200-fold" in last.fault.message
+    assert "WEIGHBRIDGE_EXPANSION_LIMIT" in last.fault.hint
+    assert time.monotonic() - began < 60  # on a busy machine; alone it takes few
+    assert grown_kib < 100 * 1024
+
+
+@pytest.mark.parametrize("form", ["gzip", "zstd"])
+def test_an_input_that_compresses_well_is_no_bomb(form: str) -> None:
+    rows = b'{"custom_id": "a", "inputs": {"agent_response": "yes"}}\n' * 100
+    assert len(read(io.BytesIO(FORMATS[form](rows * 10)))) == 1000
+
+
+def test_the_expansion_limit_can_be_raised() -> None:
+    data = bomb("gzip", b" " * (MIB - 1) + b"\n", 10)
+    assert codes(read(io.BytesIO(data)))
+    assert codes(read(io.BytesIO(data), expansion_limit=2000)) == {}
+
+
+@pytest.mark.parametrize(
+    ("make", "why"),
+    [
+        (lambda path: None, "does not exist"),
+        (lambda path: path.symlink_to(path), "cannot be read"),
+    ],
+)
+def test_an_input_that_is_no_file_is_refused_at_once(
+    make: Callable[[Path], None], why: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "cases.jsonl"
+    make(path)
+    with pytest.raises(InputError) as caught:
+        Source(path, Settings())
+    assert f"{str(path)!r} {why}" in caught.value.message
+    assert "JSONL" in caught.value.hint
+    assert caught.value.code == "INPUT_UNREADABLE"
+
+
+def test_a_folder_is_read_in_the_order_of_its_names_and_what_is_no_input_left_out(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b" / "2.jsonl.gz").write_bytes(gzip.compress(b'{"custom_id": "2"}'))
+    (tmp_path / "1.json").write_bytes(b'{"custom_id": "1"}\n')
+    for other in (".hidden.jsonl", "notes.txt", "1.results.jsonl", "1.results.jsonl.gz"):
+        (tmp_path / other).write_bytes(b'{"custom_id": "no"}\n')
+    assert raws(read(tmp_path)) == [b'{"custom_id": "1"}\n', b'{"custom_id": "2"}\n']
+    assert raws(read(str(tmp_path / "*.json"))) == [b'{"custom_id": "1"}\n']
+    assert raws(read(str(tmp_path / "1*"))) == [b'{"custom_id": "1"}\n']
+    source = Source(tmp_path, Settings())
+    assert source.rereadable
+    assert [name for name, _, _ in source.fingerprint()] == [str(file) for file in source.files]
+    assert sum(1 for _ in source) == 2
+    assert source.consumed == source.size
+
+
+def places(cases: Any) -> list[str]:
+    """Return where each line stands, as its errors say it."""
+    return [line.as_job(number).place for number, line in enumerate(read(cases), 1)]
+
+
+def test_each_of_several_files_begins_a_line_of_its_own_and_counts_from_one(tmp_path: Path) -> None:
+    (tmp_path / "b").mkdir()
+    (tmp_path / "a.jsonl").write_bytes(b'{"custom_id": "1"}\n\n{"custom_id": "2"}')
+    (tmp_path / "b" / "a.jsonl").write_bytes(b'{"custom_id": "3"}\noops')
+    assert raws(read(tmp_path)) == [
+        *(b'{"custom_id": "1"}\n', b"\n", b'{"custom_id": "2"}\n'),
+        *(b'{"custom_id": "3"}\n', b"oops\n"),
+    ]
+    of_all = [f"a.jsonl, line {n}" for n in (1, 2, 3)] + [f"b/a.jsonl, line {n}" for n in (1, 2)]
+    assert places(tmp_path) == of_all
+    assert places(str(tmp_path / "**" / "*.jsonl")) == of_all
+    assert places(str(tmp_path / "*" / "a.jsonl")) == of_all[3:]
+    assert set(places(tmp_path / "a.jsonl")) == {""}
+
+
+def test_traces_and_documents_among_several_files_tell_their_place(tmp_path: Path) -> None:
+    trace = b'{"messages": [{"role": "user", "content": "hi"}]}'
+    (tmp_path / "a.jsonl").write_bytes(b"\n".join([b"", trace, b"oops", trace]))
+    (tmp_path / "b.json").write_bytes(b"\n[\n" + b",\n".join([trace] * 2) + b"\n]\n")
+    (tmp_path / "c.json").write_bytes(b"{\n oops\n}\n")
+    assert places(tmp_path) == [
+        *("a.jsonl, line 1", "a.jsonl, line 2", "a.jsonl, line 3", "a.jsonl, line 4"),
+        *("b.json, line 1", "b.json, item 1", "b.json, item 2"),
+        *("c.json, line 1", "c.json, line 2", "c.json, line 3"),
+    ]
+
+
+def test_a_file_whose_name_is_no_utf8_is_named_by_its_bytes(tmp_path: Path) -> None:
+    (tmp_path / os.fsdecode(b"\xff.jsonl")).write_bytes(b"oops\n")
+    assert places(tmp_path) == ["\\udcff.jsonl, line 1"]
+
+
+@pytest.mark.parametrize(
+    ("cases", "file", "is_taken"),
+    [
+        (".", "out.jsonl", True),
+        (".", "sub/out.json.gz", True),
+        (".", "out.csv", False),
+        (".", "out.results.jsonl", False),
+        (".", "out.results.jsonl.zst", False),
+        (".", "../out.jsonl", False),
+        ("*.jsonl", "out.jsonl", True),
+        ("*.jsonl", "./sub/../out.jsonl", True),
+        ("*.jsonl", "sub/out.jsonl", False),
+        ("*.jsonl", "out.results.jsonl", False),
+        ("*.jsonl", "out.jsonl.gz", False),
+        ("**/*.jsonl", "out.jsonl", True),
+        ("**/*.jsonl", "sub/sub/out.jsonl", True),
+        ("*", "out.csv", True),
+        ("in.jsonl", "out.jsonl", False),
+    ],
+)
+def test_a_file_that_would_be_input_the_next_time_is_known(
+    cases: str, file: str, is_taken: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "in.jsonl").write_bytes(TEXT)
+    monkeypatch.chdir(tmp_path)
+    for base in ("", f"{tmp_path}/"):
+        source = Source(f"{base}{cases}", Settings())
+        assert source.would_take(file) is is_taken
+        assert source.would_take(str(tmp_path / file)) is is_taken
+
+
+@pytest.mark.parametrize(
+    ("cases", "complaint"),
+    [
+        ("", "has no file to read"),
+        ("*.jsonl.gz", "no file matches"),
+        ("*.jsonl", "matches nothing but results of earlier runs"),
+    ],
+)
+def test_a_folder_or_pattern_without_input_is_refused_at_once(
+    cases: str, complaint: str, tmp_path: Path
+) -> None:
+    (tmp_path / "notes.txt").write_bytes(b"{}")
+    (tmp_path / "weighbridge.results.jsonl").write_bytes(b"{}")
+    with pytest.raises(InputError, match=complaint):
+        Source(tmp_path / cases, Settings())
+
+
+@pytest.mark.parametrize("path", ["a\0b", "x" * 5000, "/dev/null/cases.jsonl"])
+def test_an_impossible_path_is_refused_like_a_missing_one(path: str) -> None:
+    with pytest.raises(InputError):
+        Source(path, Settings())
+
+
+def test_a_file_that_vanishes_before_it_is_read_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "cases.jsonl"
+    path.write_bytes(TEXT)
+    source = Source(path, Settings())
+    path.unlink()
+    with pytest.raises(InputError, match="cannot be read"):
+        list(source)
+
+
+def test_cases_can_be_mappings_lines_or_text() -> None:
+    case = {"custom_id": "a", "inputs": {"x": [1, 2.5, None, "é"]}}
+    line = orjson.dumps(case)
+    given: list[Any] = [
+        case,
+        line,
+        line + b"\n",
+        line + b"\r\n",
+        line.decode(),
+        line.decode() + "\n",
+    ]
+    assert set(raws(read(given))) == {line + b"\n"}
+
+
+def test_a_generator_is_read_as_it_goes() -> None:
+    drawn = []
+
+    def cases() -> Any:
+        for number in range(1000):
+            drawn.append(number)
+            yield {"custom_id": str(number)}
+
+    lines = iter(Source(cases(), Settings()))
+    next(lines)
+    next(lines)
+    assert drawn == [0, 1]
+
+
+def test_a_text_stream_is_read_line_by_line() -> None:
+    assert raws(read(io.StringIO('{"a": "é"}\n\n{"b": 1}'))) == [
+        '{"a": "é"}\n'.encode(),
+        b"\n",
+        b'{"b": 1}\n',
+    ]
+
+
+def test_a_case_given_as_an_object_is_bound_by_the_line_limit() -> None:
+    lines = read([{"custom_id": "a" * 100}, b"b" * 101, "c" * 100], line_limit_bytes=100)
+    assert codes(lines) == {1: "LINE_TOO_LONG", 2: "LINE_TOO_LONG"}
+
+
+def test_what_a_generator_raises_is_raised() -> None:
+    def cases() -> Any:
+        yield {"custom_id": "a"}
+        raise ZeroDivisionError
+
+    lines = iter(Source(cases(), Settings()))
+    next(lines)
+    with pytest.raises(ZeroDivisionError):
+        next(lines)

@@ -1,0 +1,204 @@
+"""Bare traces as cases: whatever the file's form, a case for each trace, with an id that says which it was."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING, Any
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from weighbridge.settings import Settings
+from weighbridge.traces import read_trace
+from weighbridge_producer.input.source import Source
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+MESSAGES = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]
+NATIVE = {"id": "run-1", "steps": [{"type": "user", "output": "hi"}]}
+
+
+def cases_of(data: bytes) -> list[dict[str, Any]]:
+    return [orjson.loads(line.raw) for line in Source(io.BytesIO(data), Settings())]
+
+
+def span(trace_id: str, span_id: str, **fields: Any) -> dict[str, Any]:
+    return {"traceId": trace_id, "spanId": span_id, "name": "chat", **fields}
+
+
+def export(*spans: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "resourceSpans": [{"resource": {}, "scopeSpans": [{"scope": {}, "spans": list(spans)}]}]
+    }
+
+
+def jsonl(*values: Any) -> bytes:
+    return b"".join(orjson.dumps(value, option=orjson.OPT_APPEND_NEWLINE) for value in values)
+
+
+def test_each_line_of_traces_is_a_case_named_after_the_trace_or_its_place() -> None:
+    data = b"\n" + jsonl(MESSAGES, NATIVE, {"messages": MESSAGES, "trace_id": "t"})
+    with_name = io.BytesIO(data)
+    with_name.name = "runs.jsonl"
+    blank, *lines = Source(with_name, Settings())
+    assert blank.raw == b"\n"
+    assert sum(line.size for line in lines) + blank.size == len(data)
+    assert [orjson.loads(line.raw) for line in lines] == [
+        {"custom_id": "runs.jsonl:2", "inputs": {"trace": MESSAGES}},
+        {"custom_id": "run-1", "inputs": {"trace": NATIVE}},
+        {"custom_id": "t", "inputs": {"trace": {"messages": MESSAGES, "trace_id": "t"}}},
+    ]
+
+
+def test_cases_stay_as_they_are() -> None:
+    data = jsonl({"custom_id": "a", "inputs": {"trace": NATIVE}}) + b"not JSON\n" + jsonl(NATIVE)
+    assert b"".join(line.raw for line in Source(io.BytesIO(data), Settings())) == data
+
+
+def test_a_line_that_is_no_json_or_a_case_is_left_as_it_is_among_traces() -> None:
+    case = {"custom_id": "a", "inputs": {"trace": NATIVE}}
+    lines = [line.raw for line in Source(io.BytesIO(jsonl(NATIVE, case) + b"oops\n"), Settings())]
+    assert lines[1:] == [jsonl(case), b"oops\n"]
+
+
+def test_two_traces_under_one_id_are_two_cases_and_one_trace_twice_is_one() -> None:
+    other = {**NATIVE, "steps": []}
+    names = [case["custom_id"] for case in cases_of(jsonl(NATIVE, other, NATIVE, other))]
+    assert names == ["run-1", "run-1 (cases:2)", "run-1", "run-1 (cases:4)"]
+
+
+@pytest.mark.parametrize("option", [0, orjson.OPT_INDENT_2])
+def test_one_document_can_be_a_trace_or_a_list_of_traces(option: int) -> None:
+    assert cases_of(orjson.dumps(NATIVE, option=option)) == [
+        {"custom_id": "run-1", "inputs": {"trace": NATIVE}}
+    ]
+    assert [
+        case["custom_id"] for case in cases_of(orjson.dumps([NATIVE, MESSAGES], option=option))
+    ] == [
+        "run-1",
+        "cases:2",
+    ]
+    assert cases_of(orjson.dumps(MESSAGES, option=option)) == [
+        {"custom_id": "cases" if option else "cases:1", "inputs": {"trace": MESSAGES}}
+    ]
+    listed = {"info": {}, "simulations": [{"id": "s", "messages": MESSAGES}]}
+    assert [case["custom_id"] for case in cases_of(orjson.dumps(listed, option=option))] == ["s"]
+
+
+def test_a_document_can_be_a_list_of_cases() -> None:
+    listed = [{"custom_id": "a", "inputs": {}}, {"custom_id": "b", "inputs": {"trace": NATIVE}}]
+    assert cases_of(orjson.dumps(listed, option=orjson.OPT_INDENT_2)) == listed
+
+
+@pytest.mark.parametrize("in_lines", [True, False])
+def test_spans_of_one_run_are_one_case_on_whichever_lines_they_stand(*, in_lines: bool) -> None:
+    first = export(span("aa", "1"), span("bb", "2"))
+    second = export(span("aa", "3", parentSpanId="1"))
+    data = (
+        jsonl(first, second)
+        if in_lines
+        else orjson.dumps([first, second], option=orjson.OPT_INDENT_2)
+    )
+    found = cases_of(data)
+    assert [case["custom_id"] for case in found] == ["aa", "bb"]
+    spans = [
+        [item["spanId"] for part in case["inputs"]["trace"]["resourceSpans"] for scope in part["scopeSpans"] for item in scope["spans"]]
+        for case in found
+    ]  # fmt: skip
+    assert spans == [["1", "3"], ["2"]]
+
+
+CLAUDE_CODE = [
+    {"type": "summary", "summary": "A chat", "leafUuid": "u2"},
+    {"type": "user", "uuid": "u1", "sessionId": "s-1", "message": {"role": "user", "content": "hi"}},
+    {"type": "assistant", "uuid": "u2", "sessionId": "s-1", "message": {"role": "assistant", "content": [{"type": "text", "text": "hello"}]}},
+]  # fmt: skip
+STREAM = [
+    {"type": "system", "subtype": "init", "session_id": "s-1", "tools": []},
+    {"type": "assistant", "session_id": "s-1", "message": {"role": "assistant", "content": [{"type": "text", "text": "hello"}]}},
+    {"type": "result", "subtype": "success", "session_id": "s-1", "result": "hello"},
+]  # fmt: skip
+CODEX = [
+    {"timestamp": "2025-09-01T10:00:00Z", "type": "session_meta", "payload": {"id": "s-1"}},
+    {"timestamp": "2025-09-01T10:00:01Z", "type": "response_item", "payload": {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "hi"}]}},
+    {"timestamp": "2025-09-01T10:00:02Z", "type": "response_item", "payload": {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "hello"}]}},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("lines", [CLAUDE_CODE, STREAM, CODEX], ids=["session", "stream", "codex"])
+def test_all_lines_of_a_session_are_one_case_named_after_it(lines: list[dict[str, Any]]) -> None:
+    (case,) = cases_of(jsonl(*lines))
+    assert case == {"custom_id": "s-1", "inputs": {"trace": lines}}
+    said = [step.output for step in read_trace(case["inputs"]["trace"]).steps_of("llm")]
+    assert said == ["hello"]
+
+
+def test_a_session_of_which_a_line_is_broken_is_left_as_it_is() -> None:
+    data = jsonl(*CODEX) + b'{"timestamp": \n'
+    assert b"".join(line.raw for line in Source(io.BytesIO(data), Settings())) == data
+
+
+def test_a_jaeger_export_is_a_case_for_each_of_its_traces() -> None:
+    spans = [{"traceID": "x", "spanID": "1", "operationName": "chat", "startTime": 1, "tags": []}]
+    data = {"data": [{"traceID": name, "spans": spans, "processes": {}} for name in "xy"]}
+    found = cases_of(orjson.dumps(data))
+    assert [case["custom_id"] for case in found] == ["x", "y"]
+    assert [[part["traceID"] for part in case["inputs"]["trace"]["data"]] for case in found] == [
+        ["x"],
+        ["y"],
+    ]
+
+
+def test_what_begins_like_a_document_and_is_none_is_left_as_it_is() -> None:
+    for data in (
+        b"[\n" + jsonl(NATIVE),
+        b"{\n1\n",
+        b'{"custom_id": "a",\n' + jsonl(NATIVE),
+        b"[]\n",
+        b"{}\n",
+    ):
+        assert b"".join(line.raw for line in Source(io.BytesIO(data), Settings())) == data
+
+
+def test_files_of_a_folder_name_their_traces(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "one.json").write_bytes(orjson.dumps(MESSAGES, option=orjson.OPT_INDENT_2))
+    (tmp_path / "two.jsonl").write_bytes(jsonl(MESSAGES, NATIVE))
+    cases = [orjson.loads(line.raw) for line in Source(tmp_path, Settings())]
+    assert [case["custom_id"] for case in cases] == ["a/one.json", "two.jsonl:1", "run-1"]
+    assert all(read_trace(case["inputs"]["trace"]).steps for case in cases)
+
+
+@pytest.mark.parametrize("listed", [False, True])
+def test_a_document_comes_before_the_graders_as_it_was_written(*, listed: bool) -> None:
+    trace = (
+        b'{"steps":\n[], "steps": [{"type": "tool", "arguments": {"n": 12345678901234567890123}}]}'
+    )
+    document = b"[\n" + trace + b",\n" + trace + b"\n]" if listed else b"{\n" + trace[1:]
+    lines = [line.raw for line in Source(io.BytesIO(document), Settings())]
+    assert len(lines) == (2 if listed else 1)
+    for line in lines:
+        assert line.count(b'"steps"') == 2
+        assert b"12345678901234567890123" in line
+
+
+def test_two_traces_under_one_id_in_two_files_are_two_cases(tmp_path: Path) -> None:
+    for name, steps in (("a", NATIVE["steps"]), ("b", []), ("c", [])):
+        (tmp_path / f"{name}.jsonl").write_bytes(jsonl({"id": "z", "steps": steps}))
+    cases = [orjson.loads(line.raw) for line in Source(tmp_path, Settings())]
+    assert [case["custom_id"] for case in cases] == ["z", "z (b.jsonl:1)", "z (c.jsonl:1)"]
+
+
+@given(
+    st.lists(
+        st.sampled_from([jsonl(NATIVE), jsonl(MESSAGES), b"\n", b"[\n", b"oops\n", b'{"a": 1}\n']),
+        max_size=8,
+    )
+)
+def test_no_line_is_lost_whatever_the_mixture(rows: list[bytes]) -> None:
+    lines = list(Source(io.BytesIO(b"".join(rows)), Settings()))
+    assert len(lines) == len(rows)
+    assert sum(line.size for line in lines) == sum(map(len, rows))

@@ -1,0 +1,160 @@
+"""Charts: every figure lies where it should, however large or odd the numbers are."""
+
+from __future__ import annotations
+
+import pytest
+
+from weighbridge.jobs.model import BatchState, BatchStatus, Counts
+from weighbridge_producer.pages.charts import (
+    BAR_WIDTH,
+    HEIGHT,
+    WIDTH,
+    bar,
+    histogram,
+    loop_strip,
+    totals_chart,
+)
+from weighbridge_producer.pages.progress import Sample, duration, progress_of
+from weighbridge_producer.trace_view.loop_marks import LoopedStep, ShownLoop
+from weighbridge_producer.trace_view.running_totals import RunningTotal
+
+# ---- bars and histograms ----
+
+
+def test_a_bar_is_filled_by_its_parts_in_order():
+    parts = bar(Counts(total=100, passed=50, failed=30, errored=20))
+    assert [(part.outcome, part.jobs) for part in parts] == [
+        ("passed", 50),
+        ("failed", 30),
+        ("errored", 20),
+    ]
+    assert sum(part.width for part in parts) == pytest.approx(BAR_WIDTH, abs=0.1)
+    assert parts[1].x == pytest.approx(parts[0].width)
+
+
+def test_one_failure_among_a_million_can_be_seen():
+    parts = {part.outcome: part for part in bar(Counts(total=10**6, passed=10**6 - 1, failed=1))}
+    assert parts["failed"].width >= 4
+
+
+def test_what_is_pending_takes_its_share():
+    assert [part.outcome for part in bar(Counts(total=10, passed=4))] == ["passed", "pending"]
+
+
+def test_nothing_makes_an_empty_bar_and_no_histogram():
+    assert bar(Counts()) == []
+    assert histogram((0,) * 10) is None
+
+
+def test_a_histogram_has_a_column_for_each_bucket_as_high_as_its_share():
+    drawn = histogram((10, 0, 0, 0, 0, 5, 0, 0, 0, 100_000))
+    heights = [column.height for column in drawn.columns]
+    assert heights[9] == drawn.height
+    assert heights[1] == 0
+    assert 0 < heights[0] < 5
+    assert drawn.columns[5].label == "0.5 to 0.6"
+    assert drawn.total == 100_015
+
+
+# ---- running totals ----
+
+
+def running(points, limit=10.0, breach=None, *, is_sum=True):
+    return RunningTotal("max_tokens", "tokens", limit, tuple(points), breach, is_sum)
+
+
+def test_a_running_total_is_a_line_of_steps_under_or_over_its_limit():
+    chart = totals_chart(running([(1, 4.0), (3, 12.0)], breach=(3, 12.0)), steps=5)
+    assert chart.breach.y < chart.limit_y < chart.base_y
+    assert chart.line.split()[0] == f"{chart.left:g},{chart.base_y:g}"
+    assert chart.line.split()[-1].split(",")[0] == f"{chart.right:g}"
+
+
+@pytest.mark.parametrize(
+    ("points", "limit"),
+    [([(1, 0.0)], 0.0), ([(1, 1e-9)], 1e-12), ([(1, 1e18)], 5.0), ([(1, 3.0)], 1e15)],
+)
+def test_everything_lies_within_the_chart_whatever_the_amounts(points, limit):
+    chart = totals_chart(running(points, limit), steps=1)
+    places = [tuple(map(float, pair.split(","))) for pair in chart.line.split()]
+    assert all(0 <= x <= WIDTH and 0 <= y <= HEIGHT for x, y in places)
+    assert 0 <= chart.limit_y <= HEIGHT
+
+
+# ---- loops ----
+
+
+def loop(letters, period):
+    members = tuple(LoopedStep(at + 1, letter, 1, False) for at, letter in enumerate(letters))
+    return ShownLoop(1, "cycle", period, 3, len(letters), members, (), None, None)
+
+
+def test_each_round_of_a_loop_has_a_bracket():
+    strip = loop_strip(loop("ABCABCAB", 3))
+    assert "".join(box.letter for box in strip.boxes) == "ABCABCAB"
+    assert [bracket.width for bracket in strip.brackets] == [78, 78, 52]
+
+
+def test_a_loop_without_an_order_has_no_brackets_and_a_long_one_tells_what_it_hides():
+    strip = loop_strip(loop("AB" * 50, None))
+    assert strip.brackets == ()
+    assert strip.hidden == 100 - len(strip.boxes)
+
+
+# ---- progress ----
+
+
+def state(status=BatchStatus.IN_PROGRESS, *, ended_at=None, sealed=True, **counts):
+    return BatchState(
+        *("b", status, Counts(**counts), 1000.0, 9e9, ended_at, sealed),
+        *(1, 1, 1, 0, 0, 0.0, 0, None),
+    )
+
+
+def test_the_first_look_tells_the_rate_since_the_beginning():
+    progress = progress_of(state(total=1000, passed=200), 1010.0)
+    assert (progress.rate, progress.seconds_left, progress.percent) == (20.0, 40.0, 20)
+
+
+def test_later_looks_tell_the_rate_between_them_smoothed():
+    progress = progress_of(state(total=1000, passed=300), 1012.0, Sample(1010.0, 200, 20.0))
+    assert progress.rate == pytest.approx(32.0)
+    assert progress.sample == Sample(1012.0, 300, progress.rate)
+
+
+def test_no_time_left_is_told_while_jobs_arrive():
+    assert progress_of(state(total=1000, passed=200, sealed=False), 1010.0).seconds_left is None
+
+
+def test_a_look_that_comes_too_soon_keeps_the_rate():
+    assert progress_of(state(total=9, passed=3), 1010.1, Sample(1010.0, 3, 7.0)).rate == 7.0
+
+
+@pytest.mark.parametrize(
+    "before", [Sample(2000.0, 0, 5.0), Sample(1009.0, 500, 5.0), Sample(0.0, 0, 0.0)]
+)
+def test_numbers_that_cannot_be_true_make_no_rate_below_zero(before):
+    assert (progress_of(state(total=9, passed=3), 1010.0, before).rate or 0) >= 0
+
+
+def test_an_ended_batch_tells_its_rate_over_all():
+    ended = state(BatchStatus.COMPLETED, ended_at=1005.0, total=50, passed=50)
+    assert progress_of(ended, 5000.0).rate == 10.0
+
+
+def test_only_what_is_all_done_is_a_hundred_percent():
+    assert progress_of(state(total=1000, passed=999), 1010.0).percent == 99
+
+
+@pytest.mark.parametrize(
+    ("seconds", "written"),
+    [
+        (0, "less than a second"),
+        (59, "59 s"),
+        (200, "3 min 20 s"),
+        (7200, "2 h"),
+        (90_061, "1 d 1 h"),
+    ],
+)
+def test_a_length_of_time_is_written_in_two_units(seconds, written):
+    assert duration(seconds) == written

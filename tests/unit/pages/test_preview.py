@@ -1,0 +1,141 @@
+"""A look at the beginning of an input, before it is submitted."""
+
+import gzip
+from pathlib import Path
+
+import orjson
+import zstandard
+
+from weighbridge.jobs.model import GraderSpec
+from weighbridge.settings import Settings
+from weighbridge_producer.pages.preview import HEAD_BYTES, Head, Preview, preview_of
+
+EXAMPLES = Path(__file__).parents[3] / "examples"
+BUDGET = (GraderSpec("budget", {"max_tokens": 5000}),)
+
+
+def look(content: bytes, *specs: GraderSpec, is_whole: bool = True) -> Preview:
+    return preview_of(Head("cases.jsonl", content, is_whole), specs, Settings())
+
+
+def test_the_first_cases_are_told_with_their_sizes_and_graders() -> None:
+    content = (EXAMPLES / "mixed.jsonl").read_bytes()
+    preview = look(content)
+    assert preview.kind == "cases"
+    assert len(preview.cases) == 5
+    first = preview.cases[0]
+    assert (first.line, first.custom_id) == (1, "triage-001")
+    assert first.size == len(content.split(b"\n")[0]) + 1
+    assert first.graders == ("true-false", "exact")
+    assert preview.lines == len(content.strip().split(b"\n"))
+
+
+def test_traces_are_told_with_their_format_and_steps() -> None:
+    preview = look((EXAMPLES / "traces" / "shop_agent.jsonl").read_bytes(), *BUDGET)
+    assert (preview.kind, preview.formats) == ("traces", ["OpenAI chat messages"])
+    assert preview.cases[0].custom_id == "shop-refund-1"
+    assert preview.cases[0].steps == 7
+    assert preview.faulty == 0
+
+
+def test_every_example_of_traces_has_a_preview_without_faults() -> None:
+    files = sorted((EXAMPLES / "traces").iterdir())
+    for file in files:
+        preview = look(file.read_bytes(), GraderSpec("loop"))
+        assert preview.cases, file
+        assert preview.faulty == 0, file
+    assert len(files) >= 3
+
+
+def test_what_a_grader_would_miss_in_a_trace_is_told_before_it_is_graded() -> None:
+    trace = {
+        "messages": [{"role": "user", "content": "hello"}, {"role": "assistant", "content": "hi"}]
+    }
+    preview = look(orjson.dumps(trace) + b"\n", *BUDGET, GraderSpec("loop"))
+    (lack,) = preview.cases[0].lacks
+    assert lack.startswith("budget: no token usage: ")
+
+
+def test_lines_that_cannot_be_graded_are_told_with_their_number_and_what_would_work() -> None:
+    good = b'{"custom_id": "a", "inputs": {"agent_response": "x", "expected_output": "x"}}\n'
+    preview = look(
+        b"\n" + good + b'\nnot json\n{"custom_id": 5, "inputs": {}}\n', GraderSpec("string-match")
+    )
+    told = [(fault.line, fault.error.code) for fault in preview.faults]
+    assert told == [(4, "INVALID_JSON"), (5, "INVALID_CUSTOM_ID")]
+    assert all(fault.error.hint for fault in preview.faults)
+    assert preview.faulty == 2
+
+
+def test_a_case_without_a_grader_is_told_where_to_choose_one() -> None:
+    preview = look(
+        b'{"custom_id": "a", "inputs": {"agent_response": "x", "expected_output": "x"}}\n'
+    )
+    (fault,) = preview.faults
+    assert fault.error.code == "NO_GRADER"
+    assert "choose a grader above" in fault.error.hint
+    assert preview.cases[0].graders == ()
+
+
+def test_a_wrong_grader_for_the_inputs_is_told() -> None:
+    preview = look(
+        (EXAMPLES / "traces" / "shop_agent.jsonl").read_bytes(), GraderSpec("string-match")
+    )
+    assert preview.faulty == preview.lines
+    assert "lack 'agent_response'" in preview.faults[0].error.message
+
+
+def test_a_beginning_that_is_cut_off_is_judged_by_its_whole_lines() -> None:
+    line = b'{"custom_id": "a%d", "inputs": {"agent_response": "x", "expected_output": "x"}}\n'
+    content = b"".join(line % number for number in range(10_000))[:HEAD_BYTES]
+    for packed in (content, gzip.compress(content)[:-40], zstandard.compress(content)[:-40]):
+        preview = look(packed, GraderSpec("string-match"), is_whole=False)
+        assert preview.faulty == 0
+        assert preview.lines == 200
+        assert preview.packing in {"", "gzip", "zstd"}
+
+
+def test_a_document_longer_than_what_is_looked_at_is_told_as_one() -> None:
+    document = b'[\n{"messages": [\n' + b'{"role": "user", "content": "x"},\n' * 9_000
+    preview = look(document[:HEAD_BYTES], is_whole=False)
+    assert preview.kind == "document"
+    assert "too long to look into" in preview.note
+    assert preview.faults == []
+
+
+def test_a_first_line_longer_than_what_is_looked_at_is_told() -> None:
+    preview = look(b'{"custom_id": "' + b"x" * HEAD_BYTES, is_whole=False)
+    assert preview.kind == "nothing"
+    assert "longer than 256 KiB" in preview.note
+
+
+def test_an_empty_input_has_nothing_to_show() -> None:
+    for content in (b"", b"\n\n  \n"):
+        preview = look(content)
+        assert (preview.kind, preview.cases, preview.faults) == ("nothing", [], [])
+
+
+def test_a_bomb_is_not_expanded() -> None:
+    bomb = gzip.compress(b" " * 300_000_000)[:HEAD_BYTES]
+    preview = look(bomb, *BUDGET)
+    assert preview.kind in {"nothing", "cases"}
+    assert len(preview.cases) == 0
+
+
+def test_a_large_expansion_is_looked_at_as_far_as_four_megabytes() -> None:
+    line = orjson.dumps(
+        {"custom_id": "a", "inputs": {"agent_response": "x" * 900_000, "expected_output": "x"}}
+    )
+    preview = look(gzip.compress((line + b"\n") * 50), GraderSpec("string-match"))
+    assert preview.lines <= 6
+    assert not preview.is_all
+
+
+def test_a_grader_that_only_workers_have_is_no_fault() -> None:
+    case = b'{"custom_id": "a", "inputs": {"answer": "x"}, "grader": "theirs"}\n'
+    head = Head("cases.jsonl", case, is_whole=True)
+    (fault,) = preview_of(head, (), Settings()).faults
+    assert fault.error.code == "UNKNOWN_GRADER"
+    preview = preview_of(head, (), Settings(), elsewhere={"theirs"})
+    assert preview.faults == []
+    assert preview.is_all

@@ -1,0 +1,62 @@
+"""What stands in a page: escaped, legible, and nothing from elsewhere."""
+
+import re
+from hashlib import sha256
+
+from weighbridge_producer.pages.rendering import (
+    STATIC_FOLDER,
+    asset,
+    pretty_json,
+    prose,
+    shown,
+    visible,
+)
+
+
+def test_htmx_is_the_file_that_its_makers_published() -> None:
+    told = (STATIC_FOLDER / "VENDORED.md").read_text()
+    (digest,) = re.findall(r"`([0-9a-f]{64})`", told)
+    assert sha256((STATIC_FOLDER / "htmx.min.js").read_bytes()).hexdigest() == digest
+    (version,) = re.findall(r"htmx ([0-9.]+),", told)
+    assert f'"{version}"' in (STATIC_FOLDER / "htmx.min.js").read_text()
+    assert (STATIC_FOLDER / "htmx.LICENSE.txt").read_text().startswith("Zero-Clause BSD")
+
+
+def test_styles_and_scripts_take_nothing_from_elsewhere() -> None:
+    for file in [*STATIC_FOLDER.glob("*.css"), STATIC_FOLDER / "page.js"]:
+        text = file.read_text()
+        assert "url(" not in text, file
+        assert "@import" not in text, file
+        assert "http" not in text.replace("XMLHttpRequest", "").lower().replace("https", "http"), (
+            file
+        )
+
+
+def test_our_script_makes_no_markup_of_text() -> None:
+    script = (STATIC_FOLDER / "page.js").read_text()
+    assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(", script)
+    assert len(script.splitlines()) < 200
+
+
+def test_an_asset_changes_its_address_with_its_content() -> None:
+    digest = sha256((STATIC_FOLDER / "style.css").read_bytes()).hexdigest()
+    assert asset("style.css") == f"/static/style.css?v={digest[:12]}"
+
+
+def test_what_reorders_or_hides_text_is_written_out() -> None:
+    assert visible("a\u202egpj.exe\u200b\x1b[31m\ud800") == r"a\u202egpj.exe\u200b\x1b[31m\ud800"
+    assert visible("two\nlines\tand more") == "two\nlines\tand more"
+
+
+def test_prose_sets_code_and_escapes_both() -> None:
+    assert prose("`<b>` & `x`") == "<code>&lt;b&gt;</code> &amp; <code>x</code>"
+    assert prose("a ` alone <i>") == "a ` alone &lt;i&gt;"
+    assert prose("`a` and ` alone") == "<code>a</code> and ` alone"
+
+
+def test_any_value_can_be_shown() -> None:
+    assert shown("text") == "text"
+    assert shown({"a": [1, None]}) == '{"a":[1,null]}'
+    assert shown(2**70) == str(2**70)
+    assert pretty_json({"a": 1}) == '{\n  "a": 1\n}'
+    assert pretty_json({"a": 2**70}) == "{'a': 1180591620717411303424}"

@@ -1,0 +1,78 @@
+"""What is made of results: tables that no spreadsheet runs, and a file that grows where it should."""
+
+import csv
+from xml.etree import ElementTree as ET
+
+import orjson
+import pytest
+
+from weighbridge_producer.run.outputs import deliver
+from weighbridge_producer.run.result_file import GrowingFile
+
+ROW = {
+    "custom_id": "c",
+    "line": 1,
+    "label": "l",
+    "grader": "g",
+    "grader_version": 1,
+    "status": "errored",
+    "result": None,
+    "receipt": "00",
+    "error": {"code": "C", "message": "m"},
+}
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+@pytest.mark.parametrize(
+    "hostile", ["=1+1", "x;=1+1", 'x;=1+1;"', "x\t@A1", "x\n+1", "\t=1", ";-1", "a\r\n=1;=2"]
+)
+def test_no_cell_of_a_table_begins_as_a_formula_wherever_cells_are_parted(
+    tmp_path, delimiter, hostile
+):
+    results = tmp_path / "results"
+    results.write_bytes(orjson.dumps(ROW | {"custom_id": hostile}) + b"\n")
+    deliver(results, [str(tmp_path / "table.csv")])
+    with (tmp_path / "table.csv").open(newline="", encoding="utf-8") as file:
+        cells = [cell for row in csv.reader(file, delimiter=delimiter) for cell in row]
+    assert [cell for cell in cells if cell.startswith(("=", "+", "-", "@", "\t"))] == []
+
+
+def test_every_cell_of_a_table_is_quoted(tmp_path):
+    results = tmp_path / "results"
+    results.write_bytes(orjson.dumps(ROW) + b"\n")
+    deliver(results, [str(tmp_path / "table.csv")])
+    _, row = (tmp_path / "table.csv").read_text().splitlines()
+    assert row == '"c","1","l","g","1","errored","","","C: m","C","m","00"'
+
+
+def test_a_failed_test_tells_all_that_failed_and_at_which_steps(tmp_path):
+    entries = [
+        {"check": "tool_known", "description": "no <tool> 'x'", "passed": False, "step_ids": ["a", "b"]},
+        {"check": "max_steps", "description": "fine", "passed": True, "step_ids": []},
+        {"check": "arguments", "description": "no object", "passed": False, "step_ids": []},
+    ]  # fmt: skip
+    judged = {"verdict": "fail", "score": 0.0, "details": {}, "evidence": entries}
+    results = tmp_path / "results"
+    results.write_bytes(orjson.dumps(ROW | {"error": None, "result": judged}) + b"\n")
+    deliver(results, [str(tmp_path / "out.xml")])
+    failure = ET.parse(tmp_path / "out.xml").getroot().find(".//failure")
+    assert failure is not None
+    assert failure.get("message") == "no <tool> 'x'"
+    assert failure.text == "tool_known: no <tool> 'x' (steps: a, b)\narguments: no object"
+
+
+def test_growing_results_are_cut_back_to_what_is_known_to_be_whole(tmp_path):
+    path = tmp_path / "results"
+    path.write_bytes(b"whole\nhal")
+    file = GrowingFile(path, keep_bytes=6)
+    assert file.append(b"next\n") == 11
+    file.close()
+    assert path.read_bytes() == b"whole\nnext\n"
+
+
+def test_results_do_not_grow_through_a_link(tmp_path):
+    (tmp_path / "precious").write_text("kept")
+    (tmp_path / "results").symlink_to(tmp_path / "precious")
+    with pytest.raises(OSError, match="symbolic links"):
+        GrowingFile(tmp_path / "results")
+    assert (tmp_path / "precious").read_text() == "kept"

@@ -1,0 +1,123 @@
+"""A run's folder: what else lies beside it, or is made to look like one, is left alone."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from weighbridge_producer.run.state import RunState
+
+NAME = "20260102-030405-abcdef"
+SAVED = {
+    "key": {},
+    "batch": "wb_6b000000_1_00000000000000000000",
+    "results": "",
+    "resumable": True,
+    "collected": {"cursor": "", "written_bytes": 0, "rows": 0, "delivered": []},
+}
+
+
+@pytest.fixture
+def root(tmp_path, monkeypatch):
+    """Where runs keep their state."""
+    root = tmp_path / "state"
+    root.mkdir()
+    monkeypatch.setenv("WEIGHBRIDGE_STATE_DIR", str(root))
+    return root
+
+
+def kept(root, name=NAME, **saved):
+    """Make the folder of an interrupted run."""
+    folder = root / name
+    folder.mkdir()
+    (folder / "run.json").write_text(json.dumps(SAVED | saved))
+    return folder
+
+
+def swept(root):
+    """Return the folders of interrupted runs, after everything was looked at and the rest cleaned away."""
+    found = []
+    for state in RunState.interrupted():
+        found.append(state)
+        state.release()
+    return found
+
+
+@pytest.mark.parametrize("name", ["photos", "20260102-030405", f"{NAME}0", f"old-{NAME}"])
+def test_a_folder_of_another_name_is_left_alone(root, name):
+    folder = kept(root, name)
+    (root / "file").touch()
+    assert swept(root) == []
+    assert [path.name for path in folder.iterdir()] == ["run.json"]
+    assert (root / "file").exists()
+
+
+def test_a_folder_with_nothing_of_a_run_in_it_is_left_alone(root):
+    (root / NAME).mkdir()
+    (root / NAME / "thesis.txt").touch()
+    assert swept(root) == []
+    assert [path.name for path in (root / NAME).iterdir()] == ["thesis.txt"]
+
+
+def test_a_link_to_a_folder_is_not_followed(root, tmp_path):
+    target = kept(tmp_path, "target")
+    (root / NAME).symlink_to(target)
+    assert swept(root) == []
+    assert [path.name for path in target.iterdir()] == ["run.json"]
+
+
+def test_a_lock_that_is_a_link_is_not_followed(root, tmp_path):
+    folder = kept(root)
+    (folder / "lock").symlink_to(tmp_path / "made")
+    assert swept(root) == []
+    assert folder.exists()
+    assert not (tmp_path / "made").exists()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
+def test_a_folder_of_somebody_else_is_left_alone(root):
+    folder = kept(root)
+    os.chown(folder, 65534, 65534)
+    assert swept(root) == []
+    assert [path.name for path in folder.iterdir()] == ["run.json"]
+
+
+@pytest.mark.parametrize(
+    "results",
+    [
+        "{tmp}/precious",
+        "{tmp}/.weighbridge-20260102-030405-000000.partial",
+        "{state}/" + NAME + "/../../precious",
+    ],
+)
+def test_results_that_are_not_the_runs_own_are_not_touched(root, tmp_path, results):
+    precious = results.format(tmp=tmp_path, state=root)
+    for path in (tmp_path / "precious", tmp_path / ".weighbridge-20260102-030405-000000.partial"):
+        path.write_text("kept")
+    folder = kept(root, results=precious)
+    assert swept(root) == []
+    assert not folder.exists()
+    assert (tmp_path / "precious").read_text() == "kept"
+    assert (tmp_path / ".weighbridge-20260102-030405-000000.partial").read_text() == "kept"
+
+
+@pytest.mark.parametrize(
+    "results", ["{tmp}/.weighbridge-" + NAME + ".partial", "{state}/" + NAME + "/results.jsonl"]
+)
+def test_an_interrupted_run_is_found_and_removed_with_its_own_results(root, tmp_path, results):
+    path = Path(results.format(tmp=tmp_path, state=root))
+    folder = kept(root, results=str(path))
+    path.write_text("partial")
+    (state,) = RunState.interrupted()
+    assert state.results == str(path)
+    state.remove()
+    assert not folder.exists()
+    assert not path.exists()
+
+
+def test_a_folder_of_a_run_that_had_not_begun_is_cleaned_away(root):
+    (root / NAME).mkdir()
+    (root / NAME / "lock").touch()
+    assert swept(root) == []
+    assert not (root / NAME).exists()

@@ -1,0 +1,148 @@
+"""Drafts: which line owns an id, whatever the chunks it is cut into, and what its owner's index is asked."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from weighbridge.jobs.model import ErrorCode, JobError
+from weighbridge_producer.input.encoding import SourceLine
+from weighbridge_producer.submit.feeder import Digester, Draft
+
+BATCH = "batch-1"
+
+
+def line(custom_id: str, content: str = "") -> bytes:
+    return b'{"custom_id":"%s","inputs":{"x":"%s"}}\n' % (custom_id.encode(), content.encode())
+
+
+def draft_of(rows: list[bytes]) -> Draft:
+    draft = Draft(Digester(BATCH))
+    for row in rows:
+        draft.add(SourceLine(row, None, len(row)))
+    return draft
+
+
+class Index:
+    """What the store's index does, in memory: it knows ids, each with its line."""
+
+    def __init__(self) -> None:
+        self.known: dict[str, bytes] = {}
+
+    def submit(self, draft: Draft) -> list[int]:
+        """Ask as the feeder does, and take the rest in; return how many ids were asked about each time."""
+        asked, doubted = [], draft.claims()
+        while doubted:
+            asked.append(len(doubted))
+            answers = [(claim, self.known.get(claim[0])) for claim in doubted]
+            doubted = [
+                later
+                for claim, held in answers
+                if held is not None
+                for later in draft.take_back(claim, same_line=held == claim[2])
+            ]
+        for custom_id, _, content in draft.claims():
+            assert custom_id not in self.known
+            self.known[custom_id] = content
+        return asked
+
+
+def became(rows: list[bytes], cuts: list[int]) -> list[tuple[int, bool]]:
+    """Return the number of each line that is a job, and whether it is in conflict, when cut into such chunks."""
+    index, found, start = Index(), [], 0
+    for size in cuts:
+        draft = draft_of(rows[start : start + size])
+        index.submit(draft)
+        chunk = draft.chunk
+        draft.place(start + 1)
+        lines = list(chunk.jobs())
+        assert len(lines) == draft.cases + draft.faults
+        assert draft.faults == len(chunk.faults)
+        found += [(job.number, job.fault is not None) for job in lines]
+        start += size
+    return found
+
+
+rows_of_few_ids = st.lists(
+    st.builds(line, st.sampled_from("abc"), st.sampled_from(["", "1", "2"])) | st.just(b"\n"),
+    min_size=1,
+    max_size=12,
+)
+
+
+@given(rows_of_few_ids, st.data())
+def test_repeats_and_conflicts_are_the_same_however_lines_are_cut_into_chunks(
+    rows: list[bytes], data: st.DataObject
+) -> None:
+    owners: dict[bytes, bytes] = {}
+    expected = []
+    for number, row in enumerate(rows, 1):
+        if row == b"\n":
+            continue
+        owner = owners.setdefault(row[:16], row)
+        if owner is row or owner != row:
+            expected.append((number, owner != row))
+    cuts = data.draw(st.lists(st.integers(1, 4), min_size=len(rows), max_size=len(rows)))
+    for sizes in (cuts, [len(rows)], [1] * len(rows)):
+        # A list of equal rows shares objects, and `is` above would be wrong for them.
+        assert became(rows, sizes) == _without_shared(expected, rows)
+
+
+def _without_shared(expected: list[tuple[int, bool]], rows: list[bytes]) -> list[tuple[int, bool]]:
+    first = {row: number for number, row in reversed(list(enumerate(rows, 1)))}
+    return [
+        (number, conflict)
+        for number, conflict in expected
+        if conflict or first[rows[number - 1]] == number
+    ]
+
+
+def test_one_line_in_two_shapes_of_white_space_is_one_line() -> None:
+    draft = draft_of([line("a"), line("a").rstrip() + b" \r\n", line("a").rstrip()])
+    assert draft.chunk.repeats == {1, 2}
+    assert (draft.cases, draft.faults) == (1, 0)
+
+
+def test_a_line_with_other_white_space_is_another_line() -> None:
+    draft = draft_of([line("a").rstrip() + b"\x0c\n", line("a")])
+    assert (draft.cases, draft.chunk.repeats) == (2, set())
+
+
+def test_a_conflict_says_so() -> None:
+    draft = draft_of([line("a", "1"), line("a", "2")])
+    fault = draft.chunk.faults[1]
+    assert fault.code == ErrorCode.ID_CONFLICT
+    assert fault.message
+    assert fault.hint
+
+
+@pytest.mark.parametrize(
+    "row", [b"not JSON\n", b"{}\n", b'{"custom_id": ""}\n', b"[]\n", b"\xff\n"]
+)
+def test_lines_without_an_id_are_jobs_each_on_its_own(row: bytes) -> None:
+    draft = draft_of([row, row])
+    assert (draft.cases, draft.claims()) == (2, [])
+
+
+def test_a_line_that_could_not_be_read_is_a_fault_and_claims_no_id() -> None:
+    draft = Draft(Digester(BATCH))
+    draft.add(SourceLine(line("a"), JobError(ErrorCode.NUMBER_OUT_OF_RANGE, "m", "h"), 1))
+    assert (draft.cases, draft.faults, draft.claims()) == (0, 1, [])
+
+
+def test_an_id_is_packed_by_the_digest_that_looks_it_up() -> None:
+    digester = Digester(BATCH)
+    packed = digester.pack(draft_of([line("a"), line("b")]).claims())
+    assert packed[:8] == digester.of_id("a")
+    assert packed[12:20] == digester.of_id("b")
+    assert Digester("batch-2").of_id("a") != digester.of_id("a")
+
+
+def test_thousands_of_different_lines_under_one_id_take_two_questions() -> None:
+    """A constant where an id should be is a likely mistake, and must not take a question a line."""
+    index = Index()
+    index.submit(draft_of([line("a", "0")]))
+    draft = draft_of([line("a", str(number)) for number in range(1, 5001)])
+    assert index.submit(draft) == [1, 4999]
+    assert (draft.cases, draft.faults) == (0, 5000)

@@ -1,0 +1,378 @@
+"""Spans as steps: each call once however many spans tell of it, in order, under what it is part of."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+
+from support.spans import CHAT, OPENAI_CALL, SECOND, asks, read, runs, span, tool_facts
+from weighbridge.traces import Usage
+from weighbridge.traces.spans.spans import Span, in_order, nearest, parents_of
+from weighbridge.traces.spans.steps import traces_of
+
+# Each call once
+
+
+def test_a_call_with_a_span_of_its_id_counts_once():
+    call = ("c1", "search", {"q": "x"})
+    found = tool_facts(span(asks(call)), span(runs(id="c1", result="found"), at=2))
+    assert found == [("search", {"q": "x"}, "found")]
+
+
+@pytest.mark.parametrize(
+    ("call_id", "ran"),
+    [
+        ("c1", runs(arguments='{"q": "x"}', result="found")),
+        (None, runs(arguments='{"q": "x"}', result="found")),
+        ("c1", runs(arguments='{"q": "x"}', result="found", id="another-naming-of-c1")),
+        ("c1", runs(result="found")),
+        ("c1", runs(result="found", arguments="{'q': 'x'}")),
+        (None, runs(result="found", id="c1")),
+    ],
+)
+def test_a_call_counts_once_where_its_span_tells_less_or_names_it_otherwise(call_id, ran):
+    found = tool_facts(span(asks((call_id, "search", {"q": "x"}))), span(ran, at=2))
+    assert found == [("search", {"q": "x"}, "found")]
+
+
+def test_a_call_without_a_span_is_a_step_beside_those_that_have_one():
+    calls = [("c1", "search", {"q": "x"}), ("c2", "search", {"q": "y"}), ("c3", "mail", {})]
+    found = tool_facts(span(asks(*calls)), span(runs(id="c2", arguments='{"q": "y"}'), at=2))
+    assert found == [("search", {"q": "x"}, None), ("mail", {}, None), ("search", {"q": "y"}, None)]
+
+
+def test_a_span_that_sums_up_parallel_calls_is_no_call():
+    calls = [("c1", "search", {"q": "x"}), ("c2", "search", {"q": "y"})]
+    found = tool_facts(
+        span(asks(*calls)),
+        span(runs(id="c1"), at=1),
+        span(runs(id="c2"), at=2),
+        span(runs("(merged tools)", id="event-7"), at=3),
+    )
+    assert found == [("search", {"q": "x"}, None), ("search", {"q": "y"}, None)]
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"type": "tool", "content": "found", "tool_call_id": "c1"},
+        {"output": {"type": "tool", "content": "found", "tool_call_id": "c1"}, "kwargs": {}},
+        {
+            "output": {
+                "lc": 1,
+                "type": "constructor",
+                "id": ["langchain_core", "messages", "ToolMessage"],
+                "kwargs": {"status": "success", "content": [{"type": "text", "text": "found"}]},
+            }
+        },
+    ],
+)
+@pytest.mark.parametrize("name", ["output.value", "traceloop.entity.output", "gen_ai.completion"])
+def test_a_result_that_is_langchains_message_is_what_it_says(name, told):
+    ran = span({"gen_ai.tool.name": "search", name: json.dumps(told)})
+    [tool] = read(ran).steps
+    assert (tool.output, tool.error) == ("found", None)
+
+
+def test_langchains_message_says_that_the_call_failed():
+    told = {"type": "tool", "content": "no net", "tool_call_id": "c1", "status": "error"}
+    [tool] = read(span({"gen_ai.tool.name": "search", "output.value": json.dumps(told)})).steps
+    assert (tool.output, tool.error) == ("no net", "no net")
+
+
+def test_equal_calls_are_as_many_as_were_made():
+    calls = [("c1", "search", {}), ("c2", "search", {})]
+    assert len(tool_facts(span(asks(*calls)))) == 2
+    assert (
+        len(tool_facts(span(asks(*calls)), span(runs(id="c1"), at=1), span(runs(id="c2"), at=2)))
+        == 2
+    )
+    again = [asks(("call_0", "search", {"n": n})) for n in range(3)]
+    spans = [span(attributes, at=2 * n) for n, attributes in enumerate(again)]
+    assert tool_facts(*spans) == [("search", {"n": n}, None) for n in range(3)]
+
+
+def test_a_call_that_an_answer_shows_twice_is_one():
+    answer = {
+        "role": "assistant",
+        "content": [{"type": "tool_use", "id": "c1", "name": "search", "input": {"q": "x"}}],
+        "tool_calls": [OPENAI_CALL],
+    }
+    assert len(tool_facts(span(CHAT | {"gen_ai.output.messages": [answer]}))) == 1
+
+
+def test_model_spans_inside_each_other_are_one_call_with_the_facts_of_all():
+    call = asks(("c1", "search", {}), **{"gen_ai.usage.input_tokens": 9})
+    trace = read(
+        span(call, span_id="framework", at=0, lasts=9),
+        span(CHAT | {"gen_ai.usage.input_tokens": 9}, span_id="adapter", parent="framework"),
+        span({"http.method": "POST"}, span_id="http", parent="adapter"),
+        span(
+            {"llm.request.type": "chat", "gen_ai.response.model": "m-2025"},
+            span_id="client",
+            parent="http",
+            at=1,
+            lasts=2,
+        ),
+        span(runs(id="c1"), parent="adapter", at=4),
+    )
+    [model], [tool] = trace.steps_of("llm"), trace.steps_of("tool")
+    assert (model.id, model.model, model.usage) == ("client", "m-2025", Usage(9))
+    assert model.ended_at - model.started_at == 2 * SECOND
+    assert tool.parent_id == "client"
+
+
+def test_a_model_span_around_several_calls_is_no_call_but_keeps_its_sum():
+    trace = read(
+        span(CHAT | {"gen_ai.usage.input_tokens": 30}, span_id="outer", lasts=9),
+        span(CHAT | {"gen_ai.usage.input_tokens": 10}, parent="outer", status="error", at=1),
+        span(CHAT | {"gen_ai.usage.input_tokens": 20}, parent="outer", at=3),
+    )
+    assert [(found.type, found.usage) for found in trace.steps] == [
+        ("other", Usage(30)),
+        ("llm", Usage(10)),
+        ("llm", Usage(20)),
+    ]
+    assert {found.parent_id for found in trace.steps_of("llm")} == {"outer"}
+
+
+def test_a_model_call_inside_a_tool_call_is_a_call_of_its_own():
+    trace = read(
+        span(CHAT, span_id="outer", lasts=9),
+        span(runs(), span_id="tool", parent="outer", at=1),
+        span(CHAT, span_id="inner", parent="tool", at=2),
+    )
+    assert [(found.id, found.parent_id) for found in trace.steps] == [
+        ("outer", None),
+        ("tool", "outer"),
+        ("inner", "tool"),
+    ]
+
+
+def test_two_model_spans_of_one_answer_side_by_side_are_one_call():
+    answer = CHAT | {"gen_ai.response.id": "r1"}
+    assert len(read(span(answer, lasts=5), span(answer, at=1, lasts=3)).steps) == 1
+    # A provider that gives every answer the same id still makes several.
+    assert len(read(span(answer), span(answer, at=2)).steps) == 2
+
+
+def test_tool_spans_of_client_and_server_inside_the_agents_are_one_call():
+    mcp = runs() | {"mcp.method.name": "tools/call"}
+    trace = read(
+        span(runs(id="c1", arguments='{"q": "x"}'), span_id="agent", lasts=9),
+        span(mcp, span_id="client", parent="agent", at=1, scope="mcp"),
+        span(mcp | {"gen_ai.tool.call.result": "found"}, parent="client", at=2, scope="mcp"),
+    )
+    [tool] = trace.steps
+    assert (tool.id, tool.arguments, tool.output) == ("agent", {"q": "x"}, "found")
+
+
+def test_a_tool_that_calls_itself_or_another_keeps_both_calls():
+    trace = read(
+        span(runs("outer"), span_id="1", lasts=9),
+        span(runs("inner"), span_id="2", parent="1", at=1),
+        span(runs("inner"), span_id="3", parent="2", at=2),
+    )
+    assert [(found.name, found.parent_id) for found in trace.steps] == [
+        ("outer", None),
+        ("inner", "1"),
+        ("inner", "2"),
+    ]
+
+
+def test_a_tool_call_beside_the_model_call_that_asked_is_part_of_it():
+    agent = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "helper"}
+    trace = read(
+        span(agent, span_id="agent", lasts=9),
+        span(asks(("c1", "search", {})), span_id="model", parent="agent", at=1),
+        span(runs(id="c1"), span_id="asked", parent="agent", at=3),
+        span(runs(id="c9"), span_id="unasked", parent="agent", at=4),
+    )
+    assert {found.id: found.parent_id for found in trace.steps} == {
+        "agent": None,
+        "model": "agent",
+        "asked": "model",
+        "unasked": "agent",
+    }
+    assert trace.steps[0].name == "helper"
+
+
+def test_an_agents_messages_count_where_no_model_call_inside_has_any():
+    agent = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "helper"}
+    answer = [{"role": "assistant", "content": "Done.", "tool_calls": [OPENAI_CALL]}]
+    told = agent | {
+        "gen_ai.input.messages": '[{"role": "user", "content": "Find x."}]',
+        "gen_ai.output.messages": json.dumps(answer),
+    }
+    trace = read(span(told, span_id="agent"))
+    assert [found.type for found in trace.steps] == ["user", "agent", "tool"]
+    assert (trace.steps[1].input, trace.steps[1].output) == ("Find x.", "Done.")
+    call = asks(("c1", "search", {"q": "x"}))
+    trace = read(span(told, span_id="agent"), span(call, parent="agent", at=1))
+    assert [found.type for found in trace.steps] == ["agent", "llm", "tool"]
+
+
+def test_the_sum_that_an_agent_tells_stays_on_the_agent():
+    agent = {"gen_ai.operation.name": "invoke_agent", "gen_ai.usage.input_tokens": 30}
+    trace = read(
+        span(agent, span_id="agent"),
+        span(CHAT | {"gen_ai.usage.input_tokens": 30}, parent="agent"),
+    )
+    assert [found.usage for found in trace.steps] == [Usage(30), Usage(30)]
+    assert trace.usage is None
+
+
+# What is missing
+
+
+def test_what_no_span_tells_is_missing_with_a_reason():
+    trace = read(span(CHAT | {"gen_ai.response.finish_reasons": ["stop"]}))
+    assert trace.missing == {
+        "token_usage": "no span of a model call tells its tokens",
+        "cost": "no span tells a cost, or tokens to compute it from",
+        "tool_definitions": "no span tells which tools were offered",
+    }
+    assert "timing" in read(Span("t", "a", None, "", None, None, dict(CHAT))).missing
+
+
+@pytest.mark.parametrize(
+    ("attributes", "reason"),
+    [
+        ({}, "no span is of a tool call, and those of model calls do not tell what"),
+        ({"gen_ai.response.finish_reasons": '["tool_calls"]'}, "a model call ended so that tools"),
+        ({"gen_ai.response.finish_reasons": ["tool_use"]}, "a model call ended so that tools"),
+        ({"gen_ai.response.finish_reasons": ["stop"]}, None),
+        ({"gen_ai.completion.0.content": "Here."}, None),
+    ],
+)
+def test_whether_tools_were_called_is_known_from_the_answers_or_how_they_ended(attributes, reason):
+    missing = read(span(CHAT | attributes)).missing
+    assert missing.get("tool_calls", "").startswith(reason or "")
+    assert ("tool_calls" in missing) is (reason is not None)
+
+
+def test_calls_whose_arguments_no_span_records_are_noted():
+    trace = read(span(CHAT), span(runs(), at=2), span(runs(arguments="{}"), at=4))
+    assert [tool.arguments for tool in trace.steps_of("tool")] == [None, {}]
+    assert trace.not_carried == ("tool calls whose arguments no span records (1)",)
+
+
+def test_a_tool_span_shows_that_tool_calls_are_told():
+    ended = CHAT | {"gen_ai.response.finish_reasons": ["tool_calls"]}
+    assert "tool_calls" not in read(span(ended), span(runs(), at=2)).missing
+
+
+# The tree
+
+
+def test_steps_come_by_their_start_but_after_what_they_are_part_of():
+    trace = read(
+        span(CHAT, span_id="late", at=5),
+        span(runs("b"), span_id="before its parent", parent="late", at=1),
+        span(runs("a"), span_id="early", at=0),
+    )
+    assert [found.id for found in trace.steps] == ["early", "late", "before its parent"]
+
+
+def test_a_parent_that_is_no_step_is_skipped_to_the_nearest_that_is():
+    agent = {"gen_ai.operation.name": "invoke_agent"}
+    trace = read(
+        span(agent, span_id="agent"),
+        span({}, span_id="http", parent="agent", at=1),
+        span({"openinference.span.kind": "CHAIN"}, span_id="chain", parent="http", at=1),
+        span(CHAT, span_id="model", parent="chain", at=2),
+        span(CHAT, span_id="orphan", parent="nowhere", at=3),
+    )
+    parents = {found.id: found.parent_id for found in trace.steps}
+    assert parents == {"agent": None, "model": "agent", "orphan": None}
+
+
+def test_parents_in_a_ring_lose_one_link_and_no_step():
+    trace = read(
+        span(runs("a"), span_id="1", parent="3"),
+        span(runs("b"), span_id="2", parent="1", at=1),
+        span(runs("c"), span_id="3", parent="2", at=2),
+        span(runs("d"), span_id="4", parent="4", at=3),
+    )
+    assert sorted(found.id for found in trace.steps) == ["1", "2", "3", "4"]
+    assert sum(found.parent_id is None for found in trace.steps) == 2
+
+
+def test_the_tree_of_many_spans_is_walked_without_recursion_and_in_linear_time():
+    size = 100_000
+    chain = [Span("t", str(n), str(n - 1), "", None, None, {}) for n in range(size)]
+    ring = [*chain[1:], Span("t", "0", str(size - 1), "", None, None, {})]
+    start = time.process_time()
+    for spans in (chain, chain[::-1], ring):
+        parents = parents_of(spans)
+        assert sum(parent is None for parent in parents) == 1
+        root = parents.index(None)
+        above = nearest(parents, [place == root for place in range(size)])
+        assert sum(place == root for place in above) == size - 1
+        assert in_order(parents, [None] * size)[0] == root
+    assert time.process_time() - start < 20
+
+
+def test_a_span_that_came_twice_is_one():
+    twice = span(CHAT, span_id="a")
+    trace = read(twice, twice)
+    assert len(trace.steps) == 1
+    assert trace.not_carried == ("spans that came twice (1)",)
+
+
+def test_each_trace_id_with_a_step_is_a_trace():
+    spans = [span(CHAT), span(CHAT), span({"http.method": "GET"}), span(CHAT)]
+    for each, trace_id in zip(spans, ("a", "b", "c", "a"), strict=True):
+        each.trace_id = trace_id
+    first, second = traces_of(spans, "otel")
+    assert (first.id, len(first.steps), second.id, len(second.steps)) == ("a", 2, "b", 1)
+    assert first.not_carried == ("traces without a model call, tool call or agent (1)",)
+
+
+def test_the_metadata_tells_the_services_and_the_conversation():
+    told = span(CHAT | {"gen_ai.conversation.id": "c"}, service="helper")
+    assert read(told).metadata == {"services": ["helper"], "conversation": "c"}
+
+
+def history(*parts_of_calls, after="Thanks."):
+    """Return what a model was sent: a question, calls with their results, and what the user said after."""
+    messages = [{"role": "user", "parts": [{"type": "text", "content": "Find x."}]}]
+    for part in parts_of_calls:
+        told = {"type": "tool_call_response", "id": part["id"], "response": "found"}
+        messages.append({"role": "assistant", "parts": [{"type": "tool_call", **part}]})
+        messages.append({"role": "tool", "parts": [told]})
+    if after:
+        messages.append({"role": "user", "parts": [{"type": "text", "content": after}]})
+    return {"gen_ai.input.messages": json.dumps(messages)}
+
+
+SEARCH = {"id": "c1", "name": "search", "arguments": {"q": "x"}}
+
+
+def test_a_call_that_only_a_later_request_tells_of_is_a_step_of_the_turn():
+    said = {
+        "gen_ai.output.messages": [{"role": "assistant", "parts": [{"type": "text", "content": "Here."}]}]
+    }  # fmt: skip
+    last = CHAT | history(SEARCH, after="") | said
+    trace = read(span(last), span(last, at=2))
+    [tool] = trace.steps_of("tool")
+    assert (tool.id, tool.arguments, tool.output) == ("c1", {"q": "x"}, "found")
+    earlier = read(span(CHAT | history(SEARCH) | said))
+    assert earlier.steps_of("tool") == []
+    assert earlier.not_carried == ("tool calls of earlier turns that a request tells of (1)",)
+
+
+@pytest.mark.parametrize(
+    "ran",
+    [runs(id="c1"), runs(), runs(id="other", arguments='{"q": "x"}'), runs(id="other")],
+)
+def test_a_call_that_a_span_may_have_run_is_not_told_again_by_a_request(ran):
+    assert len(tool_facts(span(ran), span(CHAT | history(SEARCH, after=""), at=2))) == 1
+
+
+def test_an_answer_that_ended_for_tools_and_shows_none_hides_them():
+    said = [{"role": "assistant", "parts": [{"type": "text", "content": "Looking."}]}]
+    told = {"gen_ai.output.messages": said, "gen_ai.response.finish_reasons": ["tool_calls"]}
+    assert "tool_calls" in read(span(CHAT | told)).missing

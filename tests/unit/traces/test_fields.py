@@ -1,0 +1,223 @@
+"""What importers share: times, counts, money, ids and notes out of anything."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from weighbridge.traces.fields import (
+    Notes,
+    StepIds,
+    added,
+    content_of,
+    cost_of,
+    count_of,
+    counted,
+    iso_time,
+    missing_of,
+    parse_arguments,
+    read_usage,
+    text_of,
+    time_of,
+    tools_of,
+    usage_of,
+)
+from weighbridge.traces.model import Step, Usage
+
+NOON = 1_735_732_800 * 10**9  #: 2025-01-01T12:00:00Z
+anything = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+)
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "2025-01-01T12:00:00Z",
+        "2025-01-01T12:00:00",
+        "2025-01-01T13:00:00+01:00",
+        "2025-01-01 12:00:00.000000",
+        1_735_732_800,
+        1_735_732_800.0,
+        "1735732800",
+        1_735_732_800_000,
+        "1735732800000000",
+        1_735_732_800_000_000_000,
+    ],
+)
+def test_a_time_is_read_however_it_is_written(written):
+    assert time_of(written) == NOON
+
+
+@pytest.mark.parametrize(
+    ("number", "unit"), [(1_735_732_800_000, "ms"), (1_735_732_800_000_000, "us"), (NOON, "ns")]
+)
+def test_a_number_is_read_in_its_unit(number, unit):
+    assert time_of(number, unit) == time_of(str(number), unit) == NOON
+
+
+@pytest.mark.parametrize(
+    ("fraction", "nanoseconds"),
+    [
+        (".5", 500_000_000),
+        (".123456789", 123_456_789),
+        (".1234567", 123_456_700),
+        (",000001", 1000),
+    ],
+)
+def test_a_time_keeps_its_nanoseconds(fraction, nanoseconds):
+    assert time_of(f"2025-01-01T12:00:00{fraction}+00:00") == NOON + nanoseconds
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *("", "noon", "2025-13-01", "9" * 20, "1969-01-01T00:00:00Z", "9999-12-31T23:59:59Z"),
+        *("0001-01-01T00:00+23:59", 0, -1, 10**400, 1e308, -1e308, float("inf"), float("nan")),
+        *(True, None, [], {}),
+    ],
+)
+def test_what_is_no_time_is_none(value):
+    assert time_of(value) is None
+
+
+@given(anything, st.sampled_from(["s", "ms", "us", "ns"]))
+def test_reading_a_time_never_raises(value, unit):
+    assert time_of(value, unit) is None or 0 < time_of(value, unit) < 2**63
+
+
+@given(st.integers(1, 2**63 - 1))
+def test_a_time_comes_back_from_iso_as_it_was(nanoseconds):
+    assert time_of(iso_time(nanoseconds)) == nanoseconds
+
+
+@pytest.mark.parametrize("microseconds", [1, 250_000, 850_000, 999_999])
+def test_a_float_of_seconds_is_the_microsecond_that_it_was_written_as(microseconds):
+    assert time_of(1_780_000_000 + microseconds / 10**6) == (
+        1_780_000_000 * 10**9 + microseconds * 1000
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "count"),
+    [(0, 0), (5, 5), (5.0, 5), (5.5, None), (-1, None), (True, None), ("5", None), (1e300, None)],
+)
+def test_a_count_is_a_whole_number_that_can_be(value, count):
+    assert count_of(value) == count
+
+
+@pytest.mark.parametrize(
+    ("value", "cost"),
+    [(0, 0.0), (2, 2.0), (0.5, 0.5), (-0.5, None), (float("nan"), None), ("1", None), (True, None)],
+)
+def test_a_cost_is_a_number_that_can_be(value, cost):
+    assert cost_of(value) == cost
+
+
+@given(anything)
+def test_nothing_makes_the_readers_raise(value):
+    count_of(value)
+    cost_of(value)
+    text_of(value)
+    parse_arguments(value)
+    content_of(value, Notes())
+    read_usage(value)
+    tools_of(value)
+    assert usage_of(value, value, value, value) is None or count_of(value) is not None
+
+
+def test_counts_of_nothing_but_zeros_were_not_counted():
+    assert counted(Usage(0, 0, 0)) is None
+    assert counted(Usage(0, 5)) == Usage(0, 5)
+    assert counted(None) is None
+
+
+def test_a_sum_of_tokens_is_known_only_where_each_part_is():
+    assert added([Usage(1, 2), Usage(3, 4, None, 1)]) == Usage(4, 6, 10)
+    assert added([Usage(1, 2), None]) is None
+    assert added([Usage(1, None, 9)]) == Usage(1, None, 9)
+    assert added([]) is None
+
+
+def test_usage_is_read_under_either_apis_names_and_past_nulls():
+    assert read_usage({"prompt_tokens": None, "input_tokens": 5}) == Usage(5)
+    assert read_usage({"prompt_tokens": 5, "prompt_tokens_details": {"cached_tokens": 2}}) == Usage(
+        5, None, None, 2
+    )
+
+
+def test_only_a_model_calls_tokens_count_as_told():
+    reasons = dict.fromkeys(("token_usage", "timing", "cost", "tool_definitions"), "why")
+    tool = Step(id="a", type="tool", usage=Usage(1, 1))
+    assert "token_usage" in missing_of([tool], reasons)
+    assert "token_usage" not in missing_of([Step(id="a", type="llm", usage=Usage(1, 1))], reasons)
+
+
+def test_ids_stay_apart_even_from_marked_ones():
+    ids = StepIds()
+    taken = [
+        ids.take(name, place) for place, name in enumerate(["a", "a#2", "a", "a", None, "s5"], 1)
+    ]
+    assert taken == ["a", "a#2", "a#2#2", "a#3", "s5", "s5#2"]
+
+
+@given(st.lists(st.none() | st.sampled_from(["a", "a#2", "a#2#2", "s1", "s2"]), max_size=30))
+def test_ids_never_repeat(wanted):
+    ids = StepIds()
+    taken = [ids.take(name, place) for place, name in enumerate(wanted, 1)]
+    assert len(set(taken)) == len(taken)
+
+
+def test_ids_all_alike_take_no_more_time_than_others():
+    ids = StepIds()
+    started = time.process_time()
+    for place in range(200_000):
+        ids.take("same", place)
+    assert time.process_time() - started < 5
+
+
+def test_notes_are_counted_sorted_and_bounded():
+    notes = Notes()
+    notes.add("zebras")
+    notes.add("apples", 1200)
+    assert notes.told() == ("apples (1,200)", "zebras (1)")
+    notes.add_fields(
+        {f"field {n:04}": 1 for n in range(1000)} | {"kept": 1}, frozenset({"kept"}), "x"
+    )
+    told = notes.told()
+    assert len(told) == 51
+    assert told[-1] == "and 952 other kinds of fields"
+
+
+def test_a_note_shows_a_fields_name_safely_and_in_part():
+    notes = Notes()
+    notes.add_fields({"\ud800" + "x" * 100: 1}, frozenset(), "message")
+    (told,) = notes.told()
+    assert told == "message field '\\ud800" + "x" * 39 + "' (1)"
+
+
+def test_an_id_that_evidence_could_not_quote_gives_way_to_the_place() -> None:
+    ids = StepIds()
+    assert [
+        ids.take(name, place) for place, name in enumerate(["x" * 257, "\ud800", "a\nb"], 1)
+    ] == [
+        "s1",
+        "s2",
+        "s3",
+    ]
+
+
+def test_tools_that_providers_run_are_named_by_their_type() -> None:
+    listed = [
+        {"type": "web_search_preview_2025_03_11"},
+        {"type": "computer_use_preview"},
+        {"type": "mcp", "server_label": "x"},
+        {"type": "custom", "custom": {"name": "shell"}},
+        {"type": "function"},
+        {"type": 5},
+    ]
+    assert [tool.name for tool in tools_of(listed)] == ["web_search", "computer", "shell"]

@@ -1,0 +1,49 @@
+"""A value that has the shape of no trace is told what was probably meant."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from weighbridge.errors import UnknownTraceFormatError
+from weighbridge.traces import read_trace
+from weighbridge.traces.hints import meant
+
+WHOLE = "this is one message of a chat, and a trace is the whole list"
+MANY = [{"role": "user"}] * 30
+
+
+@pytest.mark.parametrize(
+    ("value", "hint"),
+    [
+        ({"role": "user", "content": "hi"}, WHOLE),
+        ({"role": "assistant", "tool_calls": []}, WHOLE),
+        ({"mesages": [{"role": "user"}]}, "'mesages' stands there; did you mean 'messages'?"),
+        ({"usage": {}, "step": []}, "'step' stands there; did you mean 'steps'?"),
+        ([{"role": "usr"}], "message 1 has the role 'usr'; did you mean 'user'?"),
+        ([{"role": "user"}, {"role": "Assistant"}], "message 2 has the role 'Assistant'; did you mean 'assistant'?"),
+        ({"messages": [{"role": "narrator"}]}, "message 1 has the role 'narrator'; known: assistant, developer"),
+        ({"steps": [{"type": "tol"}]}, "step 1 has the type 'tol'; did you mean 'tool'?"),
+    ],
+)  # fmt: skip
+def test_a_slip_is_told_with_what_was_meant(value: Any, hint: str) -> None:
+    assert meant(value).startswith(hint)
+    with pytest.raises(UnknownTraceFormatError) as caught:
+        read_trace(value)
+    assert caught.value.hint.startswith(hint)
+    assert "; known formats: " in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *(None, 5, "messages", [], {}, [None, 3, "x"], {"messages": 5}, {"mesages": "text"}),
+        *({"steps": {}}, {5: []}, {"role": 5, "content": ""}, {"content": "hi"}),
+        *({f"zz{number}": [] for number in range(100_000)}, [*MANY, {"role": "usr"}]),
+        {"x" * 1_000_000: []},
+    ],
+    ids=lambda value: str(value)[:20],
+)
+def test_nothing_is_guessed_where_nothing_comes_to_mind(value: Any) -> None:
+    assert meant(value) == ""

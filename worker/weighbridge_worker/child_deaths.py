@@ -1,0 +1,92 @@
+"""What follows when a worker child dies at a chunk: the job it was at is set apart, and condemned at the limit."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from weighbridge.errors import BatchError, counted
+from weighbridge.grading.line_grader import WHOLE_LINE
+from weighbridge.jobs.chunk import ChunkId
+from weighbridge.jobs.model import ErrorCode, JobError
+from weighbridge.store import Charge
+
+if TYPE_CHECKING:
+    from weighbridge.jobs.chunk import Chunk
+    from weighbridge.store import Store
+    from weighbridge_worker.scoreboard import Work
+
+_log = logging.getLogger("weighbridge.worker")
+
+
+@dataclass(frozen=True, slots=True)
+class Death:
+    """A child's end, as its parent saw it."""
+
+    work: Work
+    line: int | None  #: the index of the line it was at; None when it was between jobs
+    job: int  #: which of the line's jobs, or WHOLE_LINE
+    cause: ErrorCode  #: WORKER_KILLED, TIMEOUT, OUT_OF_MEMORY or GRADER_CRASHED
+    how: str  #: such as "signal 9 (SIGKILL)"
+    known: JobError | None = None  #: what the job is errored with, where the parent measured it
+
+    def fault(self, limit: int) -> JobError:
+        """Return what the job is errored with once it has died too often."""
+        if self.known:
+            return self.known
+        times = counted(limit, "time")
+        if self.cause == ErrorCode.TIMEOUT:
+            message = f"the job did not end, could not be interrupted, and was killed, {times}"
+        elif self.cause == ErrorCode.GRADER_CRASHED:
+            message = f"grading it failed {times}, the last time with {self.how}"
+        else:
+            message = f"its worker process died at this job {times}, the last time by {self.how}"
+        return JobError(
+            self.cause, message, "grade this case on its own to see why; `retry` tries it again"
+        )
+
+    def charge(self, job: int, limit: int) -> Charge:
+        """Return what the death counts towards."""
+        fault = self.fault(limit)
+        words = (fault.code, fault.message, fault.hint)
+        return Charge(job, limit, "\n".join(" ".join(text.split()) for text in words))
+
+
+def handle(death: Death, store: Store, limit: int) -> bool:
+    """Put a dead child's chunk back, in such parts that a poison job ends up alone; False if it is not ours any more."""
+    batch, chunk = death.work.batch, ChunkId.parse(death.work.chunk)
+    try:
+        stored = store.chunk(batch, chunk)
+        if len(list(stored.lines(chunk))) > 1 and stored.first_line:
+            back = _split(death, store, stored, chunk, limit)
+        else:
+            job = WHOLE_LINE if death.line is None else death.job
+            charge = death.charge(job, limit)
+            back = [chunk] if store.count_failure(batch, chunk, death.work.token, charge) else []
+    except BatchError as error:
+        _log.info("the batch of a dead child's chunk is gone: %s", error)
+        return False
+    put = ", ".join(map(str, back)) or "nothing, for it is somebody else's by now"
+    _log.warning("a child died by %s at %s/%s; put back: %s", death.how, batch, chunk, put)
+    return bool(back)
+
+
+def _split(death: Death, store: Store, stored: Chunk, chunk: ChunkId, limit: int) -> list[ChunkId]:
+    batch = death.work.batch
+    line = None if death.line is None else stored.first_line + death.line
+    if line is not None and chunk.start <= line < chunk.end:
+        cuts = [chunk.start, line, line + 1, chunk.end]
+        suspect = str(chunk.part(line, line + 1))
+    else:
+        cuts = [chunk.start, (chunk.start + chunk.end) // 2, chunk.end]
+        suspect = ""
+    # Counted, not parsed: the parent must not die of what killed its child. Recording corrects the number.
+    jobs_a_line = max(1, len(store.options(batch).graders))
+    parts = [chunk.part(a, b) for a, b in pairwise(cuts) if a < b]
+    sized = [(part, jobs_a_line * len(list(stored.lines(part)))) for part in parts]
+    sized = [(part, jobs) for part, jobs in sized if jobs]
+    charge = death.charge(death.job, limit)
+    done = store.split(batch, chunk, death.work.token, sized, suspect, charge)
+    return [part for part, _ in sized] if done else []

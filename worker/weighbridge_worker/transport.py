@@ -1,0 +1,114 @@
+"""What the broker hands to a worker: only messages like ours come through, and they say nothing but that there is work.
+
+Whoever can reach the broker can write to the queue. Celery trusts what it finds there: one item that
+is no message, or one header of an unexpected type, ends the worker, or is put back for the next one.
+"""
+
+from __future__ import annotations
+
+import base64
+import logging
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+import orjson
+
+from weighbridge.broker import transport
+from weighbridge.broker.publisher import GRADE_TASK
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_MESSAGE_LIMIT_BYTES = 16_384  #: ours have a tenth of it
+_SHOWN_BYTES = 200
+_log = logging.getLogger("weighbridge.worker")
+
+
+class _Admission:
+    """For a channel of kombu's: a look at each item before kombu parses it."""
+
+    sep: str
+
+    def _create_client(self, asynchronous: bool = False) -> Any:
+        client: Any = super()._create_client(asynchronous)  # type: ignore[misc]
+        client.set_response_callback("BRPOP", self._admit)
+        return client
+
+    def _admit(self, found: Sequence[bytes] | None, **_: Any) -> tuple[bytes, bytes] | None:
+        """Return the key and the item as BRPOP found them, or None, as if it had found nothing."""
+        if not found:
+            return None
+        key, item = found
+        queue = key.decode(errors="replace").rsplit(self.sep, 1)[0]
+        if message := sound(item, queue):
+            return key, message
+        # BRPOP has taken it off the queue, and nothing will put it back.
+        _log.warning("dropped a message that is none of ours: %r", item[:_SHOWN_BYTES])
+        return None
+
+
+class Channel(_Admission, transport.Channel):
+    """A channel of one server."""
+
+
+class SentinelChannel(_Admission, transport.SentinelChannel):
+    """A channel of the primary that sentinels name."""
+
+
+class Transport(transport.Transport):
+    """The transport to one server."""
+
+    Channel = Channel
+
+
+class SentinelTransport(transport.SentinelTransport):
+    """The transport to what sentinels name."""
+
+    Channel = SentinelChannel
+
+
+def install() -> None:
+    """Let Celery meet the broker through these transports in this process, whatever the form of its URL."""
+    transport.name_transports(Transport, SentinelTransport)
+
+
+def sound(item: bytes, queue: str) -> bytes | None:
+    """Return a message like ours with what an item says, and no limit or date of its own; None when it is none of ours."""
+    if len(item) > _MESSAGE_LIMIT_BYTES:
+        return None
+    try:
+        match orjson.loads(item):
+            case {
+                "headers": {"task": task, "id": str(task_id)},
+                "properties": {"body_encoding": "base64"},
+                "body": str(body),
+            } if task == GRADE_TASK:
+                payload = orjson.loads(base64.b64decode(body, validate=True))
+            case _:
+                return None
+    except ValueError:
+        return None
+    match payload:
+        case [[], {"schema_version": int(), "lane": str(), "hops": int()} as said, dict()]:
+            return _message(task_id, said, queue)
+    return None
+
+
+def _message(task_id: str, said: dict[str, Any], queue: str) -> bytes:
+    kwargs = {name: said[name] for name in ("schema_version", "lane", "hops")}
+    return orjson.dumps(
+        {
+            "body": base64.b64encode(orjson.dumps([[], kwargs, {}])).decode(),
+            "content-type": "application/json",
+            "content-encoding": "utf-8",
+            "headers": {"lang": "py", "task": GRADE_TASK, "id": task_id, "root_id": task_id},
+            "properties": {
+                "correlation_id": task_id,
+                "delivery_info": {"exchange": "", "routing_key": queue},
+                # Its own: two messages under one tag would be taken for one when they are acknowledged.
+                "delivery_tag": str(uuid4()),
+                "priority": 0,
+                "body_encoding": "base64",
+            },
+        }
+    )
