@@ -583,9 +583,12 @@ class TestOperating:
         lone_client.batch(listed[0].batch_id).delete()
         assert lone_client.batches(3) == listed[1:4]
 
-    def test_more_batches_are_listed_than_one_answer_has(self, lone_client: Client) -> None:
-        for _ in range(207):
-            lone_client.submit([])
+    def test_more_batches_are_listed_than_one_answer_has(
+        self, lone_client: Client, own_server: EmbeddedServer
+    ) -> None:
+        with RedisClient(own_server.url) as opener:
+            for _ in range(207):
+                opener.open("cases", ())
         assert len(lone_client.batches(205)) == 205
         assert len({state.batch_id for state in lone_client.batches(1000)}) == 207
 
