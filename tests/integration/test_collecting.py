@@ -84,6 +84,19 @@ class TestRetry:
         assert sorted(result["line"] for result in results) == list(range(1, LINES + 1))
         assert {result["status"] for result in results} == {"graded"}
 
+    def test_a_cursor_into_a_retried_batch_misses_nothing_that_comes_after_it(
+        self, lone_client: Client
+    ) -> None:
+        batch = lone_client.submit(true_false_cases(LINES))
+        grade_open_chunks(lone_client.store, batch.id, most=1)
+        batch.cancel()
+        batch.retry()
+        grade_open_chunks(lone_client.store, batch.id)
+        pages = list(batch.pages(follow=False))
+        for read, page in enumerate(pages, start=1):
+            rest = batch.pages(page.cursor, follow=False)
+            assert lines_in([*pages[:read], *rest]) == list(range(1, LINES + 1))
+
     def test_a_page_of_the_log_that_ends_with_the_end_of_before_a_retry_is_not_the_last(
         self, own_server: EmbeddedServer
     ) -> None:

@@ -163,6 +163,12 @@ class Reading(StoreBase):
             except UNREADABLE as error:
                 raise ServerError(f"the results of chunk {chunk} of {batch} are damaged") from error
 
+    def finished(self, batch: str, chunks: Sequence[str]) -> list[str]:
+        """Return those of some chunks from the log that a retry has not opened again."""
+        with plain_errors():
+            held = self.redis.hmget(key(batch, "chunks"), list(chunks)) if chunks else []
+        return [chunk for chunk, record in zip(chunks, held, strict=True) if record is not None]
+
     def freed(self, batch: str, chunks: Sequence[str]) -> list[str]:
         """Return those of some finished chunks whose results were freed; what is graded again is not among them."""
         fields = [field for chunk in chunks for field in (chunk, f"{chunk} results")]

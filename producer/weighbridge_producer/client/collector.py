@@ -108,11 +108,16 @@ class Collector:
         """Take note of the lines that whoever has this cursor got before it."""
         after = ""
         while entries := self._store.read_log(self._batch, after, 0, most=_ENTRIES_AT_ONCE):
-            for entry in entries:
-                if _order(entry.position) > _order(last.position):
-                    return
-                if entry.chunk:
-                    self._delivered.add(*lines_of(entry.chunk))
+            before = [
+                entry.chunk
+                for entry in entries
+                if entry.chunk and _order(entry.position) <= _order(last.position)
+            ]
+            # Nobody got the lines of a chunk that a retry opened again: they come later, under its new name.
+            for chunk in self._store.finished(self._batch, before):
+                self._delivered.add(*lines_of(chunk))
+            if _order(entries[-1].position) > _order(last.position):
+                return
             after = entries[-1].position
 
     def _retried(self) -> StaleCursorError:

@@ -97,7 +97,7 @@ class ResultStream:
         """Return the lines of the next chunk and move on behind them; none when there are none now."""
         if self._pages is None:
             self._pages = self._batch.pages(self._cursor, follow=False)
-        page = next(self._pages, None)
+        page = next((page for page in self._pages if page.lines), None)
         if page is None or len(page.lines) > _LARGE_BYTES:
             # It keeps a chunk or two, compressed and not, for as long as it waits.
             self._pages.close()

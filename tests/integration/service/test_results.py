@@ -10,6 +10,7 @@ import orjson
 import pytest
 
 from support.cases import hazard_case, true_false_cases
+from support.grading import grade_open_chunks
 from support.http import HttpServer
 from support.uploads import lines_of, problem, upload
 from weighbridge_producer.service import result_stream
@@ -188,6 +189,40 @@ class TestStreams:
         assert client.batch(batch).status().status.final
         assert len(ids(found)) == len(set(ids(found)))
         assert len(found) == (2_667 if query.get("verdict") else 8_000)
+
+    def test_one_of_a_retried_batch_has_every_line_though_each_page_is_read_anew(
+        self, own_server: EmbeddedServer, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(result_stream, "_LARGE_BYTES", 0)
+        with HttpServer(own_server.url, chunk_limit_jobs=10) as service:
+            store = service.service.client.store
+            batch = service.service.client.batch(
+                upload(service.url, lines_of(true_false_cases(35))).json()["batch_id"]
+            )
+            grade_open_chunks(store, batch.id, most=1)
+            batch.cancel()
+            batch.retry()
+            grade_open_chunks(store, batch.id)
+            address = f"{service.url}/api/batches/{batch.id}/results"
+            answer = httpx.get(address, params={"format": "ndjson"})
+        found = [orjson.loads(line)["line"] for line in answer.content.splitlines()]
+        assert sorted(found) == list(range(1, 36))
+
+    def test_one_goes_on_behind_a_chunk_whose_lines_were_sent_before(
+        self, own_server: EmbeddedServer
+    ) -> None:
+        with HttpServer(own_server.url, chunk_limit_jobs=10) as service:
+            store = service.service.client.store
+            batch_id = upload(service.url, lines_of(true_false_cases(35))).json()["batch_id"]
+            grade_open_chunks(store, batch_id, most=1)
+            # As after a server that came back shorter: the same lines, recorded once more.
+            (entry,) = store.read_log(batch_id, "", 0)
+            store.redis.xadd(f"wb:{{{batch_id}}}:log", {"chunk": entry.chunk})
+            grade_open_chunks(store, batch_id)
+            address = f"{service.url}/api/batches/{batch_id}/results"
+            answer = httpx.get(address, params={"format": "ndjson"})
+        found = [orjson.loads(line)["line"] for line in answer.content.splitlines()]
+        assert sorted(found) == list(range(1, 36))
 
     @pytest.mark.slow
     @pytest.mark.parametrize("filtered", ["", "&verdict=pass"])
