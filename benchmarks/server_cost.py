@@ -12,6 +12,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,8 @@ from throughput import write_jobs
 from weighbridge.embedded.server import EmbeddedServer
 from weighbridge.settings import GIB
 from weighbridge_producer import Client
+
+IDLE_SECONDS = 10.0  #: in which nothing is submitted
 
 
 def commands(redis: Any) -> Counter[str]:
@@ -53,28 +56,63 @@ def main() -> None:
                 worker.wait()
 
 
+@dataclass(frozen=True)
+class Cost:
+    """What a server did in some time."""
+
+    commands: Counter[str]
+    cpu: float
+    seconds: float
+
+
+class Meter:
+    """Measures what a server does from now on."""
+
+    def __init__(self, redis: Any, pid: int) -> None:
+        self._redis, self._pid = redis, pid
+        self._before, self._cpu, self._started = (
+            commands(redis),
+            cpu_seconds(pid),
+            time.perf_counter(),
+        )
+
+    def read(self) -> Cost:
+        seconds, cpu = time.perf_counter() - self._started, cpu_seconds(self._pid) - self._cpu
+        return Cost(commands(self._redis) - self._before, cpu, seconds)
+
+
 def measure(server: EmbeddedServer, cases: Path, jobs: int) -> None:
     with Client(server.url) as client:
         while not client.workers():
             time.sleep(0.05)
         redis: Any = client.store.redis  # type: ignore[attr-defined]
-        before, cpu = commands(redis), cpu_seconds(server.pid)
-        started = time.perf_counter()
+        meter = Meter(redis, server.pid)
+        time.sleep(IDLE_SECONDS)
+        idle = meter.read()
+        meter = Meter(redis, server.pid)
         batch = client.submit(cases, graders=["true-false"])
         lines = sum(page.lines.count(b"\n") for page in batch.pages())
-        seconds = time.perf_counter() - started
-        cpu = cpu_seconds(server.pid) - cpu
-        used = commands(redis) - before
+        used = meter.read()
         chunks = batch.status().chunks
     assert lines == jobs, f"{lines} results of {jobs} jobs"
-    each = sum(used.values()) / chunks
-    print(f"{jobs:,} jobs in {chunks} chunks, {seconds:.2f} s: {jobs / seconds:,.0f} jobs/s")
-    print(f"{each:.1f} commands and {cpu / chunks * 1e3:.2f} ms of the server's CPU a chunk,")
     print(
-        f"{cpu / jobs * 1e6:.2f} us a job; of a chunk's 1 ms + 0.3 us a job: {cpu / (chunks * 1e-3 + jobs * 0.3e-6):.2f}"
+        f"{jobs:,} jobs in {chunks} chunks, {used.seconds:.2f} s: {jobs / used.seconds:,.0f} jobs/s"
     )
-    for name, calls in used.most_common(24):
+    share = used.seconds / idle.seconds
+    report("all", used.commands.total(), used.cpu, chunks, jobs)
+    beside = used.commands.total() - idle.commands.total() * share
+    report("beside what an idle fleet costs", beside, used.cpu - idle.cpu * share, chunks, jobs)
+    for name, calls in used.commands.most_common(24):
         print(f"  {calls / chunks:6.2f} {name}")
+
+
+def report(what: str, calls: float, cpu: float, chunks: int, jobs: int) -> None:
+    """Print a cost a chunk, and as a share of the 1 ms a chunk and 0.3 us a job that are promised."""
+    of_promised = cpu / (chunks * 1e-3 + jobs * 0.3e-6)
+    print(
+        f"{what}: {calls / chunks:.1f} commands and {cpu / chunks * 1e3:.2f} ms of CPU a chunk, "
+        f"{of_promised:.2f} of what is promised"
+    )
 
 
 if __name__ == "__main__":

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from support.workers import StartWorker
     from weighbridge.embedded.server import EmbeddedServer
 
-#: 25 are promised; heartbeats, sweeps and the polling of idle children are counted here as well.
-COMMANDS_A_CHUNK = 27
+#: What is promised, though heartbeats, sweeps and the polling of idle children are counted here as well.
+COMMANDS_A_CHUNK = 25
 
 
 def test_a_chunk_takes_few_commands_from_its_submission_to_its_collection(

@@ -15,7 +15,7 @@ from weighbridge.jobs.model import SCORE_BUCKETS, BatchState, BatchStatus, Count
 from weighbridge.store.base import StoreBase, readable
 from weighbridge.store.connection import plain_errors
 from weighbridge.store.keys import key, listing, opened_at, text
-from weighbridge.store.records import BatchOptions, Fetched, LogEntry, project_in
+from weighbridge.store.records import BatchOptions, LogEntry, project_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -123,9 +123,8 @@ class Reading(StoreBase):
                 {key(batch, "log"): after or "0"}, count=most, block=block
             )
         rows = answer[0][1] if answer else []
-        return [
-            LogEntry(text(at), text(row[b"chunk"]) if b"chunk" in row else None) for at, row in rows
-        ]
+        with readable(batch):
+            return [_log_entry(text(at), row) for at, row in rows]
 
     def log_has(self, batch: str, entry: LogEntry) -> bool:
         """Whether the log still holds an entry read before."""
@@ -139,20 +138,6 @@ class Reading(StoreBase):
             names = [f"{chunk} results" for chunk in chunks]
             blobs = self.redis.hmget(key(batch, "chunks"), names) if names else []
         yield from self._unpacked(batch, chunks, blobs)
-
-    def fetch(self, batch: str, chunks: Sequence[str], last: LogEntry | None) -> Fetched:
-        """Return the result lines of chunks read from the log after a `last` entry, in one round trip."""
-        with plain_errors():
-            pipe = self.redis.pipeline(transaction=False)
-            pipe.hget(key(batch, "meta"), "epoch")
-            if last:
-                pipe.xrange(key(batch, "log"), last.position, last.position)
-            pipe.hmget(key(batch, "chunks"), [f"{chunk} results" for chunk in chunks])
-            epoch, *rows, blobs = pipe.execute()
-        if epoch is None:
-            raise self.missing(batch)
-        goes_on = not last or _is_entry(rows[0], last)
-        return Fetched(self._unpacked(batch, chunks, blobs), int(epoch), goes_on)
 
     def _unpacked(
         self, batch: str, chunks: Sequence[str], blobs: Sequence[bytes | None]
@@ -250,6 +235,11 @@ class Reading(StoreBase):
         """Whether somebody has deleted the batch, or is about it."""
         with plain_errors():
             return bool(self.redis.exists(key(batch, "deleted")))
+
+
+def _log_entry(position: str, row: dict[bytes, bytes]) -> LogEntry:
+    chunk = text(row[b"chunk"]) if b"chunk" in row else None
+    return LogEntry(position, chunk, text(row[b"after"]), int(row[b"epoch"]))
 
 
 def _is_entry(rows: Sequence[tuple[bytes, dict[bytes, bytes]]], entry: LogEntry) -> bool:

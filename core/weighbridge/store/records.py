@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
@@ -112,7 +112,7 @@ class Charge(NamedTuple):
     """What a failure at a job counts towards."""
 
     job: int  #: its index on its line
-    limit: int  #: failures at which it is not tried again
+    limit: int  #: failures of one code at which it is not tried again
     fault: str  #: then; code, message and hint, a line each
 
 
@@ -123,7 +123,7 @@ class ChunkInfo(msgspec.Struct, frozen=True):
     token: str = ""  #: of the execution that has it, `<worker>/<random>`
     at: str = ""  #: "line job": what a suspect chunk was at, as last noted
     suspicions: int = 0  #: how often a whole worker died with it
-    failures: dict[str, int] = {}  #: deaths of children, by job
+    failures: dict[str, int] = {}  #: deaths of children, by "job code"
     quarantined: dict[
         str, str
     ] = {}  #: jobs, by index on the line, that are not tried again, and why
@@ -181,19 +181,8 @@ class LogEntry:
 
     position: str
     chunk: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Fetched:
-    """Results of chunks, and whether the log that names them is still the one read before."""
-
-    blobs: Iterator[
-        bytes | None
-    ]  #: result lines of each chunk; None where there are none, or no longer
-    epoch: int
-    log_goes_on: (
-        bool  #: False: the entry read before is gone, for the server came back with an older log
-    )
+    after: str = ""  #: position of the entry before it
+    epoch: int = 0  #: how often the batch had been retried
 
 
 @dataclass(frozen=True, slots=True)

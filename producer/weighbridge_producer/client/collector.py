@@ -16,7 +16,7 @@ from weighbridge_producer.client.base import Page
 from weighbridge_producer.client.intervals import IntervalSet
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator, Sequence
+    from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 
     from weighbridge.store import Store
 
@@ -143,13 +143,13 @@ class Collector:
         while not should_stop():
             after = self._last.position if self._last else ""
             entries = self._store.read_log(self._batch, after, wait)
+            if entries and not self._are_next(entries):
+                self._last = None
+                continue
             for start in range(0, len(entries), _BLOBS_AT_ONCE):
                 some = entries[start : start + _BLOBS_AT_ONCE]
-                fetched = self._fetched(some)
-                if fetched is None:
-                    self._last = None
-                    break
-                yield from self._pages_of(some, fetched)
+                blobs = self._store.results(self._batch, [entry.chunk or "" for entry in some])
+                yield from self._pages_of(some, blobs)
                 self._last = some[-1]
             # Behind an end nothing more may come, so that is not waited for; after a retry the log goes on there.
             wait = _WAIT_SECONDS if follow and not (entries and self._at_end) else 0
@@ -191,17 +191,14 @@ class Collector:
             raise self._retried()
         return state.status.final
 
-    def _fetched(self, entries: list[LogEntry]) -> list[bytes | None] | None:
-        """Return the results of each entry; None when these entries are not those after the last."""
-        fetched = self._store.fetch(
-            self._batch, [entry.chunk or "" for entry in entries], self._last
-        )
-        if fetched.epoch != self._epoch:
+    def _are_next(self, entries: Sequence[LogEntry]) -> bool:
+        """Whether entries follow upon the last one, and no older log that the server came back with is in between."""
+        if any(entry.epoch > self._epoch for entry in entries):
             raise self._retried()
-        return list(fetched.blobs) if fetched.log_goes_on else None
+        return self._last is None or entries[0].after == self._last.position
 
     def _pages_of(
-        self, entries: list[LogEntry], blobs: Sequence[bytes | None]
+        self, entries: Sequence[LogEntry], blobs: Iterable[bytes | None]
     ) -> Iterator[ChunkPage]:
         for entry, blob in zip(entries, blobs, strict=True):
             if blob is None:

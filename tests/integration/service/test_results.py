@@ -217,7 +217,9 @@ class TestStreams:
             grade_open_chunks(store, batch_id, most=1)
             # As after a server that came back shorter: the same lines, recorded once more.
             (entry,) = store.read_log(batch_id, "", 0)
-            store.redis.xadd(f"wb:{{{batch_id}}}:log", {"chunk": entry.chunk})
+            again = {"chunk": entry.chunk, "after": entry.position, "epoch": 0}
+            last = store.redis.xadd(f"wb:{{{batch_id}}}:log", again)
+            store.redis.hset(f"wb:{{{batch_id}}}:meta", "last", last)
             grade_open_chunks(store, batch_id)
             address = f"{service.url}/api/batches/{batch_id}/results"
             answer = httpx.get(address, params={"format": "ndjson"})

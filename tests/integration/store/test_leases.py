@@ -147,7 +147,7 @@ class TestFailures:
         assert store.open_chunks(batch) == [part for part, _ in parts]
         assert store.state(batch).counts.total == 5
         failures = [store.info(batch, part).failures for part, _ in parts]  # type: ignore[union-attr]
-        assert failures == [{}, {"0": 1}, {}]
+        assert failures == [{}, {"0 WORKER_KILLED": 1}, {}]
 
     def test_a_split_of_an_unknown_suspect_blames_nobody(
         self, store: Store, batch: str, queue: str
@@ -179,8 +179,24 @@ class TestFailures:
             token = claimed(store, queue).token
             assert store.count_failure(batch, chunk, token, CHARGE._replace(job=job)) == count
         info = claimed(store, queue).info
-        assert info.failures == {"0": 3, "4": 1, "-1": 1}
+        assert info.failures == {
+            "0 WORKER_KILLED": 3,
+            "4 WORKER_KILLED": 1,
+            "-1 WORKER_KILLED": 1,
+        }
         assert list(info.quarantined) == ["0"]
+
+    def test_a_job_is_quarantined_for_what_it_did_each_time_not_for_what_befell_its_worker_once(
+        self, store: Store, batch: str, queue: str
+    ) -> None:
+        [chunk] = filled(store, batch, [1])
+        hung = CHARGE._replace(fault="TIMEOUT\nthe job did not end\nhint")
+        for charge, count in ((hung, 1), (CHARGE, 1), (hung, 2), (CHARGE, 2)):
+            claim = claimed(store, queue)
+            assert claim.info.quarantined == {}
+            assert store.count_failure(batch, chunk, claim.token, charge) == count
+        store.count_failure(batch, chunk, claimed(store, queue).token, hung)
+        assert claimed(store, queue).info.quarantined == {"0": hung.fault}
 
     def test_a_retry_forgives_what_was_quarantined(
         self, store: Store, batch: str, queue: str

@@ -5,7 +5,7 @@ if redis.call('EXISTS', meta) == 1 then return 'same' end
 redis.call('HSET', meta, 'dies_ms', ARGV[2], 'expires_ms', ARGV[3], 'created_ms', ARGV[4], 'options', ARGV[5],
   'queue', ARGV[6], 'weight', ARGV[7], 'status', 'validating', 'closing', '', 'sealed', '0', 'ended_ms', '',
   'chunks', 0, 'open', 0, 'indexed', 0, 'total', 0, 'offset', 0, 'lines', 0, 'prefix', '', 'duplicates', 0,
-  'epoch', 0, 'ready', '0', 'paused', '0', 'rows', 0)
+  'epoch', 0, 'last', '', 'ready', '0', 'paused', '0', 'rows', 0)
 redis.call('HSET', chunks, 'watched', 0)
 -- A stream keeps its expiry when it is emptied; a key that a later write makes would have none.
 redis.call('XADD', log, '*', 'open', '1')

@@ -80,27 +80,34 @@ local function open_parts(parts, info)
   return jobs, #parts
 end
 
--- Count a failure of a job of a chunk of one line; at the limit the job is not tried again.
+-- Count a failure of a job of a chunk of one line, a fault's code apart from the others: what a job does it does every
+-- time, and what befalls its worker besides is not the job's. At the limit the job is not tried again.
 local function count_failure(info, job, limit, fault)
+  local counter = job .. ' ' .. fault:match('^%S*')
   info.failures = info.failures or {}
-  info.failures[job] = (info.failures[job] or 0) + 1
-  if info.failures[job] >= tonumber(limit) then
+  info.failures[counter] = (info.failures[counter] or 0) + 1
+  if info.failures[counter] >= tonumber(limit) then
     info.quarantined = info.quarantined or {}
     info.quarantined[job] = fault
   end
-  return info.failures[job]
+  return info.failures[counter]
+end
+
+-- Each entry of the log names the one before it and the epoch, so that who reads on knows that nothing else was there.
+local function log_entry(field, value, last, epoch)
+  return redis.call('XADD', log, '*', field, value, 'after', last, 'epoch', epoch)
 end
 
 -- The one check for the end of a batch: everything has arrived, or nothing more may, and nothing is open.
-local function finish(closing)
-  redis.call('HSET', meta, 'ended_ms', now_ms(), 'status', closing ~= '' and closing or 'completed')
-  redis.call('XADD', log, '*', 'end', '1')
+local function finish(closing, last, epoch)
+  last = log_entry('end', '1', last, epoch)
+  redis.call('HSET', meta, 'ended_ms', now_ms(), 'status', closing ~= '' and closing or 'completed', 'last', last)
   look_at(0)
 end
 
 local function finish_if_done()
-  local state = redis.call('HMGET', meta, 'sealed', 'ended_ms', 'closing', 'open')
+  local state = redis.call('HMGET', meta, 'sealed', 'ended_ms', 'closing', 'open', 'last', 'epoch')
   local settled = state[1] == '1' or state[3] ~= ''
-  if settled and state[2] == '' and tonumber(state[4]) == 0 then finish(state[3]) end
+  if settled and state[2] == '' and tonumber(state[4]) == 0 then finish(state[3], state[5], state[6]) end
 end
 

@@ -52,9 +52,10 @@ for _, row in ipairs(tally.summary) do add(row[1], row[2]) end
 
 local held = {}
 for first = 1, #fields, 1000 do
-  local some = redis.call('HMGET', meta, 'sealed', 'closing', 'rows', unpack(fields, first, math.min(first + 999, #fields)))
-  for i = 4, #some do held[#held + 1] = some[i] end
-  held.sealed, held.closing, held.rows = some[1], some[2], tonumber(some[3])
+  local some = redis.call('HMGET', meta, 'sealed', 'closing', 'last', 'epoch', 'rows',
+    unpack(fields, first, math.min(first + 999, #fields)))
+  for i = 6, #some do held[#held + 1] = some[i] end
+  held.sealed, held.closing, held.last, held.epoch, held.rows = some[1], some[2], some[3], some[4], tonumber(some[5])
 end
 local writes = {}
 local function write(field, value)
@@ -73,11 +74,12 @@ for _, row in ipairs(tally.summary) do
   end
 end
 write('rows', held.rows)
+local entry = log_entry('chunk', done, held.last, held.epoch)
+write('last', entry)
 for first = 1, #writes, 1000 do
   redis.call('HSET', meta, unpack(writes, first, math.min(first + 999, #writes)))
 end
 
-local entry = redis.call('XADD', log, '*', 'chunk', done)
 redis.call('HSET', chunks, done, cjson.encode({versions = ARGV[3], digest = ARGV[4], tally = ARGV[6], at = entry}),
   done .. ' results', ARGV[5])
 if done ~= name then redis.call('HDEL', chunks, name) end
@@ -89,5 +91,7 @@ if done:find('[~@]') then
     redis.call('HSET', chunks, number .. ' parts', parts and parts .. ' ' .. done or done)
   end
 end
-if (held.sealed == '1' or held.closing ~= '') and held[at.open] + changes[at.open] == 0 then finish(held.closing) end
+if (held.sealed == '1' or held.closing ~= '') and held[at.open] + changes[at.open] == 0 then
+  finish(held.closing, entry, held.epoch)
+end
 return 'new'
