@@ -73,16 +73,20 @@ class TestFinding:
         keys.make("ann", Role.READ)
         assert keys.find(token) is None
 
-    def test_an_expired_key_opens_nothing_and_is_still_listed(self, keys: ApiKeys) -> None:
+    def test_an_expired_key_opens_nothing_and_is_still_listed(
+        self, keys: ApiKeys, store: Store
+    ) -> None:
         key, token = keys.make("soon over", Role.READ, lives_seconds=0.3)
         assert keys.find(token) == key
         eventually(lambda: keys.find(token) is None, 5)
         assert keys.all() == [key]
-        assert key.expired
+        assert key.has_expired(store.now())
+        assert not keys.valid_among([key.id])
 
     def test_a_key_without_an_end_has_none(self, keys: ApiKeys) -> None:
         key, _ = keys.make("ever", Role.READ)
-        assert (key.expires_at, key.expired) == (None, False)
+        assert key.expires_at is None
+        assert not key.has_expired(time.time() + 1e12)
         assert key.created_at == pytest.approx(time.time(), abs=60)
 
     def test_a_revoked_key_opens_nothing_from_then_on(self, keys: ApiKeys) -> None:

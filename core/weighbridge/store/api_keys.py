@@ -5,7 +5,6 @@ from __future__ import annotations
 import hmac
 import math
 import secrets
-import time
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from hashlib import sha256
@@ -63,10 +62,9 @@ class ApiKey:
     created_at: float  #: seconds since the epoch
     expires_at: float | None = None  #: None: never
 
-    @property
-    def expired(self) -> bool:
-        """Whether its time is over."""
-        return self.expires_at is not None and time.time() >= self.expires_at
+    def has_expired(self, now: float) -> bool:
+        """Whether its time is over, by the server's clock: that of one service may be wrong by hours."""
+        return self.expires_at is not None and now >= self.expires_at
 
 
 class _StoredKey(BaseModel):
@@ -137,7 +135,8 @@ class ApiKeys:
         with plain_errors():
             held = self._redis.hmget(API_KEYS, key_ids)
         found = [_read(*pair) for pair in zip(key_ids, held, strict=True)]
-        return {key.id for key, _ in filter(None, found) if not key.expired}
+        now = server_time(self._redis)
+        return {key.id for key, _ in filter(None, found) if not key.has_expired(now)}
 
     def all(self) -> list[ApiKey]:
         """Return every key, expired ones too, oldest first; what cannot be read is none of ours."""
@@ -161,9 +160,8 @@ class ApiKeys:
         same = hmac.compare_digest(found[1] if found else _NO_DIGEST, _digest(secret))
         if not found or not same or prefix != _PREFIX:
             return None
-        ends = found[0].expires_at
-        # By the server's clock: that of one service may be wrong by hours.
-        return None if ends is not None and server_time(self._redis) >= ends else found[0]
+        ends = found[0].expires_at is not None
+        return None if ends and found[0].has_expired(server_time(self._redis)) else found[0]
 
 
 def _digest(secret: str) -> str:

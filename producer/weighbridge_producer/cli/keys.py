@@ -74,7 +74,7 @@ def make(
         return
     where = "in every project" if key.role is Role.ADMIN else f"in project {shown(key.project)}"
     err.print(
-        f"key {key.id}, {shown(key.name)}, may {key.role} {where}; {_validity(key)}; shown only now:"
+        f"key {key.id}, {shown(key.name)}, may {key.role} {where}; {_validity(key, key.created_at)}; shown only now:"
     )
     out.print(token)
 
@@ -84,7 +84,7 @@ def list_keys(redis_url: opt.RedisUrl = None, as_json: opt.AsJson = False) -> No
     from weighbridge.store.api_keys import ApiKeys
 
     with opt.client(redis_url) as client:
-        keys = ApiKeys(client.store.redis).all()
+        keys, now = ApiKeys(client.store.redis).all(), client.store.now()
     if as_json:
         print_json([asdict(key) for key in keys])
         return
@@ -92,7 +92,7 @@ def list_keys(redis_url: opt.RedisUrl = None, as_json: opt.AsJson = False) -> No
     for key in keys:
         rows.add_row(
             *(shown(key.id), shown(key.name), str(key.role), shown(key.project)),
-            *(_date(key.created_at), _validity(key)),
+            *(_date(key.created_at), _validity(key, now)),
         )
     out.print(rows)
 
@@ -122,10 +122,10 @@ def revoke(
     raise typer.Exit(EXIT_TROUBLE)
 
 
-def _validity(key: ApiKey) -> str:
+def _validity(key: ApiKey, now: float) -> str:
     if key.expires_at is None:
         return "until revoked"
-    return f"{'expired' if key.expired else 'until'} {_date(key.expires_at)}"
+    return f"{'expired' if key.has_expired(now) else 'until'} {_date(key.expires_at)}"
 
 
 def _date(seconds: float) -> str:
