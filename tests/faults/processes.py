@@ -154,6 +154,7 @@ class Service:
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self._env = environment(redis_url)
+        self._lock = threading.Lock()  # a fault starts it again, and so does the keeper
         self.process = self._start()
 
     def _start(self) -> subprocess.Popen[bytes]:
@@ -180,8 +181,9 @@ class Service:
 
     def restart_if_ended(self) -> None:
         """Start it again when it has ended."""
-        if self.process.poll() is not None:
-            self.process = self._start()
+        with self._lock:
+            if self.process.poll() is not None:
+                self.process = self._start()
 
     def kill(self) -> None:
         """Kill it, as the kernel would."""
