@@ -120,7 +120,11 @@ class TestBlame:
         parts = store.open_chunks(batch)
         assert parts == [chunk.part(1, 3), chunk.part(3, 4), chunk.part(4, 6)]
         found = [store.info(batch, part) for part in parts]
-        assert [(i.failures, i.suspicions) for i in found if i] == [({}, 0), ({"0": 1}, 1), ({}, 0)]
+        assert [(i.failures, i.suspicions) for i in found if i] == [
+            ({}, 0),
+            ({"0 WORKER_KILLED": 1}, 1),
+            ({}, 0),
+        ]
 
     def test_a_job_at_which_whole_workers_died_three_times_is_tried_no_more(
         self, site: Site

@@ -172,7 +172,7 @@ class Sentinels:
         with ExitStack() as stack:
             for node in self._nodes:
                 stack.enter_context(node)
-            eventually(self._know_each_other, 30, "the sentinels' acquaintance")
+            eventually(self._know_each_other, 60, "the sentinels' acquaintance")
             self._stack = stack.pop_all()
         return self
 
