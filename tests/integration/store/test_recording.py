@@ -65,6 +65,20 @@ def test_results_that_come_after_the_cancellation_are_late(store: Store, batch: 
     assert (before.status, before.nondeterministic) == (BatchStatus.CANCELLED, 0)
 
 
+def test_a_batch_whose_last_chunk_was_graded_before_it_could_be_cancelled_is_completed(
+    store: Store, batch: str
+) -> None:
+    [chunk] = filled(store, batch, [3])
+    results, tally = graded(store, batch, chunk)
+    store.close_batch(batch, BatchStatus.CANCELLED, "somebody asked")
+    assert store.state(batch).status == BatchStatus.CANCELLING
+    assert store.record(batch, chunk, results, tally) == "new"
+    close_open_chunks(store, batch, BatchStatus.CANCELLED)
+    state = store.state(batch)
+    assert (state.status, state.closing, state.reason) == (BatchStatus.COMPLETED, None, "")
+    assert state.counts.graded == state.counts.total == 3
+
+
 def test_what_comes_after_the_deletion_leaves_nothing_behind(
     store: Store, batch: str, queue: str
 ) -> None:

@@ -101,6 +101,14 @@ end
 -- The one check for the end of a batch: everything has arrived, or nothing more may, and nothing is open.
 local function finish(closing, last, epoch)
   last = log_entry('end', '1', last, epoch)
+  if closing ~= '' then
+    local state = redis.call('HMGET', meta, 'sealed', 'cancelled', 'expired')
+    -- Every chunk was graded before it could be closed: then nothing was.
+    if state[1] == '1' and tonumber(state[2] or 0) == 0 and tonumber(state[3] or 0) == 0 then
+      closing = ''
+      redis.call('HSET', meta, 'closing', '', 'reason', '')
+    end
+  end
   redis.call('HSET', meta, 'ended_ms', now_ms(), 'status', closing ~= '' and closing or 'completed', 'last', last)
   look_at(0)
 end
