@@ -17,7 +17,7 @@ from server_cost import cpu_seconds
 
 from weighbridge.embedded.server import EmbeddedServer
 from weighbridge.settings import GIB
-from weighbridge_producer import Client
+from weighbridge_producer.client.redis_client import RedisClient
 
 LINE = b'{"custom_id": "a", "inputs": {"agent_response": "yes", "expected_output": "true"}}\n'
 
@@ -39,7 +39,7 @@ def idle_cost(server: EmbeddedServer, workers: list[int], seconds: float) -> tup
 
 def listing(url: str, most: int) -> float:
     """Return the seconds that a list of batches takes, without the start of Python."""
-    with Client(url) as client:
+    with RedisClient(url) as client:
         client.batches(1)
         started = time.perf_counter()
         client.batches(most)
@@ -48,7 +48,7 @@ def listing(url: str, most: int) -> float:
 
 def first_result(url: str) -> float:
     """Return the seconds from submitting a batch of one job to its result."""
-    with Client(url) as client:
+    with RedisClient(url) as client:
         seconds = []
         for _ in range(15):
             started = time.perf_counter()
@@ -76,7 +76,7 @@ def main() -> None:
             for _ in range(options.workers)
         ]
         try:
-            with Client(server.url) as client:
+            with RedisClient(server.url) as client:
                 while len(client.workers()) < options.workers:
                     time.sleep(0.05)
             compare(server, [worker.pid for worker in started], options)
@@ -90,7 +90,7 @@ def main() -> None:
 def compare(server: EmbeddedServer, workers: list[int], options: argparse.Namespace) -> None:
     first_result(server.url)
     report("no batches", server, workers, options.seconds)
-    with Client(server.url) as client:
+    with RedisClient(server.url) as client:
         for _ in range(options.batches):
             client.open("idle", ())  # type: ignore[attr-defined]
     time.sleep(3)

@@ -20,7 +20,7 @@ from throughput import write_jobs
 
 from weighbridge.embedded.server import EmbeddedServer
 from weighbridge.settings import GIB
-from weighbridge_producer import Client
+from weighbridge_producer.client.redis_client import RedisClient
 
 IDLE_SECONDS = 10.0  #: in which nothing is submitted
 
@@ -82,7 +82,7 @@ class Meter:
 
 
 def measure(server: EmbeddedServer, cases: Path, jobs: int) -> None:
-    with Client(server.url) as client:
+    with RedisClient(server.url) as client:
         while not client.workers():
             time.sleep(0.05)
         redis: Any = client.store.redis  # type: ignore[attr-defined]

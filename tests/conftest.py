@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from weighbridge.store import Store
-    from weighbridge_producer import Client
+    from weighbridge_producer.client.redis_client import RedisClient
 
 
 # A shell that starts the tests in the background ignores SIGINT, and whatever they start would ignore it as well.
@@ -88,11 +88,13 @@ def worker(
 
 
 @pytest.fixture
-def client(server: EmbeddedServer) -> Iterator[Client]:
+def client(server: EmbeddedServer) -> Iterator[RedisClient]:
     """A client of the `server`; with the fixture `worker`, what it submits is graded."""
-    from weighbridge_producer import Client  # only here: unit tests need no Celery
+    from weighbridge_producer.client.redis_client import (
+        RedisClient,  # only here: unit tests need no Celery
+    )
 
-    with Client(server.url) as client:
+    with RedisClient(server.url) as client:
         yield client
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
         JobStatus,
     )
     from weighbridge_producer.client.async_client import AsyncBatch, AsyncClient
-    from weighbridge_producer.client.base import Batch, Client
+    from weighbridge_producer.client.client import Batch, Client
 
 __all__ = [
     "AsyncBatch",
@@ -31,8 +31,8 @@ __all__ = [
 _HOMES = {
     "AsyncBatch": "weighbridge_producer.client.async_client",
     "AsyncClient": "weighbridge_producer.client.async_client",
-    "Batch": "weighbridge_producer.client.base",
-    "Client": "weighbridge_producer.client.base",
+    "Batch": "weighbridge_producer.client.client",
+    "Client": "weighbridge_producer.client.client",
 }
 
 

@@ -13,7 +13,7 @@ from support.cases import true_false_cases, write_cases
 from support.servers import TcpServer, free_port, newest_program
 from support.waiting import eventually
 from weighbridge.grading.line_grader import grade_lines
-from weighbridge_producer import Client
+from weighbridge_producer.client.redis_client import RedisClient
 
 BUILT_IN = ["string-match", "true-false", "budget", "loop", "tool-schema"]
 UNKNOWN_BATCH = "wb_67000000_1_00000000000000000000"
@@ -142,7 +142,7 @@ def test_an_interrupted_submission_says_how_to_go_on_and_that_works(cli, own_ser
     cli.environment["WEIGHBRIDGE_REDIS_URL"] = own_server.url
     write_cases(tmp_path / "many.jsonl", true_false_cases(100_000))
     submit = cli.start("submit", "many.jsonl", settings={"chunk_limit_jobs": 20})
-    with Client(own_server.url) as client:
+    with RedisClient(own_server.url) as client:
         eventually(lambda: any(state.lines for state in client.batches()), 30, "a chunk")
     submit.send_signal(signal.SIGINT)
     out, said = submit.communicate(timeout=20)
@@ -397,7 +397,7 @@ def test_batches_that_strangers_forged_neither_move_the_terminal_nor_hide_the_ot
     write_cases(tmp_path / "cases.jsonl", true_false_cases(3))
     good, strange = (cli("submit", "cases.jsonl").out.strip() for _ in range(2))
     forged = "wb_\x1b[31mred"
-    with Client(own_server.url) as client:
+    with RedisClient(own_server.url) as client:
         redis = client.store.redis
         redis.copy(f"wb:{{{good}}}:meta", f"wb:{{{forged}}}:meta")
         redis.zadd("wb:{fleet}:batches", {forged: 1})

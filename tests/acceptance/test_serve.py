@@ -135,9 +135,9 @@ def test_two_services_do_not_share_one_folder(cli: Cli) -> None:
 
 
 def test_sigterm_ends_event_streams_and_lets_requests_end(cli: Cli, server: EmbeddedServer) -> None:
-    from weighbridge_producer import Client
+    from weighbridge_producer.client.redis_client import RedisClient
 
-    with Client(server.url) as client:
+    with RedisClient(server.url) as client:
         batch = client.open("waits for ever", ())
     with serve(cli, redis_url=server.url) as service:
         first = threading.Event()

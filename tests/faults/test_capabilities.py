@@ -13,7 +13,7 @@ from weighbridge.jobs.capabilities import Lane, Need
 from weighbridge.jobs.chunk import Chunk, ChunkId, compress, decompress
 from weighbridge.settings import Settings
 from weighbridge.store import Position, Submission
-from weighbridge_producer import Client
+from weighbridge_producer.client.redis_client import RedisClient
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,9 +28,9 @@ FEW_A_CHUNK = Settings(chunk_limit_jobs=20)
 
 
 @pytest.fixture
-def client(own_server: EmbeddedServer) -> Iterator[Client]:
+def client(own_server: EmbeddedServer) -> Iterator[RedisClient]:
     """A client that cuts its input into small chunks."""
-    with Client(own_server.url, settings=FEW_A_CHUNK) as client:
+    with RedisClient(own_server.url, settings=FEW_A_CHUNK) as client:
         yield client
 
 
@@ -43,13 +43,13 @@ def mixed_cases(count: int, of_plug_in: int) -> list[Case]:
     return cases
 
 
-def await_capability(client: Client, queue: str = "") -> None:
+def await_capability(client: RedisClient, queue: str = "") -> None:
     queue = queue or client.settings.queue
     eventually(lambda: client.fleet.has_had(queue, PLUG_IN, 60), 20, "a worker with the plug-in")
 
 
 def test_jobs_of_a_plug_in_wait_for_the_worker_that_has_it(
-    client: Client, start_worker: StartWorker
+    client: RedisClient, start_worker: StartWorker
 ) -> None:
     start_worker(client.url, 1)
     start_worker(client.url, 3, plug_ins=False)
@@ -64,7 +64,7 @@ def test_jobs_of_a_plug_in_wait_for_the_worker_that_has_it(
 
 
 def test_a_grader_of_the_whole_batch_that_most_workers_lack_is_no_error(
-    client: Client, start_worker: StartWorker
+    client: RedisClient, start_worker: StartWorker
 ) -> None:
     start_worker(client.url, 1)
     start_worker(client.url, 3, plug_ins=False)
@@ -78,7 +78,7 @@ def test_a_grader_of_the_whole_batch_that_most_workers_lack_is_no_error(
 
 @pytest.mark.slow
 def test_jobs_wait_out_a_deploy_of_the_only_worker_that_has_their_grader(
-    client: Client, start_worker: StartWorker
+    client: RedisClient, start_worker: StartWorker
 ) -> None:
     capable = start_worker(client.url, 1)
     await_capability(client)
@@ -96,7 +96,7 @@ def test_jobs_wait_out_a_deploy_of_the_only_worker_that_has_their_grader(
 
 @pytest.mark.slow
 def test_jobs_are_errored_once_no_worker_has_had_their_grader_for_the_stated_time(
-    client: Client, start_worker: StartWorker
+    client: RedisClient, start_worker: StartWorker
 ) -> None:
     capable = start_worker(client.url, 1, capability_patience_seconds=PATIENCE_SECONDS)
     await_capability(client)
@@ -118,7 +118,7 @@ def test_jobs_are_errored_once_no_worker_has_had_their_grader_for_the_stated_tim
 
 @pytest.mark.slow
 def test_a_chunk_of_a_newer_release_waits_for_the_workers_of_that_release(
-    client: Client, start_worker: StartWorker
+    client: RedisClient, start_worker: StartWorker
 ) -> None:
     worker = start_worker(client.url, 1, capability_patience_seconds=PATIENCE_SECONDS)
     client.fleet.advertise(
@@ -138,7 +138,7 @@ def test_a_chunk_of_a_newer_release_waits_for_the_workers_of_that_release(
 
 
 def test_a_name_that_no_worker_has_is_an_error_at_once(
-    client: Client, start_worker: StartWorker
+    client: RedisClient, start_worker: StartWorker
 ) -> None:
     worker = start_worker(client.url, 1)
     await_capability(client)
@@ -150,7 +150,7 @@ def test_a_name_that_no_worker_has_is_an_error_at_once(
 
 @pytest.mark.slow
 def test_a_worker_of_another_queue_is_not_waited_for(
-    client: Client, start_worker: StartWorker
+    client: RedisClient, start_worker: StartWorker
 ) -> None:
     start_worker(client.url, 1, queue="elsewhere")
     await_capability(client, "elsewhere")

@@ -23,7 +23,7 @@ from support.chunks import blamed
 from support.waiting import eventually
 from support.workers import environment
 from weighbridge.jobs.model import BatchStatus
-from weighbridge_producer import Client
+from weighbridge_producer.client.redis_client import RedisClient
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,9 +40,9 @@ RECOVERY_LIMIT_SECONDS = 30  #: what is promised with default settings
 PRODUCER = """
 import sys
 from pathlib import Path
-from weighbridge_producer import Client
+from weighbridge_producer.client.redis_client import RedisClient
 
-with Client() as client:
+with RedisClient() as client:
     client.submit(Path(sys.argv[1]))
 """
 
@@ -74,7 +74,7 @@ def test_a_killed_worker_child_costs_no_job(
     record_property: Callable[[str, object], None],
 ) -> None:
     worker = start_worker(own_server.url)
-    with Client(own_server.url) as client:
+    with RedisClient(own_server.url) as client:
         batch = client.submit(true_false_cases(MANY))
         when_finished(batch, 1)
         killed_at = time.monotonic()
@@ -92,7 +92,7 @@ def test_another_worker_takes_over_from_a_killed_one(
     record_property: Callable[[str, object], None],
 ) -> None:
     first = start_worker(own_server.url)
-    with Client(own_server.url) as client:
+    with RedisClient(own_server.url) as client:
         # Slow ones, so that the worker surely dies in the middle of them.
         slow = [hazard_case(f"slow-{n}", "sleeps", expected=0.05) for n in range(60)]
         batch = client.submit([*slow, *true_false_cases(MANY)])
@@ -119,7 +119,7 @@ def test_a_killed_producer_is_resumed_where_the_server_has_its_batch(
     # Small chunks, so that there is a middle to be killed in.
     env = environment(own_server.url, chunk_limit_jobs=100)
     with (
-        Client(own_server.url) as client,
+        RedisClient(own_server.url) as client,
         subprocess.Popen([sys.executable, "-c", PRODUCER, cases], env=env) as producer,
     ):
         batch = client.batch(eventually(client.batches, 30, "the batch")[0].batch_id)
@@ -147,7 +147,7 @@ def test_a_server_killed_and_restarted_on_its_log_loses_nothing(
     outage_seconds: float,
 ) -> None:
     start_worker(tcp_server.url)
-    with Client(tcp_server.url) as client:
+    with RedisClient(tcp_server.url) as client:
         batch = client.submit(true_false_cases(MANY))
         when_finished(batch, 1)
         tcp_server.kill()
@@ -167,7 +167,7 @@ def test_a_producer_waits_out_a_server_that_is_killed_and_restarted(
     cases = write_cases(tmp_path / "cases.jsonl", true_false_cases(MANY))
     env = environment(tcp_server.url, chunk_limit_jobs=100)
     with (
-        Client(tcp_server.url) as client,
+        RedisClient(tcp_server.url) as client,
         subprocess.Popen([sys.executable, "-c", PRODUCER, cases], env=env) as producer,
     ):
         batch = client.batch(eventually(client.batches, 30, "the batch")[0].batch_id)
@@ -186,7 +186,7 @@ def test_a_server_that_stalls_costs_no_job_an_attempt(
 ) -> None:
     settings = {"lease_seconds": 1, "heartbeat_seconds": 0.3, "heartbeat_ttl_seconds": 1}
     workers = [start_worker(tcp_server.url, 1, sweep_seconds=0.3, **settings) for _ in range(2)]
-    with Client(tcp_server.url) as client:
+    with RedisClient(tcp_server.url) as client:
         batch = client.submit(
             [
                 *(hazard_case(f"slow-{n}", "sleeps", expected=0.02) for n in range(100)),

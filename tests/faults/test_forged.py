@@ -15,7 +15,7 @@ from support.waiting import eventually
 from support.workers import BY_CELERY, BY_MODULE, environment
 from weighbridge.broker.publisher import GRADE_TASK
 from weighbridge.store.worker_registry import fleet_key
-from weighbridge_producer import Client
+from weighbridge_producer.client.redis_client import RedisClient
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -97,7 +97,7 @@ def test_what_is_no_message_is_dropped_and_named_in_the_log(
     own_server: EmbeddedServer, start_worker: StartWorker, command: Sequence[str]
 ) -> None:
     worker = start_worker(own_server.url, 1, command=command)
-    with Client(own_server.url) as client:
+    with RedisClient(own_server.url) as client:
         for stranger in STRANGERS.values():
             client.store.redis.lpush(client.settings.queue, stranger)
         grades(client)
@@ -111,7 +111,7 @@ def test_what_is_no_message_is_dropped_by_a_server_reached_over_tcp(
     tcp_server: TcpServer, start_worker: StartWorker
 ) -> None:
     worker = start_worker(tcp_server.url, 1)
-    with Client(tcp_server.url) as client:
+    with RedisClient(tcp_server.url) as client:
         client.store.redis.lpush(client.settings.queue, *STRANGERS.values())
         grades(client)
     assert stops(worker) == 0
@@ -120,7 +120,7 @@ def test_what_is_no_message_is_dropped_by_a_server_reached_over_tcp(
 def test_what_a_message_says_beside_that_there_is_work_is_not_listened_to(
     own_server: EmbeddedServer, start_worker: StartWorker
 ) -> None:
-    with Client(own_server.url) as client:
+    with RedisClient(own_server.url) as client:
         batches = [client.submit(true_false_cases(20)) for _ in ODDITIES]
         client.store.redis.delete(client.settings.queue)
         for oddity in ODDITIES.values():
@@ -157,7 +157,7 @@ def test_a_worker_that_cannot_go_on_says_so_with_its_exit_status(
 def test_a_heartbeat_of_another_release_stops_neither_sweepers_nor_producers(
     own_server: EmbeddedServer, start_worker: StartWorker, beat: object
 ) -> None:
-    with Client(own_server.url) as client:
+    with RedisClient(own_server.url) as client:
         server = client.store.redis
         server.zadd(fleet_key("workers"), {b"stranger": 9e12, b"\xff\xfe": 9e12})
         server.hset(fleet_key("beats"), "stranger", orjson.dumps(beat))
@@ -169,7 +169,7 @@ def test_a_heartbeat_of_another_release_stops_neither_sweepers_nor_producers(
 
 
 def test_a_newer_worker_is_known_by_what_is_known_of_it(own_server: EmbeddedServer) -> None:
-    with Client(own_server.url) as client:
+    with RedisClient(own_server.url) as client:
         known = {"host": "h", "pid": 1, "concurrency": 3, "queue": "q", "schema_version": 2}
         beat = {"name": "newer", **known, "graders": {"true-false": 2}, "new_field": 1}
         client.store.redis.zadd(fleet_key("workers"), {"newer": 9e12})
@@ -181,7 +181,7 @@ def test_a_newer_worker_is_known_by_what_is_known_of_it(own_server: EmbeddedServ
 def test_a_batch_that_cannot_be_swept_is_named_once_and_keeps_no_other_waiting(
     own_server: EmbeddedServer, start_worker: StartWorker
 ) -> None:
-    with Client(own_server.url) as client:
+    with RedisClient(own_server.url) as client:
         for shared in ("active", "due"):
             client.store.redis.zadd(f"wb:{{fleet}}:{shared}", {b"evil": 1, b"\xff\xfe": 1})
         client.store.redis.set("wb:{evil}:meta", "x")
@@ -195,7 +195,7 @@ def test_a_death_that_cannot_be_handled_stops_neither_the_heartbeat_nor_other_wo
     own_server: EmbeddedServer, start_worker: StartWorker
 ) -> None:
     worker = start_worker(own_server.url, 2, sweep_seconds=0.2, heartbeat_seconds=0.2)
-    with Client(own_server.url) as client:
+    with RedisClient(own_server.url) as client:
         batch = client.submit([hazard_case("slow", "sleeps", expected=60)])
         eventually(lambda: client.store.held(batch.id).chunks, 20, "a claim")
         for key in client.store.redis.scan_iter(f"wb:{{{batch.id}}}:*"):
@@ -208,7 +208,7 @@ def test_a_death_that_cannot_be_handled_stops_neither_the_heartbeat_nor_other_wo
         eventually(lambda: (info := worker.info()) and info.jobs > before.jobs, 10, "a heartbeat")
 
 
-def sweeps_a_lost_batch(client: Client) -> None:
+def sweeps_a_lost_batch(client: RedisClient) -> None:
     """Make sure that a batch whose message is lost is graded all the same."""
     batch = client.submit(true_false_cases(10))
     client.store.redis.delete(client.settings.queue)
@@ -216,7 +216,7 @@ def sweeps_a_lost_batch(client: Client) -> None:
     assert_graded_right(results_by_id(batch), 10)
 
 
-def grades(client: Client) -> None:
+def grades(client: RedisClient) -> None:
     """Make sure that a worker still grades."""
     batch = client.submit(true_false_cases(10))
     batch.wait(30)

@@ -19,7 +19,7 @@ from support.waiting import eventually
 from weighbridge.broker.publisher import GRADE_TASK
 from weighbridge.jobs.chunk import Chunk, ChunkId, compress, decompress
 from weighbridge.settings import Settings
-from weighbridge_producer import Client
+from weighbridge_producer.client.redis_client import RedisClient
 
 if TYPE_CHECKING:
     from support.workers import StartWorker, WorkerProcess
@@ -31,7 +31,7 @@ MANY = 50_000
 def test_every_message_delivered_five_times_counts_every_job_once(
     own_server: EmbeddedServer, start_worker: StartWorker
 ) -> None:
-    with Client(own_server.url) as client:
+    with RedisClient(own_server.url) as client:
         batch = client.submit(true_false_cases(MANY))
         # What was sent once is sent four times more, and all of it waits for the worker.
         chunks = batch.status().chunks
@@ -52,7 +52,7 @@ def test_every_message_delivered_five_times_counts_every_job_once(
 def test_a_deleted_queue_is_filled_again(
     own_server: EmbeddedServer, start_worker: StartWorker
 ) -> None:
-    with Client(own_server.url) as client:
+    with RedisClient(own_server.url) as client:
         batch = client.submit(true_false_cases(MANY))
         assert client.store.redis.delete(client.settings.queue) == 1
         assert client.publisher.queue_length() == 0
@@ -68,7 +68,7 @@ def test_a_batch_whose_messages_are_lost_goes_on_at_once_beside_a_busy_one(
     own_server: EmbeddedServer, start_worker: StartWorker
 ) -> None:
     start_worker(own_server.url, 1, chunk_budget_seconds=0.2)
-    with Client(own_server.url, settings=Settings(chunk_limit_jobs=10)) as client:
+    with RedisClient(own_server.url, settings=Settings(chunk_limit_jobs=10)) as client:
         busy = client.submit(sleepy_cases(400, 0.05))
         eventually(lambda: busy.status().counts.finished, 30, "the busy batch's first result")
         client.store.redis.delete(client.settings.queue)
@@ -88,7 +88,7 @@ def test_messages_that_a_killed_worker_had_taken_hold_nothing_up(
     """They are not put back: whoever is there is woken for what waits."""
     first, second = start_worker(own_server.url, 4), start_worker(own_server.url, 2)
     name = first.await_heartbeat().name
-    with Client(own_server.url, settings=Settings(chunk_limit_jobs=5)) as client:
+    with RedisClient(own_server.url, settings=Settings(chunk_limit_jobs=5)) as client:
         batch = client.submit([*sleepy_cases(400, 0.1), *true_false_cases(400)])
 
         def at_work() -> bool:
@@ -110,7 +110,7 @@ def test_messages_that_a_killed_worker_had_taken_hold_nothing_up(
 def test_many_workers_with_quick_sweeps_count_every_job_once(
     own_server: EmbeddedServer, start_worker: StartWorker
 ) -> None:
-    with Client(own_server.url) as client:
+    with RedisClient(own_server.url) as client:
         batch = client.submit(true_false_cases(20_000))
         client.store.redis.delete(client.settings.queue)
         for number in range(5):
@@ -129,7 +129,7 @@ def test_a_message_of_another_schema_version_wakes_a_worker_all_the_same(
     own_server: EmbeddedServer, start_worker: StartWorker, schema_version: int
 ) -> None:
     """What it must be able to read is the chunk, which says its version itself."""
-    with Client(own_server.url) as client:
+    with RedisClient(own_server.url) as client:
         batch = client.submit(true_false_cases(10))
         client.store.redis.delete(client.settings.queue)
         client.publisher.app.send_task(
@@ -141,7 +141,7 @@ def test_a_message_of_another_schema_version_wakes_a_worker_all_the_same(
 
 
 def test_a_stored_chunk_of_an_unknown_schema_version_errors_its_jobs_and_stops_nothing(
-    client: Client, worker: WorkerProcess
+    client: RedisClient, worker: WorkerProcess
 ) -> None:
     batch = client.open("cases", ())
     packed = decompress(Chunk(1, b"{}\n{}\n", 2).pack()).replace(b'"v":1', b'"v":2')
@@ -170,13 +170,15 @@ def test_a_stored_chunk_of_an_unknown_schema_version_errors_its_jobs_and_stops_n
     ],
 )
 def test_a_message_that_makes_no_sense_stops_nothing(
-    client: Client, worker: WorkerProcess, kwargs: dict[str, object]
+    client: RedisClient, worker: WorkerProcess, kwargs: dict[str, object]
 ) -> None:
     client.publisher.app.send_task(GRADE_TASK, kwargs=kwargs)
     still_works(client)
 
 
-def test_an_unknown_grader_errors_its_own_jobs_only(client: Client, worker: WorkerProcess) -> None:
+def test_an_unknown_grader_errors_its_own_jobs_only(
+    client: RedisClient, worker: WorkerProcess
+) -> None:
     unknown = hazard_case("unknown", "true-fals")
     batch = client.submit([*true_false_cases(50), unknown])
     batch.wait(10)  # at once: no worker has lived that had it
@@ -186,7 +188,7 @@ def test_an_unknown_grader_errors_its_own_jobs_only(client: Client, worker: Work
     assert "did you mean 'true-false'?" in results["unknown"]["error"]["message"]
 
 
-def submit_raw(client: Client, batch: str, payload: bytes, jobs: int) -> None:
+def submit_raw(client: RedisClient, batch: str, payload: bytes, jobs: int) -> None:
     """Store one chunk as it is, and seal its batch; nothing is sent."""
     from weighbridge.store import Position, Submission
 
@@ -196,7 +198,7 @@ def submit_raw(client: Client, batch: str, payload: bytes, jobs: int) -> None:
     client.store.seal(batch, 1, "prefix")
 
 
-def still_works(client: Client) -> None:
+def still_works(client: RedisClient) -> None:
     """Make sure that a worker still grades."""
     batch = client.submit(true_false_cases(10))
     batch.wait(30)

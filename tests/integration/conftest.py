@@ -8,7 +8,7 @@ import pytest
 
 from support.examples import SHOP_AGENT, TRACE_GRADERS
 from support.http import HttpServer
-from weighbridge_producer import Client
+from weighbridge_producer.client.redis_client import RedisClient
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,7 +28,7 @@ def service(server: EmbeddedServer) -> Iterator[HttpServer]:
 @pytest.fixture(scope="module")
 def shop(server: EmbeddedServer, worker: WorkerProcess) -> Iterator[Batch]:
     """The example's runs of a shop's agent, graded: 30 results."""
-    with Client(server.url) as client:
+    with RedisClient(server.url) as client:
         batch = client.submit(SHOP_AGENT, graders=TRACE_GRADERS)
         batch.wait(60)
         yield batch

@@ -17,7 +17,7 @@ from support.cases import assert_graded_right, results_by_id, true_false_cases
 from support.servers import TcpServer
 from weighbridge.errors import ServerError, ServerUnavailableError
 from weighbridge.settings import Settings
-from weighbridge_producer import Client
+from weighbridge_producer.client.redis_client import RedisClient
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,7 +30,7 @@ SECRET = "s3cret-Pa55"
 WRONG = "wr0ng-Pa55"
 
 
-def grades(client: Client, count: int = 500) -> None:
+def grades(client: RedisClient, count: int = 500) -> None:
     """Make sure that what is submitted is graded and can be collected."""
     batch = client.submit(true_false_cases(count))
     batch.wait(30)
@@ -44,7 +44,7 @@ def test_broker_and_store_may_be_two_servers(
 ) -> None:
     start_worker(own_server.url, broker_url=tcp_server.url)
     settings = Settings(broker_url=tcp_server.url)  # type: ignore[arg-type]
-    with Client(own_server.url, settings=settings) as client:
+    with RedisClient(own_server.url, settings=settings) as client:
         grades(client)
         with redis.Redis(port=tcp_server.port) as broker:
             assert broker.keys("wb:*") == []
@@ -64,7 +64,7 @@ def test_a_user_name_and_a_password_in_the_url_work_and_are_never_shown(
     with TcpServer(tmp_path, **options) as server:
         address = f"redis://{user}:{SECRET}@127.0.0.1:{server.port}/0"
         worker = start_worker(address, log_level="debug")
-        with Client(address) as client:
+        with RedisClient(address) as client:
             grades(client)
         server.kill()
         # Now it says that it cannot connect, again and without the password.
@@ -72,12 +72,12 @@ def test_a_user_name_and_a_password_in_the_url_work_and_are_never_shown(
 
         eventually(lambda: "annot connect" in worker.log or "no answer" in worker.log, 20)
         server.start()
-        with Client(address) as client:
+        with RedisClient(address) as client:
             grades(client)
         assert SECRET not in worker.log
         assert SECRET not in worker.output
         with pytest.raises(ServerError) as raised:
-            Client(address.replace(SECRET, WRONG)).submit(true_false_cases(1))
+            RedisClient(address.replace(SECRET, WRONG)).submit(true_false_cases(1))
         assert raised.value.code == "REDIS_ERROR"
         assert WRONG not in all_said(raised.value)
 
@@ -111,7 +111,7 @@ def test_an_address_that_nobody_answers_at_is_shown_without_its_password() -> No
 @pytest.mark.parametrize("address", ["nonsense", "ftp://localhost", f"redis://:{SECRET}@h:port/0"])
 def test_what_is_no_address_is_refused_in_plain_words(address: str) -> None:
     with pytest.raises(ServerError) as raised:
-        Client(address).batches()
+        RedisClient(address).batches()
     assert raised.value.code == "REDIS_ERROR"
     assert raised.value.hint
     assert SECRET not in str(raised.value)
@@ -161,11 +161,11 @@ def test_tls_addresses_work_for_store_and_broker_and_check_the_certificate(
     with tls_proxy(tcp_server.port, tmp_path) as (port, authority):
         address = f"rediss://localhost:{port}/0?ssl_ca_certs={authority}"
         start_worker(address)
-        with Client(address) as client:
+        with RedisClient(address) as client:
             grades(client)
         # Without the authority, nobody vouches for the server.
         with pytest.raises(ServerError):
-            Client(f"rediss://localhost:{port}/0", settings=Settings()).batches()
+            RedisClient(f"rediss://localhost:{port}/0", settings=Settings()).batches()
         stranger = shutil.copy(authority, tmp_path / "stranger.pem")
         trustme.CA().cert_pem.write_to_path(stranger)
         from weighbridge.broker.publisher import Publisher
@@ -181,5 +181,5 @@ def test_tls_without_a_check_is_had_by_asking_for_it(
     with tls_proxy(tcp_server.port, tmp_path) as (port, _):
         address = f"rediss://127.0.0.1:{port}/0?ssl_cert_reqs=none"
         start_worker(address)
-        with Client(address) as client:
+        with RedisClient(address) as client:
             grades(client)

@@ -30,7 +30,7 @@ from weighbridge.errors import (
 )
 from weighbridge.jobs.model import BatchStatus
 from weighbridge.settings import MIB, Settings
-from weighbridge_producer import Client
+from weighbridge_producer.client.redis_client import RedisClient
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 class TestLookingUp:
     def test_one_result_is_found_by_its_custom_id(
-        self, client: Client, worker: WorkerProcess
+        self, client: RedisClient, worker: WorkerProcess
     ) -> None:
         batch = client.submit(true_false_cases(3000))
         batch.wait(30)
@@ -53,20 +53,20 @@ class TestLookingUp:
             (result,) = batch.result(f"c{number}")
             assert (result["custom_id"], result["line"]) == (f"c{number}", number + 1)
 
-    def test_an_unknown_id_has_no_result(self, client: Client, worker: WorkerProcess) -> None:
+    def test_an_unknown_id_has_no_result(self, client: RedisClient, worker: WorkerProcess) -> None:
         batch = client.submit(true_false_cases(3))
         batch.wait(30)
         with pytest.raises(NoSuchResultError, match="has no case 'c3'"):
             batch.result("c3")
 
     def test_an_id_that_is_not_finished_says_so(self, own_server: EmbeddedServer) -> None:
-        with Client(own_server.url) as client:
+        with RedisClient(own_server.url) as client:
             batch = client.submit(true_false_cases(3))
             with pytest.raises(NoSuchResultError, match="is not finished"):
                 batch.result("c2")
 
     def test_a_case_of_several_graders_has_a_result_of_each(
-        self, client: Client, worker: WorkerProcess
+        self, client: RedisClient, worker: WorkerProcess
     ) -> None:
         case = hazard_case("both", "")
         del case["grader"]
@@ -79,7 +79,7 @@ class TestLookingUp:
         self, own_server: EmbeddedServer, start_worker: StartWorker
     ) -> None:
         start_worker(own_server.url, 1, chunk_budget_seconds=0.1)
-        with Client(own_server.url) as client:
+        with RedisClient(own_server.url) as client:
             batch = client.submit(hazard_case(f"s{n}", "sleeps", expected=0.03) for n in range(20))
             batch.wait(30)
             assert len(list(client.store.records(batch.id))) > 2
@@ -101,7 +101,7 @@ class TestCutting:
         self, own_server: EmbeddedServer, tmp_path: Path, cases: int, sizes: list[int]
     ) -> None:
         source = write_cases(tmp_path / "cases.jsonl", true_false_cases(cases))
-        with Client(own_server.url, settings=Settings(chunk_limit_jobs=16)) as client:
+        with RedisClient(own_server.url, settings=Settings(chunk_limit_jobs=16)) as client:
             found = chunks_of(client, client.submit(source))
         assert [chunk.line_count for chunk in found] == sizes
         assert [chunk.first_line for chunk in found] == [
@@ -116,7 +116,7 @@ class TestCutting:
                 yield case
                 behind.append(number - client.store.position(batch.id).lines)
 
-        with Client(own_server.url, settings=Settings(chunk_limit_jobs=16)) as client:
+        with RedisClient(own_server.url, settings=Settings(chunk_limit_jobs=16)) as client:
             batch = client.open("cases", ())
             client.submit(slow(), resume=batch.id)
             sizes = [chunk.line_count for chunk in chunks_of(client, batch)]
@@ -126,14 +126,14 @@ class TestCutting:
     def test_blank_lines_fill_a_chunk_too(self, own_server: EmbeddedServer, tmp_path: Path) -> None:
         source = write_cases(tmp_path / "cases.jsonl", true_false_cases(1))
         source.write_bytes(b"\n" * 120_000 + source.read_bytes())
-        with Client(own_server.url) as client:
+        with RedisClient(own_server.url) as client:
             batch = client.submit(source)
             sizes = [chunk.line_count for chunk in chunks_of(client, batch)]
             assert batch.status().counts.total == 1
         assert sizes == [50_000, 50_000, 20_001]
 
 
-def chunks_of(client: Client, batch: Batch) -> list[Chunk]:
+def chunks_of(client: RedisClient, batch: Batch) -> list[Chunk]:
     numbers = range(batch.status().chunks)
     found = [client.store.submitted(batch.id, number) for number in numbers]
     return [chunk for chunk in found if chunk]
@@ -148,7 +148,7 @@ class TestDuplicates:
     ) -> None:
         order = "a1 b1 a1 a2 c1 a1 b2 b2 a2 a3 c1 d1 b1 b2"
         settings = Settings(chunk_limit_jobs=chunk_limit_jobs)
-        with Client(server.url, settings=settings) as client:
+        with RedisClient(server.url, settings=settings) as client:
             batch = client.submit(map(self.case, order.split()))
             batch.wait(30)
             results = sorted(batch.results(follow=False), key=lambda result: result["line"])
@@ -175,7 +175,7 @@ class TestDuplicates:
 
 class TestCursors:
     def test_a_cursor_from_the_middle_gives_exactly_the_rest(
-        self, client: Client, worker: WorkerProcess
+        self, client: RedisClient, worker: WorkerProcess
     ) -> None:
         batch = client.submit(true_false_cases(3000))
         batch.wait(30)
@@ -187,7 +187,7 @@ class TestCursors:
 
     @pytest.mark.parametrize("cursor", ["nonsense", "0/1-1/0", "7//", "0/x/y"])
     def test_a_cursor_of_another_place_is_refused(
-        self, client: Client, worker: WorkerProcess, cursor: str
+        self, client: RedisClient, worker: WorkerProcess, cursor: str
     ) -> None:
         batch = client.submit(true_false_cases(3))
         batch.wait(30)
@@ -199,7 +199,7 @@ class TestCursors:
         assert raised.value.code in {"STALE_CURSOR", "REDIS_ERROR"}
 
     def test_results_are_streamed_while_they_come(
-        self, client: Client, worker: WorkerProcess
+        self, client: RedisClient, worker: WorkerProcess
     ) -> None:
         batch = client.submit(true_false_cases(20_000))
         seen = [result["custom_id"] for result in batch.results()]
@@ -212,7 +212,7 @@ class TestEnding:
         self, own_server: EmbeddedServer, start_worker: StartWorker
     ) -> None:
         start_worker(own_server.url)
-        with Client(own_server.url) as client:
+        with RedisClient(own_server.url) as client:
             slow = (hazard_case(f"s{n}", "sleeps", expected=0.01) for n in range(400))
             batch = client.submit(slow)
             eventually(lambda: batch.status().counts.graded, 30)
@@ -240,7 +240,7 @@ class TestEnding:
     ) -> None:
         start_worker(own_server.url, sweep_seconds=0.2)
         settings = Settings(batch_expiry_seconds=3)
-        with Client(own_server.url, settings=settings) as client:
+        with RedisClient(own_server.url, settings=settings) as client:
             batch = client.submit(
                 [
                     *true_false_cases(100),
@@ -259,7 +259,7 @@ class TestEnding:
         self, own_server: EmbeddedServer, start_worker: StartWorker
     ) -> None:
         start_worker(own_server.url, sweep_seconds=0.2)
-        with Client(own_server.url, settings=Settings(batch_expiry_seconds=1)) as client:
+        with RedisClient(own_server.url, settings=Settings(batch_expiry_seconds=1)) as client:
             batch = client.open("cases", ())
             state = batch.wait(30)
             assert state.status == BatchStatus.EXPIRED
@@ -269,7 +269,7 @@ class TestEnding:
         self, own_server: EmbeddedServer, start_worker: StartWorker
     ) -> None:
         start_worker(own_server.url, job_deadline_seconds=0.3, chunk_budget_seconds=0.1)
-        with Client(own_server.url) as client:
+        with RedisClient(own_server.url) as client:
             batch = client.submit(
                 [
                     *true_false_cases(10),
@@ -304,7 +304,7 @@ class TestEnding:
         self, own_server: EmbeddedServer, start_worker: StartWorker
     ) -> None:
         hasty = start_worker(own_server.url, job_deadline_seconds=0.2)
-        with Client(own_server.url) as client:
+        with RedisClient(own_server.url) as client:
             batch = client.submit(
                 [*true_false_cases(50), hazard_case("slow", "sleeps", expected=0.5)]
             )
@@ -321,7 +321,7 @@ class TestEnding:
 
 class TestResuming:
     def test_a_batch_that_was_cancelled_takes_no_more(self, own_server: EmbeddedServer) -> None:
-        with Client(own_server.url) as client:
+        with RedisClient(own_server.url) as client:
             batch = client.open("cases", ())
             batch.cancel()
             with pytest.raises(BatchClosedError, match="was ended and takes no more"):
@@ -330,7 +330,7 @@ class TestResuming:
     def test_a_changed_input_is_refused(self, own_server: EmbeddedServer, tmp_path: Path) -> None:
         stop_after_one = Settings(chunk_limit_jobs=10)
         cases = list(true_false_cases(100))
-        with Client(own_server.url, settings=stop_after_one) as client:
+        with RedisClient(own_server.url, settings=stop_after_one) as client:
             batch = client.open("cases", ())
             with pytest.raises(RuntimeError):
                 client.submit(broken_after(cases[:50]), resume=batch.id)
@@ -356,7 +356,7 @@ def broken_after(cases: list[Case]):
     raise RuntimeError("the source broke")
 
 
-def feed_some(client: Client, batch: str, path: Path, chunks: int) -> None:
+def feed_some(client: RedisClient, batch: str, path: Path, chunks: int) -> None:
     """Submit some chunks of a file and stop, as Ctrl-C does."""
     from weighbridge_producer.input.source import Source
 
@@ -372,7 +372,7 @@ class TestServers:
     def test_an_emptied_server_is_a_lost_batch_and_never_a_silent_zero(
         self, own_server: EmbeddedServer
     ) -> None:
-        with Client(own_server.url) as client:
+        with RedisClient(own_server.url) as client:
             batch = client.submit(true_false_cases(10))
             client.store.redis.flushall()
             for ask in (batch.status, batch.wait, batch.cancel, lambda: list(batch.results())):
@@ -387,7 +387,7 @@ class TestServers:
         waits = threading.Event()
         with TcpServer(tmp_path_factory.mktemp("full"), maxmemory=str(8 * MIB)) as server:
             settings = Settings(memory_high_water=5.0, full_server_patience_seconds=60)
-            with Client(server.url, settings=settings) as client:
+            with RedisClient(server.url, settings=settings) as client:
                 batch = client.open("cases", ())
                 fill(client)
 
@@ -395,7 +395,7 @@ class TestServers:
                     from weighbridge_producer.input.source import Source
 
                     source = Source(true_false_cases(1000), settings)
-                    with Client(server.url, settings=settings) as other:
+                    with RedisClient(server.url, settings=settings) as other:
                         other.batch(batch.id).feeder(source, on_wait=lambda _: waits.set()).feed()
 
                 feeding = threading.Thread(target=feed, daemon=True)
@@ -412,7 +412,7 @@ class TestServers:
     ) -> None:
         with (
             TcpServer(tmp_path_factory.mktemp("full"), maxmemory=str(8 * MIB)) as server,
-            Client(server.url) as client,
+            RedisClient(server.url) as client,
         ):
             from weighbridge.grading.line_grader import LineGrader, Tally
 
@@ -455,8 +455,8 @@ def test_jobs_whose_messages_a_full_broker_refuses_are_sent_once_there_is_room(
         start_worker(own_server.url, broker_url=broker.url, sweep_seconds=0.3)
         settings = Settings(broker_url=broker.url)  # type: ignore[arg-type]
         with (
-            Client(own_server.url, settings=settings) as client,
-            Client(broker.url) as ballast,
+            RedisClient(own_server.url, settings=settings) as client,
+            RedisClient(broker.url) as ballast,
         ):
             fill(ballast)
             batch = client.submit(true_false_cases(500))
@@ -468,12 +468,12 @@ def test_jobs_whose_messages_a_full_broker_refuses_are_sent_once_there_is_room(
             assert_graded_right(results, 500)
 
 
-def wake_often(client: Client, times: int) -> None:
+def wake_often(client: RedisClient, times: int) -> None:
     for _ in range(times):
         client.publisher.wake()
 
 
-def fill(client: Client) -> None:
+def fill(client: RedisClient) -> None:
     """Leave the server no room at all."""
     from redis.exceptions import OutOfMemoryError
 
@@ -486,13 +486,13 @@ def fill(client: Client) -> None:
             size //= 2
 
 
-def empty(client: Client) -> None:
+def empty(client: RedisClient) -> None:
     """Give the room back."""
     client.store.redis.delete(*client.store.redis.keys("ballast:*"))
 
 
 def test_a_grader_that_no_worker_has_is_refused_at_submission(
-    client: Client, worker: WorkerProcess
+    client: RedisClient, worker: WorkerProcess
 ) -> None:
     with pytest.raises(UnknownGraderError, match="did you mean 'true-false'"):
         client.submit(true_false_cases(1), graders=["tru-false"])
@@ -505,7 +505,7 @@ def test_a_grader_that_no_worker_has_is_refused_at_submission(
 
 
 def test_a_damaged_batch_is_told_as_such_and_hides_no_other(own_server: EmbeddedServer) -> None:
-    with Client(own_server.url) as client:
+    with RedisClient(own_server.url) as client:
         sound, damaged = client.open("sound", ()), client.open("damaged", ())
         client.store.redis.hset(f"wb:{{{damaged.id}}}:meta", "lines", "many")
         client.store.redis.hset(f"wb:{{{damaged.id}}}:meta", "options", "[]")

@@ -14,7 +14,7 @@ from support.waiting import eventually
 from support.workers import environment
 from weighbridge.jobs.model import BatchStatus
 from weighbridge.settings import Settings
-from weighbridge_producer import Client
+from weighbridge_producer.client.redis_client import RedisClient
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,9 +36,9 @@ time.time = lambda: real() + {offset}
 PRODUCER = """
 import sys
 from support.cases import true_false_cases
-from weighbridge_producer import Client
+from weighbridge_producer.client.redis_client import RedisClient
 
-with Client() as client:
+with RedisClient() as client:
     sys.stdout.write(client.submit(true_false_cases(int(sys.argv[1]))).id)
 """
 
@@ -66,7 +66,7 @@ def test_workers_whose_clocks_are_off_expire_nothing_and_stay_listed(
     with_clock_off_by(offset)
     wrong = start_worker(own_server.url, 1, sweep_seconds=0.2)
     settings = Settings.model_validate({"batch_expiry_seconds": EXPIRY_SECONDS})
-    with Client(own_server.url, settings=settings) as client:
+    with RedisClient(own_server.url, settings=settings) as client:
         batch = client.submit(sleepy_cases(JOBS, 0.05))
         while not batch.status().status.final:
             assert {info.pid for info in client.workers()} == {right.pid, wrong.pid}
@@ -89,7 +89,7 @@ def test_a_batch_of_a_producer_whose_clock_is_off_lives_as_long_as_it_should(
     made = subprocess.run(
         [sys.executable, "-c", PRODUCER, str(JOBS)], env=env, stdout=subprocess.PIPE, check=True
     )
-    with Client(own_server.url) as client:
+    with RedisClient(own_server.url) as client:
         batch = client.batch(made.stdout.decode())
         state = batch.wait(30)
         assert state.status == BatchStatus.COMPLETED
@@ -106,7 +106,7 @@ def test_a_retry_by_a_producer_whose_clock_is_off_is_graded(
     offset: int,
 ) -> None:
     settings = Settings.model_validate({"batch_expiry_seconds": EXPIRY_SECONDS})
-    with Client(own_server.url, settings=settings) as client:
+    with RedisClient(own_server.url, settings=settings) as client:
         batch = client.submit(true_false_cases(JOBS))
         batch.cancel()
         real = time.time

@@ -19,7 +19,7 @@ from weighbridge.errors import ServerError, ServerFullError, ServerUnavailableEr
 from weighbridge.jobs.model import BatchStatus
 from weighbridge.settings import Settings
 from weighbridge.store.connection import connect, is_cluster, memory_share, plain_errors
-from weighbridge_producer import Client
+from weighbridge_producer.client.redis_client import RedisClient
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,9 +41,9 @@ def worker(cluster: Cluster, tcp_server: TcpServer, start_worker: StartWorker) -
 
 
 @pytest.fixture
-def client(cluster: Cluster, tcp_server: TcpServer) -> Iterator[Client]:
+def client(cluster: Cluster, tcp_server: TcpServer) -> Iterator[RedisClient]:
     settings = Settings.model_validate({"broker_url": tcp_server.url})
-    with Client(address(cluster), settings=settings) as client:
+    with RedisClient(address(cluster), settings=settings) as client:
         yield client
 
 
@@ -53,7 +53,7 @@ def address(cluster: Cluster) -> str:
 
 @pytest.mark.slow
 def test_batches_on_a_cluster_are_graded_and_collected(
-    client: Client, worker: WorkerProcess
+    client: RedisClient, worker: WorkerProcess
 ) -> None:
     batches = [client.submit(true_false_cases(500)) for _ in range(4)]
     for batch in batches:
@@ -73,7 +73,7 @@ def test_batches_on_a_cluster_are_graded_and_collected(
 
 @pytest.mark.slow
 def test_a_batch_on_a_cluster_is_cancelled_and_retried(
-    client: Client, worker: WorkerProcess
+    client: RedisClient, worker: WorkerProcess
 ) -> None:
     batch = client.submit(true_false_cases(100))
     batch.wait(40)
@@ -123,7 +123,7 @@ def test_the_service_works_on_a_cluster(cluster: Cluster, tcp_server: TcpServer)
             assert answer.status_code == 200, answer.text
 
 
-def test_what_belongs_to_no_batch_lies_on_one_node(cluster: Cluster, client: Client) -> None:
+def test_what_belongs_to_no_batch_lies_on_one_node(cluster: Cluster, client: RedisClient) -> None:
     client.submit(true_false_cases(3))
     keys = {key for node in cluster.nodes for key in _keys(node)}
     assert {key for key in keys if b"{" not in key} == set()
@@ -200,5 +200,5 @@ def test_a_worker_on_a_cluster_without_a_broker_says_what_it_lacks(cluster: Clus
 
 def test_a_cluster_is_refused_as_a_broker_with_what_would_work(cluster: Cluster) -> None:
     with pytest.raises(ServerError, match="cannot be a Redis Cluster") as raised:
-        Client(address(cluster))
+        RedisClient(address(cluster))
     assert "WEIGHBRIDGE_BROKER_URL" in str(raised.value.hint)

@@ -13,8 +13,8 @@ from support.grading import grade_open_chunks
 from support.servers import TcpServer
 from weighbridge.errors import ResultsFreedError, StaleCursorError
 from weighbridge.settings import Settings
-from weighbridge_producer import Client
 from weighbridge_producer.client.intervals import IntervalSet
+from weighbridge_producer.client.redis_client import RedisClient
 from weighbridge_producer.input.source import Source
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from weighbridge.embedded.server import EmbeddedServer
-    from weighbridge_producer.client.base import Page
+    from weighbridge_producer.client.backend import Page
     from weighbridge_producer.client.redis_batch import RedisBatch
     from weighbridge_producer.client.redis_client import RedisClient
 
@@ -31,13 +31,13 @@ LOG_ENTRIES_A_PAGE = 64  #: that `read_log` returns at most
 
 
 @pytest.fixture
-def lone_client(own_server: EmbeddedServer) -> Iterator[Client]:
+def lone_client(own_server: EmbeddedServer) -> Iterator[RedisClient]:
     """A client on a server without workers, so that a test decides what happens next."""
-    with Client(own_server.url, settings=Settings(chunk_limit_jobs=10)) as client:
+    with RedisClient(own_server.url, settings=Settings(chunk_limit_jobs=10)) as client:
         yield client
 
 
-def graded(client: Client) -> RedisBatch:
+def graded(client: RedisClient) -> RedisBatch:
     """Return a finished batch of four chunks or more."""
     batch = client.submit(true_false_cases(LINES))
     grade_open_chunks(client.store, batch.id)
@@ -51,7 +51,9 @@ def lines_in(pages: Iterable[Page]) -> list[int]:
 
 
 class TestRetry:
-    def test_a_follower_is_told_of_a_retry_and_gets_no_mixture(self, lone_client: Client) -> None:
+    def test_a_follower_is_told_of_a_retry_and_gets_no_mixture(
+        self, lone_client: RedisClient
+    ) -> None:
         batch = lone_client.submit(true_false_cases(LINES))
         batch.cancel()
         pages = batch.pages()
@@ -62,7 +64,7 @@ class TestRetry:
             list(pages)
 
     def test_a_follower_that_waits_for_the_end_is_told_of_a_retry(
-        self, lone_client: Client
+        self, lone_client: RedisClient
     ) -> None:
         batch = graded(lone_client)
         pages = batch.pages()
@@ -74,7 +76,7 @@ class TestRetry:
             next(pages)
 
     def test_from_the_start_a_retried_batch_has_its_new_results_once(
-        self, lone_client: Client
+        self, lone_client: RedisClient
     ) -> None:
         batch = lone_client.submit(true_false_cases(LINES))
         batch.cancel()
@@ -100,7 +102,7 @@ class TestRetry:
     def test_a_page_of_the_log_that_ends_with_the_end_of_before_a_retry_is_not_the_last(
         self, own_server: EmbeddedServer
     ) -> None:
-        with Client(own_server.url, settings=Settings(chunk_limit_jobs=1)) as client:
+        with RedisClient(own_server.url, settings=Settings(chunk_limit_jobs=1)) as client:
             batch = client.submit(true_false_cases(LOG_ENTRIES_A_PAGE - 1))
             batch.cancel()
             entries = client.store.read_log(batch.id, "", 0)
@@ -112,7 +114,7 @@ class TestRetry:
 
 
 class TestFreed:
-    def test_freed_results_are_an_error_and_not_passed_over(self, lone_client: Client) -> None:
+    def test_freed_results_are_an_error_and_not_passed_over(self, lone_client: RedisClient) -> None:
         batch = graded(lone_client)
         first, *_ = batch.pages(follow=False)
         batch.free([first.chunk])
@@ -121,7 +123,7 @@ class TestFreed:
         with pytest.raises(ResultsFreedError):
             batch.collector().check_nothing_was_freed()
 
-    def test_what_is_freed_before_the_cursor_is_not_missed(self, lone_client: Client) -> None:
+    def test_what_is_freed_before_the_cursor_is_not_missed(self, lone_client: RedisClient) -> None:
         batch = graded(lone_client)
         first, second, *rest = batch.pages(follow=False)
         batch.free([first.chunk, second.chunk])
@@ -129,7 +131,7 @@ class TestFreed:
         pages = list(batch.pages(second.cursor, follow=False))
         assert [page.lines for page in pages] == [page.lines for page in rest]
 
-    def test_an_older_cursor_than_what_is_freed_is_noticed(self, lone_client: Client) -> None:
+    def test_an_older_cursor_than_what_is_freed_is_noticed(self, lone_client: RedisClient) -> None:
         batch = graded(lone_client)
         first, second, *_ = batch.pages(follow=False)
         batch.free([first.chunk, second.chunk])
@@ -142,7 +144,7 @@ class TestDelivered:
         "delivered", [[(1, 11)], [(5, 9)], [(1, 4), (8, 22)], [(11, 36)], [(1, 36)]]
     )
     def test_lines_that_were_delivered_are_left_out_one_by_one(
-        self, lone_client: Client, delivered: list[tuple[int, int]]
+        self, lone_client: RedisClient, delivered: list[tuple[int, int]]
     ) -> None:
         """A server that lost its last writes has them in chunks that begin and end elsewhere."""
         batch = graded(lone_client)
@@ -151,7 +153,7 @@ class TestDelivered:
         assert lines_in(pages) == [line for line in range(1, LINES + 1) if line not in known]
 
     def test_with_them_a_cursor_that_the_server_has_lost_is_no_error(
-        self, lone_client: Client
+        self, lone_client: RedisClient
     ) -> None:
         batch = graded(lone_client)
         first, *_ = batch.pages(follow=False)
@@ -164,7 +166,7 @@ class TestDelivered:
             batch.pages(lost)
 
     def test_all_graders_of_a_line_are_delivered_or_left_out_together(
-        self, lone_client: Client
+        self, lone_client: RedisClient
     ) -> None:
         graders = ["true-false", "string-match"]
         cases = [case | {"grader": None} for case in true_false_cases(LINES)]
@@ -186,7 +188,7 @@ class TestRollback:
         folder.mkdir()
         source = write_cases(tmp_path / "cases.jsonl", true_false_cases(400))
         with TcpServer(folder) as server:
-            with Client(server.url, settings=Settings(chunk_limit_jobs=40)) as client:
+            with RedisClient(server.url, settings=Settings(chunk_limit_jobs=40)) as client:
                 batch = client.open("cases", ())
                 feed_some(client, batch, source, chunks=4)
                 older = server.saved(tmp_path / "older")
@@ -195,7 +197,7 @@ class TestRollback:
                 pages = batch.pages()
                 found = lines_in(next(pages) for _ in range(8))
                 server.restore(older)
-            with Client(server.url, settings=Settings(chunk_limit_jobs=25)) as other:
+            with RedisClient(server.url, settings=Settings(chunk_limit_jobs=25)) as other:
                 other.batch(batch.id).feeder(Source(source, other.settings)).feed()
                 grade_open_chunks(other.store, batch.id)
             found += lines_in(pages)

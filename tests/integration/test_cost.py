@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from support.cases import true_false_cases, write_cases
 from support.waiting import eventually
 from weighbridge.settings import Settings
-from weighbridge_producer import Client
+from weighbridge_producer.client.redis_client import RedisClient
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,7 +29,7 @@ def test_a_chunk_takes_few_commands_from_its_submission_to_its_collection(
 ) -> None:
     cases = write_cases(tmp_path / "cases.jsonl", true_false_cases(40_000))
     start_worker(own_server.url, 2)
-    with Client(own_server.url, settings=Settings(chunk_limit_jobs=200)) as client:
+    with RedisClient(own_server.url, settings=Settings(chunk_limit_jobs=200)) as client:
         warm = client.submit(true_false_cases(100))
         warm.wait(30)
         client.store.redis.config_resetstat()
@@ -49,7 +49,7 @@ def test_a_worker_that_has_nothing_to_do_asks_little_of_the_server(
     own_server: EmbeddedServer, start_worker: StartWorker
 ) -> None:
     start_worker(own_server.url, 2)
-    with Client(own_server.url) as client:
+    with RedisClient(own_server.url) as client:
         client.submit(true_false_cases(100)).wait(30)
         redis = client.store.redis
         redis.config_resetstat()

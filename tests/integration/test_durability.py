@@ -15,7 +15,7 @@ from support.waiting import eventually
 from weighbridge.errors import BatchLostError
 from weighbridge.settings import Settings
 from weighbridge.store import Durability
-from weighbridge_producer import Client
+from weighbridge_producer.client.redis_client import RedisClient
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,14 +36,14 @@ def new_server(folders: Iterator[Path], **options: str) -> TcpServer:
 
 def durability_on(url: str, settings: Settings | None = None) -> Durability:
     """Submit a batch and return what is said of it."""
-    with Client(url, settings=settings) as client:
+    with RedisClient(url, settings=settings) as client:
         batch = client.submit(true_false_cases(10))
         assert batch.durability
         return batch.durability
 
 
 def await_replicas(server: TcpServer, count: int) -> None:
-    with Client(server.url) as client:
+    with RedisClient(server.url) as client:
         redis = client.store.redis
         eventually(
             lambda: (
@@ -119,7 +119,7 @@ def test_what_is_not_confirmed_in_time_is_no_error_and_is_said(folders: Iterator
 
 def test_a_server_that_does_not_let_us_ask_is_no_obstacle(folders: Iterator[Path]) -> None:
     with new_server(folders) as server:
-        with Client(server.url) as client:
+        with RedisClient(server.url) as client:
             rules = ["on", ">secret", "~*", "&*", "+@all", "-waitaof", "-wait"]
             client.store.redis.execute_command("ACL", "SETUSER", "producer", *rules)
         url = server.url.replace("redis://", "redis://producer:secret@")
@@ -127,7 +127,7 @@ def test_a_server_that_does_not_let_us_ask_is_no_obstacle(folders: Iterator[Path
 
 
 def test_a_seal_that_is_lost_before_it_is_confirmed_is_told(folders: Iterator[Path]) -> None:
-    with new_server(folders) as server, Client(server.url) as client:
+    with new_server(folders) as server, RedisClient(server.url) as client:
         batch = client.submit(true_false_cases(10))
         client.store.redis.hset(f"wb:{{{batch.id}}}:meta", "sealed", "0")
         with pytest.raises(BatchLostError, match="lost the end of batch"):

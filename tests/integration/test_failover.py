@@ -19,7 +19,7 @@ from support.waiting import eventually
 from support.workers import environment
 from weighbridge.jobs.model import BatchStatus
 from weighbridge.store.connection import connect
-from weighbridge_producer import Client
+from weighbridge_producer.client.redis_client import RedisClient
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -34,9 +34,9 @@ SLOW_JOBS = 80
 PRODUCER = """
 import sys
 from support.cases import sleepy_cases
-from weighbridge_producer import Client
+from weighbridge_producer.client.redis_client import RedisClient
 
-with Client() as client:
+with RedisClient() as client:
     sys.stdout.write(client.submit(sleepy_cases(int(sys.argv[1]), 0.05)).id)
 """
 
@@ -149,7 +149,7 @@ def test_after_an_orderly_failover_workers_finish_the_batch_and_take_the_next(
 ) -> None:
     worker = start_worker(proxy.url)
     children = {child.pid for child in worker.await_children(2)}
-    with Client(proxy.url) as client:
+    with RedisClient(proxy.url) as client:
         batch = client.submit(sleepy_cases(SLOW_JOBS, 0.05))
         eventually(lambda: batch.status().counts.finished, 30, "the first results")
         fail_over(pair, proxy)
@@ -171,7 +171,7 @@ def test_an_idle_worker_hears_of_work_after_a_failover(
     with pair.primary.client() as primary:
         eventually(lambda: primary.info("clients")["blocked_clients"], 20, "the waiting worker")
     fail_over(pair, proxy)
-    with Client(proxy.url) as client:
+    with RedisClient(proxy.url) as client:
         batch = client.submit(true_false_cases(50))
         batch.wait(RECOVERY_SECONDS)
         assert_graded_right(results_by_id(batch), 50)
@@ -184,7 +184,7 @@ def test_a_producer_goes_on_after_a_failover_in_the_middle_of_its_input(
     start_worker(proxy.url)
     env = environment(proxy.url, chunk_limit_jobs=1)
     with (
-        Client(proxy.url) as client,
+        RedisClient(proxy.url) as client,
         subprocess.Popen(
             [sys.executable, "-c", PRODUCER, "200"], env=env, stdout=subprocess.PIPE
         ) as producer,

@@ -17,7 +17,7 @@ from weighbridge.errors import ServerFullError
 from weighbridge.jobs.model import SCHEMA_VERSION, BatchStatus
 from weighbridge.store import Store
 from weighbridge.store.worker_registry import Fleet, WorkerInfo
-from weighbridge_producer import Client
+from weighbridge_producer.client.redis_client import RedisClient
 from weighbridge_producer.service.rate_limit import RateLimit
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def test_requests_are_counted_on_a_full_server(server: TcpServer) -> None:
 
 
 def test_a_batch_is_cancelled_on_a_full_server(server: TcpServer) -> None:
-    with Client(server.url) as client:
+    with RedisClient(server.url) as client:
         batch = client.submit(true_false_cases(JOBS))
         with full(server):
             batch.cancel()
@@ -87,7 +87,7 @@ def test_a_full_server_costs_no_worker_and_what_is_submitted_is_graded(
 ) -> None:
     worker = start_worker(server.url, heartbeat_seconds=0.5, heartbeat_ttl_seconds=2)
     children = {child.pid for child in worker.await_children(2)}
-    with Client(server.url) as client:
+    with RedisClient(server.url) as client:
         batch = client.submit(true_false_cases(JOBS))
         with full(server):
             watch_fleet(client, worker.pid, until=lambda: batch.status().counts.finished == JOBS)
@@ -102,7 +102,7 @@ def test_a_full_server_costs_no_worker_and_what_is_submitted_is_graded(
 def test_a_worker_that_starts_on_a_full_server_takes_what_waits(
     server: TcpServer, start_worker: StartWorker
 ) -> None:
-    with Client(server.url) as client:
+    with RedisClient(server.url) as client:
         batch = client.submit(true_false_cases(JOBS))
         with full(server):
             start_worker(server.url)
@@ -116,7 +116,7 @@ def test_messages_that_a_full_broker_refuses_are_sent_when_there_is_room(
 ) -> None:
     worker = start_worker(server.url, sweep_seconds=0.3)
     children = {child.pid for child in worker.await_children(2)}
-    with Client(server.url) as client:
+    with RedisClient(server.url) as client:
         batch = client.submit(true_false_cases(JOBS))
         client.store.redis.delete("weighbridge")
         with full(server):
@@ -132,7 +132,7 @@ def test_a_producer_waits_for_room_that_collecting_and_deleting_make(
     server: TcpServer, start_worker: StartWorker
 ) -> None:
     worker = start_worker(server.url)
-    with Client(server.url) as client, server.client() as redis:
+    with RedisClient(server.url) as client, server.client() as redis:
         old = client.submit(true_false_cases(20_000))
         old.wait(60)
         redis.config_set("maxmemory", redis.info("memory")["used_memory"] + 200_000)
@@ -154,7 +154,7 @@ def fill(redis: Any) -> None:
         raise ServerFullError("full", "") from error
 
 
-def watch_fleet(client: Client, pid: int, until: Any) -> None:
+def watch_fleet(client: RedisClient, pid: int, until: Any) -> None:
     """Wait for something while the worker stays listed at every look."""
 
     def look() -> bool:

@@ -14,7 +14,7 @@ from weighbridge.broker.publisher import Publisher, broker_url
 from weighbridge.jobs.model import SCHEMA_VERSION
 from weighbridge.settings import Settings
 from weighbridge.store.worker_registry import WorkerInfo
-from weighbridge_producer import Client
+from weighbridge_producer.client.redis_client import RedisClient
 from weighbridge_worker.sweeper import Sweeper
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def test_each_queue_is_sent_the_messages_that_it_has_lost(own_server: EmbeddedServer) -> None:
     with ExitStack() as stack:
         clients = {
-            queue: stack.enter_context(Client(own_server.url, settings=Settings(queue=queue)))
+            queue: stack.enter_context(RedisClient(own_server.url, settings=Settings(queue=queue)))
             for queue in ("lost", "sent", "deserted")
         }
         for client in clients.values():

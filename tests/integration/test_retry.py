@@ -13,7 +13,7 @@ from weighbridge.errors import BatchClosedError, ChunkConflictError
 from weighbridge.jobs.model import BatchStatus
 from weighbridge.lifecycle import close_open_chunks
 from weighbridge.settings import Settings
-from weighbridge_producer import Client
+from weighbridge_producer.client.redis_client import RedisClient
 from weighbridge_producer.input.source import Source
 
 if TYPE_CHECKING:
@@ -28,9 +28,9 @@ DAY = 24 * 3600
 
 
 @pytest.fixture
-def lone_client(own_server: EmbeddedServer) -> Iterator[Client]:
+def lone_client(own_server: EmbeddedServer) -> Iterator[RedisClient]:
     """A client on a server without workers, so that a test decides what happens next."""
-    with Client(own_server.url, settings=Settings(chunk_limit_jobs=10)) as client:
+    with RedisClient(own_server.url, settings=Settings(chunk_limit_jobs=10)) as client:
         yield client
 
 
@@ -60,7 +60,7 @@ def outcome(batch: Batch) -> tuple[int, int, int]:
     return state.counts.passed, state.counts.errored, state.counts.cancelled
 
 
-def test_a_retry_that_is_cancelled_gives_finished_work_back(lone_client: Client) -> None:
+def test_a_retry_that_is_cancelled_gives_finished_work_back(lone_client: RedisClient) -> None:
     batch = lone_client.submit(nine_good_and_one_unknown())
     grade_all(lone_client.store, batch)
     assert outcome(batch) == (9, 1, 0)
@@ -72,7 +72,7 @@ def test_a_retry_that_is_cancelled_gives_finished_work_back(lone_client: Client)
     assert list(batch.results(follow=False)) == before
 
 
-def test_a_retry_that_succeeds_replaces_what_was_there(lone_client: Client) -> None:
+def test_a_retry_that_succeeds_replaces_what_was_there(lone_client: RedisClient) -> None:
     batch = lone_client.submit(nine_good_and_one_unknown())
     batch.cancel()
     assert outcome(batch) == (0, 0, 10)
@@ -83,7 +83,7 @@ def test_a_retry_that_succeeds_replaces_what_was_there(lone_client: Client) -> N
     assert not [name for name in fields(lone_client.store, batch) if name.startswith(b"prior")]
 
 
-def test_a_cancel_in_the_middle_of_a_retry_stands(lone_client: Client) -> None:
+def test_a_cancel_in_the_middle_of_a_retry_stands(lone_client: RedisClient) -> None:
     store = lone_client.store
     batch = lone_client.submit(case(number) for number in range(20))
     assert batch.status().chunks == 2
@@ -99,7 +99,7 @@ def test_a_cancel_in_the_middle_of_a_retry_stands(lone_client: Client) -> None:
     assert outcome(batch) == (0, 0, 20)
 
 
-def test_a_chunk_whose_lines_are_freed_is_not_retried(lone_client: Client) -> None:
+def test_a_chunk_whose_lines_are_freed_is_not_retried(lone_client: RedisClient) -> None:
     batch = lone_client.submit(nine_good_and_one_unknown())
     grade_all(lone_client.store, batch)
     batch.free([str(chunk) for chunk, _ in lone_client.store.records(batch.id)])
@@ -107,7 +107,7 @@ def test_a_chunk_whose_lines_are_freed_is_not_retried(lone_client: Client) -> No
     assert batch.status().status == BatchStatus.COMPLETED
 
 
-def test_a_deleted_batch_is_not_retried_back_into_being(lone_client: Client) -> None:
+def test_a_deleted_batch_is_not_retried_back_into_being(lone_client: RedisClient) -> None:
     batch = lone_client.submit(nine_good_and_one_unknown())
     grade_all(lone_client.store, batch)
     [chunk] = [chunk for chunk, _ in lone_client.store.records(batch.id)]
@@ -117,7 +117,7 @@ def test_a_deleted_batch_is_not_retried_back_into_being(lone_client: Client) -> 
     assert batch.id not in lone_client.store.active_batches()
 
 
-def test_a_retried_batch_is_swept_although_it_was_just_retired(lone_client: Client) -> None:
+def test_a_retried_batch_is_swept_although_it_was_just_retired(lone_client: RedisClient) -> None:
     store = lone_client.store
     batch = lone_client.submit(nine_good_and_one_unknown())
     grade_all(store, batch)
@@ -128,7 +128,7 @@ def test_a_retried_batch_is_swept_although_it_was_just_retired(lone_client: Clie
 
 @pytest.mark.parametrize("payload", [None, b"rubbish"])
 def test_lines_that_the_server_lost_are_errored_and_hold_nothing_up(
-    lone_client: Client, payload: bytes | None
+    lone_client: RedisClient, payload: bytes | None
 ) -> None:
     store = lone_client.store
     batch = lone_client.submit(case(number) for number in range(20))
@@ -143,7 +143,7 @@ def test_lines_that_the_server_lost_are_errored_and_hold_nothing_up(
     assert codes == {None, "INPUT_LOST"}
 
 
-def test_a_batch_whose_lines_are_lost_can_be_cancelled(lone_client: Client) -> None:
+def test_a_batch_whose_lines_are_lost_can_be_cancelled(lone_client: RedisClient) -> None:
     batch = lone_client.submit(case(number) for number in range(20))
     assert lone_client.store.redis.hdel(f"wb:{{{batch.id}}}:chunks", "1 lines") == 1
     assert batch.cancel().status == BatchStatus.CANCELLED
@@ -154,7 +154,7 @@ class TestResumingWhatWasCancelled:
     """A batch that was cancelled before all of its input had arrived."""
 
     @pytest.fixture
-    def half(self, lone_client: Client, tmp_path: Path) -> Batch:
+    def half(self, lone_client: RedisClient, tmp_path: Path) -> Batch:
         """Return a batch that has 20 of 100 lines, cancelled and retried."""
         write_cases(tmp_path / "cases.jsonl", (case(number) for number in range(100)))
         batch = lone_client.open("cases", ())
@@ -164,7 +164,9 @@ class TestResumingWhatWasCancelled:
         assert batch.retry() == 20
         return batch
 
-    def test_it_waits_for_the_rest(self, lone_client: Client, half: Batch, tmp_path: Path) -> None:
+    def test_it_waits_for_the_rest(
+        self, lone_client: RedisClient, half: Batch, tmp_path: Path
+    ) -> None:
         grade_all(lone_client.store, half)
         assert half.status().status == BatchStatus.IN_PROGRESS
         lone_client.submit(tmp_path / "cases.jsonl", resume=half.id)
@@ -173,7 +175,7 @@ class TestResumingWhatWasCancelled:
         assert outcome(half) == (100, 0, 0)
 
     def test_another_input_is_refused_even_when_all_had_arrived(
-        self, lone_client: Client, half: Batch, tmp_path: Path
+        self, lone_client: RedisClient, half: Batch, tmp_path: Path
     ) -> None:
         lone_client.submit(tmp_path / "cases.jsonl", resume=half.id)
         write_cases(tmp_path / "longer.jsonl", (case(number) for number in range(101)))

@@ -19,7 +19,7 @@ from support.workers import BY_CELERY, BY_MODULE, environment, has_ended
 from weighbridge.settings import Settings
 from weighbridge.store import Store
 from weighbridge.store.worker_registry import fleet_key
-from weighbridge_producer import Client
+from weighbridge_producer.client.redis_client import RedisClient
 
 if TYPE_CHECKING:
     from support.cases import Case
@@ -38,7 +38,7 @@ def test_a_worker_can_be_started_either_way(
     own_server: EmbeddedServer, start_worker: StartWorker, way: str
 ) -> None:
     worker = start_worker(own_server.url, command=WAYS[way])
-    with Client(own_server.url) as client:
+    with RedisClient(own_server.url) as client:
         batch = client.submit(true_false_cases(5000))
         batch.wait(30)
         results = results_by_id(batch)
@@ -52,7 +52,7 @@ def test_a_worker_asked_to_stop_finishes_what_it_has_and_leaves(
     own_server: EmbeddedServer, start_worker: StartWorker, way: str
 ) -> None:
     worker = start_worker(own_server.url, command=WAYS[way], chunk_budget_seconds=0.3)
-    with Client(own_server.url) as client:
+    with RedisClient(own_server.url) as client:
         batch = client.submit([*slow_cases(400), *true_false_cases(1000)])
         eventually(lambda: batch.status().counts.finished, 30)
         children = worker.children()
@@ -80,7 +80,7 @@ def test_a_worker_drains_when_a_client_asks(
 ) -> None:
     leaving = start_worker(own_server.url, 1, heartbeat_seconds=0.2)
     staying = start_worker(own_server.url, 1, heartbeat_seconds=0.2)
-    with Client(own_server.url) as client:
+    with RedisClient(own_server.url) as client:
         batch = client.submit(slow_cases(100))
         info = leaving.info()
         assert info
@@ -98,7 +98,7 @@ def test_the_heartbeat_says_who_lives_and_what_it_can(
     own_server: EmbeddedServer, start_worker: StartWorker
 ) -> None:
     worker = start_worker(own_server.url, 3, heartbeat_seconds=0.2, heartbeat_ttl_seconds=2)
-    with Client(own_server.url) as client:
+    with RedisClient(own_server.url) as client:
         client.submit(true_false_cases(500)).wait(30)
         eventually(lambda: (info := worker.info()) and info.jobs == 500, 10)
         (info,) = client.workers()
@@ -123,7 +123,7 @@ def test_every_record_of_a_json_log_is_json(
     own_server: EmbeddedServer, start_worker: StartWorker
 ) -> None:
     worker = start_worker(own_server.url, log_format="json", sweep_seconds=0.2)
-    with Client(own_server.url) as client:
+    with RedisClient(own_server.url) as client:
         batch = client.submit([*true_false_cases(100), hazard_case("deadly", "kills-itself")])
         batch.wait(30)
     worker.ask_to_stop()
@@ -144,7 +144,7 @@ def test_children_that_are_replaced_cost_no_job_and_no_slot(
     command = [*BY_CELERY[:-1], "--max-tasks-per-child=3", BY_CELERY[-1]]
     worker = start_worker(own_server.url, command=command, sweep_seconds=0.5)
     first = {child.pid for child in worker.await_children(2)}
-    with Client(own_server.url, settings=Settings(chunk_limit_jobs=20)) as client:
+    with RedisClient(own_server.url, settings=Settings(chunk_limit_jobs=20)) as client:
         batch = client.submit(true_false_cases(400))
         batch.wait(90)
         results = results_by_id(batch)
@@ -183,7 +183,7 @@ def test_a_worker_without_a_server_waits_for_one_and_says_so(tmp_path: os.PathLi
     worker = WorkerProcess(server.url, [*BY_MODULE, "1"], environment(server.url), log)
     try:
         eventually(lambda: "Cannot connect" in worker.log, 30)
-        with server, Client(server.url) as client:
+        with server, RedisClient(server.url) as client:
             worker.await_heartbeat()
             client.submit(true_false_cases(10)).wait(60)
     finally:
@@ -206,7 +206,7 @@ def test_a_worker_none_of_whose_children_begins_what_waits_connects_again_and_ta
     own_server: EmbeddedServer, start_worker: StartWorker
 ) -> None:
     worker = start_worker(own_server.url, 1)
-    with Client(own_server.url, settings=Settings(chunk_limit_jobs=50)) as client:
+    with RedisClient(own_server.url, settings=Settings(chunk_limit_jobs=50)) as client:
         client.submit(true_false_cases(1)).wait(30)
         # Neither starting nor at work, a stopped child looks from outside as a lost connection does:
         # messages wait, nothing happens. A result is there before its chunk is left.

@@ -3,27 +3,66 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any, Self
+from functools import wraps
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, Self, TypeVar
 
 import orjson
 
-from weighbridge_producer.client.base import ANYTHING, Client
+from weighbridge_producer.client.client import Batch, Client
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Callable, Coroutine
+    from typing import Any
 
-    from weighbridge.jobs.model import BatchState, GraderSummary, Priority
     from weighbridge.settings import Settings
-    from weighbridge.store import BatchOptions
-    from weighbridge.store.health import Health
-    from weighbridge.store.result_filter import ResultFilter, ResultPage
-    from weighbridge.store.worker_registry import WorkerInfo
-    from weighbridge_producer.client.base import Batch, Graders, Page, Result
-    from weighbridge_producer.input.source import Cases
+    from weighbridge_producer.client.backend import Page, Result
+
+_Arguments = ParamSpec("_Arguments")
+_Answer = TypeVar("_Answer")
+
+
+def _of_client(
+    method: Callable[Concatenate[Client, _Arguments], _Answer],
+) -> Callable[Concatenate[AsyncClient, _Arguments], Coroutine[Any, Any, _Answer]]:
+    """Return a method of the client as one of the client for asyncio."""
+
+    @wraps(method)
+    async def awaited(
+        self: AsyncClient, /, *args: _Arguments.args, **options: _Arguments.kwargs
+    ) -> _Answer:
+        return await asyncio.to_thread(method, self.sync, *args, **options)
+
+    return awaited
+
+
+def _of_batch(
+    method: Callable[Concatenate[Batch, _Arguments], _Answer],
+) -> Callable[Concatenate[AsyncBatch, _Arguments], Coroutine[Any, Any, _Answer]]:
+    """Return a method of a batch as one of a batch for asyncio."""
+
+    @wraps(method)
+    async def awaited(
+        self: AsyncBatch, /, *args: _Arguments.args, **options: _Arguments.kwargs
+    ) -> _Answer:
+        return await asyncio.to_thread(method, self.sync, *args, **options)
+
+    return awaited
+
+
+def _submit(
+    method: Callable[Concatenate[Client, _Arguments], Batch],
+) -> Callable[Concatenate[AsyncClient, _Arguments], Coroutine[Any, Any, AsyncBatch]]:
+    @wraps(method)
+    async def awaited(
+        self: AsyncClient, /, *args: _Arguments.args, **options: _Arguments.kwargs
+    ) -> AsyncBatch:
+        return AsyncBatch(await asyncio.to_thread(method, self.sync, *args, **options))
+
+    return awaited
 
 
 class AsyncClient:
-    """The client for asyncio: the same methods, awaited; the work is done in threads."""
+    """The client for asyncio: the methods of Client, awaited."""
 
     def __init__(
         self, url: str | None = None, *, key: str | None = None, settings: Settings | None = None
@@ -34,76 +73,41 @@ class AsyncClient:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        await asyncio.to_thread(self.sync.close)
+        await self.close()
 
-    async def submit(
-        self,
-        cases: Cases,
-        *,
-        graders: Graders = (),
-        metadata: dict[str, str] | None = None,
-        resume: str | None = None,
-        strict: bool = False,
-        priority: Priority = "normal",
-        project: str | None = None,
-    ) -> AsyncBatch:
-        """Submit cases as one batch; see Client.submit."""
-        batch = await asyncio.to_thread(
-            self.sync.submit,
-            cases,
-            graders=graders,
-            metadata=metadata,
-            resume=resume,
-            strict=strict,
-            priority=priority,
-            project=project,
-        )
-        return AsyncBatch(batch)
+    close = _of_client(Client.close)
+    submit = _submit(Client.submit)
+    batches = _of_client(Client.batches)
+    workers = _of_client(Client.workers)
+    drain = _of_client(Client.drain)
+    health = _of_client(Client.health)
+    graders = _of_client(Client.graders)
 
     def batch(self, batch_id: str) -> AsyncBatch:
         """Return a handle on a batch."""
         return AsyncBatch(self.sync.batch(batch_id))
 
-    async def batches(self, most: int = 100, *, project: str | None = None) -> list[BatchState]:
-        """Return the newest batches, of one project or of all that may be seen, newest first."""
-        return await asyncio.to_thread(self.sync.batches, most, project=project)
-
-    async def workers(self) -> list[WorkerInfo]:
-        """Return the living workers."""
-        return await asyncio.to_thread(self.sync.workers)
-
-    async def drain(self, worker: str) -> None:
-        """Ask a worker to finish what it has and leave."""
-        await asyncio.to_thread(self.sync.drain, worker)
-
-    async def health(self) -> Health:
-        """Return whether work goes on, and what holds it up."""
-        return await asyncio.to_thread(self.sync.health)
-
-    async def graders(self) -> list[dict[str, Any]]:
-        """Return the catalogue of graders installed here."""
-        return await asyncio.to_thread(self.sync.graders)
-
 
 class AsyncBatch:
-    """A handle on one batch, for asyncio."""
+    """A handle on one batch, for asyncio: the methods of Batch, awaited."""
 
     def __init__(self, sync: Batch) -> None:
         self.sync = sync
         self.id = sync.id
         self.durability = sync.durability
 
-    async def status(self) -> BatchState:
-        """Return the batch's state at this moment."""
-        return await asyncio.to_thread(self.sync.status)
-
-    async def summary(self) -> list[GraderSummary]:
-        """Return what each label's jobs came to so far."""
-        return await asyncio.to_thread(self.sync.summary)
-
-    async def options(self) -> BatchOptions:
-        """Return what the batch was submitted with."""
-        return await asyncio.to_thread(self.sync.options)
+    status = _of_batch(Batch.status)
+    summary = _of_batch(Batch.summary)
+    options = _of_batch(Batch.options)
+    result = _of_batch(Batch.result)
+    search = _of_batch(Batch.search)
+    case = _of_batch(Batch.case)
+    wait = _of_batch(Batch.wait)
+    cancel = _of_batch(Batch.cancel)
+    retry = _of_batch(Batch.retry)
+    pause = _of_batch(Batch.pause)
+    unpause = _of_batch(Batch.unpause)
+    delete = _of_batch(Batch.delete)
 
     async def pages(self, cursor: str | None = None, *, follow: bool = True) -> AsyncIterator[Page]:
         """Yield result lines as bytes, chunk by chunk, each page with the cursor after it."""
@@ -118,41 +122,3 @@ class AsyncBatch:
         async for page in self.pages(cursor, follow=follow):
             for line in page.lines.splitlines():
                 yield orjson.loads(line)
-
-    async def result(self, custom_id: str) -> list[Result]:
-        """Return the results of one case."""
-        return await asyncio.to_thread(self.sync.result, custom_id)
-
-    async def search(
-        self, wanted: ResultFilter = ANYTHING, cursor: str | None = None, limit: int = 50
-    ) -> ResultPage:
-        """Return a page of the results that there are now and that a filter lets through."""
-        return await asyncio.to_thread(self.sync.search, wanted, cursor, limit)
-
-    async def case(self, custom_id: str) -> bytes | None:
-        """Return the line of a case as it was submitted; None when the batch's inputs are freed."""
-        return await asyncio.to_thread(self.sync.case, custom_id)
-
-    async def wait(self, timeout_seconds: float | None = None) -> BatchState:
-        """Wait until the batch has ended and return its state."""
-        return await asyncio.to_thread(self.sync.wait, timeout_seconds)
-
-    async def cancel(self) -> BatchState:
-        """Cancel what is not graded yet."""
-        return await asyncio.to_thread(self.sync.cancel)
-
-    async def retry(self) -> int:
-        """Grade again the jobs whose errors another try may mend."""
-        return await asyncio.to_thread(self.sync.retry)
-
-    async def pause(self) -> None:
-        """Let workers begin no more of the batch, until `unpause`."""
-        await asyncio.to_thread(self.sync.pause)
-
-    async def unpause(self) -> None:
-        """Let workers go on with the batch."""
-        await asyncio.to_thread(self.sync.unpause)
-
-    async def delete(self) -> bool:
-        """Drop the batch, its inputs and results."""
-        return await asyncio.to_thread(self.sync.delete)

@@ -12,7 +12,7 @@ import msgspec
 from weighbridge.errors import ResultsFreedError, ServerUnavailableError, StaleCursorError
 from weighbridge.jobs.chunk import ChunkId
 from weighbridge.store import LogEntry
-from weighbridge_producer.client.base import Page
+from weighbridge_producer.client.backend import Page
 from weighbridge_producer.client.intervals import IntervalSet
 
 if TYPE_CHECKING:

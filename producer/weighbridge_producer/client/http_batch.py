@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import httpx2
 import msgspec
-from typing_extensions import override
 
 from weighbridge.errors import (
     BatchExpiredError,
@@ -22,7 +21,7 @@ from weighbridge.errors import (
 from weighbridge.jobs.model import BatchState, GraderSpec, GraderSummary
 from weighbridge.store import BatchOptions
 from weighbridge.store.result_filter import ResultFilter, ResultPage, check_limit
-from weighbridge_producer.client.base import ANYTHING, Batch, Page
+from weighbridge_producer.client.backend import ANYTHING, BackendBatch, Page
 from weighbridge_producer.client.collector import Cursor, lines_of, without_repeats
 from weighbridge_producer.client.http_session import NotNowError, decoded, in_path
 from weighbridge_producer.client.intervals import IntervalSet
@@ -30,7 +29,7 @@ from weighbridge_producer.client.intervals import IntervalSet
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from weighbridge_producer.client.base import Result
+    from weighbridge_producer.client.backend import Result
     from weighbridge_producer.client.http_session import Exchange, Params
 
 INPUTS_FREED = "INPUTS_FREED"
@@ -88,7 +87,7 @@ class _Retried(msgspec.Struct):
     retried: int
 
 
-class HttpBatch(Batch):
+class HttpBatch(BackendBatch):
     """A handle on one batch behind a service."""
 
     def __init__(self, exchange: Exchange, batch_id: str) -> None:
@@ -101,11 +100,9 @@ class HttpBatch(Batch):
             raise BatchNotFoundError(f"no batch is called {self.id[:80]!r}")
         return f"api/batches/{in_path(self.id)}"
 
-    @override
     def status(self) -> BatchState:
         return self._exchange.ask("GET", self._path, BatchState)
 
-    @override
     def summary(self) -> list[GraderSummary]:
         rows = self._exchange.ask("GET", self._path, _Details).graders
         return [
@@ -113,7 +110,6 @@ class HttpBatch(Batch):
             for row in rows
         ]
 
-    @override
     def options(self) -> BatchOptions:
         """Return what the batch was submitted with; which queue grades it is the service's affair."""
         found = self._exchange.ask("GET", self._path, _Details).options
@@ -124,7 +120,6 @@ class HttpBatch(Batch):
             submitted_by=found.submitted_by,
         )
 
-    @override
     def pages(self, cursor: str | None = None, *, follow: bool = True) -> Iterator[Page]:
         """Yield result lines as bytes, chunk by chunk, each page with the cursor after it.
 
@@ -154,12 +149,10 @@ class HttpBatch(Batch):
         with self._exchange.stream("GET", f"{self._path}/results", params=params) as answer:
             yield from pages_in(answer.iter_bytes())
 
-    @override
     def result(self, custom_id: str) -> list[Result]:
         path = f"{self._path}/results/{in_path(custom_id)}"
         return self._exchange.ask("GET", path, _Results).results
 
-    @override
     def search(
         self, wanted: ResultFilter = ANYTHING, cursor: str | None = None, limit: int = 50
     ) -> ResultPage:
@@ -171,7 +164,6 @@ class HttpBatch(Batch):
         found = self._exchange.ask("GET", f"{self._path}/results", _Found, params=params)
         return ResultPage(list(map(bytes, found.results)), found.next_cursor, found.complete)
 
-    @override
     def case(self, custom_id: str) -> bytes | None:
         try:
             path = f"{self._path}/cases/{in_path(custom_id)}"
@@ -181,7 +173,6 @@ class HttpBatch(Batch):
                 return None
             raise
 
-    @override
     def wait(self, timeout_seconds: float | None = None) -> BatchState:
         deadline = inf if timeout_seconds is None else time.monotonic() + timeout_seconds
         while not (state := self.status()).status.final:
@@ -208,24 +199,19 @@ class HttpBatch(Batch):
             return time.monotonic() - began > _LOOK_SECONDS
         return False
 
-    @override
     def cancel(self) -> BatchState:
         return self._exchange.ask("POST", f"{self._path}/cancel", BatchState)
 
-    @override
     def retry(self) -> int:
         # Made twice, it would be refused: the batch is not at its end any more.
         return self._exchange.ask("POST", f"{self._path}/retry", _Retried, again=False).retried
 
-    @override
     def pause(self) -> None:
         self._exchange.ask("POST", f"{self._path}/pause", BatchState)
 
-    @override
     def unpause(self) -> None:
         self._exchange.ask("POST", f"{self._path}/unpause", BatchState)
 
-    @override
     def delete(self) -> bool:
         try:
             self._exchange.ask("DELETE", self._path, NoneType)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 from uuid import uuid4
 
 import httpx2
 import msgspec
-from typing_extensions import override
 
 from weighbridge.errors import ServerError
 from weighbridge.jobs.model import BatchState, parse_specs
@@ -15,7 +14,6 @@ from weighbridge.settings import read_settings
 from weighbridge.store import Durability
 from weighbridge.store.health import Health
 from weighbridge.store.worker_registry import WorkerInfo
-from weighbridge_producer.client.base import Client
 from weighbridge_producer.client.http_batch import HttpBatch
 from weighbridge_producer.client.http_session import Exchange, NotNowError, decoded, in_path
 from weighbridge_producer.client.http_upload import Upload
@@ -23,7 +21,7 @@ from weighbridge_producer.client.http_upload import Upload
 if TYPE_CHECKING:
     from weighbridge.jobs.model import Priority
     from weighbridge.settings import Settings
-    from weighbridge_producer.client.base import Graders
+    from weighbridge_producer.client.backend import Graders
     from weighbridge_producer.client.http_session import Params
     from weighbridge_producer.input.source import Cases
 
@@ -57,7 +55,7 @@ class _Catalogue(msgspec.Struct):
     graders: list[dict[str, Any]]
 
 
-class HttpClient(Client):
+class HttpClient:
     """A connection to a `weighbridge serve`, by default WEIGHBRIDGE_API_URL with WEIGHBRIDGE_API_KEY.
 
     What may be asked twice is, while the service is away for seconds or busy.
@@ -78,11 +76,15 @@ class HttpClient(Client):
             self.url, key or (own_key.get_secret_value() if own_key else None)
         )
 
-    @override
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     def close(self) -> None:
         self._exchange.close()
 
-    @override
     def submit(
         self,
         cases: Cases,
@@ -138,12 +140,10 @@ class HttpClient(Client):
         batch.durability = Durability(**msgspec.structs.asdict(submitted.durability))
         return batch
 
-    @override
     def batch(self, batch_id: str) -> HttpBatch:
         """Return a handle on a batch; nothing is asked of the service yet."""
         return HttpBatch(self._exchange, batch_id)
 
-    @override
     def batches(self, most: int = 100, *, project: str | None = None) -> list[BatchState]:
         found: list[BatchState] = []
         cursor: str | None = ""
@@ -158,19 +158,15 @@ class HttpClient(Client):
             cursor = listed.next_cursor
         return found
 
-    @override
     def workers(self) -> list[WorkerInfo]:
         return self._exchange.ask("GET", "api/workers", _Workers).workers
 
-    @override
     def drain(self, worker: str) -> None:
         self._exchange.ask("POST", f"api/workers/{in_path(worker)}/drain", dict)
 
-    @override
     def health(self) -> Health:
         return self._exchange.ask("GET", "api/health", Health)
 
-    @override
     def graders(self) -> list[dict[str, Any]]:
         """Return the catalogue of graders installed where the service runs."""
         return self._exchange.ask("GET", "api/graders", _Catalogue).graders

@@ -7,7 +7,6 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import orjson
-from typing_extensions import override
 
 from weighbridge.errors import BatchError, NoSuchResultError, ServerError
 from weighbridge.jobs.chunk import ChunkId
@@ -17,7 +16,7 @@ from weighbridge.lifecycle import close_open_chunks
 from weighbridge.store.audit import Action, AuditLog, Entry, command_line_actor
 from weighbridge.store.result_filter import ResultFilter, ResultPage
 from weighbridge.store.search import Search
-from weighbridge_producer.client.base import ANYTHING, Batch
+from weighbridge_producer.client.backend import ANYTHING, BackendBatch
 from weighbridge_producer.client.collector import ChunkPage, Collector, Cursor
 from weighbridge_producer.submit.feeder import Digester, Feeder
 
@@ -28,12 +27,12 @@ if TYPE_CHECKING:
     from weighbridge.settings import Settings
     from weighbridge.store import BatchOptions, Durability, Store
     from weighbridge.store.audit import Actor
-    from weighbridge_producer.client.base import Result
+    from weighbridge_producer.client.backend import Result
     from weighbridge_producer.client.intervals import IntervalSet
     from weighbridge_producer.input.source import Source
 
 
-class RedisBatch(Batch):
+class RedisBatch(BackendBatch):
     """A handle on one batch in Redis."""
 
     def __init__(
@@ -116,18 +115,15 @@ class RedisBatch(Batch):
                 self.give_up(f"{type(error).__name__}: {error}"[:300])
             raise
 
-    @override
     def status(self) -> BatchState:
         return self._store.state(self.id)
 
-    @override
     def summary(self) -> list[GraderSummary]:
         rows = self._store.summary(self.id)
         if not rows:
             self.status()  # raises when the batch is not there
         return rows
 
-    @override
     def pages(
         self,
         cursor: str | None = None,
@@ -149,7 +145,6 @@ class RedisBatch(Batch):
         """Drop inputs and results of chunks that are written elsewhere now."""
         self._store.free(self.id, chunks)
 
-    @override
     def result(self, custom_id: str) -> list[Result]:
         return self._results_in(self._chunks_of(custom_id), custom_id)
 
@@ -175,7 +170,6 @@ class RedisBatch(Batch):
             )
         return found
 
-    @override
     def search(
         self,
         wanted: ResultFilter = ANYTHING,
@@ -186,11 +180,9 @@ class RedisBatch(Batch):
         owners = _numbers(self._chunks_of(wanted.custom_id)) if wanted.custom_id else None
         return Search(self._store, self.id, wanted, owners).page(cursor, limit, budget_seconds)
 
-    @override
     def options(self) -> BatchOptions:
         return self._store.options(self.id)
 
-    @override
     def case(self, custom_id: str) -> bytes | None:
         return self._case_in(self._chunks_of(custom_id), custom_id)
 
@@ -229,7 +221,6 @@ class RedisBatch(Batch):
             f"batch {self.id} has no case {custom_id[:80]!r}", "ids are matched exactly"
         )
 
-    @override
     def wait(self, timeout_seconds: float | None = None) -> BatchState:
         deadline = None if timeout_seconds is None else time.monotonic() + timeout_seconds
         position = ""
@@ -241,7 +232,6 @@ class RedisBatch(Batch):
             position = entries[-1].position if entries else position
         return state
 
-    @override
     def cancel(self) -> BatchState:
         state = self._end(BatchStatus.CANCELLED)
         self.record(Action.CANCEL, status=str(state.status))
@@ -257,7 +247,6 @@ class RedisBatch(Batch):
                 continue
         return self.status()
 
-    @override
     def retry(self, causes: Collection[str] = RETRYABLE) -> int:
         state = self.status()
         if not state.status.final:
@@ -274,11 +263,9 @@ class RedisBatch(Batch):
         self.record(Action.RETRY, jobs=str(jobs))
         return jobs
 
-    @override
     def pause(self) -> None:
         self._set_paused(paused=True)
 
-    @override
     def unpause(self) -> None:
         self._set_paused(paused=False)
         self._publisher.wake(self.options().queue)
@@ -288,7 +275,6 @@ class RedisBatch(Batch):
             raise BatchError(f"batch {self.id} has ended", "`retry` opens it again")
         self.record(Action.PAUSE if paused else Action.UNPAUSE)
 
-    @override
     def delete(self) -> bool:
         project = self._project()
         deleted = self._store.delete(self.id)

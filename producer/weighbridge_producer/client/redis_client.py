@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any
-
-from typing_extensions import override
+from typing import TYPE_CHECKING, Any, Self
 
 from weighbridge.broker.publisher import Publisher
 from weighbridge.errors import (
@@ -22,7 +20,6 @@ from weighbridge.store.audit import Action, AuditLog, Entry, command_line_actor
 from weighbridge.store.health import Health, HealthCheck
 from weighbridge.store.projects import DEFAULT_PROJECT, check_project
 from weighbridge.store.worker_registry import Fleet, WorkerInfo
-from weighbridge_producer.client.base import Client
 from weighbridge_producer.client.redis_batch import RedisBatch
 from weighbridge_producer.input.source import Source
 from weighbridge_producer.submit.strict import checked
@@ -32,11 +29,11 @@ if TYPE_CHECKING:
 
     from weighbridge.settings import Settings
     from weighbridge.store.audit import Actor
-    from weighbridge_producer.client.base import Graders
+    from weighbridge_producer.client.backend import Graders
     from weighbridge_producer.input.source import Cases
 
 
-class RedisClient(Client):
+class RedisClient:
     """A connection to the Redis that batches live on, by default WEIGHBRIDGE_REDIS_URL.
 
     A `patient` one waits while Redis restarts.
@@ -46,7 +43,6 @@ class RedisClient(Client):
         self,
         url: str | None = None,
         *,
-        key: str | None = None,  # noqa: ARG002 - Redis takes its password in the URL
         settings: Settings | None = None,
         patient: bool = True,
     ) -> None:
@@ -67,12 +63,16 @@ class RedisClient(Client):
         self.fleet = Fleet(self.store.redis)
         self.actor = command_line_actor()  #: who acts, where nobody else is named
 
-    @override
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     def close(self) -> None:
         self.store.close()
         self.publisher.close()
 
-    @override
     def submit(
         self,
         cases: Cases,
@@ -151,27 +151,22 @@ class RedisClient(Client):
                 raise _nobody_has(spec.grader, workers, advertised)
         return versions
 
-    @override
     def batch(self, batch_id: str, actor: Actor | None = None) -> RedisBatch:
         """Return a handle on a batch; what is done with it is done by `actor`, or else by this client's."""
         return RedisBatch(self.store, self.publisher, self.settings, batch_id, actor or self.actor)
 
-    @override
     def batches(self, most: int = 100, *, project: str | None = None) -> list[BatchState]:
         return [state for state, _ in self.store.listed(self.store.batches(most, project=project))]
 
-    @override
     def workers(self) -> list[WorkerInfo]:
         return self.fleet.alive()
 
-    @override
     def health(self, *, project: str | None = None) -> Health:
         workers = self.fleet.alive()
         length = self.publisher.queue_length()
         check = HealthCheck(self.store.redis, workers, self.publisher.queue, length)
         return check.health(project)
 
-    @override
     def drain(self, worker: str, actor: Actor | None = None) -> None:
         living = [info.name for info in self.workers()]
         if worker not in living:
@@ -198,7 +193,6 @@ class RedisClient(Client):
         entry = Entry(action, self.actor, details={"queue": queue[:200]})
         AuditLog(self.store.redis).record(entry)
 
-    @override
     def graders(self) -> list[dict[str, Any]]:
         """Return the catalogue of graders installed here."""
         return default_registry().catalogue()

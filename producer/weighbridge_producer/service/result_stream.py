@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Generator
 
     from weighbridge.store.result_filter import ResultPage
-    from weighbridge_producer.client.base import Page
+    from weighbridge_producer.client.backend import Page
     from weighbridge_producer.client.redis_batch import RedisBatch
     from weighbridge_producer.service.service import Service
     from weighbridge_producer.service.turns import Turns

@@ -15,7 +15,7 @@ from support.grading import grade_open_chunks
 from support.http import HttpServer
 from support.pages import Page
 from weighbridge.store import BatchOptions
-from weighbridge_producer import Client
+from weighbridge_producer.client.redis_client import RedisClient
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -173,7 +173,7 @@ def test_failures_are_grouped_by_cause_with_exemplars_and_the_table_of_each(
 
 def test_causes_that_are_no_failures_are_not_called_so(
     service: HttpServer,
-    client: Client,
+    client: RedisClient,
     worker: WorkerProcess,
 ) -> None:
     batch = client.submit(MIXED)
@@ -228,7 +228,7 @@ def test_a_look_with_numbers_that_cannot_be_is_refused(
 
 
 def test_a_batch_that_is_deleted_meanwhile_says_so_and_is_polled_no_more(
-    service: HttpServer, client: Client
+    service: HttpServer, client: RedisClient
 ) -> None:
     batch = client.submit([case("c")], graders=["true-false"])
     batch.delete()
@@ -335,7 +335,7 @@ def test_a_batch_id_of_any_kind_is_refused_politely(service: HttpServer, name: s
 
 
 def test_a_hostile_source_and_metadata_are_shown_as_text(
-    service: HttpServer, client: Client
+    service: HttpServer, client: RedisClient
 ) -> None:
     attack = '"><script>pwned=1</script><img src=x onerror=pwned=2>\u202egpj.exe'
     options = BatchOptions((), attack, {attack: attack}, "weighbridge")

@@ -14,7 +14,7 @@ import pytest
 from support.examples import MIXED
 from support.http import HttpServer
 from support.pages import Page
-from weighbridge_producer import Client
+from weighbridge_producer.client.redis_client import RedisClient
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -30,7 +30,7 @@ ATTACK = "</pre></details><script>pwned=1</script><img src=x onerror=pwned=2>"
 @pytest.fixture(scope="module")
 def grade(server: EmbeddedServer, worker: WorkerProcess) -> Iterator[Callable[..., Batch]]:
     """Grade cases to their end: `grade(cases, "loop")`."""
-    with Client(server.url) as client:
+    with RedisClient(server.url) as client:
 
         def grade(cases: Any, *graders: Any) -> Batch:
             batch = client.submit(cases, graders=graders)
@@ -264,7 +264,7 @@ def test_results_whose_inputs_are_freed_keep_their_evidence(
     service: HttpServer, grade: Callable[..., Batch], server: EmbeddedServer
 ) -> None:
     batch = grade([traced(*[tool()] * 6)], "loop")
-    with Client(server.url) as client:
+    with RedisClient(server.url) as client:
         assert client.store.redis.hdel(f"wb:{{{batch.id}}}:chunks", "0 lines") == 1
     page = result(service, batch, "run")
     assert "not kept any more" in page.root.one("p", class_="notice").text

@@ -18,7 +18,7 @@ from support.waiting import eventually
 from support.workers import environment
 from weighbridge.store.api_keys import ApiKeys, Role
 from weighbridge.store.audit import AUDIT, Action, AuditLog, Entry, command_line_actor
-from weighbridge_producer import Client
+from weighbridge_producer.client.redis_client import RedisClient
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -106,7 +106,7 @@ def test_a_manage_key_reads_its_projects_entries_and_an_admin_all(guarded: HttpS
 def test_pages_of_the_log_follow_each_other_without_gap_or_repeat(
     own_server: EmbeddedServer,
 ) -> None:
-    with Client(own_server.url) as client:
+    with RedisClient(own_server.url) as client:
         log = AuditLog(client.store.redis)
         for number in range(25):
             project = "a" if number % 2 else "b"
@@ -160,7 +160,7 @@ def test_draining_a_worker_is_recorded(
 
 def test_the_log_is_capped(own_server: EmbeddedServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("weighbridge.store.audit.ENTRIES_LIMIT", 100)
-    with Client(own_server.url) as client:
+    with RedisClient(own_server.url) as client:
         for _ in range(1_000):
             AuditLog(client.store.redis).record(Entry(Action.CANCEL, command_line_actor()))
         assert client.store.redis.xlen(AUDIT) < 400
@@ -169,7 +169,7 @@ def test_the_log_is_capped(own_server: EmbeddedServer, monkeypatch: pytest.Monke
 def test_a_full_server_still_lets_a_batch_be_cancelled(
     own_server: EmbeddedServer, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with Client(own_server.url) as client:
+    with RedisClient(own_server.url) as client:
         batch = client.open("cases", ())
         redis = client.store.redis
         limit = redis.config_get("maxmemory")["maxmemory"]
@@ -225,7 +225,7 @@ def test_the_service_logs_one_line_for_each_action(own_server: EmbeddedServer, f
 
 
 def test_a_damaged_entry_is_passed_over(own_server: EmbeddedServer) -> None:
-    with Client(own_server.url) as client:
+    with RedisClient(own_server.url) as client:
         redis = client.store.redis
         redis.xadd(AUDIT, {"entry": b"{"})
         redis.xadd(AUDIT, {"other": b"x"})

@@ -17,7 +17,7 @@ from weighbridge_producer.service.schemas import state_json
 if TYPE_CHECKING:
     from support.workers import StartWorker, WorkerProcess
     from weighbridge.embedded.server import EmbeddedServer
-    from weighbridge_producer import Client
+    from weighbridge_producer.client.redis_client import RedisClient
 
 #: Paths of no batch; none may be more than not found.
 NO_BATCHES = (
@@ -105,7 +105,7 @@ class TestListing:
 
 class TestLooking:
     def test_a_batch_shows_its_counts_graders_and_options(
-        self, service: HttpServer, client: Client, worker: WorkerProcess
+        self, service: HttpServer, client: RedisClient, worker: WorkerProcess
     ) -> None:
         body = lines_of([*true_false_cases(9), hazard_case("bad", "no-such-grader")])
         batch = client.batch(upload(service.url, body, "?grader=loop").json()["batch_id"])

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from support.servers import TcpServer
     from support.workers import WorkerProcess
     from weighbridge.embedded.server import EmbeddedServer
-    from weighbridge_producer import Client
+    from weighbridge_producer.client.redis_client import RedisClient
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def submitted(service: HttpServer, count: int) -> str:
 class TestTelling:
     @pytest.mark.slow
     def test_counts_are_told_as_they_change_and_then_the_end(
-        self, service: HttpServer, client: Client, worker: WorkerProcess
+        self, service: HttpServer, client: RedisClient, worker: WorkerProcess
     ) -> None:
         batch = submitted(service, 20_000)
         *told, end = events(service, batch)
@@ -109,7 +109,7 @@ class TestTelling:
         assert (last.name, last.data["code"]) == ("problem", "BATCH_NOT_FOUND")
 
     def test_a_comment_comes_when_nothing_else_does(
-        self, service: HttpServer, client: Client, monkeypatch: pytest.MonkeyPatch
+        self, service: HttpServer, client: RedisClient, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(live_batches, "HEARTBEAT_SECONDS", 0.1)
         batch = client.open("cases", ())
@@ -146,7 +146,9 @@ class TestListeners:
         # One look at the start for each, to tell a batch that is not there; then one for all. Workers ask too.
         assert asked < 30 + 2 * looks + 60
 
-    def test_too_many_are_told_to_come_again(self, server: EmbeddedServer, client: Client) -> None:
+    def test_too_many_are_told_to_come_again(
+        self, server: EmbeddedServer, client: RedisClient
+    ) -> None:
         batch = client.open("cases", ())
         with HttpServer(server.url, listeners_at_once=2) as service:
             address = f"{service.url}/api/batches/{batch.id}/events"
@@ -162,7 +164,7 @@ class TestListeners:
                 assert three.status_code == 200
 
     def test_nobody_looks_at_a_batch_that_nobody_listens_to(
-        self, server: EmbeddedServer, client: Client
+        self, server: EmbeddedServer, client: RedisClient
     ) -> None:
         batch = client.open("cases", ())
         with HttpServer(server.url) as service:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from support.workers import WorkerProcess
     from weighbridge.embedded.server import EmbeddedServer
-    from weighbridge_producer import Client
+    from weighbridge_producer.client.redis_client import RedisClient
 
 CASES = lines_of(true_false_cases(3_000))
 
@@ -38,7 +38,7 @@ def key(request: pytest.FixtureRequest) -> str:
 
 class TestSendingAgain:
     def test_the_same_request_gives_the_same_batch(
-        self, service: HttpServer, client: Client, key: str
+        self, service: HttpServer, client: RedisClient, key: str
     ) -> None:
         first = upload(service.url, CASES, "?grader=loop", idempotency_key=key)
         again = upload(service.url, CASES, "?grader=loop", idempotency_key=key)
@@ -82,7 +82,7 @@ class TestSendingAgain:
         assert upload(service.url, CASES, idempotency_key=key).status_code == 201
 
     def test_the_key_of_a_deleted_batch_begins_no_other(
-        self, service: HttpServer, client: Client, key: str
+        self, service: HttpServer, client: RedisClient, key: str
     ) -> None:
         first = upload(service.url, CASES, idempotency_key=key)
         client.batch(first.json()["batch_id"]).delete()
@@ -113,7 +113,7 @@ class TestSendingAgain:
 class TestGoingOn:
     @pytest.mark.slow
     def test_an_upload_that_broke_off_goes_on_where_it_was(
-        self, service: HttpServer, client: Client, worker: WorkerProcess, key: str
+        self, service: HttpServer, client: RedisClient, worker: WorkerProcess, key: str
     ) -> None:
         before = set(client.store.batches())
         with HalfUpload(service.port, idempotency_key=key) as half:
@@ -138,7 +138,7 @@ class TestGoingOn:
         return eventually(answer)
 
     def test_what_is_sent_then_must_begin_as_it_did(
-        self, service: HttpServer, client: Client, key: str
+        self, service: HttpServer, client: RedisClient, key: str
     ) -> None:
         before = set(client.store.batches())
         with HalfUpload(service.port, idempotency_key=key) as half:
@@ -155,7 +155,7 @@ class TestGoingOn:
         assert self.sent_again(service, key).status_code == 201
 
     def test_another_request_with_the_key_is_told_to_wait(
-        self, service: HttpServer, client: Client, key: str
+        self, service: HttpServer, client: RedisClient, key: str
     ) -> None:
         before = set(client.store.batches())
         with HalfUpload(service.port, idempotency_key=key) as half:
@@ -189,7 +189,7 @@ class TestGoingOn:
         assert len({batch for _, batch in answers if batch}) == 1
 
     def test_a_cancelled_batch_is_not_begun_anew(
-        self, service: HttpServer, client: Client, key: str
+        self, service: HttpServer, client: RedisClient, key: str
     ) -> None:
         before = set(client.store.batches())
         with HalfUpload(service.port, idempotency_key=key) as half:
@@ -208,7 +208,7 @@ class TestGoingOn:
 
 
 def test_a_key_whose_holder_died_comes_free_by_itself(
-    service: HttpServer, client: Client, key: str, monkeypatch: pytest.MonkeyPatch
+    service: HttpServer, client: RedisClient, key: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("weighbridge_producer.service.idempotency.LEASE_SECONDS", 0.5)
     held = IdempotencyKeys(client.store.redis).claim("", key, "")

@@ -14,6 +14,7 @@ from support.uploads import NDJSON, HalfUpload, problem
 from support.waiting import eventually
 from weighbridge.store import new_batch_id
 from weighbridge_producer import Client, pages
+from weighbridge_producer.client.redis_client import RedisClient
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -275,7 +276,7 @@ def test_an_idempotency_key_leads_each_caller_to_a_batch_of_their_own(
 def test_the_python_client_names_a_project(
     guarded: HttpServer, keys: dict[str, dict[str, str]], server: EmbeddedServer
 ) -> None:
-    with Client(server.url) as direct:
+    with RedisClient(server.url) as direct:
         batch = direct.submit([LINES], graders=["string-match"], project=ALPHA)
         assert batch.options().project == ALPHA
         assert batch.id in {state.batch_id for state in direct.batches(project=ALPHA)}

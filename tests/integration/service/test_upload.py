@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from support.workers import WorkerProcess
     from weighbridge.embedded.server import EmbeddedServer
-    from weighbridge_producer import Client
+    from weighbridge_producer.client.redis_client import RedisClient
 
 CASES = lines_of(true_false_cases(3_000))
 NO_GRADER = lines_of(
@@ -49,7 +49,7 @@ class TestBodies:
     def test_json_lines_become_a_sealed_batch_however_they_are_packed(
         self,
         service: HttpServer,
-        client: Client,
+        client: RedisClient,
         worker: WorkerProcess,
         packed: Callable[[bytes], bytes],
     ) -> None:
@@ -70,7 +70,7 @@ class TestBodies:
         assert answer.json()["lines"] == 3_000
 
     def test_a_form_brings_graders_metadata_and_a_file(
-        self, service: HttpServer, client: Client, worker: WorkerProcess
+        self, service: HttpServer, client: RedisClient, worker: WorkerProcess
     ) -> None:
         answer = httpx.post(
             f"{service.url}/api/batches",
@@ -106,7 +106,7 @@ class TestBodies:
         assert orjson.loads(answer)["lines"] == 3
 
     def test_graders_are_named_in_the_query_or_in_headers(
-        self, service: HttpServer, client: Client
+        self, service: HttpServer, client: RedisClient
     ) -> None:
         query = "?grader=true-false&grader=string-match&source=run%207.jsonl"
         by_query = upload(service.url, NO_GRADER, query).json()["batch_id"]
@@ -126,7 +126,7 @@ class TestBodies:
         assert (answer.status_code, answer.json()["status"]) == (201, "completed")
 
     def test_the_body_never_lies_in_memory_as_a_whole(
-        self, server: EmbeddedServer, client: Client
+        self, server: EmbeddedServer, client: RedisClient
     ) -> None:
         line = lines_of(true_false_cases(1)).rstrip()[:-1] + b',"metadata":{"pad":"%b"}}\n'
         pieces = (line.replace(b"c0", b"c%d" % n) % (b"x" * 50_000) for n in range(2_000))
@@ -144,7 +144,7 @@ class TestBodies:
 
 class TestBadLines:
     def test_they_are_errored_jobs_with_their_line_and_code(
-        self, service: HttpServer, client: Client, worker: WorkerProcess
+        self, service: HttpServer, client: RedisClient, worker: WorkerProcess
     ) -> None:
         body = CASES[:-1] + b"\n{not json}\n\xff\n" + lines_of(true_false_cases(1)) * 2
         batch = client.batch(upload(service.url, body).json()["batch_id"])
@@ -159,7 +159,7 @@ class TestBadLines:
     def test_an_archive_that_ends_early_is_one_of_them(
         self,
         service: HttpServer,
-        client: Client,
+        client: RedisClient,
         worker: WorkerProcess,
         packed: Callable[[bytes], bytes],
     ) -> None:
@@ -170,7 +170,7 @@ class TestBadLines:
         assert "INPUT_TRUNCATED" in errors
 
     def test_a_bomb_is_not_read_to_its_end(
-        self, service: HttpServer, client: Client, worker: WorkerProcess
+        self, service: HttpServer, client: RedisClient, worker: WorkerProcess
     ) -> None:
         bomb = gzip.compress(b" " * 40 * MIB)
         batch = client.batch(upload(service.url, bomb).json()["batch_id"])
@@ -179,7 +179,7 @@ class TestBadLines:
         assert result["error"]["code"] == "INPUT_TOO_LARGE"
 
     def test_strictly_they_refuse_everything_before_anything_is_submitted(
-        self, service: HttpServer, client: Client
+        self, service: HttpServer, client: RedisClient
     ) -> None:
         before = client.store.batches()
         answer = upload(service.url, CASES + b"{not json}\n", "?strict=true")
@@ -219,7 +219,7 @@ class TestRefusals:
         ],
     )
     def test_what_is_asked_for_and_makes_no_sense_is_refused(
-        self, service: HttpServer, client: Client, query: str, code: str, said: str
+        self, service: HttpServer, client: RedisClient, query: str, code: str, said: str
     ) -> None:
         before = client.store.batches()
         answer = upload(service.url, CASES, query)
@@ -300,7 +300,7 @@ class TestLimits:
         assert (status, orjson.loads(body)["code"]) == (413, "UPLOAD_TOO_LARGE")
 
     def test_a_body_that_grows_too_large_ends_its_batch_as_failed(
-        self, service: HttpServer, client: Client, worker: WorkerProcess
+        self, service: HttpServer, client: RedisClient, worker: WorkerProcess
     ) -> None:
         before = set(client.store.batches())
         answer = httpx.post(
@@ -325,7 +325,9 @@ class TestLimits:
             assert half.answer()[0] == 201
             half.hang_up()
 
-    def test_a_silent_upload_is_broken_off(self, server: EmbeddedServer, client: Client) -> None:
+    def test_a_silent_upload_is_broken_off(
+        self, server: EmbeddedServer, client: RedisClient
+    ) -> None:
         before = set(client.store.batches())
         with (
             HttpServer(server.url, upload_silence_seconds=0.3) as service,
@@ -356,7 +358,7 @@ class TestLimits:
 class TestDisconnecting:
     @pytest.mark.parametrize("length", [None, 10_000_000])
     def test_a_sender_that_hangs_up_leaves_a_failed_batch_that_says_why(
-        self, server: EmbeddedServer, client: Client, worker: WorkerProcess, length: int | None
+        self, server: EmbeddedServer, client: RedisClient, worker: WorkerProcess, length: int | None
     ) -> None:
         with HttpServer(server.url) as service:
             before = set(client.store.batches())

@@ -22,7 +22,7 @@ from support.grading import grade_open_chunks
 from support.servers import TcpServer
 from weighbridge.jobs.model import BatchStatus
 from weighbridge.settings import Settings
-from weighbridge_producer import Client
+from weighbridge_producer.client.redis_client import RedisClient
 from weighbridge_producer.input.source import Source
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def test_a_chunk_cut_anew_after_a_rollback_refuses_the_results_of_the_old_cut(
     durable: TcpServer, tmp_path: Path, before: int, after: int
 ) -> None:
     cases = write_cases(tmp_path / "cases.jsonl", true_false_cases(700))
-    with Client(durable.url, settings=Settings(chunk_limit_jobs=before)) as client:
+    with RedisClient(durable.url, settings=Settings(chunk_limit_jobs=before)) as client:
         store = client.store
         batch = client.open("cases", ())
 
@@ -63,7 +63,7 @@ def test_a_chunk_cut_anew_after_a_rollback_refuses_the_results_of_the_old_cut(
         old = [claimed(store, client.settings.queue, f"old/{number}") for number in range(3)]
         results = [graded(store, batch.id, claim.chunk) for claim in old]
         backup.restore()
-    with Client(durable.url, settings=Settings(chunk_limit_jobs=after)) as client:
+    with RedisClient(durable.url, settings=Settings(chunk_limit_jobs=after)) as client:
         store = client.store
         assert store.position(batch.id).chunks == 1
         client.submit(cases, resume=batch.id)
@@ -85,7 +85,7 @@ def test_a_chunk_of_the_same_lines_is_the_same_after_a_rollback(
 ) -> None:
     """What was graded of it before the rollback counts: nothing in it has changed."""
     cases = write_cases(tmp_path / "cases.jsonl", true_false_cases(100))
-    with Client(durable.url, settings=Settings(chunk_limit_jobs=10)) as client:
+    with RedisClient(durable.url, settings=Settings(chunk_limit_jobs=10)) as client:
         store, batch = client.store, client.open("cases", ())
         backup = Backup(durable)
         client.submit(cases, resume=batch.id)

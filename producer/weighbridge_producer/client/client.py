@@ -1,72 +1,45 @@
-"""What a client and its batches can do, over Redis and over HTTP alike."""
+"""The client and its batches, over Redis and over HTTP alike."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
-import orjson
-
-from weighbridge.errors import counted
-from weighbridge.store.result_filter import ResultFilter
+from weighbridge.errors import ServerError
+from weighbridge.settings import read_settings
+from weighbridge_producer.client.backend import ANYTHING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator
 
-    from weighbridge.jobs.model import BatchState, GraderSpec, GraderSummary, Priority
+    from weighbridge.jobs.model import BatchState, GraderSummary, Priority
     from weighbridge.settings import Settings
     from weighbridge.store import BatchOptions, Durability
     from weighbridge.store.health import Health
-    from weighbridge.store.result_filter import ResultPage
+    from weighbridge.store.result_filter import ResultFilter, ResultPage
     from weighbridge.store.worker_registry import WorkerInfo
+    from weighbridge_producer.client.backend import Graders, Page, Result
+    from weighbridge_producer.client.http_batch import HttpBatch
+    from weighbridge_producer.client.http_client import HttpClient
+    from weighbridge_producer.client.redis_batch import RedisBatch
+    from weighbridge_producer.client.redis_client import RedisClient
     from weighbridge_producer.input.source import Cases
-
-    Graders = Sequence[str | Mapping[str, Any] | GraderSpec]
-
-Result = dict[str, Any]  #: one result line, decoded
-ANYTHING = ResultFilter()
-
-
-@dataclass(frozen=True, slots=True)
-class Page:
-    """Some result lines, whole, and the place after them."""
-
-    lines: bytes
-    cursor: str  #: give it back to go on after the page
 
 
 class Client:
-    """A connection to where batches live: `Client(url)` is a RedisClient or an HttpClient, by the URL's scheme.
+    """A connection to where batches live: Redis itself, or a service over HTTP, by the URL's scheme.
 
     `url` is that of a Redis (`redis://`, `rediss://`, `unix://`) or of `weighbridge serve` (`http://`, `https://`), by
     default WEIGHBRIDGE_API_URL or else WEIGHBRIDGE_REDIS_URL. `key` is the API key that a `weighbridge serve` may ask
     for, by default WEIGHBRIDGE_API_KEY.
     """
 
-    url: str
-    settings: Settings
-
-    def __new__(
-        cls,
-        url: str | None = None,
-        *,
-        key: str | None = None,  # noqa: ARG004 - for __init__, which Python calls with the same arguments
-        settings: Settings | None = None,
-        patient: bool = True,  # noqa: ARG004 - likewise, where it is one on Redis
-    ) -> Self:
-        """Choose the kind of client by the URL's scheme, as pathlib.Path does by the system."""
-        if cls is not Client:
-            return super().__new__(cls)
-        from weighbridge_producer.client.connect import kind_for
-
-        kind: Any = kind_for(url, settings)
-        chosen: Self = object.__new__(kind)
-        return chosen
-
     def __init__(
         self, url: str | None = None, *, key: str | None = None, settings: Settings | None = None
     ) -> None:
-        raise NotImplementedError
+        settings = settings or read_settings()
+        self._backend = _backend_of(url, key, settings)
+        self.url = self._backend.url
+        self.settings = settings
 
     def __enter__(self) -> Self:
         return self
@@ -76,7 +49,7 @@ class Client:
 
     def close(self) -> None:
         """Drop the connections."""
-        raise NotImplementedError
+        self._backend.close()
 
     def submit(
         self,
@@ -105,74 +78,86 @@ class Client:
         be graded raises nothing: it becomes an errored job; but to be `strict`, all lines are read
         before anything is submitted, and one that cannot be graded raises InvalidInputError.
         """
-        raise NotImplementedError
+        batch = self._backend.submit(
+            cases,
+            graders=graders,
+            metadata=metadata,
+            resume=resume,
+            strict=strict,
+            priority=priority,
+            project=project,
+        )
+        return Batch(batch)
 
     def batch(self, batch_id: str) -> Batch:
         """Return a handle on a batch; nothing is asked of the server yet."""
-        raise NotImplementedError
+        return Batch(self._backend.batch(batch_id))
 
     def batches(self, most: int = 100, *, project: str | None = None) -> list[BatchState]:
         """Return the newest batches, of one project or of all that may be seen, newest first.
 
         Those that cannot be read, gone ones say, are left out.
         """
-        raise NotImplementedError
+        return self._backend.batches(most, project=project)
 
     def workers(self) -> list[WorkerInfo]:
         """Return the living workers."""
-        raise NotImplementedError
+        return self._backend.workers()
 
     def drain(self, worker: str) -> None:
         """Ask a worker to finish what it has and leave; NoSuchWorkerError when none has that name."""
-        raise NotImplementedError
+        self._backend.drain(worker)
 
     def health(self) -> Health:
         """Return whether work goes on, and what holds it up."""
-        raise NotImplementedError
+        return self._backend.health()
 
     def graders(self) -> list[dict[str, Any]]:
         """Return the catalogue of graders."""
-        raise NotImplementedError
+        return self._backend.graders()
 
 
 class Batch:
     """A handle on one batch."""
 
-    id: str
-    #: How safe the batch was on the server when it was sealed; None where this handle has not submitted it.
-    durability: Durability | None = None
+    def __init__(self, backend: RedisBatch | HttpBatch) -> None:
+        self._backend = backend
+        self.id = backend.id
+
+    @property
+    def durability(self) -> Durability | None:
+        """How safe the batch was on the server when it was sealed; None where this handle has not submitted it."""
+        return self._backend.durability
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.id!r})"
+        return f"Batch({self.id!r})"
 
     def status(self) -> BatchState:
         """Return the batch's state at this moment."""
-        raise NotImplementedError
+        return self._backend.status()
 
     def summary(self) -> list[GraderSummary]:
         """Return what each label's jobs came to so far."""
-        raise NotImplementedError
+        return self._backend.summary()
 
     def options(self) -> BatchOptions:
         """Return what the batch was submitted with."""
-        raise NotImplementedError
+        return self._backend.options()
 
     def pages(self, cursor: str | None = None, *, follow: bool = True) -> Iterator[Page]:
         """Yield result lines as bytes, some at a time, each page with the cursor after it."""
-        raise NotImplementedError
+        return self._backend.pages(cursor, follow=follow)
 
     def results(self, cursor: str | None = None, *, follow: bool = True) -> Iterator[Result]:
         """Yield results as they are recorded, until the batch has ended; without `follow`, those there are now."""
-        for page in self.pages(cursor, follow=follow):
-            for line in page.lines.splitlines():
-                yield orjson.loads(line)
+        return self._backend.results(cursor, follow=follow)
 
     def result(self, custom_id: str) -> list[Result]:
         """Return the results of one case, one for each of its graders.
 
         Raises NoSuchResultError when no case has that id, or it is not finished.
         """
-        raise NotImplementedError
+        return self._backend.result(custom_id)
 
     def search(
         self, wanted: ResultFilter = ANYTHING, cursor: str | None = None, limit: int = 50
@@ -181,40 +166,52 @@ class Batch:
 
         Raises StaleCursorError for a cursor of before a retry, InvalidFilterError for a limit that is none.
         """
-        raise NotImplementedError
+        return self._backend.search(wanted, cursor, limit)
 
     def case(self, custom_id: str) -> bytes | None:
         """Return the line of a case as it was submitted; None when the batch's inputs are freed.
 
         A trace that was submitted bare is the case that it became. Raises NoSuchResultError when no case has that id.
         """
-        raise NotImplementedError
+        return self._backend.case(custom_id)
 
     def wait(self, timeout_seconds: float | None = None) -> BatchState:
         """Wait until the batch has ended and return its state; TimeoutError after `timeout_seconds`."""
-        raise NotImplementedError
-
-    def _not_done(self, state: BatchState) -> TimeoutError:
-        return TimeoutError(
-            f"batch {self.id} is not done: {counted(state.counts.pending, 'job')} still to be graded"
-        )
+        return self._backend.wait(timeout_seconds)
 
     def cancel(self) -> BatchState:
         """Cancel what is not graded yet; what is stays. An ended batch stays as it is."""
-        raise NotImplementedError
+        return self._backend.cancel()
 
     def retry(self) -> int:
         """Grade again the chunks of jobs whose errors another try may mend; return how many such jobs there are."""
-        raise NotImplementedError
+        return self._backend.retry()
 
     def pause(self) -> None:
         """Let workers begin no more of the batch, until `unpause`; BatchError when it has ended."""
-        raise NotImplementedError
+        self._backend.pause()
 
     def unpause(self) -> None:
         """Let workers go on with the batch."""
-        raise NotImplementedError
+        self._backend.unpause()
 
     def delete(self) -> bool:
         """Drop the batch, its inputs and results; False when there was nothing."""
-        raise NotImplementedError
+        return self._backend.delete()
+
+
+def _backend_of(url: str | None, key: str | None, settings: Settings) -> RedisClient | HttpClient:
+    """Return what speaks to a URL, by its scheme, or without one to what the settings name."""
+    if url is not None and "://" not in url:
+        raise ServerError(
+            "the address names no scheme",
+            "write http://host:port for a service, or redis://host:port/db for a Redis",
+        )
+    address = url.strip().lower() if url else "http://" if settings.api_url else ""
+    if address.startswith(("http://", "https://")):
+        from weighbridge_producer.client.http_client import HttpClient
+
+        return HttpClient(url, key=key, settings=settings)
+    from weighbridge_producer.client.redis_client import RedisClient
+
+    return RedisClient(url, settings=settings)

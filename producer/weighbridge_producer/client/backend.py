@@ -1,0 +1,58 @@
+"""What the handles on batches share, whichever backend they ask: Redis itself, or a service over HTTP."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from weighbridge.errors import counted
+from weighbridge.jobs.model import GraderSpec
+from weighbridge.store.result_filter import ResultFilter
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from weighbridge.jobs.model import BatchState
+    from weighbridge.store import Durability
+
+Graders = Sequence[str | Mapping[str, Any] | GraderSpec]
+Result = dict[str, Any]  #: one result line, decoded
+ANYTHING = ResultFilter()
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Some result lines, whole, and the place after them."""
+
+    lines: bytes
+    cursor: str  #: give it back to go on after the page
+
+
+class BackendBatch(ABC):
+    """A handle on one batch at a backend."""
+
+    id: str
+    #: How safe the batch was on the server when it was sealed; None where this handle has not submitted it.
+    durability: Durability | None = None
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.id!r})"
+
+    @abstractmethod
+    def pages(self, cursor: str | None = None, *, follow: bool = True) -> Iterator[Page]:
+        """Yield result lines as bytes, some at a time, each page with the cursor after it."""
+
+    def results(self, cursor: str | None = None, *, follow: bool = True) -> Iterator[Result]:
+        """Yield results as they are recorded, until the batch has ended; without `follow`, those there are now."""
+        for page in self.pages(cursor, follow=follow):
+            for line in page.lines.splitlines():
+                yield orjson.loads(line)
+
+    def _not_done(self, state: BatchState) -> TimeoutError:
+        return TimeoutError(
+            f"batch {self.id} is not done: {counted(state.counts.pending, 'job')} still to be graded"
+        )
