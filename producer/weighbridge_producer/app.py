@@ -105,4 +105,4 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     # Their threads end the batches that they were filling, which takes the client: it is closed after this.
     await run_in_threadpool(service.upload_threads.shutdown)
     await service.key_watch.close()
-    await service.trials.close()
+    await service.sandbox.close()

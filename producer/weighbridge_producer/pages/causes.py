@@ -13,8 +13,7 @@ from weighbridge.jobs.model import NAME_LIMIT
 from weighbridge.store.result_filter import ResultFilter
 from weighbridge_producer.pages.addresses import batch_at, result_at
 from weighbridge_producer.pages.rendering import page
-from weighbridge_producer.service.auth import ReadBatch
-from weighbridge_producer.service.turns import SearchTurn
+from weighbridge_producer.service.auth import ReadBatch, SearchTurn
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

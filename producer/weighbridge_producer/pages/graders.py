@@ -59,7 +59,8 @@ async def try_grader(
     if not form.is_valid or any(entry.problem for entry in inputs):
         return _page(request, service, grader, form, inputs, status_code=422)
     job = orjson.dumps({"inputs": values, "config": form.config})
-    answer = await service.trials.grade(grader_id, job, identity.project)
+    with await service.trials.turn(identity.project):
+        answer = await service.sandbox.grade(grader_id, job)
     result, error = answer.get("result"), answer.get("error")
     return _page(request, service, grader, form, inputs, result=result, error=error)
 

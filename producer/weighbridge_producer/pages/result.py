@@ -15,9 +15,8 @@ from weighbridge_producer.pages.charts import hue_of, loop_strip, totals_chart
 from weighbridge_producer.pages.evidence import shown_evidence
 from weighbridge_producer.pages.rendering import page
 from weighbridge_producer.sandbox.case_reader import TooMuchError, read_apart
-from weighbridge_producer.service.auth import ReadBatch, Reader
+from weighbridge_producer.service.auth import LargeRead, ReadBatch, Reader
 from weighbridge_producer.service.service import Served
-from weighbridge_producer.service.turns import LargeRead
 from weighbridge_producer.trace_view.case_view import (
     TEXT_ON_STEP_PAGE,
     CaseView,

@@ -17,9 +17,8 @@ from weighbridge_producer.pages.addresses import batch_at, result_at
 from weighbridge_producer.pages.causes import why
 from weighbridge_producer.pages.rendering import page
 from weighbridge_producer.pages.result import tone_of
-from weighbridge_producer.service.auth import ReadBatch
+from weighbridge_producer.service.auth import ReadBatch, SearchTurn
 from weighbridge_producer.service.problems import problem_of
-from weighbridge_producer.service.turns import SearchTurn
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

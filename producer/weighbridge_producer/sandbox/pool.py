@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from asyncio.subprocess import Process
 
     from weighbridge.settings import Settings
-    from weighbridge_producer.limits import Slots
 
 _START_SECONDS = 20.0
 _GRACE_SECONDS = 1.0  #: over the deadline, for what no signal interrupts
@@ -26,24 +25,19 @@ _REPLY_LIMIT_BYTES = 64 * 1024 * 1024
 
 
 class Trials:
-    """Grades single jobs; `reply = await trials.grade("budget", b'{"inputs": {...}}', "default")`."""
+    """Grades single jobs; `reply = await trials.grade("budget", b'{"inputs": {...}}')`."""
 
-    def __init__(self, settings: Settings, slots: Slots) -> None:
-        """Grade as many at once as there are slots."""
+    def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._slots = slots
         self._idle: list[_Child] = []
 
-    async def grade(self, grader_id: str, body: bytes, project: str) -> dict[str, Any]:
+    async def grade(self, grader_id: str, body: bytes) -> dict[str, Any]:
         """Return what a job came to: `grader`, `grader_version`, `status`, `result`, `error` and `receipt`.
 
         `body` is JSON, `{"inputs": {...}, "config": {...} or null}`, and may be hostile: what is wrong with it is the
-        `error`. Raises TrialsBusyError when too many ask at once, in all or in the project.
+        `error`. Raises TrialsBusyError when no process can be started.
         """
-        with await self._slots.turn(project):
-            return await self._grade(f"{grader_id}\n".encode() + body)
-
-    async def _grade(self, request: bytes) -> dict[str, Any]:
+        request = f"{grader_id}\n".encode() + body
         seconds = self._settings.job_deadline_seconds
         try:
             child = await self._living_child()

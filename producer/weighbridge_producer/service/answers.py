@@ -8,16 +8,14 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.settings import KIB
-from weighbridge.store.projects import DEFAULT_PROJECT
-from weighbridge_producer.service.key_watch import PROJECT
-from weighbridge_producer.service.turns import end_turn
+from weighbridge_producer.service.limits import end_turn, project_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, MutableMapping
 
     from starlette.types import Message, Scope, Send
 
-    from weighbridge_producer.limits import ByteBudget
+    from weighbridge_producer.service.limits import ByteBudget
 
 PIECE_BYTES = (
     256 * KIB
@@ -70,7 +68,7 @@ async def counted_pieces(
         end_turn(scope)
         yield body
         return
-    with await budget.turn(scope.get(PROJECT, DEFAULT_PROJECT), len(body)):
+    with await budget.turn(project_of(scope), len(body)):
         end_turn(scope)
         deadline = time.monotonic() + _seconds_for(body)
         for first in range(0, len(body), PIECE_BYTES):

@@ -1,4 +1,4 @@
-"""Who asks, what their key's role lets them do, and which batches it opens."""
+"""API-key authentication: who asks, what their role lets them do, which batches they open, and their turn to read."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from weighbridge.store.audit import Actor
 from weighbridge.store.projects import DEFAULT_PROJECT, check_project
 from weighbridge_producer.client.redis_batch import RedisBatch
 from weighbridge_producer.service.key_watch import PROJECT, key_ended
+from weighbridge_producer.service.limits import TURN_SECONDS, take_turn
 from weighbridge_producer.service.problems import ProblemError
 from weighbridge_producer.service.service import Served, Service
 
@@ -129,6 +130,21 @@ async def _manageable(batch_id: BatchId, service: Served, identity: Manager) -> 
 ReadBatch = Annotated[RedisBatch, Depends(_readable)]
 SubmitBatch = Annotated[RedisBatch, Depends(_submittable)]
 ManageBatch = Annotated[RedisBatch, Depends(_manageable)]
+
+
+async def _large_read(request: Request, service: Served, _: Reader) -> None:
+    await take_turn(request.scope, service.reads, patience_seconds=TURN_SECONDS)
+
+
+async def search_turn(request: Request, service: Served, _: Reader) -> None:
+    """Wait for a turn to look through results."""
+    await take_turn(request.scope, service.searches, patience_seconds=TURN_SECONDS)
+
+
+#: A turn to read a case with its results, of up to 32 MiB each. It comes after the key: who has none does not wait.
+LargeRead = Annotated[None, Depends(_large_read)]
+#: A turn to look through results.
+SearchTurn = Annotated[None, Depends(search_turn)]
 
 
 def resumable_batch(service: Service, identity: Identity, batch_id: str) -> RedisBatch:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from fastapi import Request
 
-    from weighbridge_producer.limits import ByteBudget
+    from weighbridge_producer.service.limits import ByteBudget
 
 #: Read of a body over the limit, and thrown away: who sends a little too much hears why, and no broken connection.
 _DRAINED_BYTES = 16 * MIB

@@ -147,29 +147,6 @@ class ProblemError(Exception):
         self.problem = Problem(status, code, detail, hint, headers or {})
 
 
-_BUSY = {
-    "UPLOADS": "send it again in a moment, or run more copies of the service",
-    "LISTENERS": "ask for GET /api/batches/{id} now and then, or run more copies of the service",
-    "STREAMS": "ask for pages (format=json), or come again in a moment",
-    "READS": "ask again in a moment",
-    "SEARCHES": "ask again in a moment",
-    "PREVIEWS": "look again in a moment, or submit it: each line is checked all the same",
-    "BODIES": "send it again in a moment",
-}
-
-
-def busy(what: str, most: int) -> Callable[[], ProblemError]:
-    """Return what makes the problem of a limit that is reached, by the process or by one project."""
-    unit = " bytes" if what == "BODIES" else ""
-    detail = f"this process takes {most:,}{unit} at once, and one project its share of them"
-
-    def refusal() -> ProblemError:
-        headers = {"Retry-After": "5"} | ({"Connection": "close"} if what == "BODIES" else {})
-        return ProblemError(503, f"TOO_MANY_{what}", detail, _BUSY[what], headers)
-
-    return refusal
-
-
 def problem_of(error: WeighbridgeError, status: int | None = None) -> Problem:
     """Return the problem that one of our errors is."""
     known = next(STATUS_OF[kind] for kind in type(error).__mro__ if kind in STATUS_OF)

@@ -12,15 +12,16 @@ from anyio import to_thread
 from weighbridge.errors import ServerUnavailableError, StaleCursorError
 from weighbridge.store.result_filter import ResultFilter
 from weighbridge_producer.service.answers import counted_pieces
+from weighbridge_producer.service.limits import take_turn
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable, Generator
+    from collections.abc import AsyncGenerator, Callable, Generator, MutableMapping
+    from typing import Any
 
     from weighbridge.store.result_filter import ResultPage
     from weighbridge_producer.client.backend import Page
     from weighbridge_producer.client.redis_batch import RedisBatch
     from weighbridge_producer.service.service import Service
-    from weighbridge_producer.service.turns import Turns
 
     T = TypeVar("T")
 
@@ -40,14 +41,17 @@ class ResultStream:
         wanted: ResultFilter,
         cursor: str | None,
         *,
-        turns: Turns,
+        scope: MutableMapping[str, Any],
         follow: bool,
         marked: bool = False,
     ) -> None:
-        """Begin at a place; a `marked` stream tells the place after each chunk, and takes one that it told."""
+        """Begin at a place; a `marked` stream tells the place after each chunk, and takes one that it told.
+
+        `scope` is the request's, whose turns the stream takes.
+        """
         self._service = service
         self._store = service.client.store
-        self._turns = turns
+        self._scope = scope
         self._pages: Generator[Page] | None = None  #: of `_all`, where it has read on to
         self._batch = batch
         self._wanted = wanted
@@ -87,7 +91,7 @@ class ResultStream:
                     yield MARK + b"null\n"
 
     async def _next_lines(self) -> bytes:
-        turn = await self._turns.take(self._service.stream_reads)
+        turn = await take_turn(self._scope, self._service.stream_reads)
         lines = await self._in_thread(self._read_on)
         if not lines:
             turn.release()
@@ -108,7 +112,7 @@ class ResultStream:
         return page.lines
 
     def _counted(self, lines: bytes) -> AsyncGenerator[bytes]:
-        return counted_pieces(self._turns.scope, self._service.stream_bytes, lines)
+        return counted_pieces(self._scope, self._service.stream_bytes, lines)
 
     async def _matching(self) -> AsyncGenerator[bytes]:
         passed_on = 0  # of the lines after the cursor
@@ -116,7 +120,7 @@ class ResultStream:
             async for is_news in rounds:
                 more = is_news
                 while more:
-                    turn = await self._turns.take(self._service.searches)
+                    turn = await take_turn(self._scope, self._service.searches)
                     page = await self._in_thread(self._look)
                     found, cursor = len(page.lines), page.cursor
                     lines = b"\n".join([*page.lines[passed_on:], b""])

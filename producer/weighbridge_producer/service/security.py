@@ -15,9 +15,9 @@ from starlette.requests import ClientDisconnect, Request
 from weighbridge.errors import KeyRefusedError
 from weighbridge_producer.service.answers import AnswerSender, SlowReaderError
 from weighbridge_producer.service.key_watch import key_ended
+from weighbridge_producer.service.limits import end_turn
 from weighbridge_producer.service.live_batches import problem_event
 from weighbridge_producer.service.problems import Problem, answer, problem_of
-from weighbridge_producer.service.turns import end_turn
 
 if TYPE_CHECKING:
     from collections.abc import Callable

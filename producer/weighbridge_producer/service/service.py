@@ -14,13 +14,12 @@ from weighbridge.errors import TrialsBusyError
 from weighbridge.settings import MIB
 from weighbridge.store.api_keys import ApiKeys
 from weighbridge.store.audit import Actor, AuditLog
-from weighbridge_producer.limits import ByteBudget, Slots
 from weighbridge_producer.sandbox.case_reader import TooMuchError
 from weighbridge_producer.sandbox.pool import Trials
 from weighbridge_producer.service.key_watch import KeyWatch
+from weighbridge_producer.service.limits import ByteBudget, Slots, too_many
 from weighbridge_producer.service.live_batches import LiveBatches
 from weighbridge_producer.service.metrics import RequestMetrics
-from weighbridge_producer.service.problems import busy
 from weighbridge_producer.service.project_index import ProjectIndex
 from weighbridge_producer.service.rate_limit import RateLimit
 
@@ -65,57 +64,37 @@ class Service:
         self.probe_threads = CapacityLimiter(_PROBE_THREADS)
         self.live = LiveBatches(client, self.closing)
         self._make_limits()
+        self.sandbox = Trials(self.settings)
         names = (name.strip().lower() for name in (client.settings.public_hosts or "").split(","))
         #: The names it answers to, besides this machine's own; empty: any, where keys are required.
         self.public_hosts = frozenset(filter(None, names))
 
     def _make_limits(self) -> None:
-        settings, share = self.settings, self._share
-        uploads, listeners = settings.uploads_at_once, settings.listeners_at_once
-        self.uploads = Slots(uploads, share(uploads), busy("UPLOADS", uploads))
+        uploads, listeners = self.settings.uploads_at_once, self.settings.listeners_at_once
+        self.uploads = self._slots("UPLOADS", uploads)
         self.upload_threads = ThreadPoolExecutor(uploads, "upload")
-        self.large_lines = Slots(
-            *(_LARGE_LINES, share(_LARGE_LINES), busy("UPLOADS", _LARGE_LINES)),
-            waiting_of_one=uploads,
+        self.large_lines = self._slots("UPLOADS", _LARGE_LINES, waiting=uploads)
+        self.listeners = self._slots("LISTENERS", listeners)
+        self.result_streams = Slots(_STREAMS, _STREAMS // 2, too_many("STREAMS", _STREAMS))
+        self.stream_reads = self._slots("STREAMS", _READS, waiting=_STREAMS)
+        self.reads = self._slots("READS", _READS, waiting=_WAITING)
+        self.searches = self._slots("SEARCHES", _SEARCHES, waiting=_WAITING + _STREAMS)
+        self.previews = self._slots("PREVIEWS", _PREVIEWS, waiting=_PREVIEWS_WAITING)
+        self.large_cases = Slots(_LARGE_CASES, self._share(_LARGE_CASES + 1), _too_many_large_cases)
+        self.trials = Slots(
+            *(_TRIALS, self._share(_TRIALS), _too_many_trials),
+            waiting_of_one=self._share(_TRIALS_WAITING),
         )
-        self.listeners = Slots(listeners, share(listeners), busy("LISTENERS", listeners))
-        self.result_streams = Slots(_STREAMS, _STREAMS // 2, busy("STREAMS", _STREAMS))
-        self.reads = Slots(_READS, share(_READS), busy("READS", _READS), waiting_of_one=_WAITING)
-        self.searches = Slots(
-            _SEARCHES,
-            share(_SEARCHES),
-            busy("SEARCHES", _SEARCHES),
-            waiting_of_one=_WAITING + _STREAMS,
-        )
-        self.previews = Slots(
-            *(_PREVIEWS, share(_PREVIEWS), busy("PREVIEWS", _PREVIEWS)),
-            waiting_of_one=_PREVIEWS_WAITING,
-        )
-        self.large_cases = Slots(_LARGE_CASES, share(_LARGE_CASES + 1), _too_many_large_cases)
-        self.arriving_bytes = ByteBudget(
-            _ARRIVING_BYTES, share(_ARRIVING_BYTES), busy("BODIES", _ARRIVING_BYTES)
-        )
-        self.answer_bytes = ByteBudget(
-            *(_ANSWER_BYTES, share(_ANSWER_BYTES), busy("READS", _ANSWER_BYTES)),
-            waiting_of_one=settings.listeners_at_once,
-        )
+        self.arriving_bytes = self._bytes("BODIES", _ARRIVING_BYTES)
+        self.answer_bytes = self._bytes("READS", _ANSWER_BYTES, waiting=listeners)
         # Streams apart: those that nobody reads must not hold up the pages of the same project.
-        self.stream_bytes = ByteBudget(
-            *(_ANSWER_BYTES, share(_ANSWER_BYTES), busy("STREAMS", _ANSWER_BYTES)),
-            waiting_of_one=_STREAMS,
-        )
-        self.stream_reads = Slots(
-            _READS, share(_READS), busy("STREAMS", _READS), waiting_of_one=_STREAMS
-        )
-        self.trials = Trials(settings, self._trial_slots())
+        self.stream_bytes = self._bytes("STREAMS", _ANSWER_BYTES, waiting=_STREAMS)
 
-    def _trial_slots(self) -> Slots:
-        def refusal() -> TrialsBusyError:
-            return TrialsBusyError("many try graders at once here, or in this project")
+    def _slots(self, what: str, most: int, *, waiting: int = 0) -> Slots:
+        return Slots(most, self._share(most), too_many(what, most), waiting_of_one=waiting)
 
-        return Slots(
-            *(_TRIALS, self._share(_TRIALS), refusal), waiting_of_one=self._share(_TRIALS_WAITING)
-        )
+    def _bytes(self, what: str, most: int, *, waiting: int = 0) -> ByteBudget:
+        return ByteBudget(most, self._share(most), too_many(what, most), waiting_of_one=waiting)
 
     def _share(self, most: int) -> int:
         """Return what one project may have of a limit: half of it, where there can be others."""
@@ -124,6 +103,10 @@ class Service:
 
 def _too_many_large_cases() -> TooMuchError:
     return TooMuchError("many large cases are being read: load the page again in a moment")
+
+
+def _too_many_trials() -> TrialsBusyError:
+    return TrialsBusyError("many try graders at once here, or in this project")
 
 
 def served(connection: HTTPConnection) -> Service:

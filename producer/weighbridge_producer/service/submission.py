@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from weighbridge_producer.client.redis_batch import RedisBatch
     from weighbridge_producer.input.encoding import SourceLine
     from weighbridge_producer.input.source import Cases
-    from weighbridge_producer.limits import Slot
     from weighbridge_producer.service.auth import Identity
     from weighbridge_producer.service.body_stream import BodyStream
+    from weighbridge_producer.service.limits import Slot
     from weighbridge_producer.service.service import Service
     from weighbridge_producer.service.submission_params import Order
 

@@ -16,9 +16,9 @@ from support.grading import graded
 from support.http import HttpServer
 from support.uploads import problem
 from support.waiting import eventually
-from weighbridge_producer.limits import ByteBudget
 from weighbridge_producer.service import protocol, slow_readers
-from weighbridge_producer.service.problems import ProblemError, busy
+from weighbridge_producer.service.limits import ByteBudget, too_many
+from weighbridge_producer.service.problems import ProblemError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -91,7 +91,7 @@ def test_a_look_at_a_bomb_takes_no_longer_than_at_anything_else(
 
 
 def test_what_arrives_at_once_is_held_within_a_limit() -> None:
-    held = ByteBudget(10, 10, busy("BODIES", 10))
+    held = ByteBudget(10, 10, too_many("BODIES", 10))
     with held.account("default") as one, held.account("default") as other:
         one(6)
         with pytest.raises(ProblemError) as refused:

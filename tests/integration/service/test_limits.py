@@ -13,7 +13,7 @@ import pytest
 from support.http import HttpServer
 from support.uploads import NDJSON, HalfUpload, problem
 from support.waiting import eventually
-from weighbridge_producer.limits import ByteBudget, Slot, Slots
+from weighbridge_producer.service.limits import ByteBudget, Slot, Slots
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -169,7 +169,7 @@ def test_listeners_of_one_project_leave_room_for_another(guarded: HttpServer) ->
 
 def test_slow_trials_of_one_project_do_not_hold_up_another(guarded: HttpServer) -> None:
     greedy, modest = key_of(guarded, "greedy"), key_of(guarded, "modest")
-    hog = guarded.service.trials._slots
+    hog = guarded.service.trials
     with ExitStack() as stack:
         stack.enter_context(hog.take("greedy"))
         began = time.monotonic()

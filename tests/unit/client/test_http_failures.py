@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from weighbridge_producer.limits import ByteBudget
 from weighbridge_producer.service.key_watch import KeyWatch
+from weighbridge_producer.service.limits import ByteBudget
 from weighbridge_producer.service.security import Security
 
 if TYPE_CHECKING:

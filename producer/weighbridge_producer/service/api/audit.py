@@ -8,10 +8,9 @@ from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 from starlette.concurrency import run_in_threadpool
 
-from weighbridge_producer.service.auth import Manager
+from weighbridge_producer.service.auth import Manager, search_turn
 from weighbridge_producer.service.schemas import AuditPageShape
 from weighbridge_producer.service.service import Served
-from weighbridge_producer.service.turns import search_turn
 
 PAGE_LIMIT = 1_000
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Response
 
-from weighbridge_producer.service.auth import ReadBatch
+from weighbridge_producer.service.auth import LargeRead, ReadBatch
 from weighbridge_producer.service.problems import ProblemError
-from weighbridge_producer.service.turns import LargeRead
 
 router = APIRouter(prefix="/api/batches", tags=["results"])
 

@@ -75,7 +75,8 @@ async def grade(
     _check_known(grader_id)
     limit = service.settings.try_it_limit_bytes
     body = await whole_body(request, limit, identity.project)
-    answer = await service.trials.grade(grader_id, body, identity.project)
+    with await service.trials.turn(identity.project):
+        answer = await service.sandbox.grade(grader_id, body)
     if error := answer.pop("error"):
         raise ProblemError(422, error["code"], error["message"], error["hint"])
     return answer

@@ -14,13 +14,12 @@ from weighbridge.errors import NoSuchResultError
 from weighbridge.graders.base import Verdict
 from weighbridge.jobs.model import NAME_LIMIT, JobStatus
 from weighbridge.store.result_filter import TEXT_LIMIT, ResultFilter
-from weighbridge_producer.service.auth import ReadBatch, Reader
+from weighbridge_producer.service.auth import LargeRead, ReadBatch, Reader, search_turn
 from weighbridge_producer.service.held_stream import HeldStream
 from weighbridge_producer.service.problems import ProblemError
 from weighbridge_producer.service.result_stream import ResultStream
 from weighbridge_producer.service.schemas import CaseResultsShape, ResultPageShape
 from weighbridge_producer.service.service import Served
-from weighbridge_producer.service.turns import LargeRead, Turns, search_turn
 
 if TYPE_CHECKING:
     from weighbridge.store.result_filter import ResultPage
@@ -91,7 +90,7 @@ async def list_results(
             *(service, batch, wanted, query.cursor or None),
             follow=query.follow,
             marked=query.marked,
-            turns=Turns(request.scope, identity.project),
+            scope=request.scope,
         )
         with ExitStack() as held:
             limits = [service.result_streams, *([service.listeners] if query.follow else [])]

@@ -1,4 +1,9 @@
-"""Limits on what runs or is held at once: so much in all, and so much for one project."""
+"""Limits on what runs or is held at once: so much in all, and so much for one project.
+
+A request that takes much memory or time takes a turn, and holds no thread while it waits. `Security` ends the turn when
+the answer is counted among the bytes that wait to be read, or when the request ends: no more answers are in memory than
+have a turn or are counted.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +12,38 @@ from collections import Counter
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from threading import Lock
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
+
+from weighbridge.store.projects import DEFAULT_PROJECT
+from weighbridge_producer.service.key_watch import PROJECT
+from weighbridge_producer.service.problems import ProblemError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, MutableMapping
+
+TURN_SECONDS = 30.0  #: that a request waits for its turn
+_TURN = "weighbridge.turn"  #: of a request's scope: the slot that it holds
+_HINTS = {
+    "UPLOADS": "send it again in a moment, or run more copies of the service",
+    "LISTENERS": "ask for GET /api/batches/{id} now and then, or run more copies of the service",
+    "STREAMS": "ask for pages (format=json), or come again in a moment",
+    "READS": "ask again in a moment",
+    "SEARCHES": "ask again in a moment",
+    "PREVIEWS": "look again in a moment, or submit it: each line is checked all the same",
+    "BODIES": "send it again in a moment",
+}
+
+
+def too_many(what: str, most: int) -> Callable[[], ProblemError]:
+    """Return what makes the problem of a limit that is reached, by the process or by one project."""
+    unit = " bytes" if what == "BODIES" else ""
+    detail = f"this process takes {most:,}{unit} at once, and one project its share of them"
+
+    def problem() -> ProblemError:
+        headers = {"Retry-After": "5"} | ({"Connection": "close"} if what == "BODIES" else {})
+        return ProblemError(503, f"TOO_MANY_{what}", detail, _HINTS[what], headers)
+
+    return problem
 
 
 class Slot:
@@ -43,7 +76,7 @@ class _Waiter:
 
 
 class Slots:
-    """At most `most` at once, `most_of_one` of them for one project; `refusal` makes the error for everybody else.
+    """At most `most` at once, `most_of_one` of them for one project; `problem` makes the error for everybody else.
 
     Who takes a `turn` waits for it, at most `waiting_of_one` of a project. A turn goes to the project that has least.
     """
@@ -52,13 +85,13 @@ class Slots:
         self,
         most: int,
         most_of_one: int,
-        refusal: Callable[[], Exception],
+        problem: Callable[[], Exception],
         *,
         waiting_of_one: int = 0,
     ) -> None:
         self.most = most
         self.most_of_one = most_of_one
-        self._refusal = refusal
+        self._problem = problem
         self._waiting_of_one = waiting_of_one
         self._lock = Lock()  # guards all below: threads take and give back as well
         self._taken: Counter[str] = Counter()
@@ -70,10 +103,10 @@ class Slots:
         return self._taken.total()
 
     def take(self, project: str, amount: int = 1) -> Slot:
-        """Take a slot now; raise the refusal when there is none."""
+        """Take a slot now; raise the problem when there is none."""
         with self._lock:
             if not self._has_room(project, amount):
-                raise self._refusal()
+                raise self._problem()
             self._taken[project] += amount
         return Slot(self, project, amount)
 
@@ -82,7 +115,7 @@ class Slots:
     ) -> Slot:
         """Take a slot once there is one.
 
-        Raises the refusal when too many of the project wait already, or when there was none in time. What is larger
+        Raises the problem when too many of the project wait already, or when there was none in time. What is larger
         than a project's share gets the whole share.
         """
         amount = min(amount, self.most_of_one)
@@ -91,7 +124,7 @@ class Slots:
                 self._taken[project] += amount
                 return Slot(self, project, amount)
             if self._waits(project) >= self._waiting_of_one:
-                raise self._refusal()
+                raise self._problem()
             loop = asyncio.get_running_loop()
             waiter = _Waiter(project, amount, loop.create_future(), loop)
             self._waiters.append(waiter)
@@ -101,7 +134,7 @@ class Slots:
         except BaseException as error:
             self._withdraw(waiter)
             if isinstance(error, TimeoutError):
-                raise self._refusal() from None
+                raise self._problem() from None
             raise
         return Slot(self, project, amount)
 
@@ -152,3 +185,29 @@ class ByteBudget(Slots):
         finally:
             for slot in held:
                 slot.release()
+
+
+async def take_turn(
+    scope: MutableMapping[str, Any], slots: Slots, *, patience_seconds: float | None = None
+) -> Slot:
+    """Wait for a request's turn, which ends with the next piece of its answer; a turn that it has ends first.
+
+    Raises the problem of the slots.
+    """
+    end_turn(scope)
+    slot = await slots.turn(project_of(scope), patience_seconds=patience_seconds)
+    scope[_TURN] = slot
+    return slot
+
+
+def end_turn(scope: MutableMapping[str, Any]) -> None:
+    """End the turn that a request has, if it has one."""
+    slot: Slot | None = scope.pop(_TURN, None)
+    if slot:
+        slot.release()
+
+
+def project_of(scope: MutableMapping[str, Any]) -> str:
+    """Return the project that a request counts for: its key's."""
+    project: str = scope.get(PROJECT, DEFAULT_PROJECT)
+    return project
