@@ -20,6 +20,7 @@ from weighbridge_producer.pages.rendering import page
 from weighbridge_producer.service.auth import Submitter, anybody
 from weighbridge_producer.service.problems import ProblemError
 from weighbridge_producer.service.service import Served
+from weighbridge_producer.service.trial import run_trial
 
 if TYPE_CHECKING:
     from weighbridge_producer.service.service import Service
@@ -59,8 +60,7 @@ async def try_grader(
     if not form.is_valid or any(entry.problem for entry in inputs):
         return _page(request, service, grader, form, inputs, status_code=422)
     job = orjson.dumps({"inputs": values, "config": form.config})
-    with await service.trials.turn(identity.project):
-        answer = await service.sandbox.grade(grader_id, job)
+    answer = await run_trial(service, grader_id, job, identity.project)
     result, error = answer.get("result"), answer.get("error")
     return _page(request, service, grader, form, inputs, result=result, error=error)
 

@@ -24,6 +24,7 @@ from weighbridge_producer.input.decompress import HEAD_BYTES as PACKED_SIGN_BYTE
 from weighbridge_producer.input.lines import BLOCK_BYTES, StreamLines
 from weighbridge_producer.input.source import Source
 from weighbridge_producer.input.trace_cases import input_kind
+from weighbridge_producer.pages.large_cases import parts_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -86,19 +87,15 @@ class Head:
 
 def _end_within(plain: bytes) -> int:
     """Return where the lines end that have no more parts together than are read in a moment."""
-    if _parts(plain) <= _PARTS:
+    if parts_of(plain) <= _PARTS:
         return len(plain)
     end = parts = 0
     for line in io.BytesIO(plain):
-        parts += _parts(line)
+        parts += parts_of(line)
         if parts > _PARTS:
             break
         end += len(line)
     return end
-
-
-def _parts(text: bytes) -> int:
-    return text.count(b",") + text.count(b"{") + text.count(b"[")
 
 
 class _Named(io.BytesIO):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from fastapi import APIRouter, Query, Request
@@ -13,8 +12,8 @@ from weighbridge.jobs.model import NAME_LIMIT
 from weighbridge_producer.pages.addresses import batch_at, result_at
 from weighbridge_producer.pages.charts import hue_of, loop_strip, totals_chart
 from weighbridge_producer.pages.evidence import shown_evidence
+from weighbridge_producer.pages.large_cases import LargeCaseError, read_case
 from weighbridge_producer.pages.rendering import page
-from weighbridge_producer.sandbox.case_reader import TooMuchError, read_apart
 from weighbridge_producer.service.auth import LargeRead, ReadBatch, Reader
 from weighbridge_producer.service.service import Served
 from weighbridge_producer.trace_view.case_view import (
@@ -121,10 +120,9 @@ def step_page(
     """Show one step of a trace with all of its texts."""
     batch_id = batch.id
     line = batch.case(custom_id)
-    take_slot = partial(service.large_cases.take, identity.project)
     try:
-        view = read_apart(service.settings, take_slot, view_step, line, step, part, at)
-    except TooMuchError as error:
+        view = read_case(service, identity.project, view_step, line, step, part, at)
+    except LargeCaseError as error:
         view = StepView(untold=str(error))
     if view.steps and step > view.steps:
         raise NoSuchResultError(
@@ -203,7 +201,6 @@ def _view_case(
 ) -> CaseView:
     facts = (batch.options().graders, result["label"], result["result"], wanted)
     try:
-        take_slot = partial(service.large_cases.take, identity.project)
-        return read_apart(service.settings, take_slot, view_case, line, *facts)
-    except TooMuchError as error:
+        return read_case(service, identity.project, view_case, line, *facts)
+    except LargeCaseError as error:
         return CaseView(untold=str(error))

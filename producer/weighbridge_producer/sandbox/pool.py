@@ -1,80 +1,91 @@
-"""Jobs graded at once, without the queue, for who tries a grader: in processes that a hostile job may take down."""
+"""Work on untrusted input, done in processes that it may take down."""
 
 from __future__ import annotations
 
 import asyncio
 import os
+import pickle
 import sys
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar, TypeVarTuple
 
-import orjson
-
-from weighbridge.errors import TrialsBusyError
 from weighbridge.jobs.model import ErrorCode
-from weighbridge_producer.sandbox.child import LENGTH, errored
+from weighbridge_producer.sandbox.child import LENGTH
 
 if TYPE_CHECKING:
     from asyncio.subprocess import Process
+    from collections.abc import Callable
 
     from weighbridge.settings import Settings
+
+_Arguments = TypeVarTuple("_Arguments")
+_Result = TypeVar("_Result")
 
 _START_SECONDS = 20.0
 _GRACE_SECONDS = 1.0  #: over the deadline, for what no signal interrupts
 _REPLY_LIMIT_BYTES = 64 * 1024 * 1024
 
 
-class Trials:
-    """Grades single jobs; `reply = await trials.grade("budget", b'{"inputs": {...}}')`."""
+class SandboxLimitError(Exception):
+    """Work took longer than a job may (TIMEOUT), more memory (OUT_OF_MEMORY), or killed its process (WORKER_KILLED)."""
+
+    def __init__(self, code: ErrorCode, exit_status: int | None = None) -> None:
+        super().__init__(code)
+        self.code = code
+        self.exit_status = exit_status  #: of a process that was killed
+
+
+class SandboxStartError(Exception):
+    """No process for the work can be started now."""
+
+
+class Sandbox:
+    """Does work within the deadline and the memory limit of a job: `await sandbox.run(view_case, line)`."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._idle: list[_Child] = []
 
-    async def grade(self, grader_id: str, body: bytes) -> dict[str, Any]:
-        """Return what a job came to: `grader`, `grader_version`, `status`, `result`, `error` and `receipt`.
+    async def run(self, work: Callable[[*_Arguments], _Result], *arguments: *_Arguments) -> _Result:
+        """Return `work(*arguments)`; function, arguments and result are pickled.
 
-        `body` is JSON, `{"inputs": {...}, "config": {...} or null}`, and may be hostile: what is wrong with it is the
-        `error`. Raises TrialsBusyError when no process can be started.
+        Raises SandboxLimitError and SandboxStartError.
         """
-        request = f"{grader_id}\n".encode() + body
-        seconds = self._settings.job_deadline_seconds
+        child = await self._begin(pickle.dumps((work, arguments)))
         try:
-            child = await self._living_child()
-        except (OSError, EOFError, TimeoutError):
-            raise TrialsBusyError("no process to try a grader in can be started now") from None
-        try:
-            async with asyncio.timeout(seconds + _GRACE_SECONDS):
-                reply = await child.ask(request)
+            async with asyncio.timeout(self._settings.job_deadline_seconds + _GRACE_SECONDS):
+                reply = await child.read()
         except TimeoutError:
             child.kill()
-            reply = errored(
-                ErrorCode.TIMEOUT,
-                f"the job did not end within {seconds:g} s",
-                "raise WEIGHBRIDGE_JOB_DEADLINE_SECONDS, or try less of it",
-            )
+            raise SandboxLimitError(ErrorCode.TIMEOUT) from None
         except (OSError, EOFError):
-            child.kill()
-            reply = errored(
-                ErrorCode.WORKER_KILLED,
-                "the process that graded the job died of it",
-                "most likely it wanted too much memory: try less of it",
-            )
+            raise SandboxLimitError(ErrorCode.WORKER_KILLED, await child.end()) from None
         except BaseException:
             child.kill()  # its reply would be taken for the next one's
             raise
-        else:
-            self._idle.append(child)
-        answer: dict[str, Any] = orjson.loads(reply)
-        return answer
+        self._idle.append(child)
+        code, result = pickle.loads(reply)  # noqa: S301 - our own process wrote it
+        if code:
+            raise SandboxLimitError(code)
+        done: _Result = result
+        return done
 
-    async def _living_child(self) -> _Child:
+    async def _begin(self, request: bytes) -> _Child:
+        """Return a child that has begun with a request."""
         while self._idle:
             child = self._idle.pop()
-            if child.alive:
+            if not child.alive:
+                child.kill()
+                continue
+            with suppress(OSError, EOFError):
+                await child.begin(request)
                 return child
-            child.kill()
-        return await _Child.start(self._settings)
+        try:
+            child = await _Child.start(self._settings)
+            await child.begin(request)
+        except (OSError, EOFError):
+            raise SandboxStartError from None
+        return child
 
     async def close(self) -> None:
         """End the processes."""
@@ -83,7 +94,7 @@ class Trials:
 
 
 class _Child:
-    """One process that grades."""
+    """One process that does the work."""
 
     def __init__(self, process: Process, lifeline: int) -> None:
         self._process = process
@@ -108,27 +119,29 @@ class _Child:
             raise
         finally:
             os.close(lifeline_end)
-        child = cls(process, lifeline)
-        try:
-            # It says so when it is ready: its start is no part of a job's time.
-            async with asyncio.timeout(_START_SECONDS):
-                await child.read()
-        except BaseException:
-            child.kill()
-            raise
-        return child
+        return cls(process, lifeline)
 
     @property
     def alive(self) -> bool:
-        """Whether it can grade."""
-        return self._process.returncode is None
-
-    async def ask(self, request: bytes) -> bytes:
-        """Send a request and return the reply; EOFError or OSError when the process dies of it."""
+        """Whether it can take a request."""
         assert self._process.stdin
-        self._process.stdin.write(LENGTH.pack(len(request)) + request)
-        await self._process.stdin.drain()
-        return await self.read()
+        return self._process.returncode is None and not self._process.stdin.is_closing()
+
+    async def begin(self, request: bytes) -> None:
+        """Send a request and wait until its work begins: the process's start and its imports are no part of that.
+
+        Raises EOFError or OSError, TimeoutError among them, and the process has ended.
+        """
+        assert self._process.stdin
+        try:
+            async with asyncio.timeout(_START_SECONDS):
+                self._process.stdin.write(LENGTH.pack(len(request)))
+                self._process.stdin.write(request)
+                await self._process.stdin.drain()
+                await self.read()
+        except BaseException:
+            self.kill()
+            raise
 
     async def read(self) -> bytes:
         """Return the next reply; EOFError when there is none any more."""
@@ -142,14 +155,11 @@ class _Child:
         """End the process at once."""
         with suppress(ProcessLookupError):
             self._process.kill()
-        self._let_go()
-
-    async def end(self) -> None:
-        """End the process and wait until it has."""
-        self.kill()
-        await self._process.wait()
-
-    def _let_go(self) -> None:
         if self._lifeline >= 0:
             os.close(self._lifeline)
             self._lifeline = -1
+
+    async def end(self) -> int:
+        """End the process, wait until it has, and return its exit status."""
+        self.kill()
+        return await self._process.wait()

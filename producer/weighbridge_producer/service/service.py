@@ -14,12 +14,12 @@ from weighbridge.errors import TrialsBusyError
 from weighbridge.settings import MIB
 from weighbridge.store.api_keys import ApiKeys
 from weighbridge.store.audit import Actor, AuditLog
-from weighbridge_producer.sandbox.case_reader import TooMuchError
-from weighbridge_producer.sandbox.pool import Trials
+from weighbridge_producer.sandbox.pool import Sandbox
 from weighbridge_producer.service.key_watch import KeyWatch
 from weighbridge_producer.service.limits import ByteBudget, Slots, too_many
 from weighbridge_producer.service.live_batches import LiveBatches
 from weighbridge_producer.service.metrics import RequestMetrics
+from weighbridge_producer.service.problems import ProblemError
 from weighbridge_producer.service.project_index import ProjectIndex
 from weighbridge_producer.service.rate_limit import RateLimit
 
@@ -37,7 +37,7 @@ _TRIALS = 2
 _TRIALS_WAITING = 8  #: each holds its inputs in memory
 _PREVIEWS = 2  #: looks at the beginnings of inputs
 _PREVIEWS_WAITING = 8
-_LARGE_CASES = 3  #: that are read for the page, each in a process of its own
+_LARGE_CASES = 3  #: that are read for the page, in the sandbox
 _LARGE_LINES = 2  #: of uploads, over 1 MiB each
 _STREAM_THREADS = 8  #: that read results for streams
 _PROBE_THREADS = 2  #: that ask whether the store answers
@@ -64,7 +64,7 @@ class Service:
         self.probe_threads = CapacityLimiter(_PROBE_THREADS)
         self.live = LiveBatches(client, self.closing)
         self._make_limits()
-        self.sandbox = Trials(self.settings)
+        self.sandbox = Sandbox(self.settings)
         names = (name.strip().lower() for name in (client.settings.public_hosts or "").split(","))
         #: The names it answers to, besides this machine's own; empty: any, where keys are required.
         self.public_hosts = frozenset(filter(None, names))
@@ -101,8 +101,9 @@ class Service:
         return max(1, most // 2) if self.keys_required else most
 
 
-def _too_many_large_cases() -> TooMuchError:
-    return TooMuchError("many large cases are being read: load the page again in a moment")
+def _too_many_large_cases() -> ProblemError:
+    detail = "many large cases are being read"
+    return ProblemError(503, "TOO_MANY_LARGE_CASES", detail, "load the page again in a moment")
 
 
 def _too_many_trials() -> TrialsBusyError:

@@ -13,6 +13,7 @@ from weighbridge_producer.service.bodies import whole_body
 from weighbridge_producer.service.problems import ProblemError
 from weighbridge_producer.service.schemas import CatalogueShape, GraderShape, TrialShape
 from weighbridge_producer.service.service import Served
+from weighbridge_producer.service.trial import run_trial
 
 _BODY: dict[str, Any] = {
     "requestBody": {
@@ -75,8 +76,7 @@ async def grade(
     _check_known(grader_id)
     limit = service.settings.try_it_limit_bytes
     body = await whole_body(request, limit, identity.project)
-    with await service.trials.turn(identity.project):
-        answer = await service.sandbox.grade(grader_id, body)
+    answer = await run_trial(service, grader_id, body, identity.project)
     if error := answer.pop("error"):
         raise ProblemError(422, error["code"], error["message"], error["hint"])
     return answer

@@ -1,0 +1,63 @@
+"""Cases of many parts are read in the sandbox, where one may take as long, and as much memory, as a job may."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar, TypeVarTuple
+
+from anyio import from_thread
+
+from weighbridge.jobs.model import ErrorCode
+from weighbridge_producer.sandbox.pool import SandboxLimitError, SandboxStartError
+from weighbridge_producer.service.problems import ProblemError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from weighbridge_producer.service.service import Service
+
+_View = TypeVar("_View")
+_Facts = TypeVarTuple("_Facts")
+
+_PARTS_HERE = 60_000  #: members of objects and arrays that are read in a fraction of a second
+
+
+class LargeCaseError(Exception):
+    """Why a large case is not shown, for a person."""
+
+
+def read_case(
+    service: Service,
+    project: str,
+    view: Callable[[bytes | None, *_Facts], _View],
+    line: bytes | None,
+    *facts: *_Facts,
+) -> _View:
+    """Return `view(line, *facts)`, worked out in this thread or, for a line of many parts, in the sandbox.
+
+    Raises LargeCaseError when that takes more than a job may have, or when many large cases are being read.
+    """
+    if line is None or parts_of(line) <= _PARTS_HERE:
+        return view(line, *facts)
+    try:
+        with service.large_cases.take(project):
+            return from_thread.run(service.sandbox.run, partial(view, line, *facts))
+    except ProblemError as error:
+        raise LargeCaseError(f"{error.problem.detail}: {error.problem.hint}") from None
+    except SandboxStartError:
+        raise LargeCaseError("no process to read the case in can be started now") from None
+    except SandboxLimitError as error:
+        raise LargeCaseError(_limit_text(error, service.settings.job_deadline_seconds)) from None
+
+
+def _limit_text(error: SandboxLimitError, seconds: float) -> str:
+    if error.code == ErrorCode.TIMEOUT:
+        return f"reading the case takes more than {seconds:g} s"
+    if error.code == ErrorCode.OUT_OF_MEMORY:
+        return "reading the case takes more memory than a job may have"
+    return f"the process that read the case died of it (status {error.exit_status})"
+
+
+def parts_of(text: bytes) -> int:
+    """Return about how many parts JSON has: no fewer than there are, but for one or two."""
+    return text.count(b",") + text.count(b"{") + text.count(b"[")

@@ -1,0 +1,90 @@
+"""Trials: single jobs graded at once, without the queue, in the sandbox."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from weighbridge.errors import LineError, TrialsBusyError, WeighbridgeError
+from weighbridge.grading.line_grader import LineGrader, Tally
+from weighbridge.grading.strict_json import decode_line
+from weighbridge.jobs.chunk import Line
+from weighbridge.jobs.model import ErrorCode
+from weighbridge_producer.sandbox.pool import SandboxLimitError, SandboxStartError
+
+if TYPE_CHECKING:
+    from weighbridge_producer.service.service import Service
+
+_FIELDS = {"inputs", "config"}
+_KEPT = ("grader", "grader_version", "status", "result", "error", "receipt")
+_LESS = "try less of it"
+
+
+async def run_trial(service: Service, grader_id: str, body: bytes, project: str) -> dict[str, Any]:
+    """Return what a job came to: `grader`, `grader_version`, `status`, `result`, `error` and `receipt`.
+
+    `body` is JSON, `{"inputs": {...}, "config": {...} or null}`, and may be hostile: what is wrong with it is the
+    `error`. Raises TrialsBusyError when too many ask at once, in all or in the project.
+    """
+    with await service.trials.turn(project):
+        try:
+            return await service.sandbox.run(grade, grader_id, body)
+        except SandboxStartError:
+            raise TrialsBusyError("no process to try a grader in can be started now") from None
+        except SandboxLimitError as error:
+            return _limited(error.code, service.settings.job_deadline_seconds)
+
+
+def _limited(code: ErrorCode, seconds: float) -> dict[str, Any]:
+    """Return what a job came to that took more than it may."""
+    if code == ErrorCode.TIMEOUT:
+        hint = f"raise WEIGHBRIDGE_JOB_DEADLINE_SECONDS, or {_LESS}"
+        return _errored(code, f"the job did not end within {seconds:g} s", hint)
+    if code == ErrorCode.OUT_OF_MEMORY:
+        return _errored(code, "the job wants more memory than it may have", _LESS)
+    hint = f"most likely it wanted too much memory: {_LESS}"
+    return _errored(code, "the process that graded the job died of it", hint)
+
+
+def grade(grader_id: str, body: bytes) -> dict[str, Any]:
+    """Grade one job in this process, and return what `run_trial` does."""
+    try:
+        line = _line(grader_id, body)
+    except LineError as error:
+        return _errored(error.line_code, error.message, error.hint)
+    except WeighbridgeError as error:
+        return _errored(error.code, error.message, error.hint)
+    result = orjson.loads(_line_grader().grade(Line(0, 1, line), Tally()))
+    return {name: result[name] for name in _KEPT}
+
+
+@cache
+def _line_grader() -> LineGrader:
+    """Return what keeps the graders that this process has built."""
+    return LineGrader()
+
+
+def _line(grader_id: str, body: bytes) -> bytes:
+    """Return the request as a line of input; LineError for what could be none."""
+    asked = decode_line(body)
+    for name in sorted(asked.keys() - _FIELDS):
+        raise LineError(
+            ErrorCode.UNKNOWN_FIELD,
+            f"nothing reads the field {name[:80]!r}",
+            "known: inputs, config",
+        )
+    if type(asked.get("inputs")) is not dict:
+        raise LineError(
+            ErrorCode.MISSING_FIELD,
+            "'inputs' must be an object",
+            'send {"inputs": {...}, "config": {...} or null}',
+        )
+    return orjson.dumps({"custom_id": "trial", "grader": grader_id, **asked})
+
+
+def _errored(code: str, message: str, hint: str) -> dict[str, Any]:
+    """Return what a job came to that could not be graded."""
+    error = {"code": code, "message": message, "hint": hint}
+    return dict.fromkeys(_KEPT) | {"status": "errored", "error": error}

@@ -1,0 +1,159 @@
+"""The sandbox: what work may do to its process, and never to others."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import time
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import uvloop
+
+from weighbridge.jobs.model import ErrorCode
+from weighbridge.settings import MIB, Settings
+from weighbridge_producer.sandbox.pool import Sandbox, SandboxLimitError
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+DEAF = partial(sum, range(10**12))  #: no signal interrupts it
+
+
+@pytest.fixture(params=[asyncio.run, uvloop.run], ids=["asyncio", "uvloop"])
+def in_sandbox(request: pytest.FixtureRequest) -> Callable[..., Any]:
+    """Return a function that runs a story with a sandbox."""
+
+    def run(story: Callable[[Sandbox], Awaitable[Any]], **settings: Any) -> Any:
+        async def told() -> Any:
+            sandbox = Sandbox(Settings(**settings))
+            try:
+                return await story(sandbox)
+            finally:
+                await sandbox.close()
+
+        return request.param(told())
+
+    return run
+
+
+def test_one_process_does_one_piece_of_work_after_the_other(in_sandbox: Callable[..., Any]) -> None:
+    async def story(sandbox: Sandbox) -> None:
+        pids = [await sandbox.run(os.getpid) for _ in range(3)]
+        assert len({os.getpid(), *pids}) == 2
+        assert await sandbox.run(divmod, 7, 2) == (3, 1)
+
+    in_sandbox(story)
+
+
+def test_pieces_of_work_at_once_have_a_process_each(in_sandbox: Callable[..., Any]) -> None:
+    async def story(sandbox: Sandbox) -> None:
+        naps = (sandbox.run(time.sleep, 0.5) for _ in range(2))
+        await asyncio.gather(*naps)
+        assert len(sandbox._idle) == 2
+
+    in_sandbox(story)
+
+
+def test_large_arguments_and_results_pass(in_sandbox: Callable[..., Any]) -> None:
+    async def story(sandbox: Sandbox) -> None:
+        large = os.urandom(1000) * 30_000
+        assert await sandbox.run(bytes.swapcase, large) == large.swapcase()
+
+    in_sandbox(story)
+
+
+def test_what_work_prints_is_no_reply(in_sandbox: Callable[..., Any]) -> None:
+    async def story(sandbox: Sandbox) -> None:
+        assert await sandbox.run(print, "x" * 10_000) is None
+        assert await sandbox.run(os.write, 1, b"x" * 10_000) == 10_000
+        assert await sandbox.run(abs, -3) == 3
+
+    in_sandbox(story)
+
+
+def test_work_that_outlasts_the_deadline_is_interrupted_and_its_process_kept(
+    in_sandbox: Callable[..., Any],
+) -> None:
+    async def story(sandbox: Sandbox) -> None:
+        before = await sandbox.run(os.getpid)
+        with pytest.raises(SandboxLimitError) as limit:
+            await sandbox.run(time.sleep, 60)
+        assert limit.value.code == ErrorCode.TIMEOUT
+        assert await sandbox.run(os.getpid) == before
+
+    in_sandbox(story, job_deadline_seconds=0.5)
+
+
+def test_work_that_no_signal_interrupts_is_killed_at_the_deadline(
+    in_sandbox: Callable[..., Any],
+) -> None:
+    async def story(sandbox: Sandbox) -> None:
+        before = await sandbox.run(os.getpid)
+        with pytest.raises(SandboxLimitError) as limit:
+            await sandbox.run(DEAF)
+        assert limit.value.code == ErrorCode.TIMEOUT
+        assert await sandbox.run(os.getpid) != before
+
+    in_sandbox(story, job_deadline_seconds=0.5)
+
+
+def test_work_that_wants_too_much_memory_is_refused_it(in_sandbox: Callable[..., Any]) -> None:
+    async def story(sandbox: Sandbox) -> None:
+        for _ in range(2):
+            with pytest.raises(SandboxLimitError) as limit:
+                await sandbox.run(bytearray, 300 * MIB)
+            assert limit.value.code == ErrorCode.OUT_OF_MEMORY
+        assert len(await sandbox.run(bytearray, 10 * MIB)) == 10 * MIB
+
+    in_sandbox(story, child_memory_limit_bytes=200 * MIB)
+
+
+def test_work_that_kills_its_process_is_told_with_the_exit_status(
+    in_sandbox: Callable[..., Any],
+) -> None:
+    async def story(sandbox: Sandbox) -> None:
+        with pytest.raises(SandboxLimitError) as limit:
+            await sandbox.run(os._exit, 3)
+        assert limit.value.code == ErrorCode.WORKER_KILLED
+        assert limit.value.exit_status == 3
+        assert await sandbox.run(abs, -3) == 3
+
+    in_sandbox(story)
+
+
+def test_an_idle_process_that_was_killed_costs_no_work(in_sandbox: Callable[..., Any]) -> None:
+    async def story(sandbox: Sandbox) -> None:
+        killed = await sandbox.run(os.getpid)
+        os.kill(killed, signal.SIGKILL)
+        assert await sandbox.run(os.getpid) != killed
+        killed = await sandbox.run(os.getpid)
+        os.kill(killed, signal.SIGKILL)
+        await sandbox._idle[0]._process.wait()
+        assert await sandbox.run(os.getpid) != killed
+
+    in_sandbox(story)
+
+
+def test_a_process_that_keeps_much_memory_does_no_more_work(in_sandbox: Callable[..., Any]) -> None:
+    keep = "import builtins; builtins.kept = b'x' * (300 << 20)"
+
+    async def story(sandbox: Sandbox) -> None:
+        before = await sandbox.run(os.getpid)
+        await sandbox.run(exec, keep)
+        assert await sandbox.run(os.getpid) != before
+
+    in_sandbox(story)
+
+
+def test_work_that_nobody_waits_for_any_more_ends(in_sandbox: Callable[..., Any]) -> None:
+    async def story(sandbox: Sandbox) -> None:
+        before = await sandbox.run(os.getpid)
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.5):
+                await sandbox.run(time.sleep, 60)
+        assert await sandbox.run(os.getpid) != before
+
+    in_sandbox(story)
