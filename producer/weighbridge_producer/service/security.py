@@ -1,4 +1,4 @@
-"""What every request must be and every answer says, before and after any route."""
+"""Request checks and response headers for every route."""
 
 from __future__ import annotations
 
@@ -87,7 +87,10 @@ class Security:
         if scope["method"] == "HEAD":
             # What streams for ever need not, where only its head is wanted.
             as_get: Scope = {**scope, "method": "GET"}
-            await self._app(as_get, _until(receive, reply.ended), reply.send)
+            try:
+                await self._app(as_get, _until(receive, reply.ended), reply.send)
+            finally:
+                end_turn(as_get)
             scope["route"] = as_get.get("route")
         elif scope["method"] == "GET":
             closing, ended = self._service.closing, key_ended(scope)

@@ -211,3 +211,10 @@ def test_a_project_that_has_all_it_may_store_takes_no_more_until_it_deletes(
         for answer in held:
             address = f"{service.url}/api/batches/{answer.json()['batch_id']}"
             assert httpx.delete(address, headers=full, timeout=60).status_code == 204
+
+
+def test_a_request_for_the_head_of_an_answer_gives_its_turn_back(server: EmbeddedServer) -> None:
+    with HttpServer(server.url) as service:
+        address = f"{service.url}/api/batches/{submit(service, {}).json()['batch_id']}/cases/a"
+        assert httpx.head(address, timeout=60).status_code == 200
+        eventually(lambda: service.service.reads.taken == 0, 20, "the turn's end")
