@@ -128,7 +128,7 @@ class TestListeners:
             cases = [hazard_case(f"s{n}", "sleeps", expected=0.05) for n in range(60)]
             batch = upload(service.url, lines_of(cases)).json()["batch_id"]
             redis = service.service.client.store.redis
-            before = redis.info("commandstats")["cmdstat_hgetall"]["calls"]
+            before = redis.info("commandstats")["cmdstat_hmget"]["calls"]
             start = time.monotonic()
             told: list[list[Event]] = []
             threads = [
@@ -140,7 +140,7 @@ class TestListeners:
             for thread in threads:
                 thread.join(60)
             looks = (time.monotonic() - start) / live_batches.LOOK_SECONDS
-            asked = redis.info("commandstats")["cmdstat_hgetall"]["calls"] - before
+            asked = redis.info("commandstats")["cmdstat_hmget"]["calls"] - before
         assert len(told) == 30
         assert {events[-1].name for events in told} == {"end"}
         # One look at the start for each, to tell a batch that is not there; then one for all. Workers ask too.
