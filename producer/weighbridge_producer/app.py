@@ -27,7 +27,7 @@ from weighbridge_producer.service.api import (
     results,
     workers,
 )
-from weighbridge_producer.service.auth import anybody
+from weighbridge_producer.service.auth import rate_limited
 from weighbridge_producer.service.memory import trim_for_ever
 from weighbridge_producer.service.metrics import Measure
 from weighbridge_producer.service.security import Security
@@ -91,7 +91,7 @@ def _add_document(app: FastAPI) -> None:
     """Serve the OpenAPI document, which is made once: whoever asks needs no key."""
     made = cache(lambda: orjson.dumps(problems.describe(app.openapi())))
 
-    @app.get("/api/openapi.json", dependencies=[Depends(anybody)], include_in_schema=False)
+    @app.get("/api/openapi.json", dependencies=[Depends(rate_limited)], include_in_schema=False)
     async def document() -> Response:
         return Response(made(), media_type="application/json")
 

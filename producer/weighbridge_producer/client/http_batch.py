@@ -25,6 +25,7 @@ from weighbridge_producer.client.backend import ANYTHING, BackendBatch, Page
 from weighbridge_producer.client.collector import Cursor, lines_of, without_repeats
 from weighbridge_producer.client.http_session import NotNowError, decoded, in_path
 from weighbridge_producer.client.intervals import IntervalSet
+from weighbridge_producer.input.annotated_lines import RECORD_SEPARATOR
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 
 INPUTS_FREED = "INPUTS_FREED"
 _CURSOR: Any = str | None
-_MARK = b"\x1e"  #: begins a line that tells the place after the lines before it
 _SILENT_SECONDS = 5.0  #: without news of a batch, after which it is looked at
 _LOOK_SECONDS = 0.25  #: between looks, where listening would last too long
 _REFUSED_SECONDS = 1.0  #: and where it is refused
@@ -225,7 +225,9 @@ def pages_in(pieces: Iterable[bytes]) -> Iterator[Page | None]:
     held, looked = bytearray(), 0
     for piece in pieces:
         held += piece
-        while (mark := held.find(_MARK, looked)) >= 0 and (end := held.find(b"\n", mark)) >= 0:
+        while (mark := held.find(RECORD_SEPARATOR, looked)) >= 0 and (
+            end := held.find(b"\n", mark)
+        ) >= 0:
             cursor = decoded(bytes(held[mark + 1 : end]), _CURSOR)
             yield Page(bytes(held[:mark]), cursor) if cursor else None
             del held[: end + 1]

@@ -17,7 +17,7 @@ from weighbridge_producer.input.encoding import SourceLine
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-_NOTE = b"\x1e"
+RECORD_SEPARATOR = b"\x1e"  #: RFC 7464 begins each JSON text with it
 _Text = Annotated[str, msgspec.Meta(max_length=4_000)]
 _Count = Annotated[int, msgspec.Meta(ge=0, le=2**50)]
 
@@ -42,10 +42,10 @@ _decode = msgspec.json.Decoder(_Note).decode
 def framed(lines: Iterable[SourceLine]) -> Iterator[bytes]:
     """Yield lines as a service reads them with `unframed`."""
     for line in lines:
-        if line.fault or line.origin or line.raw.startswith(_NOTE):
+        if line.fault or line.origin or line.raw.startswith(RECORD_SEPARATOR):
             fault = line.fault.as_dict() if line.fault else None
             note = {"fault": fault, "size": line.size, "origin": line.origin}
-            yield _NOTE + orjson.dumps(note, option=orjson.OPT_APPEND_NEWLINE)
+            yield RECORD_SEPARATOR + orjson.dumps(note, option=orjson.OPT_APPEND_NEWLINE)
         yield line.raw if line.raw.endswith(b"\n") else line.raw + b"\n"
 
 
@@ -53,7 +53,7 @@ def unframed(lines: Iterable[SourceLine]) -> Iterator[SourceLine]:
     """Yield the lines that `framed` was given; InputError for a note that makes no sense."""
     noted = iter(lines)
     for line in noted:
-        if line.fault or not line.raw.startswith(_NOTE):
+        if line.fault or not line.raw.startswith(RECORD_SEPARATOR):
             yield line
             continue
         following = next(noted, None)

@@ -17,7 +17,7 @@ from weighbridge_producer.pages.evidence import shown_evidence
 from weighbridge_producer.pages.forms import entries_of
 from weighbridge_producer.pages.playground import Input, example_inputs, pasted_inputs
 from weighbridge_producer.pages.rendering import page
-from weighbridge_producer.service.auth import Submitter, anybody
+from weighbridge_producer.service.auth import Submitter, rate_limited
 from weighbridge_producer.service.problems import ProblemError
 from weighbridge_producer.service.service import Served
 from weighbridge_producer.service.trial import run_trial
@@ -28,15 +28,15 @@ if TYPE_CHECKING:
 router = APIRouter()
 
 
-@router.get("/graders", dependencies=[Depends(anybody)])
+@router.get("/graders", dependencies=[Depends(rate_limited)])
 def show_catalogue(request: Request, service: Served) -> HTMLResponse:
     """Show every grader that is installed here."""
     failures = default_registry().failures
     return page(request, "graders.html", graders=service.client.graders(), failures=failures)
 
 
-@router.get("/graders/{grader_id}/try", dependencies=[Depends(anybody)])
-@router.get("/graders/{grader_id}", dependencies=[Depends(anybody)])
+@router.get("/graders/{grader_id}/try", dependencies=[Depends(rate_limited)])
+@router.get("/graders/{grader_id}", dependencies=[Depends(rate_limited)])
 def show_grader(request: Request, grader_id: str, service: Served) -> HTMLResponse:
     """Show one grader, with its own example to try."""
     grader = _described(service.client.graders(), grader_id)

@@ -15,11 +15,11 @@ from weighbridge_producer.pages.grader_selection import ChosenGraders
 from weighbridge_producer.pages.preview import HEAD_BYTES, Head, Preview, preview_of
 from weighbridge_producer.pages.rendering import page
 from weighbridge_producer.service.auth import Submitter
-from weighbridge_producer.service.bodies import in_time
+from weighbridge_producer.service.bodies import with_body_timeout
 from weighbridge_producer.service.form import Form
 from weighbridge_producer.service.problems import Problem, ProblemError, problem_of
 from weighbridge_producer.service.service import Served
-from weighbridge_producer.service.submission_params import Order
+from weighbridge_producer.service.submission_params import SubmissionParams
 from weighbridge_producer.service.upload import FORM, receive_batch
 
 if TYPE_CHECKING:
@@ -55,22 +55,22 @@ class NewBatchForm:
         size = entries.get("file_size", [""])[-1]
         self.file_size = int(size) if size.isascii() and size.isdigit() and len(size) < 18 else 0
 
-    def read(self, fields: list[tuple[str, str]], file_name: str) -> tuple[Order, bytes]:
-        """Return what a filled-in form orders, and the lines pasted; ProblemError when it cannot be."""
+    def read(self, fields: list[tuple[str, str]], file_name: str) -> tuple[SubmissionParams, bytes]:
+        """Return what a filled-in form says of its batch, and the lines pasted; ProblemError when it cannot be."""
         self.fill(fields)
         has_text = bool(self.text.strip())
         if has_text and file_name:
             raise _refused(_BOTH, "take one of them away")
         if not has_text and not file_name:
             raise _refused("there are no cases", "choose a file, or paste some lines")
-        return self.order(file_name or _PASTED), self.text.encode(errors="replace")
+        return self.params(file_name or _PASTED), self.text.encode(errors="replace")
 
-    def order(self, source: str) -> Order:
-        """Return what is ordered of a source; ProblemError and our errors when it cannot be."""
+    def params(self, source: str) -> SubmissionParams:
+        """Return what the form says of a batch of that source; ProblemError and our errors when it cannot be."""
         if problems := self.graders.problems:
             raise _refused("; ".join(problems[:_PROBLEMS_TOLD]), "mend the grader's configuration")
         fields = [("graders", self.graders.as_json()), ("strict", str(self.is_strict).lower())]
-        return Order.of(fields, source)
+        return SubmissionParams.of(fields, source)
 
 
 @router.get("")
@@ -114,7 +114,7 @@ async def _beginning(
     """Return a form's fields, its file's name, and the file's beginning; a byte too much says that there is more."""
     reading = Form(request.headers["content-type"], takes_any_field=True)
     head = bytearray()
-    async with in_time():
+    async with with_body_timeout():
         async for piece in request.stream():
             take(len(piece))
             head += reading.feed(piece)
@@ -134,10 +134,10 @@ def _preview(
     if has_text:
         name, head = _PASTED, form.text.encode(errors="replace")
     is_whole = max(len(head), form.file_size) <= HEAD_BYTES
-    order = form.order(name)
+    params = form.params(name)
     elsewhere = {grader for worker in client.workers() for grader in worker.graders}
     beginning = Head(name, head[:HEAD_BYTES], is_whole)
-    preview = preview_of(beginning, order.graders, client.settings, elsewhere)
+    preview = preview_of(beginning, params.graders, client.settings, elsewhere)
     if form.is_submitting and preview.names_no_grader:
         raise _refused("no line looked at names a grader, and none is chosen", "choose a grader")
     if has_both:

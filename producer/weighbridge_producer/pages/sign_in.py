@@ -10,7 +10,7 @@ from weighbridge.errors import AccessError
 from weighbridge.store.api_keys import ApiKey
 from weighbridge_producer.pages.forms import entries_of
 from weighbridge_producer.pages.rendering import page
-from weighbridge_producer.service.auth import COOKIE, address_of, anybody, sign_in
+from weighbridge_producer.service.auth import COOKIE, address_of, rate_limited, sign_in
 from weighbridge_producer.service.problems import Problem, problem_of
 from weighbridge_producer.service.service import Served
 
@@ -18,7 +18,7 @@ router = APIRouter()
 _FORM_LIMIT_BYTES = 16 * 1024
 
 
-@router.get("/sign-in", dependencies=[Depends(anybody)])
+@router.get("/sign-in", dependencies=[Depends(rate_limited)])
 def ask_for_key(request: Request, service: Served, next: str = "/") -> Response:  # noqa: A002 - as the address has it
     """Show the form that asks for a key; where keys are off nobody needs one."""
     if not service.keys_required:

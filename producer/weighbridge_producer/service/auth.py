@@ -70,7 +70,7 @@ _BEARER = HTTPBearer(
 )
 
 #: Everybody, where keys are off.
-LOCAL = Identity(Role.ADMIN, "", "local", DEFAULT_PROJECT)
+LOCAL_ADMIN = Identity(Role.ADMIN, "", "local", DEFAULT_PROJECT)
 
 
 def require(role: Role) -> Callable[..., Awaitable[Identity]]:
@@ -80,7 +80,7 @@ def require(role: Role) -> Callable[..., Awaitable[Identity]]:
         request: Request, service: Served, _: Annotated[object, Security(_BEARER)] = None
     ) -> Identity:
         if not service.keys_required:
-            return LOCAL
+            return LOCAL_ADMIN
         found = await run_in_threadpool(
             _identify, service, token_of(request), address_of(request), role
         )
@@ -161,7 +161,7 @@ def resumable_batch(service: Service, identity: Identity, batch_id: str) -> Redi
     )
 
 
-async def anybody(request: Request, service: Served) -> None:
+async def rate_limited(request: Request, service: Served) -> None:
     """Let in whoever asks, key or not, but not more often than a key could."""
     limit = service.settings.rate_limit_per_minute
     if service.keys_required and limit:

@@ -25,7 +25,7 @@ _CLOSE = {"Connection": "close"}  #: or the rest of it would be read, and thrown
 
 async def whole_body(request: Request, limit_bytes: int, project: str = DEFAULT_PROJECT) -> bytes:
     """Return a request's body; a ProblemError when it is larger than it may be, or too long under way."""
-    async with in_time():
+    async with with_body_timeout():
         body = await _body_within(request, limit_bytes, project)
     if body is None:
         raise ProblemError(
@@ -39,7 +39,7 @@ async def whole_body(request: Request, limit_bytes: int, project: str = DEFAULT_
 
 
 @asynccontextmanager
-async def in_time() -> AsyncIterator[None]:
+async def with_body_timeout() -> AsyncIterator[None]:
     """Raise ProblemError when what is read of a body in the context is too long under way."""
     try:
         async with asyncio.timeout(_BODY_SECONDS):

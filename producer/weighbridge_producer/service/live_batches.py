@@ -32,20 +32,20 @@ class Snapshot:
 
     state: BatchState
     data: bytes  #: the state as JSON
-    mark: str  #: tells it from every other state
+    etag: str  #: tells it from every other state
     event: bytes  #: all of it as a server-sent event
 
     @classmethod
     def of(cls, state: BatchState) -> Snapshot:
         """Take a state as it is sent."""
         data = orjson.dumps(state_json(state))
-        mark = blake2b(data, digest_size=8).hexdigest()
-        return cls(state, data, mark, server_sent("counts", mark, data))
+        etag = blake2b(data, digest_size=8).hexdigest()
+        return cls(state, data, etag, server_sent("counts", etag, data))
 
 
-def server_sent(name: str, mark: str, data: bytes) -> bytes:
+def server_sent(name: str, event_id: str, data: bytes) -> bytes:
     """Return a server-sent event of one line of data."""
-    return b"event: %b\nid: %b\ndata: %b\n\n" % (name.encode(), mark.encode(), data)
+    return b"event: %b\nid: %b\ndata: %b\n\n" % (name.encode(), event_id.encode(), data)
 
 
 def problem_event(problem: Problem, instance: str) -> bytes:
@@ -59,14 +59,14 @@ class LiveBatches:
     def __init__(self, client: RedisClient, closing: asyncio.Event) -> None:
         self._client = client
         self._closing = closing
-        self._channels: dict[str, _Channel] = {}
+        self._feeds: dict[str, _BatchFeed] = {}
         self.listeners = 0  #: all of them
         self._threads = CapacityLimiter(_LOOKS_AT_ONCE)
 
     @property
     def batches(self) -> set[str]:
         """Those that are looked at."""
-        return set(self._channels)
+        return set(self._feeds)
 
     async def snapshots(self, batch_id: str) -> AsyncGenerator[Snapshot | None]:
         """Yield how a batch stands and, as it changes, how it stands then, to its end; None when long nothing changed.
@@ -74,45 +74,45 @@ class LiveBatches:
         Who takes long to come back gets only the newest. Ends before the batch does when the service closes. Raises
         what reading the state raises, once the batch is gone.
         """
-        channel = self._join(batch_id)
+        feed = self._join(batch_id)
         seen = None
         try:
-            while not channel.closed:
-                if channel.latest is seen:
-                    await channel.news(HEARTBEAT_SECONDS)
-                if channel.failure:
-                    raise channel.failure
-                snapshot = channel.latest
+            while not feed.closed:
+                if feed.latest is seen:
+                    await feed.news(HEARTBEAT_SECONDS)
+                if feed.failure:
+                    raise feed.failure
+                snapshot = feed.latest
                 yield snapshot if snapshot is not seen else None
                 if snapshot and snapshot.state.status.final:
                     return
                 seen = snapshot
         finally:
-            self._leave(batch_id, channel)
+            self._leave(batch_id, feed)
 
-    def _join(self, batch_id: str) -> _Channel:
+    def _join(self, batch_id: str) -> _BatchFeed:
         self.listeners += 1
-        channel = self._channels.get(batch_id)
-        if channel is None or channel.over:
+        feed = self._feeds.get(batch_id)
+        if feed is None or feed.over:
             look = self._client.batch(batch_id).status
-            channel = _Channel(look, self._pause_seconds, self._closing, self._threads)
-            self._channels[batch_id] = channel
-        channel.listeners += 1
-        return channel
+            feed = _BatchFeed(look, self._pause_seconds, self._closing, self._threads)
+            self._feeds[batch_id] = feed
+        feed.listeners += 1
+        return feed
 
     def _pause_seconds(self) -> float:
         return max(LOOK_SECONDS, self.listeners / EVENTS_PER_SECOND)
 
-    def _leave(self, batch_id: str, channel: _Channel) -> None:
+    def _leave(self, batch_id: str, feed: _BatchFeed) -> None:
         self.listeners -= 1
-        channel.listeners -= 1
-        if not channel.listeners:
-            channel.stop()
-            if self._channels.get(batch_id) is channel:
-                del self._channels[batch_id]
+        feed.listeners -= 1
+        if not feed.listeners:
+            feed.stop()
+            if self._feeds.get(batch_id) is feed:
+                del self._feeds[batch_id]
 
 
-class _Channel:
+class _BatchFeed:
     """What the listeners of one batch share: its newest state, and who looks for it."""
 
     def __init__(

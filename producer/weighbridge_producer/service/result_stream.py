@@ -11,6 +11,7 @@ from anyio import to_thread
 
 from weighbridge.errors import ServerUnavailableError, StaleCursorError
 from weighbridge.store.result_filter import ResultFilter
+from weighbridge_producer.input.annotated_lines import RECORD_SEPARATOR
 from weighbridge_producer.service.answers import counted_pieces
 from weighbridge_producer.service.limits import take_turn
 
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
-MARK = b"\x1e"  #: begins a line that tells the place after the lines before it, or null when there are none yet
 _LARGE_BYTES = 1024 * 1024  #: of lines, after which nothing is kept for the next
 _LINES_AT_ONCE = 1_000
 _LOOK_SECONDS = 0.2  #: for one look at what matches; then others have a turn
@@ -47,7 +47,8 @@ class ResultStream:
     ) -> None:
         """Begin at a place; a `marked` stream tells the place after each chunk, and takes one that it told.
 
-        `scope` is the request's, whose turns the stream takes.
+        The place is a line of its own, JSON after a RECORD_SEPARATOR, or null to show that the stream lives. `scope` is
+        that of the request, whose turns the stream takes.
         """
         self._service = service
         self._store = service.client.store
@@ -86,9 +87,9 @@ class ResultStream:
                         async for piece in pieces:
                             yield piece
                     if self._marked:
-                        yield MARK + orjson.dumps(self._cursor) + b"\n"
+                        yield RECORD_SEPARATOR + orjson.dumps(self._cursor) + b"\n"
                 if self._marked and not is_news:
-                    yield MARK + b"null\n"
+                    yield RECORD_SEPARATOR + b"null\n"
 
     async def _next_lines(self) -> bytes:
         turn = await take_turn(self._scope, self._service.stream_reads)

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from weighbridge_producer.service.body_stream import BodyStream
     from weighbridge_producer.service.limits import Slot
     from weighbridge_producer.service.service import Service
-    from weighbridge_producer.service.submission_params import Order
+    from weighbridge_producer.service.submission_params import SubmissionParams
 
 
 _LOOK_SECONDS = 0.5  #: whether an upload that waits goes on
@@ -92,14 +92,14 @@ def _give_back(waited: Future[Slot]) -> None:
         waited.result().release()
 
 
-class Submission:
+class UploadSubmission:
     """What a thread does with the cases while they arrive."""
 
     def __init__(
         self,
         service: Service,
         identity: Identity,
-        order: Order,
+        params: SubmissionParams,
         stream: BodyStream,
         held: HeldKey | None,
     ) -> None:
@@ -107,21 +107,21 @@ class Submission:
         self._identity = identity
         self._client = service.client
         self._settings = service.settings
-        self._order = order
+        self._params = params
         self._stream = stream
         self._held = held
 
     def run(self) -> Received:
         """Submit all that comes, and seal the batch."""
-        order, stream = self._order, self._stream
+        params, stream = self._params, self._stream
         # Before a byte is read: who may not, learns nothing else.
-        project = self._identity.project_for(order.project)
-        resumed = self._resumed() if order.resume else None
-        if order.strict:  # else they are checked when the batch is opened, which is now
-            self._client.check_graders(order.graders)
-        sent = self._framed() if order.framed else stream
+        project = self._identity.project_for(params.project)
+        resumed = self._resumed() if params.resume else None
+        if params.strict:  # else they are checked when the batch is opened, which is now
+            self._client.check_graders(params.graders)
+        sent = self._framed() if params.framed else stream
         readable = (
-            checked(sent, order.graders, self._settings) if order.strict else nullcontext(sent)
+            checked(sent, params.graders, self._settings) if params.strict else nullcontext(sent)
         )
         with readable as cases:
             batch, begun_before = (resumed, True) if resumed else self._batch(project)
@@ -148,10 +148,10 @@ class Submission:
 
     def _framed(self) -> Iterator[SourceLine]:
         stream = cast("BinaryIO", self._stream)
-        return unframed(StreamLines(stream, self._order.source, self._settings))
+        return unframed(StreamLines(stream, self._params.source, self._settings))
 
     def _resumed(self) -> RedisBatch:
-        return resumable_batch(self._service, self._identity, self._order.resume)
+        return resumable_batch(self._service, self._identity, self._params.resume)
 
     def _batch(self, project: str) -> tuple[RedisBatch, bool]:
         """Return the batch to fill, and whether an earlier request began it."""
@@ -159,9 +159,9 @@ class Submission:
         if begun:
             return self._begun_batch(begun), True
         batch = self._client.open(
-            *(self._order.source, self._order.graders),
-            metadata=self._order.metadata,
-            priority=self._order.priority,
+            *(self._params.source, self._params.graders),
+            metadata=self._params.metadata,
+            priority=self._params.priority,
             project=project,
             actor=self._identity.actor,
         )
@@ -188,13 +188,13 @@ class Submission:
         try:
             yield
         except ChunkConflictError:
-            if begun_before and not self._order.resume:
+            if begun_before and not self._params.resume:
                 raise other_content("with other cases") from None
             raise
         except BatchClosedError:
             raise  # somebody has ended it: the key must not begin it anew
         except Exception as error:
-            kept = self._held or self._order.resume
+            kept = self._held or self._params.resume
             if not kept or not isinstance(error, _RESUMABLE):
                 self._give_up(batch, error)
             raise

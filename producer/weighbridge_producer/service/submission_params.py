@@ -40,7 +40,7 @@ _METADATA_SHAPE = 'write {"name": "value", ...}'
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class SubmissionParams:
     """What a batch is to be submitted with."""
 
     graders: tuple[GraderSpec, ...] = ()
@@ -54,7 +54,7 @@ class Order:
     project: str = ""  #: whose batch it is; empty: the key's
 
     @classmethod
-    def of(cls, fields: Iterable[tuple[str, str]], source: str = "upload") -> Order:
+    def of(cls, fields: Iterable[tuple[str, str]], source: str = "upload") -> SubmissionParams:
         """Read fields by name; ConfigError, ConfigTypeError or ProblemError for what makes no sense."""
         specs: list[str | dict[str, Any]] = []
         metadata: dict[str, str] | None = None
@@ -91,7 +91,7 @@ class Order:
         )
 
     @classmethod
-    def of_request(cls, request: Request) -> Order:
+    def of_request(cls, request: Request) -> SubmissionParams:
         """Read the query, and the headers for what the query does not say."""
         return cls.of(fields_of(request))
 

@@ -19,8 +19,13 @@ from weighbridge_producer.service.form import Form
 from weighbridge_producer.service.idempotency import LEASE_SECONDS, HeldKey, IdempotencyKeys
 from weighbridge_producer.service.key_watch import key_ended
 from weighbridge_producer.service.problems import ProblemError
-from weighbridge_producer.service.submission import CLOSE, Received, Submission, UploadBrokenError
-from weighbridge_producer.service.submission_params import Order, fields_of
+from weighbridge_producer.service.submission import (
+    CLOSE,
+    Received,
+    UploadBrokenError,
+    UploadSubmission,
+)
+from weighbridge_producer.service.submission_params import SubmissionParams, fields_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -41,7 +46,7 @@ _ENCODINGS = {"", "identity", "gzip", "x-gzip", "zstd"}  #: found by content; th
 
 
 #: From a form's fields and its file's name to what is wanted, and cases that stand before the file's.
-FormReader = Callable[[list[tuple[str, str]], str], tuple[Order, bytes]]
+FormReader = Callable[[list[tuple[str, str]], str], tuple[SubmissionParams, bytes]]
 
 
 async def receive_batch(
@@ -71,7 +76,7 @@ async def receive(
         held = None
         if key is not None:
             keys = IdempotencyKeys(service.client.store.redis)
-            fingerprint = upload.order.fingerprint()
+            fingerprint = upload.params.fingerprint()
             held = await run_in_threadpool(keys.claim, identity.key_id, key, fingerprint)
         async with _renewed(held):
             return await upload.submit(held)
@@ -134,7 +139,7 @@ class _Upload:
             self._form = Form(request.headers["content-type"], takes_any_field=takes_any)
         self._read_form = read_form or partial(_read_form, request)
         self._first = b""  # what of the cases came with the head of the form
-        self.order = Order() if self._form else Order.of_request(request)
+        self.params = SubmissionParams() if self._form else SubmissionParams.of_request(request)
 
     async def begin(self) -> None:
         """Read as far as it takes to know what is wanted."""
@@ -144,15 +149,15 @@ class _Upload:
             self._first = self._form.feed(piece)
         if self._form.file_name is None:
             self._form.check_end()
-        self.order, before = await run_in_threadpool(
+        self.params, before = await run_in_threadpool(
             self._read_form, self._form.fields, self._form.file_name or ""
         )
         self._first = before + self._first
 
     async def submit(self, held: HeldKey | None) -> Received:
         """Submit the cases as they arrive."""
-        stream = BodyStream(self.order.source)
-        submission = Submission(self._service, self._identity, self.order, stream, held)
+        stream = BodyStream(self.params.source)
+        submission = UploadSubmission(self._service, self._identity, self.params, stream, held)
         loop = asyncio.get_running_loop()
         submitting = loop.run_in_executor(self._service.upload_threads, submission.run)
         besides = [
@@ -175,7 +180,7 @@ class _Upload:
 
     async def _end_when_full(self, stream: BodyStream) -> None:
         """End the upload once its project has more input than it may."""
-        project = self._identity.project_for(self.order.project)
+        project = self._identity.project_for(self.params.project)
         while limit := self._service.settings.project_limit_bytes:
             with suppress(ServerError):  # its own requests tell the upload of that
                 if await run_in_threadpool(self._service.client.store.input_bytes, project) > limit:
@@ -214,8 +219,8 @@ def _project_full(limit: int) -> ProblemError:
 
 def _read_form(
     request: Request, fields: list[tuple[str, str]], file_name: str
-) -> tuple[Order, bytes]:
-    return Order.of([*fields_of(request), *fields], file_name), b""
+) -> tuple[SubmissionParams, bytes]:
+    return SubmissionParams.of([*fields_of(request), *fields], file_name), b""
 
 
 async def _pieces(request: Request, service: Service) -> AsyncIterator[bytes]:

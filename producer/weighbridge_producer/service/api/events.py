@@ -81,7 +81,7 @@ async def _events(service: Service, batch_id: str, seen: str) -> AsyncGenerator[
                 if snapshot is None:
                     yield _HEARTBEAT
                     continue
-                if snapshot.mark != seen:
+                if snapshot.etag != seen:
                     yield snapshot.event
                 seen = ""
                 if snapshot.state.status.final:
@@ -91,4 +91,4 @@ async def _events(service: Service, batch_id: str, seen: str) -> AsyncGenerator[
 
 
 def _end_id(snapshot: Snapshot) -> str:
-    return f"{snapshot.mark}-end"
+    return f"{snapshot.etag}-end"

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Depends, Request
 
 from weighbridge.errors import UnknownGraderError
 from weighbridge.graders.registry import default_registry
-from weighbridge_producer.service.auth import Submitter, anybody
+from weighbridge_producer.service.auth import Submitter, rate_limited
 from weighbridge_producer.service.bodies import whole_body
 from weighbridge_producer.service.problems import ProblemError
 from weighbridge_producer.service.schemas import CatalogueShape, GraderShape, TrialShape
@@ -39,7 +39,7 @@ router = APIRouter(prefix="/api/graders", tags=["graders"])
 
 @router.get(
     "",
-    dependencies=[Depends(anybody)],
+    dependencies=[Depends(rate_limited)],
     response_model=None,
     responses={200: {"model": CatalogueShape}},
 )
@@ -50,7 +50,7 @@ def list_graders(service: Served) -> dict[str, Any]:
 
 @router.get(
     "/{grader_id}",
-    dependencies=[Depends(anybody)],
+    dependencies=[Depends(rate_limited)],
     response_model=None,
     responses={200: {"model": GraderShape}},
 )
