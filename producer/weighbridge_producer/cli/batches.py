@@ -6,7 +6,6 @@ import shlex
 import sys
 import tempfile
 import time
-from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -90,10 +89,8 @@ def submit(
                 else client.open(name, specs, priority=priority, project=project)
             )
         try:
-            recorded = batch.recorded_resume() if resume else nullcontext()
-            with recorded, batch.given_up_on_error(source):
-                batch.feeder(source, on_wait=_Once()).feed()
-                durability = batch.confirm()
+            batch.submit(source, resumed=bool(resume), on_wait=_Once())
+            durability = batch.confirm()
         except (KeyboardInterrupt, ServerError) as error:
             if isinstance(error, WeighbridgeError):
                 complain(error)

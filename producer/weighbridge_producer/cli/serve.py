@@ -224,8 +224,7 @@ class _Serving:
             with RedisClient(url, settings=self.settings) as client:
                 source = Source(cases, self.settings)
                 batch = client.open(printable(source.name), self._graders)
-                with batch.given_up_on_error(source):
-                    batch.feeder(source, should_stop=self._stop.is_set).feed()
+                batch.submit(source, should_stop=self._stop.is_set)
                 out.print(f"submitted: {self._page(f'/batches/{batch.id}')}")
                 self._follow(batch)
         except WeighbridgeError as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -98,14 +98,25 @@ class RedisBatch(BackendBatch):
             should_stop=should_stop,
         )
 
-    def confirm(self) -> Durability:
-        """Wait until the server confirms that the sealed batch is as durable as it keeps things, and return that."""
-        self.durability = self._store.confirm_seal(self.id, self._settings.confirm_seconds)
-        return self.durability
+    def submit(
+        self,
+        source: Source,
+        *,
+        resumed: bool = False,
+        on_wait: Callable[[str], None] = lambda _: None,
+        should_stop: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """Fill the batch from a source, behind what it has, and seal it unless `should_stop` comes first.
+
+        That a batch is resumed goes to the audit log. A batch ends as failed when its cases are lost for good.
+        """
+        recorded = self.recorded_resume() if resumed else nullcontext()
+        with recorded, self._given_up_on_error(source):
+            self.feeder(source, on_wait=on_wait, should_stop=should_stop).feed()
 
     @contextmanager
-    def given_up_on_error(self, source: Source) -> Iterator[None]:
-        """End the batch as failed when its cases cannot be had any more and never will be."""
+    def _given_up_on_error(self, source: Source) -> Iterator[None]:
+        """End the batch as failed when its cases are lost for good: the source broke, and cannot be read again."""
         try:
             yield
         except (ServerError, KeyboardInterrupt, GeneratorExit):
@@ -114,6 +125,11 @@ class RedisBatch(BackendBatch):
             if not source.rereadable:
                 self.give_up(f"{type(error).__name__}: {error}"[:300])
             raise
+
+    def confirm(self) -> Durability:
+        """Wait until the server confirms that the sealed batch is as durable as it keeps things, and return that."""
+        self.durability = self._store.confirm_seal(self.id, self._settings.confirm_seconds)
+        return self.durability
 
     def status(self) -> BatchState:
         return self._store.state(self.id)

@@ -95,10 +95,8 @@ class RedisClient:
                     source.name, specs, metadata=metadata, priority=priority, project=project
                 )
             )
-            recorded = batch.recorded_resume() if resume else nullcontext()
-            with recorded, batch.given_up_on_error(source):
-                batch.feeder(source).feed()
-                batch.confirm()
+            batch.submit(source, resumed=bool(resume))
+            batch.confirm()
         return batch
 
     def open(
