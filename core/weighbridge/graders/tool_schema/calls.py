@@ -35,7 +35,7 @@ class Tool:
     steps: list[str] = field(default_factory=list)  #: of these, the first
 
 
-class Fault(NamedTuple):
+class FaultyCall(NamedTuple):
     """A call whose arguments are wrong, or cannot be judged."""
 
     tool: Tool
@@ -49,10 +49,10 @@ class Faults:
     """The first faults, in trace order, and how many there are; each holds its arguments in memory."""
 
     def __init__(self) -> None:
-        self.first: list[Fault] = []
+        self.first: list[FaultyCall] = []
         self.total = 0
 
-    def add(self, fault: Fault) -> None:
+    def add(self, fault: FaultyCall) -> None:
         """Add the next one."""
         self.total += 1
         if self.total <= ENTRIES_LIMIT:
@@ -69,7 +69,7 @@ class Calls:
         self.total = self.valid = self.invalid = self.ungradable = 0
         self.failed: Counter[Check] = Counter()  #: invalid calls, by the check they did not pass
 
-    def add(self, fault: Fault) -> None:
+    def add(self, fault: FaultyCall) -> None:
         """Add a call with a fault of its own."""
         if fault.check in VIOLATIONS:
             self.failed[fault.check] += 1
@@ -113,19 +113,19 @@ def judge_calls(steps: Iterable[Step], rules: Rules, allowance: Allowance) -> Ca
     return calls
 
 
-def _fault(step: Step, tool: Tool, allowance: Allowance) -> Fault | None:
+def _fault(step: Step, tool: Tool, allowance: Allowance) -> FaultyCall | None:
     """Judge one call by its arguments."""
     given = step.arguments
     if given is None:
         if tool.rule.schema is None:
             return None
         why = Undecided("the trace does not tell the arguments")
-        return Fault(tool, step.id, "arguments_are_judged", "", why)
+        return FaultyCall(tool, step.id, "arguments_are_judged", "", why)
     if type(given) is not dict:
         given = parse_arguments(given)
     if type(given) is not dict:
         text = given if type(given) is str else as_json(given)
-        return Fault(tool, step.id, "arguments_are_object", text, _no_object(given))
+        return FaultyCall(tool, step.id, "arguments_are_object", text, _no_object(given))
     schema = tool.rule.schema
     if schema is None:
         return None
@@ -133,13 +133,13 @@ def _fault(step: Step, tool: Tool, allowance: Allowance) -> Fault | None:
         arguments = json_data(given)
     except NotJsonError as error:
         why = Undecided(f"the arguments are no JSON: {error}")
-        return Fault(tool, step.id, "arguments_are_judged", as_json(given), why)
+        return FaultyCall(tool, step.id, "arguments_are_judged", as_json(given), why)
     outcome = schema.judge(arguments, allowance)
     if outcome is True:
         return None
     if outcome is False:
-        return Fault(tool, step.id, "arguments_match_schema", arguments)
-    return Fault(tool, step.id, "arguments_are_judged", arguments, outcome)
+        return FaultyCall(tool, step.id, "arguments_match_schema", arguments)
+    return FaultyCall(tool, step.id, "arguments_are_judged", arguments, outcome)
 
 
 def _no_object(given: Any) -> Problem:

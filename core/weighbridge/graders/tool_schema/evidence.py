@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from weighbridge.graders.base import Evidence
-    from weighbridge.graders.tool_schema.calls import Calls, Fault, Tool
+    from weighbridge.graders.tool_schema.calls import Calls, FaultyCall, Tool
     from weighbridge.graders.tool_schema.work import Allowance
 
 _Item = TypeVar("_Item")
@@ -81,7 +81,7 @@ def _refusal(tool: Tool) -> Evidence:
     }
 
 
-def _fault(fault: Fault, allowance: Allowance) -> Evidence:
+def _fault(fault: FaultyCall, allowance: Allowance) -> Evidence:
     rule = fault.tool.rule
     problems, why = _problems(fault, allowance)
     entry: Evidence = {
@@ -97,7 +97,7 @@ def _fault(fault: Fault, allowance: Allowance) -> Evidence:
     return entry | {"excerpt": excerpt_of(excerpt)} if excerpt else entry
 
 
-def _problems(fault: Fault, allowance: Allowance) -> tuple[list[dict[str, str]], str]:
+def _problems(fault: FaultyCall, allowance: Allowance) -> tuple[list[dict[str, str]], str]:
     """Return what is wrong with a call's arguments, and the same for a person."""
     if type(fault.found) is Undecided:
         return [], fault.found.reason
