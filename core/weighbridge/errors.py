@@ -42,6 +42,7 @@ WeighbridgeError
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 if TYPE_CHECKING:
@@ -69,15 +70,40 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Why something is refused: a stable code, a message that says what and which, a hint that says what would work."""
+
+    code: str
+    message: str
+    hint: str
+
+    def at(self, location: str) -> Fault:
+        """Return the fault with the location that it is about, where there is one to tell."""
+        return replace(self, message=f"{location}: {self.message}") if location else self
+
+    def __str__(self) -> str:
+        return f"{self.code}: {self.message}"
+
+
 class WeighbridgeError(Exception):
-    """The root: a stable `code`, a message that says what and which, a hint that says what would work."""
+    """The root: every error carries a fault, whose code is by default its class's."""
 
     code: ClassVar[str] = "ERROR"
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)
-        self.message = message
-        self.hint = hint
+        self.fault = Fault(self.code, message, hint)
+
+    @property
+    def message(self) -> str:
+        """What is wrong, and with which."""
+        return self.fault.message
+
+    @property
+    def hint(self) -> str:
+        """What would work; empty where nothing is known."""
+        return self.fault.hint
 
     def __str__(self) -> str:
         return f"{self.message} ({self.hint})" if self.hint else self.message
@@ -115,12 +141,12 @@ class UnknownGraderError(WeighbridgeError, LookupError):
 class LineError(WeighbridgeError):
     """One line of input cannot become a job; the others still can.
 
-    `code` is the instance's own: see `weighbridge.jobs.model.ErrorCode` for all of them.
+    Its fault has a code of its own, one of `weighbridge.jobs.model.ErrorCode`.
     """
 
     def __init__(self, code: str, message: str, hint: str = "") -> None:
         super().__init__(message, hint)
-        self.line_code = code
+        self.fault = Fault(code, message, hint)
 
 
 class BatchError(WeighbridgeError):
@@ -209,34 +235,33 @@ class NoGraderError(InputError):
         )
 
 
-class InputFault(NamedTuple):
-    """Why one line of input cannot be graded."""
+class BadLine(NamedTuple):
+    """A line of input that cannot be graded."""
 
-    line: int  #: from 1
-    code: str
-    message: str
-    hint: str
-    place: str = ""  #: the file and the line in it, where the input is several files
+    number: int  #: from 1
+    fault: Fault
+    location: str = ""  #: the file and the line in it, where the input is several files
 
     def __str__(self) -> str:
-        hint = f" ({self.hint})" if self.hint else ""
-        return f"{self.place or f'line {self.line}'}: {self.code}: {self.message}{hint}"
+        hint = f" ({self.fault.hint})" if self.fault.hint else ""
+        return f"{self.location or f'line {self.number}'}: {self.fault}{hint}"
 
 
 class InvalidInputError(InputError):
     """Some of the input's lines cannot be graded, and all had to be gradable."""
 
     code = "INPUT_INVALID"
-    faults: tuple[InputFault, ...] = ()  #: the first of them, where this process read the input
+    bad_lines: tuple[BadLine, ...] = ()  #: the first of them, where this process read the input
     total: int = 0  #: how many lines cannot be graded
 
-    def __init__(self, name: str, faults: Sequence[InputFault], total: int) -> None:
-        more = f"\n... and {total - len(faults):,} more" if total > len(faults) else ""
-        shown = "".join(f"\n{fault}" for fault in faults)
+    def __init__(self, name: str, bad_lines: Sequence[BadLine], total: int) -> None:
+        left = total - len(bad_lines)
+        more = f"\n... and {left:,} more" if left > 0 else ""
+        shown = "".join(f"\n{line}" for line in bad_lines)
         super().__init__(
             f"nothing was submitted: {counted(total, 'line')} of {name!r} cannot be graded:{shown}{more}"
         )
-        self.faults = tuple(faults)
+        self.bad_lines = tuple(bad_lines)
         self.total = total
 
 

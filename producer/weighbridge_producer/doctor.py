@@ -296,5 +296,5 @@ def examine_safely(client: RedisClient) -> list[Finding]:
     try:
         findings.extend(examine(client))  # what is found before an error stays
     except WeighbridgeError as error:
-        findings.append(Finding("problem", "server", f"{error.code}: {error.message}", error.hint))
+        findings.append(Finding("problem", "server", str(error.fault), error.hint))
     return findings

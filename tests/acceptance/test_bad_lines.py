@@ -295,7 +295,7 @@ def test_a_strict_submission_of_a_strangers_file_submits_nothing(
         after = {state.batch_id for state in client.batches(10_000)}
     assert caught.value.total == len(BAD)
     numbers = [number for number, (_, bad) in enumerate(rows, 1) if bad]
-    assert [fault.line for fault in caught.value.faults] == numbers[:20]
+    assert [line.number for line in caught.value.bad_lines] == numbers[:20]
     assert after == before
 
 

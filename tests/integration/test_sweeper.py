@@ -12,7 +12,7 @@ import pytest
 from support.chunks import a_batch, a_chunk, a_line, blamed, claimed, filled, recorded
 from support.sweeping import QUEUE, SETTINGS, Site
 from support.waiting import eventually
-from weighbridge.jobs.model import BatchStatus
+from weighbridge.jobs.model import BatchStatus, ErrorCode
 from weighbridge.store import BatchOptions
 
 if TYPE_CHECKING:
@@ -138,8 +138,8 @@ class TestBlame:
             store.renew(batch, str(chunk), claim.token, SETTINGS.lease_seconds, at="0 0")
             self.killed(site, claim)
         claim = site.next_claim("last/1")
-        assert claim.info.quarantined["0"].startswith("WORKER_KILLED\n")
-        assert "the loss of its whole worker" in claim.info.quarantined["0"]
+        assert claim.info.faults[0].code == ErrorCode.WORKER_KILLED
+        assert "the loss of its whole worker" in claim.info.faults[0].message
 
     def test_a_chunk_with_which_workers_die_waits_longer_each_time(self, site: Site) -> None:
         store, batch = site.store, a_batch(site.store, QUEUE)

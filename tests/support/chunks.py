@@ -5,6 +5,7 @@ from __future__ import annotations
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
+from weighbridge.errors import Fault
 from weighbridge.grading.line_grader import LineGrader, Tally, digest_of
 from weighbridge.jobs.chunk import DIGEST_CHARACTERS, Chunk, ChunkId
 from weighbridge.store import BatchOptions, Charge, Position, Submission
@@ -16,9 +17,8 @@ if TYPE_CHECKING:
     from weighbridge.store import Claim, Recorded, Store
 
 DAY = 86400
-CHARGE = Charge(
-    0, 3, "WORKER_KILLED\nit died\nsee why"
-)  #: the first job of a line, given up at the third failure
+#: The first job of a line, given up at the third failure.
+CHARGE = Charge(0, 3, Fault("WORKER_KILLED", "it died", "see why"))
 
 
 def a_line(name: str, response: str = "yes") -> bytes:

@@ -14,7 +14,7 @@ from weighbridge.graders.registry import default_registry
 from weighbridge.grading.grader_cache import MESSAGE_LIMIT
 from weighbridge.grading.line_grader import WHOLE_LINE, LineGrader, Tally, digest_of
 from weighbridge.jobs.capabilities import Lane, Need
-from weighbridge.jobs.model import SCHEMA_VERSION, ErrorCode, JobError
+from weighbridge.jobs.model import SCHEMA_VERSION, ErrorCode
 from weighbridge.process import collect_garbage_seldom
 from weighbridge.store import CLAIM_SECONDS, Store, unpacked
 from weighbridge.store.worker_registry import Fleet
@@ -168,9 +168,7 @@ class Child:
     ) -> tuple[bytes, Tally, list[tuple[ChunkId, int]]]:
         chunk = claim.chunk
         grader = self._grader_for(claim.batch)[0]
-        quarantined = {
-            int(job): JobError(*fault.split("\n")) for job, fault in claim.info.quarantined.items()
-        }
+        quarantined = claim.info.faults
         watch = (
             _Noting(self.slot, partial(self._note, claim)) if claim.info.suspicions else self.slot
         )

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from weighbridge.errors import BatchError, counted
+from weighbridge.errors import BatchError, Fault, counted
 from weighbridge.grading.line_grader import WHOLE_LINE
 from weighbridge.jobs.chunk import ChunkId
-from weighbridge.jobs.model import ErrorCode, JobError
+from weighbridge.jobs.model import ErrorCode
 from weighbridge.store import Charge
 
 if TYPE_CHECKING:
@@ -30,9 +30,9 @@ class Death:
     job: int  #: which of the line's jobs, or WHOLE_LINE
     cause: ErrorCode  #: WORKER_KILLED, TIMEOUT, OUT_OF_MEMORY or GRADER_CRASHED
     how: str  #: such as "signal 9 (SIGKILL)"
-    known: JobError | None = None  #: what the job is errored with, where the parent measured it
+    known: Fault | None = None  #: what the job is errored with, where the parent measured it
 
-    def fault(self, limit: int) -> JobError:
+    def fault(self, limit: int) -> Fault:
         """Return what the job is errored with once it has died too often."""
         if self.known:
             return self.known
@@ -43,15 +43,13 @@ class Death:
             message = f"grading it failed {times}, the last time with {self.how}"
         else:
             message = f"its worker process died at this job {times}, the last time by {self.how}"
-        return JobError(
+        return Fault(
             self.cause, message, "grade this case on its own to see why; `retry` tries it again"
         )
 
     def charge(self, job: int, limit: int) -> Charge:
         """Return what the death counts towards."""
-        fault = self.fault(limit)
-        words = (fault.code, fault.message, fault.hint)
-        return Charge(job, limit, "\n".join(" ".join(text.split()) for text in words))
+        return Charge(job, limit, self.fault(limit))
 
 
 def handle(death: Death, store: Store, limit: int) -> bool:

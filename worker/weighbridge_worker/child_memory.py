@@ -5,8 +5,9 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
+from weighbridge.errors import Fault
 from weighbridge.grading.line_grader import WHOLE_LINE
-from weighbridge.jobs.model import ErrorCode, JobError
+from weighbridge.jobs.model import ErrorCode
 from weighbridge.memory import be_ended_first, give_memory_back, held_by_this_process
 from weighbridge.process import limit_memory
 from weighbridge.settings import GIB
@@ -45,11 +46,11 @@ class ChildMemory:
         """Note what the child holds before its first chunk; from here on it is watched."""
         self._slot.note_memory(held_by_this_process())
 
-    def refusal(self, line: Line) -> dict[int, JobError] | None:
+    def refusal(self, line: Line) -> dict[int, Fault] | None:
         """Return the error of a line that cannot be graded within the limit, in the form that `grade` takes."""
         if len(line.raw) <= self.largest_line_bytes:
             return None
-        error = JobError(
+        error = Fault(
             ErrorCode.OUT_OF_MEMORY,
             f"the line has {len(line.raw):,} bytes; with the memory that a worker child may take,"
             f" lines of up to {self.largest_line_bytes:,} bytes can be graded",

@@ -14,7 +14,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from weighbridge.jobs.model import ErrorCode, JobError
+from weighbridge.errors import Fault
+from weighbridge.jobs.model import ErrorCode
 from weighbridge.memory import HeldMemory
 from weighbridge_worker.fork_gate import ForkGate
 
@@ -49,9 +50,9 @@ class Overrun:
         """Whether the child was still where this was seen when it died."""
         return (self.sequence, self.is_at_job) == (seen.sequence, seen.line is not None)
 
-    def error(self) -> JobError:
+    def error(self) -> Fault:
         """Return what the job is errored with."""
-        return JobError(
+        return Fault(
             ErrorCode.OUT_OF_MEMORY,
             f"the job held {self.held_bytes // _MIB:,} MiB of memory when it was stopped;"
             f" a worker child may hold {self.limit_bytes // _MIB:,} MiB",

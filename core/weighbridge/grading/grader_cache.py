@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from weighbridge.errors import UnknownGraderError, WeighbridgeError, nearest
+from weighbridge.errors import Fault, UnknownGraderError, WeighbridgeError, nearest
 from weighbridge.graders.registry import default_registry
 from weighbridge.graders.trace_grader import TraceGrader
 from weighbridge.grading.receipt import receipt_subject
-from weighbridge.jobs.model import CONFIG_LIMIT_BYTES, ErrorCode, GraderSpec, JobError
+from weighbridge.jobs.model import CONFIG_LIMIT_BYTES, ErrorCode, GraderSpec
 from weighbridge.settings import KIB
 
 if TYPE_CHECKING:
@@ -38,11 +38,11 @@ class ReadyGrader:
     known: frozenset[str]
     reads_trace: bool  #: whether it takes the trace as it was read for another grader
 
-    def fault_of(self, inputs: dict[str, Any]) -> JobError | None:
+    def fault_of(self, inputs: dict[str, Any]) -> Fault | None:
         """Return what is wrong with the names of a job's inputs."""
         given = inputs.keys()
         for name in sorted(self.required - given):
-            return JobError(
+            return Fault(
                 ErrorCode.MISSING_FIELD,
                 f"the inputs lack {name!r}",
                 f"needed: {', '.join(sorted(self.required))}",
@@ -51,7 +51,7 @@ class ReadyGrader:
             guess = nearest(name, self.known)
             meant = f"did you mean {guess!r}? " if guess else ""
             known = ", ".join(sorted(self.known))
-            return JobError(
+            return Fault(
                 ErrorCode.UNKNOWN_FIELD,
                 f"nothing reads the input {name[:80]!r}",
                 f"{meant}Known: {known}",
@@ -66,13 +66,13 @@ class ReadyGraders:
         self._registry = registry or default_registry()
         self._build = lru_cache(maxsize=256)(self._build_uncached)
 
-    def get(self, spec: GraderSpec) -> ReadyGrader | JobError:
+    def get(self, spec: GraderSpec) -> ReadyGrader | Fault:
         """Return the grader of a spec, or why there is none."""
         if spec.config is None:
             return self._build(spec.grader, b"")
         config = orjson.dumps(spec.config, option=orjson.OPT_SORT_KEYS)
         if len(config) > CONFIG_LIMIT_BYTES:
-            return JobError(
+            return Fault(
                 ErrorCode.INVALID_CONFIG,
                 f"the config has {len(config):,} bytes, at most {CONFIG_LIMIT_BYTES:,} are allowed",
                 "a config says how to judge; what to judge belongs to the inputs",
@@ -81,15 +81,15 @@ class ReadyGraders:
         build = self._build if len(config) <= _KEPT_CONFIG_BYTES else self._build_uncached
         return build(spec.grader, config)
 
-    def _build_uncached(self, grader_id: str, config: bytes) -> ReadyGrader | JobError:
+    def _build_uncached(self, grader_id: str, config: bytes) -> ReadyGrader | Fault:
         try:
             grader = self._registry.create(grader_id, orjson.loads(config) if config else None)
         except WeighbridgeError as error:
-            return JobError(error.code, error.message, error.hint or _hint(error, grader_id))
+            return Fault(error.code, error.message, error.hint or _hint(error, grader_id))
         except MemoryError:
             raise  # another time there may be enough: nothing to remember
         except Exception as error:  # noqa: BLE001 - a plug-in may raise anything
-            return JobError(
+            return Fault(
                 ErrorCode.INVALID_CONFIG,
                 f"grader {grader_id!r} cannot be built: {brief(error)}",
                 _hint(error, grader_id),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Protocol
 
-from weighbridge.errors import LineError
+from weighbridge.errors import Fault, LineError
 from weighbridge.grading.case import Case, parse_case
 from weighbridge.grading.grader_cache import ReadyGrader, ReadyGraders, brief
 from weighbridge.grading.inputs import Inputs
@@ -16,7 +16,6 @@ from weighbridge.jobs.line import peek_custom_id
 from weighbridge.jobs.model import (
     ErrorCode,
     GraderSpec,
-    JobError,
     JobStatus,
     parse_specs,
 )
@@ -70,7 +69,7 @@ class LineGrader:
         line: Line,
         tally: Tally,
         watch: Watch = _NO_WATCH,
-        condemned: Mapping[int, JobError] | None = None,
+        condemned: Mapping[int, Fault] | None = None,
     ) -> bytes:
         """Return the result lines of one line of input and count them.
 
@@ -78,7 +77,7 @@ class LineGrader:
         """
         # What kills may be the reading of the line itself.
         case = (condemned and condemned.get(WHOLE_LINE)) or self._read(line, watch)
-        if isinstance(case, JobError):
+        if isinstance(case, Fault):
             return self._errored(line, tally, case)
         return self.grade_case(line, case, tally, watch, condemned)
 
@@ -88,7 +87,7 @@ class LineGrader:
         case: Case,
         tally: Tally,
         watch: Watch = _NO_WATCH,
-        condemned: Mapping[int, JobError] | None = None,
+        condemned: Mapping[int, Fault] | None = None,
     ) -> bytes:
         """Return the result lines of a line that was read already, and count them."""
         specs, inputs = case.graders, Inputs(case.inputs)
@@ -103,7 +102,7 @@ class LineGrader:
         """Return the result lines of a line that was not graded in time, and count them."""
         fault = _CLOSED[status]
         case = self._case(line)
-        if isinstance(case, JobError):
+        if isinstance(case, Fault):
             tally.count(None, None, status)
             custom_id = peek_custom_id(line.raw)
             return result_line(line.number, custom_id, None, None, None, status, None, fault)
@@ -116,19 +115,19 @@ class LineGrader:
             )
         return out
 
-    def fault_of(self, line: Line) -> JobError | None:
+    def fault_of(self, line: Line) -> Fault | None:
         """Return why a line cannot be graded, as far as that can be told without grading it."""
         case = self._case(line)
-        if isinstance(case, JobError):
+        if isinstance(case, Fault):
             return case
         for spec in case.graders:
             ready = self._ready.get(spec)
-            fault = ready if isinstance(ready, JobError) else ready.fault_of(case.inputs)
+            fault = ready if isinstance(ready, Fault) else ready.fault_of(case.inputs)
             if fault:
                 return fault
         return None
 
-    def _read(self, line: Line, watch: Watch) -> Case | JobError:
+    def _read(self, line: Line, watch: Watch) -> Case | Fault:
         """Return a line's case, under watch like a job: a line may be made to be slow or large to read."""
         try:
             try:
@@ -137,24 +136,24 @@ class LineGrader:
             finally:
                 watch.end()
         except JobDeadlineError as error:
-            return JobError(ErrorCode.TIMEOUT, str(error), "make the line smaller")
+            return Fault(ErrorCode.TIMEOUT, str(error), "make the line smaller")
         except MemoryError:
             return _OUT_OF_MEMORY
 
     def jobs_of(self, line: Line) -> int:
         """Return how many jobs a line is."""
         case = self._case(line)
-        return 1 if isinstance(case, JobError) else len(case.graders)
+        return 1 if isinstance(case, Fault) else len(case.graders)
 
-    def _case(self, line: Line) -> Case | JobError:
+    def _case(self, line: Line) -> Case | Fault:
         if line.fault:
             return line.fault
         try:
             return parse_case(line.raw, self._defaults)
         except LineError as error:
-            return JobError(error.line_code, error.message, error.hint)
+            return error.fault
 
-    def _errored(self, line: Line, tally: Tally, error: JobError) -> bytes:
+    def _errored(self, line: Line, tally: Tally, error: Fault) -> bytes:
         tally.count(None, None, JobStatus.ERRORED, error.code)
         custom_id = peek_custom_id(line.raw)
         told = error.at(line.place)
@@ -169,14 +168,14 @@ class LineGrader:
         place: int,
         tally: Tally,
         watch: Watch,
-        condemned: Mapping[int, JobError] | None,
+        condemned: Mapping[int, Fault] | None,
     ) -> bytes:
         if condemned and place in condemned:
             return self._job_errored(line, case, spec, None, tally, condemned[place])
         ready, graded = self._watched(line, case, inputs, spec, place, watch)
         if ready:
             tally.versions_used.add(ready.id_and_version)
-        if isinstance(graded, JobError):
+        if isinstance(graded, Fault):
             version = ready.version if ready else None
             return self._job_errored(line, case, spec, version, tally, graded)
         row, outcome, cause, score = graded
@@ -185,15 +184,15 @@ class LineGrader:
 
     def _watched(
         self, line: Line, case: Case, inputs: Inputs, spec: GraderSpec, place: int, watch: Watch
-    ) -> tuple[ReadyGrader | None, Graded | JobError]:
+    ) -> tuple[ReadyGrader | None, Graded | Fault]:
         """Build the grader, let it judge and write its result, all under watch; whatever happens instead, an error says so."""
-        ready: ReadyGrader | JobError | None = None
+        ready: ReadyGrader | Fault | None = None
         try:
             # The inner one: an interruption that comes as the job ends belongs to it still.
             try:
                 watch.begin(line.index, place)
                 ready = self._ready.get(spec)
-                if isinstance(ready, JobError):
+                if isinstance(ready, Fault):
                     return None, ready
                 # A grader's own parameters are what lines nearly always have.
                 same = inputs.given.keys() == ready.known
@@ -206,11 +205,11 @@ class LineGrader:
                 watch.end()
         except JobDeadlineError as error:
             hint = "raise WEIGHBRIDGE_JOB_DEADLINE_SECONDS, or mend the grader"
-            failure = JobError(ErrorCode.TIMEOUT, str(error), hint)
+            failure = Fault(ErrorCode.TIMEOUT, str(error), hint)
         except MemoryError:
             failure = _OUT_OF_MEMORY
         except (Exception, SystemExit) as error:  # noqa: BLE001 - a plug-in may raise anything, and the rest goes on
-            failure = JobError(
+            failure = Fault(
                 ErrorCode.GRADER_CRASHED,
                 f"the grader raised {brief(error)}",
                 "graders must not raise",
@@ -224,7 +223,7 @@ class LineGrader:
         spec: GraderSpec,
         version: int | None,
         tally: Tally,
-        error: JobError,
+        error: Fault,
     ) -> bytes:
         tally.count(spec.label, spec.grader, JobStatus.ERRORED, error.code)
         return result_line(
@@ -253,12 +252,12 @@ def digest_of(results: bytes) -> str:
 
 
 _CLOSED = {
-    JobStatus.CANCELLED: JobError(
+    JobStatus.CANCELLED: Fault(
         ErrorCode.CANCELLED,
         "the batch was cancelled before this job was graded",
         "`weighbridge retry` grades it after all",
     ),
-    JobStatus.EXPIRED: JobError(
+    JobStatus.EXPIRED: Fault(
         ErrorCode.EXPIRED,
         "the batch expired before this job was graded",
         "`weighbridge retry` grades it after all; WEIGHBRIDGE_BATCH_EXPIRY_SECONDS gives more time",
@@ -266,7 +265,7 @@ _CLOSED = {
 }
 
 
-_OUT_OF_MEMORY = JobError(
+_OUT_OF_MEMORY = Fault(
     ErrorCode.OUT_OF_MEMORY,
     "the grader wanted more memory than a worker child may have",
     "split the case, or raise WEIGHBRIDGE_CHILD_MEMORY_LIMIT_BYTES",

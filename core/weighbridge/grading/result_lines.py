@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from weighbridge.errors import Fault
 from weighbridge.grading.grader_cache import ReadyGrader, brief
 from weighbridge.grading.receipt import encode_result, receipt
 from weighbridge.grading.tally import VACUOUS
-from weighbridge.jobs.model import ErrorCode, GraderSpec, JobError, JobStatus
+from weighbridge.jobs.model import ErrorCode, GraderSpec, JobStatus
 
 if TYPE_CHECKING:
     from weighbridge.graders.base import GraderResult
@@ -52,7 +53,7 @@ def written(
     spec: GraderSpec,
     ready: ReadyGrader,
     result: GraderResult,
-) -> Graded | JobError:
+) -> Graded | Fault:
     """Write the line of a result; an error says what is wrong with the result."""
     try:
         outcome, cause = classify(result)
@@ -64,7 +65,7 @@ def written(
     except MemoryError:
         raise
     except Exception as error:  # noqa: BLE001 - a plug-in may return anything
-        return JobError(
+        return Fault(
             ErrorCode.GRADER_CRASHED,
             f"the grader returned no valid result: {brief(error)}",
             "graders return a GraderResult of plain JSON types",
@@ -80,7 +81,7 @@ def result_line(
     version: int | None,
     status: str,
     result: GraderResult | None,
-    error: JobError | None,
+    error: Fault | None,
     metadata: dict[str, Any] | None = None,
     proof: str | None = None,
 ) -> bytes:
@@ -94,7 +95,7 @@ def result_line(
             "grader_version": version,
             "status": status,
             "result": result,
-            "error": error.as_dict() if error else None,
+            "error": error,
             "metadata": metadata,
             "receipt": proof,
         }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from dataclasses import dataclass, field, replace
+from dataclasses import astuple, dataclass, field, replace
 from threading import local
 from typing import TYPE_CHECKING
 
@@ -12,8 +12,9 @@ import msgspec
 import orjson
 import zstandard
 
+from weighbridge.errors import Fault
 from weighbridge.jobs.line import JSON_SPACE
-from weighbridge.jobs.model import SCHEMA_VERSION, ErrorCode, JobError
+from weighbridge.jobs.model import SCHEMA_VERSION, ErrorCode
 from weighbridge.settings import MIB
 
 if TYPE_CHECKING:
@@ -132,7 +133,7 @@ class Line(msgspec.Struct, gc=False):
     index: int  #: from 0, within the whole chunk
     number: int  #: from 1, within the input; 0 where it is not known any more
     raw: bytes
-    fault: JobError | None = None
+    fault: Fault | None = None
     origins: Sequence[Origin] = ()
 
     @property
@@ -162,7 +163,7 @@ class Chunk:
     line_count: int = 0
     #: indices of lines that an earlier line says already
     repeats: set[int] = field(default_factory=set)
-    faults: dict[int, JobError] = field(default_factory=dict)  #: by index, what the producer found
+    faults: dict[int, Fault] = field(default_factory=dict)  #: by index, what the producer found
     origins: list[Origin] = field(default_factory=list)  #: of an input of several files
     schema_version: int = SCHEMA_VERSION  #: another one: the lines cannot be read here
 
@@ -205,9 +206,7 @@ class Chunk:
                 "first": self.first_line,
                 "lines": self.line_count,
                 "repeats": sorted(self.repeats),
-                "faults": {
-                    str(index): [e.code, e.message, e.hint] for index, e in self.faults.items()
-                },
+                "faults": {str(index): astuple(fault) for index, fault in self.faults.items()},
                 "origins": self.origins,
             }
         )
@@ -216,7 +215,7 @@ class Chunk:
     @classmethod
     def lost(cls, jobs: int) -> Chunk:
         """Return what stands for a chunk, or part of one, that cannot be read any more."""
-        fault = JobError(
+        fault = Fault(
             ErrorCode.INPUT_LOST,
             "the server has lost the line, or cannot read it any more",
             "submit the case again",
@@ -235,14 +234,14 @@ class Chunk:
                 *(header["first"], b"", header["lines"], set(), faults),
                 schema_version=int(header["v"]),
             )
-        faults = {int(index): JobError(*fault) for index, fault in header["faults"].items()}
+        faults = {int(index): Fault(*fault) for index, fault in header["faults"].items()}
         origins = [(index, name, number) for index, name, number in header.get("origins", ())]
         return cls(header["first"], raw, header["lines"], set(header["repeats"]), faults, origins)
 
 
-def unknown_version(version: object) -> JobError:
+def unknown_version(version: object) -> Fault:
     """Return what jobs are errored with whose schema version is another than ours."""
-    return JobError(
+    return Fault(
         ErrorCode.SCHEMA_VERSION,
         f"the job has schema version {str(version)[:40]}, this worker knows {SCHEMA_VERSION}",
         "bring producer and workers to the same release",

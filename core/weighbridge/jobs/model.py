@@ -108,23 +108,6 @@ RETRYABLE = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class JobError:
-    """Why a job is not graded."""
-
-    code: str
-    message: str
-    hint: str = ""
-
-    def at(self, place: str) -> JobError:
-        """Return the error with the place that it is about, where there is one to tell."""
-        return JobError(self.code, f"{place}: {self.message}", self.hint) if place else self
-
-    def as_dict(self) -> dict[str, str]:
-        """Return the error as a result line shows it."""
-        return {"code": self.code, "message": self.message, "hint": self.hint}
-
-
-@dataclass(frozen=True, slots=True)
 class GraderSpec:
     """A grader to use, its configuration, and the label its results carry."""
 

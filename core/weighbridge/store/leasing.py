@@ -177,13 +177,17 @@ class Working(StoreBase):
         charge: Charge,
     ) -> bool:
         """Replace a chunk that a child died on by its parts; False when the lease was no longer this execution's."""
-        done = bool(self._run("split", batch, str(chunk), token, _packed(parts), suspect, *charge))
+        done = bool(
+            self._run(
+                "split", batch, str(chunk), token, _packed(parts), suspect, *charge.as_arguments()
+            )
+        )
         self._take_turn(batch)
         return done
 
     def count_failure(self, batch: str, chunk: ChunkId, token: str, charge: Charge) -> int:
         """Count a death on a chunk of one line and return the deaths so far; 0 when the lease was gone."""
-        count = int(self._run("count_failure", batch, str(chunk), token, *charge))
+        count = int(self._run("count_failure", batch, str(chunk), token, *charge.as_arguments()))
         self._take_turn(batch)
         return count
 

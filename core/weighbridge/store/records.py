@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from typing import Any, Literal, NamedTuple
 
 import msgspec
 import orjson
 
+from weighbridge.errors import Fault
 from weighbridge.jobs.chunk import ChunkId
 from weighbridge.jobs.model import GraderSpec, Priority, parse_specs
 
@@ -113,7 +114,16 @@ class Charge(NamedTuple):
 
     job: int  #: its index on its line
     limit: int  #: failures of one code at which it is not tried again
-    fault: str  #: then; code, message and hint, a line each
+    fault: Fault  #: that it is errored with then
+
+    def as_arguments(self) -> tuple[int, int, str]:
+        """Return what scripts take: the fault is packed."""
+        return self.job, self.limit, _packed_fault(self.fault)
+
+
+def _packed_fault(fault: Fault) -> str:
+    """Return a fault as its code, message and hint, a line each."""
+    return "\n".join(" ".join(text.split()) for text in astuple(fault))
 
 
 class ChunkInfo(msgspec.Struct, frozen=True):
@@ -124,9 +134,8 @@ class ChunkInfo(msgspec.Struct, frozen=True):
     at: str = ""  #: "line job": what a suspect chunk was at, as last noted
     suspicions: int = 0  #: how often a whole worker died with it
     failures: dict[str, int] = {}  #: deaths of children, by "job code"
-    quarantined: dict[
-        str, str
-    ] = {}  #: jobs, by index on the line, that are not tried again, and why
+    #: The packed faults of jobs that are not tried again, by index on the line.
+    quarantined: dict[str, str] = {}
     lane: str = ""  #: the capability that its workers need
     anyway: bool = False  #: no worker has that: it is graded, and errors, all the same
     prior: bool = False  #: whether it has results of before a retry
@@ -135,6 +144,11 @@ class ChunkInfo(msgspec.Struct, frozen=True):
     def worker(self) -> str:
         """The worker that has the lease."""
         return self.token.rpartition("/")[0]
+
+    @property
+    def faults(self) -> dict[int, Fault]:
+        """The faults of jobs that are not tried again, by index on the line."""
+        return {int(job): Fault(*fault.split("\n")) for job, fault in self.quarantined.items()}
 
 
 @dataclass(frozen=True, slots=True)

@@ -152,7 +152,7 @@ def naming_the_line(file: str | None) -> Iterator[None]:
             from weighbridge_producer.input.graders_file import line_naming
 
             if line := line_naming(file, error.grader_id):
-                error.message = f"{file}, line {line}: {error.message}"
+                error.fault = error.fault.at(f"{file}, line {line}")
         raise
 
 

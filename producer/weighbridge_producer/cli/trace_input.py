@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from weighbridge.errors import InputError, LineError, TraceError
 from weighbridge.grading.case import parse_case
 from weighbridge.jobs.line import JSON_SPACE
-from weighbridge.jobs.model import ErrorCode, GraderSpec, JobError
+from weighbridge.jobs.model import ErrorCode, GraderSpec
 from weighbridge.settings import MIB, read_settings
 from weighbridge.traces import read_traces
 from weighbridge_producer.cli.show import err, shown
@@ -61,13 +61,12 @@ class Traces:
     def lose(self, error: LineError | TraceError) -> None:
         """Tell why the line read last, or a trace of it, is lost, as `run` would tell it."""
         self.lost += 1
-        code = error.line_code if isinstance(error, LineError) else error.code
         place = self._line.place
-        told = JobError(code, error.message, error.hint).at(place)
+        fault = error.fault.at(place)
         where = "" if place else f"line {self._line.number}: "
-        err.print(f"{where}[red]{code}[/]: {shown(told.message, _ERROR_WIDTH)}")
-        if told.hint:
-            err.print(f"  {shown(told.hint, _ERROR_WIDTH)}")
+        err.print(f"{where}[red]{fault.code}[/]: {shown(fault.message, _ERROR_WIDTH)}")
+        if fault.hint:
+            err.print(f"  {shown(fault.hint, _ERROR_WIDTH)}")
 
     def about_how_many(self) -> str:
         """Return how many traces there are, as far as that is cheap to tell; nothing where it is one or unknown."""

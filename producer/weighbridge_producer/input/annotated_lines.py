@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 import orjson
 
-from weighbridge.errors import InputError
-from weighbridge.jobs.model import ErrorCode, JobError
+from weighbridge.errors import Fault, InputError
+from weighbridge.jobs.model import ErrorCode
 from weighbridge_producer.input.encoding import SourceLine
 
 if TYPE_CHECKING:
@@ -43,8 +43,7 @@ def framed(lines: Iterable[SourceLine]) -> Iterator[bytes]:
     """Yield lines as a service reads them with `unframed`."""
     for line in lines:
         if line.fault or line.origin or line.raw.startswith(RECORD_SEPARATOR):
-            fault = line.fault.as_dict() if line.fault else None
-            note = {"fault": fault, "size": line.size, "origin": line.origin}
+            note = {"fault": line.fault, "size": line.size, "origin": line.origin}
             yield RECORD_SEPARATOR + orjson.dumps(note, option=orjson.OPT_APPEND_NEWLINE)
         yield line.raw if line.raw.endswith(b"\n") else line.raw + b"\n"
 
@@ -67,7 +66,7 @@ def unframed(lines: Iterable[SourceLine]) -> Iterator[SourceLine]:
 
 def _with_note(line: SourceLine, note: _Note) -> SourceLine:
     if found := note.fault:
-        line.fault = JobError(found.code, found.message, found.hint)
+        line.fault = Fault(found.code, found.message, found.hint)
         line.size = max(line.size, note.size)
     line.origin = note.origin
     return line

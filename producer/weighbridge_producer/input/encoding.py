@@ -9,15 +9,16 @@ from typing import Any
 import msgspec
 import orjson
 
+from weighbridge.errors import Fault
 from weighbridge.jobs.chunk import Line
-from weighbridge.jobs.model import ErrorCode, JobError
+from weighbridge.jobs.model import ErrorCode
 
 
 class SourceLine(msgspec.Struct, gc=False):
     """One line of input as it came, newline included; or, in its place, why it cannot be had."""
 
     raw: bytes
-    fault: JobError | None = None
+    fault: Fault | None = None
     size: int = 0  #: bytes of input that it took
     origin: tuple[str, int] | None = None  #: of several files, which one, and its number there
     custom_id: str | None = None  #: where it is known without a look at the line
@@ -48,7 +49,7 @@ def _given_line(case: bytes | str) -> SourceLine:
     except UnicodeEncodeError:
         return SourceLine(b"\n", _unwritable_fault("surrogates"), len(case))
     if b"\n" in line:
-        fault = JobError(
+        fault = Fault(
             ErrorCode.INVALID_JSON,
             "a case given as text has a line break in it",
             "give one line a case",
@@ -84,7 +85,7 @@ def _has_nan(root: object) -> bool:
     return False
 
 
-def _unwritable_fault(why: str) -> JobError:
+def _unwritable_fault(why: str) -> Fault:
     known = (
         ("64-bit", ErrorCode.NUMBER_OUT_OF_RANGE, "write very large numbers as strings"),
         ("NaN", ErrorCode.NUMBER_OUT_OF_RANGE, "write null or a string instead of NaN or Infinity"),
@@ -95,4 +96,4 @@ def _unwritable_fault(why: str) -> JobError:
         ((code, hint) for sign, code, hint in known if sign in why),
         (ErrorCode.INVALID_JSON, "use plain JSON types"),
     )
-    return JobError(code, f"the case cannot be written as JSON: {why[:200]}", hint)
+    return Fault(code, f"the case cannot be written as JSON: {why[:200]}", hint)

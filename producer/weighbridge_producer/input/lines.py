@@ -5,9 +5,9 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
-from weighbridge.errors import InputError
+from weighbridge.errors import Fault, InputError
 from weighbridge.jobs.line import BYTE_ORDER_MARK
-from weighbridge.jobs.model import ErrorCode, JobError
+from weighbridge.jobs.model import ErrorCode
 from weighbridge.settings import MIB
 from weighbridge_producer.input.decompress import DAMAGE, HEAD_BYTES, unpacked
 from weighbridge_producer.input.encoding import SourceLine
@@ -128,25 +128,25 @@ def _read_some(stream: BinaryIO, size: int) -> bytes:
     return cast("bytes", read1(size) if read1 else stream.read(size))
 
 
-def length_fault(size: int, limit: int) -> JobError:
+def length_fault(size: int, limit: int) -> Fault:
     """Return why a line is too long."""
-    return JobError(
+    return Fault(
         ErrorCode.LINE_TOO_LONG,
         f"the line has {size:,} bytes, at most {limit:,} are allowed",
         "split the case, or raise WEIGHBRIDGE_LINE_LIMIT_BYTES",
     )
 
 
-def _bomb_fault(limit: int) -> JobError:
-    return JobError(
+def _bomb_fault(limit: int) -> Fault:
+    return Fault(
         ErrorCode.INPUT_TOO_LARGE,
         f"the compressed input expands more than {limit}-fold: it is not read beyond this line",
         "decompress it yourself if it is what it should be, or raise WEIGHBRIDGE_EXPANSION_LIMIT",
     )
 
 
-def _damage_fault(error: Exception) -> JobError:
-    return JobError(
+def _damage_fault(error: Exception) -> Fault:
+    return Fault(
         ErrorCode.INPUT_TRUNCATED,
         f"the compressed input ends early or is damaged here: {error}",
         "what came before is graded; make the archive again for the rest",

@@ -9,8 +9,8 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
-from weighbridge.errors import InputError
-from weighbridge.jobs.model import ErrorCode, JobError
+from weighbridge.errors import Fault, InputError
+from weighbridge.jobs.model import ErrorCode
 from weighbridge_producer.input.duplicates import Owners
 from weighbridge_producer.input.encoding import SourceLine, encode_case
 from weighbridge_producer.input.files import InputFiles
@@ -141,7 +141,7 @@ class Source:
 
     def _too_large(self, size: int) -> SourceLine:
         settings = self._settings
-        fault = JobError(
+        fault = Fault(
             ErrorCode.INPUT_TOO_LARGE,
             f"the batch ends here: at most {settings.batch_limit_lines:,} lines"
             f" and {settings.batch_limit_bytes:,} bytes",

@@ -139,7 +139,7 @@ def json_value(text: str) -> Any:
         try:
             return decode_line(raw)
         except LineError as error:
-            if error.line_code != ErrorCode.NOT_AN_OBJECT:
+            if error.fault.code != ErrorCode.NOT_AN_OBJECT:
                 raise
         # It is JSON, and is not an object: what is asked of objects is asked of it, too.
         return decode_line(b'{"value":%b}' % raw)["value"]

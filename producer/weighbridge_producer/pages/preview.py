@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, cast
 
 import orjson
 
-from weighbridge.errors import LineError, TraceError
+from weighbridge.errors import BadLine, Fault, LineError, TraceError
 from weighbridge.graders.registry import default_registry
 from weighbridge.grading.case import parse_case
 from weighbridge.grading.line_grader import LineGrader
 from weighbridge.jobs.line import JSON_SPACE
-from weighbridge.jobs.model import ErrorCode, GraderSpec, JobError
+from weighbridge.jobs.model import ErrorCode, GraderSpec
 from weighbridge.settings import KIB, MIB
 from weighbridge.traces import FORMATS, read_traces
 from weighbridge.traces.split import is_trace
@@ -118,14 +118,6 @@ class CaseShown:
     lacks: tuple[str, ...] = ()  #: what graders would miss in it
 
 
-@dataclass(frozen=True, slots=True)
-class LineFault:
-    """Why a line cannot be graded."""
-
-    line: int
-    error: JobError
-
-
 @dataclass(slots=True)
 class Preview:
     """What the beginning of an input shows."""
@@ -135,7 +127,7 @@ class Preview:
     is_all: bool = False  #: whether all of the input was looked at
     lines: int = 0  #: that were looked at
     cases: list[CaseShown] = field(default_factory=list)
-    faults: list[LineFault] = field(default_factory=list)  #: the first
+    bad_lines: list[BadLine] = field(default_factory=list)  #: the first
     faulty: int = 0  #: lines looked at that cannot be graded
     unknown: int = 0  #: cases looked at whose trace has the shape of no format
     first_unknown: int = 0  #: the line of the first of them
@@ -144,7 +136,7 @@ class Preview:
     @property
     def names_no_grader(self) -> bool:
         """Whether nothing looked at could be graded, for want of a grader."""
-        codes = {fault.error.code for fault in self.faults}
+        codes = {line.fault.code for line in self.bad_lines}
         return self.faulty == self.lines and ErrorCode.NO_GRADER in codes
 
     @property
@@ -222,8 +214,8 @@ class _Looking:
         fault = self._grader.fault_of(line.as_job(number))
         if fault and not self._is_for_workers(fault, line):
             preview.faulty += 1
-            if len(preview.faults) < _FAULTS_SHOWN:
-                preview.faults.append(LineFault(number, _as_told_here(fault)))
+            if len(preview.bad_lines) < _FAULTS_SHOWN:
+                preview.bad_lines.append(BadLine(number, _as_told_here(fault)))
         if not line.fault and _has_unknown_trace(line):
             preview.unknown += 1
             preview.first_unknown = preview.first_unknown or number
@@ -232,7 +224,7 @@ class _Looking:
             if shown:
                 preview.cases.append(shown)
 
-    def _is_for_workers(self, fault: JobError, line: SourceLine) -> bool:
+    def _is_for_workers(self, fault: Fault, line: SourceLine) -> bool:
         """Whether a grader is unknown only here."""
         if fault.code != ErrorCode.UNKNOWN_GRADER or not self._elsewhere:
             return False
@@ -252,10 +244,10 @@ def _has_unknown_trace(line: SourceLine) -> bool:
     return type(trace) in {dict, list} and not is_trace(trace)
 
 
-def _as_told_here(fault: JobError) -> JobError:
+def _as_told_here(fault: Fault) -> Fault:
     if fault.code != ErrorCode.NO_GRADER:
         return fault
-    return JobError(fault.code, fault.message, "choose a grader above, or name one in the case")
+    return Fault(fault.code, fault.message, "choose a grader above, or name one in the case")
 
 
 def _case_shown(number: int, line: SourceLine, specs: tuple[GraderSpec, ...]) -> CaseShown | None:

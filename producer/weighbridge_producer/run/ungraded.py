@@ -35,7 +35,7 @@ def refuse_ungraded(lines: Iterable[SourceLine]) -> None:
         try:
             parse_case(content, ())
         except LineError as error:
-            ungraded += error.line_code == ErrorCode.NO_GRADER
+            ungraded += error.fault.code == ErrorCode.NO_GRADER
         else:
             return
     if ungraded:

@@ -158,8 +158,8 @@ def problem_of(error: WeighbridgeError, status: int | None = None) -> Problem:
         headers["Retry-After"] = str(error.retry_after_seconds)
     elif status == 503:
         headers["Retry-After"] = "5"
-    code = error.line_code if isinstance(error, err.LineError) else error.code
-    return Problem(status, code, error.message, error.hint, headers)
+    fault = error.fault
+    return Problem(status, fault.code, fault.message, fault.hint, headers)
 
 
 def answer(request: Request, problem: Problem) -> Response:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from weighbridge.errors import LineError, TrialsBusyError, WeighbridgeError
+from weighbridge.errors import Fault, LineError, TrialsBusyError, WeighbridgeError
 from weighbridge.grading.line_grader import LineGrader, Tally
 from weighbridge.grading.strict_json import decode_line
 from weighbridge.jobs.chunk import Line
@@ -41,21 +42,19 @@ def _limited(code: ErrorCode, seconds: float) -> dict[str, Any]:
     """Return what a job came to that took more than it may."""
     if code == ErrorCode.TIMEOUT:
         hint = f"raise WEIGHBRIDGE_JOB_DEADLINE_SECONDS, or {_LESS}"
-        return _errored(code, f"the job did not end within {seconds:g} s", hint)
+        return _errored(Fault(code, f"the job did not end within {seconds:g} s", hint))
     if code == ErrorCode.OUT_OF_MEMORY:
-        return _errored(code, "the job wants more memory than it may have", _LESS)
+        return _errored(Fault(code, "the job wants more memory than it may have", _LESS))
     hint = f"most likely it wanted too much memory: {_LESS}"
-    return _errored(code, "the process that graded the job died of it", hint)
+    return _errored(Fault(code, "the process that graded the job died of it", hint))
 
 
 def grade(grader_id: str, body: bytes) -> dict[str, Any]:
     """Grade one job in this process, and return what `run_trial` does."""
     try:
         line = _line(grader_id, body)
-    except LineError as error:
-        return _errored(error.line_code, error.message, error.hint)
     except WeighbridgeError as error:
-        return _errored(error.code, error.message, error.hint)
+        return _errored(error.fault)
     result = orjson.loads(_line_grader().grade(Line(0, 1, line), Tally()))
     return {name: result[name] for name in _KEPT}
 
@@ -84,7 +83,6 @@ def _line(grader_id: str, body: bytes) -> bytes:
     return orjson.dumps({"custom_id": "trial", "grader": grader_id, **asked})
 
 
-def _errored(code: str, message: str, hint: str) -> dict[str, Any]:
+def _errored(fault: Fault) -> dict[str, Any]:
     """Return what a job came to that could not be graded."""
-    error = {"code": code, "message": message, "hint": hint}
-    return dict.fromkeys(_KEPT) | {"status": "errored", "error": error}
+    return dict.fromkeys(_KEPT) | {"status": "errored", "error": asdict(fault)}

@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING
 from weighbridge.errors import (
     BatchLostError,
     ChunkConflictError,
+    Fault,
     ServerFullError,
 )
 from weighbridge.jobs.chunk import DIGEST_CHARACTERS, Chunk, ChunkId
 from weighbridge.jobs.line import JSON_SPACE, peek_custom_id
-from weighbridge.jobs.model import ErrorCode, JobError
+from weighbridge.jobs.model import ErrorCode
 from weighbridge.store import GapError, Pace, Position, Submission
 from weighbridge_producer.submit.bloom_filter import SeenIds
 
@@ -40,7 +41,7 @@ _HELD = 2  #: chunks that are held back, to be cut smaller if none come after th
 _LAST_PARTS = 8  #: the smallest that they are cut into is an eighth of them
 _MEMORY_CHECKED_EVERY = 16  #: chunks
 _FULL_PAUSE_SECONDS = 0.25
-ID_CONFLICT = JobError(
+ID_CONFLICT = Fault(
     ErrorCode.ID_CONFLICT,
     "an earlier, different line has the same custom_id",
     "give each case its own custom_id; results are found by it",

@@ -6,7 +6,7 @@ import tempfile
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
-from weighbridge.errors import InputFault, InvalidInputError
+from weighbridge.errors import BadLine, InvalidInputError
 from weighbridge.grading.line_grader import LineGrader
 from weighbridge.jobs.line import JSON_SPACE, peek_custom_id
 from weighbridge_producer.input.duplicates import Claim, Owners
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import IO
 
-    from weighbridge.jobs.model import GraderSpec, JobError
+    from weighbridge.errors import Fault
+    from weighbridge.jobs.model import GraderSpec
     from weighbridge.settings import Settings
     from weighbridge_producer.input.encoding import SourceLine
     from weighbridge_producer.input.source import Cases
@@ -54,7 +55,7 @@ def check(
 
     Raises InvalidInputError when any line could not be graded.
     """
-    faults: list[InputFault] = []
+    bad_lines: list[BadLine] = []
     total = 0
     grader = LineGrader(graders)
     with closing(Owners()) as owners:
@@ -63,15 +64,15 @@ def check(
             if fault:
                 total += 1
                 place = line.as_job(number).place
-                faults.append(InputFault(number, fault.code, fault.message, fault.hint, place))
-                del faults[FAULTS_SHOWN:]
+                bad_lines.append(BadLine(number, fault, place))
+                del bad_lines[FAULTS_SHOWN:]
             if spool:
                 spool.write(line.raw)
-    if faults:
-        raise InvalidInputError(source.name, faults, total)
+    if bad_lines:
+        raise InvalidInputError(source.name, bad_lines, total)
 
 
-def _fault(number: int, line: SourceLine, grader: LineGrader, owners: Owners) -> JobError | None:
+def _fault(number: int, line: SourceLine, grader: LineGrader, owners: Owners) -> Fault | None:
     content = line.raw.strip(JSON_SPACE)
     if not line.fault and not content:
         return None

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from support.chunks import CHARGE, DAY, a_batch, claimed, filled, recorded
+from weighbridge.errors import Fault
 
 if TYPE_CHECKING:
     from weighbridge.store import Store
@@ -169,7 +170,7 @@ class TestFailures:
             assert claim.info.quarantined == {}
             assert store.count_failure(batch, chunk, claim.token, CHARGE) == failure
             assert store.count_failure(batch, chunk, claim.token, CHARGE) == 0
-        assert claimed(store, queue).info.quarantined == {"0": CHARGE.fault}
+        assert claimed(store, queue).info.faults == {0: CHARGE.fault}
 
     def test_each_job_of_a_line_has_failures_of_its_own(
         self, store: Store, batch: str, queue: str
@@ -190,13 +191,13 @@ class TestFailures:
         self, store: Store, batch: str, queue: str
     ) -> None:
         [chunk] = filled(store, batch, [1])
-        hung = CHARGE._replace(fault="TIMEOUT\nthe job did not end\nhint")
+        hung = CHARGE._replace(fault=Fault("TIMEOUT", "the job did not end", "hint"))
         for charge, count in ((hung, 1), (CHARGE, 1), (hung, 2), (CHARGE, 2)):
             claim = claimed(store, queue)
             assert claim.info.quarantined == {}
             assert store.count_failure(batch, chunk, claim.token, charge) == count
         store.count_failure(batch, chunk, claimed(store, queue).token, hung)
-        assert claimed(store, queue).info.quarantined == {"0": hung.fault}
+        assert claimed(store, queue).info.faults == {0: hung.fault}
 
     def test_a_retry_forgives_what_was_quarantined(
         self, store: Store, batch: str, queue: str

@@ -76,14 +76,14 @@ def test_a_missing_field_is_named(missing: str) -> None:
     line = {"custom_id": "a", "inputs": INPUTS}
     del line[missing]
     error = fault(line)
-    assert error.line_code == ErrorCode.MISSING_FIELD
+    assert error.fault.code == ErrorCode.MISSING_FIELD
     assert error.message == f"the case lacks {missing!r}"
     assert error.hint == 'it needs "custom_id" and "inputs"'
 
 
 def test_without_any_grader_a_case_cannot_be_graded() -> None:
     error = fault({"custom_id": "a", "inputs": INPUTS}, defaults=())
-    assert error.line_code == ErrorCode.NO_GRADER
+    assert error.fault.code == ErrorCode.NO_GRADER
     assert error.message == "no grader is named"
     assert "--grader" in error.hint
 
@@ -96,14 +96,14 @@ def test_an_unknown_field_is_named_with_the_one_that_was_probably_meant(
     given: str, meant: str
 ) -> None:
     error = fault({"custom_id": "a", "inputs": INPUTS, given: {}})
-    assert error.line_code == ErrorCode.UNKNOWN_FIELD
+    assert error.fault.code == ErrorCode.UNKNOWN_FIELD
     assert error.message == f"nothing reads the field {given!r}"
     assert error.hint.startswith(f"did you mean {meant!r}? Known: custom_id, inputs, grader")
 
 
 def test_an_unknown_field_like_no_other_is_told_where_to_go() -> None:
     error = fault({"custom_id": "a", "inputs": INPUTS, "zzz": 1})
-    assert error.line_code == ErrorCode.UNKNOWN_FIELD
+    assert error.fault.code == ErrorCode.UNKNOWN_FIELD
     assert "did you mean" not in error.hint
     assert "'metadata'" in error.hint
 
@@ -116,7 +116,7 @@ def test_an_unknown_field_of_a_grader_is_named_with_its_place() -> None:
             "graders": [{"grader": "x"}, {"grader": "y", "labl": "z"}],
         }
     )
-    assert error.line_code == ErrorCode.UNKNOWN_FIELD
+    assert error.fault.code == ErrorCode.UNKNOWN_FIELD
     assert "'graders.1.labl'" in error.message
     assert "did you mean 'label'?" in error.hint
 
@@ -150,7 +150,7 @@ def test_what_is_missing_is_said_before_what_is_unknown_and_with_what_stands_for
     line: dict[str, Any], message: str, hint: str
 ) -> None:
     error = fault(line)
-    assert (error.line_code, error.message, error.hint) == (
+    assert (error.fault.code, error.message, error.hint) == (
         ErrorCode.MISSING_FIELD,
         message,
         hint,
@@ -176,7 +176,7 @@ def test_an_object_that_is_no_case_is_told_what_it_seems_to_be(
     line: dict[str, Any], hint: str
 ) -> None:
     error = fault(line)
-    assert error.line_code == ErrorCode.MISSING_FIELD
+    assert error.fault.code == ErrorCode.MISSING_FIELD
     assert error.message.startswith("the line is no case: it lacks ")
     assert error.hint.startswith(hint)
 
@@ -198,7 +198,7 @@ def test_an_object_that_is_no_case_is_told_what_it_seems_to_be(
 )
 def test_an_invalid_custom_id_is_described(custom_id: object, why: str) -> None:
     error = fault({"custom_id": custom_id, "inputs": INPUTS})
-    assert error.line_code == ErrorCode.INVALID_CUSTOM_ID
+    assert error.fault.code == ErrorCode.INVALID_CUSTOM_ID
     assert error.message == f"the custom_id is not valid: {why}"
     assert error.hint == "use 1 to 256 characters, none of them control characters"
 
@@ -236,14 +236,14 @@ def test_any_other_text_is_a_custom_id(custom_id: str) -> None:
 )  # fmt: skip
 def test_a_field_with_a_wrong_value_is_named(fields: dict[str, Any], message: str) -> None:
     error = fault({"custom_id": "a", "inputs": INPUTS} | fields)
-    assert error.line_code == ErrorCode.INVALID_FIELD
+    assert error.fault.code == ErrorCode.INVALID_FIELD
     assert error.message == message
     assert error.hint
 
 
 def test_a_grader_without_an_id_is_missing_it() -> None:
     error = fault({"custom_id": "a", "inputs": INPUTS, "graders": [{"label": "x"}]})
-    assert error.line_code == ErrorCode.MISSING_FIELD
+    assert error.fault.code == ErrorCode.MISSING_FIELD
     assert "'graders.0.grader'" in error.message
 
 
@@ -255,14 +255,14 @@ def test_a_long_name_is_cut_in_the_message() -> None:
 def test_a_case_with_too_many_graders_is_refused() -> None:
     graders = [{"grader": "true-false", "label": f"label-{place}"} for place in range(65)]
     error = fault({"custom_id": "a", "inputs": INPUTS, "graders": graders})
-    assert error.line_code == ErrorCode.INVALID_FIELD
+    assert error.fault.code == ErrorCode.INVALID_FIELD
     assert error.message == "the case has 65 graders, at most 64 are allowed"
 
 
 def test_a_flood_of_faults_is_answered_with_the_first() -> None:
     flood = {f"k{number}": 0 for number in range(100_000)}
     error = fault({"custom_id": "a", "inputs": INPUTS, **flood})
-    assert (error.line_code, error.message) == ("UNKNOWN_FIELD", "nothing reads the field 'k0'")
+    assert (error.fault.code, error.message) == ("UNKNOWN_FIELD", "nothing reads the field 'k0'")
     error = fault({"custom_id": "a", "inputs": INPUTS, "graders": [0] * 100_000})
     assert error.message == "the case has 100,000 graders, at most 64 are allowed"
     error = fault({"custom_id": "a", "inputs": INPUTS, "graders": [{"grader": "x", **flood}]})
@@ -271,5 +271,5 @@ def test_a_flood_of_faults_is_answered_with_the_first() -> None:
 
 def test_metadata_that_would_swell_every_result_is_refused() -> None:
     error = fault({"custom_id": "a", "inputs": INPUTS, "metadata": {"note": "x" * 70_000}})
-    assert error.line_code == ErrorCode.INVALID_FIELD
+    assert error.fault.code == ErrorCode.INVALID_FIELD
     assert error.message == "the metadata has 70,011 bytes, at most 65,536 are allowed"

@@ -2,11 +2,13 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import asdict
 from typing import Any, ClassVar
 
 import orjson
 import pytest
 
+from weighbridge.errors import Fault
 from weighbridge.graders.base import Evidence, Grader, GraderResult, OutputGrader, Verdict, graded
 from weighbridge.graders.registry import Registry, built_in
 from weighbridge.graders.trace_grader import TraceGrader
@@ -14,7 +16,7 @@ from weighbridge.grading.line_grader import WHOLE_LINE, JobDeadlineError, LineGr
 from weighbridge.grading.receipt import canonical_json, receipt, receipt_subject
 from weighbridge.grading.tally import Tally
 from weighbridge.jobs.chunk import Line
-from weighbridge.jobs.model import ErrorCode, GraderSpec, JobError, JobStatus
+from weighbridge.jobs.model import ErrorCode, GraderSpec, JobStatus
 from weighbridge.traces import Trace
 
 INPUTS = {"agent_response": "yes", "expected_output": "true"}
@@ -169,12 +171,12 @@ def test_a_line_without_a_readable_id_has_none() -> None:
 
 
 def test_what_the_producer_found_is_the_lines_error() -> None:
-    fault = JobError(ErrorCode.LINE_TOO_LONG, "too long", "split it")
+    fault = Fault(ErrorCode.LINE_TOO_LONG, "too long", "split it")
     [row] = [
         orjson.loads(out)
         for out in LineGrader().grade(Line(0, 1, b"", fault), Tally()).splitlines()
     ]
-    assert row["error"] == fault.as_dict()
+    assert row["error"] == asdict(fault)
 
 
 def test_each_of_a_cases_graders_has_its_line() -> None:
@@ -314,11 +316,11 @@ def test_the_watch_is_told_of_the_line_and_each_job_by_its_place_and_of_its_end_
 
 
 def test_a_condemned_job_is_not_tried() -> None:
-    verdict = JobError(ErrorCode.WORKER_KILLED, "it killed its worker 3 times", "see its log")
+    verdict = Fault(ErrorCode.WORKER_KILLED, "it killed its worker 3 times", "see its log")
     graders = [{"grader": "acting"}, {"grader": "true-false"}]
     plug_in = acts("acting", raises(AssertionError("it was tried")))
     rows = grade(case(graders=graders), plug_in, condemned={0: verdict})
-    assert rows[0]["error"] == verdict.as_dict()
+    assert rows[0]["error"] == asdict(verdict)
     assert rows[1]["status"] == "graded"
 
 

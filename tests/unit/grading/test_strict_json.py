@@ -79,7 +79,7 @@ def test_a_line_that_is_not_strict_json_is_refused_with_its_code_message_and_hin
     line, code, message = BAD_LINES[kind]
     with pytest.raises(LineError) as caught:
         decode_line(line)
-    assert caught.value.line_code == ErrorCode(code)
+    assert caught.value.fault.code == ErrorCode(code)
     assert message in caught.value.message
     assert caught.value.hint
     assert len(caught.value.message) < 200
@@ -131,7 +131,7 @@ def test_any_bytes_are_an_object_or_a_line_error(line: bytes) -> None:
         found: object = decode_line(line)
     except LineError as error:
         found = error
-    assert type(found) is dict or (isinstance(found, LineError) and found.line_code in ErrorCode)
+    assert type(found) is dict or (isinstance(found, LineError) and found.fault.code in ErrorCode)
 
 
 names = st.text(max_size=20) | st.sampled_from(["", "a" * 256, "a" * 257, "\n", "a\x7f", "\x85"])

@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weighbridge.errors import InputError
-from weighbridge.jobs.model import ErrorCode, JobError
+from weighbridge.errors import Fault, InputError
+from weighbridge.jobs.model import ErrorCode
 from weighbridge_producer.input.annotated_lines import framed, unframed
 from weighbridge_producer.input.encoding import SourceLine
 
 raws = st.binary(max_size=30).map(lambda raw: raw.replace(b"\n", b" ") + b"\n")
 faults = st.builds(
-    JobError, st.sampled_from(list(ErrorCode)).map(str), st.text(max_size=20), st.text(max_size=20)
+    Fault, st.sampled_from(list(ErrorCode)).map(str), st.text(max_size=20), st.text(max_size=20)
 )
 origins = st.tuples(st.text(max_size=20), st.integers(1, 10**7))
 lines = st.builds(SourceLine, raws, st.none() | faults, st.just(0), st.none() | origins)
@@ -34,7 +34,7 @@ def test_lines_that_need_no_note_are_sent_as_they_are() -> None:
 
 
 def test_a_line_that_is_far_too_long_counts_as_long_as_it_was() -> None:
-    fault = JobError("LINE_TOO_LONG", "the line has 99 bytes", "split it")
+    fault = Fault("LINE_TOO_LONG", "the line has 99 bytes", "split it")
     note, raw = framed([SourceLine(b"\n", fault, 99)])
     [line] = unframed([SourceLine(note), SourceLine(raw, None, 1)])
     assert line.size == 99

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from weighbridge.errors import Fault
 from weighbridge.jobs.chunk import (
     UNREADABLE,
     Chunk,
@@ -15,9 +16,9 @@ from weighbridge.jobs.chunk import (
     decompress,
     decompressed_lines,
 )
-from weighbridge.jobs.model import SCHEMA_VERSION, ErrorCode, JobError
+from weighbridge.jobs.model import SCHEMA_VERSION, ErrorCode
 
-FAULT = JobError("LINE_TOO_LONG", "too long", "split it")
+FAULT = Fault("LINE_TOO_LONG", "too long", "split it")
 
 
 def chunk_of(*rows: bytes, first: int = 1) -> Chunk:

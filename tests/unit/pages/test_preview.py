@@ -61,9 +61,9 @@ def test_lines_that_cannot_be_graded_are_told_with_their_number_and_what_would_w
     preview = look(
         b"\n" + good + b'\nnot json\n{"custom_id": 5, "inputs": {}}\n', GraderSpec("string-match")
     )
-    told = [(fault.line, fault.error.code) for fault in preview.faults]
+    told = [(line.number, line.fault.code) for line in preview.bad_lines]
     assert told == [(4, "INVALID_JSON"), (5, "INVALID_CUSTOM_ID")]
-    assert all(fault.error.hint for fault in preview.faults)
+    assert all(line.fault.hint for line in preview.bad_lines)
     assert preview.faulty == 2
 
 
@@ -71,9 +71,9 @@ def test_a_case_without_a_grader_is_told_where_to_choose_one() -> None:
     preview = look(
         b'{"custom_id": "a", "inputs": {"agent_response": "x", "expected_output": "x"}}\n'
     )
-    (fault,) = preview.faults
-    assert fault.error.code == "NO_GRADER"
-    assert "choose a grader above" in fault.error.hint
+    (line,) = preview.bad_lines
+    assert line.fault.code == "NO_GRADER"
+    assert "choose a grader above" in line.fault.hint
     assert preview.cases[0].graders == ()
 
 
@@ -82,7 +82,7 @@ def test_a_wrong_grader_for_the_inputs_is_told() -> None:
         (EXAMPLES / "traces" / "shop_agent.jsonl").read_bytes(), GraderSpec("string-match")
     )
     assert preview.faulty == preview.lines
-    assert "lack 'agent_response'" in preview.faults[0].error.message
+    assert "lack 'agent_response'" in preview.bad_lines[0].fault.message
 
 
 def test_a_beginning_that_is_cut_off_is_judged_by_its_whole_lines() -> None:
@@ -100,7 +100,7 @@ def test_a_document_longer_than_what_is_looked_at_is_told_as_one() -> None:
     preview = look(document[:HEAD_BYTES], is_whole=False)
     assert preview.kind == "document"
     assert "too long to look into" in preview.note
-    assert preview.faults == []
+    assert preview.bad_lines == []
 
 
 def test_a_first_line_longer_than_what_is_looked_at_is_told() -> None:
@@ -112,7 +112,7 @@ def test_a_first_line_longer_than_what_is_looked_at_is_told() -> None:
 def test_an_empty_input_has_nothing_to_show() -> None:
     for content in (b"", b"\n\n  \n"):
         preview = look(content)
-        assert (preview.kind, preview.cases, preview.faults) == ("nothing", [], [])
+        assert (preview.kind, preview.cases, preview.bad_lines) == ("nothing", [], [])
 
 
 def test_a_bomb_is_not_expanded() -> None:
@@ -134,8 +134,8 @@ def test_a_large_expansion_is_looked_at_as_far_as_four_megabytes() -> None:
 def test_a_grader_that_only_workers_have_is_no_fault() -> None:
     case = b'{"custom_id": "a", "inputs": {"answer": "x"}, "grader": "theirs"}\n'
     head = Head("cases.jsonl", case, is_whole=True)
-    (fault,) = preview_of(head, (), Settings()).faults
-    assert fault.error.code == "UNKNOWN_GRADER"
+    (line,) = preview_of(head, (), Settings()).bad_lines
+    assert line.fault.code == "UNKNOWN_GRADER"
     preview = preview_of(head, (), Settings(), elsewhere={"theirs"})
-    assert preview.faults == []
+    assert preview.bad_lines == []
     assert preview.is_all

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 import orjson
 import pytest
 
+from weighbridge.errors import Fault
 from weighbridge.grading.line_grader import WHOLE_LINE, LineGrader, Tally
 from weighbridge.grading.receipt import encode_result
 from weighbridge.jobs.chunk import Chunk, unknown_version
-from weighbridge.jobs.model import RETRYABLE, ErrorCode, GraderSpec, JobError, JobStatus
+from weighbridge.jobs.model import RETRYABLE, ErrorCode, GraderSpec, JobStatus
 from weighbridge.settings import Settings
 from weighbridge_producer.input.source import Source
 from weighbridge_producer.run.verify import verify
@@ -79,7 +80,7 @@ class Batch:
         self.lines = list(lines_of(self._cases))
         self.rows = list(chain.from_iterable(map(self.graded, self.lines)))
 
-    def graded(self, line: Line, condemned: Mapping[int, JobError] | None = None) -> list[bytes]:
+    def graded(self, line: Line, condemned: Mapping[int, Fault] | None = None) -> list[bytes]:
         return self._grader.grade(line, Tally(), condemned=condemned).splitlines(keepends=True)
 
     def closed(self, line: Line, status: JobStatus) -> list[bytes]:
@@ -167,7 +168,7 @@ def test_what_was_cancelled_or_expired_is_unproven(everything: Batch, status: Jo
 
 @pytest.mark.parametrize("code", AT_WORK)
 def test_a_job_that_was_given_up_is_unproven(everything: Batch, code: str) -> None:
-    given_up = {0: JobError(code, "what \u2028 happened", "")}
+    given_up = {0: Fault(code, "what \u2028 happened", "")}
     for line in everything.lines:
         rows, others = everything.graded(line, given_up), everything.graded(line)[1:]
         rest = [row for row in everything.rows if orjson.loads(row)["line"] != line.number]
@@ -183,7 +184,7 @@ def test_a_job_that_was_given_up_is_unproven(everything: Batch, code: str) -> No
 def test_a_line_that_was_given_up_has_one_result_for_all_its_jobs(
     everything: Batch, code: str
 ) -> None:
-    given_up = {WHOLE_LINE: JobError(code, "it", "did")}
+    given_up = {WHOLE_LINE: Fault(code, "it", "did")}
     rows = [row for line in everything.lines for row in everything.graded(line, given_up)]
     assert counts(everything.check(*rows)) == {"unproven": len(everything.lines)}
     *_, last = rows

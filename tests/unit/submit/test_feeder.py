@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weighbridge.jobs.model import ErrorCode, JobError
+from weighbridge.errors import Fault
+from weighbridge.jobs.model import ErrorCode
 from weighbridge_producer.input.encoding import SourceLine
 from weighbridge_producer.submit.feeder import Digester, Draft
 
@@ -127,7 +128,7 @@ def test_lines_without_an_id_are_jobs_each_on_its_own(row: bytes) -> None:
 
 def test_a_line_that_could_not_be_read_is_a_fault_and_claims_no_id() -> None:
     draft = Draft(Digester(BATCH))
-    draft.add(SourceLine(line("a"), JobError(ErrorCode.NUMBER_OUT_OF_RANGE, "m", "h"), 1))
+    draft.add(SourceLine(line("a"), Fault(ErrorCode.NUMBER_OUT_OF_RANGE, "m", "h"), 1))
     assert (draft.cases, draft.faults, draft.claims()) == (0, 1, [])
 
 

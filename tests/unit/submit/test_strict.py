@@ -90,12 +90,12 @@ def test_one_bad_line_refuses_the_whole_input(row: dict[str, Any] | bytes, code:
     assert error.code == "INPUT_INVALID"
     assert isinstance(error, InputError)
     assert error.total == 1
-    [fault] = error.faults
-    assert (fault.line, fault.code) == (2, code)
-    assert fault.message
-    assert fault.hint
+    [line] = error.bad_lines
+    assert (line.number, line.fault.code) == (2, code)
+    assert line.fault.message
+    assert line.fault.hint
     assert "nothing was submitted: 1 line of 'cases' cannot be graded:" in error.message
-    assert f"line 2: {code}: {fault.message}" in error.message
+    assert f"line 2: {code}: {line.fault.message}" in error.message
 
 
 def test_a_line_that_is_there_twice_is_good() -> None:
@@ -106,14 +106,14 @@ def test_a_line_that_is_there_twice_is_good() -> None:
 def test_the_first_faults_are_shown_and_all_are_counted() -> None:
     error = refusal(io.BytesIO(b"x\n" * 1000))
     assert error.total == 1000
-    assert [fault.line for fault in error.faults] == list(range(1, FAULTS_SHOWN + 1))
+    assert [line.number for line in error.bad_lines] == list(range(1, FAULTS_SHOWN + 1))
     assert error.message.endswith("... and 980 more")
 
 
 def test_a_cut_archive_is_refused() -> None:
     packed = gzip.compress(lines(case("a")) * 1000)
     error = refusal(io.BytesIO(packed[:-9]))
-    assert [fault.code for fault in error.faults] == ["INPUT_TRUNCATED"]
+    assert [line.fault.code for line in error.bad_lines] == ["INPUT_TRUNCATED"]
 
 
 def test_an_input_beyond_the_batch_limit_is_refused_without_reading_on() -> None:
@@ -124,12 +124,12 @@ def test_an_input_beyond_the_batch_limit_is_refused_without_reading_on() -> None
             number += 1
 
     error = refusal(endless(), batch_limit_lines=10)
-    assert [(fault.line, fault.code) for fault in error.faults] == [(11, "INPUT_TOO_LARGE")]
+    assert [(line.number, line.fault.code) for line in error.bad_lines] == [(11, "INPUT_TOO_LARGE")]
 
 
 def test_without_a_grader_anywhere_a_case_is_refused() -> None:
     error = refusal(io.BytesIO(lines(case("a"))), ())
-    assert [fault.code for fault in error.faults] == ["NO_GRADER"]
+    assert [line.fault.code for line in error.bad_lines] == ["NO_GRADER"]
 
 
 def test_a_large_input_is_checked_at_constant_memory() -> None:

@@ -1,0 +1,31 @@
+"""Errors: every refusal has a code, a message and a hint, whoever tells it."""
+
+import pytest
+
+from weighbridge.errors import BadLine, ConfigError, Fault, InvalidInputError, LineError
+
+FAULT = Fault("INVALID_JSON", "the line is not JSON", "close the object")
+
+
+def test_an_error_has_its_class_code_and_a_line_error_one_of_its_own() -> None:
+    assert ConfigError("no such key").fault == Fault("INVALID_CONFIG", "no such key", "")
+    error = LineError(FAULT.code, FAULT.message, FAULT.hint)
+    assert error.fault == FAULT
+    assert str(error) == "the line is not JSON (close the object)"
+
+
+@pytest.mark.parametrize(
+    ("location", "message"),
+    [("", "the line is not JSON"), ("b.jsonl, line 2", "b.jsonl, line 2: the line is not JSON")],
+)
+def test_a_fault_names_its_location_where_there_is_one(location: str, message: str) -> None:
+    assert FAULT.at(location) == Fault(FAULT.code, message, FAULT.hint)
+
+
+def test_an_invalid_input_lists_its_bad_lines_with_what_would_work() -> None:
+    lines = [BadLine(1, FAULT), BadLine(2, Fault("TOO_DEEP", "too deep", ""), "b.jsonl, line 1")]
+    assert InvalidInputError("cases", lines, 3).message.splitlines()[1:] == [
+        "line 1: INVALID_JSON: the line is not JSON (close the object)",
+        "b.jsonl, line 1: TOO_DEEP: too deep",
+        "... and 1 more",
+    ]
