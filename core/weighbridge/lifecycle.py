@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from weighbridge.grading.line_grader import LineGrader, Tally, digest_of
-from weighbridge.jobs.model import BatchStatus, JobStatus
+from weighbridge.jobs.model import BatchStatus
+from weighbridge.jobs.outcome import Outcome
 
 if TYPE_CHECKING:
     from weighbridge.store import Store
@@ -20,7 +21,7 @@ def close_open_chunks(store: Store, batch: str, ending: BatchStatus) -> bool:
     A chunk that a retry has opened gets its results of before the retry back. Any number of callers may close a
     batch at once.
     """
-    status = JobStatus.EXPIRED if ending is BatchStatus.EXPIRED else JobStatus.CANCELLED
+    outcome = Outcome.EXPIRED if ending is BatchStatus.EXPIRED else Outcome.CANCELLED
     grader = LineGrader(store.options(batch).graders)
     chunks = store.open_chunks(batch, CHUNKS_AT_ONCE)
     for chunk in chunks:
@@ -28,7 +29,7 @@ def close_open_chunks(store: Store, batch: str, ending: BatchStatus) -> bool:
             continue
         tally = Tally()
         lines = store.chunk(batch, chunk).lines(chunk)
-        results = b"".join(grader.close(line, tally, status) for line in lines)
+        results = b"".join(grader.close(line, tally, outcome) for line in lines)
         tally.digest = digest_of(results)
         store.record(batch, chunk, results, tally)
     return bool(chunks)

@@ -4,14 +4,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from weighbridge.jobs.model import (
-        BatchState,
-        BatchStatus,
-        Counts,
-        GraderSpec,
-        GraderSummary,
-        JobStatus,
-    )
+    from weighbridge.jobs.model import BatchState, BatchStatus, GraderSpec
+    from weighbridge.jobs.outcome import Counts, GraderSummary, JobStatus
     from weighbridge_producer.client.async_client import AsyncBatch, AsyncClient
     from weighbridge_producer.client.client import Batch, Client
 
@@ -33,6 +27,9 @@ _HOMES = {
     "AsyncClient": "weighbridge_producer.client.async_client",
     "Batch": "weighbridge_producer.client.client",
     "Client": "weighbridge_producer.client.client",
+    "Counts": "weighbridge.jobs.outcome",
+    "GraderSummary": "weighbridge.jobs.outcome",
+    "JobStatus": "weighbridge.jobs.outcome",
 }
 
 

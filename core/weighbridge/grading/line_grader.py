@@ -13,12 +13,8 @@ from weighbridge.grading.result_lines import Graded, result_line, written
 from weighbridge.grading.tally import Tally
 from weighbridge.jobs.chunk import Line
 from weighbridge.jobs.line import peek_custom_id
-from weighbridge.jobs.model import (
-    ErrorCode,
-    GraderSpec,
-    JobStatus,
-    parse_specs,
-)
+from weighbridge.jobs.model import ErrorCode, GraderSpec, parse_specs
+from weighbridge.jobs.outcome import JobStatus, Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -98,20 +94,22 @@ class LineGrader:
             for place, spec in enumerate(specs)
         )
 
-    def close(self, line: Line, tally: Tally, status: JobStatus) -> bytes:
+    def close(self, line: Line, tally: Tally, outcome: Outcome) -> bytes:
         """Return the result lines of a line that was not graded in time, and count them."""
-        fault = _CLOSED[status]
+        fault = _CLOSED[outcome]
         case = self._case(line)
         if isinstance(case, Fault):
-            tally.count(None, None, status)
+            tally.count(None, None, outcome)
             custom_id = peek_custom_id(line.raw)
-            return result_line(line.number, custom_id, None, None, None, status, None, fault)
+            return result_line(
+                line.number, custom_id, None, None, None, outcome.status, None, fault
+            )
         out = b""
         for spec in case.graders:
-            tally.count(spec.label, spec.grader, status)
+            tally.count(spec.label, spec.grader, outcome)
             out += result_line(
                 *(line.number, case.custom_id, spec.label, spec.grader, None),
-                *(status, None, fault, case.metadata),
+                *(outcome.status, None, fault, case.metadata),
             )
         return out
 
@@ -154,7 +152,7 @@ class LineGrader:
             return error.fault
 
     def _errored(self, line: Line, tally: Tally, error: Fault) -> bytes:
-        tally.count(None, None, JobStatus.ERRORED, error.code)
+        tally.count(None, None, Outcome.ERRORED, error.code)
         custom_id = peek_custom_id(line.raw)
         told = error.at(line.place)
         return result_line(line.number, custom_id, None, None, None, JobStatus.ERRORED, None, told)
@@ -225,7 +223,7 @@ class LineGrader:
         tally: Tally,
         error: Fault,
     ) -> bytes:
-        tally.count(spec.label, spec.grader, JobStatus.ERRORED, error.code)
+        tally.count(spec.label, spec.grader, Outcome.ERRORED, error.code)
         return result_line(
             *(line.number, case.custom_id, spec.label, spec.grader, version),
             *(JobStatus.ERRORED, None, error.at(line.place), case.metadata),
@@ -252,12 +250,12 @@ def digest_of(results: bytes) -> str:
 
 
 _CLOSED = {
-    JobStatus.CANCELLED: Fault(
+    Outcome.CANCELLED: Fault(
         ErrorCode.CANCELLED,
         "the batch was cancelled before this job was graded",
         "`weighbridge retry` grades it after all",
     ),
-    JobStatus.EXPIRED: Fault(
+    Outcome.EXPIRED: Fault(
         ErrorCode.EXPIRED,
         "the batch expired before this job was graded",
         "`weighbridge retry` grades it after all; WEIGHBRIDGE_BATCH_EXPIRY_SECONDS gives more time",

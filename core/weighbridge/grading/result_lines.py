@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from weighbridge.errors import Fault
 from weighbridge.grading.grader_cache import ReadyGrader, brief
 from weighbridge.grading.receipt import encode_result, receipt
-from weighbridge.grading.tally import VACUOUS
-from weighbridge.jobs.model import ErrorCode, GraderSpec, JobStatus
+from weighbridge.jobs.model import ErrorCode, GraderSpec
+from weighbridge.jobs.outcome import OUTCOME_OF, VACUOUS, JobStatus, Outcome
 
 if TYPE_CHECKING:
     from weighbridge.graders.base import GraderResult
@@ -18,19 +18,18 @@ if TYPE_CHECKING:
 
 CAUSE_LIMIT = 120
 #: A job's result as a line, and what it is counted as: outcome, cause and score. A plain tuple, made for every job.
-Graded = tuple[bytes, str, str, float]
-OUTCOMES = {"pass": "passed", "fail": "failed", "ungradable": "ungradable"}  #: by verdict
+Graded = tuple[bytes, Outcome, str, float]
 _GRADED = str(JobStatus.GRADED)
 
 
-def classify(result: GraderResult) -> tuple[str, str]:
+def classify(result: GraderResult) -> tuple[Outcome, str]:
     """Return what a result is counted as and why; raise anything for what is no result."""
-    outcome = OUTCOMES[result["verdict"]]
+    outcome = OUTCOME_OF[result["verdict"]]
     if not 0.0 <= result["score"] <= 1.0:
         raise ValueError(f"the score is {result['score']}")
     if type(result["details"]) is not dict or not result["evidence"]:
         raise ValueError("it lacks details or evidence")
-    if outcome != "passed":
+    if outcome is not Outcome.PASSED:
         return outcome, _cause(result)
     for entry in result["evidence"]:
         if entry["check"] == VACUOUS:

@@ -7,20 +7,20 @@ from dataclasses import dataclass, field
 
 import orjson
 
-from weighbridge.jobs.model import SCORE_BUCKETS
+from weighbridge.jobs.outcome import SCORE_BUCKETS, VACUOUS, Outcome
 
-VACUOUS = "vacuous"  #: in place of a passed job's cause: it rests on no facts
 SCORE = "score "  #: begins the rows of a summary that count scores; the bucket's lower end follows
 
 Summary = Counter[tuple[str | None, str | None, str, str]]  #: by label, grader, outcome and cause
-_JUDGED = ("passed", "failed")  #: the outcomes whose score says something
 
 
 @dataclass(slots=True)
 class Tally:
     """Counts of jobs, kept in the one form that costs a single step for each."""
 
-    jobs_by: Counter[tuple[str | None, str | None, str, str, int]] = field(default_factory=Counter)
+    jobs_by: Counter[tuple[str | None, str | None, Outcome, str, int]] = field(
+        default_factory=Counter
+    )
     versions_used: set[str] = field(default_factory=set)
     digest: str = ""
     grade_us: int = 0
@@ -48,11 +48,11 @@ class Tally:
         summary: Summary = Counter()
         for (label, grader, outcome, cause, tenth), count in self.jobs_by.items():
             summary[label, grader, outcome, ""] += count
-            if cause == VACUOUS and outcome == "passed":
+            if cause == VACUOUS and outcome is Outcome.PASSED:
                 summary[label, grader, VACUOUS, ""] += count
             elif cause:
                 summary[label, grader, outcome, cause] += count
-            if outcome in _JUDGED:
+            if outcome.has_score:
                 summary[label, grader, score_row(tenth), ""] += count
         return summary
 
@@ -65,7 +65,7 @@ class Tally:
         self,
         label: str | None,
         grader: str | None,
-        outcome: str,
+        outcome: Outcome,
         cause: str = "",
         score: float = 0.0,
     ) -> None:
@@ -75,7 +75,7 @@ class Tally:
     def pack(self) -> bytes:
         """Return the tally as `record.lua` reads it: with each summary field the one to use when there are too many."""
         rows = []
-        for (label, grader, outcome, cause), count in sorted(self.summary.items(), key=str):
+        for (label, grader, outcome, cause), count in self.summary.items():
             fold = ["(other labels)", "", outcome, "(other causes)" if cause else ""]
             rows.append(
                 [
@@ -87,7 +87,7 @@ class Tally:
         return orjson.dumps(
             {
                 "counts": self.counts,
-                "summary": rows,
+                "summary": sorted(rows),
                 "jobs": self.jobs,
                 "grade_us": self.grade_us,
             }

@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Literal
 
 from weighbridge.errors import ConfigTypeError
+from weighbridge.jobs.outcome import Counts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -18,20 +19,10 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = 1  #: of the Celery message and of a stored chunk
 NAME_LIMIT = 256
 GRADERS_LIMIT = 64  #: on one case
-SCORE_BUCKETS = 10  #: of a histogram of scores, each a tenth
 METADATA_LIMIT_BYTES = 64 * 1024  #: of a case
 CONFIG_LIMIT_BYTES = 256 * 1024  #: of a grader, in a case
 Priority = Literal["low", "normal", "high"]  #: of a batch beside others
 VALID_NAME = re.compile(r"[^\x00-\x1f\x7f-\x9f]{1,256}")
-
-
-class JobStatus(StrEnum):
-    """How a job's life ended; its verdict is another matter."""
-
-    GRADED = "graded"  #: a grader judged it
-    ERRORED = "errored"  #: it could not be judged; `error` says why
-    CANCELLED = "cancelled"  #: its batch was cancelled, or given up by its producer, first
-    EXPIRED = "expired"  #: its batch ran out of time first
 
 
 class BatchStatus(StrEnum):
@@ -161,89 +152,6 @@ def parse_specs(values: Sequence[str | Mapping[str, Any] | GraderSpec]) -> tuple
                 f"two graders are labelled {label!r}; give one of them another label"
             )
     return specs
-
-
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """A batch's live counts: total = graded + errored + cancelled + expired + pending."""
-
-    total: int = 0
-    passed: int = 0
-    failed: int = 0
-    ungradable: int = 0
-    errored: int = 0
-    cancelled: int = 0
-    expired: int = 0
-
-    @property
-    def graded(self) -> int:
-        """Jobs that a grader judged."""
-        return self.passed + self.failed + self.ungradable
-
-    @property
-    def finished(self) -> int:
-        """Jobs that nothing more will happen to."""
-        return self.graded + self.errored + self.cancelled + self.expired
-
-    @property
-    def pending(self) -> int:
-        """Jobs that are still to be graded."""
-        return self.total - self.finished
-
-    def as_dict(self) -> dict[str, int]:
-        """Return every count, the derived ones too."""
-        return {
-            "total": self.total,
-            "graded": self.graded,
-            "passed": self.passed,
-            "failed": self.failed,
-            "ungradable": self.ungradable,
-            "errored": self.errored,
-            "cancelled": self.cancelled,
-            "expired": self.expired,
-            "pending": self.pending,
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class GraderSummary:
-    """What one label's jobs came to."""
-
-    label: str
-    grader: str
-    passed: int = 0
-    failed: int = 0
-    ungradable: int = 0
-    errored: int = 0
-    cancelled: int = 0
-    expired: int = 0
-    vacuous: int = 0  #: of the passed: those that rest on no facts
-    causes: tuple[tuple[str, int], ...] = ()  #: why jobs did not pass, commonest first
-    scores: tuple[int, ...] = (
-        0,
-    ) * SCORE_BUCKETS  #: of the passed and failed, by score: [0, .1) ... [.9, 1]
-
-    @property
-    def graded(self) -> int:
-        """Jobs that the grader judged."""
-        return self.passed + self.failed + self.ungradable
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the summary as JSON shows it."""
-        return {
-            "label": self.label,
-            "grader": self.grader,
-            "graded": self.graded,
-            "passed": self.passed,
-            "failed": self.failed,
-            "ungradable": self.ungradable,
-            "errored": self.errored,
-            "cancelled": self.cancelled,
-            "expired": self.expired,
-            "vacuous": self.vacuous,
-            "causes": dict(self.causes),
-            "scores": list(self.scores),
-        }
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ import orjson
 from redis.exceptions import ResponseError
 
 from weighbridge.jobs.model import DEADLY
+from weighbridge.jobs.outcome import Outcome
 from weighbridge.store.connection import plain_errors
 from weighbridge.store.keys import ACTIVE, key, listing
 from weighbridge.store.leasing import decoded_info
@@ -29,7 +30,7 @@ BATCHES_LIMIT = 100  #: batches looked at: of the active ones the oldest, of all
 CHUNKS_LIMIT = 100  #: of a batch; waiting ones, leased ones, and labels of dead letters
 _SCAN = 10_000  #: fields of a summary looked at in one step, which is all there are
 #: Asks for the rows of a summary that count those, and a few more.
-_DEADLY_ROWS = {"match": '*,"errored","[WTO]*', "count": _SCAN}
+_DEADLY_ROWS = {"match": f'*,"{Outcome.ERRORED}","[WTO]*', "count": _SCAN}
 _FIRST = {"start": 0, "num": CHUNKS_LIMIT, "withscores": True}
 _OF_BATCH = ("options", "created_ms")
 _NOTHING = ChunkInfo()
@@ -169,7 +170,7 @@ class HealthCheck:
             for field, count in scanned[1].items() if scanned else ():
                 with suppress(*_ODD):
                     label, grader, outcome, code = orjson.loads(field)
-                    if outcome == "errored" and code in DEADLY:
+                    if outcome == Outcome.ERRORED and code in DEADLY:
                         counts[str(label or ""), str(grader or ""), str(code)] += _number(count)
             for (label, grader, code), jobs in counts.most_common(CHUNKS_LIMIT):
                 yield DeadLetter(batch, label, grader, code, jobs)

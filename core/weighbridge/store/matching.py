@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from weighbridge.grading.result_lines import OUTCOMES, classify
-from weighbridge.grading.tally import VACUOUS
-from weighbridge.jobs.model import JobStatus
+from weighbridge.grading.result_lines import classify
+from weighbridge.jobs.outcome import VACUOUS, JobStatus, Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -46,7 +45,7 @@ class Matcher:
         if (wanted.label and label != wanted.label) or (wanted.grader and grader != wanted.grader):
             return False
         if outcome == VACUOUS:
-            return wanted.reason == VACUOUS and "passed" in self._outcomes
+            return wanted.reason == VACUOUS and Outcome.PASSED in self._outcomes
         return outcome in self._outcomes and cause == wanted.reason
 
     def matches(self, results: bytes, offset: int) -> Iterator[tuple[bytes | None, int]]:
@@ -116,13 +115,13 @@ class _Text:
         return any(form in folded for form in self._strings)
 
 
-def _outcomes(wanted: ResultFilter) -> set[str]:
-    """Return the outcomes, as tallies name them, that a status and a verdict leave."""
-    graded = set(OUTCOMES.values())
-    all_outcomes = graded | {status for status in JobStatus if status is not JobStatus.GRADED}
-    by_status = graded if wanted.status == JobStatus.GRADED else {wanted.status}
-    left = by_status if wanted.status else all_outcomes
-    return left & {OUTCOMES[wanted.verdict]} if wanted.verdict else left
+def _outcomes(wanted: ResultFilter) -> set[Outcome]:
+    """Return the outcomes that a status and a verdict leave."""
+    return {
+        outcome
+        for outcome in Outcome
+        if wanted.status in {"", outcome.status} and wanted.verdict in {"", outcome.verdict}
+    }
 
 
 def _needles(wanted: ResultFilter) -> Iterator[bytes]:
@@ -141,7 +140,7 @@ def _needles(wanted: ResultFilter) -> Iterator[bytes]:
         yield _member("grader", wanted.grader)
 
 
-def _record_texts(wanted: ResultFilter, outcomes: set[str]) -> Iterator[str]:
+def _record_texts(wanted: ResultFilter, outcomes: set[Outcome]) -> Iterator[str]:
     """Yield what stands in the record of a chunk that holds a match, but for what JSON writes otherwise."""
     for value in (wanted.reason, wanted.label, wanted.grader):
         if value and not _ESCAPED.search(value):

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import orjson
 
 from weighbridge.errors import BatchError, ServerError, StaleCursorError
-from weighbridge.grading.tally import VACUOUS, score_bucket
+from weighbridge.grading.tally import score_bucket
 from weighbridge.jobs.chunk import UNREADABLE, decompress
-from weighbridge.jobs.model import SCORE_BUCKETS, BatchState, BatchStatus, Counts, GraderSummary
+from weighbridge.jobs.model import BatchState, BatchStatus
+from weighbridge.jobs.outcome import SCORE_BUCKETS, VACUOUS, Counts, GraderSummary, Outcome
 from weighbridge.store.base import StoreBase, readable
 from weighbridge.store.connection import plain_errors
 from weighbridge.store.keys import key, listing, opened_at, text
@@ -35,14 +36,13 @@ _STATE = (
     *("created_ms", "status", "expires_ms", "ended_ms", "sealed", "closing", "reason", "paused"),
     *_COUNTED,
 )
-_OUTCOMES = ("passed", "failed", "ungradable", "errored", "cancelled", "expired", VACUOUS)
 
 
 class _Group:
     """The rows of one label."""
 
     def __init__(self) -> None:
-        self._outcomes = dict.fromkeys(_OUTCOMES, 0)
+        self._outcomes = dict.fromkeys(map(str, (*Outcome, VACUOUS)), 0)
         self._causes: Counter[str] = Counter()
         self._scores = [0] * SCORE_BUCKETS
 

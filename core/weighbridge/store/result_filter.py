@@ -7,7 +7,8 @@ from dataclasses import dataclass, fields
 
 from weighbridge.errors import InvalidFilterError, StaleCursorError
 from weighbridge.graders.base import Verdict
-from weighbridge.jobs.model import NAME_LIMIT, JobStatus
+from weighbridge.jobs.model import NAME_LIMIT
+from weighbridge.jobs.outcome import JobStatus
 
 PAGE_LIMIT = 5_000  #: results
 TEXT_LIMIT = 1_000  #: characters of what is searched for

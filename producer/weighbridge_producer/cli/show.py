@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from weighbridge.errors import WeighbridgeError
-    from weighbridge.jobs.model import BatchState, Counts, GraderSummary
+    from weighbridge.jobs.model import BatchState
+    from weighbridge.jobs.outcome import Counts, GraderSummary
 
 EXIT_PASSED, EXIT_TROUBLE, EXIT_FAILED = 0, 1, 100
 _ROWS_SHOWN = 50
@@ -192,7 +193,7 @@ def _outcomes(rows: list[GraderSummary], *, closed: bool) -> Table:
     made = table("grader", *numbers, right=numbers)
     for row in rows:
         judged, cut_short = row.passed + row.failed, row.cancelled + row.expired
-        whole = row.graded + row.errored + cut_short
+        whole = row.finished
         parts = [(row.failed, judged), (row.ungradable, row.graded), (row.errored, whole)]
         parts += [(cut_short, whole)] if closed else []
         made.add_row(

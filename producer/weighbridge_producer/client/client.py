@@ -11,7 +11,8 @@ from weighbridge_producer.client.backend import ANYTHING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from weighbridge.jobs.model import BatchState, GraderSummary, Priority
+    from weighbridge.jobs.model import BatchState, Priority
+    from weighbridge.jobs.outcome import GraderSummary
     from weighbridge.settings import Settings
     from weighbridge.store import BatchOptions, Durability
     from weighbridge.store.health import Health

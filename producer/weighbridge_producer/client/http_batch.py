@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
 from math import inf
 from types import NoneType
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,8 @@ from weighbridge.errors import (
     RefusedError,
     ServerError,
 )
-from weighbridge.jobs.model import BatchState, GraderSpec, GraderSummary
+from weighbridge.jobs.model import BatchState, GraderSpec
+from weighbridge.jobs.outcome import GraderSummary
 from weighbridge.store import BatchOptions
 from weighbridge.store.result_filter import ResultFilter, ResultPage, check_limit
 from weighbridge_producer.client.backend import ANYTHING, BackendBatch, Page
@@ -54,22 +55,15 @@ class _Options(msgspec.Struct):
     submitted_by: str
 
 
-class _Row(msgspec.Struct):
-    label: str
-    grader: str
-    passed: int
-    failed: int
-    ungradable: int
-    errored: int
-    cancelled: int
-    expired: int
-    vacuous: int
-    causes: dict[str, int]
-    scores: tuple[int, ...]
+@dataclass(frozen=True, slots=True)
+class _Summary(GraderSummary):
+    """A summary whose causes are as JSON has them."""
+
+    causes: dict[str, int] = field(default_factory=dict)  # type: ignore[assignment]
 
 
 class _Details(msgspec.Struct):
-    graders: list[_Row]
+    graders: list[_Summary]
     options: _Options
 
 
@@ -106,8 +100,7 @@ class HttpBatch(BackendBatch):
     def summary(self) -> list[GraderSummary]:
         rows = self._exchange.ask("GET", self._path, _Details).graders
         return [
-            GraderSummary(**msgspec.structs.asdict(row) | {"causes": tuple(row.causes.items())})
-            for row in rows
+            GraderSummary(**asdict(row) | {"causes": tuple(row.causes.items())}) for row in rows
         ]
 
     def options(self) -> BatchOptions:

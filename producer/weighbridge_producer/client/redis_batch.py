@@ -11,7 +11,8 @@ import orjson
 from weighbridge.errors import BatchError, NoSuchResultError, ServerError
 from weighbridge.jobs.chunk import ChunkId
 from weighbridge.jobs.line import JSON_SPACE, peek_custom_id
-from weighbridge.jobs.model import RETRYABLE, BatchState, BatchStatus, GraderSummary
+from weighbridge.jobs.model import RETRYABLE, BatchState, BatchStatus
+from weighbridge.jobs.outcome import GraderSummary, Outcome
 from weighbridge.lifecycle import close_open_chunks
 from weighbridge.store.audit import Action, AuditLog, Entry, command_line_actor
 from weighbridge.store.result_filter import ResultFilter, ResultPage
@@ -308,7 +309,9 @@ def _retryable_jobs(tally: dict[str, Any], causes: Collection[str]) -> int:
     jobs = 0
     for field, count, _ in tally["summary"]:
         _, _, outcome, cause = orjson.loads(field)
-        is_open = outcome in {"cancelled", "expired"} and not cause
-        if (outcome == "errored" and cause in causes) or (is_open and outcome.upper() in causes):
+        is_open = outcome in {Outcome.CANCELLED, Outcome.EXPIRED} and not cause
+        if (outcome == Outcome.ERRORED and cause in causes) or (
+            is_open and outcome.upper() in causes
+        ):
             jobs += count
     return jobs

@@ -11,6 +11,7 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from weighbridge.errors import BatchError
+from weighbridge.jobs.outcome import Outcome
 from weighbridge.store.api_keys import Role
 from weighbridge_producer.pages.addresses import batch_at
 from weighbridge_producer.pages.causes import causes_of
@@ -21,7 +22,8 @@ from weighbridge_producer.service.auth import ManageBatch, ReadBatch, Reader, Su
 from weighbridge_producer.service.service import Served
 
 if TYPE_CHECKING:
-    from weighbridge.jobs.model import BatchState, GraderSummary
+    from weighbridge.jobs.model import BatchState
+    from weighbridge.jobs.outcome import Counts, GraderSummary
     from weighbridge.store import BatchOptions
     from weighbridge_producer.client.redis_batch import RedisBatch
     from weighbridge_producer.service.service import Service
@@ -31,16 +33,6 @@ router = APIRouter()
 _PER_PAGE = 25
 _FARTHEST = 1_000_000  #: batches that are paged through
 _LABELS_SHOWN = 40
-_OUTCOMES = ("passed", "failed", "ungradable", "errored", "cancelled", "expired")
-#: The tone of an outcome, and the filter that its results go by.
-_TONES = {
-    "passed": ("pass", {"verdict": "pass"}),
-    "failed": ("fail", {"verdict": "fail"}),
-    "ungradable": ("ungradable", {"verdict": "ungradable"}),
-    "errored": ("errored", {"status": "errored"}),
-    "cancelled": ("muted", {"status": "cancelled"}),
-    "expired": ("muted", {"status": "expired"}),
-}
 
 _Amount = Query(ge=0, le=1e12, allow_inf_nan=False)
 
@@ -55,7 +47,7 @@ class Row(NamedTuple):
     age: str
 
 
-class Outcome(NamedTuple):
+class OutcomeBar(NamedTuple):
     """How many jobs of a label came to one end, of how many, and where they are listed."""
 
     name: str
@@ -73,7 +65,7 @@ class LabelView:
     summary: GraderSummary
     name: str
     bar: list[Segment]
-    outcomes: list[Outcome]
+    outcomes: list[OutcomeBar]
     histogram: Histogram | None
 
 
@@ -99,7 +91,17 @@ def batches(
         later=start + _PER_PAGE if len(ids) > _PER_PAGE else None,
         batch_at=batch_at,
         badge_of=_badge_of,
+        legend=_legend(),
     )
+
+
+def _legend() -> list[tuple[str, str]]:
+    """Return the CSS class of each colour of the bars, and what it stands for."""
+    names: dict[str, list[str]] = {}
+    for outcome in Outcome:
+        names.setdefault(outcome.css_class, []).append(outcome)
+    meanings = [(css_class, " or ".join(found)) for css_class, found in names.items()]
+    return [*meanings, ("pending", "not graded yet")]
 
 
 def _row(state: BatchState, options: BatchOptions, now: float) -> Row:
@@ -191,18 +193,20 @@ def _label(batch_id: str, summary: GraderSummary) -> LabelView:
     )
 
 
-def _outcomes(batch_id: str, counts: Any, total: int, filters: dict[str, str]) -> list[Outcome]:
+def _outcomes(
+    batch_id: str, counts: Counts | GraderSummary, total: int, filters: dict[str, str]
+) -> list[OutcomeBar]:
     """Return the outcomes that there are, those of graders with the graded jobs as their denominator."""
-    every = total or sum(getattr(counts, name) for name in _OUTCOMES)
     found = []
-    for name in _OUTCOMES:
-        jobs = getattr(counts, name)
-        tone, wanted = _TONES[name]
-        is_verdict = "verdict" in wanted
-        if jobs or (name in {"passed", "failed"} and counts.graded):
-            href = batch_at(batch_id, "results", **filters, **wanted)
-            of = counts.graded if is_verdict else every
-            found.append(Outcome(name, tone, jobs, of, "graded" if is_verdict else "in all", href))
+    for outcome in Outcome:
+        jobs = counts.jobs(outcome)
+        if jobs or (outcome.has_score and counts.graded):
+            named: dict[str, str]
+            named = {"verdict": outcome.verdict} if outcome.verdict else {"status": outcome.status}
+            href = batch_at(batch_id, "results", **filters, **named)
+            of = counts.graded if outcome.verdict else total or counts.finished
+            noun = "graded" if outcome.verdict else "in all"
+            found.append(OutcomeBar(outcome, outcome.css_class, jobs, of, noun, href))
     return found
 
 

@@ -18,7 +18,7 @@ from weighbridge_producer.service.auth import ReadBatch, SearchTurn
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from weighbridge.jobs.model import GraderSummary
+    from weighbridge.jobs.outcome import GraderSummary
     from weighbridge_producer.client.redis_batch import RedisBatch
 
 router = APIRouter()

@@ -5,16 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from weighbridge.jobs.outcome import Outcome
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from weighbridge.jobs.model import Counts, GraderSummary
+    from weighbridge.jobs.outcome import Counts, GraderSummary
     from weighbridge_producer.trace_view.loop_marks import ShownLoop
     from weighbridge_producer.trace_view.running_totals import RunningTotal
 
 BAR_WIDTH = 1_000
 _LEAST_WIDTH = 4  #: of what there is any of, so that it can be seen
-_OUTCOMES = ("passed", "failed", "ungradable", "errored", "cancelled", "expired", "pending")
 
 WIDTH, HEIGHT = 640, 200
 _LEFT, _RIGHT, _TOP, _BOTTOM = 70, 12, 16, 28
@@ -37,7 +38,7 @@ class Segment(NamedTuple):
 
 def bar(counts: Counts | GraderSummary) -> list[Segment]:
     """Return a bar of jobs by outcome; however few there are of one, it is wide enough to be seen."""
-    told = {name: int(getattr(counts, name, 0)) for name in _OUTCOMES}
+    told = {name: int(getattr(counts, name, 0)) for name in map(str, (*Outcome, "pending"))}
     there = {name: count for name, count in told.items() if count > 0}
     total = sum(there.values())
     spread = BAR_WIDTH - _LEAST_WIDTH * len(there)

@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 
 from weighbridge.errors import InvalidFilterError, StaleCursorError, WeighbridgeError
 from weighbridge.graders.base import Verdict
-from weighbridge.jobs.model import JobStatus
+from weighbridge.jobs.outcome import JobStatus
 from weighbridge.store.result_filter import ResultFilter, ResultPage
 from weighbridge_producer.pages.addresses import batch_at, result_at
 from weighbridge_producer.pages.causes import why
@@ -23,7 +23,7 @@ from weighbridge_producer.service.problems import problem_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from weighbridge.jobs.model import GraderSummary
+    from weighbridge.jobs.outcome import GraderSummary
 
 router = APIRouter()
 

@@ -35,7 +35,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import BinaryIO
 
-    from weighbridge.jobs.model import BatchState, GraderSummary
+    from weighbridge.jobs.model import BatchState
+    from weighbridge.jobs.outcome import GraderSummary
     from weighbridge.settings import Settings
     from weighbridge_producer.client.collector import Collector
     from weighbridge_producer.run.options import RunOptions

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import orjson
 
+from weighbridge.graders.base import Verdict
 from weighbridge.grading.line_grader import LineGrader, Tally
 from weighbridge.grading.receipt import encode_result
 from weighbridge.jobs.line import JSON_SPACE, peek_custom_id
-from weighbridge.jobs.model import RETRYABLE, ErrorCode, JobStatus
+from weighbridge.jobs.model import RETRYABLE, ErrorCode
+from weighbridge.jobs.outcome import JobStatus
 from weighbridge_producer.input.duplicates import Claim, Owners
 from weighbridge_producer.input.source import Source
 from weighbridge_producer.input.temporary import scratch_database
@@ -32,7 +34,6 @@ if TYPE_CHECKING:
 _SHOWN = 20
 _LABEL_SHOWN = 80
 _FIELDS_SHOWN = 10
-_VERDICTS = ("pass", "fail", "ungradable")
 _OTHERS = (
     "No result is of these cases and graders: give the very cases of the run, and the --grader, --config and --graders"
     " that it had."
@@ -254,7 +255,7 @@ def _difference(row: bytes, job: dict[str, Any]) -> str:
     """Say in what a row differs from the result that its job gives."""
     given = orjson.loads(row)
     told, found = ((value.get("result") or {}).get("verdict") for value in (given, job))
-    if told != found and told in _VERDICTS and found in _VERDICTS:
+    if told != found and told in tuple(Verdict) and found in tuple(Verdict):
         return f"the verdict is {told}, and grading again gives {found}"
     version = given["grader_version"]
     if version and job["grader_version"] and version != job["grader_version"]:

@@ -9,6 +9,8 @@ from prometheus_client import CollectorRegistry, Counter, Histogram, generate_la
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
+from weighbridge.jobs.outcome import Outcome
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -21,7 +23,6 @@ if TYPE_CHECKING:
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 _SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
-_OUTCOMES = ("passed", "failed", "ungradable", "errored", "cancelled", "expired", "pending")
 
 
 class RequestMetrics:
@@ -92,7 +93,7 @@ class _StoreMetrics(Collector):
             "Jobs of those of the newest 100 batches that are active.",
             labels=("outcome",),
         )
-        for outcome in _OUTCOMES:
+        for outcome in map(str, (*Outcome, "pending")):
             total = sum(getattr(state.counts, outcome) for state in self._active)
             jobs.add_metric([outcome], total)
         yield jobs

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, create_model
 
 from weighbridge.graders.base import Verdict
 from weighbridge.jobs.model import BatchStatus
+from weighbridge.jobs.outcome import OUTCOME_OF, Outcome
 from weighbridge.store.audit import Action
 
 if TYPE_CHECKING:
@@ -81,18 +82,20 @@ class TrialShape(BaseModel):
     )
 
 
-class CountsShape(BaseModel):
-    """Jobs by what became of them: `total = graded + errored + cancelled + expired + pending`."""
+_JOBS: dict[str, Any] = {outcome.value: (int, ...) for outcome in Outcome}
+_GRADED = " + ".join(OUTCOME_OF.values())
 
-    total: int
-    graded: int = Field(description="passed + failed + ungradable")
-    passed: int
-    failed: int
-    ungradable: int
-    errored: int
-    cancelled: int
-    expired: int
-    pending: int
+
+class CountsShape(
+    create_model(  # type: ignore[misc]
+        "CountsShape",
+        total=(int, ...),
+        graded=(int, Field(description=_GRADED)),
+        **_JOBS,
+        pending=(int, ...),
+    )
+):
+    """Jobs by what became of them: `total = graded + errored + cancelled + expired + pending`."""
 
 
 class StateShape(BaseModel):
@@ -159,18 +162,17 @@ class OptionsShape(BaseModel):
     )
 
 
-class SummaryShape(BaseModel):
+class SummaryShape(
+    create_model(  # type: ignore[misc]
+        "SummaryShape",
+        label=(str, ...),
+        grader=(str, ...),
+        graded=(int, Field(description=f"{_GRADED}: what rates are shares of")),
+        **_JOBS,
+    )
+):
     """What one label's jobs came to so far."""
 
-    label: str
-    grader: str
-    graded: int = Field(description="passed + failed + ungradable: what rates are shares of")
-    passed: int
-    failed: int
-    ungradable: int
-    errored: int
-    cancelled: int
-    expired: int
     vacuous: int = Field(description="of the passed: those that rest on no facts")
     causes: dict[str, int] = Field(description="why jobs did not pass, commonest first")
     scores: list[int] = Field(

@@ -1,6 +1,7 @@
 import pytest
 
-from weighbridge.jobs.model import BatchState, BatchStatus, Counts
+from weighbridge.jobs.model import BatchState, BatchStatus
+from weighbridge.jobs.outcome import Counts
 from weighbridge_producer.cli.show import exit_status, trouble
 
 

@@ -3,7 +3,7 @@ import io
 import pytest
 from rich.console import Console
 
-from weighbridge.jobs.model import Counts, GraderSummary
+from weighbridge.jobs.outcome import Counts, GraderSummary
 from weighbridge_producer.cli.show import fitted, print_summary, printable, shown
 
 MANY = 10_000_000

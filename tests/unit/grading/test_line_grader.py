@@ -16,7 +16,8 @@ from weighbridge.grading.line_grader import WHOLE_LINE, JobDeadlineError, LineGr
 from weighbridge.grading.receipt import canonical_json, receipt, receipt_subject
 from weighbridge.grading.tally import Tally
 from weighbridge.jobs.chunk import Line
-from weighbridge.jobs.model import ErrorCode, GraderSpec, JobStatus
+from weighbridge.jobs.model import ErrorCode, GraderSpec
+from weighbridge.jobs.outcome import Outcome
 from weighbridge.traces import Trace
 
 INPUTS = {"agent_response": "yes", "expected_output": "true"}
@@ -372,8 +373,8 @@ def test_a_pass_that_rests_on_no_facts_is_counted_on_its_own_too() -> None:
 
 def test_a_tally_is_packed_as_the_store_reads_it() -> None:
     tally = Tally(grade_us=12)
-    tally.count("l", "g", "failed", "why")
-    tally.count("l", "g", JobStatus.ERRORED, ErrorCode.TIMEOUT)
+    tally.count("l", "g", Outcome.FAILED, "why")
+    tally.count("l", "g", Outcome.ERRORED, ErrorCode.TIMEOUT)
     packed = orjson.loads(tally.pack())
     assert packed["counts"] == {"failed": 1, "errored": 1}
     assert (packed["jobs"], packed["grade_us"]) == (2, 12)
@@ -401,37 +402,37 @@ def test_a_tally_is_packed_as_the_store_reads_it() -> None:
 )
 def test_a_score_is_counted_in_its_tenth(score: float, row: str) -> None:
     tally = Tally()
-    tally.count("l", "g", "failed", "why", score)
+    tally.count("l", "g", Outcome.FAILED, "why", score)
     assert tally.summary["l", "g", row, ""] == 1
     assert tally.jobs == tally.counts["failed"] == 1
 
 
 def test_scores_of_what_was_not_judged_are_not_counted() -> None:
     tally = Tally()
-    tally.count("l", "g", "ungradable", "why", 0.0)
-    tally.count("l", "g", JobStatus.ERRORED, ErrorCode.TIMEOUT)
+    tally.count("l", "g", Outcome.UNGRADABLE, "why", 0.0)
+    tally.count("l", "g", Outcome.ERRORED, ErrorCode.TIMEOUT)
     assert not [row for row in tally.summary if row[2].startswith("score")]
 
 
-@pytest.mark.parametrize("status", [JobStatus.CANCELLED, JobStatus.EXPIRED])
-def test_a_line_that_is_closed_has_a_result_for_each_job(status: JobStatus) -> None:
+@pytest.mark.parametrize("outcome", [Outcome.CANCELLED, Outcome.EXPIRED])
+def test_a_line_that_is_closed_has_a_result_for_each_job(outcome: Outcome) -> None:
     tally, grader = Tally(), LineGrader((GraderSpec("true-false"), GraderSpec("string-match")))
     lines = [orjson.dumps(case(metadata={"k": 1})), b"not JSON"]
     rows = [
         orjson.loads(row)
         for index, raw in enumerate(lines)
-        for row in grader.close(Line(index, index + 1, raw), tally, status).splitlines()
+        for row in grader.close(Line(index, index + 1, raw), tally, outcome).splitlines()
     ]
     assert [(row["custom_id"], row["label"], row["line"]) for row in rows] == [
         ("a", "true-false", 1),
         ("a", "string-match", 1),
         (None, None, 2),
     ]
-    assert {row["status"] for row in rows} == {status}
-    assert {row["error"]["code"] for row in rows} == {status.name}
+    assert {row["status"] for row in rows} == {outcome.status}
+    assert {row["error"]["code"] for row in rows} == {outcome.name}
     assert all(row["error"]["hint"] for row in rows)
     assert all(list(row) == KEYS for row in rows)
-    assert tally.counts == {status: 3}
+    assert tally.counts == {outcome: 3}
     assert sum(grader.jobs_of(Line(0, 1, raw)) for raw in lines) == 3
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from weighbridge.jobs.model import BatchState, BatchStatus, Counts
+from weighbridge.jobs.model import BatchState, BatchStatus
+from weighbridge.jobs.outcome import Counts
 from weighbridge_producer.pages.charts import (
     BAR_WIDTH,
     HEIGHT,

@@ -13,7 +13,8 @@ from weighbridge.errors import Fault
 from weighbridge.grading.line_grader import WHOLE_LINE, LineGrader, Tally
 from weighbridge.grading.receipt import encode_result
 from weighbridge.jobs.chunk import Chunk, unknown_version
-from weighbridge.jobs.model import RETRYABLE, ErrorCode, GraderSpec, JobStatus
+from weighbridge.jobs.model import RETRYABLE, ErrorCode, GraderSpec
+from weighbridge.jobs.outcome import Outcome
 from weighbridge.settings import Settings
 from weighbridge_producer.input.source import Source
 from weighbridge_producer.run.verify import verify
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     Check = Callable[..., Verification]
 
 GRADERS = (GraderSpec("true-false"),)
-CLOSED = (JobStatus.CANCELLED, JobStatus.EXPIRED)
+CLOSED = (Outcome.CANCELLED, Outcome.EXPIRED)
 AT_WORK = sorted(RETRYABLE - {ErrorCode.CANCELLED, ErrorCode.EXPIRED})
 
 
@@ -83,8 +84,8 @@ class Batch:
     def graded(self, line: Line, condemned: Mapping[int, Fault] | None = None) -> list[bytes]:
         return self._grader.grade(line, Tally(), condemned=condemned).splitlines(keepends=True)
 
-    def closed(self, line: Line, status: JobStatus) -> list[bytes]:
-        return self._grader.close(line, Tally(), status).splitlines(keepends=True)
+    def closed(self, line: Line, closed_as: Outcome) -> list[bytes]:
+        return self._grader.close(line, Tally(), closed_as).splitlines(keepends=True)
 
     def check(self, *rows: bytes, allow_unproven: bool = False) -> Verification:
         self._results.write_bytes(b"".join(rows))
@@ -158,9 +159,9 @@ def test_every_result_given_twice_is_surplus(everything: Batch) -> None:
 # What happened then.
 
 
-@pytest.mark.parametrize("status", CLOSED)
-def test_what_was_cancelled_or_expired_is_unproven(everything: Batch, status: JobStatus) -> None:
-    rows = [row for line in everything.lines for row in everything.closed(line, status)]
+@pytest.mark.parametrize("closed_as", CLOSED)
+def test_what_was_cancelled_or_expired_is_unproven(everything: Batch, closed_as: Outcome) -> None:
+    rows = [row for line in everything.lines for row in everything.closed(line, closed_as)]
     outcome = everything.check(*rows)
     assert (counts(outcome), outcome.ok) == ({"unproven": len(rows)}, False)
     assert everything.check(*rows, allow_unproven=True).ok

@@ -12,7 +12,8 @@ from starlette.concurrency import run_in_threadpool
 
 from weighbridge.errors import NoSuchResultError
 from weighbridge.graders.base import Verdict
-from weighbridge.jobs.model import NAME_LIMIT, JobStatus
+from weighbridge.jobs.model import NAME_LIMIT
+from weighbridge.jobs.outcome import JobStatus
 from weighbridge.store.result_filter import TEXT_LIMIT, ResultFilter
 from weighbridge_producer.service.auth import LargeRead, ReadBatch, Reader, search_turn
 from weighbridge_producer.service.held_stream import HeldStream

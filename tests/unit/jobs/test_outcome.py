@@ -1,0 +1,63 @@
+"""Outcomes: one for every way in which a job ends, and whatever counts jobs counts each of them."""
+
+import re
+from importlib.resources import files
+
+import pytest
+from pydantic import BaseModel
+
+from weighbridge.graders.base import Verdict
+from weighbridge.jobs.outcome import OUTCOME_OF, Counts, GraderSummary, JobStatus, Outcome
+from weighbridge_producer.service.schemas import CountsShape, SummaryShape
+
+EACH = {outcome.value: 2**place for place, outcome in enumerate(Outcome)}
+
+
+def test_every_verdict_and_every_other_status_is_one_outcome() -> None:
+    assert {verdict: outcome.verdict for verdict, outcome in OUTCOME_OF.items()} == {
+        verdict: verdict for verdict in Verdict
+    }
+    others = [outcome.status for outcome in Outcome if outcome.verdict is None]
+    assert [JobStatus.GRADED, *others] == list(JobStatus)
+
+
+def test_an_outcome_has_the_word_that_results_are_shown_by() -> None:
+    words = ["pass", "fail", "ungradable", "errored", "cancelled", "expired"]
+    assert [outcome.word for outcome in Outcome] == words
+
+
+def test_counts_add_up_over_every_outcome() -> None:
+    counts = Counts(total=100, **EACH)
+    assert counts.graded == EACH["passed"] + EACH["failed"] + EACH["ungradable"]
+    assert counts.finished == sum(EACH.values())
+    assert counts.pending == 100 - counts.finished
+    shown = counts.as_dict()
+    assert list(shown) == ["total", "graded", *EACH, "pending"]
+    assert {name: shown[name] for name in EACH} == EACH
+
+
+def test_a_summary_shows_every_outcome() -> None:
+    shown = GraderSummary("l", "g", **EACH, causes=(("why", 2),)).as_dict()
+    assert list(shown)[:3] == ["label", "grader", "graded"]
+    assert {name: shown[name] for name in EACH} == EACH
+    assert shown["causes"] == {"why": 2}
+
+
+@pytest.mark.parametrize(
+    ("shape", "value"),
+    [(CountsShape, Counts(**EACH)), (SummaryShape, GraderSummary("l", "g", **EACH))],
+)
+def test_the_api_answers_with_every_count_in_its_order(
+    shape: type[BaseModel], value: Counts | GraderSummary
+) -> None:
+    shown = value.as_dict()
+    answered = shape.model_validate(shown).model_dump()
+    assert list(answered.items()) == list(shown.items())
+
+
+def test_the_script_that_records_knows_every_outcome_that_no_grader_gave() -> None:
+    script = (files("weighbridge.store") / "scripts" / "record.lua").read_text()
+    [test] = re.findall(r"function all_graded\(counts\) return not \((.*)\) end", script)
+    assert set(re.findall(r"counts\.(\w+)", test)) == {
+        outcome for outcome in Outcome if outcome.verdict is None
+    }
