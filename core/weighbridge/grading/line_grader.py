@@ -9,12 +9,13 @@ from weighbridge.errors import Fault, LineError
 from weighbridge.grading.case import Case, parse_case
 from weighbridge.grading.grader_cache import ReadyGrader, ReadyGraders, brief
 from weighbridge.grading.inputs import Inputs
-from weighbridge.grading.result_lines import Graded, result_line, written
+from weighbridge.grading.result_lines import Graded, written
 from weighbridge.grading.tally import Tally
 from weighbridge.jobs.chunk import Line
 from weighbridge.jobs.line import peek_custom_id
 from weighbridge.jobs.model import ErrorCode, GraderSpec, parse_specs
-from weighbridge.jobs.outcome import JobStatus, Outcome
+from weighbridge.jobs.outcome import Outcome
+from weighbridge.jobs.result import ResultRow
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -100,17 +101,11 @@ class LineGrader:
         case = self._case(line)
         if isinstance(case, Fault):
             tally.count(None, None, outcome)
-            custom_id = peek_custom_id(line.raw)
-            return result_line(
-                line.number, custom_id, None, None, None, outcome.status, None, fault
-            )
+            return _line_result(line, outcome, fault)
         out = b""
         for spec in case.graders:
             tally.count(spec.label, spec.grader, outcome)
-            out += result_line(
-                *(line.number, case.custom_id, spec.label, spec.grader, None),
-                *(outcome.status, None, fault, case.metadata),
-            )
+            out += _job_result(line, case, spec, None, outcome, fault)
         return out
 
     def fault_of(self, line: Line) -> Fault | None:
@@ -153,9 +148,7 @@ class LineGrader:
 
     def _errored(self, line: Line, tally: Tally, error: Fault) -> bytes:
         tally.count(None, None, Outcome.ERRORED, error.code)
-        custom_id = peek_custom_id(line.raw)
-        told = error.at(line.place)
-        return result_line(line.number, custom_id, None, None, None, JobStatus.ERRORED, None, told)
+        return _line_result(line, Outcome.ERRORED, error.at(line.place))
 
     def _job(
         self,
@@ -224,10 +217,28 @@ class LineGrader:
         error: Fault,
     ) -> bytes:
         tally.count(spec.label, spec.grader, Outcome.ERRORED, error.code)
-        return result_line(
-            *(line.number, case.custom_id, spec.label, spec.grader, version),
-            *(JobStatus.ERRORED, None, error.at(line.place), case.metadata),
-        )
+        return _job_result(line, case, spec, version, Outcome.ERRORED, error.at(line.place))
+
+
+def _line_result(line: Line, outcome: Outcome, error: Fault) -> bytes:
+    """Return the one result of a line that is no case."""
+    custom_id = peek_custom_id(line.raw)
+    row = ResultRow(
+        *(custom_id, line.number, None, None, None),
+        *(outcome.status, None, error, None, None),
+    )
+    return row.to_bytes()
+
+
+def _job_result(
+    line: Line, case: Case, spec: GraderSpec, version: int | None, outcome: Outcome, error: Fault
+) -> bytes:
+    """Return the result of a job that was not graded."""
+    row = ResultRow(
+        *(case.custom_id, line.number, spec.label, spec.grader, version),
+        *(outcome.status, None, error, case.metadata, None),
+    )
+    return row.to_bytes()
 
 
 def grade_lines(

@@ -114,8 +114,3 @@ def receipt_subject(grader: str, version: int, config: dict[str, Any]) -> bytes:
     """Return the part of a receipt that is the same for every job of one grader and config."""
     subject = canonical_json({"config": config, "grader": grader, "grader_version": version})
     return subject[:-1] + b","
-
-
-def encode_result(line: dict[str, Any]) -> bytes:
-    """Return a result as one line of JSON, newline included."""
-    return orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE)

@@ -57,9 +57,13 @@ class Outcome(StrEnum):
         return self.verdict in {Verdict.PASS, Verdict.FAIL}
 
 
-#: The outcome of a graded job.
+#: The outcome of a graded job, by its verdict.
 OUTCOME_OF: dict[str, Outcome] = {
     outcome.verdict: outcome for outcome in Outcome if outcome.verdict
+}
+#: And of any other, by its status.
+UNGRADED: dict[str, Outcome] = {
+    outcome.status: outcome for outcome in Outcome if not outcome.verdict
 }
 
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from weighbridge.grading.result_lines import classify
-from weighbridge.jobs.outcome import VACUOUS, JobStatus, Outcome
+from weighbridge.jobs.outcome import VACUOUS, Outcome
+from weighbridge.jobs.result import ResultRow
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -80,17 +80,14 @@ class Matcher:
         """Whether a line says what is wanted, rather than just having its bytes somewhere."""
         wanted = self._wanted
         try:
-            value = orjson.loads(line)
-            same = all(
-                not expected or value[name] == expected
-                for name, expected in (
-                    *(("custom_id", wanted.custom_id), ("label", wanted.label)),
-                    *(("grader", wanted.grader), ("status", wanted.status)),
-                )
+            row = ResultRow.from_bytes(line)
+            return (
+                wanted.custom_id in {"", row.custom_id}
+                and wanted.label in {"", row.label}
+                and wanted.grader in {"", row.grader}
+                and row.outcome in self._outcomes
+                and (not wanted.reason or row.cause == wanted.reason)
             )
-            if not same or (wanted.verdict and value["result"]["verdict"] != wanted.verdict):
-                return False
-            return not wanted.reason or _reason(value) == wanted.reason
         except _ODD:
             return False
 
@@ -151,10 +148,3 @@ def _record_texts(wanted: ResultFilter, outcomes: set[Outcome]) -> Iterator[str]
 
 def _member(name: str, value: str) -> bytes:
     return orjson.dumps({name: value})[1:-1]
-
-
-def _reason(value: dict[str, Any]) -> str:
-    """Return the cause that a result line was counted under."""
-    if value["status"] == JobStatus.ERRORED:
-        return str(value["error"]["code"])
-    return classify(value["result"])[1] if value["status"] == JobStatus.GRADED else ""

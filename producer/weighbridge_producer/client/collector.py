@@ -7,10 +7,9 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from weighbridge.errors import ResultsFreedError, ServerUnavailableError, StaleCursorError
 from weighbridge.jobs.chunk import ChunkId
+from weighbridge.jobs.result import line_number_of
 from weighbridge.store import LogEntry
 from weighbridge_producer.client.backend import Page
 from weighbridge_producer.client.intervals import IntervalSet
@@ -28,13 +27,6 @@ _LAG_SECONDS, _LAG_PAUSE_SECONDS = (
     0.1,
 )  #: that a log may lack the end of its batch; between two looks
 _WAIT_SECONDS = 1.0  #: how long one blocking read lasts; news end it at once
-
-
-class _Place(msgspec.Struct):
-    line: int
-
-
-_place = msgspec.json.Decoder(_Place)
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,7 +227,7 @@ def without_repeats(results: bytes, start: int, end: int, delivered: IntervalSet
     if delivered.overlaps(start, end):
         # A server that lost its last writes has the same lines in chunks cut anew.
         rows = results.splitlines(keepends=True)
-        results = b"".join(row for row in rows if _place.decode(row).line not in delivered)
+        results = b"".join(row for row in rows if line_number_of(row) not in delivered)
     delivered.add(start, end)
     return results
 

@@ -7,15 +7,15 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import msgspec
 import orjson
+from msgspec.structs import replace
 
 from weighbridge.graders.base import Verdict
 from weighbridge.grading.line_grader import LineGrader, Tally
-from weighbridge.grading.receipt import encode_result
 from weighbridge.jobs.line import JSON_SPACE, peek_custom_id
 from weighbridge.jobs.model import RETRYABLE, ErrorCode
 from weighbridge.jobs.outcome import JobStatus
+from weighbridge.jobs.result import ResultRow, line_number_of
 from weighbridge_producer.input.duplicates import Claim, Owners
 from weighbridge_producer.input.source import Source
 from weighbridge_producer.input.temporary import scratch_database
@@ -52,33 +52,6 @@ _CODES: dict[str, frozenset[str]] = {
     JobStatus.CANCELLED: frozenset({ErrorCode.CANCELLED}),
     JobStatus.EXPIRED: frozenset({ErrorCode.EXPIRED}),
 }  #: that a job may have by what happened to it, which nobody can tell afterwards
-
-
-class _Place(msgspec.Struct):
-    line: int
-
-
-class _Error(msgspec.Struct):
-    code: str
-    message: str
-    hint: str
-
-
-class _Row(msgspec.Struct):
-    custom_id: str | None
-    line: int
-    label: str | None
-    grader: str | None
-    grader_version: int | None
-    status: str
-    result: dict[str, Any] | None
-    error: _Error | None
-    metadata: dict[str, Any] | None
-    receipt: str | None
-
-
-_place = msgspec.json.Decoder(_Place)
-_UNDECODABLE = (msgspec.MsgspecError, ValueError, TypeError, RecursionError)
 
 
 @dataclass(slots=True)
@@ -183,7 +156,7 @@ class _Comparison:
         self._index = index
         self._outcome = outcome
         self._wanted = dict.fromkeys(expected)
-        self._open: dict[str | None, dict[str, Any]] = {}  #: by label: results not found as such
+        self._open: dict[str | None, bytes] = {}  #: by label: results not found as such
         self._whole = False  #: whether none of the line's jobs is settled yet
 
     def settle(self) -> None:
@@ -197,8 +170,7 @@ class _Comparison:
         self._outcome.proven += jobs - len(self._wanted)
         self._whole = jobs == len(self._wanted)
         for row in self._wanted:
-            value = orjson.loads(row)
-            self._open[value["label"]] = value
+            self._open[ResultRow.from_bytes(row).label] = row
         for row in self._index.read(rest):
             self._judge(row)
         self._outcome.missing += len(self._open)
@@ -213,12 +185,12 @@ class _Comparison:
             self._complain("a row that is no result")
         elif found.label in self._open:
             self._whole = False
-            job = self._open.pop(found.label)
-            if _could_have_happened(row, found, job):
+            expected = self._open.pop(found.label)
+            if _could_have_happened(row, found, ResultRow.from_bytes(expected)):
                 self._note_unproven(found)
             else:
                 self._outcome.changed += 1
-                self._complain(_difference(row, job), found.label)
+                self._complain(_difference(row, expected), found.label)
         elif self._whole and self._stands_for_all(row, found):
             self._open.clear()
             self._note_unproven(found)
@@ -226,17 +198,18 @@ class _Comparison:
             self._outcome.surplus += 1
             self._complain("there is no such job", found.label)
 
-    def _note_unproven(self, found: _Row) -> None:
+    def _note_unproven(self, found: ResultRow) -> None:
         self._outcome.unproven += 1
         if found.error and not self._outcome.allow_unproven:
             self._complain(f"it says {found.error.code}, which cannot be proven", found.label)
 
-    def _stands_for_all(self, row: bytes, found: _Row) -> bool:
+    def _stands_for_all(self, row: bytes, found: ResultRow) -> bool:
         """Whether a row is the one result of a line that could not even be read, for what happened then."""
         if found.label is not None or found.status != JobStatus.ERRORED:
             return False
-        nothing = dict.fromkeys(("label", "grader", "grader_version", "metadata"))
-        return any(_could_have_happened(row, found, job | nothing) for job in self._open.values())
+        nothing = {"label": None, "grader": None, "grader_version": None, "metadata": None}
+        jobs = map(ResultRow.from_bytes, self._open.values())
+        return any(_could_have_happened(row, found, replace(job, **nothing)) for job in jobs)
 
     def _complain(self, what: str, label: str | None = None) -> None:
         named = "" if label is None else f", label {label[:_LABEL_SHOWN]!r}"
@@ -244,16 +217,16 @@ class _Comparison:
         self._outcome.complain(f"line {self._line.number}{place}{named}: {what}")
 
 
-def _decoded(row: bytes) -> _Row | None:
+def _decoded(row: bytes) -> ResultRow | None:
     try:
-        return msgspec.convert(orjson.loads(row), _Row)
-    except _UNDECODABLE:
+        return ResultRow.from_bytes(row)
+    except ValueError:
         return None
 
 
-def _difference(row: bytes, job: dict[str, Any]) -> str:
+def _difference(row: bytes, expected: bytes) -> str:
     """Say in what a row differs from the result that its job gives."""
-    given = orjson.loads(row)
+    given, job = orjson.loads(row), orjson.loads(expected)
     told, found = ((value.get("result") or {}).get("verdict") for value in (given, job))
     if told != found and told in tuple(Verdict) and found in tuple(Verdict):
         return f"the verdict is {told}, and grading again gives {found}"
@@ -267,7 +240,7 @@ def _difference(row: bytes, job: dict[str, Any]) -> str:
     return f"not what grading again gives: {', '.join(fields[:_FIELDS_SHOWN])}"
 
 
-def _could_have_happened(row: bytes, found: _Row, job: dict[str, Any]) -> bool:
+def _could_have_happened(row: bytes, found: ResultRow, job: ResultRow) -> bool:
     """Whether a row is, byte for byte, a job's result when it is cancelled, expires or is errored on the way.
 
     Only what the error says in words is free, and whether the grader was built by then.
@@ -276,18 +249,19 @@ def _could_have_happened(row: bytes, found: _Row, job: dict[str, Any]) -> bool:
     if error is None or codes is None or error.code not in codes:
         return False
     is_errored = found.status == JobStatus.ERRORED
-    version = job["grader_version"] if is_errored and found.grader_version is not None else None
+    version = job.grader_version if is_errored and found.grader_version is not None else None
     # A worker that does not know a chunk's schema cannot read the ids in it.
     is_unread = error.code == ErrorCode.SCHEMA_VERSION and found.custom_id is None
-    changes = {
-        "custom_id": None if is_unread and job["label"] is None else job["custom_id"],
-        "grader_version": version,
-        "status": found.status,
-        "result": None,
-        "error": msgspec.structs.asdict(error),
-        "receipt": None,
-    }
-    return encode_result(job | changes) == row + b"\n"
+    happened = replace(
+        job,
+        custom_id=None if is_unread and job.label is None else job.custom_id,
+        grader_version=version,
+        status=found.status,
+        result=None,
+        error=error,
+        receipt=None,
+    )
+    return happened.to_bytes() == row + b"\n"
 
 
 class _Index:
@@ -304,8 +278,8 @@ class _Index:
         offset = 0
         for at, row in enumerate(self._file, start=1):
             try:
-                line = _place.decode(row).line
-            except _UNDECODABLE:
+                line = line_number_of(row)
+            except ValueError:
                 line = 0
             if 0 < line <= _LAST_LINE:
                 yield line, offset

@@ -11,7 +11,6 @@ import pytest
 
 from weighbridge.errors import Fault
 from weighbridge.grading.line_grader import WHOLE_LINE, LineGrader, Tally
-from weighbridge.grading.receipt import encode_result
 from weighbridge.jobs.chunk import Chunk, unknown_version
 from weighbridge.jobs.model import RETRYABLE, ErrorCode, GraderSpec
 from weighbridge.jobs.outcome import Outcome
@@ -113,7 +112,7 @@ def counts(outcome: Verification) -> dict[str, int]:
 
 
 def changed(row: bytes, **fields: Any) -> bytes:
-    return encode_result(orjson.loads(row) | fields)
+    return orjson.dumps(orjson.loads(row) | fields, option=orjson.OPT_APPEND_NEWLINE)
 
 
 def error(code: str) -> dict[str, Any]:

@@ -1,0 +1,100 @@
+"""Result lines: what is written of a job is read again as it was, and nothing else is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import orjson
+import pytest
+from msgspec.structs import replace
+
+from weighbridge.graders.registry import default_registry
+from weighbridge.grading.line_grader import LineGrader, Tally
+from weighbridge.jobs.chunk import Line
+from weighbridge.jobs.model import GraderSpec
+from weighbridge.jobs.outcome import VACUOUS, Outcome
+from weighbridge.jobs.result import ResultRow, line_number_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+TRUE = {"expected_output": "true"}
+METADATA = {"n": [1.5, 1e300, -0.0, 2**53 + 1], "text": "ü\u2028\x7f\\"}
+CASES: dict[str, dict[str, Any] | bytes] = {
+    "passed": {"inputs": {"agent_response": "yes", **TRUE}, "metadata": METADATA},
+    "failed": {"inputs": {"agent_response": "no", **TRUE}},
+    "ungradable": {"inputs": {"agent_response": "yes", "expected_output": "perhaps"}},
+    "errored": {"inputs": {}, "metadata": METADATA},
+    "no case": b'{"custom_id": "c", "inputs": 1}',
+    "no JSON": b"{",
+    "vacuous": {"inputs": {"trace": {"format": "weighbridge", "steps": []}}, "grader": "loop"},
+}
+
+
+def graded(name: str) -> tuple[bytes, Tally]:
+    given = CASES[name]
+    raw = given if isinstance(given, bytes) else orjson.dumps({"custom_id": "c", **given})
+    tally = Tally()
+    return LineGrader((GraderSpec("true-false"),)).grade(Line(6, 7, raw), tally), tally
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_row_is_written_in_the_bytes_that_it_was_read_from(name: str) -> None:
+    line, _ = graded(name)
+    row = ResultRow.from_bytes(line)
+    assert row.to_bytes() == line
+    assert list(orjson.loads(line)) == list(row.__struct_fields__)
+    assert (row.line, line_number_of(line)) == (7, 7)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_row_tells_the_outcome_and_the_cause_that_it_was_counted_under(name: str) -> None:
+    line, tally = graded(name)
+    row = ResultRow.from_bytes(line)
+    [(label, grader, outcome, cause, _)] = tally.jobs_by
+    assert (row.label, row.grader, row.outcome, row.cause) == (label, grader, outcome, cause)
+
+
+def test_a_pass_that_rests_on_no_facts_says_so_as_its_cause() -> None:
+    row = ResultRow.from_bytes(graded("vacuous")[0])
+    assert (row.outcome, row.cause, row.reason()) == (Outcome.PASSED, VACUOUS, "")
+
+
+def test_a_row_says_in_a_few_words_why_a_job_did_not_pass() -> None:
+    assert ResultRow.from_bytes(graded("passed")[0]).reason() == ""
+    failed = ResultRow.from_bytes(graded("failed")[0])
+    assert failed.result
+    assert failed.reason() == failed.result["details"]["reason"]
+    terse = replace(failed, result={**failed.result, "details": {}})
+    assert terse.reason() == failed.failed_checks[0]["description"]
+    assert ResultRow.from_bytes(graded("no JSON")[0]).reason().startswith("INVALID_JSON: ")
+
+
+def others() -> Iterator[bytes]:
+    whole = orjson.loads(graded("failed")[0])
+    yield from (b"", b"{}", b"[]", b"{", b"\xff", b"[" * 200_000)
+    for name in whole:
+        yield orjson.dumps({key: value for key, value in whole.items() if key != name})
+    for name in ("line", "status", "grader_version", "result", "error"):
+        yield orjson.dumps(whole | {name: [1]})
+
+
+@pytest.mark.parametrize("line", list(others()))
+def test_what_is_no_result_line_is_refused(line: bytes) -> None:
+    with pytest.raises(ValueError, match="no result line"):
+        ResultRow.from_bytes(line)
+
+
+@pytest.mark.parametrize("line", [b"", b"{}", b'{"line": "1"}', b'{"line": 1e999}', b"[" * 200_000])
+def test_a_line_without_its_number_is_refused(line: bytes) -> None:
+    with pytest.raises(ValueError, match="no result line"):
+        line_number_of(line)
+
+
+def test_every_graders_example_is_read_as_it_was_written() -> None:
+    for entry in default_registry().catalogue():
+        case = {"custom_id": "c", "grader": entry["id"], **entry["example"]}
+        line = LineGrader().grade(Line(0, 1, orjson.dumps(case)), Tally())
+        row = ResultRow.from_bytes(line)
+        assert row.result
+        assert row.to_bytes() == line
