@@ -8,13 +8,15 @@ import tempfile
 import time
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import orjson
 import typer
 
 from weighbridge.errors import ServerError, WeighbridgeError, counted
 from weighbridge.jobs.model import DEADLY, BatchStatus, Priority
+from weighbridge.jobs.outcome import Outcome
+from weighbridge.jobs.result import ResultRow
 from weighbridge.settings import masked, read_settings
 from weighbridge_producer.cli import options as opt
 from weighbridge_producer.cli.show import (
@@ -203,8 +205,8 @@ def results(
     with opt.client(redis_url) as client:
         handle = client.batch(batch)
         if custom_id is not None:
-            found = [row for row in handle.result(custom_id) if wanted.takes(row)]
-            _write_all(output, iter([b"".join(orjson.dumps(row) + b"\n" for row in found)]))
+            lines = [orjson.dumps(row) + b"\n" for row in handle.result(custom_id)]
+            _write_all(output, filter(wanted.takes, lines))
             return
         if sort:
             handle.wait()
@@ -219,30 +221,26 @@ class _Wanted:
     """Which results to write."""
 
     def __init__(self, *, failed: bool, errored: bool, label: str | None) -> None:
-        self._failed = failed
-        self._errored = errored
+        wanted = {Outcome.FAILED: failed, Outcome.ERRORED: errored}
+        self._outcomes = {outcome for outcome, is_wanted in wanted.items() if is_wanted}
         self._label = label
         self.cursor = ""
 
-    def takes(self, row: dict[str, Any]) -> bool:
-        if self._label is not None and row["label"] != self._label:
+    def takes(self, line: bytes) -> bool:
+        row = ResultRow.from_bytes(line)
+        if self._label is not None and row.label != self._label:
             return False
-        if not self._failed and not self._errored:
-            return True
-        verdict = (row["result"] or {}).get("verdict")
-        return (self._failed and verdict == "fail") or (
-            self._errored and row["status"] == "errored"
-        )
+        return not self._outcomes or row.outcome in self._outcomes
 
     def lines_of(self, handle: RedisBatch, cursor: str | None, *, follow: bool) -> Iterator[bytes]:
-        whole = not self._failed and not self._errored and self._label is None
+        whole = not self._outcomes and self._label is None
         for page in handle.pages(cursor, follow=follow):
             self.cursor = str(page.cursor)
             if whole:
                 yield page.lines
             else:
                 rows = page.lines.splitlines(keepends=True)
-                yield b"".join(row for row in rows if self.takes(orjson.loads(row)))
+                yield b"".join(row for row in rows if self.takes(row))
 
 
 def _write_all(output: Path | None, blobs: Iterator[bytes]) -> None:

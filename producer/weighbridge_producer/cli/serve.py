@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 from urllib.parse import urlencode
 
-import orjson
 import typer
 
 from weighbridge.errors import ServerError, WeighbridgeError, counted
@@ -232,6 +231,7 @@ class _Serving:
 
     def _follow(self, batch: RedisBatch) -> None:
         """Say how a batch ended, and where its first failure is."""
+        from weighbridge.jobs.result import ResultRow
         from weighbridge.store.result_filter import ResultFilter
 
         while not self._stop.is_set():
@@ -246,8 +246,8 @@ class _Serving:
         for line in batch.search(
             ResultFilter(verdict="fail"), limit=1, budget_seconds=_SEARCH_SECONDS
         ).lines:
-            failure = orjson.loads(line)
-            query = urlencode({"custom_id": failure["custom_id"], "label": failure["label"]})
+            failure = ResultRow.from_bytes(line)
+            query = urlencode({"custom_id": failure.custom_id, "label": failure.label})
             out.print(f"  one that failed: {self._page(f'/batches/{batch.id}/result?{query}')}")
 
     def _page(self, address: str) -> str:

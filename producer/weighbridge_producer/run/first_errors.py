@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from heapq import nsmallest
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from operator import attrgetter
+from typing import TYPE_CHECKING
 
-import orjson
+from weighbridge.jobs.outcome import Outcome
+from weighbridge.jobs.result import ResultRow
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,24 +25,19 @@ def first_errored(results: Path, *, names_places: bool) -> list[str]:
     `names_places`: whether the messages say themselves where the line stands.
     """
     with results.open("rb") as rows:
-        first = nsmallest(4 * TOLD, islice(_errored(rows), _LOOKED_AT), key=_number)
+        first = nsmallest(4 * TOLD, islice(_errored(rows), _LOOKED_AT), key=attrgetter("line"))
     return list(dict.fromkeys(_told(row, names_places) for row in first))[:TOLD]
 
 
-def _errored(rows: Iterator[bytes]) -> Iterator[dict[str, Any]]:
+def _errored(rows: Iterator[bytes]) -> Iterator[ResultRow]:
     for raw in rows:
         if _SIGN in raw:
-            row = orjson.loads(raw)
-            if row["status"] == "errored":
+            row = ResultRow.from_bytes(raw)
+            if row.outcome is Outcome.ERRORED:
                 yield row
 
 
-def _number(row: dict[str, Any]) -> int:
-    return int(row["line"])
-
-
-def _told(row: dict[str, Any], names_places: bool) -> str:
-    error = row["error"]
-    where = "" if names_places else f"line {row['line']}: "
-    hint = f"\n  {error['hint']}" if error["hint"] else ""
-    return f"{where}{error['code']}: {error['message']}{hint}"
+def _told(row: ResultRow, names_places: bool) -> str:
+    where = "" if names_places else f"line {row.line}: "
+    hint = f"\n  {row.error.hint}" if row.error and row.error.hint else ""
+    return f"{where}{row.error}{hint}"

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape, quoteattr
 
-import orjson
 import zstandard
 
 from weighbridge.errors import OutputError
+from weighbridge.jobs.result import ResultRow
 from weighbridge_producer.input.files import OUR_RESULTS
 from weighbridge_producer.run.syncing import sync
 
@@ -135,21 +135,16 @@ def _write_csv(results: Path, output: Path) -> None:
         table = csv.writer(file, quoting=csv.QUOTE_ALL)
         table.writerow(_COLUMNS)
         for row in _rows(results):
-            judged, error = row["result"] or {}, row["error"] or {}
-            table.writerow(
-                map(
-                    _inert,
-                    (
-                        *(row[name] for name in _COLUMNS[:6]),
-                        judged.get("verdict"),
-                        judged.get("score"),
-                        _why(row),
-                        error.get("code"),
-                        error.get("message"),
-                        row["receipt"],
-                    ),
-                )
-            )
+            table.writerow(map(_inert, _cells(row)))
+
+
+def _cells(row: ResultRow) -> Iterator[Any]:
+    """Yield what a table tells of a result, in the order of its columns."""
+    yield from (row.custom_id, row.line, row.label, row.grader, row.grader_version, row.status)
+    judged, error = row.result or {}, row.error
+    yield from (judged.get("verdict"), judged.get("score"), row.reason())
+    yield from (error.code, error.message) if error else (None, None)
+    yield row.receipt
 
 
 def _inert(value: Any) -> Any:
@@ -158,11 +153,11 @@ def _inert(value: Any) -> Any:
 
 def _write_junit(results: Path, output: Path) -> None:
     counts = {"tests": 0, "failures": 0, "errors": 0, "skipped": 0}
-    kinds = {"passed": "", "failure": "failures", "error": "errors", "skipped": "skipped"}
+    counted_as = {"failure": "failures", "error": "errors", "skipped": "skipped"}
     for row in _rows(results):
         counts["tests"] += 1
-        if kind := kinds[_junit_kind(row)]:
-            counts[kind] += 1
+        if kind := row.outcome.junit:
+            counts[counted_as[kind]] += 1
     numbers = " ".join(f'{name}="{count}"' for name, count in counts.items())
     with output.open("w", encoding="utf-8") as file:
         file.write(f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites {numbers}>\n')
@@ -172,21 +167,13 @@ def _write_junit(results: Path, output: Path) -> None:
         file.write("</testsuite>\n</testsuites>\n")
 
 
-def _junit_kind(row: dict[str, Any]) -> str:
-    if row["result"]:
-        return {"pass": "passed", "fail": "failure", "ungradable": "skipped"}[
-            row["result"]["verdict"]
-        ]
-    return "error" if row["status"] == "errored" else "skipped"
-
-
-def _junit_case(row: dict[str, Any]) -> str:
-    name = quoteattr(_xml_text(row["custom_id"] or f"line {row['line']}"))
-    head = f"<testcase classname={quoteattr(_xml_text(row['label'] or 'weighbridge'))} name={name}"
-    kind = _junit_kind(row)
-    if kind == "passed":
+def _junit_case(row: ResultRow) -> str:
+    name = quoteattr(_xml_text(row.custom_id or f"line {row.line}"))
+    head = f"<testcase classname={quoteattr(_xml_text(row.label or 'weighbridge'))} name={name}"
+    kind = row.outcome.junit
+    if not kind:
         return head + "/>\n"
-    why, all_reasons = _xml_text(_why(row)), _xml_text("\n".join(_reasons(row)))
+    why, all_reasons = _xml_text(row.reason()), _xml_text("\n".join(_reasons(row)))
     return f"{head}><{kind} message={quoteattr(why)}>{escape(all_reasons)}</{kind}></testcase>\n"
 
 
@@ -196,35 +183,18 @@ def _xml_text(text: str) -> str:
     )
 
 
-def _why(row: dict[str, Any]) -> str:
-    """Return in a few words why a job did not pass."""
-    if row["error"]:
-        return f"{row['error']['code']}: {row['error']['message']}"
-    if row["result"]["verdict"] == "pass":
-        return ""
-    reason = row["result"]["details"].get("reason")
-    return str(
-        reason
-        or next(entry["description"] for entry in row["result"]["evidence"] if not entry["passed"])
-    )
-
-
-def _reasons(row: dict[str, Any]) -> list[str]:
+def _reasons(row: ResultRow) -> list[str]:
     """Return all that a job failed of, each with the steps that show it."""
-    failed = [entry for entry in (row["result"] or {}).get("evidence", ()) if not entry["passed"]]
-    if row["error"] or not failed:
-        return [_why(row)]
     return [
-        f"{entry['check']}: {entry['description']}"
-        + (f" (steps: {', '.join(entry['step_ids'])})" if entry["step_ids"] else "")
-        for entry in failed
-    ]
+        f"{check['check']}: {check['description']}"
+        + (f" (steps: {', '.join(check['step_ids'])})" if check["step_ids"] else "")
+        for check in row.failed_checks
+    ] or [row.reason()]
 
 
-def _rows(results: Path) -> Iterator[dict[str, Any]]:
+def _rows(results: Path) -> Iterator[ResultRow]:
     with results.open("rb") as file:
-        for row in file:
-            yield orjson.loads(row)
+        yield from map(ResultRow.from_bytes, file)
 
 
 _WRITERS: dict[str, Callable[[Path, Path], None]] = {

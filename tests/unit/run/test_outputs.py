@@ -17,8 +17,9 @@ ROW = {
     "grader_version": 1,
     "status": "errored",
     "result": None,
+    "error": {"code": "C", "message": "m", "hint": "h"},
+    "metadata": None,
     "receipt": "00",
-    "error": {"code": "C", "message": "m"},
 }
 
 
@@ -59,6 +60,33 @@ def test_a_failed_test_tells_all_that_failed_and_at_which_steps(tmp_path):
     assert failure is not None
     assert failure.get("message") == "no <tool> 'x'"
     assert failure.text == "tool_known: no <tool> 'x' (steps: a, b)\narguments: no object"
+
+
+def judged(verdict: str) -> dict[str, object]:
+    passed = verdict == "pass"
+    check = {"check": "c", "description": f"it is {verdict}", "passed": passed, "step_ids": []}
+    result = {"verdict": verdict, "score": 0.0, "details": {"reason": ""}, "evidence": [check]}
+    return ROW | {"status": "graded", "error": None, "result": result}
+
+
+def test_a_test_suite_tells_every_outcome_apart(tmp_path):
+    rows = [judged(verdict) for verdict in ("pass", "fail", "ungradable")]
+    rows += [ROW | {"status": status} for status in ("errored", "cancelled", "expired")]
+    results = tmp_path / "results"
+    results.write_bytes(b"".join(orjson.dumps(row) + b"\n" for row in rows))
+    deliver(results, [str(tmp_path / "out.xml")])
+    suite = ET.parse(tmp_path / "out.xml").getroot().find("testsuite")
+    assert suite is not None
+    counts = {"tests": "6", "failures": "1", "errors": "1", "skipped": "3"}
+    assert suite.attrib == {"name": "weighbridge", **counts}
+    assert [[(kind.tag, kind.get("message")) for kind in case] for case in suite] == [
+        [],
+        [("failure", "it is fail")],
+        [("skipped", "it is ungradable")],
+        [("error", "C: m")],
+        [("skipped", "C: m")],
+        [("skipped", "C: m")],
+    ]
 
 
 def test_growing_results_are_cut_back_to_what_is_known_to_be_whole(tmp_path):
