@@ -11,8 +11,9 @@ import orjson
 from weighbridge.errors import BatchError, NoSuchResultError, ServerError
 from weighbridge.jobs.chunk import ChunkId
 from weighbridge.jobs.line import JSON_SPACE, peek_custom_id
-from weighbridge.jobs.model import RETRYABLE, BatchState, BatchStatus
+from weighbridge.jobs.model import RETRYABLE, BatchState, BatchStatus, ErrorCode
 from weighbridge.jobs.outcome import GraderSummary, Outcome
+from weighbridge.jobs.result import ResultRow
 from weighbridge.lifecycle import close_open_chunks
 from weighbridge.store.audit import Action, AuditLog, Entry, command_line_actor
 from weighbridge.store.result_filter import ResultFilter, ResultPage
@@ -163,23 +164,25 @@ class RedisBatch(BackendBatch):
         self._store.free(self.id, chunks)
 
     def result(self, custom_id: str) -> list[Result]:
-        return self._results_in(self._chunks_of(custom_id), custom_id)
+        rows = self._rows_in(self._chunks_of(custom_id), custom_id)
+        return [orjson.loads(row.to_bytes()) for row in rows]
 
-    def result_and_case(self, custom_id: str) -> tuple[list[Result], bytes | None]:
+    def rows_and_case(self, custom_id: str) -> tuple[list[ResultRow], bytes | None]:
         """Return what `result` and `case` do, both found by one look-up."""
         chunks = self._chunks_of(custom_id)
-        return self._results_in(chunks, custom_id), self._case_in(chunks, custom_id)
+        return self._rows_in(chunks, custom_id), self._case_in(chunks, custom_id)
 
-    def _results_in(self, chunks: Sequence[str], custom_id: str) -> list[Result]:
+    def _rows_in(self, chunks: Sequence[str], custom_id: str) -> list[ResultRow]:
+        """Return the results of the line that owns an id; another with that id has a conflict."""
         if not chunks:
             raise self._no_case(custom_id)
         found = [
-            result
+            row
             for blob in self._store.results(self.id, chunks)
             for line in (blob or b"").splitlines()
-            for result in [orjson.loads(line)]
-            if result["custom_id"] == custom_id
-            and (result["error"] or {}).get("code") != "ID_CONFLICT"
+            if peek_custom_id(line) == custom_id
+            for row in [ResultRow.from_bytes(line)]
+            if not (row.error and row.error.code == ErrorCode.ID_CONFLICT)
         ]
         if not found:
             raise NoSuchResultError(

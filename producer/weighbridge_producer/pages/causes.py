@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-import orjson
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
 from weighbridge.jobs.model import NAME_LIMIT
+from weighbridge.jobs.result import ResultRow
 from weighbridge.store.result_filter import ResultFilter
 from weighbridge_producer.pages.addresses import batch_at, result_at
 from weighbridge_producer.pages.rendering import page
@@ -120,23 +120,21 @@ def with_exemplars(batch: RedisBatch, shown: Sequence[Cause]) -> tuple[Cause, ..
 def _exemplars(batch: RedisBatch, cause: Cause, seconds: float) -> tuple[Exemplar, ...]:
     wanted = ResultFilter(label=cause.label, reason=cause.reason)
     lines = batch.search(wanted, limit=_EXEMPLARS, budget_seconds=seconds).lines
-    return tuple(_exemplar(batch.id, orjson.loads(line)) for line in lines)
+    return tuple(_exemplar(batch.id, ResultRow.from_bytes(line)) for line in lines)
 
 
-def _exemplar(batch_id: str, result: dict[str, Any]) -> Exemplar:
-    custom_id = result["custom_id"]
-    if custom_id is None or result["label"] is None:
-        return Exemplar(custom_id or f"line {result['line']}", None, why(result))
-    return Exemplar(custom_id, result_at(batch_id, custom_id, result["label"]), why(result))
+def _exemplar(batch_id: str, result: ResultRow) -> Exemplar:
+    custom_id, label = result.custom_id, result.label
+    if custom_id is None or label is None:
+        return Exemplar(custom_id or f"line {result.line}", None, why(result))
+    return Exemplar(custom_id, result_at(batch_id, custom_id, label), why(result))
 
 
-def why(result: dict[str, Any]) -> str:
+def why(result: ResultRow) -> str:
     """Return what a result says of itself in one line: its error, or the check that it did not pass."""
-    if result["error"]:
-        return f"{result['error']['code']}: {result['error']['message']}"[:300]
-    evidence = (result["result"] or {}).get("evidence") or ()
-    first = next((entry for entry in evidence if not entry["passed"]), None)
-    chosen = first or next(iter(evidence), None)
+    if result.error:
+        return str(result.error)[:300]
+    chosen = next(iter((*result.failed_checks, *result.evidence)), None)
     return str(chosen["description"])[:300] if chosen else ""
 
 

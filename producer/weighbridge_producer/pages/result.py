@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse, Response
 
 from weighbridge.errors import NoSuchResultError
 from weighbridge.jobs.model import NAME_LIMIT
+from weighbridge.jobs.outcome import Outcome
 from weighbridge_producer.pages.addresses import batch_at, result_at
 from weighbridge_producer.pages.charts import hue_of, loop_strip, totals_chart
 from weighbridge_producer.pages.evidence import shown_evidence
@@ -26,8 +27,9 @@ from weighbridge_producer.trace_view.case_view import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
+    from weighbridge.jobs.result import ResultRow
     from weighbridge_producer.client.redis_batch import RedisBatch
     from weighbridge_producer.service.auth import Identity
     from weighbridge_producer.service.service import Service
@@ -60,7 +62,7 @@ def result(
 ) -> HTMLResponse:
     """Show one result."""
     batch_id = batch.id
-    results, line = batch.result_and_case(custom_id)
+    results, line = batch.rows_and_case(custom_id)
     chosen = _chosen(results, custom_id, label)
     view = _view_case(service, identity, batch, line, chosen, Wanted(step, first))
     timeline = view.timeline
@@ -69,10 +71,10 @@ def result(
     def step_href(number: int) -> str:
         if timeline and timeline.window.holds(number):
             return f"#step-{number}"
-        return result_at(batch_id, custom_id, chosen["label"] or "", number)
+        return result_at(batch_id, custom_id, chosen.label or "", number)
 
     def window_href(start: int) -> str:
-        query = {"custom_id": custom_id, "label": chosen["label"], "from_": start}
+        query = {"custom_id": custom_id, "label": chosen.label, "from_": start}
         return f"{batch_at(batch_id, 'result', **query)}#timeline"
 
     return page(
@@ -82,9 +84,9 @@ def result(
         batch_href=batch_at(batch_id),
         custom_id=custom_id,
         result=chosen,
-        tone=tone_of(chosen),
+        tone=chosen.outcome.word,
         tabs=_tabs(batch_id, custom_id, results, chosen),
-        evidence=shown_evidence(chosen["result"], numbers, step_href),
+        evidence=shown_evidence(chosen.result, numbers, step_href),
         view=view,
         timeline=timeline,
         step=step,
@@ -96,11 +98,11 @@ def result(
         step_href=step_href,
         window_href=window_href,
         whole_href=lambda number, part: batch_at(
-            batch_id, "step", custom_id=custom_id, label=chosen["label"], step=number, part=part
+            batch_id, "step", custom_id=custom_id, label=chosen.label, step=number, part=part
         ),
         case_href=batch_at(batch_id, "case", custom_id=custom_id),
         # In the query: as a part of the path ".." would lead elsewhere.
-        raw_href=f"/api{batch_at(batch_id, 'results', custom_id=custom_id, label=chosen['label'])}",
+        raw_href=f"/api{batch_at(batch_id, 'results', custom_id=custom_id, label=chosen.label)}",
     )
 
 
@@ -155,20 +157,14 @@ def case(batch: ReadBatch, _turn: LargeRead, custom_id: CustomId) -> Response:
     return Response(line, media_type="application/json", headers=headers)
 
 
-def tone_of(result: Mapping[str, Any]) -> str:
-    """Return the class that a result is shown in: its verdict, or what else became of it."""
-    judged = result["result"]
-    return str(judged["verdict"] if judged else result["status"])
-
-
-def _chosen(results: Sequence[dict[str, Any]], custom_id: str, label: str) -> dict[str, Any]:
+def _chosen(results: Sequence[ResultRow], custom_id: str, label: str) -> ResultRow:
     """Return the result with a label; without one the first that did not pass."""
     if not label:
-        return next((each for each in results if tone_of(each) != "pass"), results[0])
+        return next((each for each in results if each.outcome is not Outcome.PASSED), results[0])
     for each in results:
-        if each["label"] == label:
+        if each.label == label:
             return each
-    known = ", ".join(str(each["label"]) for each in results[:20])
+    known = ", ".join(str(each.label) for each in results[:20])
     raise NoSuchResultError(
         f"case {custom_id[:80]!r} has no result labelled {label[:80]!r}", f"it has {known}"
     )
@@ -177,14 +173,14 @@ def _chosen(results: Sequence[dict[str, Any]], custom_id: str, label: str) -> di
 def _tabs(
     batch_id: str,
     custom_id: str,
-    results: Sequence[dict[str, Any]],
-    chosen: dict[str, Any],
+    results: Sequence[ResultRow],
+    chosen: ResultRow,
 ) -> list[Tab]:
     return [
         Tab(
-            each["label"] or "(no label)",
-            result_at(batch_id, custom_id, each["label"] or ""),
-            tone_of(each),
+            each.label or "(no label)",
+            result_at(batch_id, custom_id, each.label or ""),
+            each.outcome.word,
             each is chosen,
         )
         for each in results
@@ -196,10 +192,10 @@ def _view_case(
     identity: Identity,
     batch: RedisBatch,
     line: bytes | None,
-    result: dict[str, Any],
+    result: ResultRow,
     wanted: Wanted,
 ) -> CaseView:
-    facts = (batch.options().graders, result["label"], result["result"], wanted)
+    facts = (batch.options().graders, result.label, result.result, wanted)
     try:
         return read_case(service, identity.project, view_case, line, *facts)
     except LargeCaseError as error:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
-import orjson
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse
 from pydantic import BaseModel, Field
@@ -12,11 +11,11 @@ from pydantic import BaseModel, Field
 from weighbridge.errors import InvalidFilterError, StaleCursorError, WeighbridgeError
 from weighbridge.graders.base import Verdict
 from weighbridge.jobs.outcome import JobStatus
+from weighbridge.jobs.result import ResultRow
 from weighbridge.store.result_filter import ResultFilter, ResultPage
 from weighbridge_producer.pages.addresses import batch_at, result_at
 from weighbridge_producer.pages.causes import why
 from weighbridge_producer.pages.rendering import page
-from weighbridge_producer.pages.result import tone_of
 from weighbridge_producer.service.auth import ReadBatch, SearchTurn
 from weighbridge_producer.service.problems import problem_of
 
@@ -90,7 +89,7 @@ def results(
         is_first=not cursor,
         problem=problem,
         way_out=first_href if isinstance(problem, StaleCursorError) else form_href,
-        rows=[_row(batch_id, orjson.loads(line)) for line in found.lines],
+        rows=[_row(batch_id, ResultRow.from_bytes(line)) for line in found.lines],
         is_searched=found.complete,
         choices=_choices(summary),
     )
@@ -111,16 +110,15 @@ def _first(values: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(filter(None, values)))[:_CHOICES_SHOWN]
 
 
-def _row(batch_id: str, result: dict[str, Any]) -> Row:
-    custom_id, label = result["custom_id"], result["label"]
-    judged = result["result"]
+def _row(batch_id: str, result: ResultRow) -> Row:
+    custom_id, label = result.custom_id, result.label
     return Row(
-        name=custom_id or f"line {result['line']}",
+        name=custom_id or f"line {result.line}",
         # A line that is no case has no page of its own: the table tells all there is.
         href=result_at(batch_id, custom_id, label) if custom_id and label else None,
-        line=result["line"],
+        line=result.line,
         label=label or "",
-        tone=tone_of(result),
-        score=judged["score"] if judged else None,
+        tone=result.outcome.word,
+        score=result.result["score"] if result.result else None,
         why=why(result),
     )
