@@ -10,7 +10,7 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.responses import HTMLResponse
 from starlette.concurrency import run_in_threadpool
 
-from weighbridge.errors import UnknownGraderError
+from weighbridge.errors import Fault, UnknownGraderError
 from weighbridge.graders.registry import default_registry
 from weighbridge_producer.pages.config_form import ConfigForm
 from weighbridge_producer.pages.evidence import shown_evidence
@@ -23,6 +23,8 @@ from weighbridge_producer.service.service import Served
 from weighbridge_producer.service.trial import run_trial
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from weighbridge_producer.service.service import Service
 
 router = APIRouter()
@@ -61,8 +63,7 @@ async def try_grader(
         return _page(request, service, grader, form, inputs, status_code=422)
     job = orjson.dumps({"inputs": values, "config": form.config})
     answer = await run_trial(service, grader_id, job, identity.project)
-    result, error = answer.get("result"), answer.get("error")
-    return _page(request, service, grader, form, inputs, result=result, error=error)
+    return _page(request, service, grader, form, inputs, result=answer.result, error=answer.error)
 
 
 def _described(catalogue: list[dict[str, Any]], grader_id: str) -> dict[str, Any]:
@@ -81,8 +82,8 @@ def _page(
     form: ConfigForm,
     inputs: list[Input],
     *,
-    result: dict[str, Any] | None = None,
-    error: dict[str, Any] | None = None,
+    result: Mapping[str, Any] | None = None,
+    error: Fault | None = None,
     status_code: int = 200,
 ) -> HTMLResponse:
     return page(

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import orjson
 
@@ -13,18 +12,19 @@ from weighbridge.grading.line_grader import LineGrader, Tally
 from weighbridge.grading.strict_json import decode_line
 from weighbridge.jobs.chunk import Line
 from weighbridge.jobs.model import ErrorCode
+from weighbridge.jobs.outcome import JobStatus
+from weighbridge.jobs.result import ResultRow
 from weighbridge_producer.sandbox.pool import SandboxLimitError, SandboxStartError
 
 if TYPE_CHECKING:
     from weighbridge_producer.service.service import Service
 
 _FIELDS = {"inputs", "config"}
-_KEPT = ("grader", "grader_version", "status", "result", "error", "receipt")
 _LESS = "try less of it"
 
 
-async def run_trial(service: Service, grader_id: str, body: bytes, project: str) -> dict[str, Any]:
-    """Return what a job came to: `grader`, `grader_version`, `status`, `result`, `error` and `receipt`.
+async def run_trial(service: Service, grader_id: str, body: bytes, project: str) -> ResultRow:
+    """Return what a job came to.
 
     `body` is JSON, `{"inputs": {...}, "config": {...} or null}`, and may be hostile: what is wrong with it is the
     `error`. Raises TrialsBusyError when too many ask at once, in all or in the project.
@@ -38,7 +38,7 @@ async def run_trial(service: Service, grader_id: str, body: bytes, project: str)
             return _limited(error.code, service.settings.job_deadline_seconds)
 
 
-def _limited(code: ErrorCode, seconds: float) -> dict[str, Any]:
+def _limited(code: ErrorCode, seconds: float) -> ResultRow:
     """Return what a job came to that took more than it may."""
     if code == ErrorCode.TIMEOUT:
         hint = f"raise WEIGHBRIDGE_JOB_DEADLINE_SECONDS, or {_LESS}"
@@ -49,14 +49,13 @@ def _limited(code: ErrorCode, seconds: float) -> dict[str, Any]:
     return _errored(Fault(code, "the process that graded the job died of it", hint))
 
 
-def grade(grader_id: str, body: bytes) -> dict[str, Any]:
+def grade(grader_id: str, body: bytes) -> ResultRow:
     """Grade one job in this process, and return what `run_trial` does."""
     try:
         line = _line(grader_id, body)
     except WeighbridgeError as error:
         return _errored(error.fault)
-    result = orjson.loads(_line_grader().grade(Line(0, 1, line), Tally()))
-    return {name: result[name] for name in _KEPT}
+    return ResultRow.from_bytes(_line_grader().grade(Line(0, 1, line), Tally()))
 
 
 @cache
@@ -83,6 +82,7 @@ def _line(grader_id: str, body: bytes) -> bytes:
     return orjson.dumps({"custom_id": "trial", "grader": grader_id, **asked})
 
 
-def _errored(fault: Fault) -> dict[str, Any]:
+def _errored(fault: Fault) -> ResultRow:
     """Return what a job came to that could not be graded."""
-    return dict.fromkeys(_KEPT) | {"status": "errored", "error": asdict(fault)}
+    row = (None, 1, None, None, None, str(JobStatus.ERRORED), None, fault, None, None)
+    return ResultRow(*row)

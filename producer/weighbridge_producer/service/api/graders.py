@@ -77,9 +77,9 @@ async def grade(
     limit = service.settings.try_it_limit_bytes
     body = await whole_body(request, limit, identity.project)
     answer = await run_trial(service, grader_id, body, identity.project)
-    if error := answer.pop("error"):
-        raise ProblemError(422, error["code"], error["message"], error["hint"])
-    return answer
+    if error := answer.error:
+        raise ProblemError(422, error.code, error.message, error.hint)
+    return {name: getattr(answer, name) for name in TrialShape.model_fields}
 
 
 def _check_known(grader_id: str) -> None:
