@@ -87,7 +87,7 @@ class TestRetry:
         assert {result["status"] for result in results} == {"graded"}
 
     def test_a_cursor_into_a_retried_batch_misses_nothing_that_comes_after_it(
-        self, lone_client: Client
+        self, lone_client: RedisClient
     ) -> None:
         batch = lone_client.submit(true_false_cases(LINES))
         grade_open_chunks(lone_client.store, batch.id, most=1)
