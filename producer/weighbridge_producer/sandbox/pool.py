@@ -59,7 +59,7 @@ class Sandbox:
             child.kill()
             raise SandboxLimitError(ErrorCode.TIMEOUT) from None
         except (OSError, EOFError):
-            raise SandboxLimitError(ErrorCode.WORKER_KILLED, await child.end()) from None
+            raise SandboxLimitError(ErrorCode.WORKER_KILLED, await child.exit_status()) from None
         except BaseException:
             child.kill()  # its reply would be taken for the next one's
             raise
@@ -158,6 +158,14 @@ class _Child:
         if self._lifeline >= 0:
             os.close(self._lifeline)
             self._lifeline = -1
+
+    async def exit_status(self) -> int:
+        """Return the exit status of a process that has closed its pipe; it is killed when it goes on."""
+        with suppress(TimeoutError):
+            # A signal now could reap it unseen, and its own status would be lost.
+            async with asyncio.timeout(_GRACE_SECONDS):
+                await self._process.wait()
+        return await self.end()
 
     async def end(self) -> int:
         """End the process, wait until it has, and return its exit status."""
