@@ -12,6 +12,8 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed-for
 # What `make demo` and `make page` need, which is there sooner.
 RUN_STAMP := $(VENV)/.installed-to-run-for
+# What `make docs` and `make docs-serve` need besides.
+DOCS_STAMP := $(VENV)/.installed-docs-for
 PYTEST_ARGS ?= -n 2
 PAGE_ARGS ?=
 FAULTS_ARGS ?=
@@ -32,10 +34,13 @@ endif
 ifneq ($(shell test -x $(BIN)/python && cat $(RUN_STAMP) 2>/dev/null),$(CURDIR))
 .PHONY: $(RUN_STAMP)
 endif
+ifneq ($(shell test -x $(BIN)/python && cat $(DOCS_STAMP) 2>/dev/null),$(CURDIR))
+.PHONY: $(DOCS_STAMP)
+endif
 
 .PHONY: help
 help: ## Say what each target does
-	@grep -hE '^[a-z]+:.*## ' Makefile | sed -E 's/^([a-z]+):.*## /\1|/' | while IFS='|' read -r name what; do printf '  make %-8s %s\n' "$$name" "$$what"; done
+	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /\1|/' | while IFS='|' read -r name what; do printf '  make %-10s %s\n' "$$name" "$$what"; done
 
 .PHONY: demo
 demo: $(RUN_STAMP) ## Grade the example answers with local workers and a private server
@@ -71,6 +76,14 @@ check: $(STAMP) ## Lint, check formatting, types and import rules
 .PHONY: bench
 bench: $(STAMP) ## Measure the speed against a process pool and plain Celery
 	$(BIN)/python benchmarks/throughput.py
+
+.PHONY: docs
+docs: $(DOCS_STAMP) ## Build the documentation into build/site, and fail on a dead link
+	$(BIN)/python -m mkdocs build --strict
+
+.PHONY: docs-serve
+docs-serve: $(DOCS_STAMP) ## Serve the documentation on http://localhost:8001, and follow changes of its pages
+	$(BIN)/python -m mkdocs serve --dev-addr localhost:8001
 
 HASHED := requirements-hashed.txt
 
@@ -109,6 +122,10 @@ $(RUN_STAMP): pyproject.toml constraints.txt
 $(STAMP): $(RUN_STAMP)
 	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[dev]'
 	@printf '%s' "$$(pwd -P)" > $(STAMP)
+
+$(DOCS_STAMP): $(RUN_STAMP)
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[docs]'
+	@printf '%s' "$$(pwd -P)" > $(DOCS_STAMP)
 
 .PHONY: clean
 clean: ## Remove .venv, caches, builds and what the demo wrote

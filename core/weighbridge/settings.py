@@ -21,58 +21,104 @@ PositiveFloat = Annotated[float, Gt(0)]
 
 
 class Settings(BaseModel):
-    """The product's settings; each field is also an environment variable, `WEIGHBRIDGE_<FIELD>`."""
+    """The product's settings; each field is also an environment variable, `WEIGHBRIDGE_<FIELD>`.
+
+    The `#:` comments are the descriptions in docs/reference/settings.md.
+    """
 
     model_config = ConfigDict(frozen=True)
 
+    #: The shared server: `redis://`, `rediss://`, `unix://`, `redis+sentinel://` or `redis+cluster://`. Without it
+    #: `run` starts a private server, and a worker connects to `localhost:6379`.
     redis_url: SecretStr | None = None
-    broker_url: SecretStr | None = None  #: Celery's own server, where it is not the store's
+    #: Celery's broker, where it is not the store's server.
+    broker_url: SecretStr | None = None
+    #: The Celery queue whose workers grade the batch. Batches of one queue share its workers.
     queue: str = "weighbridge"
-    api_url: SecretStr | None = None  #: of `weighbridge serve`, for the Python client
-    api_key: SecretStr | None = None  #: that the Python client shows there
+    #: The `http://` or `https://` address of a `weighbridge serve`, for a Python `Client()` without a URL.
+    api_url: SecretStr | None = None
+    #: The API key that the Python client sends to that service.
+    api_key: SecretStr | None = None
 
+    #: A longer line is errored with LINE_TOO_LONG.
     line_limit_bytes: Annotated[int, Gt(0), Le(256 * MIB)] = 32 * MIB
+    #: The most lines in a batch; the next one is errored with INPUT_TOO_LARGE, and the rest is not read.
     batch_limit_lines: Positive = 10_000_000
+    #: The same limit in decompressed bytes.
     batch_limit_bytes: Positive = 64 * GIB
-    expansion_limit: Positive = 200  #: decompressed over compressed bytes, judged past 8 MiB
+    #: The largest ratio of decompressed to compressed bytes, checked after the first 8 MiB.
+    expansion_limit: Positive = 200
 
+    #: A chunk ends with the line that reaches this size.
     chunk_limit_bytes: Positive = 2 * MIB
+    #: The most jobs in a chunk.
     chunk_limit_jobs: Positive = 5_000
+    #: The grading time that a chunk is sized for, from the speed measured so far.
     chunk_target_seconds: PositiveFloat = 0.2
 
+    #: A job that takes longer is errored with TIMEOUT.
     job_deadline_seconds: PositiveFloat = 10.0
-    #: Past it the done part is recorded, the rest reopened.
+    #: After this time a child records what it has graded of a chunk and reopens the rest in smaller parts.
     chunk_budget_seconds: PositiveFloat = 2.0
+    #: The graders of one line have half of it together. A child that Celery kills after this long hung at its job.
     chunk_soft_limit_seconds: Positive = 60
+    #: Celery kills the child; no lease is renewed after this time.
     chunk_hard_limit_seconds: Positive = 90
-    #: Renewed at a third of it, so that a chunk comes back soon from a worker that is cut off.
+    #: How long a chunk belongs to an execution without a renewal. The worker renews it at a third of that, so that
+    #: a chunk comes back soon from a worker that is cut off.
     lease_seconds: PositiveFloat = 8.0
+    #: How often a worker sends a heartbeat.
     heartbeat_seconds: PositiveFloat = 1.0
+    #: How long a heartbeat is valid. Soon after that, the worker's chunks are given to others.
     heartbeat_ttl_seconds: PositiveFloat = 4.0
+    #: How often the worker that holds the sweeper's lease looks for what is due, and the others try to take the lease.
     sweep_seconds: PositiveFloat = 1.0
-    #: How long jobs wait for a worker with their grader, when none lives any more.
+    #: How long jobs wait for a worker with their grader after the last one has gone; then they are errored with
+    #: UNKNOWN_GRADER or SCHEMA_VERSION.
     capability_patience_seconds: PositiveFloat = 60.0
+    #: How often a worker child may die at a job before the job is errored.
     observed_deaths_limit: Positive = 3
-    child_memory_limit_bytes: Positive = 512 * MIB  #: beyond what the child has at start-up
-    child_cgroup: Path | None = None  #: a delegated cgroup, in which each child gets one of its own
+    #: The memory, resident or swapped out, that a worker child may hold beyond what it had at its start; a job that
+    #: takes more is errored with OUT_OF_MEMORY. Lines of up to a sixteenth of it are graded whatever they hold, lines
+    #: over a fourth of it are refused. The address space may grow by 4 times that and 1 GiB. Linux only.
+    child_memory_limit_bytes: Positive = 512 * MIB
+    #: The folder of a cgroup that is delegated to the worker. Each child gets a cgroup in it, in which the kernel ends
+    #: the child beyond twice the memory limit. Linux only.
+    child_cgroup: Path | None = None
 
+    #: How long a batch may take from its opening; jobs that are still open then are expired.
     batch_expiry_seconds: Positive = 24 * 3600
+    #: How long the inputs and results of a batch stay on the server after its expiry.
     result_ttl_seconds: Positive = 7 * 24 * 3600
+    #: The share of the server's `maxmemory` at which a producer pauses.
     memory_high_water: Annotated[float, Gt(0)] = 0.7
+    #: How long a producer waits for room on the server before it stops; the batch can be resumed.
     full_server_patience_seconds: PositiveFloat = 300.0
-    #: For the server to confirm that a sealed batch is on its disk, and again for its replicas; at most 7, for
-    #: connections that may not wait for long end after 8.
+    #: How long `submit` waits for the server to confirm that a sealed batch is on its disk, and again for its
+    #: replicas. At most 7, because connections that may not wait for long end after 8.
     confirm_seconds: Annotated[float, Gt(0), Le(7)] = 5.0
 
-    upload_limit_bytes: Positive = 8 * GIB  #: of one request's body, as it is sent
-    uploads_at_once: Positive = 8  #: in one process of the service
-    upload_silence_seconds: PositiveFloat = 60.0  #: past it an upload is broken off
-    listeners_at_once: Positive = 2_000  #: to events and followed results, in one process
-    rate_limit_per_minute: Annotated[int, Ge(0)] = 600  #: requests of one API key; 0: no limit
-    project_limit_bytes: Annotated[int, Ge(0)] = 0  #: of input kept for one project; 0: no limit
+    #: The largest body that `POST /api/batches` takes, as it is sent, compressed or not.
+    upload_limit_bytes: Positive = 8 * GIB
+    #: The uploads that one process takes at the same time, half of them of one project.
+    uploads_at_once: Positive = 8
+    #: An upload that sends nothing for so long is broken off.
+    upload_silence_seconds: PositiveFloat = 60.0
+    #: The clients that may listen to events, or follow results, in one process, half of them of one project.
+    listeners_at_once: Positive = 2_000
+    #: The requests a minute of one API key, or of one address without a key, in all copies of the service together;
+    #: beyond it the answer is 429. 0 means no limit. Where no keys are required there is none.
+    rate_limit_per_minute: Annotated[int, Ge(0)] = 600
+    #: The bytes of decompressed input that the batches of one project may have together; an upload beyond it is ended
+    #: within seconds with 507 PROJECT_FULL. 0 means no limit.
+    project_limit_bytes: Annotated[int, Ge(0)] = 0
+    #: The largest body with which a grader is tried; a larger one is answered with 413.
     try_it_limit_bytes: Annotated[int, Gt(0), Le(256 * MIB)] = 4 * MIB
-    public_hosts: str | None = None  #: the names that the service answers to, by commas; None: any
-    trusted_proxies: str | None = None  #: addresses whose X-Forwarded-For is believed, by commas
+    #: The host names that the service answers to, separated by commas. Without it: any name where keys are required,
+    #: and only this machine's own names where they are not.
+    public_hosts: str | None = None
+    #: The addresses or networks, separated by commas, whose `X-Forwarded-For` and `X-Forwarded-Proto` are believed.
+    trusted_proxies: str | None = None
 
     @model_validator(mode="after")
     def _refuse_what_would_break_promises(self) -> Self:

@@ -5,7 +5,6 @@
 The command runs in a fresh folder on a pseudo-terminal; every character in the picture came out of it.
 tests/acceptance/test_readme.py compares the picture with a fresh run, times and rates aside.
 """
-# ruff: noqa: INP001 - a script for people; its one command is its own
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
 """Make a screenshot's PNG small: 256 colours are enough for a page, and cost a third of the bytes."""
-# ruff: noqa: INP001 - a part of a script for people
 
 from __future__ import annotations
 

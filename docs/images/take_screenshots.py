@@ -4,7 +4,6 @@
 
 A fresh `weighbridge serve --embedded` grades the examples, and a Chromium shows what became of them.
 """
-# ruff: noqa: INP001 - a script for people
 
 from __future__ import annotations
 

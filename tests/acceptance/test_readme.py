@@ -158,7 +158,7 @@ def folder(tmp_path: Path) -> Iterator[Path]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", ["README.md", "docs/traces.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/reference/traces.md"])
 def test_every_command_on_the_page_prints_what_it_shows(
     page: str, folder: Path, tcp_server: TcpServer
 ) -> None:
@@ -182,7 +182,7 @@ def test_every_request_in_the_http_guide_is_answered_as_it_shows(
     missing = [tool for tool in ("curl", "jq") if not shutil.which(tool)]
     if missing:
         pytest.skip(f"the guide's commands need {' and '.join(missing)}")
-    examples = commands("docs/http.md")
+    examples = commands("docs/how-to/http.md")
     assert len(examples) > 10
     with HttpServer(server.url) as service:
         printed = run_commands(examples, folder, {SERVICE_IN_TEXT: service.url})
@@ -191,7 +191,7 @@ def test_every_request_in_the_http_guide_is_answered_as_it_shows(
     ]
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/python.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/how-to/python.md"])
 def test_every_program_on_the_page_prints_what_it_shows(
     page: str, folder: Path, server: EmbeddedServer, worker: WorkerProcess
 ) -> None:

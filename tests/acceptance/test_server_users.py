@@ -245,7 +245,7 @@ def test_nobody_comes_in_without_a_user(server_of_users: Users) -> None:
 
 
 def test_the_documentation_names_every_user_of_the_file() -> None:
-    told = (RULES.parents[1] / "docs/deployment.md").read_text()
+    told = (RULES.parents[1] / "docs/how-to/deployment.md").read_text()
     named = re.findall(r"^user (weighbridge-\w+) ", RULES.read_text(), re.MULTILINE)
     assert named == [f"weighbridge-{name}" for name in USERS]
     assert [name for name in named if f"`{name}`" not in told] == []

@@ -1,19 +1,24 @@
-"""What the documentation says of settings, keys, scripts, files and pictures is so."""
+"""What the documentation says of settings, keys, scripts, files, manifests and pictures is so."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
-from typer.core import TyperGroup as Group
-from typer.main import get_command
+from ruamel.yaml import YAML
 
+from generators import MARKER, PARTS, fill
+from generators.commands import every_command
+from generators.site_links import dead_links
+from weighbridge.errors import LineError, WeighbridgeError
+from weighbridge.graders import Registry
+from weighbridge.jobs.model import ErrorCode
 from weighbridge.settings import Settings
 from weighbridge.store import keys
 from weighbridge.traces import FORMATS
 from weighbridge.traces.importer import Importer
-from weighbridge_producer.cli.commands import app
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted(
@@ -21,30 +26,36 @@ PAGES = sorted(
     for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/*.md")]
 )
 INTERNAL = {"WEIGHBRIDGE_LIFELINE_FD"}  #: between a process of ours and the worker that it starts
+MANIFESTS = sorted((ROOT / "deploy/kubernetes").glob("*.yaml"))
 
 
 def read(page: str) -> str:
-    return (ROOT / page).read_text(encoding="utf-8")
+    """Return a page with its generated parts."""
+    return fill((ROOT / page).read_text(encoding="utf-8"))
 
 
 def rows(page: str) -> dict[str, str]:
-    """Return the first cell of each table row, without its backticks, and the second as it is."""
+    """Return the first cell of each table row, without its backticks, and the rest as it is."""
     return {
-        cells[1].strip().strip("`"): cells[2].strip()
+        cells[1].strip().strip("`"): "|".join(cells[2:]).strip()
         for line in read(page).splitlines()
         if line.startswith("| `")
         for cells in [line.split("|")]
     }
 
 
+def test_every_generated_part_has_a_page() -> None:
+    used = {name for page in PAGES for name, _ in MARKER.findall((ROOT / page).read_text("utf-8"))}
+    assert used == set(PARTS)
+
+
 @pytest.mark.parametrize("name", Settings.model_fields)
-def test_the_settings_page_has_every_setting_with_its_default(name: str) -> None:
+def test_the_settings_page_has_every_setting_with_its_default_and_a_description(name: str) -> None:
     default = Settings.model_fields[name].default
-    told = rows("docs/settings.md")[f"WEIGHBRIDGE_{name.upper()}"]
-    if default is None:
-        assert "`" not in told
-    else:
-        assert re.match(r"`([^`]+)`", told)[1] == str(default)
+    told = rows("docs/reference/settings.md")[f"WEIGHBRIDGE_{name.upper()}"]
+    shown, _, description = told.partition(" | ")
+    assert shown.startswith("none" if default is None else f"`{default}`")
+    assert len(description) > 20
 
 
 def test_the_settings_page_has_every_variable_that_the_code_names() -> None:
@@ -54,40 +65,82 @@ def test_the_settings_page_has_every_variable_that_the_code_names() -> None:
         for path in (ROOT / folder).rglob("*.py")
         for name in re.findall(r"WEIGHBRIDGE_[A-Z_]*[A-Z]", path.read_text())
     }
-    assert named - INTERNAL <= set(rows("docs/settings.md"))
+    assert named - INTERNAL <= set(rows("docs/reference/settings.md"))
 
 
 def test_the_protocol_names_every_key_and_every_script() -> None:
-    text = read("docs/protocol.md")
-    scripts = {path.stem for path in (ROOT / "core/weighbridge/jobs/lua").glob("*.lua")} - {
-        "prelude"
-    }
-    assert [name for name in sorted({*keys.KEYS, *scripts}) if f"`{name}`" not in text] == []
+    text = read("docs/explanation/protocol.md")
+    scripts = {path.stem for path in (ROOT / "core/weighbridge/store/scripts").glob("*.lua")}
+    assert "record" in scripts
+    named = sorted({*keys.KEYS, *scripts} - {"prelude"})
+    assert [name for name in named if f"`{name}`" not in text] == []
 
 
 def test_the_diagram_of_the_protocol_is_in_line() -> None:
-    diagram = read("docs/protocol.md").split("```")[1]
+    diagram = read("docs/explanation/protocol.md").split("```")[1]
     posts = {match.start() for match in re.finditer("│", diagram.splitlines()[2])}
     assert len(posts) == 4
     for line in diagram.splitlines():
         assert {at for at, mark in enumerate(line) if mark in "│├┤"} <= posts, line
 
 
-def test_the_page_of_the_command_line_has_every_command() -> None:
-    root = get_command(app)
-    assert isinstance(root, Group)
-    text = read("docs/cli.md").partition("## Commands")[2]
-    assert {name for name in root.commands if f"`{name}`" not in text} == {"trace"}
-    traces = root.commands["trace"]
-    assert isinstance(traces, Group)
-    assert [name for name in traces.commands if f"`trace {name}`" not in text] == []
+def test_the_page_of_commands_has_every_command_with_every_option() -> None:
+    text = read("docs/reference/commands.md")
+    found = list(every_command())
+    assert {"weighbridge run", "weighbridge keys make", "weighbridge graders"} <= {
+        path for path, _ in found
+    }
+    for path, command in found:
+        section = text.partition(f"\n## {path.removeprefix('weighbridge ')}\n")[2]
+        section = section.partition("\n## ")[0]
+        assert path in section
+        names = [name for p in command.params if p.name != "help" for name in p.opts]
+        assert [name for name in names if name.startswith("-") and f"`{name}`" not in section] == []
+
+
+def test_the_page_of_errors_explains_every_code() -> None:
+    of_jobs, others = read("docs/reference/errors.md").split("\n## ")[1:3]
+    for code in ErrorCode:
+        assert re.search(
+            rf"^\| `{code}` \| [^|]+\. \| [^|]+\. \| (yes|no) \|$", of_jobs, re.MULTILINE
+        )
+    for kind in subclasses(WeighbridgeError):
+        assert (f"| `{kind.code}` | `{kind.__name__}` |" in others) is (kind is not LineError)
+
+
+def subclasses(base: type[WeighbridgeError]) -> list[type[WeighbridgeError]]:
+    found = [kind for kind in base.__subclasses__() if kind.__module__ == "weighbridge.errors"]
+    return [each for kind in found for each in (kind, *subclasses(kind))]
+
+
+def test_the_problems_of_http_are_those_that_the_guide_and_the_pages_name() -> None:
+    text = read("docs/reference/errors.md").partition("## Problems of HTTP")[2]
+    for code in ("IDEMPOTENCY_KEY_REUSED", "UPLOAD_TOO_LARGE", "PROJECT_FULL", "WRONG_HOST"):
+        assert f"`{code}`" in text
+
+
+@pytest.mark.parametrize("grader_id", Registry().ids())
+def test_the_page_of_a_grader_has_its_configuration(grader_id: str) -> None:
+    page = (ROOT / f"docs/reference/graders/{grader_id}.md").read_text("utf-8")
+    assert f"<!-- generated: grader-config {grader_id} -->" in page
+
+
+@pytest.mark.parametrize("known", FORMATS, ids=lambda known: known.id)
+def test_the_page_of_trace_formats_has_each_with_the_fields_that_it_carries(
+    known: Importer,
+) -> None:
+    text = read("docs/reference/trace-formats.md")
+    section = text.partition(f"\n## {known.name}\n")[2].partition("\n## ")[0]
+    fields = [f"| `{ours}` | {theirs} |" for ours, theirs in known.fields]
+    assert [line for line in section.splitlines() if line.startswith("| `")] == fields
+    assert known.lacks in section
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_every_link_on_the_page_leads_somewhere(page: str) -> None:
     broken = []
-    for target in re.findall(r"\]\(([^)\s]+)\)", read(page)):
-        if re.match(r"[a-z]+:", target):
+    for target in re.findall(r"\]\(([^)\s]+)\)", (ROOT / page).read_text("utf-8")):
+        if re.match(r"[a-z]+:", target) or target.endswith("changelog.md"):
             continue
         path, _, anchor = target.partition("#")
         file = (ROOT / page).parent / path if path else ROOT / page
@@ -97,15 +150,47 @@ def test_every_link_on_the_page_leads_somewhere(page: str) -> None:
 
 
 def anchors(file: Path) -> set[str]:
-    headings = re.findall(r"^#+ (.+)$", file.read_text(encoding="utf-8"), re.MULTILINE)
+    headings = re.findall(r"^#+ (.+)$", fill(file.read_text(encoding="utf-8")), re.MULTILINE)
     return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-@pytest.mark.parametrize("known", FORMATS, ids=lambda known: known.id)
-def test_the_page_of_traces_has_each_format_with_the_fields_that_it_carries(
-    known: Importer,
-) -> None:
-    section = read("docs/traces.md").partition(f"### {known.name}\n")[2].partition("\n### ")[0]
-    fields = [f"| `{ours}` | {theirs} |" for ours, theirs in known.fields]
-    assert [line for line in section.splitlines() if line.startswith("| `")] == fields
-    assert known.lacks in section
+def test_links_to_a_missing_page_and_to_a_missing_anchor_are_dead(tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_text(
+        '<h1 id="top-of-a">A</h1> <a href="b.html#there">good</a> <a href="#top-of-a">good</a>'
+        '<a href="c.html">no page</a> <a href="b.html#gone">no anchor</a> <img src="d.png">'
+        '<source srcset="e.png 2x"> <a href="https://example.com/#any">elsewhere</a>'
+    )
+    (tmp_path / "b.html").write_text('<p id="there">B</p>')
+    assert dead_links(tmp_path) == [
+        "a.html: c.html",
+        "a.html: b.html#gone",
+        "a.html: d.png",
+        "a.html: e.png",
+    ]
+
+
+@pytest.mark.parametrize("manifest", MANIFESTS, ids=lambda path: path.name)
+def test_a_manifest_sets_only_settings_that_exist(manifest: Path) -> None:
+    documents = list(YAML(typ="safe").load_all(manifest.read_text("utf-8")))
+    named = {item["name"] for document in documents for item in variables(document)}
+    known = {f"WEIGHBRIDGE_{name.upper()}" for name in Settings.model_fields}
+    known |= {"WEIGHBRIDGE_LOG_FORMAT", "REDISCLI_AUTH", "REDIS_PASSWORD"}
+    assert named
+    assert named <= known
+
+
+def variables(document: dict[str, Any]) -> list[dict[str, Any]]:
+    template = document["spec"].get("template", {"spec": {"containers": []}})
+    return [item for part in template["spec"]["containers"] for item in part.get("env", [])]
+
+
+def test_the_servers_of_kubernetes_and_of_compose_are_set_alike() -> None:
+    [compose, manifest] = [
+        set(
+            re.search(r"<<CONFIG\n(.*?)CONFIG", (ROOT / path).read_text(), re.DOTALL)[1].split("\n")
+        )
+        for path in ("docker-compose.yml", "deploy/kubernetes/redis.yaml")
+    ]
+    said = [{" ".join(line.split()) for line in lines} for lines in (compose, manifest)]
+    for setting in ("maxmemory-policy noeviction", "appendonly yes", "lazyfree-lazy-expire yes"):
+        assert all(setting in lines for lines in said)

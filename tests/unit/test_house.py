@@ -78,7 +78,8 @@ def test_constraints_pin_every_requirement_within_its_range() -> None:
     project = pyproject()["project"]
     requirements = [
         Requirement(line)
-        for line in project["dependencies"] + project["optional-dependencies"]["dev"]
+        for lines in (project["dependencies"], *project["optional-dependencies"].values())
+        for line in lines
     ]
     wrong = [
         f"{requirement} against {pins().get(canonicalize_name(requirement.name))}"
@@ -125,14 +126,24 @@ def test_the_changelog_has_a_place_for_what_comes_next() -> None:
 
 def test_make_help_names_every_target() -> None:
     makefile = (ROOT / "Makefile").read_text()
-    targets = set(re.findall(r"^([a-z]+):", makefile, re.MULTILINE))
+    targets = set(re.findall(r"^([a-z-]+):", makefile, re.MULTILINE))
     shown = subprocess.run(
         ["make", "help"], cwd=ROOT, check=True, capture_output=True, text=True
     ).stdout
     described = dict(
         line.split(maxsplit=2)[1:] for line in shown.splitlines() if line.startswith("  make ")
     )
-    assert targets >= {"demo", "test", "check", "venv", "bench", "clean", "help"}
+    assert targets >= {
+        "demo",
+        "test",
+        "check",
+        "venv",
+        "bench",
+        "docs",
+        "docs-serve",
+        "clean",
+        "help",
+    }
     assert set(described) == targets
     assert all(described.values())
 

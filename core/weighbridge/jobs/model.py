@@ -48,37 +48,92 @@ class BatchStatus(StrEnum):
 
 
 class ErrorCode(StrEnum):
-    """Why a job is `errored`: of its line, of its grader, or of what happened to it."""
+    """Why a job is `errored`: because of its line, of its grader, or of what happened to its process.
 
-    INVALID_JSON = "INVALID_JSON"  #: the line is not JSON, or only half of it
-    INVALID_UTF8 = "INVALID_UTF8"  #: the line is not UTF-8
-    BYTE_ORDER_MARK = "BYTE_ORDER_MARK"  #: a byte-order mark in the middle of the input
-    DUPLICATE_KEY = "DUPLICATE_KEY"  #: an object has one key twice
-    NUMBER_OUT_OF_RANGE = "NUMBER_OUT_OF_RANGE"  #: NaN, an infinity, or an integer over 64 bits
-    LONE_SURROGATE = "LONE_SURROGATE"  #: half of a UTF-16 pair, which no UTF-8 output can carry
-    TOO_DEEP = "TOO_DEEP"  #: nested deeper than 200
-    LINE_TOO_LONG = "LINE_TOO_LONG"  #: over the line limit
-    NOT_AN_OBJECT = "NOT_AN_OBJECT"  #: JSON, but no object
-    MISSING_FIELD = "MISSING_FIELD"  #: the case or its inputs lack a field
-    NO_GRADER = "NO_GRADER"  #: neither the case nor its batch names one
-    UNKNOWN_FIELD = "UNKNOWN_FIELD"  #: the case or its inputs have a field that nothing reads
-    INVALID_FIELD = "INVALID_FIELD"  #: a field has the wrong type or value
-    #: Empty, over 256 characters, or with control characters.
+    The `#:` comments are the table in docs/reference/errors.md: the first line what is wrong, the others what helps.
+    """
+
+    #: The line is not JSON, or only the beginning of it.
+    #: Write one JSON object a line; nothing may follow it.
+    INVALID_JSON = "INVALID_JSON"
+    #: The line is not UTF-8.
+    #: Save the file as UTF-8.
+    INVALID_UTF8 = "INVALID_UTF8"
+    #: A byte-order mark in the middle of the input.
+    #: Remove the bytes EF BB BF; joined files often have them.
+    BYTE_ORDER_MARK = "BYTE_ORDER_MARK"
+    #: An object has one key twice.
+    #: Keep one of them.
+    DUPLICATE_KEY = "DUPLICATE_KEY"
+    #: NaN, an infinity, or a number that 64 bits cannot hold.
+    #: Write it as a string, or null.
+    NUMBER_OUT_OF_RANGE = "NUMBER_OUT_OF_RANGE"
+    #: Half of a surrogate pair, such as `\ud800`, which UTF-8 cannot carry.
+    #: Write both halves, or U+FFFD.
+    LONE_SURROGATE = "LONE_SURROGATE"
+    #: Nested deeper than 200 levels.
+    #: Flatten the value.
+    TOO_DEEP = "TOO_DEEP"
+    #: The line is over the limit.
+    #: Split the case, or raise `WEIGHBRIDGE_LINE_LIMIT_BYTES`.
+    LINE_TOO_LONG = "LINE_TOO_LONG"
+    #: JSON, but an array, a string, a number or null.
+    #: Write one case a line.
+    NOT_AN_OBJECT = "NOT_AN_OBJECT"
+    #: `custom_id`, `inputs`, or one of the grader's inputs is missing.
+    #: The hint of the error names what is needed.
+    MISSING_FIELD = "MISSING_FIELD"
+    #: Neither the case nor its batch names a grader.
+    #: Give the case a `grader`, or the batch one with `--grader ID`.
+    NO_GRADER = "NO_GRADER"
+    #: The case or its inputs have a field that nothing reads.
+    #: Check the spelling; put fields of your own into `metadata`.
+    UNKNOWN_FIELD = "UNKNOWN_FIELD"
+    #: A field has the wrong type or value.
+    #: Compare it with the fields of a case.
+    INVALID_FIELD = "INVALID_FIELD"
+    #: Empty, over 256 characters, with control characters, or not a string.
+    #: Use 1 to 256 characters, none of them a control character.
     INVALID_CUSTOM_ID = "INVALID_CUSTOM_ID"
-    ID_CONFLICT = "ID_CONFLICT"  #: an earlier, different line has the same custom_id
-    INPUT_TRUNCATED = "INPUT_TRUNCATED"  #: the compressed input ends early or is damaged here
-    #: The batch limit ends here, or the input expands like a bomb.
+    #: An earlier, different line has the same `custom_id`.
+    #: Give each case an id of its own.
+    ID_CONFLICT = "ID_CONFLICT"
+    #: The compressed input ends early or is damaged from here on.
+    #: Make the archive again; the lines before this one are graded.
+    INPUT_TRUNCATED = "INPUT_TRUNCATED"
+    #: The batch is full, or the compressed input expands too much; the rest is not read.
+    #: Submit the rest as another batch, or raise the limit.
     INPUT_TOO_LARGE = "INPUT_TOO_LARGE"
-    INPUT_LOST = "INPUT_LOST"  #: the server no longer has the line, or it is damaged there
-    UNKNOWN_GRADER = "UNKNOWN_GRADER"  #: this worker has no grader with that id
-    INVALID_CONFIG = "INVALID_CONFIG"  #: the grader refuses the configuration
-    GRADER_CRASHED = "GRADER_CRASHED"  #: the grader raised, which graders must not
-    SCHEMA_VERSION = "SCHEMA_VERSION"  #: the work is of a version that this worker does not know
-    TIMEOUT = "TIMEOUT"  #: the job did not end within its deadline
-    OUT_OF_MEMORY = "OUT_OF_MEMORY"  #: the job wanted more memory than a child may have
-    WORKER_KILLED = "WORKER_KILLED"  #: the job's worker process died at it, again and again
-    CANCELLED = "CANCELLED"  #: see JobStatus
-    EXPIRED = "EXPIRED"  #: see JobStatus
+    #: The server no longer has the line, or cannot read it; its line number is then 0.
+    #: Submit the case again.
+    INPUT_LOST = "INPUT_LOST"
+    #: No grader has that id where the job was graded.
+    #: Check the spelling, or install the plug-in on the workers.
+    UNKNOWN_GRADER = "UNKNOWN_GRADER"
+    #: The grader refuses its configuration.
+    #: `weighbridge graders show ID` lists the keys that it takes.
+    INVALID_CONFIG = "INVALID_CONFIG"
+    #: The grader raised an exception, or returned an invalid result.
+    #: Correct the plug-in, then run `weighbridge retry`.
+    GRADER_CRASHED = "GRADER_CRASHED"
+    #: Producer and worker are of releases that do not understand each other.
+    #: Install the same release on both, then run `weighbridge retry`.
+    SCHEMA_VERSION = "SCHEMA_VERSION"
+    #: The job did not end within its deadline.
+    #: Raise `WEIGHBRIDGE_JOB_DEADLINE_SECONDS`, or correct the grader.
+    TIMEOUT = "TIMEOUT"
+    #: The job took more memory than a worker child may have.
+    #: Split the case, or raise `WEIGHBRIDGE_CHILD_MEMORY_LIMIT_BYTES`.
+    OUT_OF_MEMORY = "OUT_OF_MEMORY"
+    #: The worker process died at this job three times.
+    #: Grade the case on its own to find out why.
+    WORKER_KILLED = "WORKER_KILLED"
+    #: The batch was cancelled before the job was graded.
+    #: `weighbridge retry` grades it after all.
+    CANCELLED = "CANCELLED"
+    #: The batch expired before the job was graded.
+    #: `weighbridge retry`; `WEIGHBRIDGE_BATCH_EXPIRY_SECONDS` gives more time.
+    EXPIRED = "EXPIRED"
 
 
 #: Errors of jobs that were given up because every try killed or outlasted its worker process.

@@ -11,7 +11,7 @@ import httpx
 if TYPE_CHECKING:
     from support.http import HttpServer
 
-DOCS = Path(__file__).resolve().parents[3] / "docs/http.md"
+DOCS = Path(__file__).resolve().parents[3] / "docs/how-to/http.md"
 
 
 def test_every_route_of_the_openapi_document_stands_in_the_table_of_requests(

@@ -7,17 +7,19 @@ from pathlib import Path
 
 import pytest
 
+from generators import fill
 from weighbridge.graders import Registry, default_registry
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
 PAGES = [
-    "grader-contract.md",
-    "writing-a-grader.md",
-    "graders/string-match.md",
-    "graders/true-false.md",
-    "graders/budget.md",
-    "graders/loop.md",
-    "graders/tool-schema.md",
+    "reference/grader-contract.md",
+    "how-to/write-a-grader.md",
+    "how-to/write-an-importer.md",
+    "reference/graders/string-match.md",
+    "reference/graders/true-false.md",
+    "reference/graders/budget.md",
+    "reference/graders/loop.md",
+    "reference/graders/tool-schema.md",
 ]
 
 
@@ -32,7 +34,7 @@ def test_every_example_on_the_page_runs(page):
 
 @pytest.mark.parametrize("grader_id", Registry().ids())
 def test_the_page_of_a_grader_names_every_parameter_and_every_detail(grader_id):
-    text = (DOCS / "graders" / f"{grader_id}.md").read_text(encoding="utf-8")
+    text = fill((DOCS / "reference/graders" / f"{grader_id}.md").read_text(encoding="utf-8"))
     grader_class = default_registry().get(grader_id)
     example = grader_class.example()
     details = grader_class(config=example["config"]).grade(**example["inputs"])["details"]
@@ -42,7 +44,7 @@ def test_the_page_of_a_grader_names_every_parameter_and_every_detail(grader_id):
 
 @pytest.mark.parametrize("grader_id", Registry().ids())
 def test_the_page_of_a_grader_describes_its_parameters_as_the_schema_does(grader_id):
-    text = (DOCS / "graders" / f"{grader_id}.md").read_text(encoding="utf-8")
+    text = fill((DOCS / "reference/graders" / f"{grader_id}.md").read_text(encoding="utf-8"))
     config_class = default_registry().get(grader_id).Config
     for name, field in config_class.model_fields.items():
         row = next(line for line in text.splitlines() if line.startswith(f"| `{name}` |"))

@@ -1,0 +1,122 @@
+"""Every error code, from the code that gives it."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from generators.doc_comments import doc_comments
+from generators.tables import code, table
+from weighbridge.errors import LineError, WeighbridgeError
+from weighbridge.jobs.model import RETRYABLE, ErrorCode
+from weighbridge_producer import service
+from weighbridge_producer.service.problems import STATUS_OF
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_RAISERS = {"ProblemError", "Problem"}
+_COMPUTED = "..."  #: where the source computes a text
+
+
+def jobs_markdown() -> str:
+    """Return the codes of jobs that could not be judged."""
+    said = doc_comments(ErrorCode)
+    return table(
+        ("code", "what is wrong", "what helps", "`retry` grades it again"),
+        (
+            (
+                code(each),
+                said[each.name][0],
+                " ".join(said[each.name][1:]),
+                "yes" if each in RETRYABLE else "no",
+            )
+            for each in ErrorCode
+        ),
+    )
+
+
+def others_markdown() -> str:
+    """Return the errors of commands, of the Python client and of the service, with their classes."""
+    rows = [
+        (
+            code(kind.code),
+            code(kind.__name__),
+            (kind.__doc__ or "").partition("\n")[0],
+            str(_status(kind)),
+        )
+        for kind in _kinds(WeighbridgeError)
+        if kind is not LineError
+    ]
+    return table(("code", "Python class", "meaning", "HTTP status"), rows)
+
+
+def _kinds(base: type[WeighbridgeError]) -> Iterator[type[WeighbridgeError]]:
+    for kind in base.__subclasses__():
+        if kind.__module__ == "weighbridge.errors":
+            yield kind
+            yield from _kinds(kind)
+
+
+def _status(kind: type[WeighbridgeError]) -> int:
+    return next(STATUS_OF[base] for base in kind.__mro__ if base in STATUS_OF)
+
+
+def problems_markdown() -> str:
+    """Return the problems that are HTTP's own, as the service's source writes them."""
+    found: dict[tuple[str, str], list[tuple[str, ...]]] = {}
+    for path in sorted(Path(service.__path__[0]).rglob("*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        named = _named_texts(tree)
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") in _RAISERS:
+                status, *texts = _arguments(node, named)
+                if status.isdigit() and len(texts) > 1 and texts[0].isupper():
+                    found.setdefault((texts[0], status), []).append((*texts[1:3], "")[:2])
+    return table(
+        ("code", "HTTP status", "what is wrong", "what helps"),
+        (
+            (code(name), status, *map(_joined, zip(*texts, strict=True)))
+            for (name, status), texts in sorted(found.items())
+        ),
+    )
+
+
+def _joined(texts: tuple[str, ...]) -> str:
+    """Return the different texts of one code as one."""
+    told = dict.fromkeys(text for text in texts if text and text != _COMPUTED)
+    return "; or ".join(told) or "the answer says"
+
+
+def _named_texts(tree: ast.Module) -> dict[str, str]:
+    """Return the module's constants that are texts."""
+    return {
+        target.id: str(node.value.value)
+        for node in tree.body
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+
+
+def _arguments(call: ast.Call, named: dict[str, str]) -> list[str]:
+    """Return a call's arguments as far as they stand in the source; what is computed is `...`."""
+    flat: list[Any] = []
+    for argument in call.args:
+        tuples = isinstance(argument, ast.Starred) and isinstance(argument.value, ast.Tuple)
+        flat += argument.value.elts if tuples else [argument]
+    return [_text(argument, named) for argument in flat] or [""]
+
+
+def _text(node: ast.expr, named: dict[str, str]) -> str:
+    if isinstance(node, ast.Constant):
+        return str(node.value)
+    if isinstance(node, ast.Name):
+        return named.get(node.id, _COMPUTED)
+    if isinstance(node, ast.JoinedStr):
+        text = "".join(_text(part, named) for part in node.values)
+        return text.replace(_COMPUTED * 2, _COMPUTED)
+    if isinstance(node, ast.FormattedValue):
+        return _text(node.value, named)
+    return _COMPUTED

@@ -1,0 +1,24 @@
+"""Every trace format, from its importer."""
+
+from __future__ import annotations
+
+from generators.tables import code, table
+from weighbridge.traces import FORMATS
+
+
+def markdown() -> str:
+    """Return what each format is called, what it cannot carry, and where its fields are read from."""
+    overview = table(
+        ("id", "format", "what it cannot carry"),
+        ((code(known.id), known.name, known.lacks or "nothing") for known in FORMATS),
+    )
+    sections = [
+        f"## {known.name}\n\n"
+        + (f"It cannot carry: {known.lacks}.\n\n" if known.lacks else "")
+        + table(
+            ("field", "where it comes from"),
+            ((code(ours), theirs) for ours, theirs in known.fields),
+        )
+        for known in FORMATS
+    ]
+    return "\n\n".join([overview, *sections])
