@@ -1,4 +1,4 @@
-"""The README and the Python guide do what they say: every command and program in them runs, and prints what they show."""
+"""The README, the tutorials and the guides do what they say: every command and program in them runs, and prints what they show."""
 
 from __future__ import annotations
 
@@ -31,6 +31,16 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[2]
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+DOCS = ROOT / "docs"
+#: Pages with `console` blocks: every command in them is run. The guide of HTTP has a service of its own.
+PAGES_OF_COMMANDS = sorted(
+    page.relative_to(ROOT).as_posix()
+    for page in [ROOT / "README.md", *DOCS.rglob("*.md")]
+    if "```console" in page.read_text(encoding="utf-8") and page != DOCS / "how-to/http.md"
+)
+#: Pages of which the Python blocks are run as one program; those of a grader's or an importer's author are run as
+#: unit tests.
+PAGES_OF_PROGRAMS = ["docs/how-to/python.md", "docs/how-to/from-deepeval.md"]
 #: Blocks marked `sh` are not run here: CI runs make, and there is no container engine at hand.
 NOT_RUN = re.compile(r"(make|docker compose|pip install|export|source|#) ?.*")
 SERVICE_IN_TEXT = "http://localhost:8000"
@@ -70,7 +80,7 @@ def commands(page: str) -> list[Example]:
         if language == "console":
             for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
                 command, *rest = part.splitlines()
-                while rest and rest[0].startswith("> "):
+                while rest and (rest[0] == ">" or rest[0].startswith("> ")):
                     command += "\n" + rest.pop(0)[2:]
                 found.append(Example(command, "\n".join(rest)))
     return found
@@ -98,7 +108,9 @@ def run_commands(examples: list[Example], folder: Path, places: dict[str, str]) 
 
     `places` are addresses in the text, each with the one to use instead.
     """
-    script = "".join(f"printf '{STEP}'\n{example.source}\n" for example in examples)
+    # `$?` is still the command's own: the mark between two commands leaves it as it was.
+    mark = f"status=$?; printf '{STEP}'; (exit $status)"
+    script = "".join(f"{mark}\n{example.source}\n" for example in examples)
     for in_text, used in places.items():
         script = script.replace(in_text, used)
     kept = {name: value for name, value in os.environ.items() if not name.startswith("WEIGHBRIDGE")}
@@ -158,12 +170,12 @@ def folder(tmp_path: Path) -> Iterator[Path]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", ["README.md", "docs/reference/traces.md"])
+@pytest.mark.parametrize("page", PAGES_OF_COMMANDS)
 def test_every_command_on_the_page_prints_what_it_shows(
     page: str, folder: Path, tcp_server: TcpServer
 ) -> None:
     examples = commands(page)
-    assert len(examples) > (10 if page == "README.md" else 0)
+    assert examples
     port = free_port()
     places = {
         SERVER_IN_TEXT: tcp_server.url,
@@ -191,7 +203,7 @@ def test_every_request_in_the_http_guide_is_answered_as_it_shows(
     ]
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/how-to/python.md"])
+@pytest.mark.parametrize("page", PAGES_OF_PROGRAMS)
 def test_every_program_on_the_page_prints_what_it_shows(
     page: str, folder: Path, server: EmbeddedServer, worker: WorkerProcess
 ) -> None:

@@ -1,13 +1,11 @@
-"""What the documentation says of settings, keys, scripts, files, manifests and pictures is so."""
+"""What the documentation says of settings, keys, scripts, commands, errors and files is so."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
-from ruamel.yaml import YAML
 
 from generators import MARKER, PARTS, fill
 from generators.commands import every_command
@@ -26,7 +24,6 @@ PAGES = sorted(
     for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/*.md")]
 )
 INTERNAL = {"WEIGHBRIDGE_LIFELINE_FD"}  #: between a process of ours and the worker that it starts
-MANIFESTS = sorted((ROOT / "deploy/kubernetes").glob("*.yaml"))
 
 
 def read(page: str) -> str:
@@ -167,30 +164,3 @@ def test_links_to_a_missing_page_and_to_a_missing_anchor_are_dead(tmp_path: Path
         "a.html: d.png",
         "a.html: e.png",
     ]
-
-
-@pytest.mark.parametrize("manifest", MANIFESTS, ids=lambda path: path.name)
-def test_a_manifest_sets_only_settings_that_exist(manifest: Path) -> None:
-    documents = list(YAML(typ="safe").load_all(manifest.read_text("utf-8")))
-    named = {item["name"] for document in documents for item in variables(document)}
-    known = {f"WEIGHBRIDGE_{name.upper()}" for name in Settings.model_fields}
-    known |= {"WEIGHBRIDGE_LOG_FORMAT", "REDISCLI_AUTH", "REDIS_PASSWORD"}
-    assert named
-    assert named <= known
-
-
-def variables(document: dict[str, Any]) -> list[dict[str, Any]]:
-    template = document["spec"].get("template", {"spec": {"containers": []}})
-    return [item for part in template["spec"]["containers"] for item in part.get("env", [])]
-
-
-def test_the_servers_of_kubernetes_and_of_compose_are_set_alike() -> None:
-    [compose, manifest] = [
-        set(
-            re.search(r"<<CONFIG\n(.*?)CONFIG", (ROOT / path).read_text(), re.DOTALL)[1].split("\n")
-        )
-        for path in ("docker-compose.yml", "deploy/kubernetes/redis.yaml")
-    ]
-    said = [{" ".join(line.split()) for line in lines} for lines in (compose, manifest)]
-    for setting in ("maxmemory-policy noeviction", "appendonly yes", "lazyfree-lazy-expire yes"):
-        assert all(setting in lines for lines in said)
