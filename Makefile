@@ -26,6 +26,8 @@ DEMO_RESULTS := build/demo_results.jsonl
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Without compiled modules beside the sources each of some hundred processes would compile them again.
 unexport PYTHONDONTWRITEBYTECODE
+# Material's notice of its successor, at each build.
+export NO_MKDOCS_2_WARNING := 1
 
 # An editable install names the clone's path, so a clone that moved is installed again.
 ifneq ($(shell test -x $(BIN)/python && cat $(STAMP) 2>/dev/null),$(CURDIR))

@@ -18,7 +18,7 @@ def doc_comments(of: type) -> dict[str, list[str]]:
         for node in ast.walk(ast.parse(source))
         if isinstance(node, ast.ClassDef) and node.name == of.__name__
     )
-    return {name: _above(lines, node.lineno) for node in body for name in _assigned(node)}
+    return {name: comment_above(lines, node.lineno) for node in body for name in _assigned(node)}
 
 
 def _assigned(node: ast.stmt) -> list[str]:
@@ -26,7 +26,8 @@ def _assigned(node: ast.stmt) -> list[str]:
     return [target.id for target in targets if isinstance(target, ast.Name)]
 
 
-def _above(lines: list[str], number: int) -> list[str]:
+def comment_above(lines: list[str], number: int) -> list[str]:
+    """Return the lines of the `#:` comment that ends above a line."""
     found: list[str] = []
     for line in reversed(lines[: number - 1]):
         text = line.strip()
