@@ -122,7 +122,7 @@ $(RUN_STAMP): pyproject.toml constraints.txt
 	@printf '%s' "$$(pwd -P)" > $(RUN_STAMP)
 
 $(STAMP): $(RUN_STAMP)
-	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[dev]'
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[dev,docs]'
 	@printf '%s' "$$(pwd -P)" > $(STAMP)
 
 $(DOCS_STAMP): $(RUN_STAMP)
