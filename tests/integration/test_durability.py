@@ -15,6 +15,7 @@ from support.waiting import eventually
 from weighbridge.errors import BatchLostError
 from weighbridge.settings import Settings
 from weighbridge.store import Durability
+from weighbridge_producer import Client
 from weighbridge_producer.client.redis_client import RedisClient
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def new_server(folders: Iterator[Path], **options: str) -> TcpServer:
 
 def durability_on(url: str, settings: Settings | None = None) -> Durability:
     """Submit a batch and return what is said of it."""
-    with RedisClient(url, settings=settings) as client:
+    with Client(url, settings=settings) as client:
         batch = client.submit(true_false_cases(10))
         assert batch.durability
         return batch.durability
