@@ -14,7 +14,8 @@ STAMP := $(VENV)/.installed-for
 RUN_STAMP := $(VENV)/.installed-to-run-for
 # What `make docs` and `make docs-serve` need besides.
 DOCS_STAMP := $(VENV)/.installed-docs-for
-PYTEST_ARGS ?= -n 2
+# More processes than most machines have cores: a third of the tests' time is waiting for other processes.
+PYTEST_ARGS ?= -n 4
 PAGE_ARGS ?=
 FAULTS_ARGS ?=
 SECONDS ?= 1800
