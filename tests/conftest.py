@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 from contextlib import ExitStack
@@ -11,7 +12,7 @@ import pytest
 from hypothesis import settings
 
 from support.servers import TcpServer
-from support.workers import BY_MODULE, StartWorker, WorkerProcess, environment
+from support.workers import StartWorker, WorkerProcess, environment
 from weighbridge.embedded.server import EmbeddedServer
 from weighbridge.settings import MIB
 
@@ -26,6 +27,12 @@ if TYPE_CHECKING:
 signal.signal(signal.SIGINT, signal.default_int_handler)
 # The same examples in each run, and no deadline on a busy machine; Hypothesis loads it by itself where CI is set.
 settings.load_profile("ci")
+
+
+def pytest_collection_finish() -> None:
+    """Keep the search for garbage from going through everything that was loaded, again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")
@@ -58,13 +65,13 @@ def _worker_starter(folders: pytest.TempPathFactory) -> Iterator[StartWorker]:
             url: str,
             concurrency: int = 2,
             *,
-            command: Sequence[str] = BY_MODULE,
+            command: Sequence[str] = (),
             plug_ins: bool = True,
             **settings: object,
         ) -> WorkerProcess:
             log = folders.mktemp("worker") / "worker.log"
             env = environment(url, plug_ins=plug_ins, **settings)
-            worker = WorkerProcess(url, [*command, str(concurrency)], env, log)
+            worker = WorkerProcess(url, concurrency, env, log, command)
             stack.callback(worker.clean_up)
             worker.await_heartbeat()
             return worker

@@ -16,6 +16,6 @@ if TYPE_CHECKING:
 @pytest.fixture
 def cli(tmp_path: Path) -> Iterator[Cli]:
     """The command line in this test's own folder, with its own state; nothing of it outlives the test."""
-    cli = Cli(tmp_path)
+    cli = Cli(tmp_path, preloaded=True)
     yield cli
     cli.clean_up()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+import orjson
 import pytest
 
 from faults.processes import CLOCK
@@ -62,8 +63,8 @@ def test_a_clock_of_this_machine_that_is_off_is_a_warning(
     cli: Cli, sound: TcpServer, shift: int, words: str
 ) -> None:
     cli.environment |= {"PYTHONPATH": str(CLOCK), "FAULTS_CLOCK_SHIFT_SECONDS": str(shift)}
-    ended = cli("doctor", "--json", redis_url=sound.url)
-    (finding,) = ended.json
+    told, _ = cli.start("doctor", "--json", settings={"redis_url": sound.url}).communicate()
+    (finding,) = orjson.loads(told)
     assert (finding["severity"], finding["subject"]) == ("warning", "clock")
     assert re.match(
         rf"this machine's clock is 3,(599|600|601) s {words} the server's", finding["what"]

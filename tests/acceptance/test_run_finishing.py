@@ -53,8 +53,9 @@ def test_a_kill_between_the_last_steps_costs_no_line(cli: Cli, tmp_path: Path, s
     write_cases(tmp_path / "cases.jsonl", cases)
     command = ("run", "cases.jsonl", "--sort", "-o", "out.jsonl", "-o", "out.csv", "--workers", 2)
     cli.environment["KILL_AT"] = step
-    killed = cli(*command, chunk_limit_jobs=1)
-    assert killed.status < 0, killed.err
+    killed = cli.start(*command, settings={"chunk_limit_jobs": 1})
+    _, told = killed.communicate(timeout=90)
+    assert killed.returncode < 0, told
     del cli.environment["KILL_AT"]
     resumable = list(cli.state.glob("*/run.json"))
     assert resumable or outputs_are_complete(tmp_path)

@@ -10,10 +10,10 @@ import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-import httpx
 import psutil
 import pytest
 
+from support import requests
 from support.http import ServeProcess
 from support.waiting import eventually
 
@@ -58,9 +58,9 @@ def test_embedded_brings_everything_submits_and_names_a_failure(cli: Cli, cases:
         said = "\n".join(service.said)
         assert "API keys are off" in said
         assert str(cli.state / "serve") in said
-        state = httpx.get(f"{service.url}/api/batches/{batch}").json()
+        state = requests.get(f"{service.url}/api/batches/{batch}").json()
         assert state["counts"]["failed"] == 1
-        shown = httpx.get(failure, headers={"Accept": "text/html"})
+        shown = requests.get(failure, headers={"Accept": "text/html"})
         assert shown.status_code == 200
         assert "Rome" in shown.text
         status, err = service.end()
@@ -75,7 +75,7 @@ def test_batches_of_an_embedded_server_are_there_at_the_next_start(cli: Cli, cas
         service.await_line("graded: ")
         service.end()
     with serve(cli, "--embedded", "--workers", "1") as service:
-        state = httpx.get(f"{service.url}/api/batches/{batch}").json()
+        state = requests.get(f"{service.url}/api/batches/{batch}").json()
         assert state["status"] == "completed"
         service.end()
     cli.await_silence()
@@ -144,7 +144,7 @@ def test_sigterm_ends_event_streams_and_lets_requests_end(cli: Cli, server: Embe
         parts: list[str] = []
 
         def listen() -> None:
-            with httpx.stream("GET", f"{service.url}/api/batches/{batch.id}/events") as stream:
+            with requests.stream("GET", f"{service.url}/api/batches/{batch.id}/events") as stream:
                 for part in stream.iter_text():
                     parts.append(part)
                     first.set()
@@ -167,22 +167,22 @@ def test_an_address_that_others_reach_needs_keys_and_says_how_to_make_one(
         assert "there is none yet: weighbridge keys make NAME --role admin" in said
         assert "off" not in said
         address = service.url.replace("0.0.0.0", "127.0.0.1")
-        assert httpx.get(f"{address}/api/batches").status_code == 401
+        assert requests.get(f"{address}/api/batches").status_code == 401
         service.end()
 
 
 def test_keys_can_be_asked_for_on_this_machine_too(cli: Cli, server: EmbeddedServer) -> None:
     with serve(cli, "--require-keys", redis_url=server.url) as service:
-        assert httpx.get(f"{service.url}/api/batches").status_code == 401
+        assert requests.get(f"{service.url}/api/batches").status_code == 401
         service.end()
 
 
 def test_the_end_of_the_server_is_no_end_of_the_service(cli: Cli, tcp_server: Any) -> None:
     with serve(cli, redis_url=tcp_server.url) as service:
         tcp_server.kill()
-        assert httpx.get(f"{service.url}/readyz", timeout=30).status_code == 503
+        assert requests.get(f"{service.url}/readyz", timeout=30).status_code == 503
         tcp_server.start()
-        assert httpx.get(f"{service.url}/readyz", timeout=30).status_code == 200
+        assert requests.get(f"{service.url}/readyz", timeout=30).status_code == 200
         assert service.end()[0] == 0
 
 
@@ -260,10 +260,10 @@ def test_a_key_is_made_shown_once_listed_and_revoked(cli: Cli, own_server: Embed
     assert token.split("_", 2)[2] not in listed.out
     with serve(cli, "--require-keys", redis_url=own_server.url) as service:
         headers = {"Authorization": f"Bearer {token}"}
-        assert httpx.get(f"{service.url}/api/batches", headers=headers).status_code == 200
+        assert requests.get(f"{service.url}/api/batches", headers=headers).status_code == 200
         revoked = cli("keys", "revoke", key["id"], redis_url=own_server.url)
         assert revoked.status == 0
-        assert httpx.get(f"{service.url}/api/batches", headers=headers).status_code == 401
+        assert requests.get(f"{service.url}/api/batches", headers=headers).status_code == 401
         service.end()
     assert cli("keys", "list", "--json", redis_url=own_server.url).json == []
 

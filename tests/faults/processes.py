@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import httpx
 import psutil
 
+from support import requests
 from support.servers import free_port
 from support.waiting import eventually
 from support.workers import environment
@@ -174,7 +175,7 @@ class Service:
 
         def answers() -> bool:
             with suppress(httpx.HTTPError):
-                return httpx.get(f"{self.url}/healthz", timeout=5).status_code == 200
+                return requests.get(f"{self.url}/healthz", timeout=5).status_code == 200
             return False
 
         eventually(answers, seconds, "the service's answer")

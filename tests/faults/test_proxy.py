@@ -140,6 +140,8 @@ def test_a_replica_that_is_promoted_lacks_what_it_had_not_heard(
             promoted = replica.promote_in_step()
             with pytest.raises(redis.exceptions.ReadOnlyError):
                 admin.set("more", 1)
-        with promoted:
+        try:
             assert promoted.admin().exists("before")
             assert promoted.admin().exists("after") == (not lag_seconds)
+        finally:
+            promoted.kill()

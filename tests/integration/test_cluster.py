@@ -5,9 +5,9 @@ from __future__ import annotations
 import subprocess
 from typing import TYPE_CHECKING
 
-import httpx
 import pytest
 
+from support import requests
 from support.cases import assert_graded_right, results_by_id, true_false_cases, write_cases
 from support.cli import Cli
 from support.http import HttpServer
@@ -119,7 +119,7 @@ def test_the_service_works_on_a_cluster(cluster: Cluster, tcp_server: TcpServer)
         again = upload(served.url, lines, idempotency_key="one")
         assert again.json()["batch_id"] == first.json()["batch_id"]
         for path in ("/api/batches", "/api/workers", "/api/health", "/healthz", "/metrics"):
-            answer = httpx.get(f"{served.url}{path}")
+            answer = requests.get(f"{served.url}{path}")
             assert answer.status_code == 200, answer.text
 
 

@@ -7,9 +7,9 @@ import sys
 import threading
 from typing import TYPE_CHECKING
 
-import httpx
 import pytest
 
+from support import requests
 from support.cases import assert_graded_right, results_by_id, sleepy_cases, true_false_cases
 from support.http import HttpServer
 from support.proxy import Proxy
@@ -204,4 +204,4 @@ def test_the_service_goes_on_after_a_failover(pair: ReplicaPair, proxy: Proxy) -
         fail_over(pair, proxy)
         answer = upload(served.url, lines_of(true_false_cases(5)))
         assert answer.status_code == 201, answer.text
-        assert httpx.get(f"{served.url}/api/batches").status_code == 200
+        assert requests.get(f"{served.url}/api/batches").status_code == 200

@@ -180,7 +180,7 @@ def test_a_worker_without_a_server_waits_for_one_and_says_so(tmp_path: os.PathLi
 
     server = TcpServer(tmp_path)  # type: ignore[arg-type]
     log = tmp_path / "worker.log"  # type: ignore[operator]
-    worker = WorkerProcess(server.url, [*BY_MODULE, "1"], environment(server.url), log)
+    worker = WorkerProcess(server.url, 1, environment(server.url), log)
     try:
         eventually(lambda: "Cannot connect" in worker.log, 30)
         with server, RedisClient(server.url) as client:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 import psutil
 
+from support.preloaded import COMMAND_LINE, ForkedProcess
 from support.waiting import eventually
 
 if TYPE_CHECKING:
@@ -42,10 +43,14 @@ class Ended:
 
 
 class Cli:
-    """`weighbridge` in a folder of its own; `cli("run", "cases.jsonl")` runs it to its end."""
+    """`weighbridge` in a folder of its own; `cli("run", "cases.jsonl")` runs it to its end.
 
-    def __init__(self, folder: Path) -> None:
+    `preloaded`, what runs to its end without input is forked from a process that has loaded it.
+    """
+
+    def __init__(self, folder: Path, *, preloaded: bool = False) -> None:
         self.folder = folder
+        self._preloaded = preloaded
         self.state = folder / "state"
         # Not in pytest's folder: a socket's path must be short.
         self.temporary = Path(tempfile.mkdtemp(prefix="wb-"))
@@ -59,16 +64,29 @@ class Cli:
         self, *arguments: object, stdin: bytes = b"", seconds: float = 90, **settings: object
     ) -> Ended:
         """Run a command to its end; keywords are settings, `redis_url=...`."""
+        words, environment = list(map(str, arguments)), self.environment | _variables(settings)
+        if self._preloaded and not stdin:
+            return self._fork(words, environment, seconds)
         ended = subprocess.run(
-            [*_COMMAND, *map(str, arguments)],
+            [*_COMMAND, *words],
             input=stdin,
             capture_output=True,
             timeout=seconds,
             cwd=self.folder,
-            env=self.environment | _variables(settings),
+            env=environment,
             check=False,
         )
         return Ended(ended.returncode, ended.stdout.decode(), ended.stderr.decode())
+
+    def _fork(self, words: list[str], environment: dict[str, str], seconds: float) -> Ended:
+        with tempfile.TemporaryDirectory() as folder:
+            output = Path(folder) / "out", Path(folder) / "err"
+            process = ForkedProcess(COMMAND_LINE, words, environment, self.folder, output)
+            try:
+                status = process.wait(seconds)
+            finally:
+                process.kill()
+            return Ended(status, *(path.read_text("utf-8") for path in output))
 
     def start(self, *arguments: object, **options: Any) -> subprocess.Popen[bytes]:
         """Start a command and leave it running; its output goes to pipes."""

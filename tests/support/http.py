@@ -33,7 +33,7 @@ _STOP_SECONDS = 30.0
 
 
 class HttpServer:
-    """The service in a thread: `with HttpServer(redis_url) as served: httpx.get(served.url)`.
+    """The service in a thread: `with HttpServer(redis_url) as served: requests.get(served.url)`.
 
     Keywords are settings, `rate_limit_per_minute=5`.
     """

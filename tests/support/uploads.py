@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Self
 import httpx
 import orjson
 
+from support import requests
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -24,7 +26,9 @@ def lines_of(cases: Iterable[Case]) -> bytes:
 def upload(url: str, body: bytes, query: str = "", **headers: str) -> httpx.Response:
     """Send JSON lines and return the answer; keywords are headers, `idempotency_key="k"`."""
     named = {name.replace("_", "-"): value for name, value in headers.items()}
-    return httpx.post(f"{url}/api/batches{query}", content=body, headers=NDJSON | named, timeout=60)
+    return requests.post(
+        f"{url}/api/batches{query}", content=body, headers=NDJSON | named, timeout=60
+    )
 
 
 def problem(answer: httpx.Response) -> tuple[int, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -9,11 +10,13 @@ import sys
 import threading
 import time
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 import psutil
 
+from support.preloaded import WORKER, ForkedProcess
 from support.waiting import eventually
 from weighbridge.store import Store
 from weighbridge.store.worker_registry import Fleet
@@ -47,22 +50,46 @@ def environment(url: str, *, plug_ins: bool = True, **settings: object) -> dict[
 class WorkerProcess:
     """One worker with its children, in a process group of its own, tied to the life of the tests."""
 
-    def __init__(self, url: str, command: Sequence[str], env: dict[str, str], log: Path) -> None:
+    def __init__(
+        self,
+        url: str,
+        concurrency: int,
+        env: dict[str, str],
+        log: Path,
+        command: Sequence[str] = (),
+    ) -> None:
+        """Start it by a command, to which the concurrency is added; without one, forked and loaded already."""
         self.url = url
         self._log = log
-        self._lifeline_end, self._lifeline = os.pipe()
-        with log.open("wb") as records, log.with_suffix(".out").open("wb") as output:
-            self._process = subprocess.Popen(
-                list(command),
-                env=env | {"WEIGHBRIDGE_LIFELINE_FD": str(self._lifeline_end)},
-                pass_fds=[self._lifeline_end],
+        self._lifeline_end, self._lifeline = multiprocessing.Pipe(duplex=False)
+        start = partial(self._execute, command) if command else self._fork
+        self._process = start(str(concurrency), env)
+        self.pid = self._process.pid
+        self._known: dict[int, psutil.Process] = {}
+
+    def _execute(
+        self, command: Sequence[str], concurrency: str, env: dict[str, str]
+    ) -> subprocess.Popen[bytes]:
+        end = self._lifeline_end.fileno()
+        with self._log.open("wb") as records, self._log.with_suffix(".out").open("wb") as output:
+            return subprocess.Popen(
+                [*command, concurrency],
+                env=env | {"WEIGHBRIDGE_LIFELINE_FD": str(end)},
+                pass_fds=[end],
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=records,
                 start_new_session=True,
             )
-        self.pid = self._process.pid
-        self._known: dict[int, psutil.Process] = {}
+
+    def _fork(self, concurrency: str, env: dict[str, str]) -> ForkedProcess:
+        output = self._log.with_suffix(".out"), self._log
+        for path in output:
+            path.touch()
+        return ForkedProcess(
+            *(WORKER, ["run", "--concurrency", concurrency], env, self._log.parent, output),
+            lifeline=self._lifeline_end,
+        )
 
     @property
     def log(self) -> str:
@@ -135,13 +162,14 @@ class WorkerProcess:
         self.children()
         with suppress(ProcessLookupError):
             os.killpg(self.pid, signal.SIGKILL)
+        self._process.kill()
         for child in self._known.values():
             with suppress(psutil.NoSuchProcess):
                 child.kill()
         self._process.wait(10)
         eventually(lambda: all(map(has_ended, self._known.values())), 10, "the children's end")
-        os.close(self._lifeline_end)
-        os.close(self._lifeline)
+        self._lifeline_end.close()
+        self._lifeline.close()
 
 
 def has_ended(process: psutil.Process) -> bool:
@@ -160,7 +188,7 @@ class StartWorker(Protocol):
         url: str,
         concurrency: int = 2,
         *,
-        command: Sequence[str] = BY_MODULE,
+        command: Sequence[str] = (),
         plug_ins: bool = True,
         **settings: object,
     ) -> WorkerProcess: ...
@@ -171,7 +199,7 @@ class KeptWorker:
 
     def __init__(self, url: str, concurrency: int, folder: Path, **settings: object) -> None:
         self._url = url
-        self._command = [*BY_MODULE, str(concurrency)]
+        self._concurrency = concurrency
         self._env = environment(url, **settings)
         self._folder = folder
         self._stop = threading.Event()
@@ -197,7 +225,7 @@ class KeptWorker:
 
     def _start(self) -> WorkerProcess:
         log = self._folder / f"worker-{time.monotonic_ns()}.log"
-        return WorkerProcess(self._url, self._command, self._env, log)
+        return WorkerProcess(self._url, self._concurrency, self._env, log, BY_MODULE)
 
     def _keep(self) -> None:
         while not self._stop.wait(0.1):

@@ -176,7 +176,7 @@ def _start(instance: Any, **_: Any) -> None:
         concurrency=concurrency,
         queue=settings.queue,
         schema_version=SCHEMA_VERSION,
-        graders={grader_id: registry.get(grader_id).version for grader_id in registry.ids()},
+        graders=registry.versions(),
         broken_plug_ins=registry.failures,
         started_at=time.time(),
     )

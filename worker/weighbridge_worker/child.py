@@ -224,8 +224,7 @@ class _Noting:
 
 @cache
 def _own_graders() -> dict[str, int]:
-    registry = default_registry()
-    return {grader_id: registry.get(grader_id).version for grader_id in registry.ids()}
+    return default_registry().versions()
 
 
 def _unknown_graders(tally: Tally) -> list[Need]:

@@ -1,6 +1,6 @@
 """Deterministic judges of agent outputs and traces."""
 
-from importlib import import_module
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.graders.base import (
@@ -15,7 +15,7 @@ from weighbridge.graders.base import (
     Verdict,
     graded,
 )
-from weighbridge.graders.registry import Registry, default_registry
+from weighbridge.graders.registry import BUILT_IN, Registry, default_registry
 
 if TYPE_CHECKING:
     from weighbridge.graders.budget import BudgetGrader
@@ -46,13 +46,8 @@ __all__ = [
     "graded",
 ]
 
-_HOMES = {
-    "BudgetGrader": "weighbridge.graders.budget",
-    "LoopGrader": "weighbridge.graders.loop",
-    "StringMatchGrader": "weighbridge.graders.string_match",
-    "ToolSchemaGrader": "weighbridge.graders.tool_schema",
-    "TraceGrader": "weighbridge.graders.trace_grader",
-    "TrueFalseGrader": "weighbridge.graders.true_false",
+_HOMES = {home.partition(":")[2]: home for home in BUILT_IN.values()} | {
+    "TraceGrader": "weighbridge.graders.trace_grader:TraceGrader"
 }
 
 
@@ -60,4 +55,4 @@ def __getattr__(name: str) -> Any:
     # Loaded when asked for: most commands grade nothing, and these take a quarter of a second.
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
+    return resolve_name(_HOMES[name])

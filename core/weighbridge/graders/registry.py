@@ -8,6 +8,7 @@ import re
 from copy import deepcopy
 from functools import cache, cached_property
 from importlib.metadata import entry_points
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.errors import UnknownGraderError
@@ -22,26 +23,24 @@ ENTRY_POINT_GROUP = "weighbridge.graders"
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _log = logging.getLogger("weighbridge.graders")
 
-
-def built_in() -> tuple[type[Grader], ...]:
-    """Return the graders that are always there; they are loaded when first asked for."""
-    from weighbridge.graders.budget import BudgetGrader
-    from weighbridge.graders.loop import LoopGrader
-    from weighbridge.graders.string_match import StringMatchGrader
-    from weighbridge.graders.tool_schema import ToolSchemaGrader
-    from weighbridge.graders.true_false import TrueFalseGrader
-
-    return (StringMatchGrader, TrueFalseGrader, BudgetGrader, LoopGrader, ToolSchemaGrader)
+#: The graders that are always there, by id; one is loaded when it is asked for, since some take 0.1 s to load.
+BUILT_IN = {
+    "string-match": "weighbridge.graders.string_match:StringMatchGrader",
+    "true-false": "weighbridge.graders.true_false:TrueFalseGrader",
+    "budget": "weighbridge.graders.budget:BudgetGrader",
+    "loop": "weighbridge.graders.loop:LoopGrader",
+    "tool-schema": "weighbridge.graders.tool_schema:ToolSchemaGrader",
+}
 
 
 class Registry:
     """Grader classes by id, in the order of registration."""
 
     def __init__(
-        self, plug_ins: Iterable[EntryPoint] = (), graders: Iterable[type[Grader]] | None = None
+        self, plug_ins: Iterable[EntryPoint] = (), graders: Iterable[type[Grader]] = ()
     ) -> None:
-        found = built_in() if graders is None else graders
-        self._classes = {grader.id: grader for grader in found}
+        self._classes: dict[str, type[Grader] | str] = dict(BUILT_IN)
+        self._classes |= {grader.id: grader for grader in graders}
         self._failures: dict[str, str] = {}
         for plug_in in sorted(plug_ins, key=lambda plug_in: (plug_in.name, plug_in.value)):
             self._add(plug_in)
@@ -55,12 +54,19 @@ class Registry:
         """Return every grader id, built-in ones first."""
         return list(self._classes)
 
+    def versions(self) -> dict[str, int]:
+        """Return the version of each grader by its id; this loads them all."""
+        return {grader_id: self.get(grader_id).version for grader_id in self._classes}
+
     def get(self, grader_id: str) -> type[Grader]:
         """Return the class with that id; raise UnknownGraderError when there is none."""
         try:
-            return self._classes[grader_id]
+            grader = self._classes[grader_id]
         except KeyError:
             raise UnknownGraderError(grader_id, known=self.ids()) from None
+        if isinstance(grader, str):
+            grader = self._classes[grader_id] = resolve_name(grader)
+        return grader
 
     def create(self, grader_id: str, config: dict[str, Any] | None = None) -> Grader:
         """Return a grader so configured.
@@ -86,7 +92,7 @@ class Registry:
                 "requirements": _requirements(grader, grader.example()["config"]),
                 "example": grader.example(),
             }
-            for grader in self._classes.values()
+            for grader in map(self.get, self.ids())
         ]
 
     def _add(self, plug_in: EntryPoint) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import httpx
 import pytest
 
+from support import requests
 from support.examples import MIXED
 from support.grading import grade_open_chunks
 from support.http import HttpServer
@@ -28,7 +29,7 @@ HTML = {"Accept": "text/html"}
 
 
 def get(service: HttpServer, path: str, status: int = 200, **headers: str) -> Page:
-    answer = httpx.get(f"{service.url}{path}", headers=HTML | headers, timeout=30)
+    answer = requests.get(f"{service.url}{path}", headers=HTML | headers, timeout=30)
     assert answer.status_code == status, answer.text
     page = Page.of(answer.text)
     assert page.intruders() == []
@@ -37,7 +38,7 @@ def get(service: HttpServer, path: str, status: int = 200, **headers: str) -> Pa
 
 def post(service: HttpServer, path: str, key: str = "") -> httpx.Response:
     headers = {"Authorization": f"Bearer {key}"} if key else {}
-    return httpx.post(f"{service.url}{path}", headers=HTML | headers, timeout=30)
+    return requests.post(f"{service.url}{path}", headers=HTML | headers, timeout=30)
 
 
 def case(name: str, answer: str = "yes") -> dict[str, object]:
@@ -133,7 +134,7 @@ def test_the_command_on_the_page_brings_the_results(
     command = next(code.text for code in about.all("code") if code.text.startswith("curl "))
     subprocess.run(["sh", "-c", command], cwd=tmp_path, check=True, timeout=60)
     results = (tmp_path / "results.jsonl").read_bytes()
-    assert results == httpx.get(f"{service.url}{about.all('a')[0].attributes['href']}").content
+    assert results == requests.get(f"{service.url}{about.all('a')[0].attributes['href']}").content
     assert results.count(b"\n") == 30
 
 
@@ -297,7 +298,7 @@ def test_each_role_sees_and_does_what_it_may(own_server: EmbeddedServer) -> None
 
 @pytest.mark.parametrize("act", ["cancel", "retry", "delete"])
 def test_another_sites_page_cannot_act(service: HttpServer, shop: Batch, act: str) -> None:
-    answer = httpx.post(
+    answer = requests.post(
         f"{service.url}/batches/{shop.id}/{act}", headers={"Origin": "https://evil.example"}
     )
     assert answer.status_code == 403
@@ -320,7 +321,7 @@ def test_another_sites_page_cannot_act(service: HttpServer, shop: Batch, act: st
     ],
 )
 def test_a_batch_that_is_not_there_is_told_so(service: HttpServer, path: str) -> None:
-    answer = httpx.get(f"{service.url}/batches/wb_nothing{path}", headers=HTML)
+    answer = requests.get(f"{service.url}/batches/wb_nothing{path}", headers=HTML)
     assert answer.status_code == (200 if path == "/live" else 404)
     assert "wb_nothing" in answer.text
 
@@ -329,7 +330,7 @@ def test_a_batch_that_is_not_there_is_told_so(service: HttpServer, path: str) ->
     "name", ["%3Cscript%3Ealert(1)%3C%2Fscript%3E", "a%2F..%2Fb", "%00", "%E2%80%AE", "x" * 500]
 )
 def test_a_batch_id_of_any_kind_is_refused_politely(service: HttpServer, name: str) -> None:
-    answer = httpx.get(f"{service.url}/batches/{name}", headers=HTML)
+    answer = requests.get(f"{service.url}/batches/{name}", headers=HTML)
     assert answer.status_code == 404
     assert "<script>alert" not in answer.text
 

@@ -6,6 +6,7 @@ import httpx
 import orjson
 import pytest
 
+from support import requests
 from support.http import HttpServer
 from support.pages import Element, Page
 from weighbridge.embedded.server import EmbeddedServer
@@ -87,7 +88,7 @@ def test_where_keys_are_asked_for_the_page_says_which_key_a_try_takes(
     server: EmbeddedServer, http: httpx.Client
 ) -> None:
     with HttpServer(server.url, keys_required=True) as served:
-        asking = page_of(httpx.get(f"{served.url}/graders/budget", headers=AS_PAGE))
+        asking = page_of(requests.get(f"{served.url}/graders/budget", headers=AS_PAGE))
     assert "takes a key that may submit" in asking.one(id="try").text
     assert "takes a key" not in page_of(http.get("/graders/budget")).one(id="try").text
 
@@ -195,7 +196,7 @@ def test_a_grader_that_does_not_exist_is_not_found_on_a_page_that_says_which_do(
 
 def test_a_form_past_the_limit_is_refused_on_a_page(server: EmbeddedServer) -> None:
     with HttpServer(server.url, try_it_limit_bytes=10_000) as served:
-        answer = httpx.post(
+        answer = requests.post(
             f"{served.url}/graders/loop/try",
             files={"input.trace": (None, "x" * 20_000)},
             headers=AS_PAGE,

@@ -11,6 +11,7 @@ import httpx
 import orjson
 import pytest
 
+from support import requests
 from support.http import HttpServer
 from support.pages import Element, Page
 from weighbridge_producer.pages.preview import HEAD_BYTES
@@ -277,11 +278,11 @@ def test_only_who_may_submit_sees_the_form(server: EmbeddedServer) -> None:
         reader = {"Authorization": f"Bearer {served.make_key('read')}"}
         sender = {"Authorization": f"Bearer {served.make_key('submit')}"}
         for headers in ({}, reader):
-            answer = httpx.get(f"{served.url}/new", headers=AS_PAGE | headers)
+            answer = requests.get(f"{served.url}/new", headers=AS_PAGE | headers)
             assert answer.status_code == 303
             assert answer.headers["location"] == "/sign-in?next=%2Fnew"
-        assert httpx.get(f"{served.url}/new", headers=AS_PAGE | sender).status_code == 200
-        script = httpx.post(
+        assert requests.get(f"{served.url}/new", headers=AS_PAGE | sender).status_code == 200
+        script = requests.post(
             f"{served.url}/new/preview",
             headers=AS_PAGE | {"HX-Request": "true", "HX-Current-URL": f"{served.url}/new?a=b"},
         )

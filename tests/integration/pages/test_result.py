@@ -7,10 +7,10 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
-import httpx
 import orjson
 import pytest
 
+from support import requests
 from support.examples import MIXED
 from support.http import HttpServer
 from support.pages import Page
@@ -42,7 +42,9 @@ def grade(server: EmbeddedServer, worker: WorkerProcess) -> Iterator[Callable[..
 
 def get(service: HttpServer, path: str, status: int = 200, **query: object) -> Page:
     address = f"{service.url}{path}"
-    answer = httpx.get(address, params=query or None, headers={"Accept": "text/html"}, timeout=60)
+    answer = requests.get(
+        address, params=query or None, headers={"Accept": "text/html"}, timeout=60
+    )
     assert answer.status_code == status, answer.text[:3000]
     page = Page.of(answer.text)
     assert page.intruders() == []
@@ -338,7 +340,7 @@ def test_a_step_is_shown_alone(
 
 
 def test_the_case_is_answered_as_it_was_submitted(service: HttpServer, shop: Batch) -> None:
-    answer = httpx.get(
+    answer = requests.get(
         f"{service.url}/batches/{shop.id}/case", params={"custom_id": "shop-stuck-4"}
     )
     assert answer.headers["content-disposition"].startswith("attachment")
@@ -355,7 +357,7 @@ def test_the_service_answers_others_while_it_reads_the_largest_traces(
         waits = []
         while not all(each.done() for each in reading):
             began = time.monotonic()
-            assert httpx.get(f"{service.url}/healthz", timeout=30).status_code == 200
+            assert requests.get(f"{service.url}/healthz", timeout=30).status_code == 200
             waits.append(time.monotonic() - began)
         assert all(each.result() for each in reading)
     assert max(waits, default=0) < 5

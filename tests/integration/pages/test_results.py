@@ -9,6 +9,7 @@ import httpx
 import orjson
 import pytest
 
+from support import requests
 from support.examples import MIXED
 from support.http import HttpServer
 from support.pages import Page
@@ -50,7 +51,7 @@ def hostile(server: EmbeddedServer, worker: WorkerProcess) -> Iterator[Batch]:
 
 
 def get(service: HttpServer, path: str, status: int = 200) -> Page:
-    answer = httpx.get(f"{service.url}{path}", headers={"Accept": "text/html"}, timeout=30)
+    answer = requests.get(f"{service.url}{path}", headers={"Accept": "text/html"}, timeout=30)
     assert answer.status_code == status, answer.text
     page = Page.of(answer.text)
     assert page.intruders() == []
@@ -183,6 +184,6 @@ def test_a_results_raw_json_is_reached_from_its_page_whatever_its_id(
     for name in HOSTILE_IDS:
         query = httpx.QueryParams({"custom_id": name})
         href = link(get(service, f"/batches/{hostile.id}/result?{query}"), "Raw JSON of the result")
-        answer = httpx.get(f"{service.url}{href}")
+        answer = requests.get(f"{service.url}{href}")
         assert answer.status_code == 200, (name, answer.text)
         assert orjson.dumps(name) in answer.content

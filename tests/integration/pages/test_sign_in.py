@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import httpx
 import pytest
 
+from support import requests
 from support.http import HttpServer
 from support.pages import Page
 from weighbridge.embedded.server import EmbeddedServer
@@ -68,7 +69,7 @@ def test_no_script_and_no_other_site_can_have_the_cookie(
 
 def test_over_https_the_cookie_never_goes_over_plain_http(server: EmbeddedServer) -> None:
     with HttpServer(server.url, keys_required=True, trusted_proxies="127.0.0.1") as served:
-        answer = httpx.post(
+        answer = requests.post(
             f"{served.url}/sign-in",
             data={"key": served.make_key("read")},
             headers=AS_PAGE | {"X-Forwarded-Proto": "https"},
@@ -159,9 +160,9 @@ def test_a_form_that_is_too_large_is_refused(http: httpx.Client) -> None:
 
 def test_where_keys_are_off_nobody_is_asked_for_one(server: EmbeddedServer) -> None:
     with HttpServer(server.url) as served:
-        answer = httpx.get(f"{served.url}/sign-in?next=/graders", headers=AS_PAGE)
+        answer = requests.get(f"{served.url}/sign-in?next=/graders", headers=AS_PAGE)
         assert (answer.status_code, answer.headers["location"]) == (303, "/graders")
-        answer = httpx.post(f"{served.url}/sign-in", data={"key": "x"}, headers=AS_PAGE)
+        answer = requests.post(f"{served.url}/sign-in", data={"key": "x"}, headers=AS_PAGE)
         assert (answer.status_code, answer.headers["location"]) == (303, "/")
 
 

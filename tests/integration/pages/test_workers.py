@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import httpx
 import pytest
 
+from support import requests
 from support.cases import hazard_case
 from support.http import HttpServer
 from support.pages import Page
@@ -19,7 +19,7 @@ ANSWER = {"agent_response": "yes", "expected_output": True}
 
 
 def get(service: HttpServer, path: str = "/workers", status: int = 200) -> Page:
-    answer = httpx.get(f"{service.url}{path}", headers={"Accept": "text/html"}, timeout=30)
+    answer = requests.get(f"{service.url}{path}", headers={"Accept": "text/html"}, timeout=30)
     assert answer.status_code == status, answer.text
     page = Page.of(answer.text)
     assert page.intruders() == []

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import httpx
 import pytest
 
+from support import requests
 from support.http import HttpServer
 from weighbridge.store.api_keys import Role
 
@@ -46,7 +47,7 @@ def ask(
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     if method == "POST":
         options.setdefault("json", JOB)
-    return httpx.request(method, service.url + path, headers=headers, timeout=60, **options)
+    return requests.request(method, service.url + path, headers=headers, timeout=60, **options)
 
 
 def problem(answer: httpx.Response) -> str:
@@ -96,7 +97,7 @@ def test_every_route_of_the_api_but_the_public_ones_asks_for_a_key(guarded: Http
             if path in public:
                 continue
             address = re.sub(r"\{[^}]*\}", "x", path)
-            answer = httpx.request(method, guarded.url + address, timeout=60)
+            answer = requests.request(method, guarded.url + address, timeout=60)
             if answer.status_code != 401:
                 unguarded.append((method, path, answer.status_code))
     assert unguarded == []
@@ -119,7 +120,7 @@ def test_a_wrong_key_is_refused_whatever_it_looks_like(guarded: HttpServer, toke
         *guarded.service.client.store.redis.keys("wb:{fleet}:rate:*") or ["x"]
     )
     headers = {b"Authorization": b"Bearer " + token.encode("latin-1")}
-    answer = httpx.get(f"{guarded.url}/api/batches", headers=headers)
+    answer = requests.get(f"{guarded.url}/api/batches", headers=headers)
     assert answer.status_code == 401
     assert problem(answer) == "KEY_REFUSED"
 
@@ -148,7 +149,7 @@ def test_an_expired_key_opens_nothing(guarded: HttpServer) -> None:
 def test_a_key_counts_only_as_a_bearer(guarded: HttpServer, scheme: str) -> None:
     token = guarded.make_key("admin")
     headers = {"Authorization": f"{scheme} {token}".strip()}
-    answer = httpx.get(f"{guarded.url}/api/batches", headers=headers)
+    answer = requests.get(f"{guarded.url}/api/batches", headers=headers)
     assert answer.status_code == 401
 
 
@@ -186,7 +187,7 @@ def test_where_keys_are_off_everybody_on_this_machine_may_do_everything(
 def test_a_page_sends_whoever_has_no_key_to_sign_in_and_knows_the_way_back(
     guarded: HttpServer,
 ) -> None:
-    answer = httpx.get(f"{guarded.url}/workers?a=1", headers={"Accept": "text/html"})
+    answer = requests.get(f"{guarded.url}/workers?a=1", headers={"Accept": "text/html"})
     assert answer.status_code == 303
     assert answer.headers["location"] == "/sign-in?next=%2Fworkers%3Fa%3D1"
 
@@ -256,7 +257,7 @@ def test_a_store_that_does_not_answer_is_no_fault_of_the_request(tcp_server: Tcp
 
 def test_nobody_escapes_a_limit_by_naming_another_address(limited: HttpServer) -> None:
     statuses = [
-        httpx.get(
+        requests.get(
             f"{limited.url}/api/graders", headers={"X-Forwarded-For": f"203.0.113.{number}"}
         ).status_code
         for number in range(12)
@@ -268,7 +269,7 @@ def test_a_proxy_that_is_trusted_tells_who_asks(own_server: EmbeddedServer) -> N
     settings = {"rate_limit_per_minute": 5, "trusted_proxies": "127.0.0.1"}
     with HttpServer(own_server.url, keys_required=True, **settings) as service:
         statuses = {
-            httpx.get(
+            requests.get(
                 f"{service.url}/api/graders", headers={"X-Forwarded-For": f"203.0.113.{number}"}
             ).status_code
             for number in range(12)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import httpx
 import pytest
 
+from support import requests
 from support.cases import true_false_cases
 from support.grading import graded
 from support.http import HttpServer
@@ -143,11 +144,11 @@ def test_a_route_opens_to_its_role_and_to_none_below(
     guarded: HttpServer, method: str, path: str, role: Role
 ) -> None:
     url = guarded.url + address(path)
-    assert httpx.request(method, url, timeout=60).status_code == 401
+    assert requests.request(method, url, timeout=60).status_code == 401
     for has in Role:
         key = guarded.make_key(has)
-        by_header = httpx.request(method, url, headers=bearer(key), timeout=60)
-        by_cookie = httpx.request(
+        by_header = requests.request(method, url, headers=bearer(key), timeout=60)
+        by_cookie = requests.request(
             method, url, headers={"Cookie": f"weighbridge_key={key}"}, timeout=60
         )
         for answer in (by_header, by_cookie):
@@ -164,14 +165,14 @@ def test_no_route_that_changes_anything_takes_it_from_another_site(
 ) -> None:
     headers = {"Cookie": f"weighbridge_key={guarded.make_key('admin')}"}
     for foreign in ({"Origin": "http://evil.example"}, {"Sec-Fetch-Site": "cross-site"}):
-        answer = httpx.request(method, guarded.url + address(path), headers=headers | foreign)
+        answer = requests.request(method, guarded.url + address(path), headers=headers | foreign)
         assert problem(answer) == (403, "CROSS_SITE")
 
 
 @pytest.mark.parametrize("path", [path for (method, path) in ROLES if method == "GET"])
 def test_nothing_private_stays_in_a_cache(guarded: HttpServer, path: str) -> None:
     headers = bearer(guarded.make_key("admin")) | HTML
-    answer = httpx.get(guarded.url + address(path), headers=headers, timeout=60)
+    answer = requests.get(guarded.url + address(path), headers=headers, timeout=60)
     assert answer.headers["cache-control"] == "no-store"
 
 
@@ -180,8 +181,8 @@ def test_nothing_private_stays_in_a_cache(guarded: HttpServer, path: str) -> Non
 )
 def test_a_method_in_a_header_is_none(guarded: HttpServer, smuggled: str) -> None:
     headers = bearer(guarded.make_key("read")) | {smuggled: "DELETE"}
-    assert httpx.get(f"{guarded.url}/api/batches", headers=headers).status_code == 200
-    assert httpx.post(f"{guarded.url}/api/batches/x", headers=headers).status_code == 405
+    assert requests.get(f"{guarded.url}/api/batches", headers=headers).status_code == 200
+    assert requests.post(f"{guarded.url}/api/batches/x", headers=headers).status_code == 405
 
 
 # --- Keys -------------------------------------------------------------------------------------------
@@ -195,21 +196,25 @@ def test_no_log_and_no_answer_has_a_key_in_it(
         right = service.make_key("admin")
         token = f"wbk_0123456789ab_{SECRET}"
         answers = [
-            httpx.get(f"{service.url}/api/batches", headers=bearer(token)),
-            httpx.get(f"{service.url}/", headers=HTML | {"Cookie": f"weighbridge_key={token}"}),
-            httpx.post(f"{service.url}/sign-in", data={"key": token}, headers=HTML),
-            httpx.get(f"{service.url}/nowhere", headers=bearer(right)),
-            httpx.post(f"{service.url}/api/batches?grader={right}", headers=bearer(token)),
+            requests.get(f"{service.url}/api/batches", headers=bearer(token)),
+            requests.get(f"{service.url}/", headers=HTML | {"Cookie": f"weighbridge_key={token}"}),
+            requests.post(f"{service.url}/sign-in", data={"key": token}, headers=HTML),
+            requests.get(f"{service.url}/nowhere", headers=bearer(right)),
+            requests.post(f"{service.url}/api/batches?grader={right}", headers=bearer(token)),
         ]
         tcp_server.kill()
-        answers.append(httpx.get(f"{service.url}/api/batches", headers=bearer(right), timeout=60))
-        answers.append(httpx.get(f"{service.url}/api/batches", headers=bearer(token), timeout=60))
+        answers.append(
+            requests.get(f"{service.url}/api/batches", headers=bearer(right), timeout=60)
+        )
+        answers.append(
+            requests.get(f"{service.url}/api/batches", headers=bearer(token), timeout=60)
+        )
         for answer in answers:
             assert SECRET not in answer.text
             assert SECRET not in str(answer.headers)
-            assert right.rpartition("_")[2] not in answer.text
+            assert right.split("_", 2)[2] not in answer.text
         assert SECRET not in caplog.text.replace("httpx", "")
-        assert right.rpartition("_")[2] not in "".join(
+        assert right.split("_", 2)[2] not in "".join(
             record.getMessage() for record in caplog.records if record.name != "httpx"
         )
 
@@ -221,9 +226,9 @@ def test_guesses_by_header_cookie_and_form_count_together(own_server: EmbeddedSe
             token = f"wbk_0123456789ab_{number}"
             cookie = {"Cookie": f"weighbridge_key={token}"}
             statuses += [
-                httpx.get(f"{service.url}/api/batches", headers=bearer(token)).status_code,
-                httpx.get(f"{service.url}/api/batches", headers=cookie).status_code,
-                httpx.post(f"{service.url}/sign-in", data={"key": token}).status_code,
+                requests.get(f"{service.url}/api/batches", headers=bearer(token)).status_code,
+                requests.get(f"{service.url}/api/batches", headers=cookie).status_code,
+                requests.post(f"{service.url}/sign-in", data={"key": token}).status_code,
             ]
         assert set(statuses) == {401, 429}
 
@@ -316,19 +321,19 @@ def test_a_host_that_may_be_read_otherwise_is_not_answered(
 )
 def test_no_address_writes_a_header(guarded: HttpServer, service: HttpServer, path: str) -> None:
     for asked in (guarded, service):
-        answer = httpx.get(asked.url + path, headers=HTML)
+        answer = requests.get(asked.url + path, headers=HTML)
         assert answer.status_code < 500
         assert "set-cookie" not in answer.headers
 
 
 def test_no_name_of_a_file_writes_a_header_or_leaves_its_place(service: HttpServer) -> None:
     name = "../../etc/x%0d%0aSet-Cookie: a=b\u202e\x1b[2J.jsonl"
-    answer = httpx.post(
+    answer = requests.post(
         f"{service.url}/api/batches", files={"file": (name, lines_of(true_false_cases(1)))}
     )
     assert answer.status_code == 201
     assert "set-cookie" not in answer.headers
-    shown = httpx.get(service.url + answer.headers["location"]).json()["options"]["source"]
+    shown = requests.get(service.url + answer.headers["location"]).json()["options"]["source"]
     assert "/" not in shown
     assert shown.isprintable()
 
@@ -368,7 +373,7 @@ def test_no_id_reaches_another_key_of_the_store(own_server: EmbeddedServer) -> N
 def test_a_place_that_nobody_gave_leads_nowhere(
     service: HttpServer, large: str, cursor: str, form: str
 ) -> None:
-    answer = httpx.get(
+    answer = requests.get(
         f"{service.url}/api/batches/{large}/results",
         params={"cursor": cursor, "format": form},
         timeout=60,
@@ -378,8 +383,10 @@ def test_a_place_that_nobody_gave_leads_nowhere(
 
 def test_a_place_in_one_batch_is_none_in_another(service: HttpServer, large: str) -> None:
     other = graded(service, true_false_cases(3))
-    cursor = httpx.get(f"{service.url}/api/batches/{large}/results?limit=7").json()["next_cursor"]
-    answer = httpx.get(f"{service.url}/api/batches/{other}/results", params={"cursor": cursor})
+    cursor = requests.get(f"{service.url}/api/batches/{large}/results?limit=7").json()[
+        "next_cursor"
+    ]
+    answer = requests.get(f"{service.url}/api/batches/{other}/results", params={"cursor": cursor})
     assert problem(answer) == (410, "STALE_CURSOR")
 
 
@@ -401,8 +408,8 @@ def test_what_cases_say_stays_within_its_json(service: HttpServer) -> None:
         for number, text in enumerate(INJECTIONS)
     ]
     batch = graded(service, cases, "?grader=string-match")
-    page = httpx.get(f"{service.url}/api/batches/{batch}/results").json()
-    stream = httpx.get(f"{service.url}/api/batches/{batch}/results?format=ndjson").content
+    page = requests.get(f"{service.url}/api/batches/{batch}/results").json()
+    stream = requests.get(f"{service.url}/api/batches/{batch}/results?format=ndjson").content
     told = [json.loads(line) for line in stream.split(b"\n") if line]
     assert page["results"] == told
     assert page["next_cursor"] is None
@@ -424,7 +431,7 @@ def test_no_browser_takes_what_was_submitted_for_a_page(service: HttpServer) -> 
         f"/api/batches/{batch}/events",
         f"/api/batches/{batch}",
     ):
-        answer = httpx.get(service.url + path, headers=HTML, timeout=60)
+        answer = requests.get(service.url + path, headers=HTML, timeout=60)
         assert answer.status_code == 200
         kind = answer.headers["content-type"].partition(";")[0]
         assert kind in {"application/json", "application/x-ndjson", "text/event-stream"}
@@ -435,7 +442,7 @@ def test_no_browser_takes_what_was_submitted_for_a_page(service: HttpServer) -> 
 
 def test_no_address_method_or_name_makes_metrics_grow(service: HttpServer) -> None:
     def names() -> set[str]:
-        told = httpx.get(f"{service.url}/metrics").text
+        told = requests.get(f"{service.url}/metrics").text
         return {line.rpartition(" ")[0] for line in told.splitlines() if not line.startswith("#")}
 
     with httpx.Client(base_url=service.url) as client:
@@ -456,12 +463,12 @@ def test_an_upload_that_names_another_batch_to_go_on_with_changes_nothing_of_it(
     service: HttpServer,
 ) -> None:
     batch = graded(service, true_false_cases(3))
-    before = httpx.get(f"{service.url}/api/batches/{batch}").json()
-    answer = httpx.post(
+    before = requests.get(f"{service.url}/api/batches/{batch}").json()
+    answer = requests.post(
         f"{service.url}/api/batches?resume={batch}",
         content=lines_of(true_false_cases(9)),
         headers=NDJSON,
         timeout=60,
     )
     assert 400 <= answer.status_code < 500
-    assert httpx.get(f"{service.url}/api/batches/{batch}").json() == before
+    assert requests.get(f"{service.url}/api/batches/{batch}").json() == before

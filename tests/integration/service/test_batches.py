@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import httpx
 import pytest
 
+from support import requests
 from support.cases import hazard_case, true_false_cases
 from support.http import HttpServer
 from support.uploads import lines_of, problem, upload
@@ -46,7 +46,7 @@ class TestListing:
             listed, cursor = [], ""
             while cursor is not None:
                 query = {"limit": 3} | ({"cursor": cursor} if cursor else {})
-                page = httpx.get(f"{service.url}/api/batches", params=query).json()
+                page = requests.get(f"{service.url}/api/batches", params=query).json()
                 assert len(page["batches"]) <= 3
                 listed += [batch["batch_id"] for batch in page["batches"]]
                 cursor = page["next_cursor"]
@@ -55,10 +55,10 @@ class TestListing:
     def test_a_cursor_holds_when_its_batch_is_deleted(self, own_server: EmbeddedServer) -> None:
         with HttpServer(own_server.url) as service:
             made = sorted((submitted(service) for _ in range(4)), reverse=True)
-            page = httpx.get(f"{service.url}/api/batches", params={"limit": 2}).json()
+            page = requests.get(f"{service.url}/api/batches", params={"limit": 2}).json()
             assert page["next_cursor"] == made[1]
-            assert httpx.delete(f"{service.url}/api/batches/{made[1]}").status_code == 204
-            rest = httpx.get(f"{service.url}/api/batches", params={"cursor": made[1]}).json()
+            assert requests.delete(f"{service.url}/api/batches/{made[1]}").status_code == 204
+            rest = requests.get(f"{service.url}/api/batches", params={"cursor": made[1]}).json()
         assert [batch["batch_id"] for batch in rest["batches"]] == made[2:]
 
     def test_batches_of_one_second_are_each_listed_once(self, own_server: EmbeddedServer) -> None:
@@ -82,7 +82,7 @@ class TestListing:
     ) -> None:
         body = lines_of(true_false_cases(2))
         upload(service.url, body, '?source=seven.jsonl&metadata={"run":"7"}')
-        listed = httpx.get(f"{service.url}/api/batches", params={"limit": 200}).json()["batches"]
+        listed = requests.get(f"{service.url}/api/batches", params={"limit": 200}).json()["batches"]
         assert ("seven.jsonl", {"run": "7"}) in [(b["source"], b["metadata"]) for b in listed]
 
     @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ class TestListing:
     def test_what_makes_no_sense_is_refused(
         self, service: HttpServer, query: str, status: int
     ) -> None:
-        answer = httpx.get(f"{service.url}/api/batches?{query}")
+        answer = requests.get(f"{service.url}/api/batches?{query}")
         assert problem(answer)[0] == status
 
 
@@ -110,7 +110,7 @@ class TestLooking:
         body = lines_of([*true_false_cases(9), hazard_case("bad", "no-such-grader")])
         batch = client.batch(upload(service.url, body, "?grader=loop").json()["batch_id"])
         state = batch.wait(30)
-        shown = httpx.get(f"{service.url}/api/batches/{batch.id}").json()
+        shown = requests.get(f"{service.url}/api/batches/{batch.id}").json()
         assert shown["counts"] == {
             "total": 10,
             "graded": 9,
@@ -159,13 +159,13 @@ class TestLooking:
     def test_what_is_no_batch_is_not_found_whatever_it_looks_like(
         self, service: HttpServer, batch: str, method: str, rest: str
     ) -> None:
-        answer = httpx.request(method, f"{service.url}/api/batches/{batch}{rest}")
+        answer = requests.request(method, f"{service.url}/api/batches/{batch}{rest}")
         status, _ = problem(answer)
         assert status in ({404, 410} if "ffffffff" in batch else {404, 405})
 
     def test_an_expired_batch_says_so(self, service: HttpServer) -> None:
         gone = new_batch_id(1_000_000_000, 10)
-        answer = httpx.get(f"{service.url}/api/batches/{gone}")
+        answer = requests.get(f"{service.url}/api/batches/{gone}")
         assert problem(answer) == (410, "BATCH_EXPIRED")
 
 
@@ -177,33 +177,33 @@ class TestEnding:
         with HttpServer(own_server.url) as service:
             batch = submitted(service, 200)  # nobody is there to grade it
             path = f"{service.url}/api/batches/{batch}"
-            early = httpx.post(f"{path}/retry")
+            early = requests.post(f"{path}/retry")
             assert problem(early) == (409, "BATCH_ERROR")
-            cancelled = httpx.post(f"{path}/cancel").json()
+            cancelled = requests.post(f"{path}/cancel").json()
             assert (cancelled["status"], cancelled["counts"]["cancelled"]) == ("cancelled", 200)
-            assert httpx.post(f"{path}/cancel").json() == cancelled
+            assert requests.post(f"{path}/cancel").json() == cancelled
             start_worker(own_server.url)
-            retried = httpx.post(f"{path}/retry").json()
+            retried = requests.post(f"{path}/retry").json()
             assert (retried["retried"], retried["epoch"]) == (200, 1)
-            eventually(lambda: httpx.get(path).json()["status"] == "completed")
-            assert httpx.get(path).json()["counts"]["graded"] == 200
-            assert httpx.post(f"{path}/retry").json()["retried"] == 0
-            deleted = httpx.delete(path)
+            eventually(lambda: requests.get(path).json()["status"] == "completed")
+            assert requests.get(path).json()["counts"]["graded"] == 200
+            assert requests.post(f"{path}/retry").json()["retried"] == 0
+            deleted = requests.delete(path)
             assert (deleted.status_code, deleted.content) == (204, b"")
-            assert problem(httpx.get(path)) == (404, "BATCH_NOT_FOUND")
-            assert problem(httpx.delete(path)) == (404, "BATCH_NOT_FOUND")
+            assert problem(requests.get(path)) == (404, "BATCH_NOT_FOUND")
+            assert problem(requests.delete(path)) == (404, "BATCH_NOT_FOUND")
 
     def test_a_batch_that_the_server_has_lost_is_gone(self, own_server: EmbeddedServer) -> None:
         with HttpServer(own_server.url) as service:
             batch = submitted(service)
             service.service.client.store.redis.flushall()
-            answer = httpx.get(f"{service.url}/api/batches/{batch}")
+            answer = requests.get(f"{service.url}/api/batches/{batch}")
         assert problem(answer) == (410, "BATCH_LOST")
 
 
 def test_an_address_tells_every_method_that_it_takes(service: HttpServer) -> None:
     allowed = {
-        path: httpx.put(f"{service.url}{path}").headers["allow"]
+        path: requests.put(f"{service.url}{path}").headers["allow"]
         for path in ("/api/batches", "/api/batches/x", "/api/batches/x/results/a/b", "/healthz")
     }
     assert allowed == {

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import httpx
+from support import requests
 
 if TYPE_CHECKING:
     from support.http import HttpServer
@@ -17,7 +17,7 @@ DOCS = Path(__file__).resolve().parents[3] / "docs/how-to/http.md"
 def test_every_route_of_the_openapi_document_stands_in_the_table_of_requests(
     service: HttpServer,
 ) -> None:
-    document = httpx.get(f"{service.url}/api/openapi.json", timeout=60).json()
+    document = requests.get(f"{service.url}/api/openapi.json", timeout=60).json()
     table = DOCS.read_text().partition("\n## ")[0]
     told = {
         (method, re.sub(r"\{[^}]*id\}", "{}", path).replace("{name}", "{}"))

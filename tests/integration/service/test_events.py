@@ -12,6 +12,7 @@ import httpx
 import orjson
 import pytest
 
+from support import requests
 from support.cases import hazard_case, true_false_cases
 from support.http import HttpServer
 from support.uploads import lines_of, problem, upload
@@ -52,7 +53,7 @@ def events(service: HttpServer, batch: str, seen: str = "") -> list[Event]:
     """Return every event to the end."""
     headers = {"Last-Event-ID": seen} if seen else {}
     address = f"{service.url}/api/batches/{batch}/events"
-    with httpx.stream("GET", address, headers=headers, timeout=60) as answer:
+    with requests.stream("GET", address, headers=headers, timeout=60) as answer:
         assert answer.status_code == 200
         assert answer.headers["content-type"].startswith("text/event-stream")
         return list(events_of(answer))
@@ -92,7 +93,7 @@ class TestTelling:
         assert [event.name for event in events(service, batch, last.mark)] == ["end"]
         assert [event.name for event in events(service, batch, "another")] == ["counts", "end"]
         # An EventSource takes this for no reason to ask again.
-        answer = httpx.get(
+        answer = requests.get(
             f"{service.url}/api/batches/{batch}/events", headers={"Last-Event-ID": end.mark}
         )
         assert (answer.status_code, answer.content) == (204, b"")
@@ -101,7 +102,7 @@ class TestTelling:
         store = service.service.client
         batch = store.open("cases", ())
         address = f"{service.url}/api/batches/{batch.id}/events"
-        with httpx.stream("GET", address, timeout=60) as answer:
+        with requests.stream("GET", address, timeout=60) as answer:
             told = events_of(answer)
             assert next(told).name == "counts"
             batch.delete()
@@ -114,7 +115,7 @@ class TestTelling:
         monkeypatch.setattr(live_batches, "HEARTBEAT_SECONDS", 0.1)
         batch = client.open("cases", ())
         address = f"{service.url}/api/batches/{batch.id}/events"
-        with httpx.stream("GET", address, timeout=60) as answer:
+        with requests.stream("GET", address, timeout=60) as answer:
             lines = answer.iter_lines()
             assert [line for line, _ in zip(lines, range(20), strict=False)].count(":") > 3
 
@@ -153,14 +154,14 @@ class TestListeners:
         with HttpServer(server.url, listeners_at_once=2) as service:
             address = f"{service.url}/api/batches/{batch.id}/events"
             follow = f"{service.url}/api/batches/{batch.id}/results?format=ndjson&follow=true"
-            with httpx.stream("GET", address) as one, httpx.stream("GET", address) as two:
+            with requests.stream("GET", address) as one, requests.stream("GET", address) as two:
                 both = events_of(one), events_of(two)
                 assert [next(told).name for told in both] == ["counts", "counts"]
-                assert problem(httpx.get(address)) == (503, "TOO_MANY_LISTENERS")
-                assert problem(httpx.get(follow)) == (503, "TOO_MANY_LISTENERS")
+                assert problem(requests.get(address)) == (503, "TOO_MANY_LISTENERS")
+                assert problem(requests.get(follow)) == (503, "TOO_MANY_LISTENERS")
             # Those that hang up make room.
             eventually(lambda: not service.service.live.listeners)
-            with httpx.stream("GET", address) as three:
+            with requests.stream("GET", address) as three:
                 assert three.status_code == 200
 
     def test_nobody_looks_at_a_batch_that_nobody_listens_to(
@@ -169,7 +170,7 @@ class TestListeners:
         batch = client.open("cases", ())
         with HttpServer(server.url) as service:
             address = f"{service.url}/api/batches/{batch.id}/events"
-            with httpx.stream("GET", address) as answer:
+            with requests.stream("GET", address) as answer:
                 told = events_of(answer)
                 assert next(told).name == "counts"
                 assert service.service.live.batches == {batch.id}
@@ -216,7 +217,7 @@ class TestListeners:
         with HttpServer(tcp_server.url) as service:
             batch = service.service.client.open("cases", ())
             address = f"{service.url}/api/batches/{batch.id}/events"
-            with httpx.stream("GET", address, timeout=60) as answer:
+            with requests.stream("GET", address, timeout=60) as answer:
                 told = events_of(answer)
                 assert next(told).name == "counts"
                 tcp_server.kill()
@@ -231,7 +232,7 @@ class TestListeners:
         store = service.service.client.store
         batch = service.service.client.open("cases", ())
         address = f"{service.url}/api/batches/{batch.id}/events"
-        with httpx.stream("GET", address, timeout=60) as answer:
+        with requests.stream("GET", address, timeout=60) as answer:
             told = events_of(answer)
             assert next(told).name == "counts"
             store.redis.hset(key(batch.id, "meta"), "lines", "many")

@@ -10,6 +10,7 @@ import orjson
 import psutil
 import pytest
 
+from support import requests
 from support.http import HttpServer, ServeProcess
 from support.waiting import eventually
 from support.workers import environment
@@ -40,14 +41,14 @@ def hazardous(server: EmbeddedServer) -> Iterator[ServeProcess]:
 
 def grade(url: str, grader: str, body: bytes | dict[str, object]) -> httpx.Response:
     content = body if isinstance(body, bytes) else orjson.dumps(body)
-    return httpx.post(f"{url}/api/graders/{grader}/grade", content=content, timeout=60)
+    return requests.post(f"{url}/api/graders/{grader}/grade", content=content, timeout=60)
 
 
 # --- The catalogue ----------------------------------------------------------------------------------
 
 
 def test_the_catalogue_has_every_grader_with_what_describes_it(service: HttpServer) -> None:
-    answer = httpx.get(f"{service.url}/api/graders")
+    answer = requests.get(f"{service.url}/api/graders")
     assert answer.status_code == 200
     assert answer.headers["content-type"] == "application/json"
     [name] = answer.json()
@@ -67,15 +68,15 @@ def test_the_catalogue_has_every_grader_with_what_describes_it(service: HttpServ
 
 
 def test_one_grader_is_as_it_is_in_the_catalogue(service: HttpServer) -> None:
-    for grader in httpx.get(f"{service.url}/api/graders").json()["graders"]:
-        assert httpx.get(f"{service.url}/api/graders/{grader['id']}").json() == grader
+    for grader in requests.get(f"{service.url}/api/graders").json()["graders"]:
+        assert requests.get(f"{service.url}/api/graders/{grader['id']}").json() == grader
 
 
 def test_a_grader_that_nobody_knows_is_not_found_and_the_known_ones_are_named(
     service: HttpServer,
 ) -> None:
     for answer in (
-        httpx.get(f"{service.url}/api/graders/budgt"),
+        requests.get(f"{service.url}/api/graders/budgt"),
         grade(service.url, "budgt", {"inputs": {}}),
     ):
         assert answer.status_code == 404
@@ -88,7 +89,7 @@ def test_a_grader_that_nobody_knows_is_not_found_and_the_known_ones_are_named(
 
 @pytest.mark.parametrize("grader", default_registry().ids())
 def test_a_graders_own_example_is_graded_as_in_a_batch(service: HttpServer, grader: str) -> None:
-    example = httpx.get(f"{service.url}/api/graders/{grader}").json()["example"]
+    example = requests.get(f"{service.url}/api/graders/{grader}").json()["example"]
     job = {"inputs": example["inputs"], "config": example["config"]}
     answer = grade(service.url, grader, job)
     assert answer.status_code == 200, answer.text
@@ -182,7 +183,7 @@ def test_a_body_over_the_limit_is_refused_before_all_of_it_is_read(service: Http
             yield b" " * (1 << 20)
 
     try:
-        answer = httpx.post(
+        answer = requests.post(
             f"{service.url}/api/graders/string-match/grade", content=endless(), timeout=60
         )
     except httpx.TransportError:
@@ -196,7 +197,7 @@ def test_a_body_over_the_limit_is_refused_before_all_of_it_is_read(service: Http
 def test_who_sends_a_little_too_much_hears_why(service: HttpServer) -> None:
     limit = service.service.settings.try_it_limit_bytes
     for content in (b" " * 2 * limit, iter([b" " * limit] * 3)):
-        answer = httpx.post(
+        answer = requests.post(
             f"{service.url}/api/graders/string-match/grade", content=content, timeout=60
         )
         assert answer.status_code == 413
@@ -227,12 +228,12 @@ def test_a_pattern_that_would_take_for_ever_takes_no_longer_than_a_job_may(
             {"id": "1", "type": "tool", "name": "find", "arguments": {"text": "a" * 50_000 + "!"}}
         ]
     }
-    example = httpx.get(f"{service.url}/api/graders/tool-schema").json()["example"]
+    example = requests.get(f"{service.url}/api/graders/tool-schema").json()["example"]
     job = {"inputs": {"trace": {**trace}}, "config": {**(example["config"] or {}), "tools": tools}}
-    answer = httpx.post(f"{service.url}/api/graders/tool-schema/grade", json=job, timeout=30)
+    answer = requests.post(f"{service.url}/api/graders/tool-schema/grade", json=job, timeout=30)
     assert answer.status_code in {200, 422}
     assert answer.elapsed.total_seconds() < 10
-    assert httpx.get(f"{service.url}/healthz").status_code == 200
+    assert requests.get(f"{service.url}/healthz").status_code == 200
 
 
 # --- Graders that do what graders must not ----------------------------------------------------------

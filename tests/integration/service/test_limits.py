@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import httpx
 import pytest
 
+from support import requests
 from support.http import HttpServer
 from support.uploads import NDJSON, HalfUpload, problem
 from support.waiting import eventually
@@ -135,7 +136,7 @@ def key_of(guarded: HttpServer, project: str, role: str = "submit") -> dict[str,
 
 def submit(guarded: HttpServer, key: dict[str, str]) -> httpx.Response:
     address = f"{guarded.url}/api/batches?grader=string-match"
-    return httpx.post(address, content=LINE, headers=NDJSON | key, timeout=60)
+    return requests.post(address, content=LINE, headers=NDJSON | key, timeout=60)
 
 
 def test_uploads_that_only_begin_leave_room_for_another_project(guarded: HttpServer) -> None:
@@ -159,7 +160,7 @@ def test_listeners_of_one_project_leave_room_for_another(guarded: HttpServer) ->
 
         def listen(batch: str, key: dict[str, str]) -> int:
             address = f"{guarded.url}/api/batches/{batch}/events"
-            stream = httpx.stream("GET", address, headers=key, timeout=60)
+            stream = requests.stream("GET", address, headers=key, timeout=60)
             return stack.enter_context(stream).status_code
 
         assert [listen(theirs, greedy) for _ in range(6)] == [200] * 4 + [503] * 2
@@ -174,11 +175,11 @@ def test_slow_trials_of_one_project_do_not_hold_up_another(guarded: HttpServer) 
         stack.enter_context(hog.take("greedy"))
         began = time.monotonic()
         address = f"{guarded.url}/api/graders/string-match/grade"
-        answer = httpx.post(address, json=ENDLESS, headers=modest, timeout=60)
+        answer = requests.post(address, json=ENDLESS, headers=modest, timeout=60)
         assert answer.status_code == 200
         assert time.monotonic() - began < 30
         with pytest.raises(httpx.ReadTimeout):
-            httpx.post(address, json=ENDLESS, headers=greedy, timeout=1)
+            requests.post(address, json=ENDLESS, headers=greedy, timeout=1)
     eventually(lambda: hog.taken == 0, 20, "the trials' end")
 
 
@@ -188,10 +189,10 @@ def test_large_lines_of_an_upload_take_turns(server: EmbeddedServer) -> None:
         address = f"{service.url}/api/batches?grader=string-match"
         held = [service.service.large_lines.take("default") for _ in range(2)]
         with pytest.raises(httpx.ReadTimeout):
-            httpx.post(address, content=large, headers=NDJSON, timeout=2)
+            requests.post(address, content=large, headers=NDJSON, timeout=2)
         assert submit(service, {}).status_code == 201
         held[0].release()
-        assert httpx.post(address, content=large, headers=NDJSON, timeout=60).status_code == 201
+        assert requests.post(address, content=large, headers=NDJSON, timeout=60).status_code == 201
         held[1].release()
         eventually(lambda: service.service.large_lines.taken == 0, 20, "the turns' end")
 
@@ -210,11 +211,11 @@ def test_a_project_that_has_all_it_may_store_takes_no_more_until_it_deletes(
         assert submit(service, other).status_code == 201
         for answer in held:
             address = f"{service.url}/api/batches/{answer.json()['batch_id']}"
-            assert httpx.delete(address, headers=full, timeout=60).status_code == 204
+            assert requests.delete(address, headers=full, timeout=60).status_code == 204
 
 
 def test_a_request_for_the_head_of_an_answer_gives_its_turn_back(server: EmbeddedServer) -> None:
     with HttpServer(server.url) as service:
         address = f"{service.url}/api/batches/{submit(service, {}).json()['batch_id']}/cases/a"
-        assert httpx.head(address, timeout=60).status_code == 200
+        assert requests.head(address, timeout=60).status_code == 200
         eventually(lambda: service.service.reads.taken == 0, 20, "the turn's end")

@@ -10,11 +10,11 @@ import threading
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Self
 
-import httpx
 import orjson
 import psutil
 import pytest
 
+from support import requests
 from support.http import ServeProcess
 from support.uploads import NDJSON
 from support.waiting import eventually
@@ -78,7 +78,7 @@ def large_case(seed: int) -> bytes:
 
 def submit(served: ServeProcess, body: bytes) -> str:
     address = f"{served.url}/api/batches?grader=string-match"
-    return httpx.post(address, content=body, headers=NDJSON, timeout=100).json()["batch_id"]
+    return requests.post(address, content=body, headers=NDJSON, timeout=100).json()["batch_id"]
 
 
 def unread(served: ServeProcess, path: str) -> socket.socket:
@@ -93,17 +93,17 @@ def test_many_who_ask_for_one_large_case_and_do_not_read_take_little(
     served: ServeProcess,
 ) -> None:
     path = f"/api/batches/{submit(served, large_case(1))}/cases/c1"
-    assert len(httpx.get(served.url + path, timeout=60).content) > CASE_BYTES
+    assert len(requests.get(served.url + path, timeout=60).content) > CASE_BYTES
     with Growth(served.pid) as growth:
         with ExitStack() as stack:
             for _ in range(CLIENTS):
                 stack.callback(unread(served, path).close)
             eventually(lambda: growth.most > CASE_BYTES, 30, "the first answers")
-            assert httpx.get(f"{served.url}/api/batches", timeout=60).status_code == 200
+            assert requests.get(f"{served.url}/api/batches", timeout=60).status_code == 200
             threading.Event().wait(5.0)  # all have been served that will be
         assert growth.most < GROWTH_BYTES
         eventually(lambda: growth.now() < KEPT_BYTES, 30, "memory given back")
-    assert len(httpx.get(served.url + path, timeout=60).content) > CASE_BYTES
+    assert len(requests.get(served.url + path, timeout=60).content) > CASE_BYTES
 
 
 def test_uploads_of_large_lines_give_their_memory_back(served: ServeProcess) -> None:

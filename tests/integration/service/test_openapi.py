@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import httpx
 import pytest
 
+from support import requests
 from support.cases import true_false_cases
 from support.http import HttpServer
 from support.uploads import lines_of, upload
@@ -73,7 +74,7 @@ def graded(service: HttpServer, key: str) -> str:
 
 
 def document_of(service: HttpServer) -> dict[str, Any]:
-    document: dict[str, Any] = httpx.get(f"{service.url}/api/openapi.json", timeout=60).json()
+    document: dict[str, Any] = requests.get(f"{service.url}/api/openapi.json", timeout=60).json()
     return document
 
 
@@ -109,7 +110,7 @@ def test_the_document_says_what_takes_a_key(guarded: HttpServer) -> None:
     open_to_all = set()
     for path, methods in document["paths"].items():
         for method, operation in methods.items():
-            answer = httpx.request(method, guarded.url + path, timeout=60)
+            answer = requests.request(method, guarded.url + path, timeout=60)
             if answer.status_code != 401:
                 open_to_all.add(path)
             assert ("security" in operation) == (answer.status_code == 401), (method, path)
@@ -122,10 +123,10 @@ def test_what_the_address_says_holds_beside_a_form_too(guarded: HttpServer) -> N
     files = {"file": ("cases.jsonl", lines_of(true_false_cases(1)))}
 
     def submitted(query: str) -> httpx.Response:
-        return httpx.post(f"{guarded.url}/api/batches?{query}", files=files, headers=headers)
+        return requests.post(f"{guarded.url}/api/batches?{query}", files=files, headers=headers)
 
     assert submitted("framed=null").status_code == 422
     assert submitted("gradr=loop").status_code == 422
     batch = submitted("grader=true-false").json()["batch_id"]
-    options = httpx.get(f"{guarded.url}/api/batches/{batch}", headers=headers).json()["options"]
+    options = requests.get(f"{guarded.url}/api/batches/{batch}", headers=headers).json()["options"]
     assert [spec["grader"] for spec in options["graders"]] == ["true-false"]

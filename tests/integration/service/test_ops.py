@@ -13,6 +13,7 @@ import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from support import requests
 from support.http import HttpServer
 from support.waiting import eventually
 
@@ -38,7 +39,7 @@ def service(own_server: EmbeddedServer) -> Iterator[HttpServer]:
 
 def metrics(service: HttpServer) -> dict[str, dict[tuple[str, ...], float]]:
     """Return every sample by its name and label values."""
-    answer = httpx.get(f"{service.url}/metrics")
+    answer = requests.get(f"{service.url}/metrics")
     assert answer.status_code == 200
     assert answer.headers["content-type"].startswith("text/plain; version=0.0.4")
     found: dict[str, dict[tuple[str, ...], float]] = {}
@@ -50,10 +51,10 @@ def metrics(service: HttpServer) -> dict[str, dict[tuple[str, ...], float]]:
 
 def test_it_lives_without_the_store_and_is_ready_only_with_it(tcp_server: TcpServer) -> None:
     with HttpServer(tcp_server.url) as service:
-        assert httpx.get(f"{service.url}/readyz").json() == {"status": "ok"}
+        assert requests.get(f"{service.url}/readyz").json() == {"status": "ok"}
         tcp_server.kill()
-        assert httpx.get(f"{service.url}/healthz").json() == {"status": "ok"}
-        answer = httpx.get(f"{service.url}/readyz", timeout=30)
+        assert requests.get(f"{service.url}/healthz").json() == {"status": "ok"}
+        answer = requests.get(f"{service.url}/readyz", timeout=30)
         assert answer.status_code == 503
         assert answer.json()["code"] == "REDIS_UNAVAILABLE"
         assert answer.elapsed.total_seconds() < 5
@@ -63,15 +64,15 @@ def test_requests_are_counted_by_route_and_never_by_what_is_in_an_address(
     service: HttpServer,
 ) -> None:
     for secret in ("geheim-1", "geheim-2", "%22"):
-        httpx.get(f"{service.url}/api/graders/{secret}")
-        httpx.get(f"{service.url}/{secret}")
-        httpx.get(f"{service.url}/healthz", headers={"Host": secret})
-        httpx.request("MKCOL", f"{service.url}/{secret}")
-    httpx.head(f"{service.url}/api/graders")
-    text = httpx.get(f"{service.url}/metrics").text
+        requests.get(f"{service.url}/api/graders/{secret}")
+        requests.get(f"{service.url}/{secret}")
+        requests.get(f"{service.url}/healthz", headers={"Host": secret})
+        requests.request("MKCOL", f"{service.url}/{secret}")
+    requests.head(f"{service.url}/api/graders")
+    text = requests.get(f"{service.url}/metrics").text
     assert "geheim" not in text
-    requests = metrics(service)["weighbridge_http_requests_total"]
-    by_route = {labels: int(count) for labels, count in requests.items()}
+    counted = metrics(service)["weighbridge_http_requests_total"]
+    by_route = {labels: int(count) for labels, count in counted.items()}
     assert by_route[("GET", "/api/graders/{grader_id}", "404")] == 3
     assert by_route[("GET", "none", "404")] == 3
     assert by_route[("GET", "none", "421")] == 3
@@ -80,7 +81,7 @@ def test_requests_are_counted_by_route_and_never_by_what_is_in_an_address(
 
 
 def test_request_times_are_a_histogram(service: HttpServer) -> None:
-    httpx.get(f"{service.url}/healthz")
+    requests.get(f"{service.url}/healthz")
     found = metrics(service)
     assert found["weighbridge_http_request_seconds_count"][("GET", "/healthz")] == 1
     assert 0 < found["weighbridge_http_request_seconds_sum"][("GET", "/healthz")] < 10
@@ -112,13 +113,13 @@ def test_the_work_on_the_store_is_measured(service: HttpServer, start_worker: St
 
 def test_metrics_ask_for_a_key_where_keys_are_required(own_server: EmbeddedServer) -> None:
     with HttpServer(own_server.url, keys_required=True) as service:
-        assert httpx.get(f"{service.url}/metrics").status_code == 401
+        assert requests.get(f"{service.url}/metrics").status_code == 401
         headers = {"Authorization": f"Bearer {service.make_key('read')}"}
-        assert httpx.get(f"{service.url}/metrics", headers=headers).status_code == 200
+        assert requests.get(f"{service.url}/metrics", headers=headers).status_code == 200
 
 
 def test_the_description_of_the_api_is_whole(service: HttpServer) -> None:
-    document = httpx.get(f"{service.url}/api/openapi.json").json()
+    document = requests.get(f"{service.url}/api/openapi.json").json()
     assert document["openapi"].startswith("3.")
     assert {"/api/graders", "/api/batches", "/healthz", "/readyz", "/metrics"} <= set(
         document["paths"]
@@ -150,7 +151,7 @@ def test_a_service_that_ends_lets_a_request_end_that_it_is_answering(
 
         def ask() -> None:
             address = f"{service.url}/api/graders/string-match/grade"
-            answers.append(httpx.post(address, content=slowly(), timeout=60))
+            answers.append(requests.post(address, content=slowly(), timeout=60))
 
         asking = threading.Thread(target=ask)
         asking.start()
@@ -179,14 +180,14 @@ def test_a_connection_that_never_says_what_it_wants_is_closed(
 @pytest.mark.slow
 def test_a_store_that_is_silent_keeps_nobody_waiting_for_long(tcp_server: TcpServer) -> None:
     with HttpServer(tcp_server.url) as service:
-        assert httpx.get(f"{service.url}/readyz").status_code == 200
+        assert requests.get(f"{service.url}/readyz").status_code == 200
         os.kill(tcp_server.pid, signal.SIGSTOP)
         try:
-            answer = httpx.get(f"{service.url}/readyz", timeout=60)
-            assert httpx.get(f"{service.url}/healthz").status_code == 200
+            answer = requests.get(f"{service.url}/readyz", timeout=60)
+            assert requests.get(f"{service.url}/healthz").status_code == 200
         finally:
             os.kill(tcp_server.pid, signal.SIGCONT)
         assert answer.status_code == 503
         assert answer.json()["code"] == "REDIS_UNAVAILABLE"
         assert answer.elapsed.total_seconds() < 30
-        assert httpx.get(f"{service.url}/readyz", timeout=60).status_code == 200
+        assert requests.get(f"{service.url}/readyz", timeout=60).status_code == 200

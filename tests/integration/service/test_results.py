@@ -9,6 +9,7 @@ import httpx
 import orjson
 import pytest
 
+from support import requests
 from support.cases import hazard_case, true_false_cases
 from support.grading import grade_open_chunks
 from support.http import HttpServer
@@ -63,7 +64,7 @@ def pages(address: str, query: dict[str, Any]) -> list[dict[str, Any]]:
     cursor: str | None = ""
     while cursor is not None:
         asked = query | ({"cursor": cursor} if cursor else {})
-        page = httpx.get(address, params=asked, timeout=60).json()
+        page = requests.get(address, params=asked, timeout=60).json()
         full = len(page["results"]) == query["limit"]
         assert full or not page["complete"] or page["next_cursor"] is None
         found += page["results"]
@@ -72,7 +73,7 @@ def pages(address: str, query: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def stream(address: str, **query: object) -> list[dict[str, Any]]:
-    answer = httpx.get(address, params=query, headers={"Accept": "application/x-ndjson"})
+    answer = requests.get(address, params=query, headers={"Accept": "application/x-ndjson"})
     assert answer.headers["content-type"] == "application/x-ndjson"
     assert answer.content.endswith(b"\n") or not answer.content
     return [orjson.loads(line) for line in answer.content.splitlines()]
@@ -133,21 +134,21 @@ class TestPages:
     def test_what_makes_no_sense_is_refused(
         self, results: str, query: str, status: int, code: str
     ) -> None:
-        assert problem(httpx.get(f"{results}?{query}")) == (status, code)
+        assert problem(requests.get(f"{results}?{query}")) == (status, code)
 
 
 class TestOneCase:
     @pytest.mark.parametrize("custom_id", ODD_IDS)
     def test_it_is_found_whatever_its_id(self, results: str, custom_id: str) -> None:
-        answer = httpx.get(f"{results}/{in_path(custom_id)}")
+        answer = requests.get(f"{results}/{in_path(custom_id)}")
         assert ids(answer.json()["results"]) == [custom_id]
 
     def test_every_label_is_given_or_the_one_asked_for(self, results: str) -> None:
-        found = httpx.get(f"{results}/both").json()["results"]
+        found = requests.get(f"{results}/both").json()["results"]
         assert sorted(result["label"] for result in found) == ["exact", "true-false"]
-        (only,) = httpx.get(f"{results}/both?label=exact").json()["results"]
+        (only,) = requests.get(f"{results}/both?label=exact").json()["results"]
         assert only["grader"] == "string-match"
-        answer = httpx.get(f"{results}/both?label=loop")
+        answer = requests.get(f"{results}/both?label=loop")
         assert problem(answer) == (404, "NO_SUCH_RESULT")
         assert "exact" in answer.json()["hint"]
 
@@ -155,12 +156,12 @@ class TestOneCase:
         "custom_id", ["c1000", "", "%00", "%ff", "x" * 5000, "%2e%2e%2fc1", "{}"]
     )
     def test_an_unknown_id_is_not_found(self, results: str, custom_id: str) -> None:
-        assert problem(httpx.get(f"{results}/{custom_id}")) == (404, "NO_SUCH_RESULT")
+        assert problem(requests.get(f"{results}/{custom_id}")) == (404, "NO_SUCH_RESULT")
 
     def test_one_that_is_not_finished_is_not_there_yet(self, own_server: EmbeddedServer) -> None:
         with HttpServer(own_server.url) as service:
             batch = upload(service.url, lines_of(true_false_cases(3))).json()["batch_id"]
-            answer = httpx.get(f"{service.url}/api/batches/{batch}/results/c1")
+            answer = requests.get(f"{service.url}/api/batches/{batch}/results/c1")
         assert problem(answer) == (404, "NO_SUCH_RESULT")
         assert "is not finished" in answer.json()["detail"]
 
@@ -171,10 +172,10 @@ class TestStreams:
     ) -> None:
         batch = client.batch(results.split("/")[-2])
         stored = b"".join(page.lines for page in batch.pages(follow=False))
-        assert httpx.get(f"{results}?format=ndjson").content == stored
+        assert requests.get(f"{results}?format=ndjson").content == stored
 
     def test_a_cursor_of_a_page_goes_on_as_a_stream(self, results: str) -> None:
-        page = httpx.get(results, params={"limit": 10}).json()
+        page = requests.get(results, params={"limit": 10}).json()
         rest = stream(results, cursor=page["next_cursor"])
         assert page["results"] + rest == stream(results)
 
@@ -204,7 +205,7 @@ class TestStreams:
             batch.retry()
             grade_open_chunks(store, batch.id)
             address = f"{service.url}/api/batches/{batch.id}/results"
-            answer = httpx.get(address, params={"format": "ndjson"})
+            answer = requests.get(address, params={"format": "ndjson"})
         found = [orjson.loads(line)["line"] for line in answer.content.splitlines()]
         assert sorted(found) == list(range(1, 36))
 
@@ -222,7 +223,7 @@ class TestStreams:
             store.redis.hset(f"wb:{{{batch_id}}}:meta", "last", last)
             grade_open_chunks(store, batch_id)
             address = f"{service.url}/api/batches/{batch_id}/results"
-            answer = httpx.get(address, params={"format": "ndjson"})
+            answer = requests.get(address, params={"format": "ndjson"})
         found = [orjson.loads(line)["line"] for line in answer.content.splitlines()]
         assert sorted(found) == list(range(1, 36))
 
@@ -237,7 +238,7 @@ class TestStreams:
             batch = upload(service.url, cases).json()["batch_id"]
             handle = service.service.client.batch(batch)
             address = f"{service.url}/api/batches/{batch}/results?format=ndjson&follow=true"
-            with httpx.stream("GET", address + filtered, timeout=60) as answer:
+            with requests.stream("GET", address + filtered, timeout=60) as answer:
                 pieces = answer.iter_bytes()
                 assert next(pieces)
                 handle.delete()
@@ -256,7 +257,7 @@ class TestStreams:
             handle.wait(60)
             monkeypatch.setattr(result_stream, "_LINES_AT_ONCE", 10)
             address = f"{service.url}/api/batches/{batch}/results?format=ndjson&verdict=pass"
-            with httpx.stream("GET", address, timeout=60) as answer:
+            with requests.stream("GET", address, timeout=60) as answer:
                 pieces = answer.iter_bytes()
                 assert next(pieces)
                 assert handle.retry() == 1

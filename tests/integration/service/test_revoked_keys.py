@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import httpx
 import pytest
 
+from support import requests
 from support.http import HttpServer
 from support.uploads import HalfUpload
 from support.waiting import eventually
@@ -44,7 +45,7 @@ def made(guarded: HttpServer, role: Role, lives: float | None = None) -> tuple[s
 
 
 def streamed(url: str, key: dict[str, str]) -> Iterator[str]:
-    with httpx.stream("GET", url, headers=key, timeout=60) as answer:
+    with requests.stream("GET", url, headers=key, timeout=60) as answer:
         assert answer.status_code == 200
         yield from answer.iter_lines()
 
@@ -70,7 +71,7 @@ def test_event_streams_end_with_a_problem_that_says_so(
 def test_followed_results_break_off(guarded: HttpServer, open_batch: str) -> None:
     key_id, key = made(guarded, Role.READ)
     address = f"{guarded.url}/api/batches/{open_batch}/results?format=ndjson&follow=true"
-    with httpx.stream("GET", address, headers=key, timeout=60) as answer:
+    with requests.stream("GET", address, headers=key, timeout=60) as answer:
         assert answer.status_code == 200
         began = time.monotonic()
         guarded.service.keys.revoke(key_id)
@@ -120,7 +121,7 @@ def test_an_upload_whose_key_expires_can_be_finished_by_who_manages_the_project(
         upload.send(LINE % 1)
         [batch] = eventually(lambda: set(guarded.service.client.store.batches()) - before)
         assert upload.answer()[0] == 401
-    answer = httpx.post(
+    answer = requests.post(
         f"{guarded.url}/api/batches?grader=string-match&resume={batch}",
         content=LINE % 1 + LINE % 2,
         headers=manager | {"Content-Type": "application/x-ndjson"},

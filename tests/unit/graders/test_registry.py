@@ -18,7 +18,7 @@ from weighbridge.graders import (
     default_registry,
     graded,
 )
-from weighbridge.graders.registry import ENTRY_POINT_GROUP
+from weighbridge.graders.registry import BUILT_IN, ENTRY_POINT_GROUP
 
 
 class LengthGrader(OutputGrader):
@@ -119,8 +119,13 @@ def test_the_catalogue_is_json_and_makes_no_instance():
 
     catalogue = Registry(graders=[Uncreatable]).catalogue()
     assert json.loads(json.dumps(catalogue)) == catalogue
-    assert catalogue[0]["config_schema"]["properties"]["tolerance"]["type"] == "integer"
-    assert catalogue[0]["version"] == 1
+    assert catalogue[-1]["config_schema"]["properties"]["tolerance"]["type"] == "integer"
+    assert catalogue[-1]["version"] == 1
+
+
+@pytest.mark.parametrize("grader_id", BUILT_IN)
+def test_each_built_in_grader_has_the_id_by_which_it_is_found(grader_id):
+    assert Registry().get(grader_id).id == grader_id
 
 
 def test_a_changed_catalogue_changes_no_other():

@@ -10,7 +10,7 @@ import pytest
 
 from weighbridge.errors import Fault
 from weighbridge.graders.base import Evidence, Grader, GraderResult, OutputGrader, Verdict, graded
-from weighbridge.graders.registry import Registry, built_in
+from weighbridge.graders.registry import Registry
 from weighbridge.graders.trace_grader import TraceGrader
 from weighbridge.grading.line_grader import WHOLE_LINE, JobDeadlineError, LineGrader, grade_lines
 from weighbridge.grading.receipt import canonical_json, receipt, receipt_subject
@@ -68,7 +68,7 @@ def grade(
     **options: Any,
 ) -> list[dict[str, Any]]:
     raw = line if isinstance(line, bytes) else orjson.dumps(line)
-    grader = LineGrader(defaults, Registry(graders=[*built_in(), *plug_ins]))
+    grader = LineGrader(defaults, Registry(graders=plug_ins))
     out = grader.grade(Line(4, 5, raw), Tally() if tally is None else tally, **options)
     return [orjson.loads(row) for row in out.splitlines()]
 

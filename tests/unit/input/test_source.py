@@ -247,12 +247,13 @@ def bomb(form: str, plain: bytes, times: int) -> bytes:
     return b"".join(compressor.compress(plain) for _ in range(times)) + compressor.flush()
 
 
-@pytest.mark.parametrize("form", ["gzip", "zstd"])
-@pytest.mark.parametrize("filling", [b"\n", b"\0", b"{}\n"])
+@pytest.mark.parametrize(
+    ("form", "filling"), [("gzip", b"\n"), ("gzip", b"\0"), ("zstd", b"\0"), ("zstd", b"{}\n")]
+)
 def test_a_bomb_is_given_up_in_seconds_at_constant_memory(form: str, filling: bytes) -> None:
     packed = b'{"custom_id": "good"}\n'
-    data = FORMATS[form](packed) + bomb(form, (filling * MIB)[:MIB], 128)
-    assert len(data) < MIB // 4
+    data = FORMATS[form](packed) + bomb(form, (filling * MIB)[:MIB], 32)
+    assert len(data) < MIB // 8
     before, began = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.monotonic()
     first = last = None
     count = 0
