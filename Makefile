@@ -50,8 +50,8 @@ demo: $(RUN_STAMP) ## Grade the example answers with local workers and a private
 	@mkdir -p build
 	@code=0; $(BIN)/weighbridge run $(DEMO_CASES) -o $(DEMO_RESULTS) || code=$$?; \
 	if [ $$code -ne 0 ] && [ $$code -ne 100 ]; then exit $$code; fi; \
-	printf '\nOne result that passed and two that failed, of %s:\n' "$$(wc -l < $(DEMO_RESULTS) | tr -d ' ')"; \
-	grep -m 1 '"verdict":"pass"' $(DEMO_RESULTS); grep -m 2 '"verdict":"fail"' $(DEMO_RESULTS)
+	printf '\nProve the verdicts:  $(BIN)/weighbridge verify $(DEMO_RESULTS) $(DEMO_CASES)\n'; \
+	printf 'See them on a page:  make page\n'
 
 .PHONY: page
 page: $(RUN_STAMP) ## Serve the page with the example traces, and print the address of one that failed
@@ -119,15 +119,18 @@ $(RUN_STAMP): pyproject.toml constraints.txt
 	  echo "Making $(VENV) with $$("$$python" --version)"; \
 	  "$$python" -m venv --clear $(VENV); \
 	fi
-	$(BIN)/python -m pip install --quiet -c constraints.txt -e .
+	@echo "Installing Weighbridge and its libraries in $(VENV)"
+	@$(BIN)/python -m pip install --quiet -c constraints.txt -e .
 	@printf '%s' "$$(pwd -P)" > $(RUN_STAMP)
 
 $(STAMP): $(RUN_STAMP)
-	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[dev,docs]'
+	@echo "Installing what the tests and the documentation need"
+	@$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[dev,docs]'
 	@printf '%s' "$$(pwd -P)" > $(STAMP)
 
 $(DOCS_STAMP): $(RUN_STAMP)
-	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[docs]'
+	@echo "Installing what the documentation needs"
+	@$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[docs]'
 	@printf '%s' "$$(pwd -P)" > $(DOCS_STAMP)
 
 .PHONY: clean

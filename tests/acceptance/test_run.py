@@ -22,7 +22,7 @@ from support.waiting import eventually
 from weighbridge.grading.line_grader import grade_lines
 from weighbridge.store import Store
 
-MANY = 60_000
+MANY = 30_000
 
 PASS = {"agent_response": "yes", "expected_output": "true"}
 FAIL = {"agent_response": "no", "expected_output": "true"}

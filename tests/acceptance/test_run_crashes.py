@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from support.cli import Cli, Ended
 
-MANY = 60_000
+MANY = 30_000
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from support.cli import Cli
 
-MANY = 60_000
+MANY = 30_000
 
 
 @pytest.fixture

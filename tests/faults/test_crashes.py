@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from weighbridge.embedded.server import EmbeddedServer
     from weighbridge_producer import Batch
 
-MANY = 50_000
+MANY = 30_000
 RECOVERY_LIMIT_SECONDS = 30  #: what is promised with default settings
 
 PRODUCER = """

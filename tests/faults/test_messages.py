@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from support.workers import StartWorker, WorkerProcess
     from weighbridge.embedded.server import EmbeddedServer
 
-MANY = 50_000
+MANY = 30_000
 
 
 def test_every_message_delivered_five_times_counts_every_job_once(

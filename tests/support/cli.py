@@ -45,7 +45,8 @@ class Ended:
 class Cli:
     """`weighbridge` in a folder of its own; `cli("run", "cases.jsonl")` runs it to its end.
 
-    `preloaded`, what runs to its end without input is forked from a process that has loaded it.
+    `preloaded`, what runs to its end is forked from a process that has loaded it, unless it has input, or settings of
+    the interpreter.
     """
 
     def __init__(self, folder: Path, *, preloaded: bool = False) -> None:
@@ -65,7 +66,7 @@ class Cli:
     ) -> Ended:
         """Run a command to its end; keywords are settings, `redis_url=...`."""
         words, environment = list(map(str, arguments)), self.environment | _variables(settings)
-        if self._preloaded and not stdin:
+        if self._preloaded and not stdin and _interpreter(environment) == _interpreter(os.environ):
             return self._fork(words, environment, seconds)
         ended = subprocess.run(
             [*_COMMAND, *words],
@@ -140,3 +141,12 @@ class Cli:
 
 def _variables(settings: Mapping[str, object]) -> dict[str, str]:
     return {f"WEIGHBRIDGE_{name.upper()}": str(value) for name, value in settings.items()}
+
+
+def _interpreter(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return what Python reads of an environment at its start, and a process that is forked does not."""
+    return {
+        name: value
+        for name, value in environment.items()
+        if name.startswith("PYTHON") and name != "PYTHONPATH"
+    }

@@ -316,7 +316,7 @@ def _put_back(client: RedisClient, batches: Iterable[str]) -> None:
 
 
 _AnyBatch = Annotated[
-    str | None, typer.Argument(metavar="[BATCH]", help="A batch id.", callback=opt.utf8)
+    str | None, typer.Argument(metavar="BATCH", help="A batch id.", callback=opt.utf8)
 ]
 _Queue = Annotated[
     str | None,

@@ -9,6 +9,7 @@ from time import process_time
 import pytest
 
 from support.hostile_inputs import HOSTILE
+from weighbridge.graders.registry import default_registry
 from weighbridge.grading.line_grader import LineGrader, Tally
 from weighbridge.jobs.chunk import Line
 from weighbridge.process import collect_garbage_seldom
@@ -21,6 +22,7 @@ _KIB_PER_MIB = 1024
 
 def cost_of(line):
     """Return the processor seconds that grading a line takes, and the memory in MiB, in a process of its own."""
+    default_registry().versions()  # loads the graders, as a worker does before its first job
     context = get_context("fork")
     receiver, sender = context.Pipe(duplex=False)
 

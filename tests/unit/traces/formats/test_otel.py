@@ -235,8 +235,8 @@ def test_attributes_nested_beyond_reason_are_left_as_they_are():
 
 
 @pytest.mark.slow
-def test_a_hundred_thousand_spans_each_inside_the_one_before_are_read():
-    assert seconds(100_000, lambda place: place - 1) < 60
+def test_fifty_thousand_spans_each_inside_the_one_before_are_read():
+    assert seconds(50_000, lambda place: place - 1) < 60
 
 
 @pytest.mark.parametrize(
