@@ -20,7 +20,7 @@ _SCREENS: tuple[tuple[ViewportSize, Literal["light", "dark"], dict[str, object]]
     (
         PHONE,
         "dark",
-        {"runOnly": ["color-contrast", "scrollable-region-focusable", "target-size"]},
+        {"runOnly": ["color-contrast", "scrollable-region-focusable"]},
     ),
 )
 
