@@ -31,6 +31,14 @@ ENTRIES_LIMIT = 100_000  #: that the stream keeps, about; the oldest go
 BATCH_ENTRIES_LIMIT = 100  #: that are kept with a batch, the newest
 _READ_AT_ONCE = 1_000
 _LOOKED_AT_LIMIT = 10_000  #: entries that one page looks through for those that match
+#: Keeps an entry with its batch, unless that is gone: deleted meanwhile, or lost with a server's last writes.
+_ADD_TO_BATCH = """
+if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
+redis.call('RPUSH', KEYS[2], ARGV[1])
+redis.call('LTRIM', KEYS[2], -ARGV[2], -1)
+redis.call('EXPIREAT', KEYS[2], ARGV[3])
+return 1
+"""
 _log = logging.getLogger("weighbridge.audit")
 
 
@@ -112,6 +120,7 @@ class AuditLog:
 
     def __init__(self, redis: Any) -> None:
         self._redis = redis
+        self._add_to_batch = redis.register_script(_ADD_TO_BATCH)
 
     def record(self, entry: Entry) -> None:
         """Keep an entry. On a full server it stands in this process's log only."""
@@ -119,20 +128,14 @@ class AuditLog:
         data = orjson.dumps(entry.as_dict())
         try:
             with plain_errors():
-                pipe = self._redis.pipeline(transaction=False)
-                pipe.xadd(AUDIT, {"entry": data}, maxlen=ENTRIES_LIMIT, approximate=True)
-                if entry.batch and entry.action is not Action.DELETE:
-                    self._add_to_batch(pipe, entry.batch, data)
-                pipe.execute()
+                self._redis.xadd(AUDIT, {"entry": data}, maxlen=ENTRIES_LIMIT, approximate=True)
+                if entry.batch:
+                    self._add_to_batch(
+                        keys=[key(entry.batch, "meta"), key(entry.batch, "audit")],
+                        args=[data, BATCH_ENTRIES_LIMIT, int(dies_at(entry.batch)) + 1],
+                    )
         except ServerFullError:
             _log.warning("the server is full: its audit log lacks the entry above")
-
-    @staticmethod
-    def _add_to_batch(pipe: Any, batch: str, data: bytes) -> None:
-        name = key(batch, "audit")
-        pipe.rpush(name, data)
-        pipe.ltrim(name, -BATCH_ENTRIES_LIMIT, -1)
-        pipe.expireat(name, int(dies_at(batch)) + 1)
 
     def of_batch(self, batch: str) -> list[Entry]:
         """Return what was done to a batch, oldest first; the newest 100."""

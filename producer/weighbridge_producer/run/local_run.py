@@ -19,10 +19,7 @@ from weighbridge.errors import (
     counted,
 )
 from weighbridge.settings import GIB, masked
-from weighbridge_producer.client.contact import make_contact
 from weighbridge_producer.client.intervals import IntervalSet
-from weighbridge_producer.client.redis_batch import RedisBatch
-from weighbridge_producer.client.redis_client import RedisClient
 from weighbridge_producer.input.source import Source
 from weighbridge_producer.run.checkpoints import Checkpoints
 from weighbridge_producer.run.first_errors import first_errored
@@ -39,6 +36,8 @@ if TYPE_CHECKING:
     from weighbridge.jobs.outcome import GraderSummary
     from weighbridge.settings import Settings
     from weighbridge_producer.client.collector import Collector
+    from weighbridge_producer.client.redis_batch import RedisBatch
+    from weighbridge_producer.client.redis_client import RedisClient
     from weighbridge_producer.run.options import RunOptions
 
 _READY_SECONDS = 60.0
@@ -112,6 +111,8 @@ class LocalRun:
         private = self._options.url is None
         with ExitStack() as stack:
             if self._options.url:
+                from weighbridge_producer.client.contact import make_contact
+
                 make_contact(self._options.url)
             url = self._options.url or stack.enter_context(self._private_server()).url
             settings = (
@@ -123,6 +124,9 @@ class LocalRun:
             )
             # On a shared server it may be at others' work, which it must finish.
             stack.callback(worker.stop, at_once=private)
+            # Only now: loading it takes about as long as the worker takes to start.
+            from weighbridge_producer.client.redis_client import RedisClient
+
             client = stack.enter_context(RedisClient(url, settings=settings))
             batch, resumed = self._batch(client)
             self._await_workers(client, worker)

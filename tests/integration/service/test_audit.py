@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import httpx
 import pytest
 
+from support.cases import true_false_cases
 from support.cli import Cli
 from support.http import HttpServer, ServeProcess
 from support.uploads import NDJSON, problem
@@ -156,6 +157,14 @@ def test_draining_a_worker_is_recorded(
         [entry] = [each for each in audit(service, admin) if each["action"] == "drain"]
         assert (entry["actor"], entry["details"]) == ("operator", {"worker": info.name})
     worker.await_end()
+
+
+def test_an_entry_of_a_batch_that_is_gone_leaves_no_key(client: RedisClient) -> None:
+    batch = client.submit(true_false_cases(1))
+    batch.delete()
+    batch.record(Action.CANCEL)
+    assert batch.history() == []
+    assert AuditLog(client.store.redis).page().entries[0].batch == batch.id
 
 
 def test_the_log_is_capped(own_server: EmbeddedServer, monkeypatch: pytest.MonkeyPatch) -> None:
