@@ -1,6 +1,8 @@
-"""Opening, filling and sealing: the producer's side."""
+"""Opening, filling and sealing a batch, and freeing what was collected: the producer's side."""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from weighbridge.errors import BatchClosedError, BatchLostError, ChunkConflictError
 from weighbridge.store.base import StoreBase
@@ -25,6 +27,9 @@ from weighbridge.store.records import (
     Submission,
     Taken,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 class Filling(StoreBase):
@@ -149,6 +154,13 @@ class Filling(StoreBase):
             raise self.missing(batch)
         chunks, offset, lines, prefix, sealed = map(text, fields)
         return Position(int(chunks), int(offset), int(lines), prefix, sealed == "1")
+
+    def free(self, batch: str, chunks: Sequence[str]) -> None:
+        """Drop the results of chunks, and the lines of those that are whole; call it once they are written elsewhere."""
+        names = [f"{chunk} results" for chunk in chunks]
+        names += [f"{chunk.partition(':')[0]} lines" for chunk in chunks if ":" in chunk]
+        with plain_errors():
+            self.redis.hdel(key(batch, "chunks"), *names)
 
 
 def _closed(batch: str) -> BatchClosedError:

@@ -165,13 +165,6 @@ class Reading(StoreBase):
             if record is not None and results is None
         ]
 
-    def free(self, batch: str, chunks: Sequence[str]) -> None:
-        """Drop chunks' results, and their lines where the chunk is whole: they are written elsewhere now."""
-        names = [f"{chunk} results" for chunk in chunks]
-        names += [f"{chunk.partition(':')[0]} lines" for chunk in chunks if ":" in chunk]
-        with plain_errors():
-            self.redis.hdel(key(batch, "chunks"), *names)
-
     def batches(
         self, most: int = 100, before: str | None = None, *, project: str | None = None
     ) -> list[str]:

@@ -26,6 +26,17 @@ _ZSTD = re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18")  #: a frame, or
 _SLICE_BYTES = KIB  #: decompressed at once: 32 MiB at the worst
 _ZSTD_WINDOW_BYTES = 128 * MIB  #: what the zstd command itself accepts; more is a memory bomb
 _ZSTD_WRITE_BYTES = 32 * KIB  #: room made for output at a time
+_CHECKED_AFTER_BYTES = 8 * MIB  #: of plain input, which takes seconds whatever its lines are
+
+
+class ExpansionError(Exception):
+    """Compressed input expands beyond its limit."""
+
+
+def check_expansion(plain_bytes: int, packed_bytes: int, limit: int) -> None:
+    """Raise ExpansionError for a decompression bomb: input that becomes more than `limit` times as large."""
+    if plain_bytes > _CHECKED_AFTER_BYTES and plain_bytes > limit * packed_bytes:
+        raise ExpansionError
 
 
 def unpacked(packed: io.RawIOBase, head: bytes) -> io.RawIOBase | None:

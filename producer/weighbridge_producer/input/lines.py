@@ -8,8 +8,13 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 from weighbridge.errors import Fault, InputError
 from weighbridge.jobs.line import BYTE_ORDER_MARK
 from weighbridge.jobs.model import ErrorCode
-from weighbridge.settings import MIB
-from weighbridge_producer.input.decompress import DAMAGE, HEAD_BYTES, unpacked
+from weighbridge_producer.input.decompress import (
+    DAMAGE,
+    HEAD_BYTES,
+    ExpansionError,
+    check_expansion,
+    unpacked,
+)
 from weighbridge_producer.input.encoding import SourceLine
 
 if TYPE_CHECKING:
@@ -18,11 +23,6 @@ if TYPE_CHECKING:
     from weighbridge.settings import Settings
 
 BLOCK_BYTES = 256 * 1024
-_EXPANSION_JUDGED_AFTER = 8 * MIB  #: little enough to pass in seconds, whatever the lines are
-
-
-class _BombError(Exception):
-    """Compressed input that expands beyond reason."""
 
 
 class StreamLines:
@@ -50,7 +50,7 @@ class StreamLines:
             if self.byte_order_mark:
                 plain.read(len(BYTE_ORDER_MARK))
             yield from self._split(plain, packed=unpacking is not None)
-        except _BombError:
+        except ExpansionError:
             yield SourceLine(b"\n", _bomb_fault(self._settings.expansion_limit))
         except DAMAGE as error:
             yield SourceLine(b"\n", _damage_fault(error))
@@ -72,7 +72,7 @@ class StreamLines:
                 source_line = SourceLine(line, None, size)
             total += size
             if packed:
-                self._judge_expansion(total)
+                self._check_expansion(total)
             yield source_line
 
     def _skip_rest(
@@ -83,15 +83,11 @@ class StreamLines:
             line = plain.readline(BLOCK_BYTES)
             size += len(line)
             if packed:
-                self._judge_expansion(before + size)
+                self._check_expansion(before + size)
         return SourceLine(b"\n", length_fault(size, self._settings.line_limit_bytes), size)
 
-    def _judge_expansion(self, plain_bytes: int) -> None:
-        if (
-            plain_bytes > _EXPANSION_JUDGED_AFTER
-            and plain_bytes > self._settings.expansion_limit * self._stream.consumed
-        ):
-            raise _BombError
+    def _check_expansion(self, plain_bytes: int) -> None:
+        check_expansion(plain_bytes, self._stream.consumed, self._settings.expansion_limit)
 
 
 class _Counted(io.RawIOBase):
