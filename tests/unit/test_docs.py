@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -23,6 +25,13 @@ PAGES = sorted(
     path.relative_to(ROOT).as_posix()
     for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/*.md")]
 )
+ARCHITECTURE = "docs/explanation/architecture.md"
+#: Folders that a path on the page of the architecture may be relative to; only one of them has the file.
+PATHS_BEGIN_IN = [
+    ROOT,
+    *(ROOT / name for name in ("core/weighbridge", "worker/weighbridge_worker")),
+    ROOT / "producer/weighbridge_producer",
+]
 INTERNAL = {"WEIGHBRIDGE_LIFELINE_FD"}  #: between a process of ours and the worker that it starts
 
 
@@ -131,6 +140,54 @@ def test_the_page_of_trace_formats_has_each_with_the_fields_that_it_carries(
     fields = [f"| `{ours}` | {theirs} |" for ours, theirs in known.fields]
     assert [line for line in section.splitlines() if line.startswith("| `")] == fields
     assert known.lacks in section
+
+
+@pytest.mark.parametrize("package", ["weighbridge", "weighbridge_worker", "weighbridge_producer"])
+def test_the_page_of_the_architecture_has_the_rooms_in_the_order_of_the_import_rules(
+    package: str,
+) -> None:
+    section = re.search(
+        rf"^### [^\n]*/{package}`\n(.*?)^##", read(ARCHITECTURE), re.MULTILINE | re.DOTALL
+    )
+    assert section
+    told = re.findall(r"^\| (\d+) \| `(\w+)` \| \S", section[1], re.MULTILINE)
+    rules = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
+    [layers] = [
+        rule["layers"] for rule in rules["contracts"] if rule.get("containers") == [package]
+    ]
+    rows = [(number, room) for number, row in enumerate(layers, 1) for room in row.split(" | ")]
+    assert sorted((int(number), room) for number, room in told) == sorted(rows)
+
+
+def test_every_file_and_name_on_the_page_of_the_architecture_is_in_the_code() -> None:
+    text = re.sub(r"^```.*?^```$", "", read(ARCHITECTURE), flags=re.MULTILINE | re.DOTALL)
+    named = re.findall(r"`([\w./-]+\.(?:py|lua|html|md|toml))(?::([\w.]+))?`", text)
+    assert len(named) > 60
+    missing = []
+    for path, name in named:
+        files = [root / path for root in PATHS_BEGIN_IN if (root / path).is_file()]
+        if len(files) != 1 or (name and not defines(files[0], name)):
+            missing.append(f"{path}:{name}")
+    assert missing == []
+
+
+def defines(file: Path, name: str) -> bool:
+    """Whether a module has a function, a class, a method or a constant of that name."""
+    body = ast.parse(file.read_text()).body
+    for part in name.split("."):
+        found = [node for node in body if part in names_of(node)]
+        if not found:
+            return False
+        body = getattr(found[0], "body", [])
+    return True
+
+
+def names_of(node: ast.stmt) -> list[str]:
+    targets = [
+        *getattr(node, "targets", []),
+        *([node.target] if isinstance(node, ast.AnnAssign) else []),
+    ]
+    return [getattr(each, "id", getattr(each, "name", "")) for each in [node, *targets]]
 
 
 @pytest.mark.parametrize("page", PAGES)
