@@ -32,5 +32,14 @@ async def _prepared(_: FastAPI) -> AsyncIterator[None]:
 
 
 router = APIRouter(include_in_schema=False, lifespan=_prepared)
-for pages in (graders, new_batch, batches, causes, result, results, sign_in, workers):
+for pages in (
+    graders,
+    new_batch,
+    batches,
+    causes,
+    result,
+    results,
+    sign_in,
+    workers,
+):
     router.include_router(pages.router)
