@@ -99,7 +99,7 @@ def test_the_importer_reads_a_trace(command: Cli) -> None:
     (command.folder / "log.json").write_text(json.dumps({"run": "r1", "acme_events": [event]}))
     ended = command("trace", "show", "log.json")
     assert ended.status == 0, ended.err
-    assert "r1  acme, 1 step" in ended.out
+    assert "acme, 1 step, 0 model calls, 1 tool call" in ended.out
     assert 'search {"q":"lamps"}' in ended.out
 
 
@@ -112,9 +112,9 @@ def test_the_command_prints(command: Cli) -> None:
 def test_the_page_answers_over_http(command: Cli, server: EmbeddedServer) -> None:
     env = command.environment | {"WEIGHBRIDGE_REDIS_URL": server.url}
     with ServeProcess(env) as served:
-        with urlopen(f"{served.url}/queue", timeout=60) as answer:
+        with urlopen(f"{served.url}/backlog", timeout=60) as answer:
             html = answer.read().decode()
         status, told = served.end()
     assert status == 0, told
     assert re.search(r"<p>[\d,]+ messages? waiting</p>", html)
-    assert '<a href="/queue" aria-current="page">Queue</a>' in html
+    assert '<a href="/backlog" aria-current="page">Backlog</a>' in html
