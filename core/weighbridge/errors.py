@@ -45,29 +45,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
+from weighbridge.text import closest, did_you_mean, pluralize
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-
-
-_COMPARED_CHARACTERS = 256
-_LEAST_LIKENESS = 65.0  #: of 100, for one name to be a slip of the other
-
-
-def nearest(name: str, known: Iterable[str]) -> str | None:
-    """Return the known name that a misspelt one most likely meant."""
-    from rapidfuzz import fuzz, process  # quick on any names; most processes never need it
-
-    names = list(known)
-    compared = [known_name[:_COMPARED_CHARACTERS] for known_name in names]
-    match = process.extractOne(
-        name[:_COMPARED_CHARACTERS], compared, scorer=fuzz.ratio, score_cutoff=_LEAST_LIKENESS
-    )
-    return names[match[2]] if match else None
-
-
-def counted(count: int, noun: str) -> str:
-    """Return a count with its noun: "1 job", "2 jobs"."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,9 +112,8 @@ class UnknownGraderError(WeighbridgeError, LookupError):
 
     def __init__(self, grader_id: str, known: Iterable[str], hint: str = "") -> None:
         names = list(known)
-        guess = nearest(grader_id, names)
         shown = grader_id if len(grader_id) <= 80 else grader_id[:77] + "..."
-        meant = f"; did you mean {guess!r}?" if guess else "."
+        meant = did_you_mean(closest(grader_id, names)) or "."
         super().__init__(f"no grader {shown!r}{meant} Known: {', '.join(names)}", hint)
         self.grader_id = grader_id
 
@@ -259,7 +239,7 @@ class InvalidInputError(InputError):
         more = f"\n... and {left:,} more" if left > 0 else ""
         shown = "".join(f"\n{line}" for line in bad_lines)
         super().__init__(
-            f"nothing was submitted: {counted(total, 'line')} of {name!r} cannot be graded:{shown}{more}"
+            f"nothing was submitted: {pluralize(total, 'line')} of {name!r} cannot be graded:{shown}{more}"
         )
         self.bad_lines = tuple(bad_lines)
         self.total = total
@@ -399,7 +379,7 @@ class RateLimitedError(AccessError):
 
     def __init__(self, most: int, retry_after_seconds: int) -> None:
         super().__init__(
-            f"more than {counted(most, 'such request')} in this minute",
+            f"more than {pluralize(most, 'such request')} in this minute",
             f"ask again in {retry_after_seconds} s; WEIGHBRIDGE_RATE_LIMIT_PER_MINUTE sets the limit",
         )
         self.retry_after_seconds = retry_after_seconds

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from redis.exceptions import ResponseError
 
-from weighbridge.errors import WeighbridgeError, counted
+from weighbridge.errors import WeighbridgeError
 from weighbridge.jobs.model import SCHEMA_VERSION
 from weighbridge.settings import MIB
 from weighbridge.store.connection import plain_errors
+from weighbridge.text import pluralize
 
 if TYPE_CHECKING:
     from weighbridge.store.health import Health
@@ -229,7 +230,7 @@ def _grader_versions(workers: list[WorkerInfo]) -> Iterator[Finding]:
     for grader, versions in sorted(found.items()):
         if len(versions) > 1 or sum(versions.values()) < len(workers):
             told = ", ".join(
-                f"version {version} on {counted(count, 'worker')}"
+                f"version {version} on {pluralize(count, 'worker')}"
                 for version, count in sorted(versions.items())
             )
             yield Finding(
@@ -246,7 +247,7 @@ def _stuck(health: Health) -> Iterator[Finding]:
         yield Finding(
             "problem",
             "chunks",
-            f"{counted(count, 'chunk')} of {batch} stuck, for up to {longest:,.0f} s",
+            f"{pluralize(count, 'chunk')} of {batch} stuck, for up to {longest:,.0f} s",
             "see the workers' logs; is a worker of its queue alive, and is the queue or the batch paused?",
         )
 
@@ -256,7 +257,7 @@ def _dead_letters(health: Health) -> Iterator[Finding]:
         yield Finding(
             "warning",
             "dead letters",
-            f"{counted(letter.jobs, 'job')} of {letter.batch_id} ({letter.label}) ended as {letter.code}",
+            f"{pluralize(letter.jobs, 'job')} of {letter.batch_id} ({letter.label}) ended as {letter.code}",
             f"see why, then: weighbridge retry {letter.batch_id}",
         )
 
@@ -285,7 +286,7 @@ def _batches(client: RedisClient) -> Iterator[Finding]:
             yield Finding(
                 "warning",
                 "batches",
-                f"{name} has {counted(state.nondeterministic, 'chunk')} that came to different results when graded twice",
+                f"{name} has {pluralize(state.nondeterministic, 'chunk')} that came to different results when graded twice",
                 "one of its graders is not deterministic: graders must not use time, randomness or state",
             )
 

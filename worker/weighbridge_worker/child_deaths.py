@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from weighbridge.errors import BatchError, Fault, counted
+from weighbridge.errors import BatchError, Fault
 from weighbridge.grading.line_grader import WHOLE_LINE
 from weighbridge.jobs.chunk import ChunkId
 from weighbridge.jobs.model import ErrorCode
 from weighbridge.store import Charge
+from weighbridge.text import pluralize
 
 if TYPE_CHECKING:
     from weighbridge.jobs.chunk import Chunk
@@ -36,7 +37,7 @@ class Death:
         """Return what the job is errored with once it has died too often."""
         if self.known:
             return self.known
-        times = counted(limit, "time")
+        times = pluralize(limit, "time")
         if self.cause == ErrorCode.TIMEOUT:
             message = f"the job did not end, could not be interrupted, and was killed, {times}"
         elif self.cause == ErrorCode.GRADER_CRASHED:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, model_validator
 from pydantic_core import PydanticCustomError, PydanticSerializationError
 
-from weighbridge.errors import ConfigError, ConfigTypeError, nearest
+from weighbridge.errors import ConfigError, ConfigTypeError
 from weighbridge.graders.values import as_json, printable
+from weighbridge.text import closest, did_you_mean
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -144,8 +145,8 @@ def _listed(texts: list[str], count: int) -> str:
 
 
 def _unknown_key(key: object, known: list[str], *, brief: bool = False) -> str:
-    guess = nearest(key, known) if isinstance(key, str) else None
-    meant = f"; did you mean {guess!r}?" if guess else "" if brief else "."
+    guess = closest(key, known) if isinstance(key, str) else None
+    meant = did_you_mean(guess) or ("" if brief else ".")
     listed = "" if brief else f" Known keys: {', '.join(known) or 'none'}"
     return f"unknown key {_shown(key)}{meant}{listed}"
 

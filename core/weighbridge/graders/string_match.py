@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 from pydantic import Field
 
-from weighbridge.errors import counted
 from weighbridge.graders.base import (
     Evidence,
     GraderConfig,
@@ -22,6 +21,7 @@ from weighbridge.graders.base import (
 )
 from weighbridge.graders.normal_form import normalized
 from weighbridge.graders.values import EXCERPT_CHARACTERS, printable, read_text
+from weighbridge.text import pluralize
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -136,7 +136,7 @@ class StringMatchGrader(OutputGrader):
             f" expected {len(wanted)}"
         )
         if self._alternatives:
-            what += f"; none of {counted(len(self._alternatives), 'further answer')} is equal"
+            what += f"; none of {pluralize(len(self._alternatives), 'further answer')} is equal"
         evidence: Evidence = {
             "check": "string_match",
             "description": what,

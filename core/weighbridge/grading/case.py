@@ -8,7 +8,7 @@ import orjson
 from pydantic import ConfigDict, StringConstraints, TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict
 
-from weighbridge.errors import LineError, nearest
+from weighbridge.errors import LineError
 from weighbridge.grading.hints import advice_on
 from weighbridge.grading.strict_json import decode_line
 from weighbridge.jobs.line import describe_name_fault, is_valid_name
@@ -19,6 +19,7 @@ from weighbridge.jobs.model import (
     ErrorCode,
     GraderSpec,
 )
+from weighbridge.text import closest, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -154,13 +155,12 @@ def _check_keys(value: dict[str, Any], shape: type, place: str) -> None:
 def _instead_of(missing: str, value: dict[str, Any], shape: type) -> str:
     """Return which unknown key probably stands for one that is missing; empty if none does."""
     unknown = [key for key in value if key not in shape.__annotations__]
-    given = nearest(missing, unknown)
-    return f"{given[:80]!r} stands there; did you mean {missing!r}?" if given else ""
+    given = closest(missing, unknown)
+    return f"{given[:80]!r} stands there{did_you_mean(missing)}" if given else ""
 
 
 def _unknown_field(place: str, name: str, known: Iterable[str]) -> LineError:
-    guess = nearest(name, known)
-    meant = f"did you mean {guess!r}? " if guess else ""
+    meant = did_you_mean(closest(name, known), before="", after=" ")
     return LineError(
         ErrorCode.UNKNOWN_FIELD,
         f"nothing reads the field {(place + name)[:80]!r}",

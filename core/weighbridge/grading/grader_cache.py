@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from weighbridge.errors import Fault, UnknownGraderError, WeighbridgeError, nearest
+from weighbridge.errors import Fault, UnknownGraderError, WeighbridgeError
 from weighbridge.graders.registry import default_registry
 from weighbridge.graders.trace_grader import TraceGrader
 from weighbridge.grading.receipt import receipt_subject
 from weighbridge.jobs.model import CONFIG_LIMIT_BYTES, ErrorCode, GraderSpec
 from weighbridge.settings import KIB
+from weighbridge.text import closest, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,8 +49,7 @@ class ReadyGrader:
                 f"needed: {', '.join(sorted(self.required))}",
             )
         for name in sorted(given - self.known):
-            guess = nearest(name, self.known)
-            meant = f"did you mean {guess!r}? " if guess else ""
+            meant = did_you_mean(closest(name, self.known), before="", after=" ")
             known = ", ".join(sorted(self.known))
             return Fault(
                 ErrorCode.UNKNOWN_FIELD,

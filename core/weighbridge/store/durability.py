@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from redis.exceptions import NoPermissionError, ResponseError
 
-from weighbridge.errors import counted
+from weighbridge.text import pluralize
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,8 +36,8 @@ class Durability:
         if not self.connected_replicas:
             return ""
         if self.replicas >= self.connected_replicas:
-            return f", and copied to {counted(self.replicas, 'replica')}"
-        return f", and copied to {self.replicas} of {counted(self.connected_replicas, 'replica')}"
+            return f", and copied to {pluralize(self.replicas, 'replica')}"
+        return f", and copied to {self.replicas} of {pluralize(self.connected_replicas, 'replica')}"
 
     def as_dict(self) -> dict[str, Any]:
         """Return it as JSON has it, with what `str` says as `text`."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import Any, get_args
 
-from weighbridge.errors import nearest
+from weighbridge.text import closest, did_you_mean
 from weighbridge.traces.chat.conversation import ROLES
 from weighbridge.traces.model import StepType
 
@@ -45,16 +45,16 @@ def _misspelt_word(listed: list[Any], field: str) -> str:
     for place, item in enumerate(islice(listed, _LOOKED_AT), 1):
         word = item.get(field) if type(item) is dict else None
         if type(word) is str and word not in known:
-            guess = nearest(word.lower(), sorted(known))
-            instead = f"did you mean {guess!r}?" if guess else f"known: {', '.join(sorted(known))}"
-            return f"{noun} {place} has the {field} {word[:_NAME_CHARACTERS]!r}; {instead}"
+            guess = closest(word.lower(), sorted(known))
+            instead = did_you_mean(guess) or f"; known: {', '.join(sorted(known))}"
+            return f"{noun} {place} has the {field} {word[:_NAME_CHARACTERS]!r}{instead}"
     return ""
 
 
 def _misspelt_key(value: dict[str, Any]) -> str:
     for key, item in islice(value.items(), _LOOKED_AT):
         if type(item) is list and type(key) is str and key not in _HOLDERS:
-            guess = nearest(key, _HOLDERS)
+            guess = closest(key, _HOLDERS)
             if guess and guess not in value:
-                return f"{key[:_NAME_CHARACTERS]!r} stands there; did you mean {guess!r}?"
+                return f"{key[:_NAME_CHARACTERS]!r} stands there{did_you_mean(guess)}"
     return ""

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Annotated
 import orjson
 import typer
 
-from weighbridge.errors import ServerError, WeighbridgeError, counted
+from weighbridge.errors import ServerError, WeighbridgeError
 from weighbridge.jobs.model import DEADLY, BatchStatus, Priority
 from weighbridge.jobs.outcome import Outcome
 from weighbridge.jobs.result import ResultRow
 from weighbridge.settings import masked, read_settings
+from weighbridge.text import pluralize
 from weighbridge_producer.cli import options as opt
 from weighbridge_producer.cli.show import (
     EXIT_TROUBLE,
@@ -279,7 +280,7 @@ def retry(batch: opt.BatchId, redis_url: opt.RedisUrl = None) -> None:
     """Grade again what errored for a reason that may be gone, or was cancelled or expired."""
     with opt.client(redis_url) as client:
         jobs = client.batch(batch).retry()
-    out.print(f"{counted(jobs, 'job')} {'is' if jobs == 1 else 'are'} graded again")
+    out.print(f"{pluralize(jobs, 'job')} {'is' if jobs == 1 else 'are'} graded again")
 
 
 def dead_letters(
@@ -310,7 +311,7 @@ def _put_back(client: RedisClient, batches: Iterable[str]) -> None:
         handle = client.batch(batch)
         if handle.status().status.final:
             jobs = handle.retry(DEADLY)
-            out.print(f"{shown(batch)}: {counted(jobs, 'job')} graded again")
+            out.print(f"{shown(batch)}: {pluralize(jobs, 'job')} graded again")
         else:
             err.print(f"{shown(batch)} has not ended: wait for its end, or cancel it")
 

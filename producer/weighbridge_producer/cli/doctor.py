@@ -6,8 +6,8 @@ from dataclasses import asdict
 
 import typer
 
-from weighbridge.errors import counted
 from weighbridge.settings import masked, read_settings
+from weighbridge.text import pluralize
 from weighbridge_producer.cli import options as opt
 from weighbridge_producer.cli.show import EXIT_TROUBLE, out, print_json, shown
 from weighbridge_producer.doctor import examine_safely
@@ -37,7 +37,7 @@ def doctor(redis_url: opt.RedisUrl = None, as_json: opt.AsJson = False) -> None:
             out.print(f"  {shown(finding.advice, 400)}")
         warnings = len(findings) - len(problems)
         out.print(
-            f"{shown(masked(client.url))}: {counted(len(problems), 'problem')}, {counted(warnings, 'warning')}"
+            f"{shown(masked(client.url))}: {pluralize(len(problems), 'problem')}, {pluralize(warnings, 'warning')}"
         )
     if problems:
         raise typer.Exit(EXIT_TROUBLE)

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from weighbridge.errors import OutputError, WeighbridgeError, counted
+from weighbridge.errors import OutputError, WeighbridgeError
 from weighbridge.settings import read_settings
+from weighbridge.text import pluralize
 from weighbridge_producer.cli import options as opt
 from weighbridge_producer.cli.show import (
     EXIT_TROUBLE,
@@ -167,7 +168,7 @@ def _clean() -> None:
         out.print(f"removed {shown(str(state.folder))}")
         state.remove()
         count += 1
-    out.print(f"{counted(count, 'interrupted run')} removed")
+    out.print(f"{pluralize(count, 'interrupted run')} removed")
 
 
 def _print_report(report: RunReport, outputs: tuple[str, ...]) -> None:
@@ -183,7 +184,7 @@ def _print_report(report: RunReport, outputs: tuple[str, ...]) -> None:
     for told in report.errored:
         console.print("\n".join(shown(line, _ERROR_WIDTH) for line in told.splitlines()))
     if counts.errored > len(report.errored):
-        console.print(f"... the results have all {counted(counts.errored, 'errored job')}")
+        console.print(f"... the results have all {pluralize(counts.errored, 'errored job')}")
     if report.state.duplicates:
         console.print(left_out(report.state.duplicates))
     if not counts.total:
@@ -191,7 +192,7 @@ def _print_report(report: RunReport, outputs: tuple[str, ...]) -> None:
     resumed = ", resumed" if report.resumed else ""
     rate = counts.total / report.seconds if report.seconds else 0
     console.print(
-        f"\n{counted(counts.total, 'job')} in {report.seconds:.1f} s ({rate:,.0f}/s) on {shown(report.server)}{resumed}"
+        f"\n{pluralize(counts.total, 'job')} in {report.seconds:.1f} s ({rate:,.0f}/s) on {shown(report.server)}{resumed}"
     )
     console.print(f"results: {shown(', '.join(outputs))}")
 

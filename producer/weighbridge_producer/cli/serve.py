@@ -12,8 +12,9 @@ from urllib.parse import urlencode
 
 import typer
 
-from weighbridge.errors import ServerError, WeighbridgeError, counted
+from weighbridge.errors import ServerError, WeighbridgeError
 from weighbridge.settings import masked, read_settings
+from weighbridge.text import pluralize
 from weighbridge_producer.cli import options as opt
 from weighbridge_producer.cli.show import EXIT_TROUBLE, complain, err, out, printable, shown
 
@@ -241,7 +242,7 @@ class _Serving:
         else:
             return
         out.print(
-            f"  graded: {counts.passed:,} of {counted(counts.total, 'job')} passed, {counts.failed:,} failed"
+            f"  graded: {counts.passed:,} of {pluralize(counts.total, 'job')} passed, {counts.failed:,} failed"
         )
         for line in batch.search(
             ResultFilter(verdict="fail"), limit=1, budget_seconds=_SEARCH_SECONDS

@@ -16,8 +16,8 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from weighbridge.errors import counted
 from weighbridge.jobs.model import BatchStatus
+from weighbridge.text import pluralize
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -123,13 +123,13 @@ def trouble(
         return "there was nothing to grade"
     if min_gradable is None and counts.errored:
         also = f", {counts.ungradable:,} ungradable" if counts.ungradable else ""
-        return f"{counted(counts.errored, 'job')} errored{also}; --min-gradable allows some"
+        return f"{pluralize(counts.errored, 'job')} errored{also}; --min-gradable allows some"
     if min_gradable is not None and judged / counts.total < min_gradable:
-        return f"of {counted(counts.total, 'job')}, {judged:,} could be judged; --min-gradable wants a share of {min_gradable:.4g}"
+        return f"of {pluralize(counts.total, 'job')}, {judged:,} could be judged; --min-gradable wants a share of {min_gradable:.4g}"
     if min_pass_rate is not None and not judged:
         return "no job was judged, so there is no pass rate"
     if min_gradable is None and counts.ungradable and not _too_many_failed(counts, min_pass_rate):
-        return f"{counted(counts.ungradable, 'job')} {'was' if counts.ungradable == 1 else 'were'} ungradable; --min-gradable allows some"
+        return f"{pluralize(counts.ungradable, 'job')} {'was' if counts.ungradable == 1 else 'were'} ungradable; --min-gradable allows some"
     return ""
 
 
@@ -151,7 +151,7 @@ def end_with(
 
 def left_out(repeats: int) -> str:
     """Say how many lines are not jobs because an earlier one is the same."""
-    return f"{counted(repeats, 'repeated line')} {'was' if repeats == 1 else 'were'} left out"
+    return f"{pluralize(repeats, 'repeated line')} {'was' if repeats == 1 else 'were'} left out"
 
 
 def share(part: int, whole: int) -> str:
@@ -178,7 +178,7 @@ def print_summary(summary: Iterable[GraderSummary], counts: Counts, console: Con
     else:
         _print_blocks(outcomes, console)
     if more := len(everything) - len(rows):
-        console.print(f"... and {counted(more, 'more label')}")
+        console.print(f"... and {pluralize(more, 'more label')}")
     for row in rows:
         if row.vacuous:
             passes = "pass rests" if row.passed == 1 else "passes rest"
@@ -238,7 +238,7 @@ def _causes(rows: list[GraderSummary]) -> Table:
             name = ""
         if rest := row.causes[_CAUSES_SHOWN:]:
             made.add_row(
-                "", f"{sum(count for _, count in rest):,}", counted(len(rest), "other cause")
+                "", f"{sum(count for _, count in rest):,}", pluralize(len(rest), "other cause")
             )
     return made
 
@@ -267,7 +267,7 @@ def print_state(state: BatchState) -> None:
     if state.duplicates:
         out.print(f"  {left_out(state.duplicates)}")
     if state.nondeterministic:
-        chunks = counted(state.nondeterministic, "chunk")
+        chunks = pluralize(state.nondeterministic, "chunk")
         was = "was" if state.nondeterministic == 1 else "were"
         out.print(f"  [red]{chunks} {was} graded twice with different results[/]")
 
@@ -308,7 +308,7 @@ class Bar:
         rate = self._rate(done)
         left = f", {_duration((total - done) / rate)} left" if rate and total > done else ""
         about = "" if state.sealed else "about "
-        numbers = f"{done:,} of {about}{counted(total, 'job')}, {rate:,.0f}/s{left}"
+        numbers = f"{done:,} of {about}{pluralize(total, 'job')}, {rate:,.0f}/s{left}"
         self._progress.update(
             self._task,
             total=total or None,

@@ -10,7 +10,7 @@ from rich.cells import cell_len
 from rich.segment import Segment, Segments
 from rich.style import Style
 
-from weighbridge.errors import counted
+from weighbridge.text import pluralize
 from weighbridge_producer.cli.show import fitted, out, shown
 from weighbridge_producer.trace_view.trace_summary import facts_of
 
@@ -82,7 +82,7 @@ def _of_step(step: Step, label: str) -> Iterator[Segment]:
         yield Segment(f" {what}")
     if step.usage and step.usage.total:
         yield Segment(" ")
-        yield Segment(counted(step.usage.total, "token"), _DIM)
+        yield Segment(pluralize(step.usage.total, "token"), _DIM)
     yield Segment.line()
     if step.error:
         came_to = Segment(f"✗ {_brief(step.error)}", _RED)

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from weighbridge.errors import counted
 from weighbridge.jobs.model import GraderSpec
 from weighbridge.store.result_filter import ResultFilter
+from weighbridge.text import pluralize
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,5 +54,5 @@ class BackendBatch(ABC):
 
     def _not_done(self, state: BatchState) -> TimeoutError:
         return TimeoutError(
-            f"batch {self.id} is not done: {counted(state.counts.pending, 'job')} still to be graded"
+            f"batch {self.id} is not done: {pluralize(state.counts.pending, 'job')} still to be graded"
         )

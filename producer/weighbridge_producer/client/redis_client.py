@@ -6,12 +6,7 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, Self
 
 from weighbridge.broker.publisher import Publisher
-from weighbridge.errors import (
-    NoSuchWorkerError,
-    ServerError,
-    UnknownGraderError,
-    counted,
-)
+from weighbridge.errors import NoSuchWorkerError, ServerError, UnknownGraderError
 from weighbridge.graders.registry import default_registry
 from weighbridge.jobs.model import BatchState, GraderSpec, Priority, parse_specs
 from weighbridge.settings import read_settings
@@ -20,6 +15,7 @@ from weighbridge.store.audit import Action, AuditLog, Entry, command_line_actor
 from weighbridge.store.health import Health, HealthCheck
 from weighbridge.store.projects import DEFAULT_PROJECT, check_project
 from weighbridge.store.worker_registry import Fleet, WorkerInfo
+from weighbridge.text import pluralize
 from weighbridge_producer.client.redis_batch import RedisBatch
 from weighbridge_producer.input.source import Source
 from weighbridge_producer.submit.strict import checked
@@ -204,5 +200,5 @@ def _nobody_has(
     return UnknownGraderError(
         grader,
         known=sorted(advertised),
-        hint=f"none of {counted(len(workers), 'living worker')} has it{why}; install the plug-in where they run",
+        hint=f"none of {pluralize(len(workers), 'living worker')} has it{why}; install the plug-in where they run",
     )

@@ -18,10 +18,11 @@ from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
-from weighbridge.errors import ConfigError, ConfigTypeError, UnknownGraderError, nearest
+from weighbridge.errors import ConfigError, ConfigTypeError, UnknownGraderError
 from weighbridge.graders.registry import default_registry
 from weighbridge.jobs.model import GraderSpec, parse_specs
 from weighbridge.settings import MIB
+from weighbridge.text import closest, did_you_mean
 
 _LIMIT_BYTES = MIB
 _NODES_LIMIT = 100_000  #: more than any honest file has; an alias can stand for millions
@@ -71,7 +72,7 @@ class _Reader:
         if isinstance(root, CommentedMap):
             for key in root:
                 if key != "graders":
-                    meant = "; did you mean 'graders'?" if nearest(str(key), ["graders"]) else ""
+                    meant = did_you_mean(closest(str(key), ["graders"]))
                     self._fail(f"unknown key {str(key)[:80]!r}{meant}", root, key, _SHAPE)
             listed = root.get("graders")
         if isinstance(listed, str):
@@ -146,8 +147,7 @@ class _Reader:
             )
         for key in entry_map:
             if key not in _KEYS:
-                guess = nearest(str(key), _KEYS)
-                meant = f"; did you mean {guess!r}?" if guess else ""
+                meant = did_you_mean(closest(str(key), _KEYS))
                 self._fail(f"unknown key {str(key)[:80]!r}{meant}", entry, key)
         grader, config, label = (_plain(entry_map.get(key)) for key in _KEYS)
         for key, value in (("grader", grader), ("label", label)):

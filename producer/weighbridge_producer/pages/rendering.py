@@ -15,7 +15,7 @@ from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from weighbridge.errors import counted
+from weighbridge.text import pluralize
 from weighbridge_producer.service.auth import COOKIE
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ def _environment() -> Environment:
     }
     environment.globals |= {
         "asset": asset,
-        "counted": counted,
+        "pluralize": pluralize,
         "navigation": _NAVIGATION,
         "version": version("weighbridge"),
     }

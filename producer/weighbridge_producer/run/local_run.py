@@ -11,14 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.embedded.server import EmbeddedServer
-from weighbridge.errors import (
-    BatchError,
-    ResultsIncompleteError,
-    ServerError,
-    WeighbridgeError,
-    counted,
-)
+from weighbridge.errors import BatchError, ResultsIncompleteError, ServerError, WeighbridgeError
 from weighbridge.settings import GIB, masked
+from weighbridge.text import pluralize
 from weighbridge_producer.client.intervals import IntervalSet
 from weighbridge_producer.input.source import Source
 from weighbridge_producer.run.checkpoints import Checkpoints
@@ -250,7 +245,7 @@ class LocalRun:
         self.state.collected = Collected()
         self.state.save()
         raise ResultsIncompleteError(
-            f"{counted(rows, 'result line')} came for {counted(state.counts.total, 'job')} of batch"
+            f"{pluralize(rows, 'result line')} came for {pluralize(state.counts.total, 'job')} of batch"
             f" {state.batch_id}, which is {state.status}: the server has lost some of them",
             "run the same command again: it grades again what is missing",
         )

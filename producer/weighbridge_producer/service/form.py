@@ -8,7 +8,7 @@ from python_multipart import MultipartParser
 from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import parse_options_header
 
-from weighbridge.errors import nearest
+from weighbridge.text import closest, did_you_mean
 from weighbridge_producer.service.problems import ProblemError
 from weighbridge_producer.service.submission_params import FIELDS
 
@@ -138,8 +138,7 @@ class Form:
 
 
 def _unknown(name: str) -> ProblemError:
-    meant = nearest(name, (*FIELDS, FILE))
-    guess = f"; did you mean {meant!r}?" if meant else ""
+    guess = did_you_mean(closest(name, (*FIELDS, FILE)))
     return ProblemError(
         422,
         _NAME_FAULT,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import jiter
 import orjson
 
-from weighbridge.errors import ConfigTypeError, LineError, nearest
+from weighbridge.errors import ConfigTypeError, LineError
 from weighbridge.grading.strict_json import decode_line
 from weighbridge.jobs.model import (
     CONFIG_LIMIT_BYTES,
@@ -21,6 +21,7 @@ from weighbridge.jobs.model import (
     parse_specs,
 )
 from weighbridge.store import WEIGHTS
+from weighbridge.text import closest, did_you_mean
 from weighbridge_producer.service.problems import ProblemError
 
 if TYPE_CHECKING:
@@ -178,8 +179,7 @@ def _flag(name: str, text: str) -> bool:
 
 
 def _unknown(name: str) -> ProblemError:
-    meant = nearest(name, FIELDS)
-    guess = f"; did you mean {meant!r}?" if meant else ""
+    guess = did_you_mean(closest(name, FIELDS))
     return _unfit(
         f"the parameter {name[:80]!r}", f"is unknown{guess}", f"known are {', '.join(FIELDS)}"
     )

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
-from weighbridge.errors import counted
 from weighbridge.graders.values import as_json
+from weighbridge.text import pluralize
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -142,7 +142,7 @@ class _Writer:
 
 
 def _gap(count: int, depth: int) -> MarkedLine:
-    return MarkedLine(f"{_INDENT * depth}… {counted(count, 'more member')}")
+    return MarkedLine(f"{_INDENT * depth}… {pluralize(count, 'more member')}")
 
 
 def _members(value: Any) -> dict[str, Any]:

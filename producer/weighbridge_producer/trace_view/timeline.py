@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
-from weighbridge.errors import LineError, TraceError, counted
+from weighbridge.errors import LineError, TraceError
 from weighbridge.graders.values import as_json, printable
 from weighbridge.grading.case import parse_case
 from weighbridge.jobs.model import GraderSpec
 from weighbridge.settings import MIB
+from weighbridge.text import pluralize
 from weighbridge.traces import read_trace
 from weighbridge_producer.trace_view.annotated_json import (
     BrokenText,
@@ -357,7 +358,7 @@ def _step_facts(step: Step, began: int) -> list[str]:
 
 def _usage(usage: Usage) -> list[str]:
     if usage.total is not None:
-        facts = [counted(usage.total, "token")]
+        facts = [pluralize(usage.total, "token")]
     else:
         told = {"in": usage.input_tokens, "out": usage.output_tokens}
         facts = [f"{count:,} tokens {way}" for way, count in told.items() if count is not None]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from weighbridge.errors import counted
+from weighbridge.text import pluralize
 
 if TYPE_CHECKING:
     from weighbridge.traces import Trace
@@ -17,8 +17,8 @@ def facts_of(trace: Trace) -> tuple[str, ...]:
     tokens = told or sum((step.usage.total or 0) for step in calls if step.usage)
     facts = (
         trace.format,
-        counted(len(trace.steps), "step"),
-        counted(len(calls), "model call"),
-        counted(len(trace.steps_of("tool")), "tool call"),
+        pluralize(len(trace.steps), "step"),
+        pluralize(len(calls), "model call"),
+        pluralize(len(trace.steps_of("tool")), "tool call"),
     )
-    return (*facts, counted(tokens, "token")) if tokens else facts
+    return (*facts, pluralize(tokens, "token")) if tokens else facts

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from weighbridge.errors import counted
 from weighbridge.graders.budget.limits import Breach, Reading, named, shown
 from weighbridge.graders.budget.measurements import milliseconds
 from weighbridge.graders.budget.prices import table_name
 from weighbridge.graders.trace_grader import STEP_IDS_LIMIT, excerpt_of
 from weighbridge.graders.values import as_json
+from weighbridge.text import pluralize
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -240,7 +240,7 @@ def _beyond(steps: Sequence[Step], limit: int, noun: str) -> Breach:
 def _share(steps: Sequence[Step], of: Sequence[Step]) -> str:
     if all(step.type == "llm" for step in steps):
         return f"{len(steps)} of {len(of)} LLM steps"
-    return f"{counted(len(steps), 'step')} that used a model"
+    return f"{pluralize(len(steps), 'step')} that used a model"
 
 
 def _some(things: Sequence[str]) -> str:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-from weighbridge.errors import counted, nearest
 from weighbridge.graders.tool_schema.json_data import JsonData
 from weighbridge.graders.tool_schema.problems import Problem
 from weighbridge.graders.tool_schema.rules import shown
 from weighbridge.graders.tool_schema.schema import Undecided
 from weighbridge.graders.trace_grader import ENTRIES_LIMIT, excerpt_of
 from weighbridge.graders.values import EXCERPT_CHARACTERS, printable
+from weighbridge.text import closest, did_you_mean, pluralize
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -66,8 +66,8 @@ def _refusal(tool: Tool) -> Evidence:
     refusal = tool.rule.refusal
     assert refusal is not None
     known = refusal.limit[:_COMPARED_NAMES]
-    guess = nearest(tool.name, known) if refusal.may_be_misspelt else None
-    meant = f"; did you mean {shown(guess)!r}?" if guess else ""
+    guess = closest(tool.name, known) if refusal.may_be_misspelt else None
+    meant = did_you_mean(guess and shown(guess))
     observed: dict[str, object] = {"tool": tool.rule.tool, "calls": tool.alike}
     if refusal.problem:
         observed["problems"] = [refusal.problem._asdict()]
@@ -134,13 +134,13 @@ def _pass(tool: Tool) -> Evidence:
 
 def _calls(tool: Tool) -> str:
     """Name a tool and the calls of it that are told of together."""
-    return f"{tool.rule.tool!r}, {counted(tool.alike, 'call')}"
+    return f"{tool.rule.tool!r}, {pluralize(tool.alike, 'call')}"
 
 
 def _vacuous(calls: Calls) -> Evidence:
     return {
         "check": "vacuous",
-        "description": f"no list and no definition says anything of the {counted(calls.total, 'call')}",
+        "description": f"no list and no definition says anything of the {pluralize(calls.total, 'call')}",
         "passed": True,
         "observed": calls.total,
         "step_ids": [],

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from jsonschema_rs import ValidationErrorKind
 
-from weighbridge.errors import counted
 from weighbridge.graders.values import printable
+from weighbridge.text import pluralize
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -84,7 +84,7 @@ def _message(error: ValidationError) -> str:
         if errors
     ]
     if len(error.kind.context) > _SHOWN_BRANCHES:
-        branches.append(counted(len(error.kind.context) - _SHOWN_BRANCHES, "more alternative"))
+        branches.append(pluralize(len(error.kind.context) - _SHOWN_BRANCHES, "more alternative"))
     return f"{_cut(error.message, _MESSAGE_CHARACTERS)}: {'; or '.join(branches)}"
 
 
