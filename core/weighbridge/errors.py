@@ -45,7 +45,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
-from weighbridge.text import closest, did_you_mean, pluralize
+from weighbridge.text import closest, did_you_mean, pluralize, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -112,9 +112,10 @@ class UnknownGraderError(WeighbridgeError, LookupError):
 
     def __init__(self, grader_id: str, known: Iterable[str], hint: str = "") -> None:
         names = list(known)
-        shown = grader_id if len(grader_id) <= 80 else grader_id[:77] + "..."
         meant = did_you_mean(closest(grader_id, names)) or "."
-        super().__init__(f"no grader {shown!r}{meant} Known: {', '.join(names)}", hint)
+        super().__init__(
+            f"no grader {shorten(grader_id, 80, '...')!r}{meant} Known: {', '.join(names)}", hint
+        )
         self.grader_id = grader_id
 
 

@@ -1,7 +1,8 @@
-"""Text for people: counts with their nouns, guesses at misspelt names."""
+"""Text for people: counts, guesses at misspelt names, lengths of time, and strangers' texts made fit to show."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -9,6 +10,11 @@ if TYPE_CHECKING:
 
 _COMPARED_CHARACTERS = 256
 _LEAST_LIKENESS = 65.0  #: of 100, for one name to be a slip of the other
+_LONE_SURROGATES = re.compile("[\ud800-\udfff]")
+# What commands a terminal, turns the direction of what follows, or cannot be written as UTF-8.
+_MISLEADING = "\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff"
+_UNPRINTABLE = re.compile(f"[\x00-\x1f{_MISLEADING}]")
+_INVISIBLE = re.compile(f"[\x00-\x08\x0b\x0c\x0e-\x1f\u200b\u2060\ufeff{_MISLEADING}]")
 
 
 def pluralize(count: int, noun: str) -> str:
@@ -29,5 +35,58 @@ def closest(name: str, known: Iterable[str]) -> str | None:
 
 
 def did_you_mean(guess: str | None, before: str = "; ", after: str = "") -> str:
-    """Return the question whether a name was meant, between what sets it off; empty without a guess."""
+    """Return the question whether a name was meant, as `; did you mean 'x'?`; empty without a guess."""
     return f"{before}did you mean {guess!r}?{after}" if guess else ""
+
+
+def printable(text: str) -> str:
+    """Return a text that does nothing to a terminal but appear: control characters stand as their escapes."""
+    return _UNPRINTABLE.sub(_escape, text)
+
+
+def visible(text: object) -> str:
+    """Return a text in which characters that show nothing, or reorder others, stand as their escapes.
+
+    Line breaks and tabs stay: on a page they are layout.
+    """
+    return _INVISIBLE.sub(_escape, str(text))
+
+
+def _escape(found: re.Match[str]) -> str:
+    return found[0].encode("unicode_escape", "surrogatepass").decode()
+
+
+def encodable(text: str) -> str:
+    """Return the text with each lone surrogate replaced by U+FFFD, so that it has a UTF-8 form."""
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return _LONE_SURROGATES.sub("\ufffd", text)
+    return text
+
+
+def shorten(text: str, most: int, mark: str = "…") -> str:
+    """Return a text of at most so many characters; one that is cut ends in the mark."""
+    return text if len(text) <= most else text[: most - len(mark)] + mark
+
+
+def cut_after(text: str, kept: int) -> str:
+    """Return the first characters of a text, and a mark behind them where more follow."""
+    return text if len(text) <= kept else f"{text[:kept]}…"
+
+
+def duration(seconds: float) -> str:
+    """Return a length of time in its largest unit and the next: `3 min 20 s`."""
+    whole = round(seconds)
+    if whole < 1:
+        return "less than a second"
+    parts: list[str] = []
+    for unit, size in (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1)):
+        count, whole = divmod(whole, size)
+        if count or parts:
+            parts.append(f"{count:,} {unit}" if count else "")
+        if len(parts) == 2:
+            break
+    return " ".join(filter(None, parts))

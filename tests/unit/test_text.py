@@ -1,8 +1,22 @@
-"""Text for people: what is counted, what was meant."""
+"""Text for people: what is counted, what was meant, and how a stranger's text is shown."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from weighbridge.text import closest, did_you_mean, pluralize
+from weighbridge.text import (
+    closest,
+    cut_after,
+    did_you_mean,
+    duration,
+    encodable,
+    pluralize,
+    printable,
+    shorten,
+    visible,
+)
+
+ANY_TEXT = st.text(st.characters(exclude_categories=()))
 
 
 @pytest.mark.parametrize(
@@ -26,7 +40,7 @@ def test_a_misspelt_name_is_taken_for_the_closest_or_for_none(name: str, meant: 
     assert closest(name, ["loop", "budget", "true-false"]) == meant
 
 
-def test_names_that_differ_only_far_behind_are_compared_by_their_beginnings() -> None:
+def test_names_are_compared_by_their_beginnings() -> None:
     known = ["x" * 1_000 + "a", "y" * 1_000]
     assert closest("x" * 1_000_000, known) == known[0]
 
@@ -35,3 +49,64 @@ def test_what_was_meant_is_asked_where_there_is_a_guess() -> None:
     assert did_you_mean("loop") == "; did you mean 'loop'?"
     assert did_you_mean("loop", before="", after=" ") == "did you mean 'loop'? "
     assert did_you_mean(None) == ""
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    ["\x1b[31mred", "a\rb", "\x07", "\x9b2J", "a\nb", "\u202eevil", "\udcff", "\u2028", "\x00"],
+)
+def test_what_would_move_a_terminal_is_shown_as_text(hostile: str) -> None:
+    assert printable(hostile).isprintable()
+
+
+def test_ordinary_text_of_any_script_is_shown_as_it_is() -> None:
+    text = "naïve 名前 مرحبا 👍 e\u0301"
+    assert printable(text) == text
+    assert visible(text) == text
+
+
+def test_what_reorders_or_hides_text_is_written_out() -> None:
+    assert visible("a\u202egpj.exe\u200b\x1b[31m\ud800") == r"a\u202egpj.exe\u200b\x1b[31m\ud800"
+    assert visible("two\nlines\tand more") == "two\nlines\tand more"
+
+
+@given(text=ANY_TEXT)
+def test_encodable_text_has_a_utf8_form_and_the_same_length(text: str) -> None:
+    shown = encodable(text)
+    shown.encode()
+    assert len(shown) == len(text)
+    assert all(one in (other, "\ufffd") for one, other in zip(shown, text, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("text", "shortened", "cut"),
+    [
+        ("abc", "abc", "abc"),
+        ("abcd", "abcd", "abcd"),
+        ("abcde", "abc…", "abcd…"),
+        ("a" * 1_000_000, "aaa…", "aaaa…"),
+    ],
+)
+def test_a_mark_stands_for_what_is_cut_within_the_length_or_behind_it(
+    text: str, shortened: str, cut: str
+) -> None:
+    assert shorten(text, 4) == shortened
+    assert cut_after(text, 4) == cut
+
+
+def test_a_longer_mark_takes_more_room() -> None:
+    assert shorten("abcdef", 5, "...") == "ab..."
+
+
+@pytest.mark.parametrize(
+    ("seconds", "written"),
+    [
+        (0, "less than a second"),
+        (59, "59 s"),
+        (200, "3 min 20 s"),
+        (7200, "2 h"),
+        (90_061, "1 d 1 h"),
+    ],
+)
+def test_a_length_of_time_is_written_in_two_units(seconds: float, written: str) -> None:
+    assert duration(seconds) == written

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, NotRequired, TypedDic
 
 from weighbridge.errors import ConfigError, ConfigTypeError
 from weighbridge.graders.config import GraderConfig, Strings, parse_config
-from weighbridge.graders.values import printable
+from weighbridge.text import encodable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -248,6 +248,6 @@ def _checked_id(grader_id: object) -> str:
 
 def _complaint(error: Exception) -> str:
     try:
-        return printable(str(error))
+        return encodable(str(error))
     except Exception:  # noqa: BLE001 - an error that cannot even be shown must not raise either
         return f"the config cannot be read: {type(error).__name__}"

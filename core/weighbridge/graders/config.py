@@ -8,8 +8,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, mo
 from pydantic_core import PydanticCustomError, PydanticSerializationError
 
 from weighbridge.errors import ConfigError, ConfigTypeError
-from weighbridge.graders.values import as_json, printable
-from weighbridge.text import closest, did_you_mean
+from weighbridge.graders.values import as_json
+from weighbridge.text import closest, did_you_mean, encodable, shorten
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -97,7 +97,7 @@ def config_faults(model: type[GraderConfig], config: object) -> list[ConfigFault
         model.model_validate(config)
     except ValidationError as invalid:
         faults = invalid.errors(include_url=False)[:_FAULTS_SHOWN]
-        return [ConfigFault(fault["loc"], printable(_explain(fault))) for fault in faults]
+        return [ConfigFault(fault["loc"], encodable(_explain(fault))) for fault in faults]
     return []
 
 
@@ -119,7 +119,7 @@ def _refusal(
         texts += map(_explain, others[:_FAULTS_SHOWN])
         count += len(unknown) + len(others)
     error_class = ConfigTypeError if _is_wrong_type(faults[0]) else ConfigError
-    error = error_class(printable(f"grader {grader_id!r}: {_listed(texts, count)}"))
+    error = error_class(encodable(f"grader {grader_id!r}: {_listed(texts, count)}"))
     error.path = faults[0]["loc"]
     if faults[0]["type"] == _UNKNOWN_KEY:
         error.path = (*faults[0]["loc"], faults[0]["ctx"]["key"])
@@ -189,4 +189,4 @@ def _path(places: tuple[int | str, ...]) -> str:
 
 def _shown(value: Any) -> str:
     text = repr(value) if type(value) is str else as_json(value)
-    return text if len(text) <= _SHOWN_CHARACTERS else text[: _SHOWN_CHARACTERS - 1] + "…"
+    return shorten(text, _SHOWN_CHARACTERS)

@@ -20,8 +20,8 @@ from weighbridge.graders.base import (
     unreadable,
 )
 from weighbridge.graders.normal_form import normalized
-from weighbridge.graders.values import EXCERPT_CHARACTERS, printable, read_text
-from weighbridge.text import pluralize
+from weighbridge.graders.values import EXCERPT_CHARACTERS, read_text
+from weighbridge.text import encodable, pluralize
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -100,7 +100,7 @@ class StringMatchGrader(OutputGrader):
                 alternative = self._matching_alternative(folded)
                 expected_original, wanted, got = alternative or (expected_original, wanted, got)
             if wanted == got:
-                judgement = _match(printable(wanted))
+                judgement = _match(encodable(wanted))
             else:
                 difference = first_difference(wanted, got)
                 judgement = self._mismatch(
@@ -112,8 +112,8 @@ class StringMatchGrader(OutputGrader):
             "reason": reason,
             "expected_original": expected_original,
             "actual_original": actual_original,
-            "normalized_expected": printable(wanted),
-            "normalized_actual": printable(got),
+            "normalized_expected": encodable(wanted),
+            "normalized_actual": encodable(got),
             "first_difference": difference,
         }
         return graded(verdict, details, [evidence])
@@ -141,13 +141,13 @@ class StringMatchGrader(OutputGrader):
             "check": "string_match",
             "description": what,
             "passed": False,
-            "limit": printable(wanted[:EXCERPT_CHARACTERS]),
-            "observed": printable(got[:EXCERPT_CHARACTERS]),
+            "limit": encodable(wanted[:EXCERPT_CHARACTERS]),
+            "observed": encodable(got[:EXCERPT_CHARACTERS]),
             "step_ids": [],
         }
         start = max(0, difference - _CONTEXT_CHARACTERS)
         if excerpt := got[start : start + EXCERPT_CHARACTERS]:
-            evidence["excerpt"] = printable(excerpt)
+            evidence["excerpt"] = encodable(excerpt)
         expected = expected_original[:EXCERPT_CHARACTERS]
         actual = actual_original[:EXCERPT_CHARACTERS]
         return Verdict.FAIL, "mismatch", f"Expected '{expected}' but got '{actual}'", evidence

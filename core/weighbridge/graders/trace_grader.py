@@ -13,7 +13,8 @@ from weighbridge.graders.base import (
     Verdict,
     graded,
 )
-from weighbridge.graders.values import EXCERPT_CHARACTERS, printable
+from weighbridge.graders.values import EXCERPT_CHARACTERS
+from weighbridge.text import encodable
 from weighbridge.traces import Trace, read_trace
 
 if TYPE_CHECKING:
@@ -105,13 +106,13 @@ def bounded(evidence: list[Evidence], what: str) -> list[Evidence]:
 
 def excerpt_of(text: str) -> str:
     """Return the beginning of a text, as evidence quotes it."""
-    return printable(text[:EXCERPT_CHARACTERS])
+    return encodable(text[:EXCERPT_CHARACTERS])
 
 
 def _unreadable(error: TraceError) -> Evidence:
     return {
         "check": "trace_is_readable",
-        "description": printable(f"{error.message} ({error.hint})")[:500],
+        "description": encodable(f"{error.message} ({error.hint})")[:500],
         "passed": False,
         "observed": error.code,
         "step_ids": [],

@@ -17,7 +17,8 @@ from weighbridge.graders.base import (
     graded,
     unreadable,
 )
-from weighbridge.graders.values import EXCERPT_CHARACTERS, printable, read_text
+from weighbridge.graders.values import EXCERPT_CHARACTERS, read_text
+from weighbridge.text import encodable
 
 _AliasList = Annotated[Strings, Field(min_length=1)]
 
@@ -144,7 +145,7 @@ class TrueFalseGrader(OutputGrader):
         if text is None:
             return "", None
         word = normalize(text, self._case_sensitive)
-        return word if word.isascii() else printable(word), self._meanings.get(word)
+        return word if word.isascii() else encodable(word), self._meanings.get(word)
 
 
 def _compared(original: str, actual_bool: str, expected_bool: str) -> Judgement:

@@ -2,28 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from decimal import Decimal
 from json.encoder import encode_basestring
+
+from weighbridge.text import encodable
 
 EXCERPT_CHARACTERS = 200  #: the most that a quoted text or an excerpt shows
 SHOWN_JSON_CHARACTERS = 4_000  #: about the most that is shown of a value that is not text
 
-_LONE_SURROGATES = re.compile("[\ud800-\udfff]")
 _LIMIT_FREE_BITS = 2_000  # under 640 digits, the least that PYTHONINTMAXSTRDIGITS can be set to
 _READABLE_BITS = 100_000  # 30,103 digits; the time to write them out grows with their square
 _NAME_OF_TYPE = type.__dict__["__name__"]  # read here, because a metaclass can redefine `__name__`
-
-
-def printable(text: str) -> str:
-    """Return the text with each lone surrogate replaced by U+FFFD, so that it has a UTF-8 form."""
-    if text.isascii():
-        return text
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return _LONE_SURROGATES.sub("\ufffd", text)
-    return text
 
 
 def read_text(value: object) -> tuple[str | None, str]:
@@ -35,7 +24,7 @@ def read_text(value: object) -> tuple[str | None, str]:
     kind = type(value)
     if kind is str:
         text: str = value  # type: ignore[assignment]
-        return text, text if text.isascii() else printable(text)
+        return text, text if text.isascii() else encodable(text)
     if value is None:
         return None, ""
     if kind is bool:
@@ -47,7 +36,7 @@ def read_text(value: object) -> tuple[str | None, str]:
         return digits, digits or as_json(value)
     else:
         return None, as_json(value)
-    return text, printable(text)
+    return text, encodable(text)
 
 
 def as_json(value: object) -> str:
@@ -72,7 +61,7 @@ def as_json(value: object) -> str:
             piece = _scalar(item)
         shown.append(piece)
         length += len(piece)
-    return printable("".join(shown)) + ("…" if pending else "")
+    return encodable("".join(shown)) + ("…" if pending else "")
 
 
 class _Piece:

@@ -18,7 +18,7 @@ from weighbridge.jobs.model import DEADLY, BatchStatus, Priority
 from weighbridge.jobs.outcome import Outcome
 from weighbridge.jobs.result import ResultRow
 from weighbridge.settings import masked, read_settings
-from weighbridge.text import pluralize
+from weighbridge.text import pluralize, printable
 from weighbridge_producer.cli import options as opt
 from weighbridge_producer.cli.show import (
     EXIT_TROUBLE,
@@ -30,7 +30,6 @@ from weighbridge_producer.cli.show import (
     print_json,
     print_state,
     print_summary,
-    printable,
     share,
     shown,
     table,

@@ -11,7 +11,7 @@ import typer
 
 from weighbridge.errors import OutputError, WeighbridgeError
 from weighbridge.settings import read_settings
-from weighbridge.text import pluralize
+from weighbridge.text import pluralize, printable
 from weighbridge_producer.cli import options as opt
 from weighbridge_producer.cli.show import (
     EXIT_TROUBLE,
@@ -24,7 +24,6 @@ from weighbridge_producer.cli.show import (
     out,
     print_json,
     print_summary,
-    printable,
     shown,
 )
 from weighbridge_producer.input.source import Source

@@ -14,9 +14,9 @@ import typer
 
 from weighbridge.errors import ServerError, WeighbridgeError
 from weighbridge.settings import masked, read_settings
-from weighbridge.text import pluralize
+from weighbridge.text import pluralize, printable
 from weighbridge_producer.cli import options as opt
-from weighbridge_producer.cli.show import EXIT_TROUBLE, complain, err, out, printable, shown
+from weighbridge_producer.cli.show import EXIT_TROUBLE, complain, err, out, shown
 
 if TYPE_CHECKING:
     from weighbridge.jobs.model import GraderSpec

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 from bisect import bisect_right
 from typing import TYPE_CHECKING, Any, NoReturn, Self
@@ -17,7 +16,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from weighbridge.jobs.model import BatchStatus
-from weighbridge.text import pluralize
+from weighbridge.text import pluralize, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -31,10 +30,6 @@ _ROWS_SHOWN = 50
 _CAUSES_SHOWN = 5
 _NAME_WIDTH = 30
 _PIPE_WIDTH = 1000  #: nothing is folded on its way into a file or a program
-# What moves a cursor, rings, recolours, or turns the direction of what follows; and what UTF-8 cannot write.
-_UNPRINTABLE = re.compile(
-    "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
-)
 
 
 def _console(*, stderr: bool) -> Console:
@@ -46,13 +41,6 @@ def _console(*, stderr: bool) -> Console:
 
 out = _console(stderr=False)
 err = _console(stderr=True)
-
-
-def printable(text: str) -> str:
-    """Return a text that does nothing to a terminal but appear: control characters by their escapes."""
-    return _UNPRINTABLE.sub(
-        lambda found: found[0].encode("unicode_escape", "surrogatepass").decode(), text
-    )
 
 
 def shown(text: str, most: int | None = None) -> str:
@@ -306,7 +294,7 @@ class Bar:
         if not state.sealed and read_share:
             total = max(total, int(total / read_share))
         rate = self._rate(done)
-        left = f", {_duration((total - done) / rate)} left" if rate and total > done else ""
+        left = f", {_clock((total - done) / rate)} left" if rate and total > done else ""
         about = "" if state.sealed else "about "
         numbers = f"{done:,} of {about}{pluralize(total, 'job')}, {rate:,.0f}/s{left}"
         self._progress.update(
@@ -325,7 +313,8 @@ class Bar:
         return jobs / seconds if seconds > 0 else 0.0
 
 
-def _duration(seconds: float) -> str:
+def _clock(seconds: float) -> str:
+    """Return a length of time as the bar's clock shows it: `1:05`, `2:00:00`."""
     minutes, rest = divmod(int(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"

@@ -13,10 +13,11 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from weighbridge.errors import BatchError
 from weighbridge.jobs.outcome import Outcome
 from weighbridge.store.api_keys import Role
+from weighbridge.text import duration
 from weighbridge_producer.pages.addresses import batch_at
 from weighbridge_producer.pages.causes import causes_of
 from weighbridge_producer.pages.charts import Histogram, Segment, bar, histogram
-from weighbridge_producer.pages.progress import Sample, duration, progress_of
+from weighbridge_producer.pages.progress import Sample, progress_of
 from weighbridge_producer.pages.rendering import page
 from weighbridge_producer.service.auth import ManageBatch, ReadBatch, Reader, SubmitBatch
 from weighbridge_producer.service.service import Served
@@ -169,7 +170,6 @@ def _standing(service: Service, handle: RedisBatch, before: Sample | None) -> di
         "badge": _badge_of(state),
         "progress": now,
         "has_workers": state.status.final or bool(service.client.workers()),
-        "duration": duration,
         "bar": bar(state.counts),
         "outcomes": _outcomes(batch_id, state.counts, state.counts.total, {}),
         "labels": [_label(batch_id, each) for each in summary[:_LABELS_SHOWN]],

@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from weighbridge.graders.values import as_json
+from weighbridge.text import cut_after
 from weighbridge_producer.trace_view.annotated_json import problems_in
 
 if TYPE_CHECKING:
@@ -85,4 +86,4 @@ def _brief(entry: Mapping[str, Any], name: str) -> str | None:
     if value is None:
         return None
     text = value if type(value) is str else as_json(value)
-    return text if len(text) <= _VALUE_CHARACTERS else f"{text[:_VALUE_CHARACTERS]}…"
+    return cut_after(text, _VALUE_CHARACTERS)

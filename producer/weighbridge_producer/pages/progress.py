@@ -61,18 +61,3 @@ def _rate(state: BatchState, done: int, now: float, before: Sample | None) -> fl
     newest = (done - before.done) / took
     rate = newest if not before.rate else _NEW_SHARE * newest + (1 - _NEW_SHARE) * before.rate
     return rate or None
-
-
-def duration(seconds: float) -> str:
-    """Write a length of time in its largest unit and the next: `3 min 20 s`."""
-    whole = round(seconds)
-    if whole < 1:
-        return "less than a second"
-    parts: list[str] = []
-    for unit, size in (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1)):
-        count, whole = divmod(whole, size)
-        if count or parts:
-            parts.append(f"{count:,} {unit}" if count else "")
-        if len(parts) == 2:
-            break
-    return " ".join(filter(None, parts))

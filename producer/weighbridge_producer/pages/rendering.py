@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from datetime import UTC, datetime
 from functools import cache
 from hashlib import sha256
@@ -15,7 +14,7 @@ from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from weighbridge.text import pluralize
+from weighbridge.text import duration, pluralize, visible
 from weighbridge_producer.service.auth import COOKIE
 
 if TYPE_CHECKING:
@@ -29,11 +28,6 @@ _NAVIGATION = (
     ("/new", "New batch"),
     ("/graders", "Graders"),
     ("/workers", "Workers"),
-)
-# What shows nothing, or turns the direction of what follows; line breaks and tabs are layout.
-_INVISIBLE = re.compile(
-    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028\u2029\u202a-\u202e"
-    "\u2060\u2066-\u2069\ufeff\ud800-\udfff]"
 )
 
 
@@ -64,13 +58,6 @@ def compile_templates() -> None:
     environment = _environment()
     for name in environment.list_templates():
         environment.get_template(name)
-
-
-def visible(text: object) -> str:
-    """Return a text in which characters that show nothing, or reorder others, stand as their escapes."""
-    return _INVISIBLE.sub(
-        lambda found: found[0].encode("unicode_escape", "surrogatepass").decode(), str(text)
-    )
 
 
 def prose(text: object) -> Markup:
@@ -136,6 +123,7 @@ def _environment() -> Environment:
     }
     environment.globals |= {
         "asset": asset,
+        "duration": duration,
         "pluralize": pluralize,
         "navigation": _NAVIGATION,
         "version": version("weighbridge"),

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse
 
+from weighbridge.text import duration
 from weighbridge_producer.pages.addresses import batch_at
-from weighbridge_producer.pages.progress import duration
 from weighbridge_producer.pages.rendering import page
 from weighbridge_producer.service.auth import Reader
 from weighbridge_producer.service.service import Served
@@ -87,7 +87,6 @@ def _standing(service: Service, identity: Identity, at: float, jobs: int) -> dic
         "advice": _advice(health),
         "live_href": f"/workers/live?at={since[0]:.3f}&jobs={since[1]}",
         "batch_at": batch_at,
-        "duration": duration,
     }
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import orjson
 
 from weighbridge.graders.values import as_json
-from weighbridge.text import pluralize
+from weighbridge.text import cut_after, pluralize
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -165,4 +165,4 @@ def _by_member(members: dict[str, Any], wanted: list[_Wanted]) -> dict[str, list
 
 def _brief(value: Any) -> str:
     text = re.sub(r"\s+", " ", as_json(value))
-    return text if len(text) <= _VALUE_CHARACTERS else f"{text[:_VALUE_CHARACTERS]}…"
+    return cut_after(text, _VALUE_CHARACTERS)

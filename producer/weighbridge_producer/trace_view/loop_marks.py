@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.graders.values import as_json
+from weighbridge.text import cut_after
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -152,4 +153,4 @@ def _brief(step: Step) -> str:
         text = f"{step.name or step.type} {did}"
     else:
         text = step.output if type(step.output) is str else as_json(step.output)
-    return text if len(text) <= _BRIEF_CHARACTERS else f"{text[:_BRIEF_CHARACTERS]}…"
+    return cut_after(text, _BRIEF_CHARACTERS)

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import orjson
 
 from weighbridge.errors import LineError, TraceError
-from weighbridge.graders.values import as_json, printable
+from weighbridge.graders.values import as_json
 from weighbridge.grading.case import parse_case
 from weighbridge.jobs.model import GraderSpec
 from weighbridge.settings import MIB
-from weighbridge.text import pluralize
+from weighbridge.text import cut_after, encodable, pluralize
 from weighbridge.traces import read_trace
 from weighbridge_producer.trace_view.annotated_json import (
     BrokenText,
@@ -169,7 +169,7 @@ def trace_in(case: Case) -> Trace | None:
 
 def step_numbers(trace: Trace) -> dict[str, int]:
     """Return the places of a trace's steps, from 1, by the ids that evidence has."""
-    return {printable(step.id): number for number, step in enumerate(trace.steps, 1)}
+    return {encodable(step.id): number for number, step in enumerate(trace.steps, 1)}
 
 
 def timeline_of(
@@ -374,7 +374,7 @@ def _brief(step: Step) -> str:
         return ""
     text = value if type(value) is str else as_json(value)
     line = " ".join(text[: 4 * _BRIEF_CHARACTERS].split())
-    return line if len(line) <= _BRIEF_CHARACTERS else f"{line[:_BRIEF_CHARACTERS]}…"
+    return cut_after(line, _BRIEF_CHARACTERS)
 
 
 def _texts(step: Step, *, without_arguments: bool) -> list[Text]:

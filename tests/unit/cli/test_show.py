@@ -4,7 +4,7 @@ import pytest
 from rich.console import Console
 
 from weighbridge.jobs.outcome import Counts, GraderSummary
-from weighbridge_producer.cli.show import fitted, print_summary, printable, shown
+from weighbridge_producer.cli.show import fitted, print_summary, shown
 
 MANY = 10_000_000
 
@@ -47,19 +47,6 @@ def test_only_all_is_shown_as_100_percent_and_only_none_as_0():
 def test_long_labels_that_differ_at_their_end_stay_apart():
     text = summary_of(*(GraderSummary("l" * 200 + end, "g", 1) for end in "ab"))
     assert len({line.split()[0] for line in text.splitlines()[1:]}) == 2
-
-
-@pytest.mark.parametrize(
-    "hostile",
-    ["\x1b[31mred", "a\rb", "\x07", "\x9b2J", "a\nb", "\u202eevil", "\udcff", "\u2028", "\x00"],
-)
-def test_what_would_move_a_terminal_is_shown_as_text(hostile):
-    assert printable(hostile).isprintable()
-
-
-def test_ordinary_text_of_any_script_is_shown_as_it_is():
-    text = "naïve 名前 مرحبا 👍 e\u0301"
-    assert printable(text) == text
 
 
 def test_markup_in_a_strangers_text_is_literal():

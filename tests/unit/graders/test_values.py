@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weighbridge.graders.values import as_json, printable, read_text
+from weighbridge.graders.values import as_json, read_text
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
@@ -77,11 +77,3 @@ def test_an_integer_is_read_digit_for_digit_past_the_limit_of_str(digits):
     number = (10 ** (digits - 1) - 1) // 9 * 7 + 10 ** (digits - 1)
     assert read_text(number) == (text, text)
     assert read_text(-number)[0] == "-" + text
-
-
-@given(text=st.text(st.characters(exclude_categories=())))
-def test_printable_text_has_a_utf8_form_and_the_same_length(text):
-    shown = printable(text)
-    shown.encode()
-    assert len(shown) == len(text)
-    assert all(one in (other, "\ufffd") for one, other in zip(shown, text, strict=True))

@@ -15,7 +15,7 @@ from weighbridge_producer.pages.charts import (
     loop_strip,
     totals_chart,
 )
-from weighbridge_producer.pages.progress import Sample, duration, progress_of
+from weighbridge_producer.pages.progress import Sample, progress_of
 from weighbridge_producer.trace_view.loop_marks import LoopedStep, ShownLoop
 from weighbridge_producer.trace_view.running_totals import RunningTotal
 
@@ -145,17 +145,3 @@ def test_an_ended_batch_tells_its_rate_over_all():
 
 def test_only_what_is_all_done_is_a_hundred_percent():
     assert progress_of(state(total=1000, passed=999), 1010.0).percent == 99
-
-
-@pytest.mark.parametrize(
-    ("seconds", "written"),
-    [
-        (0, "less than a second"),
-        (59, "59 s"),
-        (200, "3 min 20 s"),
-        (7200, "2 h"),
-        (90_061, "1 d 1 h"),
-    ],
-)
-def test_a_length_of_time_is_written_in_two_units(seconds, written):
-    assert duration(seconds) == written

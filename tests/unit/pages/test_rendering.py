@@ -9,7 +9,6 @@ from weighbridge_producer.pages.rendering import (
     pretty_json,
     prose,
     shown,
-    visible,
 )
 
 
@@ -41,11 +40,6 @@ def test_our_script_makes_no_markup_of_text() -> None:
 def test_an_asset_changes_its_address_with_its_content() -> None:
     digest = sha256((STATIC_FOLDER / "style.css").read_bytes()).hexdigest()
     assert asset("style.css") == f"/static/style.css?v={digest[:12]}"
-
-
-def test_what_reorders_or_hides_text_is_written_out() -> None:
-    assert visible("a\u202egpj.exe\u200b\x1b[31m\ud800") == r"a\u202egpj.exe\u200b\x1b[31m\ud800"
-    assert visible("two\nlines\tand more") == "two\nlines\tand more"
 
 
 def test_prose_sets_code_and_escapes_both() -> None:

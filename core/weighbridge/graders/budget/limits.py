@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from weighbridge.graders.base import Evidence, Verdict
 from weighbridge.graders.budget.measurements import as_number
 from weighbridge.graders.trace_grader import STEP_IDS_LIMIT
-from weighbridge.graders.values import printable
+from weighbridge.text import encodable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -107,11 +107,11 @@ def _evidence(
 ) -> Evidence:
     return {
         "check": check,
-        "description": printable(description),
+        "description": encodable(description),
         "passed": False,
         "limit": as_number(limit),
         "observed": None if observed is None else as_number(observed),
-        "step_ids": [printable(step.id) for step in steps[:STEP_IDS_LIMIT]],
+        "step_ids": [encodable(step.id) for step in steps[:STEP_IDS_LIMIT]],
     }
 
 

@@ -10,7 +10,8 @@ from weighbridge.graders.budget.consumption import Tellers, tokens_told
 from weighbridge.graders.budget.costs import cost, own_cost
 from weighbridge.graders.budget.prices import table_name
 from weighbridge.graders.budget.run_times import RunTimes
-from weighbridge.graders.values import EXCERPT_CHARACTERS, printable
+from weighbridge.graders.values import EXCERPT_CHARACTERS
+from weighbridge.text import encodable
 
 if TYPE_CHECKING:
     from weighbridge.graders.budget.consumption import Amount, Total
@@ -89,7 +90,7 @@ class Measurements:
     def _calls(self) -> dict[str, object]:
         calls: Counter[str] = Counter()
         for tool, count in Counter([step.name for step in self.tool_steps]).items():
-            calls[printable((tool or "")[:EXCERPT_CHARACTERS])] += count
+            calls[encodable((tool or "")[:EXCERPT_CHARACTERS])] += count
         most = sorted(calls.items(), key=lambda item: (-item[1], item[0]))
         return {
             "llm_steps_without_usage": sum(step.usage is None for step in self.llm_steps),

@@ -11,7 +11,8 @@ from weighbridge.graders.loop.actions import Call, Turn
 from weighbridge.graders.loop.merging import Finding, rounds
 from weighbridge.graders.loop.text_forms import ratio
 from weighbridge.graders.loop.work_budget import Effort
-from weighbridge.graders.values import as_json, printable
+from weighbridge.graders.values import as_json
+from weighbridge.text import encodable
 
 if TYPE_CHECKING:
     from weighbridge.traces import Step
@@ -73,7 +74,7 @@ def _loop_of(
 
 def id_of(step: Step) -> str:
     """Return a step's id as text that has a UTF-8 form."""
-    return printable(step.id) if type(step.id) is str else as_json(step.id)
+    return encodable(step.id) if type(step.id) is str else as_json(step.id)
 
 
 def _again(found: list[tuple[int, Call | Turn]]) -> list[Call | Turn]:

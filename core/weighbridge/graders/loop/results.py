@@ -20,7 +20,7 @@ from weighbridge.graders.loop.signs import (
 )
 from weighbridge.graders.loop.tool_names import keeps, makes
 from weighbridge.graders.loop.work_budget import Effort
-from weighbridge.graders.values import printable
+from weighbridge.text import encodable
 
 LONG_CHARACTERS = 80  #: a shorter result is a receipt that many calls may get
 _ECHO_CHARACTERS = 400  #: a longer result may hold an argument by chance
@@ -136,7 +136,7 @@ def _text_of(output: Any) -> str | None:
     if output is None:
         return None
     text = (
-        printable(output) if type(output) is str else canonical(output).decode("utf-8", "replace")
+        encodable(output) if type(output) is str else canonical(output).decode("utf-8", "replace")
     )
     return None if is_omitted(text) else text
 

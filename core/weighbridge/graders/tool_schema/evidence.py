@@ -9,8 +9,8 @@ from weighbridge.graders.tool_schema.problems import Problem
 from weighbridge.graders.tool_schema.rules import shown
 from weighbridge.graders.tool_schema.schema import Undecided
 from weighbridge.graders.trace_grader import ENTRIES_LIMIT, excerpt_of
-from weighbridge.graders.values import EXCERPT_CHARACTERS, printable
-from weighbridge.text import closest, did_you_mean, pluralize
+from weighbridge.graders.values import EXCERPT_CHARACTERS
+from weighbridge.text import closest, did_you_mean, encodable, pluralize
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -77,7 +77,7 @@ def _refusal(tool: Tool) -> Evidence:
         "passed": False,
         "limit": [shown(name) for name in refusal.limit[:_SHOWN_NAMES]],
         "observed": observed,
-        "step_ids": [printable(step) for step in tool.steps],
+        "step_ids": [encodable(step) for step in tool.steps],
     }
 
 
@@ -86,11 +86,11 @@ def _fault(fault: FaultyCall, allowance: Allowance) -> Evidence:
     problems, why = _problems(fault, allowance)
     entry: Evidence = {
         "check": fault.check,
-        "description": f"{rule.tool!r} at {printable(fault.step)}: {why}",
+        "description": f"{rule.tool!r} at {encodable(fault.step)}: {why}",
         "passed": False,
         "limit": rule.judged_by,
         "observed": {"tool": rule.tool, "problems": problems},
-        "step_ids": [printable(fault.step)],
+        "step_ids": [encodable(fault.step)],
     }
     arguments = fault.arguments
     excerpt = arguments if isinstance(arguments, str) else _beginning(arguments)
@@ -128,7 +128,7 @@ def _pass(tool: Tool) -> Evidence:
         "passed": True,
         "limit": rule.judged_by,
         "observed": {"tool": rule.tool, "calls": tool.alike},
-        "step_ids": [printable(step) for step in tool.steps],
+        "step_ids": [encodable(step) for step in tool.steps],
     }
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
-from weighbridge.graders.values import printable
+from weighbridge.text import encodable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,7 +56,7 @@ def _copy(value: Any, levels: int) -> Any:
             return [_copy(item, levels - 1) for item in value]
         return {_key(key): _copy(item, levels - 1) for key, item in value.items()}
     if kind is str:
-        return printable(value)
+        return encodable(value)
     if kind is int:
         return value if value in _INTEGERS else _nearest_float(value)
     if kind is float or kind is bool or value is None:
@@ -67,7 +67,7 @@ def _copy(value: Any, levels: int) -> Any:
 def _key(key: Any) -> str:
     if type(key) is not str:
         raise NotJsonError("it holds a key that is not text")
-    return printable(key)
+    return encodable(key)
 
 
 def _nearest_float(number: int) -> float:

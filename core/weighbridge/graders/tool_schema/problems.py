@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from jsonschema_rs import ValidationErrorKind
 
-from weighbridge.graders.values import printable
-from weighbridge.text import pluralize
+from weighbridge.text import encodable, pluralize, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -94,4 +93,4 @@ def _in_branch(error: ValidationError, whole: ValidationError) -> str:
 
 
 def _cut(text: str, characters: int) -> str:
-    return printable(text if len(text) <= characters else text[: characters - 1] + "…")
+    return encodable(shorten(text, characters))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from weighbridge.graders.tool_schema.globs import Glob, GlobCosts
 from weighbridge.graders.tool_schema.problems import Problem
 from weighbridge.graders.tool_schema.schema import Schema, UnusableSchema, compile_schema
-from weighbridge.graders.values import printable
+from weighbridge.text import encodable, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -227,7 +227,7 @@ class Rules:
 
 def shown(name: str) -> str:
     """Return a name as evidence shows it."""
-    return printable(name if len(name) <= _NAME_CHARACTERS else f"{name[: _NAME_CHARACTERS - 1]}…")
+    return encodable(shorten(name, _NAME_CHARACTERS))
 
 
 def _refused(tool: str, refusal: Refusal) -> Rule:
