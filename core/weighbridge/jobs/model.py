@@ -6,15 +6,13 @@ A case is one line of input; a job is one case judged by one grader; a batch is 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from weighbridge.errors import ConfigTypeError
 from weighbridge.jobs.outcome import Counts
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 SCHEMA_VERSION = 1  #: of the Celery message and of a stored chunk
 NAME_LIMIT = 256

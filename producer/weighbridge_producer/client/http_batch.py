@@ -18,7 +18,7 @@ from weighbridge.errors import (
     RefusedError,
     ServerError,
 )
-from weighbridge.jobs.model import BatchState, GraderSpec
+from weighbridge.jobs.model import BatchState
 from weighbridge.jobs.outcome import GraderSummary
 from weighbridge.store import BatchOptions
 from weighbridge.store.result_filter import ResultFilter, ResultPage, check_limit
@@ -41,20 +41,6 @@ _LOOK_SECONDS = 0.25  #: between looks, where listening would last too long
 _REFUSED_SECONDS = 1.0  #: and where it is refused
 
 
-class _Spec(msgspec.Struct):
-    grader: str
-    config: dict[str, Any] | None
-    label: str
-
-
-class _Options(msgspec.Struct):
-    graders: list[_Spec]
-    source: str
-    metadata: dict[str, str]
-    project: str
-    submitted_by: str
-
-
 @dataclass(frozen=True, slots=True)
 class _Summary(GraderSummary):
     """A summary whose causes are as JSON has them."""
@@ -64,7 +50,7 @@ class _Summary(GraderSummary):
 
 class _Details(msgspec.Struct):
     graders: list[_Summary]
-    options: _Options
+    options: BatchOptions
 
 
 class _Found(msgspec.Struct):
@@ -105,13 +91,7 @@ class HttpBatch(BackendBatch):
 
     def options(self) -> BatchOptions:
         """Return what the batch was submitted with; which queue grades it is the service's affair."""
-        found = self._exchange.ask("GET", self._path, _Details).options
-        specs = tuple(GraderSpec(spec.grader, spec.config, spec.label) for spec in found.graders)
-        return BatchOptions(
-            *(specs, found.source, found.metadata),
-            project=found.project,
-            submitted_by=found.submitted_by,
-        )
+        return self._exchange.ask("GET", self._path, _Details).options
 
     def pages(self, cursor: str | None = None, *, follow: bool = True) -> Iterator[Page]:
         """Yield result lines as bytes, chunk by chunk, each page with the cursor after it.
