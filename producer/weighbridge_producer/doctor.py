@@ -13,7 +13,7 @@ from redis.exceptions import ResponseError
 from weighbridge.errors import WeighbridgeError
 from weighbridge.jobs.model import SCHEMA_VERSION
 from weighbridge.settings import MIB
-from weighbridge.store.connection import plain_errors
+from weighbridge.store.connection import translate_errors
 from weighbridge.text import pluralize
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class _Server:
     def __init__(self, client: RedisClient) -> None:
         self.redis = client.store.redis
         self.high_water = client.settings.memory_high_water
-        with plain_errors():
+        with translate_errors():
             self.info: dict[str, Any] = _of_one_node(self.redis.info("all"))
         self.now = client.store.now()
 

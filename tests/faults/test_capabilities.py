@@ -12,7 +12,7 @@ from support.waiting import eventually
 from weighbridge.jobs.capabilities import Lane, Need
 from weighbridge.jobs.chunk import Chunk, ChunkId, compress, decompress
 from weighbridge.settings import Settings
-from weighbridge.store import Position, Submission
+from weighbridge.store import ChunkUpload, Position
 from weighbridge_producer.client.redis_client import RedisClient
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ def test_a_chunk_of_a_newer_release_waits_for_the_workers_of_that_release(
     packed = decompress(Chunk(1, b"{}\n{}\n", 2).pack()).replace(b'"v":1', b'"v":2')
     chunk = ChunkId(0, 1, 3, "0123456789abcdef")
     after = Position(1, 6, 2, "prefix")
-    client.store.submit_chunk(batch.id, Submission(chunk, 2, after, compress(packed), b"", 0))
+    client.store.submit_chunk(batch.id, ChunkUpload(chunk, 2, after, compress(packed), b"", 0))
     client.store.seal(batch.id, 1, "prefix")
     client.publisher.wake()
     eventually(lambda: "is left to workers with schema:2" in worker.log, 20)

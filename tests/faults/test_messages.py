@@ -190,11 +190,11 @@ def test_an_unknown_grader_errors_its_own_jobs_only(
 
 def submit_raw(client: RedisClient, batch: str, payload: bytes, jobs: int) -> None:
     """Store one chunk as it is, and seal its batch; nothing is sent."""
-    from weighbridge.store import Position, Submission
+    from weighbridge.store import ChunkUpload, Position
 
     after = Position(1, 100, jobs, "prefix")
     chunk = ChunkId(0, 1, jobs + 1, "0123456789abcdef")
-    client.store.submit_chunk(batch, Submission(chunk, jobs, after, payload, b"", 0))
+    client.store.submit_chunk(batch, ChunkUpload(chunk, jobs, after, payload, b"", 0))
     client.store.seal(batch, 1, "prefix")
 
 

@@ -18,7 +18,7 @@ from support.workers import BY_MODULE, environment
 from weighbridge.errors import ServerError, ServerFullError, ServerUnavailableError
 from weighbridge.jobs.model import BatchStatus
 from weighbridge.settings import Settings
-from weighbridge.store.connection import connect, is_cluster, memory_share, plain_errors
+from weighbridge.store.connection import connect, is_cluster, memory_share, translate_errors
 from weighbridge_producer.client.redis_client import RedisClient
 
 if TYPE_CHECKING:
@@ -157,7 +157,7 @@ def test_a_full_node_is_reported_as_a_full_server(cluster: Cluster) -> None:
                 for name in map(str, range(99))
                 if client.get_node_from_key(name).port == cluster.nodes[1].port
             )
-            with pytest.raises(ServerFullError), plain_errors():
+            with pytest.raises(ServerFullError), translate_errors():
                 client.set(name, 1)
         finally:
             node.config_set("maxmemory", "0")

@@ -16,7 +16,7 @@ from support.waiting import eventually
 from weighbridge.errors import ServerFullError
 from weighbridge.jobs.model import SCHEMA_VERSION, BatchStatus
 from weighbridge.store import Store
-from weighbridge.store.worker_registry import Fleet, WorkerInfo
+from weighbridge.store.worker_registry import WorkerInfo, WorkerRegistry
 from weighbridge_producer.client.redis_client import RedisClient
 from weighbridge_producer.service.rate_limit import RateLimit
 
@@ -54,13 +54,13 @@ def full(server: TcpServer) -> Iterator[Any]:
 
 def test_workers_live_leave_and_are_drained_on_a_full_server(server: TcpServer) -> None:
     store = Store(server.url)
-    fleet = Fleet(store.redis)
+    fleet = WorkerRegistry(store.redis)
     worker = WorkerInfo("one", "host", 1, 2, "queue", SCHEMA_VERSION)
     with full(server):
-        assert not fleet.beat(worker, 8)
+        assert not fleet.heartbeat(worker, 8)
         assert fleet.alive() == [worker]
         fleet.drain("one")
-        assert fleet.beat(worker, 8)
+        assert fleet.heartbeat(worker, 8)
         fleet.leave("one")
         assert fleet.alive() == []
     store.close()

@@ -48,7 +48,7 @@ def names_of(client: RedisClient, batch: RedisBatch) -> list[str]:
 def worker_of(client: RedisClient, name: str, *, draining: bool = False) -> None:
     """Let a worker with four hands say that it lives."""
     queue = client.settings.queue
-    client.fleet.beat(
+    client.fleet.heartbeat(
         WorkerInfo(name, "host", 1, 4, queue, SCHEMA_VERSION, draining=draining), ttl_seconds=60
     )
 

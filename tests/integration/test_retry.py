@@ -9,9 +9,9 @@ import pytest
 from support.cases import assert_counts_agree, write_cases
 from support.chunks import keys_of
 from support.grading import grade_open_chunks
+from weighbridge.batch_closing import finish_open_chunks
 from weighbridge.errors import BatchClosedError, ChunkConflictError
 from weighbridge.jobs.model import BatchStatus
-from weighbridge.lifecycle import close_open_chunks
 from weighbridge.settings import Settings
 from weighbridge_producer.client.redis_client import RedisClient
 from weighbridge_producer.input.source import Source
@@ -93,7 +93,7 @@ def test_a_cancel_in_the_middle_of_a_retry_stands(lone_client: RedisClient) -> N
     store.close_batch(batch.id, BatchStatus.CANCELLED)
     with pytest.raises(BatchClosedError, match="while it was retried"):
         store.reopen(batch.id, second, 1, DAY)
-    while close_open_chunks(store, batch.id, BatchStatus.CANCELLED):
+    while finish_open_chunks(store, batch.id, BatchStatus.CANCELLED):
         continue
     assert batch.status().status == BatchStatus.CANCELLED
     assert outcome(batch) == (0, 0, 20)

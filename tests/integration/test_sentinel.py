@@ -13,7 +13,7 @@ from support.waiting import eventually
 from weighbridge.errors import ServerUnavailableError
 from weighbridge.jobs.model import BatchStatus
 from weighbridge.settings import Settings
-from weighbridge.store.connection import connect, plain_errors
+from weighbridge.store.connection import connect, translate_errors
 from weighbridge_producer import Client
 
 if TYPE_CHECKING:
@@ -115,12 +115,15 @@ def test_servers_and_sentinels_may_have_passwords_of_their_own(tmp_path: Path) -
         client = connect(f"{url}?sentinel_password=other", patient=False)
         assert client.set("known", 1)
         client.close()
-        with pytest.raises(ServerUnavailableError, match="AuthenticationError"), plain_errors():
+        with pytest.raises(ServerUnavailableError, match="AuthenticationError"), translate_errors():
             connect(url, patient=False).ping()
 
 
 def test_sentinels_that_are_away_are_named_without_a_password() -> None:
     url = f"redis+sentinel://:{PASSWORD}@127.0.0.1:{free_port()},127.0.0.1:{free_port()}/grades/0"
-    with pytest.raises(ServerUnavailableError, match="no sentinel names") as raised, plain_errors():
+    with (
+        pytest.raises(ServerUnavailableError, match="no sentinel names") as raised,
+        translate_errors(),
+    ):
         connect(url, patient=False).ping()
     assert PASSWORD not in str(raised.value)

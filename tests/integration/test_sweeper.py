@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from weighbridge.embedded.server import EmbeddedServer
-    from weighbridge.store import Claim
+    from weighbridge.store import ClaimResult
 
 
 @pytest.fixture
@@ -159,7 +159,7 @@ class TestBlame:
         return sum(chunk.until - held.now for chunk in held.chunks if not chunk.info.token)
 
     @staticmethod
-    def killed(site: Site, claim: Claim) -> None:
+    def killed(site: Site, claim: ClaimResult) -> None:
         """Let the worker that has a chunk be heard once, and then no more."""
         worker = claim.token.partition("/")[0]
         site.live(worker)

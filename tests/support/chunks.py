@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 from weighbridge.errors import Fault
 from weighbridge.grading.line_grader import LineGrader, Tally, digest_of
 from weighbridge.jobs.chunk import DIGEST_CHARACTERS, Chunk, ChunkId
-from weighbridge.store import BatchOptions, Charge, Position, Submission
+from weighbridge.store import BatchOptions, ChunkUpload, FailureCount, Position
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from weighbridge.jobs.model import Priority
-    from weighbridge.store import Claim, Recorded, Store
+    from weighbridge.store import ClaimResult, Recorded, Store
 
 DAY = 86400
 #: The first job of a line, given up at the third failure.
-CHARGE = Charge(0, 3, Fault("WORKER_KILLED", "it died", "see why"))
+CHARGE = FailureCount(0, 3, Fault("WORKER_KILLED", "it died", "see why"))
 
 
 def a_line(name: str, response: str = "yes") -> bytes:
@@ -31,7 +31,7 @@ def a_line(name: str, response: str = "yes") -> bytes:
 
 def a_chunk(
     batch: str, number: int, lines: Sequence[bytes], first: int = 1, before: str = ""
-) -> Submission:
+) -> ChunkUpload:
     """Return lines as a chunk on its way in; `before` is the digest of the lines before them."""
     raw, key = b"".join(lines), batch.encode()[-64:]
     names = [line.split(b'"')[3] for line in lines]
@@ -44,7 +44,7 @@ def a_chunk(
     end = first + len(lines)
     after = Position(number + 1, len(raw), end - 1, digest)
     chunk = ChunkId(number, first, end, digest[:DIGEST_CHARACTERS])
-    return Submission(chunk, len(lines), after, Chunk(first, raw, len(lines)).pack(), ids, 0)
+    return ChunkUpload(chunk, len(lines), after, Chunk(first, raw, len(lines)).pack(), ids, 0)
 
 
 def a_batch(store: Store, queue: str = "", priority: Priority = "normal") -> str:
@@ -81,7 +81,7 @@ def recorded(store: Store, batch: str, chunk: ChunkId) -> Recorded:
     return store.record(batch, chunk, *graded(store, batch, chunk))
 
 
-def claimed(store: Store, queue: str, token: str = "w/1", seconds: float = 60) -> Claim:
+def claimed(store: Store, queue: str, token: str = "w/1", seconds: float = 60) -> ClaimResult:
     """Claim the next chunk of a queue, which must have one."""
     claim = store.claim_next(queue, token, seconds)
     assert claim is not None, f"nothing waits on queue {queue!r}"

@@ -10,13 +10,13 @@ from weighbridge.broker.publisher import Publisher
 from weighbridge.jobs.model import SCHEMA_VERSION
 from weighbridge.settings import Settings
 from weighbridge.store import Store
-from weighbridge.store.worker_registry import Fleet, WorkerInfo, fleet_key
+from weighbridge.store.worker_registry import WorkerInfo, WorkerRegistry, fleet_key
 from weighbridge_worker.sweeper import Sweeper
 
 if TYPE_CHECKING:
     from contextlib import ExitStack
 
-    from weighbridge.store import Claim
+    from weighbridge.store import ClaimResult
 
 QUEUE = "weighbridge"
 SETTINGS = Settings(lease_seconds=60, heartbeat_ttl_seconds=4)
@@ -28,7 +28,7 @@ class Site:
     def __init__(self, url: str, stack: ExitStack) -> None:
         self.store = Store(url)
         stack.callback(self.store.close)
-        self.fleet = Fleet(self.store.redis)
+        self.fleet = WorkerRegistry(self.store.redis)
         self.publisher = Publisher(SETTINGS, url)
         stack.callback(self.publisher.close)
         self.sweeper = self.a_sweeper("sweeper")
@@ -39,16 +39,16 @@ class Site:
 
     def live(self, name: str, ttl_seconds: float = 60) -> None:
         """Let a worker with two children be heard, once."""
-        self.fleet.beat(WorkerInfo(name, "host", 1, 2, QUEUE, SCHEMA_VERSION), ttl_seconds)
+        self.fleet.heartbeat(WorkerInfo(name, "host", 1, 2, QUEUE, SCHEMA_VERSION), ttl_seconds)
 
     def die(self, name: str) -> None:
         """Let a worker be heard no more, as if it had been killed."""
         self.store.redis.zrem(fleet_key("workers"), name)
 
-    def next_claim(self, token: str, seconds: float = 10) -> Claim:
+    def next_claim(self, token: str, seconds: float = 10) -> ClaimResult:
         """Sweep until a chunk can be claimed, and claim it."""
 
-        def claim() -> Claim | None:
+        def claim() -> ClaimResult | None:
             self.sweeper.sweep()
             return self.store.claim_next(QUEUE, token, SETTINGS.lease_seconds)
 

@@ -19,7 +19,7 @@ import psutil
 from support.preloaded import WORKER, ForkedProcess
 from support.waiting import eventually
 from weighbridge.store import Store
-from weighbridge.store.worker_registry import Fleet
+from weighbridge.store.worker_registry import WorkerRegistry
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -119,7 +119,7 @@ class WorkerProcess:
 
     def _info(self, store: Store) -> WorkerInfo | None:
         assert self._process.poll() is None, f"the worker has ended:\n{self.log}"
-        alive = Fleet(store.redis).alive()
+        alive = WorkerRegistry(store.redis).alive()
         return next((worker for worker in alive if worker.pid == self.pid), None)
 
     def children(self) -> list[psutil.Process]:

@@ -16,7 +16,7 @@ from weighbridge.errors import LineError, WeighbridgeError
 from weighbridge.graders import Registry
 from weighbridge.jobs.model import ErrorCode
 from weighbridge.settings import Settings
-from weighbridge.store import keys
+from weighbridge.store import key_names
 from weighbridge.traces import FORMATS
 from weighbridge.traces.importer import Importer
 
@@ -78,7 +78,7 @@ def test_the_protocol_names_every_key_and_every_script() -> None:
     text = read("docs/explanation/protocol.md")
     scripts = {path.stem for path in (ROOT / "core/weighbridge/store/scripts").glob("*.lua")}
     assert "record" in scripts
-    named = sorted({*keys.KEYS, *scripts} - {"prelude"})
+    named = sorted({*key_names.KEYS, *scripts} - {"prelude"})
     assert [name for name in named if f"`{name}`" not in text] == []
 
 

@@ -92,11 +92,13 @@ def _hostname() -> str:
 def _health() -> int:
     from weighbridge.settings import read_settings
     from weighbridge.store import Store
-    from weighbridge.store.worker_registry import Fleet
+    from weighbridge.store.worker_registry import WorkerRegistry
 
     store = Store(read_settings().store_address or "redis://localhost:6379/0", patient=False)
     here = [
-        worker.name for worker in Fleet(store.redis).alive() if worker.host == socket.gethostname()
+        worker.name
+        for worker in WorkerRegistry(store.redis).alive()
+        if worker.host == socket.gethostname()
     ]
     print("\n".join(here) or "no worker lives on this host")
     return 0 if here else 1

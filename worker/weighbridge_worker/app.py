@@ -27,10 +27,10 @@ from weighbridge_worker import transport
 from weighbridge_worker.blame import how_it_ended
 from weighbridge_worker.child import Child
 from weighbridge_worker.child_cgroups import ChildCgroups
-from weighbridge_worker.exclusion import Exclusion
+from weighbridge_worker.exclusive_lock import ExclusiveLock
 from weighbridge_worker.logs import configure_logging
 from weighbridge_worker.memory_watch import BETWEEN_JOBS_FACTOR
-from weighbridge_worker.scoreboard import Board
+from weighbridge_worker.scoreboard import Scoreboard
 from weighbridge_worker.supervisor import Supervisor
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ _log = logging.getLogger("weighbridge.worker")
 
 settings = read_settings()
 store_url = settings.store_address or DEFAULT_URL
-transport.install()
+transport.register()
 broker_url = settings.broker_address or DEFAULT_URL
 app: Celery = make_celery(settings, broker_url)
 app.set_current()
@@ -52,8 +52,8 @@ class _Station:
     """What a worker process has beside its Celery application; children inherit it by fork."""
 
     def __init__(self) -> None:
-        self.board = Board(1)  # until it is known how many children there will be
-        self.exclusion = Exclusion()
+        self.board = Scoreboard(1)  # until it is known how many children there will be
+        self.exclusion = ExclusiveLock()
         self.cgroups = ChildCgroups(
             settings.child_cgroup, BETWEEN_JOBS_FACTOR * settings.child_memory_limit_bytes
         )
@@ -101,7 +101,7 @@ class ChunkRequest(Request):
         return outcome
 
 
-class PoolCare(bootsteps.StartStopStep):
+class PoolMaintenance(bootsteps.StartStopStep):
     """Keeps Celery's pool from being slow about dead children and from waiting for ever when it stops."""
 
     requires = (Pool,)
@@ -119,7 +119,7 @@ class PoolCare(bootsteps.StartStopStep):
         worker.pool.flush()
 
 
-app.steps["worker"].add(PoolCare)
+app.steps["worker"].add(PoolMaintenance)
 
 
 class ChunkTask(Task):  # type: ignore[type-arg]
@@ -168,7 +168,7 @@ def _start(instance: Any, **_: Any) -> None:
     concurrency = max(
         instance.concurrency, instance.max_concurrency or 0
     )  # the most of `--autoscale`
-    station.board = Board(concurrency)
+    station.board = Scoreboard(concurrency)
     info = WorkerInfo(
         name=station.name,
         host=socket.gethostname(),
@@ -201,14 +201,14 @@ def _start_child(**_: Any) -> None:
 @signals.worker_ready.connect
 def _ready(**_: Any) -> None:
     if station.supervisor:
-        station.supervisor.expect_work()
+        station.supervisor.note_children_ready()
     _log.info("worker %s is ready: graders %s", station.name, ", ".join(default_registry().ids()))
 
 
 @signals.worker_shutting_down.connect
 def _expect_end(**_: Any) -> None:
     if station.supervisor:
-        station.supervisor.expect_end()
+        station.supervisor.note_shutdown()
 
 
 @signals.worker_shutdown.connect

@@ -17,21 +17,21 @@ from weighbridge.jobs.capabilities import Lane, Need
 from weighbridge.jobs.model import SCHEMA_VERSION, ErrorCode
 from weighbridge.process import collect_garbage_seldom
 from weighbridge.store import CLAIM_SECONDS, Store, unpacked
-from weighbridge.store.worker_registry import Fleet
-from weighbridge_worker.child_deaths import Death, handle
+from weighbridge.store.worker_registry import WorkerRegistry
 from weighbridge_worker.child_memory import ChildMemory
 from weighbridge_worker.deadline import Deadline
-from weighbridge_worker.endings import Endings, deferring
-from weighbridge_worker.scoreboard import Slot, Work
+from weighbridge_worker.deferred_signals import DeferredSignals, deferring
+from weighbridge_worker.quarantine import Death, handle
+from weighbridge_worker.scoreboard import Assignment, Slot
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from weighbridge.jobs.chunk import Chunk, ChunkId, Line
     from weighbridge.settings import Settings
-    from weighbridge.store import Claim
+    from weighbridge.store import ClaimResult
     from weighbridge_worker.child_cgroups import ChildCgroups
-    from weighbridge_worker.exclusion import Exclusion
+    from weighbridge_worker.exclusive_lock import ExclusiveLock
 
 _REST_PARTS = 64
 _HOPS, _HOP_SECONDS = 100, 0.05  #: of a message past workers that cannot grade what it is about
@@ -50,7 +50,7 @@ class Child:
         url: str,
         worker: str,
         slot: Slot,
-        exclusion: Exclusion,
+        exclusion: ExclusiveLock,
         cgroups: ChildCgroups,
         wake: Callable[[str, int], None],
     ) -> None:
@@ -58,14 +58,14 @@ class Child:
         self.slot = slot
         self._worker = worker
         self._store = Store(url)
-        self._fleet = Fleet(self._store.redis)
+        self._fleet = WorkerRegistry(self._store.redis)
         self._exclusion = exclusion
         self._wake = wake
         self._deadline = Deadline(
             slot, settings.job_deadline_seconds, settings.chunk_soft_limit_seconds / 2
         )
         self._grader_for = lru_cache(maxsize=64)(self._make_grader)
-        self.endings = Endings()
+        self.endings = DeferredSignals()
         self._memory = ChildMemory(slot, settings.child_memory_limit_bytes, cgroups)
         collect_garbage_seldom()
         self._memory.note_start()
@@ -98,8 +98,8 @@ class Child:
             time.sleep(_HOP_SECONDS)
             self._wake(lane, hops + 1)
 
-    def _grade(self, claim: Claim) -> str:
-        work = Work(claim.batch, str(claim.chunk), claim.token)
+    def _grade(self, claim: ClaimResult) -> str:
+        work = Assignment(claim.batch, str(claim.chunk), claim.token)
         self.slot.enter(work)
         suspect = bool(claim.info.suspicions)
         jobs = 0
@@ -124,7 +124,7 @@ class Child:
                 self.endings.ask()
         return outcome
 
-    def _grade_and_record(self, claim: Claim) -> tuple[str, int]:
+    def _grade_and_record(self, claim: ClaimResult) -> tuple[str, int]:
         """Return what became of a chunk, and how many of its jobs were graded."""
         batch, chunk = claim.batch, claim.chunk
         stored = unpacked(claim.payload, claim.info.jobs)
@@ -157,14 +157,14 @@ class Child:
             else ""
         )
 
-    def _set_aside(self, claim: Claim, lane: str) -> str:
+    def _set_aside(self, claim: ClaimResult, lane: str) -> str:
         _log.info("chunk %s of %s is left to workers with %s", claim.chunk, claim.batch, lane)
         self._store.set_aside(claim.batch, str(claim.chunk), claim.token, self.settings.queue, lane)
         self._wake(lane, 0)
         return "set aside"
 
     def _grade_lines(
-        self, claim: Claim, stored: Chunk
+        self, claim: ClaimResult, stored: Chunk
     ) -> tuple[bytes, Tally, list[tuple[ChunkId, int]]]:
         chunk = claim.chunk
         grader = self._grader_for(claim.batch)[0]
@@ -197,7 +197,7 @@ class Child:
         tally.digest = digest_of(blob)
         return blob, tally, rest
 
-    def _note(self, claim: Claim, line: int, job: int) -> None:
+    def _note(self, claim: ClaimResult, line: int, job: int) -> None:
         """Note at the store what a suspect chunk is at: if it ends the whole worker, nothing else tells."""
         lease, at = self.settings.lease_seconds, f"{line} {job}"
         self._store.renew(claim.batch, str(claim.chunk), claim.token, lease, at)
@@ -236,7 +236,7 @@ def _unknown_graders(tally: Tally) -> list[Need]:
     ]
 
 
-def _failure(work: Work, error: BaseException) -> Death:
+def _failure(work: Assignment, error: BaseException) -> Death:
     memory = isinstance(error, MemoryError)
     cause = ErrorCode.OUT_OF_MEMORY if memory else ErrorCode.GRADER_CRASHED
     return Death(work, None, WHOLE_LINE, cause, f"{type(error).__name__}: {error}"[:MESSAGE_LIMIT])

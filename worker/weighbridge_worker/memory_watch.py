@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import threading
 
     from weighbridge_worker.child_cgroups import ChildCgroups
-    from weighbridge_worker.scoreboard import Board, Sighting, Slot
+    from weighbridge_worker.scoreboard import Scoreboard, Slot, SlotSnapshot
 
 _LOOK_SECONDS = 0.05
 #: Between jobs a child holds its chunk and the results, for which no job can be errored.
@@ -46,7 +46,7 @@ class Overrun:
     by_job: bool  #: whether the job is what grew, rather than what was left behind by others
     limit_bytes: int
 
-    def is_of(self, seen: Sighting) -> bool:
+    def is_of(self, seen: SlotSnapshot) -> bool:
         """Whether the child was still where this was seen when it died."""
         return (self.sequence, self.is_at_job) == (seen.sequence, seen.line is not None)
 
@@ -76,7 +76,7 @@ class _Watched:
 class MemoryWatch:
     """Looks at every child 20 times a second."""
 
-    def __init__(self, board: Board, limit_bytes: int, cgroups: ChildCgroups) -> None:
+    def __init__(self, board: Scoreboard, limit_bytes: int, cgroups: ChildCgroups) -> None:
         self._board = board
         self._limit = limit_bytes
         self._cgroups = cgroups
@@ -90,7 +90,7 @@ class MemoryWatch:
             with self._gate.closed():
                 self._look()
 
-    def overrun_of(self, seen: Sighting) -> Overrun | None:
+    def overrun_of(self, seen: SlotSnapshot) -> Overrun | None:
         """Return why a dead child was killed, once; None when that was not for its memory."""
         by_kernel = self._cgroups.leave(seen.pid)
         overrun = self._overruns.pop(seen.pid, None)

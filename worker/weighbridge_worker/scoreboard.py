@@ -29,7 +29,7 @@ _TEXT_OFFSET = _SLOT_BYTES - _TEXT_BYTES
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class Assignment:
     """The execution of a chunk that a child is at."""
 
     batch: str
@@ -38,14 +38,14 @@ class Work:
 
 
 @dataclass(frozen=True, slots=True)
-class Sighting:
+class SlotSnapshot:
     """What a slot says at one moment."""
 
     pid: int
     sequence: int  #: goes up with every job
     line: int | None  #: the running job's line, by index in its chunk; None between jobs
     job: int
-    work: Work | None
+    work: Assignment | None
 
 
 class Slot:
@@ -68,7 +68,7 @@ class Slot:
         """Note that no job runs."""
         self._words[_RUNNING] = 0
 
-    def enter(self, work: Work) -> None:
+    def enter(self, work: Assignment) -> None:
         """Note that the child begins a chunk."""
         text = f"{work.batch}\n{work.chunk}\n{work.token}".encode()[:_TEXT_BYTES]
         self._words[_BUSY] = 0
@@ -139,18 +139,18 @@ class Slot:
             self._words[word] = 0
         self._words[_PID] = pid
 
-    def read(self) -> Sighting:
+    def read(self) -> SlotSnapshot:
         """Return what the child noted last."""
         words = self._words
         work = None
         if words[_BUSY]:
             text = bytes(self._text[: words[_TEXT_LENGTH]]).decode(errors="replace").split("\n")
-            work = Work(*text) if len(text) == 3 else None
+            work = Assignment(*text) if len(text) == 3 else None
         line = words[_LINE] if words[_RUNNING] else None
-        return Sighting(words[_PID], words[_SEQUENCE], line, words[_JOB], work)
+        return SlotSnapshot(words[_PID], words[_SEQUENCE], line, words[_JOB], work)
 
 
-class Board:
+class Scoreboard:
     """All slots, made by the parent before it forks."""
 
     def __init__(self, children: int) -> None:

@@ -18,20 +18,20 @@ from weighbridge.broker.publisher import Publisher
 from weighbridge.errors import WeighbridgeError
 from weighbridge.jobs.model import ErrorCode
 from weighbridge.store import Store
-from weighbridge.store.worker_registry import Fleet, WorkerInfo
+from weighbridge.store.worker_registry import WorkerInfo, WorkerRegistry
 from weighbridge_worker.blame import activity_of, end_of, is_starved, stall_of
+from weighbridge_worker.child_record import ChildRecord
+from weighbridge_worker.chunk_recovery import ChunkRecovery
 from weighbridge_worker.fork_gate import ForkGate
 from weighbridge_worker.memory_watch import MemoryWatch
-from weighbridge_worker.settling import Settling
 from weighbridge_worker.sweeper import Sweeper
-from weighbridge_worker.watched import Watched
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from weighbridge.settings import Settings
     from weighbridge_worker.child_cgroups import ChildCgroups
-    from weighbridge_worker.scoreboard import Board, Sighting, Slot
+    from weighbridge_worker.scoreboard import Scoreboard, Slot, SlotSnapshot
 
 _TICK_SECONDS = 0.2
 _GRACE_SECONDS = 2.0  #: past the deadline, at most, for the child to interrupt its job itself
@@ -60,7 +60,7 @@ class Supervisor:
         settings: Settings,
         url: str,
         info: WorkerInfo,
-        board: Board,
+        board: Scoreboard,
         cgroups: ChildCgroups,
         reconnect: Callable[[], None],
     ) -> None:
@@ -69,13 +69,15 @@ class Supervisor:
         self._cgroups = cgroups
         self._info = info
         self._store = Store(url, patient=False)
-        self._fleet = Fleet(self._store.redis)
+        self._fleet = WorkerRegistry(self._store.redis)
         self._publisher = Publisher(
             settings, url if not settings.broker_address else settings.broker_address
         )
-        self._settling = Settling(self._store, self._publisher.wake, settings.observed_deaths_limit)
+        self._recovery = ChunkRecovery(
+            self._store, self._publisher.wake, settings.observed_deaths_limit
+        )
         self._memory = MemoryWatch(board, settings.child_memory_limit_bytes, cgroups)
-        self._watched: dict[int, Watched] = {}
+        self._watched: dict[int, ChildRecord] = {}
         self._reported: queue.SimpleQueue[tuple[int, str, bool]] = queue.SimpleQueue()
         self._reconnect = reconnect
         self._heard_at, self._heard = time.monotonic(), 0
@@ -111,7 +113,7 @@ class Supervisor:
         for thread in self._threads:
             thread.start()
 
-    def expect_work(self) -> None:
+    def note_children_ready(self) -> None:
         """Take note that all children are there, whose forks a duty would have held up."""
         self._ready.set()
 
@@ -123,7 +125,7 @@ class Supervisor:
             thread.join(_JOIN_SECONDS)
         self._leave()
 
-    def expect_end(self) -> None:
+    def note_shutdown(self) -> None:
         """See to it that the worker ends, now that it was asked to; called from a signal handler."""
         self._busy_at = time.monotonic()
         self._ending_at = self._ending_at or self._busy_at
@@ -158,22 +160,22 @@ class Supervisor:
                 self._excuse_own_stall(now)
                 if now >= next_beat or (self._is_ending and not self._info.draining):
                     next_beat = now + self._settings.heartbeat_seconds
-                    self._attend("the heartbeat", self._beat)
-                self._attend("the farewell", self._say_farewell)
-                self._attend("reports of deaths", self._note_reports)
-                self._attend("the end", partial(self._end_if_idle, now))
-                self._attend("the end's grace", partial(self._end_after_grace, now))
+                    self._run_duty("the heartbeat", self._beat)
+                self._run_duty("the farewell", self._say_farewell)
+                self._run_duty("reports of deaths", self._note_reports)
+                self._run_duty("the end", partial(self._end_if_idle, now))
+                self._run_duty("the end's grace", partial(self._end_after_grace, now))
                 for slot in self._board.taken():
-                    self._attend(f"child {slot.pid}", partial(self._look_at, slot, now))
+                    self._run_duty(f"child {slot.pid}", partial(self._look_at, slot, now))
 
     def _sweep(self) -> None:
         wait = _TICK_SECONDS
         self._await_children()
         while not self._stop.wait(wait):
-            self._attend("the sweep", self._sweeper.sweep)
+            self._run_duty("the sweep", self._sweeper.sweep)
             with self._sweep_gate.closed():
-                self._attend("listening", partial(self._listen, time.monotonic()))
-                self._attend("advertising", self._advertise)
+                self._run_duty("listening", partial(self._listen, time.monotonic()))
+                self._run_duty("advertising", self._advertise)
             # Spread out, so that many workers do not sweep at the same moment.
             wait = self._settings.sweep_seconds * random.uniform(0.75, 1.25)  # noqa: S311
 
@@ -181,7 +183,7 @@ class Supervisor:
         # A broker that is away may keep Celery from getting ready for long.
         self._ready.wait(self._settings.heartbeat_seconds)
 
-    def _attend(self, duty: str, do: Callable[[], object]) -> None:
+    def _run_duty(self, duty: str, do: Callable[[], object]) -> None:
         """Do one duty. Failing, it keeps no other from being done, and says so once until it succeeds."""
         try:
             do()
@@ -245,20 +247,23 @@ class Supervisor:
         info = replace(
             self._info, jobs=self._retired_jobs + jobs, chunks=self._retired_chunks + chunks
         )
-        if self._fleet.beat(info, self._settings.heartbeat_ttl_seconds) and not self._info.draining:
+        if (
+            self._fleet.heartbeat(info, self._settings.heartbeat_ttl_seconds)
+            and not self._info.draining
+        ):
             _log.info("asked to drain: finishing and leaving")
             self._info = replace(self._info, draining=True)
             os.kill(os.getpid(), signal.SIGTERM)
 
     def _look_at(self, slot: Slot, now: float) -> None:
         seen = slot.read()
-        watched = self._watched.setdefault(seen.pid, Watched(seen.sequence, now))
+        watched = self._watched.setdefault(seen.pid, ChildRecord(seen.sequence, now))
         end = end_of(seen.pid)
         if end is not None:
             watched.missing_since = watched.missing_since or now
             watched.reported = watched.reported or end
             if watched.reported or now - watched.missing_since > _UNSEEN_SECONDS:
-                self._bury(slot, seen, watched)
+                self._reap(slot, seen, watched)
             return
         watched.follow(seen, now)
         if seen.work is None:
@@ -273,7 +278,7 @@ class Supervisor:
                 seen.work.batch, seen.work.chunk, seen.work.token, self._settings.lease_seconds
             )
 
-    def _end_if_stuck(self, seen: Sighting, watched: Watched, now: float) -> None:
+    def _end_if_stuck(self, seen: SlotSnapshot, watched: ChildRecord, now: float) -> None:
         # A job that holds the interpreter, in native code say, is deaf to the child's own deadline.
         deadline = self._settings.job_deadline_seconds
         patience = deadline + min(deadline, _GRACE_SECONDS)
@@ -296,7 +301,7 @@ class Supervisor:
             while True:
                 pid, how, timed_out = self._reported.get_nowait()
                 if slot := self._board.of(pid):
-                    fresh = Watched(slot.sequence, time.monotonic())
+                    fresh = ChildRecord(slot.sequence, time.monotonic())
                     watched = self._watched.setdefault(pid, fresh)
                     watched.reported = how
                     if timed_out:
@@ -304,10 +309,10 @@ class Supervisor:
                         limit = self._settings.chunk_soft_limit_seconds
                         watched.excuse = watched.excuse_at_hard_limit(slot.read(), limit)
 
-    def _bury(self, slot: Slot, seen: Sighting, watched: Watched) -> None:
+    def _reap(self, slot: Slot, seen: SlotSnapshot, watched: ChildRecord) -> None:
         overrun = self._memory.overrun_of(seen)
         if seen.work:
-            self._settling.settle(
+            self._recovery.recover(
                 *(seen.work, seen, watched.reported or "an unseen end"),
                 overrun=overrun,
                 killed_for=watched.killed_for,

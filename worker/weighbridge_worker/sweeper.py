@@ -11,6 +11,7 @@ from collections import Counter
 from contextlib import nullcontext, suppress
 from typing import TYPE_CHECKING
 
+from weighbridge.batch_closing import finish_open_chunks
 from weighbridge.errors import (
     BatchExpiredError,
     BatchLostError,
@@ -20,10 +21,9 @@ from weighbridge.errors import (
 )
 from weighbridge.jobs.capabilities import Lane
 from weighbridge.jobs.model import BatchStatus, ErrorCode
-from weighbridge.lifecycle import close_open_chunks
-from weighbridge_worker.child_deaths import Death, handle
-from weighbridge_worker.living import Living
-from weighbridge_worker.scoreboard import Work
+from weighbridge_worker.liveness import Liveness
+from weighbridge_worker.quarantine import Death, handle
+from weighbridge_worker.scoreboard import Assignment
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from weighbridge.broker.publisher import Publisher
     from weighbridge.settings import Settings
     from weighbridge.store import HeldChunk, Store
-    from weighbridge.store.worker_registry import Fleet, WorkerInfo
+    from weighbridge.store.worker_registry import WorkerInfo, WorkerRegistry
 
 BATCHES_AT_ONCE = 100  #: visited in one sweep
 _MESSAGES_AT_ONCE = 1_000
@@ -57,7 +57,7 @@ class Sweeper:
         name: str,
         settings: Settings,
         store: Store,
-        fleet: Fleet,
+        fleet: WorkerRegistry,
         publisher: Publisher,
         duty: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
@@ -68,7 +68,7 @@ class Sweeper:
         self._fleet = fleet
         self._publisher = publisher
         self._duty = duty
-        self._living = Living(settings.heartbeat_ttl_seconds)
+        self._living = Liveness(settings.heartbeat_ttl_seconds)
         self._failing: set[str] = set()  #: batches whose failure is in the log already
         self._missing_messages: Counter[str] = Counter()  #: by queue, when last looked at
         self._audited, self._audited_at = 0, time.monotonic()
@@ -142,7 +142,7 @@ class Sweeper:
             state = store.state(batch)
         if state.closing:
             deadline = time.monotonic() + _CLOSING_SECONDS
-            while close_open_chunks(store, batch, state.closing):
+            while finish_open_chunks(store, batch, state.closing):
                 if time.monotonic() > deadline:
                     return  # the rest with the next sweep
             store.retire(batch)
@@ -175,7 +175,7 @@ class Sweeper:
             self._store.release(batch, name, info.token)
         elif info.at:
             line, job = map(int, info.at.split())
-            work = Work(batch, name, info.token)
+            work = Assignment(batch, name, info.token)
             how = "the loss of its whole worker"
             death = Death(work, line, job, ErrorCode.WORKER_KILLED, how)
             handle(death, self._store, self._settings.observed_deaths_limit)

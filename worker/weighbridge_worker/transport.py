@@ -40,7 +40,7 @@ class _Admission:
             return None
         key, item = found
         queue = key.decode(errors="replace").rsplit(self.sep, 1)[0]
-        if message := sound(item, queue):
+        if message := sanitize(item, queue):
             return key, message
         # BRPOP has taken it off the queue, and nothing will put it back.
         _log.warning("dropped a message that is none of ours: %r", item[:_SHOWN_BYTES])
@@ -67,12 +67,12 @@ class SentinelTransport(transport.SentinelTransport):
     Channel = SentinelChannel
 
 
-def install() -> None:
+def register() -> None:
     """Let Celery meet the broker through these transports in this process, whatever the form of its URL."""
     transport.name_transports(Transport, SentinelTransport)
 
 
-def sound(item: bytes, queue: str) -> bytes | None:
+def sanitize(item: bytes, queue: str) -> bytes | None:
     """Return a message like ours with what an item says, and no limit or date of its own; None when it is none of ours."""
     if len(item) > _MESSAGE_LIMIT_BYTES:
         return None

@@ -14,7 +14,7 @@ from weighbridge.errors import ServerError, ServerUnavailableError
 from weighbridge.jobs.model import SCHEMA_VERSION
 from weighbridge.settings import masked
 from weighbridge.store.addresses import checked_url, one_server, parse_group
-from weighbridge.store.connection import connect, plain_errors, sentinel_options
+from weighbridge.store.connection import connect, sentinel_options, translate_errors
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -189,7 +189,7 @@ class Publisher:
     def queue_length(self, queue: str = "") -> int:
         """Return how many messages wait for a worker of a queue, by default its own."""
         try:
-            with plain_errors():
+            with translate_errors():
                 return int(self._redis.llen(queue or self.queue))
         except ServerUnavailableError as error:
             raise ServerUnavailableError(
@@ -215,11 +215,11 @@ def plain_broker_errors(url: str) -> Iterator[None]:
     from kombu.exceptions import OperationalError
 
     try:
-        with plain_errors():
+        with translate_errors():
             yield
     except OperationalError as error:
         if isinstance(error.__cause__, OutOfMemoryError):
-            with plain_errors():
+            with translate_errors():
                 raise error.__cause__ from error
         raise ServerUnavailableError(
             f"no answer from the broker {masked(url)}: {error}",

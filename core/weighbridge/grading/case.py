@@ -9,7 +9,7 @@ from pydantic import ConfigDict, StringConstraints, TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
 from weighbridge.errors import LineError
-from weighbridge.grading.hints import advice_on
+from weighbridge.grading.hints import hint_for
 from weighbridge.grading.strict_json import decode_line
 from weighbridge.jobs.line import describe_name_fault, is_valid_name
 from weighbridge.jobs.model import (
@@ -104,7 +104,7 @@ def parse_case(raw: bytes, defaults: tuple[GraderSpec, ...]) -> Case:
 
 def _refuse_stray(value: dict[str, Any]) -> None:
     """Refuse an object that is no case at all, with what it seems to be."""
-    advice = advice_on(value)
+    advice = hint_for(value)
     if advice or "custom_id" not in value:
         lacking = "'inputs'" if "custom_id" in value else "'custom_id' and 'inputs'"
         raise LineError(

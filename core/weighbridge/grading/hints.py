@@ -10,7 +10,7 @@ from weighbridge.traces.split import is_trace
 _OF_RESULTS = frozenset({"grader_version", "receipt", "status"})
 
 
-def advice_on(value: Any) -> str:
+def hint_for(value: Any) -> str:
     """Return a hint for a JSON value in the place of a case; empty if it is like nothing known."""
     if type(value) is dict and value.keys() >= _OF_RESULTS:
         return "this is a result that Weighbridge wrote: give the cases that it came from"

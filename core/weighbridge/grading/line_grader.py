@@ -66,17 +66,17 @@ class LineGrader:
         line: Line,
         tally: Tally,
         watch: Watch = _NO_WATCH,
-        condemned: Mapping[int, Fault] | None = None,
+        quarantined: Mapping[int, Fault] | None = None,
     ) -> bytes:
         """Return the result lines of one line of input and count them.
 
-        `condemned` are jobs, by their place on the line or WHOLE_LINE, that must not be tried again, and why.
+        `quarantined` are jobs, by their place on the line or WHOLE_LINE, that must not be tried again, and why.
         """
         # What kills may be the reading of the line itself.
-        case = (condemned and condemned.get(WHOLE_LINE)) or self._read(line, watch)
+        case = (quarantined and quarantined.get(WHOLE_LINE)) or self._read(line, watch)
         if isinstance(case, Fault):
             return self._errored(line, tally, case)
-        return self.grade_case(line, case, tally, watch, condemned)
+        return self.grade_case(line, case, tally, watch, quarantined)
 
     def grade_case(
         self,
@@ -84,14 +84,14 @@ class LineGrader:
         case: Case,
         tally: Tally,
         watch: Watch = _NO_WATCH,
-        condemned: Mapping[int, Fault] | None = None,
+        quarantined: Mapping[int, Fault] | None = None,
     ) -> bytes:
         """Return the result lines of a line that was read already, and count them."""
         specs, inputs = case.graders, Inputs(case.inputs)
         if len(specs) == 1:
-            return self._job(line, case, inputs, specs[0], 0, tally, watch, condemned)
+            return self._job(line, case, inputs, specs[0], 0, tally, watch, quarantined)
         return b"".join(
-            self._job(line, case, inputs, spec, place, tally, watch, condemned)
+            self._job(line, case, inputs, spec, place, tally, watch, quarantined)
             for place, spec in enumerate(specs)
         )
 
@@ -159,10 +159,10 @@ class LineGrader:
         place: int,
         tally: Tally,
         watch: Watch,
-        condemned: Mapping[int, Fault] | None,
+        quarantined: Mapping[int, Fault] | None,
     ) -> bytes:
-        if condemned and place in condemned:
-            return self._job_errored(line, case, spec, None, tally, condemned[place])
+        if quarantined and place in quarantined:
+            return self._job_errored(line, case, spec, None, tally, quarantined[place])
         ready, graded = self._watched(line, case, inputs, spec, place, watch)
         if ready:
             tally.versions_used.add(ready.id_and_version)

@@ -8,7 +8,7 @@ from typing import Any
 import jiter
 
 from weighbridge.errors import LineError
-from weighbridge.grading.hints import advice_on
+from weighbridge.grading.hints import hint_for
 from weighbridge.jobs.line import BYTE_ORDER_MARK, json_type
 from weighbridge.jobs.model import ErrorCode
 
@@ -26,7 +26,7 @@ def decode_line(line: bytes) -> dict[str, Any]:
         raise LineError(
             ErrorCode.NOT_AN_OBJECT,
             f"the line is a JSON {json_type(value)}, not an object",
-            advice_on(value) or 'write one case a line: {"custom_id": ..., "inputs": {...}}',
+            hint_for(value) or 'write one case a line: {"custom_id": ..., "inputs": {...}}',
         )
     _check_numbers(value)
     return value

@@ -17,30 +17,30 @@ audit     list    who did what to it (see weighbridge.store.audit), the newest 1
 deleted   string  all that is left of a deleted batch, so that it is not taken for a lost one
 """
 
-from weighbridge.store.admin import Watching
+from weighbridge.store.admin import Administration
 from weighbridge.store.durability import Durability
-from weighbridge.store.id_index import Looking
-from weighbridge.store.keys import dies_at, new_batch_id
-from weighbridge.store.leasing import CLAIM_SECONDS, Working, unpacked
-from weighbridge.store.producing import Filling
-from weighbridge.store.queries import Reading
+from weighbridge.store.id_index import IdIndex
+from weighbridge.store.key_names import dies_at, new_batch_id
+from weighbridge.store.leasing import CLAIM_SECONDS, Leasing, unpacked
+from weighbridge.store.producing import Producing
+from weighbridge.store.queries import Queries
 from weighbridge.store.records import (
     ID_BYTES,
     WEIGHTS,
     BatchOptions,
-    Charge,
     ChunkInfo,
-    Claim,
+    ChunkUpload,
+    ClaimResult,
+    DuplicateId,
+    FailureCount,
     GapError,
     HeldChunk,
     HeldChunks,
     LogEntry,
-    Looked,
     Pace,
     Position,
     Recorded,
-    Submission,
-    Taken,
+    ScanResult,
 )
 
 __all__ = [
@@ -48,26 +48,26 @@ __all__ = [
     "ID_BYTES",
     "WEIGHTS",
     "BatchOptions",
-    "Charge",
     "ChunkInfo",
-    "Claim",
+    "ChunkUpload",
+    "ClaimResult",
+    "DuplicateId",
     "Durability",
+    "FailureCount",
     "GapError",
     "HeldChunk",
     "HeldChunks",
     "LogEntry",
-    "Looked",
     "Pace",
     "Position",
     "Recorded",
+    "ScanResult",
     "Store",
-    "Submission",
-    "Taken",
     "dies_at",
     "new_batch_id",
     "unpacked",
 ]
 
 
-class Store(Filling, Working, Watching, Reading, Looking):
+class Store(Producing, Leasing, Administration, Queries, IdIndex):
     """Batches on one Redis server."""

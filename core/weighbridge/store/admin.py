@@ -10,8 +10,18 @@ from weighbridge.errors import BatchClosedError
 from weighbridge.jobs.chunk import ChunkId
 from weighbridge.jobs.model import BatchStatus
 from weighbridge.store.base import StoreBase
-from weighbridge.store.connection import plain_errors
-from weighbridge.store.keys import ACTIVE, DUE, PAUSED, SWEEPER, dies_at, key, listing, text, turns
+from weighbridge.store.connection import translate_errors
+from weighbridge.store.key_names import (
+    ACTIVE,
+    DUE,
+    PAUSED,
+    SWEEPER,
+    dies_at,
+    key,
+    listing,
+    text,
+    turns,
+)
 from weighbridge.store.leasing import decoded_info
 from weighbridge.store.records import HeldChunk, HeldChunks, project_in
 
@@ -21,12 +31,12 @@ if TYPE_CHECKING:
 _RECORDS_AT_ONCE = 500
 
 
-class Watching(StoreBase):
+class Administration(StoreBase):
     """What is done with batches as a whole."""
 
     def lead_sweep(self, worker: str, seconds: float) -> bool:
         """Take, or keep, the role of the one worker that sweeps; False while another has it."""
-        with plain_errors():
+        with translate_errors():
             milliseconds = int(seconds * 1000)
             if self.redis.set(SWEEPER, worker, nx=True, px=milliseconds):
                 return True
@@ -37,36 +47,36 @@ class Watching(StoreBase):
 
     def now(self) -> float:
         """Return the time of the server's clock, in seconds."""
-        with plain_errors():
+        with translate_errors():
             seconds, micros = self.redis.time()
         return float(seconds + micros / 1e6)
 
     def due_batches(self, before: float, most: int) -> list[str]:
         """Return the batches in which something is due before a time, soonest first."""
-        with plain_errors():
+        with translate_errors():
             found = self.redis.zrangebyscore(DUE, "-inf", before * 1000, 0, most)
         return list(map(text, found))
 
     def postpone(self, batch: str, seconds: float) -> None:
         """Do not look at a batch for some time: looking at it failed."""
-        with plain_errors():
+        with translate_errors():
             self.redis.zadd(DUE, {batch: int((self.now() + seconds) * 1000)})
 
     def active_count(self) -> int:
         """Return how many batches have not ended."""
-        with plain_errors():
+        with translate_errors():
             return int(self.redis.zcard(ACTIVE))
 
     def without_due_time(self, first: int, most: int) -> list[str]:
         """Return those of some active batches, by rank, at which the sweeper would never look."""
-        with plain_errors():
+        with translate_errors():
             some = self.redis.zrange(ACTIVE, first, first + most - 1)
             times = self.redis.zmscore(DUE, some) if some else []
         return [text(batch) for batch, when in zip(some, times, strict=True) if when is None]
 
     def held(self, batch: str, most: int = 1000) -> HeldChunks:
         """Return what of a batch is leased, or held back for other reasons."""
-        now, waiting, *rows = self._run("held", batch, most)
+        now, waiting, *rows = self._run("held_chunks", batch, most)
         chunks = [
             HeldChunk(ChunkId.parse(text(name)), float(until) / 1000, decoded_info(info))
             for name, until, info in zip(rows[::3], rows[1::3], rows[2::3], strict=True)
@@ -75,17 +85,19 @@ class Watching(StoreBase):
 
     def watch(self, batch: str) -> None:
         """Note when something is due in a batch next: what is held back there, or its expiry."""
-        due = int(self._run("watch", batch))
+        due = int(self._run("schedule_sweep", batch))
         if self.is_cluster and due:
-            with plain_errors():
+            with translate_errors():
                 self.redis.zadd(DUE, {batch: due})
                 # What was claimed meanwhile may be due before; a claim from now on notes that itself.
-                self.redis.zadd(DUE, {batch: int(self._run("watch", batch)) or due}, lt=True)
+                self.redis.zadd(
+                    DUE, {batch: int(self._run("schedule_sweep", batch)) or due}, lt=True
+                )
             self._take_turn(batch)
 
     def waiting_chunks(self, queue: str, most: int) -> int:
         """Return how many chunks of a queue wait to be claimed, or `most` where there are more."""
-        with plain_errors():
+        with translate_errors():
             batches = self.redis.zrange(turns(queue), 0, 31)
             if not batches or text(batches[0]) == PAUSED:
                 return 0
@@ -110,7 +122,7 @@ class Watching(StoreBase):
             raise self.missing(batch)
         if self.is_cluster:
             if paused:
-                with plain_errors():
+                with translate_errors():
                     self.redis.zrem(turns(self.options(batch).queue), batch)
             else:
                 self._take_turn(batch)
@@ -118,7 +130,7 @@ class Watching(StoreBase):
 
     def pause_queue(self, queue: str, *, paused: bool) -> None:
         """Let no chunk of any batch of a queue be claimed, or let them be again."""
-        with plain_errors():
+        with translate_errors():
             if paused:
                 self.redis.zadd(turns(queue), {PAUSED: float("-inf")})
             else:
@@ -126,12 +138,12 @@ class Watching(StoreBase):
 
     def is_queue_paused(self, queue: str) -> bool:
         """Whether the queue is paused."""
-        with plain_errors():
+        with translate_errors():
             return self.redis.zscore(turns(queue), PAUSED) is not None
 
     def open_chunks(self, batch: str, most: int = 0) -> list[ChunkId]:
         """Return the chunks that have no results yet, at `most` so many; 0: all."""
-        with plain_errors():
+        with translate_errors():
             return [
                 ChunkId.parse(text(chunk))
                 for chunk in self.redis.zrange(key(batch, "open"), 0, most - 1)
@@ -139,12 +151,12 @@ class Watching(StoreBase):
 
     def active_batches(self) -> list[str]:
         """Return the batches that may still have something to do."""
-        with plain_errors():
+        with translate_errors():
             return [batch.decode(errors="replace") for batch in self.redis.zrange(ACTIVE, 0, -1)]
 
     def retire(self, batch: str) -> None:
         """Take an ended batch off the list of active ones."""
-        with plain_errors():
+        with translate_errors():
             self.redis.zrem(ACTIVE, batch)
             self.redis.zrem(DUE, batch)
             # Last, so that a retry in between is seen by one of the two.
@@ -152,7 +164,7 @@ class Watching(StoreBase):
                 self._activate(batch)
 
     def _activate(self, batch: str) -> None:
-        with plain_errors():
+        with translate_errors():
             self.redis.zadd(ACTIVE, {batch: int(self.now())})
             self.redis.zadd(DUE, {batch: 0})
 
@@ -160,7 +172,7 @@ class Watching(StoreBase):
         """Yield each finished chunk with its tally."""
         after = "-"
         while True:
-            with plain_errors():
+            with translate_errors():
                 rows = self.redis.xrange(key(batch, "log"), after, "+", count=_RECORDS_AT_ONCE)
                 names = [row[b"chunk"] for _, row in rows if b"chunk" in row]
                 held = self.redis.hmget(key(batch, "chunks"), names) if names else []
@@ -188,7 +200,7 @@ class Watching(StoreBase):
 
     def delete(self, batch: str) -> bool:
         """Drop everything of a batch; False when there was nothing."""
-        with plain_errors():
+        with translate_errors():
             exists, options = self.redis.hmget(key(batch, "meta"), "chunks", "options")
             if exists is None:
                 return False

@@ -16,7 +16,7 @@ from pydantic import BaseModel, Field, ValidationError
 from weighbridge.errors import InvalidKeyError
 from weighbridge.jobs.model import NAME_LIMIT, VALID_NAME
 from weighbridge.store.audit import Action, AuditLog, Entry, command_line_actor
-from weighbridge.store.connection import plain_errors, server_time
+from weighbridge.store.connection import server_time, translate_errors
 from weighbridge.store.projects import DEFAULT_PROJECT, check_project
 from weighbridge.store.worker_registry import fleet_key
 
@@ -105,7 +105,7 @@ class ApiKeys:
         key = ApiKey(made, name, Role(role), check_project(project), now, expires)
         secret = secrets.token_urlsafe(_SECRET_BYTES)
         kept = asdict(key) | {"digest": _digest(secret)}
-        with plain_errors():
+        with translate_errors():
             if self._redis.hlen(API_KEYS) >= KEYS_LIMIT:
                 raise InvalidKeyError(f"there are {KEYS_LIMIT:,} keys already", "revoke some first")
             self._redis.hset(API_KEYS, key.id, orjson.dumps(kept))
@@ -115,7 +115,7 @@ class ApiKeys:
     def revoke(self, key_id: str) -> bool:
         """Let a key open nothing any more, from now on; False when there is no such key."""
         field = key_id.encode(errors="replace")
-        with plain_errors():
+        with translate_errors():
             found = _read(key_id, self._redis.hget(API_KEYS, field))
             if not self._redis.hdel(API_KEYS, field):
                 return False
@@ -132,7 +132,7 @@ class ApiKeys:
         """Return those of some keys that open anything now, by one read."""
         if not key_ids:
             return set()
-        with plain_errors():
+        with translate_errors():
             held = self._redis.hmget(API_KEYS, key_ids)
         found = [_read(*pair) for pair in zip(key_ids, held, strict=True)]
         now = server_time(self._redis)
@@ -140,7 +140,7 @@ class ApiKeys:
 
     def all(self) -> list[ApiKey]:
         """Return every key, expired ones too, oldest first; what cannot be read is none of ours."""
-        with plain_errors():
+        with translate_errors():
             held = self._redis.hgetall(API_KEYS)
         found = [_read(key_id.decode(errors="replace"), data) for key_id, data in held.items()]
         return sorted(
@@ -153,7 +153,7 @@ class ApiKeys:
             return None
         prefix, _, rest = token.partition("_")
         key_id, _, secret = rest.partition("_")
-        with plain_errors():
+        with translate_errors():
             data = self._redis.hget(API_KEYS, key_id.encode(errors="replace"))
         found = _read(key_id, data)
         # Compared whether there is such a key or not: the time it takes tells nobody which ids there are.

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import orjson
 
 from weighbridge.errors import ServerFullError, StaleCursorError
-from weighbridge.store.connection import plain_errors
-from weighbridge.store.keys import dies_at, key, text
+from weighbridge.store.connection import translate_errors
+from weighbridge.store.key_names import dies_at, key, text
 from weighbridge.store.worker_registry import fleet_key
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ class AuditLog:
         _log.info("%s", entry.action, extra={"audit": entry.as_dict()})
         data = orjson.dumps(entry.as_dict())
         try:
-            with plain_errors():
+            with translate_errors():
                 self._redis.xadd(AUDIT, {"entry": data}, maxlen=ENTRIES_LIMIT, approximate=True)
                 if entry.batch:
                     self._add_to_batch(
@@ -139,7 +139,7 @@ class AuditLog:
 
     def of_batch(self, batch: str) -> list[Entry]:
         """Return what was done to a batch, oldest first; the newest 100."""
-        with plain_errors():
+        with translate_errors():
             rows = self._redis.lrange(key(batch, "audit"), 0, -1)
         return [entry for row in rows if (entry := _read(row))]
 
@@ -170,7 +170,7 @@ class AuditLog:
     def _backwards(self, cursor: str | None, since: float) -> Iterator[tuple[str, Entry]]:
         last, first = f"({_checked(cursor)}" if cursor else "+", f"{int(since * 1000)}-0"
         while True:
-            with plain_errors():
+            with translate_errors():
                 rows = self._redis.xrevrange(AUDIT, last, first, count=_READ_AT_ONCE)
             for place, fields in rows:
                 if entry := _read(fields.get(b"entry", b"")):

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from weighbridge.errors import BatchError, BatchExpiredError, BatchLostError, BatchNotFoundError
 from weighbridge.store.cluster import is_cluster
-from weighbridge.store.connection import connect, plain_errors, server_time
-from weighbridge.store.keys import DUE, dies_at, key, text, turns
+from weighbridge.store.connection import connect, server_time, translate_errors
+from weighbridge.store.key_names import DUE, dies_at, key, text, turns
 from weighbridge.store.records import BatchOptions
 
 if TYPE_CHECKING:
@@ -47,9 +47,17 @@ class StoreBase:
         self._scripts: dict[str, Script] = {
             name: self.redis.register_script(prelude + (_SCRIPTS / f"{name}.lua").read_text())
             for name in (
-                *("open_batch", "submit_chunk", "taken", "seal", "claim_next", "renew", "release"),
-                *("set_aside", "record", "split", "count_failure", "held", "watch"),
-                *("close", "pause", "reopen", "look", "claimants", "delete"),
+                *(
+                    "open_batch",
+                    "submit_chunk",
+                    "find_duplicates",
+                    "seal",
+                    "claim_next",
+                    "renew",
+                    "release",
+                ),
+                *("set_aside", "record", "split", "count_failure", "held_chunks", "schedule_sweep"),
+                *("close", "pause", "reopen", "scan_log", "unindexed_duplicates", "delete"),
             )
         }
 
@@ -71,14 +79,14 @@ class StoreBase:
         keys = [key(batch, "meta")]
         if not self.is_cluster:
             keys += [turns(queue), DUE]
-        with plain_errors():
+        with translate_errors():
             return self._scripts[script](keys=keys, args=[batch, *args])
 
     def _take_turn(self, batch: str) -> None:
         """On a cluster, do what scripts do elsewhere: let a batch be claimed from, and be looked at, soon."""
         if not self.is_cluster:
             return
-        with plain_errors():
+        with translate_errors():
             meta = self.redis.hmget(key(batch, "meta"), ["ready", "queue"])
             if meta[0] == b"1":
                 order = turns(text(meta[1]))
@@ -89,12 +97,12 @@ class StoreBase:
     def _look_at(self, batch: str, after_seconds: float) -> None:
         """On a cluster, let the sweeper look at a batch at a time, or sooner."""
         if self.is_cluster:
-            with plain_errors():
+            with translate_errors():
                 self.redis.zadd(DUE, {batch: int((self.now() + after_seconds) * 1000)}, lt=True)
 
     def _forget_turns(self, batch: str, lanes: Iterable[str]) -> None:
         """Take a batch out of the turns of its queue, and of some of its lanes."""
-        with plain_errors():
+        with translate_errors():
             queue = text(self.redis.hget(key(batch, "meta"), "queue") or b"")
             for lane in ("", *lanes):
                 self.redis.zrem(turns(queue, lane), batch)
@@ -105,7 +113,7 @@ class StoreBase:
 
     def options(self, batch: str) -> BatchOptions:
         """Return what a batch was submitted with."""
-        with plain_errors():
+        with translate_errors():
             data = self.redis.hget(key(batch, "meta"), "options")
         if data is None:
             raise self.missing(batch)
@@ -124,7 +132,7 @@ class StoreBase:
             return BatchExpiredError(
                 f"batch {batch} has expired, and its results are gone", "submit its input again"
             )
-        with plain_errors():
+        with translate_errors():
             deleted = self.redis.exists(key(batch, "deleted"))
         if deleted:
             return BatchNotFoundError(f"batch {batch} was deleted", "submit its input again")

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from weighbridge.store.addresses import ServerGroup
 
-__all__ = ["connect", "is_cluster", "memory_share", "not_a_url", "plain_errors", "server_time"]
+__all__ = ["connect", "is_cluster", "memory_share", "not_a_url", "server_time", "translate_errors"]
 
 T = TypeVar("T")
 
@@ -93,7 +93,7 @@ def connect(url: str, *, patient: bool = True) -> Any:
             return Redis.from_url(url, connection_class=connection, **_retries(tries), **options)
         if group.kind == "sentinel":
             return _primary(group, _retries(tries) | options)
-        with plain_errors():
+        with translate_errors():
             return connect_cluster(group, _cluster_patience(tries), **options)
     except ValueError:
         raise not_a_url(url) from None
@@ -145,7 +145,7 @@ def sentinel_options(group: ServerGroup) -> dict[str, Any]:
 
 
 @contextmanager
-def plain_errors() -> Iterator[None]:
+def translate_errors() -> Iterator[None]:
     """Turn the client library's errors into ours."""
     try:
         yield
@@ -181,14 +181,14 @@ def plain_errors() -> Iterator[None]:
 
 def server_time(client: Any) -> float:
     """Return what a server's clock says, in seconds since the epoch: that of clients may be wrong by hours."""
-    with plain_errors():
+    with translate_errors():
         seconds, micros = client.time()
     return float(seconds + micros / 1e6)
 
 
 def memory_share(client: Any) -> float:
     """Return how full a server is, 0.0 to 1.0, of a cluster the fullest master; 0.0 when it has no limit."""
-    with plain_errors():
+    with translate_errors():
         if is_cluster(client):
             told = client.info("memory", target_nodes=RedisCluster.PRIMARIES)
             # The answer of a single master is not keyed by its name.

@@ -13,8 +13,8 @@ from redis.exceptions import ResponseError
 
 from weighbridge.jobs.model import DEADLY
 from weighbridge.jobs.outcome import Outcome
-from weighbridge.store.connection import plain_errors
-from weighbridge.store.keys import ACTIVE, key, listing
+from weighbridge.store.connection import translate_errors
+from weighbridge.store.key_names import ACTIVE, key, listing
 from weighbridge.store.leasing import decoded_info
 from weighbridge.store.records import ChunkInfo
 from weighbridge.store.worker_registry import WorkerInfo
@@ -97,7 +97,7 @@ class HealthCheck:
 
     def health(self, project: str | None = None) -> Health:
         """Return how work stands; of one project its newest batches, and no other's."""
-        with plain_errors():
+        with translate_errors():
             newest = self._redis.zrevrange(listing(project), 0, BATCHES_LIMIT - 1)
             if project is None:
                 active = self._redis.zrange(ACTIVE, 0, BATCHES_LIMIT - 1)

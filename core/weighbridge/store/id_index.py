@@ -9,10 +9,10 @@ import orjson
 from weighbridge.errors import ServerError
 from weighbridge.jobs.chunk import UNREADABLE, Chunk, decompressed_lines
 from weighbridge.store.base import StoreBase
-from weighbridge.store.connection import plain_errors
-from weighbridge.store.keys import key, text
-from weighbridge.store.records import LogEntry, Looked
-from weighbridge.store.result_filter import Generation
+from weighbridge.store.connection import translate_errors
+from weighbridge.store.key_names import key, text
+from weighbridge.store.records import LogEntry, ScanResult
+from weighbridge.store.result_filter import ResultsVersion
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -23,16 +23,16 @@ _CHUNKS_AT_ONCE = 2_000  #: that a script is told of
 _CLAIMS_AT_ONCE = 150_000  #: ids looked through, 12 bytes each; about, for chunks differ
 
 
-class Looking(StoreBase):
+class IdIndex(StoreBase):
     """What is looked up in a batch."""
 
-    def generation(self, batch: str) -> Generation:
+    def results_version(self, batch: str) -> ResultsVersion:
         """Return how often the batch's results were taken back to be graded again."""
-        with plain_errors():
+        with translate_errors():
             epoch, reopened = self.redis.hmget(key(batch, "meta"), ["epoch", "reopened"])
         if epoch is None:
             raise self.missing(batch)
-        return Generation(int(epoch), int(reopened or 0))
+        return ResultsVersion(int(epoch), int(reopened or 0))
 
     def look(
         self,
@@ -41,14 +41,14 @@ class Looking(StoreBase):
         texts: Sequence[str],
         numbers: Collection[int] | None = None,
         or_text: str = "",
-    ) -> Looked | None:
+    ) -> ScanResult | None:
         """Look on through the log for chunks whose records have all of some texts; None at its end.
 
         Where `numbers` are given, the chunk must have one of them, or `or_text` in its record.
         """
         among = "" if numbers is None else f" {' '.join(map(str, numbers))} "
         answer = self._run(
-            "look", batch, after, _ENTRIES_AT_ONCE, _FOUND_AT_ONCE, among, or_text, *texts
+            "scan_log", batch, after, _ENTRIES_AT_ONCE, _FOUND_AT_ONCE, among, or_text, *texts
         )
         if not answer:
             return None
@@ -59,11 +59,11 @@ class Looking(StoreBase):
             for place, chunk in zip(found[::3], found[1::3], strict=True)
         ]
         records = map(_object, found[2::3])
-        return Looked(text(at), passed, list(zip(entries, records, strict=True)))
+        return ScanResult(text(at), passed, list(zip(entries, records, strict=True)))
 
     def result_lines(self, batch: str, chunk: str) -> Iterator[bytes]:
         """Yield a finished chunk's result lines, some at a time; none when it has none, or no longer."""
-        with plain_errors():
+        with translate_errors():
             blob = self.redis.hget(key(batch, "chunks"), f"{chunk} results")
         try:
             yield from () if blob is None else decompressed_lines(blob)
@@ -72,7 +72,7 @@ class Looking(StoreBase):
 
     def submitted(self, batch: str, number: int) -> Chunk | None:
         """Return a chunk as it was submitted; None when it is freed, or cannot be read any more."""
-        with plain_errors():
+        with translate_errors():
             blob = self.redis.hget(key(batch, "chunks"), f"{number} lines")
         try:
             return None if blob is None else Chunk.unpack(blob)
@@ -83,7 +83,7 @@ class Looking(StoreBase):
         """Return the finished chunks that may hold the result of a custom_id (8 bytes of its digest)."""
         # In this order: an id that is moved meanwhile is found in the index.
         numbers = self._fresh_claimants(batch, digest)
-        with plain_errors():
+        with translate_errors():
             held = self.redis.hget(key(batch, "ids"), digest[:2]) or b""
             entries = [held[at : at + 13] for at in range(0, len(held), 13)]
             numbers |= {int.from_bytes(entry[10:]) for entry in entries if entry[:6] == digest[2:]}
@@ -94,14 +94,14 @@ class Looking(StoreBase):
 
     def _fresh_claimants(self, batch: str, digest: bytes) -> set[int]:
         """Return the chunks that claim an id and are not in the index yet."""
-        with plain_errors():
+        with translate_errors():
             counts = self.redis.hmget(key(batch, "meta"), ["indexed", "chunks", "lines"])
         indexed, chunks, lines = (int(count or 0) for count in counts)
         at_once = min(max(_CLAIMS_AT_ONCE * chunks // max(lines, 1), 1), _CHUNKS_AT_ONCE)
         found: set[int] = set()
         for first in range(indexed, chunks, at_once):
             some = range(first, min(first + at_once, chunks))
-            found.update(map(int, self._run("claimants", batch, digest, *some)))
+            found.update(map(int, self._run("unindexed_duplicates", batch, digest, *some)))
         return found
 
 

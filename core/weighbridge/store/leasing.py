@@ -10,42 +10,42 @@ import orjson
 
 from weighbridge.jobs.chunk import UNREADABLE, Chunk, ChunkId, compress
 from weighbridge.store.base import StoreBase, readable
-from weighbridge.store.connection import plain_errors
-from weighbridge.store.keys import DUE, key, text, turns
-from weighbridge.store.records import ChunkInfo, Claim
+from weighbridge.store.connection import translate_errors
+from weighbridge.store.key_names import DUE, key, text, turns
+from weighbridge.store.records import ChunkInfo, ClaimResult
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from weighbridge.grading.tally import Tally
-    from weighbridge.store.records import Charge, Recorded
+    from weighbridge.store.records import FailureCount, Recorded
 
 _BATCHES_TRIED = 8  #: by one claim on a cluster, each in a round trip of its own
 _LANE_SECONDS = 3600  #: as in `set_aside.lua`
 CLAIM_SECONDS = 0.2  #: of work, that a batch is charged with a claim; `charge` corrects it
 
 
-class Working(StoreBase):
+class Leasing(StoreBase):
     """What a worker does with a chunk."""
 
     def claim_next(
         self, queue: str, token: str, lease_seconds: float, lane: str = ""
-    ) -> Claim | None:
+    ) -> ClaimResult | None:
         """Lease the next chunk of the batch whose turn it is to one execution; None when nothing waits."""
         if self.is_cluster:
             return self._claim_on_cluster(queue, token, lease_seconds, lane)
         keys = [turns(queue, lane), turns(queue, lane), DUE]
         args: list[str | float] = ["", token, int(lease_seconds * 1000), lane, CLAIM_SECONDS]
-        with plain_errors():
+        with translate_errors():
             return _claimed(self._scripts["claim_next"](keys=keys, args=args), token)
 
     def _claim_on_cluster(
         self, queue: str, token: str, lease_seconds: float, lane: str
-    ) -> Claim | None:
+    ) -> ClaimResult | None:
         """Do the same where turns and batches lie on different nodes."""
         order = turns(queue, lane)
         for _ in range(_BATCHES_TRIED):
-            with plain_errors():
+            with translate_errors():
                 first = [text(batch) for batch in self.redis.zrange(order, 0, 1)]
             if not first or not first[0]:
                 return None
@@ -59,7 +59,7 @@ class Working(StoreBase):
                 if contended:
                     self.charge(batch, queue, CLAIM_SECONDS, lane)
                 return claim
-            with plain_errors():
+            with translate_errors():
                 self.redis.zrem(order, batch)
                 # What was submitted in between is seen by one of the two.
                 if not lane and self.redis.zcount(key(batch, "open"), "-inf", "(0"):
@@ -68,7 +68,7 @@ class Working(StoreBase):
 
     def charge(self, batch: str, queue: str, seconds: float, lane: str = "") -> None:
         """Put off a batch's next turn, by the seconds of work that it had and its priority."""
-        with plain_errors():
+        with translate_errors():
             weight = float(self.redis.hget(key(batch, "meta"), "weight") or 1)
             self.redis.zadd(turns(queue, lane), {batch: seconds / weight}, xx=True, incr=True)
 
@@ -96,7 +96,7 @@ class Working(StoreBase):
             self._run("set_aside", batch, chunk, token, lane, int(seconds * 1000), queue=queue)
         )
         if self.is_cluster:
-            with plain_errors():
+            with translate_errors():
                 self.redis.zadd(turns(queue, lane), {batch: 0}, nx=True)
                 self.redis.expire(turns(queue, lane), _LANE_SECONDS)
         self._take_turn(batch)
@@ -105,7 +105,7 @@ class Working(StoreBase):
     def chunk(self, batch: str, chunk: ChunkId) -> Chunk:
         """Return a chunk as submitted; if it cannot be read any more, one whose lines say so."""
         names = [f"{chunk.number} lines", str(chunk)]
-        with plain_errors():
+        with translate_errors():
             blob, held = self.redis.hmget(key(batch, "chunks"), names)
         if blob is None and held is None:
             raise self.missing(batch)
@@ -114,7 +114,7 @@ class Working(StoreBase):
 
     def info(self, batch: str, chunk: ChunkId) -> ChunkInfo | None:
         """Return what the store knows of a chunk without results; None when there is no such chunk."""
-        with plain_errors():
+        with translate_errors():
             held = self.redis.hget(key(batch, "chunks"), str(chunk))
         with readable(batch):
             return decoded_info(held) if held else None
@@ -141,7 +141,7 @@ class Working(StoreBase):
     def restore(self, batch: str, chunk: ChunkId) -> bool:
         """Give an open chunk back the results that it had before a retry; False when it had none."""
         names = [f"prior {chunk}", f"prior {chunk} results"]
-        with plain_errors():
+        with translate_errors():
             held, blob = self.redis.hmget(key(batch, "chunks"), names)
         if held is None or blob is None:
             return False
@@ -174,7 +174,7 @@ class Working(StoreBase):
         token: str,
         parts: Sequence[tuple[ChunkId, int]],
         suspect: str,
-        charge: Charge,
+        charge: FailureCount,
     ) -> bool:
         """Replace a chunk that a child died on by its parts; False when the lease was no longer this execution's."""
         done = bool(
@@ -185,7 +185,7 @@ class Working(StoreBase):
         self._take_turn(batch)
         return done
 
-    def count_failure(self, batch: str, chunk: ChunkId, token: str, charge: Charge) -> int:
+    def count_failure(self, batch: str, chunk: ChunkId, token: str, charge: FailureCount) -> int:
         """Count a death on a chunk of one line and return the deaths so far; 0 when the lease was gone."""
         count = int(self._run("count_failure", batch, str(chunk), token, *charge.as_arguments()))
         self._take_turn(batch)
@@ -208,12 +208,12 @@ def decoded_info(held: bytes) -> ChunkInfo:
 _decode_info = msgspec.json.Decoder(ChunkInfo, strict=False).decode
 
 
-def _claimed(answer: list[Any], token: str) -> Claim | None:
+def _claimed(answer: list[Any], token: str) -> ClaimResult | None:
     if not answer:
         return None
     batch, name, held, blob, contended = answer
     info = decoded_info(held)
-    return Claim(text(batch), ChunkId.parse(text(name)), token, info, blob, bool(contended))
+    return ClaimResult(text(batch), ChunkId.parse(text(name)), token, info, blob, bool(contended))
 
 
 def _packed(parts: Sequence[tuple[ChunkId, int]]) -> bytes:

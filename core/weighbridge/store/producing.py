@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from weighbridge.errors import BatchClosedError, BatchLostError, ChunkConflictError
 from weighbridge.store.base import StoreBase
-from weighbridge.store.connection import memory_share, plain_errors, server_time
+from weighbridge.store.connection import memory_share, server_time, translate_errors
 from weighbridge.store.durability import Durability, confirm
-from weighbridge.store.keys import (
+from weighbridge.store.key_names import (
     ACTIVE,
     BATCHES,
     LISTED_SECONDS,
@@ -21,18 +21,18 @@ from weighbridge.store.keys import (
 from weighbridge.store.records import (
     WEIGHTS,
     BatchOptions,
+    ChunkUpload,
+    DuplicateId,
     GapError,
     Pace,
     Position,
-    Submission,
-    Taken,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-class Filling(StoreBase):
+class Producing(StoreBase):
     """What a producer does with a batch."""
 
     def open_batch(
@@ -52,7 +52,7 @@ class Filling(StoreBase):
             options.queue,
             WEIGHTS[options.priority],
         )
-        with plain_errors():
+        with translate_errors():
             pipe = self.redis.pipeline(transaction=False)
             pipe.zadd(BATCHES, {batch: created})
             pipe.zadd(ACTIVE, {batch: created})
@@ -62,7 +62,7 @@ class Filling(StoreBase):
             pipe.execute()
         return batch
 
-    def submit_chunk(self, batch: str, chunk: Submission) -> Pace:
+    def submit_chunk(self, batch: str, chunk: ChunkUpload) -> Pace:
         """Store the next chunk, whose ids no earlier one may have (see `taken`), and return the pace so far.
 
         Raises GapError, ChunkConflictError, BatchClosedError, ServerFullError, or that the batch is lost.
@@ -90,17 +90,19 @@ class Filling(StoreBase):
             case _:
                 raise self.missing(batch)
 
-    def taken(self, batch: str, ids: bytes) -> list[Taken]:
+    def find_duplicates(self, batch: str, ids: bytes) -> list[DuplicateId]:
         """Return which of some packed ids the batch has already.
 
         Ids are put in the index only when this is asked, a chunk at a time, so that the server stays free for others.
         """
-        while (answer := self._run("taken", batch, ids))[0] == b"behind":
+        while (answer := self._run("find_duplicates", batch, ids))[0] == b"behind":
             pass
         if answer[0] == b"lost":
             raise self.missing(batch)
         rest = answer[1:]
-        return [Taken(int(at), bool(same)) for at, same in zip(rest[::2], rest[1::2], strict=True)]
+        return [
+            DuplicateId(int(at), bool(same)) for at, same in zip(rest[::2], rest[1::2], strict=True)
+        ]
 
     def seal(self, batch: str, chunks: int, prefix: str) -> None:
         """Say that all chunks have arrived, and the digest of all their lines.
@@ -127,7 +129,7 @@ class Filling(StoreBase):
         Raises BatchLostError when the server has lost the seal since.
         """
         meta, dies_ms = key(batch, "meta"), int(dies_at(batch) * 1000)
-        with plain_errors():
+        with translate_errors():
             # It dies at that time anyway; and unlike others this command is not refused by a full server.
             found = confirm(self.redis, lambda pipe: pipe.pexpireat(meta, dies_ms), timeout_seconds)
             sealed = self.redis.hget(meta, "sealed")
@@ -146,7 +148,7 @@ class Filling(StoreBase):
 
     def position(self, batch: str) -> Position:
         """Return how far the batch's producer has come."""
-        with plain_errors():
+        with translate_errors():
             fields = self.redis.hmget(
                 key(batch, "meta"), ["chunks", "offset", "lines", "prefix", "sealed"]
             )
@@ -159,7 +161,7 @@ class Filling(StoreBase):
         """Drop the results of chunks, and the lines of those that are whole; call it once they are written elsewhere."""
         names = [f"{chunk} results" for chunk in chunks]
         names += [f"{chunk.partition(':')[0]} lines" for chunk in chunks if ":" in chunk]
-        with plain_errors():
+        with translate_errors():
             self.redis.hdel(key(batch, "chunks"), *names)
 
 

@@ -14,8 +14,8 @@ from weighbridge.jobs.chunk import UNREADABLE, decompress
 from weighbridge.jobs.model import BatchState, BatchStatus
 from weighbridge.jobs.outcome import SCORE_BUCKETS, VACUOUS, Counts, GraderSummary, Outcome
 from weighbridge.store.base import StoreBase, readable
-from weighbridge.store.connection import plain_errors
-from weighbridge.store.keys import key, listing, opened_at, text
+from weighbridge.store.connection import translate_errors
+from weighbridge.store.key_names import key, listing, opened_at, text
 from weighbridge.store.records import BatchOptions, LogEntry, project_in
 
 if TYPE_CHECKING:
@@ -62,12 +62,12 @@ class _Group:
         )
 
 
-class Reading(StoreBase):
+class Queries(StoreBase):
     """What is read of a batch."""
 
     def state(self, batch: str) -> BatchState:
         """Return a batch's state at this moment."""
-        with plain_errors():
+        with translate_errors():
             values = self.redis.hmget(key(batch, "meta"), _STATE)
         return self._state_of(batch, values)
 
@@ -102,7 +102,7 @@ class Reading(StoreBase):
 
     def summary(self, batch: str) -> list[GraderSummary]:
         """Return what each label's jobs came to, labels in order."""
-        with plain_errors():
+        with translate_errors():
             raw = self.redis.hgetall(key(batch, "meta"))
         groups: dict[tuple[str, str], _Group] = {}
         for field, count in raw.items():
@@ -118,7 +118,7 @@ class Reading(StoreBase):
     ) -> list[LogEntry]:
         """Return what was recorded after a place in the log, waiting for it up to `wait_seconds` (0: not at all)."""
         block = max(1, int(wait_seconds * 1000)) if wait_seconds else None
-        with plain_errors():
+        with translate_errors():
             answer = self._blocking.xread(
                 {key(batch, "log"): after or "0"}, count=most, block=block
             )
@@ -128,13 +128,13 @@ class Reading(StoreBase):
 
     def log_has(self, batch: str, entry: LogEntry) -> bool:
         """Whether the log still holds an entry read before."""
-        with plain_errors():
+        with translate_errors():
             rows = self.redis.xrange(key(batch, "log"), entry.position, entry.position)
         return _is_entry(rows, entry)
 
     def results(self, batch: str, chunks: Sequence[str]) -> Iterator[bytes | None]:
         """Yield the result lines of finished chunks; None for one that has none, or no longer."""
-        with plain_errors():
+        with translate_errors():
             names = [f"{chunk} results" for chunk in chunks]
             blobs = self.redis.hmget(key(batch, "chunks"), names) if names else []
         yield from self._unpacked(batch, chunks, blobs)
@@ -150,14 +150,14 @@ class Reading(StoreBase):
 
     def finished(self, batch: str, chunks: Sequence[str]) -> list[str]:
         """Return those of some chunks from the log that a retry has not opened again."""
-        with plain_errors():
+        with translate_errors():
             held = self.redis.hmget(key(batch, "chunks"), list(chunks)) if chunks else []
         return [chunk for chunk, record in zip(chunks, held, strict=True) if record is not None]
 
     def freed(self, batch: str, chunks: Sequence[str]) -> list[str]:
         """Return those of some finished chunks whose results were freed; what is graded again is not among them."""
         fields = [field for chunk in chunks for field in (chunk, f"{chunk} results")]
-        with plain_errors():
+        with translate_errors():
             held = self.redis.hmget(key(batch, "chunks"), fields) if fields else []
         return [
             chunk
@@ -183,7 +183,7 @@ class Reading(StoreBase):
         found: list[str] = []
         passed = 0
         while len(found) < most:
-            with plain_errors():
+            with translate_errors():
                 rows = self.redis.zrevrangebyscore(listing(project), newest, "-inf", passed, most)
             # Those of one second are in the order of their ids.
             found += [batch for batch in map(text, rows) if before is None or batch < before]
@@ -194,7 +194,7 @@ class Reading(StoreBase):
 
     def listed(self, batches: Sequence[str]) -> list[tuple[BatchState, BatchOptions]]:
         """Return how batches stand and their options, in one round trip; those that cannot be read are left out."""
-        with plain_errors():
+        with translate_errors():
             pipe = self.redis.pipeline(transaction=False)
             for batch in batches:
                 pipe.hmget(key(batch, "meta"), (*_STATE, "options"))
@@ -208,7 +208,7 @@ class Reading(StoreBase):
 
     def input_bytes(self, project: str) -> int:
         """Return how many bytes of input the batches of a project have that are not gone, packed or not."""
-        with plain_errors():
+        with translate_errors():
             batches = [text(batch) for batch in self.redis.zrange(listing(project), 0, -1)]
             pipe = self.redis.pipeline(transaction=False)
             for batch in batches:
@@ -217,7 +217,7 @@ class Reading(StoreBase):
 
     def belongs_to(self, batch: str, project: str) -> bool:
         """Whether a batch is a project's, or was while it was there; the same work is done for every answer."""
-        with plain_errors():
+        with translate_errors():
             pipe = self.redis.pipeline(transaction=False)
             pipe.hget(key(batch, "meta"), "options")
             pipe.zscore(listing(project), batch)
@@ -226,7 +226,7 @@ class Reading(StoreBase):
 
     def is_deleted(self, batch: str) -> bool:
         """Whether somebody has deleted the batch, or is about it."""
-        with plain_errors():
+        with translate_errors():
             return bool(self.redis.exists(key(batch, "deleted")))
 
 

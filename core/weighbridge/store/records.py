@@ -82,7 +82,7 @@ class Position:
 
 
 @dataclass(frozen=True, slots=True)
-class Submission:
+class ChunkUpload:
     """One chunk on its way in, and where the producer stands after it."""
 
     id: ChunkId
@@ -94,7 +94,7 @@ class Submission:
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class DuplicateId:
     """An id that an earlier chunk has already."""
 
     position: int  #: among the ids asked about
@@ -109,7 +109,7 @@ class Pace:
     jobs: int = 0
 
 
-class Charge(NamedTuple):
+class FailureCount(NamedTuple):
     """What a failure at a job counts towards."""
 
     job: int  #: its index on its line
@@ -152,7 +152,7 @@ class ChunkInfo(msgspec.Struct, frozen=True):
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class ClaimResult:
     """A chunk leased to one execution."""
 
     batch: str
@@ -200,7 +200,7 @@ class LogEntry:
 
 
 @dataclass(frozen=True, slots=True)
-class Looked:
+class ScanResult:
     """How far a look through the log came, and what it found."""
 
     position: str  #: of the last entry looked at

@@ -48,7 +48,7 @@ class ResultPage:
 
 
 @dataclass(frozen=True, slots=True)
-class Generation:
+class ResultsVersion:
     """How often a batch's results were taken back to be graded again: a place of another time may mislead."""
 
     epoch: int = 0
@@ -59,7 +59,7 @@ class Generation:
 class Place:
     """A place in a batch's results."""
 
-    generation: Generation
+    results_version: ResultsVersion
     position: str  #: of the chunk's entry in the log
     chunk: str
     offset: int | None  #: of the next line in the chunk's results; None: the chunk is done
@@ -74,12 +74,12 @@ class Place:
             )
         epoch, reopened, position, number, kind, lines, retry, offset = found.groups()
         chunk = f"{number}{kind.replace('_', ':')}{lines}{f'@{retry}' if retry else ''}"
-        generation = Generation(int(epoch), int(reopened))
-        return cls(generation, position, chunk, None if offset == "end" else int(offset))
+        results_version = ResultsVersion(int(epoch), int(reopened))
+        return cls(results_version, position, chunk, None if offset == "end" else int(offset))
 
     def __str__(self) -> str:
         # Of characters that stand for themselves in a URL.
-        epoch, reopened = self.generation.epoch, self.generation.reopened
+        epoch, reopened = self.results_version.epoch, self.results_version.reopened
         offset = "end" if self.offset is None else self.offset
         chunk = self.chunk.replace(":", "_").replace("@", "~")
         return f"{epoch}.{reopened}.{self.position}.{chunk}.{offset}"

@@ -12,20 +12,20 @@ from weighbridge.jobs.chunk import ChunkId
 from weighbridge.jobs.model import ErrorCode
 from weighbridge.settings import MIB
 from weighbridge.store import LogEntry
-from weighbridge.store.matching import Matcher
 from weighbridge.store.result_filter import Place, ResultFilter, ResultPage, check_limit
+from weighbridge.store.result_matcher import Matcher
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
-    from weighbridge.store import Looked, Store
+    from weighbridge.store import ScanResult, Store
 
 _PAGE_BYTES = 16 * MIB  #: lines may be large: a page holds no more than this and one line
 _LOOKS_BETWEEN = 64  #: lines between two looks at the clock
 
 
 @dataclass(slots=True)
-class _Draft:
+class _PageBuilder:
     """A page being filled."""
 
     limit: int
@@ -60,7 +60,7 @@ class Search:
         self._batch = batch
         self._matcher = Matcher(wanted)
         self._owners = owners
-        self._generation = store.generation(batch)
+        self._results_version = store.results_version(batch)
         self._seen: set[str] = set()
         self._most: dict[str, float] = {}  #: matches that chunks may hold
 
@@ -71,7 +71,7 @@ class Search:
         """
         check_limit(limit)
         start = self._start(cursor) if cursor else None
-        draft = _Draft(limit, time.monotonic() + budget_seconds, start)
+        draft = _PageBuilder(limit, time.monotonic() + budget_seconds, start)
         for place in self._places(start):
             if place.offset is not None and not self._read(place, draft):
                 return draft.page()
@@ -82,7 +82,7 @@ class Search:
 
     def _start(self, cursor: str) -> Place:
         place = Place.parse(cursor)
-        if place.generation != self._generation:
+        if place.results_version != self._results_version:
             raise StaleCursorError(
                 f"batch {self._batch} was retried since", "look through its results from the start"
             )
@@ -105,12 +105,12 @@ class Search:
         while looked := self._look(looked.position if looked else after):
             for entry, record in looked.found:
                 if self._may_match(entry, record):
-                    yield Place(self._generation, entry.position, entry.chunk or "", 0)
+                    yield Place(self._results_version, entry.position, entry.chunk or "", 0)
             if looked.passed and ChunkId.is_name(looked.passed.chunk or ""):
                 passed = looked.passed
-                yield Place(self._generation, passed.position, passed.chunk or "", None)
+                yield Place(self._results_version, passed.position, passed.chunk or "", None)
 
-    def _look(self, after: str) -> Looked | None:
+    def _look(self, after: str) -> ScanResult | None:
         # Lines in conflict with the owner of an id may be anywhere.
         return self._store.look(
             self._batch, after, self._matcher.record_texts, self._owners, ErrorCode.ID_CONFLICT
@@ -128,7 +128,7 @@ class Search:
         self._most[chunk] = self._matcher.most_in(record)
         return self._most[chunk] > 0
 
-    def _read(self, place: Place, draft: _Draft) -> bool:
+    def _read(self, place: Place, draft: _PageBuilder) -> bool:
         """Take the matches of a chunk; False when room or time ended first."""
         if draft.is_full():
             return False

@@ -11,7 +11,7 @@ import orjson
 from pydantic import TypeAdapter, ValidationError
 
 from weighbridge.jobs.capabilities import Lane, Need
-from weighbridge.store.connection import plain_errors, server_time
+from weighbridge.store.connection import server_time, translate_errors
 
 
 def fleet_key(name: str) -> str:
@@ -91,7 +91,7 @@ class WorkerInfo:
 _beat: TypeAdapter[WorkerInfo] = TypeAdapter(WorkerInfo)
 
 
-class Fleet:
+class WorkerRegistry:
     """The workers on one store's server; its clock alone says who lives."""
 
     def __init__(self, redis: Any) -> None:
@@ -99,15 +99,15 @@ class Fleet:
         self._beat, self._alive, self._drain = map(redis.register_script, scripts)
         self._redis = redis
 
-    def beat(self, worker: WorkerInfo, ttl_seconds: float) -> bool:
+    def heartbeat(self, worker: WorkerInfo, ttl_seconds: float) -> bool:
         """Say that a worker lives; return whether somebody asked it to drain."""
         said = orjson.dumps(asdict(worker))
-        with plain_errors():
+        with translate_errors():
             return bool(self._beat(_KEYS, [worker.name, said, int(ttl_seconds * 1000), _KEPT_MS]))
 
     def leave(self, name: str) -> None:
         """Say that a worker has ended."""
-        with plain_errors():
+        with translate_errors():
             pipe = self._redis.pipeline(transaction=False)
             pipe.zrem(_WORKERS, name)
             pipe.hdel(_BEATS, name)
@@ -116,25 +116,25 @@ class Fleet:
 
     def alive(self) -> list[WorkerInfo]:
         """Return the living workers, by name; whose heartbeat cannot be read is none of ours."""
-        with plain_errors():
+        with translate_errors():
             beats = self._alive(_KEYS)
         return sorted(_read(beats), key=lambda worker: worker.name)
 
     def say_farewell(self, name: str) -> None:
         """Note that a worker was asked to end: if it is killed before it has, no job is to blame."""
-        with plain_errors():
+        with translate_errors():
             self._redis.set(_farewell(name), 1, ex=_FAREWELL_SECONDS)
 
     def has_said_farewell(self, name: str) -> bool:
         """Whether a worker was asked to end, lately."""
-        with plain_errors():
+        with translate_errors():
             return bool(self._redis.exists(_farewell(name)))
 
     def advertise(self, queue: str, graders: Mapping[str, int], schema_version: int) -> None:
         """Note what a living worker can grade: for a while after it has gone, others leave that to its like."""
         needs = [Need(grader, version) for grader, version in graders.items()]
         needs.append(Need(version=schema_version))
-        with plain_errors():
+        with translate_errors():
             now = server_time(self._redis)
             self._redis.zadd(_capabilities(queue), {str(need): now for need in needs})
             self._redis.expire(_capabilities(queue), _REMEMBERED_SECONDS)
@@ -144,7 +144,7 @@ class Fleet:
         living = (worker for worker in self.alive() if worker.queue == queue)
         if any(lane.is_met_by(worker.graders, worker.schema_version) for worker in living):
             return True
-        with plain_errors():
+        with translate_errors():
             since = server_time(self._redis) - within_seconds
             names = self._redis.zrangebyscore(_capabilities(queue), since, "+inf")
         seen = [need for name in names for need in Lane.parse(name.decode()).needs]
@@ -157,7 +157,7 @@ class Fleet:
 
     def drain(self, name: str) -> None:
         """Ask a worker to finish what it has and leave."""
-        with plain_errors():
+        with translate_errors():
             self._drain(_KEYS, [name, _KEPT_MS])
 
 

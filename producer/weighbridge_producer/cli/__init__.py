@@ -13,9 +13,9 @@ def main(arguments: list[str] | None = None) -> None:
     signal.signal(signal.SIGTERM, _interrupt)
     try:
         # Loading takes long enough to be interrupted.
-        from weighbridge_producer.cli.commands import obey
+        from weighbridge_producer.cli.commands import run_app
 
-        obey(arguments)
+        run_app(arguments)
     except KeyboardInterrupt:
         sys.exit(1)
 

@@ -20,13 +20,12 @@ from weighbridge.jobs.result import ResultRow
 from weighbridge.settings import masked, read_settings
 from weighbridge.text import pluralize, printable
 from weighbridge_producer.cli import options as opt
+from weighbridge_producer.cli.exit_status import EXIT_TROUBLE, exit_with
 from weighbridge_producer.cli.show import (
-    EXIT_TROUBLE,
     Bar,
-    complain,
-    end_with,
     err,
     out,
+    print_error,
     print_json,
     print_state,
     print_summary,
@@ -95,7 +94,7 @@ def submit(
             durability = batch.confirm()
         except (KeyboardInterrupt, ServerError) as error:
             if isinstance(error, WeighbridgeError):
-                complain(error)
+                print_error(error)
             _say_how_to_go_on(
                 batch, cases if checked_cases == cases and source.rereadable else None
             )
@@ -165,7 +164,7 @@ def watch(
         print_state(state)
         with opt.client(redis_url) as client:
             print_summary(client.batch(batch).summary(), state.counts)
-    end_with(state, min_pass_rate, min_gradable)
+    exit_with(state, min_pass_rate, min_gradable)
 
 
 def results(

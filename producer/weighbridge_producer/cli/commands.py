@@ -128,7 +128,7 @@ def _every_command(
     pass
 
 
-def obey(arguments: list[str] | None) -> NoReturn:
+def run_app(arguments: list[str] | None) -> NoReturn:
     """Run the command that the arguments name, and exit; what goes wrong is told in words."""
     try:
         app(arguments, standalone_mode=True)
@@ -136,17 +136,17 @@ def obey(arguments: list[str] | None) -> NoReturn:
         if ending.code != _INTERRUPTED:
             raise
     except WeighbridgeError as error:
-        _complain(error)
+        _print_error(error)
     except BrokenPipeError:
-        from weighbridge_producer.cli.show import hush
+        from weighbridge_producer.cli.show import silence_stdout
 
-        hush()
+        silence_stdout()
     except OSError as error:
-        _complain(FileError(f"{error.strerror or error}: {error.filename or 'a file'}"))
+        _print_error(FileError(f"{error.strerror or error}: {error.filename or 'a file'}"))
     sys.exit(_TROUBLE)
 
 
-def _complain(error: WeighbridgeError) -> None:
-    from weighbridge_producer.cli.show import complain
+def _print_error(error: WeighbridgeError) -> None:
+    from weighbridge_producer.cli.show import print_error
 
-    complain(error)
+    print_error(error)

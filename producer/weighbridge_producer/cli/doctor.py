@@ -9,7 +9,8 @@ import typer
 from weighbridge.settings import masked, read_settings
 from weighbridge.text import pluralize
 from weighbridge_producer.cli import options as opt
-from weighbridge_producer.cli.show import EXIT_TROUBLE, out, print_json, shown
+from weighbridge_producer.cli.exit_status import EXIT_TROUBLE
+from weighbridge_producer.cli.show import out, print_json, shown
 from weighbridge_producer.doctor import examine_safely
 
 

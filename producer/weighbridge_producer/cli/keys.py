@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from weighbridge_producer.cli import options as opt
-from weighbridge_producer.cli.show import EXIT_TROUBLE, err, out, print_json, shown, table
+from weighbridge_producer.cli.exit_status import EXIT_TROUBLE
+from weighbridge_producer.cli.show import err, out, print_json, shown, table
 
 if TYPE_CHECKING:
     from weighbridge.store.api_keys import ApiKey

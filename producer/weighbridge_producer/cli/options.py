@@ -101,11 +101,11 @@ MinGradable = Annotated[
 
 def client(url: str | None) -> RedisClient:
     """Return a client for the server that the command line or the environment names, once it has answered."""
-    from weighbridge_producer.client.contact import make_contact
+    from weighbridge_producer.client.connection_check import check_connection
     from weighbridge_producer.client.redis_client import RedisClient
 
     made = RedisClient(url, settings=read_settings())
-    make_contact(made.url)
+    check_connection(made.url)
     return made
 
 

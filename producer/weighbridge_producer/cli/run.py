@@ -13,18 +13,17 @@ from weighbridge.errors import OutputError, WeighbridgeError
 from weighbridge.settings import read_settings
 from weighbridge.text import pluralize, printable
 from weighbridge_producer.cli import options as opt
+from weighbridge_producer.cli.exit_status import EXIT_TROUBLE, exit_with
 from weighbridge_producer.cli.show import (
-    EXIT_TROUBLE,
     Bar,
-    complain,
-    end_with,
     err,
-    hush,
     left_out,
     out,
+    print_error,
     print_json,
     print_summary,
     shown,
+    silence_stdout,
 )
 from weighbridge_producer.input.source import Source
 from weighbridge_producer.run.outputs import STDOUT, check_outputs
@@ -105,7 +104,7 @@ def run(
         print_json(_as_dict(report, outputs))
     else:
         _print_report(report, outputs)
-    end_with(report.state, min_pass_rate, min_gradable)
+    exit_with(report.state, min_pass_rate, min_gradable)
 
 
 def _go(options: RunOptions, settings: Settings, *, quiet: bool) -> RunReport:
@@ -124,13 +123,13 @@ def _go(options: RunOptions, settings: Settings, *, quiet: bool) -> RunReport:
         except KeyboardInterrupt:
             left: str = "interrupted"
         except BrokenPipeError:
-            hush()
+            silence_stdout()
             left = "nobody reads the output any more"
         except WeighbridgeError as error:
-            complain(error)
+            print_error(error)
             left = "stopped"
         except OSError as error:
-            complain(OutputError(f"{error.strerror}: {error.filename or 'the results'}"))
+            print_error(OutputError(f"{error.strerror}: {error.filename or 'the results'}"))
             left = "stopped"
     _say_how_to_go_on(run, left)
     if run.stuck:

@@ -16,7 +16,8 @@ from weighbridge.errors import ServerError, WeighbridgeError
 from weighbridge.settings import masked, read_settings
 from weighbridge.text import pluralize, printable
 from weighbridge_producer.cli import options as opt
-from weighbridge_producer.cli.show import EXIT_TROUBLE, complain, err, out, shown
+from weighbridge_producer.cli.exit_status import EXIT_TROUBLE
+from weighbridge_producer.cli.show import err, out, print_error, shown
 
 if TYPE_CHECKING:
     from weighbridge.jobs.model import GraderSpec
@@ -102,7 +103,7 @@ def serve(
             url = _shared(redis_url, settings)
         serving.go(url, keys_required=require_keys or not listener.is_loopback)
     if serving.failure:
-        complain(serving.failure)
+        print_error(serving.failure)
         raise typer.Exit(EXIT_TROUBLE)
 
 
@@ -114,9 +115,9 @@ def _shared(redis_url: str | None, settings: Settings) -> str:
             "no server is named",
             "give --redis-url or WEIGHBRIDGE_REDIS_URL, or --embedded to bring one",
         )
-    from weighbridge_producer.client.contact import make_contact
+    from weighbridge_producer.client.connection_check import check_connection
 
-    make_contact(url)
+    check_connection(url)
     return url
 
 
@@ -228,7 +229,7 @@ class _Serving:
                 out.print(f"submitted: {self._page(f'/batches/{batch.id}')}")
                 self._follow(batch)
         except WeighbridgeError as error:
-            complain(error)
+            print_error(error)
 
     def _follow(self, batch: RedisBatch) -> None:
         """Say how a batch ended, and where its first failure is."""

@@ -12,7 +12,7 @@ from rich.style import Style
 
 from weighbridge.text import pluralize
 from weighbridge_producer.cli.show import fitted, out, shown
-from weighbridge_producer.trace_view.trace_summary import facts_of
+from weighbridge_producer.trace_view.trace_summary import summary_facts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -39,7 +39,7 @@ _MOST_READ = 4 * _TEXT_WIDTH  #: characters of a text that are looked at, howeve
 
 def print_trace(name: str, trace: Trace) -> None:
     """Show a trace under a name."""
-    out.print(f"[bold]{shown(name, _TEXT_WIDTH)}[/]  {', '.join(facts_of(trace))}\n")
+    out.print(f"[bold]{shown(name, _TEXT_WIDTH)}[/]  {', '.join(summary_facts(trace))}\n")
     labels = [
         moment + ident
         for moment, ident in zip(_moments(trace.steps), _idents(trace.steps), strict=True)

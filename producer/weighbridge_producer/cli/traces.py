@@ -12,7 +12,8 @@ import typer
 from weighbridge.errors import InputError, OutputError, TraceError
 from weighbridge.settings import read_settings
 from weighbridge_producer.cli import options as opt
-from weighbridge_producer.cli.show import EXIT_TROUBLE, err, out, print_json, shown, table
+from weighbridge_producer.cli.exit_status import EXIT_TROUBLE
+from weighbridge_producer.cli.show import err, out, print_json, shown, table
 from weighbridge_producer.cli.timeline import print_trace
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ import typer
 from weighbridge.errors import InputError
 from weighbridge.settings import read_settings
 from weighbridge_producer.cli import options as opt
-from weighbridge_producer.cli.show import EXIT_TROUBLE, err, out, print_json, shown
+from weighbridge_producer.cli.exit_status import EXIT_TROUBLE
+from weighbridge_producer.cli.show import err, out, print_json, shown
 
 
 def add_to(app: typer.Typer) -> None:

@@ -24,7 +24,7 @@ from weighbridge.store import BatchOptions
 from weighbridge.store.result_filter import ResultFilter, ResultPage, check_limit
 from weighbridge_producer.client.backend import ANYTHING, BackendBatch, Page
 from weighbridge_producer.client.collector import Cursor, lines_of, without_repeats
-from weighbridge_producer.client.http_session import NotNowError, decoded, in_path
+from weighbridge_producer.client.http_session import RetryableError, decoded, in_path
 from weighbridge_producer.client.intervals import IntervalSet
 from weighbridge_producer.input.annotated_lines import RECORD_SEPARATOR
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from weighbridge_producer.client.backend import Result
-    from weighbridge_producer.client.http_session import Exchange, Params
+    from weighbridge_producer.client.http_session import HttpSession, Params
 
 INPUTS_FREED = "INPUTS_FREED"
 _CURSOR: Any = str | None
@@ -70,9 +70,9 @@ class _Retried(msgspec.Struct):
 class HttpBatch(BackendBatch):
     """A handle on one batch behind a service."""
 
-    def __init__(self, exchange: Exchange, batch_id: str) -> None:
+    def __init__(self, session: HttpSession, batch_id: str) -> None:
         self.id = batch_id
-        self._exchange = exchange
+        self._session = session
 
     @property
     def _path(self) -> str:
@@ -81,17 +81,17 @@ class HttpBatch(BackendBatch):
         return f"api/batches/{in_path(self.id)}"
 
     def status(self) -> BatchState:
-        return self._exchange.ask("GET", self._path, BatchState)
+        return self._session.ask("GET", self._path, BatchState)
 
     def summary(self) -> list[GraderSummary]:
-        rows = self._exchange.ask("GET", self._path, _Details).graders
+        rows = self._session.ask("GET", self._path, _Details).graders
         return [
             GraderSummary(**asdict(row) | {"causes": tuple(row.causes.items())}) for row in rows
         ]
 
     def options(self) -> BatchOptions:
         """Return what the batch was submitted with; which queue grades it is the service's affair."""
-        return self._exchange.ask("GET", self._path, _Details).options
+        return self._session.ask("GET", self._path, _Details).options
 
     def pages(self, cursor: str | None = None, *, follow: bool = True) -> Iterator[Page]:
         """Yield result lines as bytes, chunk by chunk, each page with the cursor after it.
@@ -99,11 +99,11 @@ class HttpBatch(BackendBatch):
         Where the connection breaks off, another goes on after the last page.
         """
         delivered = IntervalSet()
-        pauses = self._exchange.pauses()
+        pauses = self._session.pauses()
         while True:
             try:
                 for page in self._marked(cursor, follow=follow):
-                    pauses = self._exchange.pauses()
+                    pauses = self._session.pauses()
                     if page is None:
                         continue
                     cursor = page.cursor
@@ -111,7 +111,7 @@ class HttpBatch(BackendBatch):
                     if lines := without_repeats(page.lines, start, end, delivered):
                         yield Page(lines, cursor)
                 return
-            except NotNowError as error:
+            except RetryableError as error:
                 pauses.before_next(error)
 
     def _marked(self, cursor: str | None, *, follow: bool) -> Iterator[Page | None]:
@@ -119,12 +119,12 @@ class HttpBatch(BackendBatch):
         params: Params = {"format": "ndjson", "marked": "true", "follow": str(follow).lower()}
         if cursor:
             params["cursor"] = cursor
-        with self._exchange.stream("GET", f"{self._path}/results", params=params) as answer:
+        with self._session.stream("GET", f"{self._path}/results", params=params) as answer:
             yield from pages_in(answer.iter_bytes())
 
     def result(self, custom_id: str) -> list[Result]:
         path = f"{self._path}/results/{in_path(custom_id)}"
-        return self._exchange.ask("GET", path, _Results).results
+        return self._session.ask("GET", path, _Results).results
 
     def search(
         self, wanted: ResultFilter = ANYTHING, cursor: str | None = None, limit: int = 50
@@ -134,13 +134,13 @@ class HttpBatch(BackendBatch):
         params["limit"] = limit
         if cursor:
             params["cursor"] = cursor
-        found = self._exchange.ask("GET", f"{self._path}/results", _Found, params=params)
+        found = self._session.ask("GET", f"{self._path}/results", _Found, params=params)
         return ResultPage(list(map(bytes, found.results)), found.next_cursor, found.complete)
 
     def case(self, custom_id: str) -> bytes | None:
         try:
             path = f"{self._path}/cases/{in_path(custom_id)}"
-            return bytes(self._exchange.ask("GET", path, msgspec.Raw))
+            return bytes(self._session.ask("GET", path, msgspec.Raw))
         except RefusedError as error:
             if error.problem == INPUTS_FREED:
                 return None
@@ -163,31 +163,31 @@ class HttpBatch(BackendBatch):
         timeout = httpx2.Timeout(_SILENT_SECONDS)
         began = time.monotonic()
         try:
-            with self._exchange.stream("GET", f"{self._path}/events", timeout=timeout) as answer:
+            with self._session.stream("GET", f"{self._path}/events", timeout=timeout) as answer:
                 for line in answer.iter_lines():
                     if line == "event: end" or time.monotonic() > until:
                         return True
-        except NotNowError:
+        except RetryableError:
             # Silence is no fault: it was listened to. Who refuses at once would be asked in vain again at once.
             return time.monotonic() - began > _LOOK_SECONDS
         return False
 
     def cancel(self) -> BatchState:
-        return self._exchange.ask("POST", f"{self._path}/cancel", BatchState)
+        return self._session.ask("POST", f"{self._path}/cancel", BatchState)
 
     def retry(self) -> int:
         # Made twice, it would be refused: the batch is not at its end any more.
-        return self._exchange.ask("POST", f"{self._path}/retry", _Retried, again=False).retried
+        return self._session.ask("POST", f"{self._path}/retry", _Retried, again=False).retried
 
     def pause(self) -> None:
-        self._exchange.ask("POST", f"{self._path}/pause", BatchState)
+        self._session.ask("POST", f"{self._path}/pause", BatchState)
 
     def unpause(self) -> None:
-        self._exchange.ask("POST", f"{self._path}/unpause", BatchState)
+        self._session.ask("POST", f"{self._path}/unpause", BatchState)
 
     def delete(self) -> bool:
         try:
-            self._exchange.ask("DELETE", self._path, NoneType)
+            self._session.ask("DELETE", self._path, NoneType)
         except (BatchNotFoundError, BatchExpiredError, BatchLostError):
             return False
         return True

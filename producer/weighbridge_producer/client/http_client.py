@@ -15,7 +15,7 @@ from weighbridge.store import Durability
 from weighbridge.store.health import Health
 from weighbridge.store.worker_registry import WorkerInfo
 from weighbridge_producer.client.http_batch import HttpBatch
-from weighbridge_producer.client.http_session import Exchange, NotNowError, decoded, in_path
+from weighbridge_producer.client.http_session import HttpSession, RetryableError, decoded, in_path
 from weighbridge_producer.client.http_upload import Upload
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class HttpClient:
                 "no service is named",
                 "give the URL of `weighbridge serve`, or set WEIGHBRIDGE_API_URL",
             )
-        self._exchange = Exchange(
+        self._session = HttpSession(
             self.url, key or (own_key.get_secret_value() if own_key else None)
         )
 
@@ -83,7 +83,7 @@ class HttpClient:
         self.close()
 
     def close(self) -> None:
-        self._exchange.close()
+        self._session.close()
 
     def submit(
         self,
@@ -115,11 +115,11 @@ class HttpClient:
             headers["Idempotency-Key"] = str(uuid4())
         else:
             self.batches(1)  # what can be read only once is not begun for a service that is away
-        pauses = self._exchange.pauses()
+        pauses = self._session.pauses()
         while True:
             try:
                 return self._send(upload, headers)
-            except NotNowError as error:
+            except RetryableError as error:
                 if upload.failure:
                     raise upload.failure from None
                 if not upload.repeatable:
@@ -129,7 +129,7 @@ class HttpClient:
     def _send(self, upload: Upload, headers: dict[str, str]) -> HttpBatch:
         # Who sends waits as long as the service may wait for room in its store.
         patience = self.settings.full_server_patience_seconds + _FULL_SECONDS
-        with self._exchange.stream(
+        with self._session.stream(
             *("POST", "api/batches"),
             headers=headers,
             content=upload.pieces(),
@@ -142,7 +142,7 @@ class HttpClient:
 
     def batch(self, batch_id: str) -> HttpBatch:
         """Return a handle on a batch; nothing is asked of the service yet."""
-        return HttpBatch(self._exchange, batch_id)
+        return HttpBatch(self._session, batch_id)
 
     def batches(self, most: int = 100, *, project: str | None = None) -> list[BatchState]:
         found: list[BatchState] = []
@@ -153,20 +153,20 @@ class HttpClient:
                 params["cursor"] = cursor
             if project:
                 params["project"] = project
-            listed = self._exchange.ask("GET", "api/batches", _Listed, params=params)
+            listed = self._session.ask("GET", "api/batches", _Listed, params=params)
             found += listed.batches
             cursor = listed.next_cursor
         return found
 
     def workers(self) -> list[WorkerInfo]:
-        return self._exchange.ask("GET", "api/workers", _Workers).workers
+        return self._session.ask("GET", "api/workers", _Workers).workers
 
     def drain(self, worker: str) -> None:
-        self._exchange.ask("POST", f"api/workers/{in_path(worker)}/drain", dict)
+        self._session.ask("POST", f"api/workers/{in_path(worker)}/drain", dict)
 
     def health(self) -> Health:
-        return self._exchange.ask("GET", "api/health", Health)
+        return self._session.ask("GET", "api/health", Health)
 
     def graders(self) -> list[dict[str, Any]]:
         """Return the catalogue of graders installed where the service runs."""
-        return self._exchange.ask("GET", "api/graders", _Catalogue).graders
+        return self._session.ask("GET", "api/graders", _Catalogue).graders

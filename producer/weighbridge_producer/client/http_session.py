@@ -41,19 +41,19 @@ Params = dict[str, str | int]
 T = TypeVar("T")
 
 
-class NotNowError(Exception):
+class RetryableError(Exception):
     """A request that another try may do better with; `told` is what to raise without one."""
 
     def __init__(
-        self, told: WeighbridgeError, *, untouched: bool, after_seconds: float | None = None
+        self, told: WeighbridgeError, *, not_sent: bool, after_seconds: float | None = None
     ) -> None:
         super().__init__(str(told))
         self.told = told
-        self.untouched = untouched  #: whether the service cannot have done anything yet
+        self.not_sent = not_sent  #: whether the service cannot have done anything yet
         self.after_seconds = after_seconds  #: that the service asks to wait; None: it said nothing
 
 
-class Exchange:
+class HttpSession:
     """Requests to one service."""
 
     def __init__(self, url: str, key: str | None) -> None:
@@ -84,9 +84,9 @@ class Exchange:
         """Drop the connections."""
         self._http.close()
 
-    def pauses(self) -> Pauses:
+    def pauses(self) -> RetryPauses:
         """Return how long to wait between the tries of one request."""
-        return Pauses(_AWAY_SECONDS if self._has_answered else _STRANGE_SECONDS)
+        return RetryPauses(_AWAY_SECONDS if self._has_answered else _STRANGE_SECONDS)
 
     def ask(
         self,
@@ -103,8 +103,8 @@ class Exchange:
             try:
                 with self.stream(method, path, params=params) as answer:
                     return decoded(answer.read(), shape)
-            except NotNowError as error:
-                if not (again or error.untouched):
+            except RetryableError as error:
+                if not (again or error.not_sent):
                     raise error.told from None
                 pauses.before_next(error)
 
@@ -145,16 +145,16 @@ class Exchange:
         except (httpx2.UnsupportedProtocol, httpx2.InvalidURL) as error:
             raise self._no_url(str(error)) from None
         except (httpx2.TransportError, httpx2.DecodingError) as error:
-            untouched = isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout)
-            what = "nothing answers" if untouched else "the connection broke off"
+            not_sent = isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout)
+            what = "nothing answers" if not_sent else "the connection broke off"
             told = ServerUnavailableError(
                 f"{masked(self.url)}: {what}: {str(error) or type(error).__name__}",
-                "is `weighbridge serve` running there?" if untouched else "",
+                "is `weighbridge serve` running there?" if not_sent else "",
             )
-            raise NotNowError(told, untouched=untouched) from error
+            raise RetryableError(told, not_sent=not_sent) from error
 
 
-class Pauses:
+class RetryPauses:
     """How long to wait between tries, and when to give up: so long after the first that failed."""
 
     def __init__(self, silent_seconds: float) -> None:
@@ -162,12 +162,12 @@ class Pauses:
         self._silent_seconds = silent_seconds
         self._next_seconds = _FIRST_PAUSE_SECONDS
 
-    def before_next(self, error: NotNowError) -> None:
+    def before_next(self, error: RetryableError) -> None:
         """Wait before another try; raise what the error tells when there is none."""
         now = time.monotonic()
         if self._failing_since is None:
             self._failing_since = now
-        if not error.untouched:
+        if not error.not_sent:
             self._silent_seconds = _AWAY_SECONDS  # it was there
         # Spread, so that clients which were cut off together do not come back together.
         spread = random.uniform(0.8, 1.2)  # noqa: S311 - no secret
@@ -177,7 +177,7 @@ class Pauses:
         self._next_seconds = min(2 * self._next_seconds, _LONGEST_PAUSE_SECONDS)
         time.sleep(pause)
 
-    def _patience_with(self, error: NotNowError) -> float:
+    def _patience_with(self, error: RetryableError) -> float:
         if isinstance(error.told, RateLimitedError):
             return _LIMITED_SECONDS
         return self._silent_seconds if error.after_seconds is None else _AWAY_SECONDS
@@ -206,7 +206,7 @@ def _refusal(answer: httpx2.Response) -> Exception:
         return error
     if isinstance(error, RateLimitedError):
         error.retry_after_seconds = int(after)
-    return NotNowError(error, untouched=answer.status_code == 429, after_seconds=float(after))
+    return RetryableError(error, not_sent=answer.status_code == 429, after_seconds=float(after))
 
 
 def error_of(status: int, content: bytes) -> WeighbridgeError:

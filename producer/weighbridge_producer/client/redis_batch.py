@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from weighbridge.batch_closing import finish_open_chunks
 from weighbridge.errors import BatchError, NoSuchResultError, ServerError
 from weighbridge.jobs.chunk import ChunkId
 from weighbridge.jobs.line import JSON_SPACE, peek_custom_id
 from weighbridge.jobs.model import RETRYABLE, BatchState, BatchStatus, ErrorCode
 from weighbridge.jobs.outcome import GraderSummary, Outcome
 from weighbridge.jobs.result import ResultRow
-from weighbridge.lifecycle import close_open_chunks
 from weighbridge.store.audit import Action, AuditLog, Entry, command_line_actor
 from weighbridge.store.result_filter import ResultFilter, ResultPage
 from weighbridge.store.search import Search
@@ -263,7 +263,7 @@ class RedisBatch(BackendBatch):
 
     def _end(self, status: BatchStatus, reason: str = "") -> BatchState:
         if self._store.close_batch(self.id, status, reason):
-            while close_open_chunks(self._store, self.id, status):
+            while finish_open_chunks(self._store, self.id, status):
                 continue
         return self.status()
 

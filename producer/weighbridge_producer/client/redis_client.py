@@ -14,7 +14,7 @@ from weighbridge.store import BatchOptions, Store
 from weighbridge.store.audit import Action, AuditLog, Entry, command_line_actor
 from weighbridge.store.health import Health, HealthCheck
 from weighbridge.store.projects import DEFAULT_PROJECT, check_project
-from weighbridge.store.worker_registry import Fleet, WorkerInfo
+from weighbridge.store.worker_registry import WorkerInfo, WorkerRegistry
 from weighbridge.text import pluralize
 from weighbridge_producer.client.redis_batch import RedisBatch
 from weighbridge_producer.input.source import Source
@@ -56,7 +56,7 @@ class RedisClient:
         self.publisher = Publisher(
             self.settings, own_broker.get_secret_value() if own_broker else address
         )
-        self.fleet = Fleet(self.store.redis)
+        self.fleet = WorkerRegistry(self.store.redis)
         self.actor = command_line_actor()  #: who acts, where nobody else is named
 
     def __enter__(self) -> Self:

@@ -10,7 +10,7 @@ from sqlite3 import Connection
 from weighbridge_producer.input.temporary import scratch_database
 
 
-class Claim(Enum):
+class Duplicate(Enum):
     """What a line is to the custom_id on it."""
 
     FIRST = auto()  #: no earlier line has it
@@ -18,7 +18,7 @@ class Claim(Enum):
     CONFLICT = auto()  #: the first line with it is another
 
 
-class Owners:
+class DuplicateIndex:
     """The first line with each custom_id, by digests on disk: there may be millions."""
 
     @cached_property
@@ -26,14 +26,14 @@ class Owners:
         # Most inputs never ask, and one job should not wait for a database.
         return scratch_database("owners (id BLOB PRIMARY KEY, line BLOB)")
 
-    def claim(self, custom_id: str, line: bytes) -> Claim:
+    def claim(self, custom_id: str, line: bytes) -> Duplicate:
         """Note a line's id, and say what an earlier line makes of it."""
         key, digest = _digest(custom_id.encode()), _digest(line)
         claimed = self._base.execute("INSERT OR IGNORE INTO owners VALUES (?, ?)", (key, digest))
         if claimed.rowcount:
-            return Claim.FIRST
+            return Duplicate.FIRST
         [owner] = self._base.execute("SELECT line FROM owners WHERE id = ?", (key,)).fetchone()
-        return Claim.REPEAT if owner == digest else Claim.CONFLICT
+        return Duplicate.REPEAT if owner == digest else Duplicate.CONFLICT
 
     def close(self) -> None:
         """Forget everything."""

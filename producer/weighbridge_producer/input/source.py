@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from weighbridge.errors import Fault, InputError
 from weighbridge.jobs.model import ErrorCode
-from weighbridge_producer.input.duplicates import Owners
+from weighbridge_producer.input.duplicates import DuplicateIndex
 from weighbridge_producer.input.encoding import SourceLine, encode_case
 from weighbridge_producer.input.files import InputFiles
 from weighbridge_producer.input.lines import BLOCK_BYTES, StreamLines, length_fault
@@ -88,10 +88,10 @@ class Source:
 
     def _every_line(self) -> Iterator[SourceLine]:
         self.consumed = 0
-        with closing(Owners()) as ids:
+        with closing(DuplicateIndex()) as ids:
             yield from self._lines_of_all(ids)
 
-    def _lines_of_all(self, ids: Owners) -> Iterator[SourceLine]:
+    def _lines_of_all(self, ids: DuplicateIndex) -> Iterator[SourceLine]:
         if self._holds_bytes:
             for name, stream in self.streams():
                 yield from self._lines(stream, name, ids)
@@ -129,7 +129,7 @@ class Source:
         with stream:
             yield stream
 
-    def _lines(self, stream: BinaryIO, name: str, ids: Owners) -> Iterator[SourceLine]:
+    def _lines(self, stream: BinaryIO, name: str, ids: DuplicateIndex) -> Iterator[SourceLine]:
         lines = StreamLines(stream, self.name, self._settings, self._count)
         found = _placed(lines, name, ids) if self.names_places else as_cases(iter(lines), name, ids)
         for line in found:
@@ -159,7 +159,7 @@ class Source:
         return line
 
 
-def _placed(lines: Iterable[SourceLine], name: str, ids: Owners) -> Iterator[SourceLine]:
+def _placed(lines: Iterable[SourceLine], name: str, ids: DuplicateIndex) -> Iterator[SourceLine]:
     """Yield the cases of one file among several: each tells where it stands, and ends with its line."""
     in_line, in_item = f"{name}, line", f"{name}, item"
     read = 0

@@ -16,7 +16,7 @@ from weighbridge.jobs.line import JSON_SPACE
 from weighbridge.jobs.model import NAME_LIMIT
 from weighbridge.settings import MIB
 from weighbridge.traces.split import opens_session, session_id, single_traces, spans_lines
-from weighbridge_producer.input.duplicates import Claim, Owners
+from weighbridge_producer.input.duplicates import Duplicate, DuplicateIndex
 from weighbridge_producer.input.encoding import SourceLine
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ _Bare = _Named | list[msgspec.Raw]
 _named = msgspec.json.Decoder(_Bare)
 
 
-def as_cases(lines: Iterator[SourceLine], name: str, ids: Owners) -> Iterator[SourceLine]:
+def as_cases(lines: Iterator[SourceLine], name: str, ids: DuplicateIndex) -> Iterator[SourceLine]:
     """Yield lines of cases as they are; where the first shows that they are traces, a case for each trace.
 
     `ids` are those that earlier files of the same input have taken.
@@ -80,7 +80,7 @@ def input_kind(raw: bytes) -> str:
     return "traces" if found[0][1] is value else "document"
 
 
-def _document(lines: Iterator[SourceLine], name: str, ids: Owners) -> Iterator[SourceLine]:
+def _document(lines: Iterator[SourceLine], name: str, ids: DuplicateIndex) -> Iterator[SourceLine]:
     """Yield the traces (or cases) of a document; if it is none, the lines as they are."""
     read: list[SourceLine] = []
     size = 0
@@ -155,7 +155,7 @@ def _are_cases(value: Any) -> bool:
 class _Wrapper:
     """Makes cases of traces, each with an id of its own."""
 
-    def __init__(self, name: str, ids: Owners) -> None:
+    def __init__(self, name: str, ids: DuplicateIndex) -> None:
         self._name = name
         self._ids = ids
 
@@ -174,7 +174,7 @@ class _Wrapper:
         own_id = own_id if own_id and _is_name(own_id) else None
         custom_id = own_id or _fitting(place)
         # Two traces may bear one id; a trace that stands there twice is one job.
-        if own_id and self._ids.claim(own_id, trace) is Claim.CONFLICT:
+        if own_id and self._ids.claim(own_id, trace) is Duplicate.CONFLICT:
             custom_id = _fitting(f"{own_id} ({place})")
         case = b'{"custom_id":%b,"inputs":{"trace":%b}}\n' % (orjson.dumps(custom_id), trace)
         return SourceLine(case, None, size, custom_id=custom_id)

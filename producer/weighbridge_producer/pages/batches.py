@@ -52,7 +52,7 @@ class OutcomeBar(NamedTuple):
     """How many jobs of a label came to one end, of how many, and where they are listed."""
 
     name: str
-    tone: str
+    css_class: str
     jobs: int
     of: int
     noun: str
@@ -124,7 +124,7 @@ def batch(
     return page(
         request,
         "batch.html",
-        **_standing(service, handle, None),
+        **_context(service, handle, None),
         options=options,
         has_projects=service.keys_required,
         history=handle.history(),
@@ -152,13 +152,13 @@ def live(
 ) -> HTMLResponse:
     """Show how a batch stands now, with the rate since the look whose numbers are given."""
     try:
-        standing = _standing(service, handle, Sample(at, done, rate) if at else None)
+        context = _context(service, handle, Sample(at, done, rate) if at else None)
     except BatchError as error:
         return page(request, "parts/gone.html", error=error)
-    return page(request, "parts/live.html", **standing, has_ended_since=True)
+    return page(request, "parts/live.html", **context, has_ended_since=True)
 
 
-def _standing(service: Service, handle: RedisBatch, before: Sample | None) -> dict[str, Any]:
+def _context(service: Service, handle: RedisBatch, before: Sample | None) -> dict[str, Any]:
     batch_id = handle.id
     state, summary = handle.status(), handle.summary()
     now = progress_of(state, time.time(), before)

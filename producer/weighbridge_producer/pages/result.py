@@ -44,7 +44,7 @@ class Tab(NamedTuple):
 
     label: str
     href: str
-    tone: str
+    outcome_word: str
     is_current: bool
 
 
@@ -84,7 +84,7 @@ def result(
         batch_href=batch_at(batch_id),
         custom_id=custom_id,
         result=chosen,
-        tone=chosen.outcome.word,
+        outcome_word=chosen.outcome.word,
         tabs=_tabs(batch_id, custom_id, results, chosen),
         evidence=shown_evidence(chosen.result, numbers, step_href),
         view=view,

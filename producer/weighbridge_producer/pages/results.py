@@ -38,7 +38,7 @@ class Row(NamedTuple):
     href: str | None
     line: int
     label: str
-    tone: str
+    outcome_word: str
     score: float | None
     why: str
 
@@ -118,7 +118,7 @@ def _row(batch_id: str, result: ResultRow) -> Row:
         href=result_at(batch_id, custom_id, label) if custom_id and label else None,
         line=result.line,
         label=label or "",
-        tone=result.outcome.word,
+        outcome_word=result.outcome.word,
         score=result.result["score"] if result.result else None,
         why=why(result),
     )

@@ -53,7 +53,7 @@ class ShownLetter(NamedTuple):
 @router.get("/workers")
 def workers(request: Request, service: Served, identity: Reader) -> HTMLResponse:
     """Show the workers and what waits for them."""
-    return page(request, "workers.html", **_standing(service, identity, 0, 0))
+    return page(request, "workers.html", **_context(service, identity, 0, 0))
 
 
 @router.get("/workers/live")
@@ -65,10 +65,10 @@ def live(
     jobs: Annotated[int, _Amount] = 0,
 ) -> HTMLResponse:
     """Show them once more, with the rate since the look whose numbers are given."""
-    return page(request, "parts/workers.html", **_standing(service, identity, at, jobs))
+    return page(request, "parts/workers.html", **_context(service, identity, at, jobs))
 
 
-def _standing(service: Service, identity: Identity, at: float, jobs: int) -> dict[str, Any]:
+def _context(service: Service, identity: Identity, at: float, jobs: int) -> dict[str, Any]:
     health = service.client.health(project=identity.sees)
     now = time.time()
     graded = sum(worker.jobs for worker in health.workers)

@@ -19,7 +19,7 @@ _LOOKED_AT = 10_000  #: results come nearly in the order of the input
 _SIGN = b'"status":"errored"'
 
 
-def first_errored(results: Path, *, names_places: bool) -> list[str]:
+def first_errors(results: Path, *, names_places: bool) -> list[str]:
     """Return what the first errored lines say, with the hint below, each text once, in the order of the input.
 
     `names_places`: whether the messages say themselves where the line stands.

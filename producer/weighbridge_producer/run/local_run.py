@@ -17,7 +17,7 @@ from weighbridge.text import pluralize
 from weighbridge_producer.client.intervals import IntervalSet
 from weighbridge_producer.input.source import Source
 from weighbridge_producer.run.checkpoints import Checkpoints
-from weighbridge_producer.run.first_errors import first_errored
+from weighbridge_producer.run.first_errors import first_errors
 from weighbridge_producer.run.local_worker import LocalWorker
 from weighbridge_producer.run.outputs import deliver
 from weighbridge_producer.run.result_file import GrowingFile, copy_out, results_path, sort_by_line
@@ -106,9 +106,9 @@ class LocalRun:
         private = self._options.url is None
         with ExitStack() as stack:
             if self._options.url:
-                from weighbridge_producer.client.contact import make_contact
+                from weighbridge_producer.client.connection_check import check_connection
 
-                make_contact(self._options.url)
+                check_connection(self._options.url)
             url = self._options.url or stack.enter_context(self._private_server()).url
             settings = (
                 self._settings if self._options.url else self._settings.model_copy(update=_PRIVATE)
@@ -170,7 +170,7 @@ class LocalRun:
 
     def _await_workers(self, client: RedisClient, worker: LocalWorker) -> None:
         deadline = time.monotonic() + _READY_SECONDS
-        self._tell("starting workers")
+        self._report_progress("starting workers")
         client.publisher.connect()
         here = socket.gethostname()
         while not any((info.host, info.pid) == (here, worker.pid) for info in client.workers()):
@@ -206,7 +206,7 @@ class LocalRun:
             threading.Thread(target=self._guarded, args=work, name=name, daemon=True)
             for name, work in (
                 ("feeder", (self._feed, batch)),
-                ("lookout", (self._look, client, batch, worker)),
+                ("monitor", (self._monitor, client, batch, worker)),
             )
         ]
         for thread in threads:
@@ -230,7 +230,7 @@ class LocalRun:
             server=self.server,
             resumed=resumed,
             byte_order_mark=self._source.byte_order_mark,
-            errored=first_errored(results, names_places=self._source.names_places)
+            errored=first_errors(results, names_places=self._source.names_places)
             if state.counts.errored
             else [],
         )
@@ -270,17 +270,19 @@ class LocalRun:
         self._stop.set()
 
     def _feed(self, batch: RedisBatch) -> None:
-        feeder = batch.feeder(self._source, on_wait=self._tell, should_stop=self._stop.is_set)
+        feeder = batch.feeder(
+            self._source, on_wait=self._report_progress, should_stop=self._stop.is_set
+        )
         feeder.feed()
-        self._tell("")
+        self._report_progress("")
         # A server that is restored to an older state while the run waits lacks what only this process has.
         while not self._stop.wait(_WATCH_SECONDS):
             feeder.feed_again_what_is_lost()
 
-    def _look(self, client: RedisClient, batch: RedisBatch, worker: LocalWorker) -> None:
+    def _monitor(self, client: RedisClient, batch: RedisBatch, worker: LocalWorker) -> None:
         while not self._stop.wait(_LOOK_SECONDS):
             if worker.revive():
-                self._tell("the workers died and were started again")
+                self._report_progress("the workers died and were started again")
                 self._forget_dead_workers(client, worker)
             with suppress(WeighbridgeError):
                 self._progress.state = batch.status()
@@ -288,7 +290,7 @@ class LocalRun:
                 self._progress.read_share = self._source.consumed / self._source.size
             self._show(self._progress)
 
-    def _tell(self, note: str) -> None:
+    def _report_progress(self, note: str) -> None:
         self._progress.note = note
         self._show(self._progress)
 

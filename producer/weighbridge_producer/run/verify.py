@@ -16,7 +16,7 @@ from weighbridge.jobs.line import JSON_SPACE, peek_custom_id
 from weighbridge.jobs.model import RETRYABLE, ErrorCode
 from weighbridge.jobs.outcome import JobStatus
 from weighbridge.jobs.result import ResultRow, line_number_of
-from weighbridge_producer.input.duplicates import Claim, Owners
+from weighbridge_producer.input.duplicates import Duplicate, DuplicateIndex
 from weighbridge_producer.input.source import Source
 from weighbridge_producer.input.temporary import scratch_database
 from weighbridge_producer.submit.feeder import ID_CONFLICT
@@ -122,7 +122,7 @@ def verify(
     with (
         results.open("rb") as file,
         closing(_Index(file, outcome)) as index,
-        closing(Owners()) as owners,
+        closing(DuplicateIndex()) as owners,
     ):
         for number, line in enumerate(Source(cases, settings), start=1):
             expected = _expected(number, line, grader, owners)
@@ -131,17 +131,19 @@ def verify(
     return outcome
 
 
-def _expected(number: int, line: SourceLine, grader: LineGrader, owners: Owners) -> list[bytes]:
+def _expected(
+    number: int, line: SourceLine, grader: LineGrader, owners: DuplicateIndex
+) -> list[bytes]:
     """Return the results that a batch has of a line: none of a blank one or a repeat."""
     content = line.raw.strip(JSON_SPACE)
     if not line.fault:
         if not content:
             return []
         custom_id = peek_custom_id(content)
-        claim = Claim.FIRST if custom_id is None else owners.claim(custom_id, content)
-        if claim is Claim.REPEAT:
+        claim = Duplicate.FIRST if custom_id is None else owners.claim(custom_id, content)
+        if claim is Duplicate.REPEAT:
             return []
-        line.fault = ID_CONFLICT if claim is Claim.CONFLICT else None
+        line.fault = ID_CONFLICT if claim is Duplicate.CONFLICT else None
     # A tally of its own: one for all would grow with every label that a stranger thinks of.
     return grader.grade(line.as_job(number), Tally()).splitlines()
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from redis.exceptions import LockError
 
-from weighbridge.store.connection import plain_errors
+from weighbridge.store.connection import translate_errors
 from weighbridge.store.worker_registry import fleet_key
 from weighbridge_producer.service.problems import ProblemError
 
@@ -35,7 +35,7 @@ class IdempotencyKeys:
                 "a UUID is a good one",
             )
         name = fleet_key(f"idempotency:{sha256(f'{caller} {value}'.encode()).hexdigest()}")
-        with plain_errors():
+        with translate_errors():
             # Its holder may die: then the lease ends by itself.
             lease = self._redis.lock(f"{name}:lease", timeout=LEASE_SECONDS, thread_local=False)
             if not lease.acquire(blocking=False):
@@ -67,13 +67,13 @@ class HeldKey:
 
     def batch(self) -> str | None:
         """Return the batch that the key began; None when it has begun none."""
-        with plain_errors():
+        with translate_errors():
             found = self._redis.hget(self._name, "batch")
         return found.decode() if found else None
 
     def bind(self, batch: str) -> None:
         """Keep which batch the key began."""
-        with plain_errors():
+        with translate_errors():
             pipe = self._redis.pipeline(transaction=True)
             pipe.hset(self._name, mapping={"fingerprint": self._fingerprint, "batch": batch})
             pipe.expire(self._name, KEPT_SECONDS)
@@ -81,12 +81,12 @@ class HeldKey:
 
     def forget(self) -> None:
         """Let the key begin another batch: what it began can never be finished."""
-        with plain_errors():
+        with translate_errors():
             self._redis.delete(self._name)
 
     def renew(self) -> bool:
         """Hold the key for longer; False when it is no longer ours."""
-        with plain_errors():
+        with translate_errors():
             try:
                 return bool(self._lease.reacquire())
             except LockError:
@@ -95,7 +95,7 @@ class HeldKey:
     def release(self) -> None:
         """Let the next request with this key have it."""
         # When it ran out it may be somebody else's by now.
-        with plain_errors(), suppress(LockError):
+        with translate_errors(), suppress(LockError):
             self._lease.release()
 
 

@@ -7,7 +7,7 @@ from hashlib import sha256
 from typing import Any
 
 from weighbridge.errors import RateLimitedError
-from weighbridge.store.connection import plain_errors
+from weighbridge.store.connection import translate_errors
 from weighbridge.store.worker_registry import fleet_key
 
 WINDOW_SECONDS = 60
@@ -36,7 +36,7 @@ class RateLimit:
         """Count one request of somebody's; raise RateLimitedError past `most` in this window."""
         # Addresses and ids may hold anything; a digest is short, and no part of a key's syntax.
         name = fleet_key(f"rate:{what}:{sha256(who.encode()).hexdigest()[:32]}")
-        with plain_errors():
+        with translate_errors():
             count, left = self._count([name, fleet_key("rate")], [WINDOW_SECONDS * 1000])
         if count > most:
             raise RateLimitedError(most, math.ceil(left / 1000))

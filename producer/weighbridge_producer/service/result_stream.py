@@ -63,7 +63,9 @@ class ResultStream:
 
     async def begin(self) -> None:
         """Raise what is wrong with the batch or the cursor, while there is no answer yet."""
-        self._generation = await self._in_thread(partial(self._store.generation, self._batch.id))
+        self._results_version = await self._in_thread(
+            partial(self._store.results_version, self._batch.id)
+        )
         if self._cursor:
             await self._in_thread(self._look if not self._marked else self._check_place)
 
@@ -159,7 +161,7 @@ class ResultStream:
     def _check_nothing_was_missed(self) -> None:
         if self._store.is_deleted(self._batch.id):
             raise self._store.missing(self._batch.id)
-        if self._store.generation(self._batch.id) != self._generation:
+        if self._store.results_version(self._batch.id) != self._results_version:
             raise StaleCursorError(
                 f"batch {self._batch.id} was retried while its results were read"
             )

@@ -18,7 +18,7 @@ def _patterns() -> list[int]:
     return [sum(1 << bit for bit in random.sample(range(64), _BITS_SET)) for _ in range(1 << 12)]
 
 
-class SeenIds:
+class BloomFilter:
     """Says of an id that it is new, for certain, or that it may have been seen.
 
     A Bloom filter of 16 MiB in words of 64 bits: an id sets three bits in each of two words, which is quicker than

@@ -20,8 +20,8 @@ from weighbridge.errors import (
 from weighbridge.jobs.chunk import DIGEST_CHARACTERS, Chunk, ChunkId
 from weighbridge.jobs.line import JSON_SPACE, peek_custom_id
 from weighbridge.jobs.model import ErrorCode
-from weighbridge.store import GapError, Pace, Position, Submission
-from weighbridge_producer.submit.bloom_filter import SeenIds
+from weighbridge.store import ChunkUpload, GapError, Pace, Position
+from weighbridge_producer.submit.bloom_filter import BloomFilter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -79,7 +79,7 @@ IdClaim = tuple[str, int, bytes]
 
 
 @dataclass(slots=True)
-class Draft:
+class ChunkDraft:
     """A chunk being filled."""
 
     digester: Digester
@@ -194,7 +194,7 @@ class Feeder:
         self._position = Position()
         self._digester = Digester(batch)
         self._prefix = blake2b(digest_size=_DIGEST_BYTES)
-        self._seen = SeenIds()
+        self._seen = BloomFilter()
 
     def feed(self) -> None:
         """Submit what the server does not have yet, and seal the batch."""
@@ -235,7 +235,7 @@ class Feeder:
 
     def _feed_from(self, position: Position) -> None:
         self._prefix = blake2b(digest_size=_DIGEST_BYTES)
-        self._seen = SeenIds()
+        self._seen = BloomFilter()
         lines = iter(self._source)
         self._skip_to(position, lines)
         for draft in self._drafts(lines):
@@ -261,9 +261,9 @@ class Feeder:
             )
         self._position = position
 
-    def _drafts(self, lines: Iterator[SourceLine]) -> Iterator[Draft]:
+    def _drafts(self, lines: Iterator[SourceLine]) -> Iterator[ChunkDraft]:
         """Gather lines into chunks. The last of many are small, so that workers end at the same time."""
-        held: deque[Draft] = deque()
+        held: deque[ChunkDraft] = deque()
         at_once = self._position.chunks + _AT_ONCE
         while (draft := self._filled(lines, self._lines_goal())).lines:
             held.append(draft)
@@ -279,9 +279,9 @@ class Feeder:
             del rest[: draft.chunk.line_count]
             yield draft
 
-    def _filled(self, lines: Iterator[SourceLine], goal: int) -> Draft:
+    def _filled(self, lines: Iterator[SourceLine], goal: int) -> ChunkDraft:
         """Return a chunk's worth of lines, at most so many; empty when there are no more."""
-        draft = Draft(self._digester)
+        draft = ChunkDraft(self._digester)
         for line in lines:
             draft.add(line)
             if (
@@ -292,7 +292,7 @@ class Feeder:
                 break
         return draft
 
-    def _place(self, draft: Draft) -> None:
+    def _place(self, draft: ChunkDraft) -> None:
         """Put a draft behind what was submitted before."""
         before = self._position
         self._prefix.update(b"".join(draft.digests))
@@ -304,7 +304,7 @@ class Feeder:
         )
         draft.place(before.lines + 1)
 
-    def _submit(self, draft: Draft) -> None:
+    def _submit(self, draft: ChunkDraft) -> None:
         first_line = self._position.lines + 1
         self._place(draft)
         after = self._position
@@ -314,7 +314,7 @@ class Feeder:
         self._wait_for_room(chunk.number)
         self._settle_ids(draft)
         answer = self._patiently(
-            Submission(
+            ChunkUpload(
                 id=chunk,
                 jobs=draft.cases * self._jobs_a_line + draft.faults,
                 after=after,
@@ -329,18 +329,18 @@ class Feeder:
         with suppress(ServerFullError):
             self._publisher.wake(self._queue)
 
-    def _settle_ids(self, draft: Draft) -> None:
+    def _settle_ids(self, draft: ChunkDraft) -> None:
         """Take the ids out of a draft that earlier chunks have; the server knows, where the filter does not."""
         doubted = [claim for claim in draft.claims() if self._seen.add(claim[0])]
         while doubted:
-            taken = self._store.taken(self._batch, self._digester.pack(doubted))
+            taken = self._store.find_duplicates(self._batch, self._digester.pack(doubted))
             doubted = [
                 later
                 for found in taken
                 for later in draft.take_back(doubted[found.position], same_line=found.same_line)
             ]
 
-    def _patiently(self, chunk: Submission) -> Pace:
+    def _patiently(self, chunk: ChunkUpload) -> Pace:
         deadline = time.monotonic() + self._settings.full_server_patience_seconds
         while True:
             try:

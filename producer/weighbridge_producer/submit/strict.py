@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from weighbridge.errors import BadLine, InvalidInputError
 from weighbridge.grading.line_grader import LineGrader
 from weighbridge.jobs.line import JSON_SPACE, peek_custom_id
-from weighbridge_producer.input.duplicates import Claim, Owners
+from weighbridge_producer.input.duplicates import Duplicate, DuplicateIndex
 from weighbridge_producer.input.source import Source
 from weighbridge_producer.submit.feeder import ID_CONFLICT
 
@@ -58,7 +58,7 @@ def check(
     bad_lines: list[BadLine] = []
     total = 0
     grader = LineGrader(graders)
-    with closing(Owners()) as owners:
+    with closing(DuplicateIndex()) as owners:
         for number, line in enumerate(source, 1):
             fault = _fault(number, line, grader, owners)
             if fault:
@@ -72,7 +72,9 @@ def check(
         raise InvalidInputError(source.name, bad_lines, total)
 
 
-def _fault(number: int, line: SourceLine, grader: LineGrader, owners: Owners) -> Fault | None:
+def _fault(
+    number: int, line: SourceLine, grader: LineGrader, owners: DuplicateIndex
+) -> Fault | None:
     content = line.raw.strip(JSON_SPACE)
     if not line.fault and not content:
         return None
@@ -80,4 +82,4 @@ def _fault(number: int, line: SourceLine, grader: LineGrader, owners: Owners) ->
     custom_id = None if fault else peek_custom_id(content)
     if custom_id is None:
         return fault
-    return ID_CONFLICT if owners.claim(custom_id, content) is Claim.CONFLICT else None
+    return ID_CONFLICT if owners.claim(custom_id, content) is Duplicate.CONFLICT else None

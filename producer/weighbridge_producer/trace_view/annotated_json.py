@@ -30,7 +30,7 @@ class Problem(NamedTuple):
     message: str
 
 
-class MarkedLine(NamedTuple):
+class AnnotatedLine(NamedTuple):
     """One line of JSON, and what is wrong with what begins there."""
 
     text: str
@@ -76,7 +76,7 @@ def broken_text(text: str) -> BrokenText | None:
     )
 
 
-def marked_lines(value: Any, problems: Sequence[Problem]) -> list[MarkedLine]:
+def marked_lines(value: Any, problems: Sequence[Problem]) -> list[AnnotatedLine]:
     """Return a value's JSON line by line; what leads to a problem is shown however large the rest is."""
     wanted = [_Wanted(_tokens(problem.path), problem) for problem in problems]
     return list(_Writer().lines("", value, "", wanted, 0))
@@ -100,7 +100,7 @@ class _Writer:
 
     def lines(
         self, name: str, value: Any, end: str, wanted: list[_Wanted], depth: int
-    ) -> Iterator[MarkedLine]:
+    ) -> Iterator[AnnotatedLine]:
         """Yield the lines of one value under its name."""
         self.left -= 1
         indent = _INDENT * depth
@@ -108,14 +108,14 @@ class _Writer:
         leading = _by_member(members, wanted)
         if not members or depth >= _MOST_DEPTH or (self.left <= 0 and not leading):
             all_here = tuple(each.problem for each in wanted)
-            yield MarkedLine(f"{indent}{name}{_brief(value)}{end}", all_here)
+            yield AnnotatedLine(f"{indent}{name}{_brief(value)}{end}", all_here)
             return
         led = {id(each) for group in leading.values() for each in group}
         here = tuple(each.problem for each in wanted if id(each) not in led)
         opening, closing = "{}" if type(value) is dict else "[]"
-        yield MarkedLine(f"{indent}{name}{opening}", here)
+        yield AnnotatedLine(f"{indent}{name}{opening}", here)
         yield from self._inside(value, members, leading, depth + 1)
-        yield MarkedLine(f"{indent}{closing}{end}")
+        yield AnnotatedLine(f"{indent}{closing}{end}")
 
     def _inside(
         self,
@@ -123,7 +123,7 @@ class _Writer:
         members: dict[str, Any],
         leading: dict[str, list[_Wanted]],
         depth: int,
-    ) -> Iterator[MarkedLine]:
+    ) -> Iterator[AnnotatedLine]:
         left_out = 0
         last = len(members) - 1
         for place, (key, item) in enumerate(members.items()):
@@ -141,8 +141,8 @@ class _Writer:
             yield _gap(left_out, depth)
 
 
-def _gap(count: int, depth: int) -> MarkedLine:
-    return MarkedLine(f"{_INDENT * depth}… {pluralize(count, 'more member')}")
+def _gap(count: int, depth: int) -> AnnotatedLine:
+    return AnnotatedLine(f"{_INDENT * depth}… {pluralize(count, 'more member')}")
 
 
 def _members(value: Any) -> dict[str, Any]:

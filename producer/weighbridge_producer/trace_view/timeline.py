@@ -16,8 +16,8 @@ from weighbridge.settings import MIB
 from weighbridge.text import cut_after, encodable, pluralize
 from weighbridge.traces import read_trace
 from weighbridge_producer.trace_view.annotated_json import (
+    AnnotatedLine,
     BrokenText,
-    MarkedLine,
     Problem,
     broken_text,
     marked_lines,
@@ -25,7 +25,7 @@ from weighbridge_producer.trace_view.annotated_json import (
 )
 from weighbridge_producer.trace_view.loop_marks import LoopedStep, ShownLoop, loops_of
 from weighbridge_producer.trace_view.running_totals import RunningTotal, running_totals
-from weighbridge_producer.trace_view.trace_summary import facts_of
+from weighbridge_producer.trace_view.trace_summary import summary_facts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -74,7 +74,7 @@ class Mark(NamedTuple):
 class MarkedArguments(NamedTuple):
     """Arguments in which something is wrong, and where."""
 
-    lines: list[MarkedLine]
+    lines: list[AnnotatedLine]
     broken: BrokenText | None
     problems: tuple[Problem, ...]
 
@@ -186,7 +186,7 @@ def timeline_of(
     loops = loops_of((result or {}).get("details"), trace.steps, numbers)
     rows = _Rows(trace, window, evidence, numbers, loops, step)
     return Timeline(
-        facts=facts_of(trace),
+        facts=summary_facts(trace),
         window=window,
         steps=tuple(map(rows.row, range(window.first, window.last + 1))),
         loops=tuple(loops),

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from weighbridge.traces import Trace
 
 
-def facts_of(trace: Trace) -> tuple[str, ...]:
+def summary_facts(trace: Trace) -> tuple[str, ...]:
     """Return a trace's format and how many steps, calls and, where known, tokens it has, in words."""
     calls = trace.steps_of("llm")
     told = trace.usage.total if trace.usage else None

@@ -17,7 +17,7 @@ from support.cases import hazard_case, true_false_cases
 from support.http import HttpServer
 from support.uploads import lines_of, problem, upload
 from support.waiting import eventually
-from weighbridge.store.keys import key
+from weighbridge.store.key_names import key
 from weighbridge_producer.service import live_batches
 from weighbridge_producer.service.schemas import state_json
 

@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from weighbridge.jobs.chunk import ChunkId
-    from weighbridge.store import Claim, Store
+    from weighbridge.store import ClaimResult, Store
 
-    Do = Callable[[Store, Claim, str], object]
+    Do = Callable[[Store, ClaimResult, str], object]
 
 
 @pytest.fixture

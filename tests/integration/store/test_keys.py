@@ -147,7 +147,7 @@ class TestMissing:
         with pytest.raises(BatchLostError):
             store.submit_chunk(batch, a_chunk(batch, 0, [a_line("a")]))
         with pytest.raises(BatchLostError):
-            store.taken(batch, b"")
+            store.find_duplicates(batch, b"")
         with pytest.raises(BatchLostError):
             store.seal(batch, 0, "")
         with pytest.raises(BatchLostError):

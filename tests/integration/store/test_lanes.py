@@ -15,18 +15,20 @@ from support.chunks import (
     keys_of,
     recorded,
 )
+from weighbridge.batch_closing import finish_open_chunks
 from weighbridge.jobs.capabilities import Lane, Need
 from weighbridge.jobs.model import BatchStatus
-from weighbridge.lifecycle import close_open_chunks
-from weighbridge.store.worker_registry import Fleet
+from weighbridge.store.worker_registry import WorkerRegistry
 
 if TYPE_CHECKING:
-    from weighbridge.store import Claim, Store
+    from weighbridge.store import ClaimResult, Store
 
 LANE = str(Lane.of([Need("elsewhere", 2)]))
 
 
-def aside(store: Store, queue: str, chunks: int = 1, lane: str = LANE) -> tuple[str, list[Claim]]:
+def aside(
+    store: Store, queue: str, chunks: int = 1, lane: str = LANE
+) -> tuple[str, list[ClaimResult]]:
     """Return a batch whose chunks were all claimed and set aside."""
     batch = a_batch(store, queue)
     filled(store, batch, [2] * chunks)
@@ -133,7 +135,7 @@ class TestWhatIsStopped:
         batch, _ = aside(store, queue, chunks=2)
         store.close_batch(batch, BatchStatus.CANCELLED)
         assert store.claim_next(queue, "has/1", 60, LANE) is None
-        while close_open_chunks(store, batch, BatchStatus.CANCELLED):
+        while finish_open_chunks(store, batch, BatchStatus.CANCELLED):
             continue
         assert store.state(batch).counts.cancelled == 4
         assert f"lane:{LANE}" not in keys_of(store, batch)
@@ -143,7 +145,7 @@ class TestWhoHasWhat:
     """What living workers advertise; on a server of its own, for all workers of one share it."""
 
     def test_a_capability_is_had_for_as_long_as_was_asked(self, store: Store) -> None:
-        fleet = Fleet(store.redis)
+        fleet = WorkerRegistry(store.redis)
         fleet.advertise("q", {"here": 3}, 1)
         assert fleet.has_had("q", Lane.of([Need("here", 3)]), 60)
         assert fleet.has_had("q", Lane.of([Need("here", 2), Need(version=1)]), 60)

@@ -15,8 +15,8 @@ from support.chunks import (
     keys_of,
     recorded,
 )
+from weighbridge.batch_closing import finish_open_chunks
 from weighbridge.jobs.model import BatchStatus
-from weighbridge.lifecycle import close_open_chunks
 
 if TYPE_CHECKING:
     from weighbridge.store import Store
@@ -56,8 +56,8 @@ def test_results_that_come_after_the_cancellation_are_late(store: Store, batch: 
     [chunk] = filled(store, batch, [3])
     results, tally = graded(store, batch, chunk)
     store.close_batch(batch, BatchStatus.CANCELLED)
-    close_open_chunks(store, batch, BatchStatus.CANCELLED)
-    close_open_chunks(store, batch, BatchStatus.CANCELLED)
+    finish_open_chunks(store, batch, BatchStatus.CANCELLED)
+    finish_open_chunks(store, batch, BatchStatus.CANCELLED)
     before = store.state(batch)
     assert store.record(batch, chunk, results, tally) == "late"
     assert store.state(batch) == before
@@ -73,7 +73,7 @@ def test_a_batch_whose_last_chunk_was_graded_before_it_could_be_cancelled_is_com
     store.close_batch(batch, BatchStatus.CANCELLED, "somebody asked")
     assert store.state(batch).status == BatchStatus.CANCELLING
     assert store.record(batch, chunk, results, tally) == "new"
-    close_open_chunks(store, batch, BatchStatus.CANCELLED)
+    finish_open_chunks(store, batch, BatchStatus.CANCELLED)
     state = store.state(batch)
     assert (state.status, state.closing, state.reason) == (BatchStatus.COMPLETED, None, "")
     assert state.counts.graded == state.counts.total == 3

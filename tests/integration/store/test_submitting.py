@@ -11,7 +11,15 @@ from support.chunks import a_chunk, a_line, filled
 from weighbridge.errors import BatchClosedError, ChunkConflictError
 from weighbridge.jobs.chunk import ChunkId
 from weighbridge.jobs.model import BatchStatus
-from weighbridge.store import ID_BYTES, BatchOptions, GapError, Pace, Position, Submission, Taken
+from weighbridge.store import (
+    ID_BYTES,
+    BatchOptions,
+    ChunkUpload,
+    DuplicateId,
+    GapError,
+    Pace,
+    Position,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -74,7 +82,11 @@ def test_ids_that_earlier_chunks_have_are_named(store: Store, batch: str) -> Non
     asked = a_chunk(batch, 2, [a_line("d"), a_line("b"), a_line("a", "no"), a_line("c")])
     before = store.state(batch)
     for _ in range(2):  # from the chunks first, then from the index
-        assert store.taken(batch, asked.ids) == [Taken(1, True), Taken(2, False), Taken(3, True)]
+        assert store.find_duplicates(batch, asked.ids) == [
+            DuplicateId(1, True),
+            DuplicateId(2, False),
+            DuplicateId(3, True),
+        ]
     assert store.state(batch) == before
 
 
@@ -85,7 +97,7 @@ def test_the_chunks_of_an_id_are_found_before_and_after_it_is_in_the_index(
     store.submit_chunk(batch, first)
     b = first.ids[ID_BYTES : ID_BYTES + 8]
     assert store.chunks_of_id(batch, b) == [str(first.id)]
-    store.taken(batch, first.ids)
+    store.find_duplicates(batch, first.ids)
     assert store.chunks_of_id(batch, b) == [str(first.id)]
     store.submit_chunk(batch, a_chunk(batch, 1, [a_line("c")], first=3))
     assert store.chunks_of_id(batch, b) == [str(first.id)]
@@ -154,9 +166,9 @@ def test_the_index_of_a_million_ids_takes_at_most_20_bytes_an_id(
     for number in range(ids // each):
         after = Position(number + 1, 0, 0, str(number))
         chunk = ChunkId(number, 1 + number * each, 1 + (number + 1) * each, f"{number:016x}")
-        store.submit_chunk(batch, Submission(chunk, each, after, b"", os.urandom(12 * each), 0))
+        store.submit_chunk(batch, ChunkUpload(chunk, each, after, b"", os.urandom(12 * each), 0))
     as_submitted = bytes_an_id("chunks")
-    assert store.taken(batch, os.urandom(12)) == []
+    assert store.find_duplicates(batch, os.urandom(12)) == []
     indexed = bytes_an_id("ids")
     assert bytes_an_id("chunks") < 1
     record_property("bytes_an_id_as_submitted", as_submitted)

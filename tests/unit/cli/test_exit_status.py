@@ -2,7 +2,7 @@ import pytest
 
 from weighbridge.jobs.model import BatchState, BatchStatus
 from weighbridge.jobs.outcome import Counts
-from weighbridge_producer.cli.show import exit_status, trouble
+from weighbridge_producer.cli.exit_status import exit_status, incomplete_reason
 
 
 def ended(status=BatchStatus.COMPLETED, **counts):
@@ -101,5 +101,5 @@ def test_a_batch_that_did_not_complete_is_trouble_even_when_all_of_it_passed(sta
     ],
 )
 def test_what_makes_the_exit_status_1_is_told(state, rates, why):
-    assert trouble(state, **rates) == why
+    assert incomplete_reason(state, **rates) == why
     assert (exit_status(state, **rates) == 1) == bool(why)

@@ -22,7 +22,7 @@ from weighbridge.settings import Settings
 from weighbridge_producer.client import http_session
 from weighbridge_producer.client.backend import Page
 from weighbridge_producer.client.http_batch import pages_in
-from weighbridge_producer.client.http_session import NotNowError, error_of, in_path
+from weighbridge_producer.client.http_session import RetryableError, error_of, in_path
 from weighbridge_producer.client.http_upload import Upload
 from weighbridge_producer.service.form import Form
 
@@ -77,10 +77,10 @@ def test_a_name_in_a_path_is_one_part_of_it_and_leads_nowhere(name: str) -> None
 class TestPauses:
     """The clock is the test's: it passes while somebody sleeps, and when it is told to."""
 
-    BROKE_OFF = NotNowError(ServerUnavailableError("the connection broke off"), untouched=False)
-    NOBODY = NotNowError(ServerUnavailableError("nothing answers"), untouched=True)
+    BROKE_OFF = RetryableError(ServerUnavailableError("the connection broke off"), not_sent=False)
+    NOBODY = RetryableError(ServerUnavailableError("nothing answers"), not_sent=True)
 
-    def fail_for_ever(self, pauses: http_session.Pauses) -> None:
+    def fail_for_ever(self, pauses: http_session.RetryPauses) -> None:
         while True:
             pauses.before_next(self.NOBODY)
 
@@ -93,7 +93,7 @@ class TestPauses:
     def test_what_went_well_for_long_is_tried_again_as_long_as_anything_else(
         self, clock: Clock
     ) -> None:
-        pauses = http_session.Pauses(2.0)
+        pauses = http_session.RetryPauses(2.0)
         clock.sleep(3600)  # an upload, say
         pauses.before_next(self.BROKE_OFF)
         began = clock.now
@@ -103,7 +103,7 @@ class TestPauses:
         assert 35 < clock.now - began < 45
 
     def test_who_was_never_there_is_given_up_soon(self, clock: Clock) -> None:
-        pauses = http_session.Pauses(2.0)
+        pauses = http_session.RetryPauses(2.0)
         with pytest.raises(ServerUnavailableError, match="nothing answers"):
             self.fail_for_ever(pauses)
         assert clock.now < 2

@@ -320,7 +320,7 @@ def test_a_condemned_job_is_not_tried() -> None:
     verdict = Fault(ErrorCode.WORKER_KILLED, "it killed its worker 3 times", "see its log")
     graders = [{"grader": "acting"}, {"grader": "true-false"}]
     plug_in = acts("acting", raises(AssertionError("it was tried")))
-    rows = grade(case(graders=graders), plug_in, condemned={0: verdict})
+    rows = grade(case(graders=graders), plug_in, quarantined={0: verdict})
     assert rows[0]["error"] == asdict(verdict)
     assert rows[1]["status"] == "graded"
 

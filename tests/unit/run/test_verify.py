@@ -17,7 +17,7 @@ from weighbridge.jobs.outcome import Outcome
 from weighbridge.settings import Settings
 from weighbridge_producer.input.source import Source
 from weighbridge_producer.run.verify import verify
-from weighbridge_producer.submit.feeder import Digester, Draft
+from weighbridge_producer.submit.feeder import ChunkDraft, Digester
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -63,7 +63,7 @@ EVERYTHING = [
 
 def lines_of(path: Path) -> Iterator[Line]:
     """Yield the lines of a file that are jobs, as the producer hands them on."""
-    draft = Draft(Digester("batch-1"))
+    draft = ChunkDraft(Digester("batch-1"))
     for line in Source(path, Settings()):
         draft.add(line)
     draft.place(1)
@@ -80,8 +80,8 @@ class Batch:
         self.lines = list(lines_of(self._cases))
         self.rows = list(chain.from_iterable(map(self.graded, self.lines)))
 
-    def graded(self, line: Line, condemned: Mapping[int, Fault] | None = None) -> list[bytes]:
-        return self._grader.grade(line, Tally(), condemned=condemned).splitlines(keepends=True)
+    def graded(self, line: Line, quarantined: Mapping[int, Fault] | None = None) -> list[bytes]:
+        return self._grader.grade(line, Tally(), quarantined=quarantined).splitlines(keepends=True)
 
     def closed(self, line: Line, closed_as: Outcome) -> list[bytes]:
         return self._grader.close(line, Tally(), closed_as).splitlines(keepends=True)

@@ -1,12 +1,12 @@
 """Records: what the store's scripts take, and what is read of it again."""
 
 from weighbridge.errors import Fault
-from weighbridge.store import Charge, ChunkInfo
+from weighbridge.store import ChunkInfo, FailureCount
 
 
 def test_a_fault_of_several_lines_is_read_again_in_one() -> None:
     fault = Fault("TIMEOUT", "it hung\n  at 100 %\u2028\r\n", "")
-    job, limit, packed = Charge(4, 3, fault).as_arguments()
+    job, limit, packed = FailureCount(4, 3, fault).as_arguments()
     assert (job, limit, packed) == (4, 3, "TIMEOUT\nit hung at 100 %\n")
     assert ChunkInfo(quarantined={"4": packed}).faults == {
         4: Fault("TIMEOUT", "it hung at 100 %", "")

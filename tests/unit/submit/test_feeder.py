@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from weighbridge.errors import Fault
 from weighbridge.jobs.model import ErrorCode
 from weighbridge_producer.input.encoding import SourceLine
-from weighbridge_producer.submit.feeder import Digester, Draft
+from weighbridge_producer.submit.feeder import ChunkDraft, Digester
 
 BATCH = "batch-1"
 
@@ -18,8 +18,8 @@ def line(custom_id: str, content: str = "") -> bytes:
     return b'{"custom_id":"%s","inputs":{"x":"%s"}}\n' % (custom_id.encode(), content.encode())
 
 
-def draft_of(rows: list[bytes]) -> Draft:
-    draft = Draft(Digester(BATCH))
+def draft_of(rows: list[bytes]) -> ChunkDraft:
+    draft = ChunkDraft(Digester(BATCH))
     for row in rows:
         draft.add(SourceLine(row, None, len(row)))
     return draft
@@ -31,7 +31,7 @@ class Index:
     def __init__(self) -> None:
         self.known: dict[str, bytes] = {}
 
-    def submit(self, draft: Draft) -> list[int]:
+    def submit(self, draft: ChunkDraft) -> list[int]:
         """Ask as the feeder does, and take the rest in; return how many ids were asked about each time."""
         asked, doubted = [], draft.claims()
         while doubted:
@@ -127,7 +127,7 @@ def test_lines_without_an_id_are_jobs_each_on_its_own(row: bytes) -> None:
 
 
 def test_a_line_that_could_not_be_read_is_a_fault_and_claims_no_id() -> None:
-    draft = Draft(Digester(BATCH))
+    draft = ChunkDraft(Digester(BATCH))
     draft.add(SourceLine(line("a"), Fault(ErrorCode.NUMBER_OUT_OF_RANGE, "m", "h"), 1))
     assert (draft.cases, draft.faults, draft.claims()) == (0, 1, [])
 

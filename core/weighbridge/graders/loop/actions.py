@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from weighbridge.graders.loop.arguments import Arguments, canonical
-from weighbridge.graders.loop.idle import common_folder, essential
+from weighbridge.graders.loop.essential_arguments import common_folder, normalized
 from weighbridge.graders.loop.results import Outcome
 from weighbridge.graders.loop.work_budget import FOLDED_CHARACTERS
 from weighbridge.graders.values import as_json
@@ -19,7 +19,7 @@ from weighbridge.traces.fields import parse_arguments
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from weighbridge.graders.loop.work_budget import Effort
+    from weighbridge.graders.loop.work_budget import WorkBudget
     from weighbridge.traces import Step
 
 _PARENTS = frozenset(("llm", "tool", "agent", "user"))
@@ -65,7 +65,7 @@ class Call(Struct, eq=False, gc=False):
     pair: int = 0  #: the same for calls that are alike and came to the same
 
 
-class Turn(Struct, eq=False, gc=False):
+class Message(Struct, eq=False, gc=False):
     """One answer of the model: a text, calls, or both."""
 
     step: Step
@@ -81,7 +81,7 @@ class History:
 
     #: None where the user said something new
     calls: list[Call | None] = field(default_factory=list)
-    turns: list[Turn] = field(default_factory=list)
+    turns: list[Message] = field(default_factory=list)
 
     def made_calls(self) -> Iterator[Call]:
         """Yield the calls, without the marks between."""
@@ -89,7 +89,10 @@ class History:
 
 
 def history_of(
-    steps: Sequence[Step], call_types: frozenset[str], text_types: frozenset[str], effort: Effort
+    steps: Sequence[Step],
+    call_types: frozenset[str],
+    text_types: frozenset[str],
+    effort: WorkBudget,
 ) -> History:
     """Read a trace's steps; the calls that a simulated user makes are none of the agent's."""
     return _Reader(steps, call_types, text_types, effort).read()
@@ -101,7 +104,7 @@ class _Reader:
         steps: Sequence[Step],
         call_types: frozenset[str],
         text_types: frozenset[str],
-        effort: Effort,
+        effort: WorkBudget,
     ) -> None:
         self._steps = steps
         self._effort = effort
@@ -110,14 +113,14 @@ class _Reader:
         self._history = History()
         self._types = {step.id: step.type for step in self._steps if step.type in _PARENTS}
         self._calls: dict[str, Call] = {}
-        self._turns: dict[str, Turn] = {}
+        self._turns: dict[str, Message] = {}
         self._asked = 0
         self._nudges = _nudges(self._steps)
         self._folder = common_folder(step for step in steps if step.type in call_types)
 
     def read(self) -> History:
         history, answered = self._history, -1
-        turn: Turn | None = None
+        turn: Message | None = None
         for place, step in enumerate(self._steps):
             kind = step.type
             if kind in self._call_types:
@@ -145,7 +148,7 @@ class _Reader:
         if kind == "user":
             return None
         tool = step.name if type(step.name) is str else as_json(step.name)
-        arguments = Arguments(essential(step.arguments, tool, self._folder))
+        arguments = Arguments(normalized(step.arguments, tool, self._folder))
         outer = self._calls.get(parent) if kind in self._call_types and parent is not None else None
         if outer is not None and outer.tool == tool and outer.arguments.key == arguments.key:
             return None
@@ -155,14 +158,14 @@ class _Reader:
         self._calls[step.id] = call
         return call
 
-    def _turn(self, step: Step, place: int) -> Turn | None:
+    def _turn(self, step: Step, place: int) -> Message | None:
         """Return the turn of a step; None for an answer seen from within."""
         text = _text_of(step.output)
         parent = step.parent_id
         outer = self._turns.get(parent) if parent is not None else None
         if outer is not None and outer.text == text:
             return None
-        turn = self._turns[step.id] = Turn(step, text, asked=self._asked)
+        turn = self._turns[step.id] = Message(step, text, asked=self._asked)
         self._history.turns.append(turn)
         following = self._steps[place + 1] if place + 1 < len(self._steps) else None
         if step.type == "llm" and (following is None or following.type == "user"):
@@ -180,7 +183,7 @@ class _Reader:
         answer = following.output if following else None
         if type(answer) is str:
             answer = _OBSERVATION.sub("", answer, count=1)
-        arguments = Arguments(essential(given))
+        arguments = Arguments(normalized(given))
         outcome = Outcome(answer, None, arguments.value, self._effort)
         return Call(step, tool, arguments, outcome, None)
 
@@ -198,7 +201,7 @@ def _said(step: Step) -> str:
 
 def _nudges(steps: Sequence[Step]) -> set[int]:
     """Return the places where the user says what is said again soon: no new instruction, the first time neither."""
-    nudges = set()
+    repeated_prompts = set()
     said: deque[tuple[int, str]] = deque(maxlen=_REMEMBERED_MESSAGES)
     for place, step in enumerate(steps):
         if step.type != "user":
@@ -207,9 +210,11 @@ def _nudges(steps: Sequence[Step]) -> set[int]:
         if len(text) <= FOLDED_CHARACTERS:
             text = " ".join(text.casefold().split())
         if text:
-            nudges |= {at for earlier in said if earlier[1] == text for at in (earlier[0], place)}
+            repeated_prompts |= {
+                at for earlier in said if earlier[1] == text for at in (earlier[0], place)
+            }
         said.append((place, text))
-    return nudges
+    return repeated_prompts
 
 
 def _text_of(output: Any) -> str:

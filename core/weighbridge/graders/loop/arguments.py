@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from weighbridge.graders.loop.similarity import Described
 from weighbridge.graders.loop.text_forms import Wording
-from weighbridge.graders.loop.work_budget import FOLDED_CHARACTERS, Effort
+from weighbridge.graders.loop.work_budget import FOLDED_CHARACTERS, WorkBudget
 
 _PARTS_LIMIT = 500  #: arguments with more parts are the same or not, never nearly the same
 _NODES_LIMIT = 10_000  #: of a value that JSON cannot hold
@@ -102,7 +102,7 @@ class Arguments(Struct, eq=False, gc=False):
             self._texts = "\n".join(parts[1]) if parts else ""
         return self._texts
 
-    def described(self, effort: Effort) -> Described:
+    def described(self, effort: WorkBudget) -> Described:
         """Return the arguments as texts, and all that is none."""
         parts = _parts(self.value) if self.is_comparable and effort.is_left else None
         if parts is None:

@@ -51,7 +51,7 @@ _MOVE = re.compile(
 )
 
 
-def only_looks(call: Call) -> bool:
+def is_read_only(call: Call) -> bool:
     """Whether a call looks and changes nothing: what failed before it fails after it."""
     command = _command_of(call)
     if command is not None:
@@ -75,14 +75,14 @@ def _is_look(command: str) -> bool:
     return bool(parts) and not writes and all(map(_LOOKING_COMMAND.match, parts))
 
 
-def tries_out(call: Call) -> bool:
+def is_trial(call: Call) -> bool:
     """Whether a call tries something out: what was changed before it may let it pass."""
     if _command_of(call) is not None:
-        return not only_looks(call)
+        return not is_read_only(call)
     return _TRIAL.search(with_underscores(_name_of(call))) is not None
 
 
-def lets_time_pass(call: Call) -> bool:
+def waits(call: Call) -> bool:
     """Whether a call waits: what failed before it may not fail after it."""
     return _WAIT.search(_command_of(call) or _name_of(call)) is not None
 

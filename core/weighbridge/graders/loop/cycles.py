@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 
-class Stretch(NamedTuple):
+class Span(NamedTuple):
     """A part of a row, from `start` up to but without `end`."""
 
     start: int
@@ -23,7 +23,7 @@ class Stretch(NamedTuple):
         return self.end - self.start
 
 
-def cycles(row: Sequence[int], max_period: int) -> Iterator[tuple[int, Stretch]]:
+def cycles(row: Sequence[int], max_period: int) -> Iterator[tuple[int, Span]]:
     """Yield each period up to a longest one, with the stretches that repeat themselves after it."""
     if len(set(row)) < len(row):
         for period in range(1, max_period + 1):
@@ -31,24 +31,24 @@ def cycles(row: Sequence[int], max_period: int) -> Iterator[tuple[int, Stretch]]
                 yield period, stretch
 
 
-def repeats(row: Sequence[int], period: int) -> Iterator[Stretch]:
+def repeats(row: Sequence[int], period: int) -> Iterator[Span]:
     """Yield the longest stretches in which each number equals the one a period before it."""
     start = previous = -1
     for place in _equal_after(row, period):
         if place != previous + 1 or start < 0:
             if start >= 0:
-                yield Stretch(start, previous + 1)
+                yield Span(start, previous + 1)
             start = place - period
         previous = place
     if start >= 0:
-        yield Stretch(start, previous + 1)
+        yield Span(start, previous + 1)
 
 
 def _equal_after(row: Sequence[int], period: int) -> list[int]:
     return list(compress(count(period), map(eq, row, row[period:])))
 
 
-class Crowding(NamedTuple):
+class NoveltyLimits(NamedTuple):
     """When a window of a row holds too little that is new."""
 
     window: int  #: places
@@ -57,7 +57,7 @@ class Crowding(NamedTuple):
     least_repeated: int  #: how many places of the window repeated numbers must hold
 
 
-def crowded(row: Sequence[int], limits: Crowding) -> list[Stretch]:
+def low_novelty(row: Sequence[int], limits: NoveltyLimits) -> list[Span]:
     """Return the stretches that windows with too little that is new cover."""
     often = Counter(row)
     frequent = [
@@ -65,17 +65,17 @@ def crowded(row: Sequence[int], limits: Crowding) -> list[Stretch]:
         for place, number in enumerate(row)
         if number >= 0 and often[number] >= limits.least_often
     ]
-    found: list[Stretch] = []
+    found: list[Span] = []
     for start, end in _worth_a_look(frequent, limits, len(row)):
         for window in _windows(row, start, end, limits):
             if found and window.start <= found[-1].end:
-                found[-1] = Stretch(found[-1].start, window.end)
+                found[-1] = Span(found[-1].start, window.end)
             else:
                 found.append(window)
     return found
 
 
-def _worth_a_look(frequent: list[int], limits: Crowding, length: int) -> Iterator[Stretch]:
+def _worth_a_look(frequent: list[int], limits: NoveltyLimits, length: int) -> Iterator[Span]:
     """Yield the stretches around which enough places hold frequent numbers, none of them twice."""
     needed, reach = limits.least_repeated, limits.window - 1
     start = end = -1
@@ -84,14 +84,14 @@ def _worth_a_look(frequent: list[int], limits: Crowding, length: int) -> Iterato
             continue
         if start < 0 or last - reach > end:
             if start >= 0:
-                yield Stretch(start, end)
+                yield Span(start, end)
             start = max(0, last - reach)
         end = min(length, first + reach + 1)
     if start >= 0:
-        yield Stretch(start, end)
+        yield Span(start, end)
 
 
-def _windows(row: Sequence[int], start: int, end: int, limits: Crowding) -> Iterator[Stretch]:
+def _windows(row: Sequence[int], start: int, end: int, limits: NoveltyLimits) -> Iterator[Span]:
     seen: Counter[int] = Counter()
     repeated = 0
     first = start
@@ -107,7 +107,7 @@ def _windows(row: Sequence[int], start: int, end: int, limits: Crowding) -> Iter
         repeated += _held(seen, number, 1, limits.least_often)
         is_full = place - first + 1 == limits.window
         if is_full and len(seen) <= limits.most_different and repeated >= limits.least_repeated:
-            yield Stretch(first, place + 1)
+            yield Span(first, place + 1)
 
 
 def _held(seen: Counter[int], number: int, step: int, least_often: int) -> int:

@@ -19,7 +19,7 @@ from weighbridge.graders.loop.identity import Identities
 from weighbridge.graders.loop.loop import Loop, loops_of
 from weighbridge.graders.loop.loops_in_calls import loops_in_calls
 from weighbridge.graders.loop.loops_in_texts import loops_in_texts
-from weighbridge.graders.loop.work_budget import STEPS_LIMIT, Effort, Limits
+from weighbridge.graders.loop.work_budget import STEPS_LIMIT, Limits, WorkBudget
 from weighbridge.graders.trace_grader import TraceGrader
 from weighbridge.traces import Step, Trace
 from weighbridge.traces.text_actions import ACTIONS_IN_TEXT
@@ -75,12 +75,12 @@ class LoopGrader(TraceGrader):
         """Look for steps that repeat each other."""
         given = self.settings
         steps = trace.steps[:STEPS_LIMIT]
-        on_calls, on_texts = Effort(), Effort()
+        on_calls, on_texts = WorkBudget(), WorkBudget()
         history = history_of(steps, self._call_types, self._text_types, on_calls)
         Identities(
             given.similarity_threshold, on_calls, compare_results=given.compare_results
         ).number(history)
-        sight = report.Sight()
+        sight = report.Coverage()
         loops = [
             *self._loops_in_calls(history, steps, sight),
             *self._loops_in_texts(history, steps, sight, on_texts),
@@ -103,10 +103,10 @@ class LoopGrader(TraceGrader):
 
     def blank_details(self) -> dict[str, object]:
         """Return the details of a trace that cannot be read."""
-        return report.details(self.settings, [], report.Sight())
+        return report.details(self.settings, [], report.Coverage())
 
     def _loops_in_calls(
-        self, history: History, steps: Sequence[Step], sight: report.Sight
+        self, history: History, steps: Sequence[Step], sight: report.Coverage
     ) -> list[Loop]:
         if not self._examines_calls:
             return []
@@ -115,7 +115,7 @@ class LoopGrader(TraceGrader):
         return loops_of(found, row, history.calls, steps)
 
     def _loops_in_texts(
-        self, history: History, steps: Sequence[Step], sight: report.Sight, effort: Effort
+        self, history: History, steps: Sequence[Step], sight: report.Coverage, effort: WorkBudget
     ) -> list[Loop]:
         if not self._examines_texts:
             return []

@@ -11,7 +11,7 @@ from weighbridge.graders.loop.masking import beginning_of
 from weighbridge.graders.loop.similarity import Least, Recent
 from weighbridge.graders.loop.text_forms import ANY_SORT
 from weighbridge.graders.loop.tool_names import thinks
-from weighbridge.graders.loop.work_budget import DEFAULT_THRESHOLD, Effort
+from weighbridge.graders.loop.work_budget import DEFAULT_THRESHOLD, WorkBudget
 
 if TYPE_CHECKING:
     from weighbridge.graders.loop.actions import Call, History
@@ -56,7 +56,7 @@ class _Action(Struct, eq=False, gc=False):
 class Identities:
     """Numbers calls, so that equal numbers mean equal calls."""
 
-    def __init__(self, threshold: float, effort: Effort, *, compare_results: bool) -> None:
+    def __init__(self, threshold: float, effort: WorkBudget, *, compare_results: bool) -> None:
         self._threshold = threshold
         self._effort = effort
         self._compare_results = compare_results

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from weighbridge.graders.loop.actions import Call, Turn
+from weighbridge.graders.loop.actions import Call, Message
 from weighbridge.graders.loop.merging import Finding, rounds
 from weighbridge.graders.loop.text_forms import ratio
-from weighbridge.graders.loop.work_budget import Effort
+from weighbridge.graders.loop.work_budget import WorkBudget
 from weighbridge.graders.values import as_json
 from weighbridge.text import encodable
 
@@ -39,13 +39,13 @@ class Loop:
 def loops_of(
     findings: Sequence[Finding],
     row: Sequence[int],
-    steps: Sequence[Call | Turn | None],
+    steps: Sequence[Call | Message | None],
     trace_steps: Sequence[Step],
 ) -> list[Loop]:
     """Return findings as loops of the steps that a row stands for."""
     if not findings:
         return []
-    effort = Effort()
+    effort = WorkBudget()
     answers = {step.id: step for step in trace_steps if step.type == "llm"}
     return [_loop_of(finding, row, steps, answers, effort) for finding in findings]
 
@@ -53,9 +53,9 @@ def loops_of(
 def _loop_of(
     finding: Finding,
     row: Sequence[int],
-    steps: Sequence[Call | Turn | None],
+    steps: Sequence[Call | Message | None],
     answers: Mapping[str, Step],
-    effort: Effort,
+    effort: WorkBudget,
 ) -> Loop:
     found = [(row[place], step) for place in finding.places if (step := steps[place]) is not None]
     again = _again(found)
@@ -77,7 +77,7 @@ def id_of(step: Step) -> str:
     return encodable(step.id) if type(step.id) is str else as_json(step.id)
 
 
-def _again(found: list[tuple[int, Call | Turn]]) -> list[Call | Turn]:
+def _again(found: list[tuple[int, Call | Message]]) -> list[Call | Message]:
     seen: set[int] = set()
     again = []
     for number, step in found:
@@ -87,8 +87,8 @@ def _again(found: list[tuple[int, Call | Turn]]) -> list[Call | Turn]:
     return again
 
 
-def _least_similarity(found: list[tuple[int, Call | Turn]], effort: Effort) -> float:
-    last: dict[int, Call | Turn] = {}
+def _least_similarity(found: list[tuple[int, Call | Message]], effort: WorkBudget) -> float:
+    last: dict[int, Call | Message] = {}
     least = 1.0
     for number, step in islice(found, _COMPARED_STEPS):
         if number in last:
@@ -97,9 +97,9 @@ def _least_similarity(found: list[tuple[int, Call | Turn]], effort: Effort) -> f
     return round(least, 4)
 
 
-def _similarity(one: Call | Turn, other: Call | Turn, effort: Effort) -> float:
+def _similarity(one: Call | Message, other: Call | Message, effort: WorkBudget) -> float:
     """Compare two steps by what was done and by what came of it; the smaller of the two counts."""
-    if isinstance(one, Turn) or isinstance(other, Turn):
+    if isinstance(one, Message) or isinstance(other, Message):
         return ratio(getattr(one, "text", ""), getattr(other, "text", ""), effort)
     done = 1.0
     if one.exact != other.exact:
@@ -109,7 +109,7 @@ def _similarity(one: Call | Turn, other: Call | Turn, effort: Effort) -> float:
     return min(done, ratio(one.outcome.steady, other.outcome.steady, effort))
 
 
-def _has_noise(found: list[tuple[int, Call | Turn]]) -> bool:
+def _has_noise(found: list[tuple[int, Call | Message]]) -> bool:
     """Whether calls of one number have results that are not equal as they stand."""
     first: dict[int, str | None] = {}
     return any(
@@ -119,7 +119,7 @@ def _has_noise(found: list[tuple[int, Call | Turn]]) -> bool:
     )
 
 
-def _tokens(again: list[Call | Turn], answers: Mapping[str, Step]) -> int | None:
+def _tokens(again: list[Call | Message], answers: Mapping[str, Step]) -> int | None:
     """Return the tokens of the answers that the steps came in; None unless all of them are known."""
     total = 0
     for step_id in dict.fromkeys(each.step.parent_id or each.step.id for each in again):
@@ -131,7 +131,7 @@ def _tokens(again: list[Call | Turn], answers: Mapping[str, Step]) -> int | None
     return total
 
 
-def _milliseconds(again: list[Call | Turn]) -> int | None:
+def _milliseconds(again: list[Call | Message]) -> int | None:
     """Return how long the steps took; None unless all of their times are known."""
     total = 0
     for each in again:
@@ -142,7 +142,7 @@ def _milliseconds(again: list[Call | Turn]) -> int | None:
     return total // _NANOSECONDS_IN_MS if again else None
 
 
-def _shown(step: Call | Turn) -> str:
-    if isinstance(step, Turn):
+def _shown(step: Call | Message) -> str:
+    if isinstance(step, Message):
         return step.text
     return f"{step.tool[:400]} {step.arguments.key[:400].decode('utf-8', 'replace')}".strip()

@@ -8,12 +8,12 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.call_kinds import (
-    lets_time_pass,
+    is_read_only,
+    is_trial,
     moves_on,
-    only_looks,
-    tries_out,
+    waits,
 )
-from weighbridge.graders.loop.cycles import Crowding, Stretch, crowded, cycles, repeats
+from weighbridge.graders.loop.cycles import NoveltyLimits, Span, cycles, low_novelty, repeats
 from weighbridge.graders.loop.failures import get_elsewhere, same_failures
 from weighbridge.graders.loop.merging import Finding, joined
 from weighbridge.graders.loop.progress import only_noise
@@ -100,7 +100,7 @@ def _noisy(calls: Sequence[Call | None], limits: Limits) -> Iterator[Finding]:
                 yield Finding("noisy_results", period, tuple(places))
 
 
-def _of_the_same_words(found: list[Call], period: int) -> Iterator[Stretch]:
+def _of_the_same_words(found: list[Call], period: int) -> Iterator[Span]:
     numbers: dict[tuple[int, object], int] = {}
     row = [numbers.setdefault((call.exact, call.outcome.words), len(numbers)) for call in found]
     return repeats(row, period)
@@ -118,12 +118,12 @@ def _failing(calls: Sequence[Call | None], limits: Limits) -> Iterator[Finding]:
             if call.pair not in failed:
                 failed[call.pair] = call.outcome.has_failed
             if not failed[call.pair]:
-                yield from _failures(calls, Stretch(start, place), limits)
+                yield from _failures(calls, Span(start, place), limits)
                 start = place + 1
-        yield from _failures(calls, Stretch(start, stretch.end), limits)
+        yield from _failures(calls, Span(start, stretch.end), limits)
 
 
-def _failures(calls: Sequence[Call | None], failed: Stretch, limits: Limits) -> Iterator[Finding]:
+def _failures(calls: Sequence[Call | None], failed: Span, limits: Limits) -> Iterator[Finding]:
     if failed.length < limits.least_length(1):
         return
     found = _calls_of(calls, failed)
@@ -141,9 +141,9 @@ def _crowded(calls: Sequence[Call | None], row: list[int], limits: Limits) -> It
         return
     failing = _failing_only(calls, row, often)
     stretches = [
-        *crowded(row, Crowding(window, repeat + 1, often, held)),
-        *crowded(failing, Crowding(window, window, often, held)),
-        *crowded(failing, Crowding(2 * window, 2 * window, often, 2 * held)),
+        *low_novelty(row, NoveltyLimits(window, repeat + 1, often, held)),
+        *low_novelty(failing, NoveltyLimits(window, window, often, held)),
+        *low_novelty(failing, NoveltyLimits(2 * window, 2 * window, often, 2 * held)),
     ]
     for stretch in stretches:
         places = _places_that_come_back(calls, row, stretch)
@@ -166,7 +166,7 @@ def _failing_only(calls: Sequence[Call | None], row: list[int], often: int) -> l
 
 
 def _places_that_come_back(
-    calls: Sequence[Call | None], row: list[int], stretch: Stretch
+    calls: Sequence[Call | None], row: list[int], stretch: Span
 ) -> tuple[int, ...]:
     """Return the places of a stretch whose number is not alone, without calls whose results only ever move on."""
     often = Counter(row[stretch.start : stretch.end])
@@ -217,7 +217,7 @@ class _Natures:
         if call is None:
             return False
         if call.exact not in self._looks:
-            self._looks[call.exact] = only_looks(call)
+            self._looks[call.exact] = is_read_only(call)
         return self._looks[call.exact] or call.outcome.is_vain
 
     def begins_anew(self, call: Call | None) -> bool:
@@ -225,7 +225,7 @@ class _Natures:
         if call is None:
             return True
         if call.exact not in self._waits:
-            self._waits[call.exact] = lets_time_pass(call)
+            self._waits[call.exact] = waits(call)
         return self._waits[call.exact]
 
 
@@ -238,7 +238,7 @@ def _chains(
     not fail, but came to nothing, or is told nothing of what to look at. Anything else is not helped by the odd call between.
     """
     is_told = attempt.arguments.key not in (b"{}", b"null")
-    is_stubborn = attempt.outcome.has_failed and is_told and not tries_out(attempt)
+    is_stubborn = attempt.outcome.has_failed and is_told and not is_trial(attempt)
     reach = CALLS_BETWEEN if is_stubborn else 0
     chain = places[:1]
     for earlier, later in pairwise(places):
@@ -274,5 +274,5 @@ def _works_through_a_list(found: list[Call]) -> bool:
     )
 
 
-def _calls_of(calls: Sequence[Call | None], stretch: Stretch) -> list[Call]:
+def _calls_of(calls: Sequence[Call | None], stretch: Span) -> list[Call]:
     return [call for call in calls[stretch.start : stretch.end] if call is not None]

@@ -7,7 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.graders.loop.arguments import canonical
-from weighbridge.graders.loop.cycles import Crowding, Stretch, crowded, cycles
+from weighbridge.graders.loop.cycles import NoveltyLimits, Span, cycles, low_novelty
 from weighbridge.graders.loop.merging import Finding, joined
 from weighbridge.graders.loop.similarity import Described, Least, Recent
 from weighbridge.graders.loop.text_forms import ANY_SORT, Wording, lists_items
@@ -15,8 +15,8 @@ from weighbridge.graders.loop.text_forms import ANY_SORT, Wording, lists_items
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from weighbridge.graders.loop.actions import Turn
-    from weighbridge.graders.loop.work_budget import Effort, Limits
+    from weighbridge.graders.loop.actions import Message
+    from weighbridge.graders.loop.work_budget import Limits, WorkBudget
 
 _LABEL_CHARACTERS = 40
 _OBJECT_CHARACTERS = 200
@@ -34,7 +34,7 @@ _COUNT = re.compile(
 
 
 def loops_in_texts(
-    turns: Sequence[Turn], limits: Limits, effort: Effort, *, with_calls: bool
+    turns: Sequence[Message], limits: Limits, effort: WorkBudget, *, with_calls: bool
 ) -> tuple[list[int], list[Finding]]:
     """Return the row of numbers that turns are compared by, and the loops in it.
 
@@ -52,7 +52,7 @@ def loops_in_texts(
     return row, joined(findings, row)
 
 
-def _row(turns: Sequence[Turn], texts: _Texts, *, with_calls: bool) -> list[int]:
+def _row(turns: Sequence[Message], texts: _Texts, *, with_calls: bool) -> list[int]:
     spoken = [turn.text and not turn.is_action and (with_calls or not turn.calls) for turn in turns]
     for turn, is_spoken in zip(turns, spoken, strict=True):
         if is_spoken:
@@ -99,7 +99,7 @@ def _uncounted(text: str) -> str:
 class _Texts:
     """Numbers texts, so that equal numbers mean texts that are alike."""
 
-    def __init__(self, threshold: float, effort: Effort) -> None:
+    def __init__(self, threshold: float, effort: WorkBudget) -> None:
         self._effort = effort
         self._known: dict[str, int] = {}
         self._same_as: dict[int, int] = {}  #: a number, and a smaller one that means the same
@@ -165,11 +165,11 @@ def _crowded(row: list[int], spoken: list[bool], limits: Limits) -> Iterator[Fin
     """Find two texts in a row of turns, in whatever order."""
     texts = [number if is_spoken else -1 for number, is_spoken in zip(row, spoken, strict=True)]
     window = max(4, 2 * limits.max_repeats)
-    for stretch in crowded(texts, Crowding(window, 2, 2, window - 1)):
+    for stretch in low_novelty(texts, NoveltyLimits(window, 2, 2, window - 1)):
         often = Counter(texts[stretch.start : stretch.end])
         places = tuple(place for place in range(*stretch) if often[texts[place]] > 1)
         yield Finding("text_cycle", None, places)
 
 
-def _places(stretch: Stretch) -> tuple[int, ...]:
+def _places(stretch: Span) -> tuple[int, ...]:
     return tuple(range(*stretch))

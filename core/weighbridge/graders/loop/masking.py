@@ -12,7 +12,7 @@ from weighbridge.graders.loop.arguments import canonical
 from weighbridge.graders.loop.work_budget import linear
 
 if TYPE_CHECKING:
-    from weighbridge.graders.loop.work_budget import Effort
+    from weighbridge.graders.loop.work_budget import WorkBudget
 
 _BEGINNING_CHARACTERS = 200
 _ORDERED_CHARACTERS = 20_000  #: longer JSON is compared as it stands
@@ -110,7 +110,7 @@ def _place_of_digit(text: str) -> int:
     return found.start() if found else len(text)
 
 
-def without_noise(text: str, work: Work, effort: Effort) -> str:
+def without_noise(text: str, work: Work, effort: WorkBudget) -> str:
     """Return a result without what differs from one time to the next."""
     if text[:1] in _OPENING:
         text = _in_order(text)
@@ -136,7 +136,7 @@ def _in_order(text: str) -> str:
         return text
 
 
-def _masked(noise: re.Pattern[str], mark: str, text: str, effort: Effort) -> str:
+def _masked(noise: re.Pattern[str], mark: str, text: str, effort: WorkBudget) -> str:
     masked, marks = noise.subn(mark, text, count=_MARKS_LIMIT)
     effort.mask(text, marks)
     return masked

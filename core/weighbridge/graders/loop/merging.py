@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from weighbridge.graders.loop.work_budget import Effort
+from weighbridge.graders.loop.work_budget import WorkBudget
 
 _MOST = 0.8  #: of a loop's places, for the loop to be named after a part of it
 ABSORBED_GAP = 3  #: places between a loop and one more of its steps
@@ -24,7 +24,7 @@ class Finding:
 def joined(findings: list[Finding], row: Sequence[int]) -> list[Finding]:
     """Make one finding of those that overlap, and add what repeats them close by."""
     # Where few numbers come in no order, each of many findings could grow over the whole row.
-    effort = Effort()
+    effort = WorkBudget()
     grown = [
         _grown(finding, row, effort) if effort.is_left else finding for finding in _merged(findings)
     ]
@@ -56,7 +56,7 @@ def _one(group: list[Finding]) -> Finding:
     return Finding(*kind, tuple(sorted(places)))
 
 
-def _grown(finding: Finding, row: Sequence[int], effort: Effort) -> Finding:
+def _grown(finding: Finding, row: Sequence[int], effort: WorkBudget) -> Finding:
     """Add the places within a finding, and a little before and after it, that hold numbers of its own."""
     first, last = finding.places[0], finding.places[-1]
     own = {row[place] for place in finding.places}

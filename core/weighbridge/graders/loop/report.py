@@ -13,7 +13,7 @@ from weighbridge.graders.trace_grader import bounded, excerpt_of, first_ids
 
 if TYPE_CHECKING:
     from weighbridge.graders.base import Evidence
-    from weighbridge.graders.loop.actions import Call, Turn
+    from weighbridge.graders.loop.actions import Call, Message
     from weighbridge.graders.loop.config import LoopConfig
     from weighbridge.graders.loop.loop import Loop
     from weighbridge.graders.loop.work_budget import Limits
@@ -34,7 +34,7 @@ _WHAT = {
 
 
 @dataclass(slots=True)
-class Sight:
+class Coverage:
     """What was examined, and how near it came to a loop."""
 
     steps: int = 0
@@ -43,7 +43,9 @@ class Sight:
     most_rounds: int = 0  #: full rounds of two or more steps
     round_ids: tuple[str, ...] = ()
 
-    def see(self, row: Sequence[int], steps: Sequence[Call | Turn | None], max_period: int) -> None:
+    def see(
+        self, row: Sequence[int], steps: Sequence[Call | Message | None], max_period: int
+    ) -> None:
         """Take a row of numbered steps into account; a negative number is no step."""
         count = sum(number >= 0 for number in row)
         self.steps += count
@@ -60,11 +62,11 @@ class Sight:
                 self.most_rounds, self.round_ids = rounds, _ids(steps[start:end])
 
 
-def _ids(steps: Sequence[Call | Turn | None]) -> tuple[str, ...]:
+def _ids(steps: Sequence[Call | Message | None]) -> tuple[str, ...]:
     return tuple(id_of(step.step) for step in steps if step is not None)
 
 
-def details(given: LoopConfig, loops: Sequence[Loop], sight: Sight) -> dict[str, object]:
+def details(given: LoopConfig, loops: Sequence[Loop], sight: Coverage) -> dict[str, object]:
     """Return all details: the loops, what was examined, and the thresholds."""
     return {
         "loops": _told(loops[:LOOPS_LIMIT]),
@@ -81,7 +83,7 @@ def details(given: LoopConfig, loops: Sequence[Loop], sight: Sight) -> dict[str,
     }
 
 
-def score(loops: Sequence[Loop], sight: Sight) -> float:
+def score(loops: Sequence[Loop], sight: Coverage) -> float:
     """Return the share of the examined steps that are in no loop."""
     inside = len({step_id for loop in loops for step_id in loop.step_ids})
     return max(0, sight.steps - inside) / max(1, sight.steps)
@@ -169,7 +171,7 @@ def _alike(loop: Loop) -> str:
     return f"each equal to {before}{', noise in results aside' if loop.has_noise else ''}"
 
 
-def evidence_of_none(sight: Sight, limits: Limits) -> list[Evidence]:
+def evidence_of_none(sight: Coverage, limits: Limits) -> list[Evidence]:
     """Return what was checked when nothing was found, and how near it came."""
     if not sight.steps:
         return [

@@ -10,16 +10,16 @@ from typing import Any
 from msgspec import Struct, field
 
 from weighbridge.graders.loop.arguments import canonical
-from weighbridge.graders.loop.masking import Work, without_noise
-from weighbridge.graders.loop.signs import (
+from weighbridge.graders.loop.failure_signs import (
     answers,
     is_omitted,
+    looks_failed,
     says_done,
-    says_failed,
     says_in_vain,
 )
+from weighbridge.graders.loop.masking import Work, without_noise
 from weighbridge.graders.loop.tool_names import keeps, makes
-from weighbridge.graders.loop.work_budget import Effort
+from weighbridge.graders.loop.work_budget import WorkBudget
 from weighbridge.text import encodable
 
 LONG_CHARACTERS = 80  #: a shorter result is a receipt that many calls may get
@@ -44,7 +44,7 @@ class Outcome(Struct, eq=False, gc=False):
     _output: Any
     _error: Any = None
     _asked: Any = None
-    _effort: Effort = field(default_factory=Effort)
+    _effort: WorkBudget = field(default_factory=WorkBudget)
     _tool: str = ""
     _text: str | None = None
     _failed: bool | None = None
@@ -63,7 +63,7 @@ class Outcome(Struct, eq=False, gc=False):
     def has_failed(self) -> bool:
         """Whether it says that the call failed."""
         if self._failed is None:
-            self._failed = self._error is not None or says_failed(self.text or "")
+            self._failed = self._error is not None or looks_failed(self.text or "")
         return self._failed
 
     @property

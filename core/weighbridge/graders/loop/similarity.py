@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from weighbridge.graders.loop.text_forms import Forms, Wording
-    from weighbridge.graders.loop.work_budget import Effort
+    from weighbridge.graders.loop.work_budget import WorkBudget
 
 COMPARED = 12  #: the last things that differ: more would make it quadratic
 _PATIENCE = 60  #: where so many in a row were like none before them, fewer are looked at
@@ -56,7 +56,7 @@ class Alike(NamedTuple, Generic[ItemT]):
 class Recent(Generic[ItemT]):
     """The last few things that differ from each other."""
 
-    def __init__(self, least: Least, effort: Effort) -> None:
+    def __init__(self, least: Least, effort: WorkBudget) -> None:
         self._least = least
         self._effort = effort
         self._items: list[tuple[ItemT, Described]] = []
@@ -165,7 +165,7 @@ def _may_be_alike_texts(one: Forms, other: Forms, least: Least) -> bool:
     return "work" in (one.sort, other.sort) or one.names == other.names
 
 
-def _are_alike(one: Described, other: Described, least: Least, effort: Effort) -> bool:
+def _are_alike(one: Described, other: Described, least: Least, effort: WorkBudget) -> bool:
     """Whether all texts that stand in the same place are alike, of things that may be."""
     for text, another in zip(one.texts, other.texts, strict=True):
         if text.forms.meaning != another.forms.meaning:

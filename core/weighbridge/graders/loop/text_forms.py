@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from rapidfuzz import fuzz
 
-from weighbridge.graders.loop.work_budget import FOLDED_CHARACTERS, Effort
+from weighbridge.graders.loop.work_budget import FOLDED_CHARACTERS, WorkBudget
 
 COMPARED_CHARACTERS = 4_000  #: longer texts are the same or not, never nearly the same
 WORK_CHARACTERS = 200  #: from here on a text is a piece of work: an edit, a letter, a script
@@ -115,7 +115,7 @@ class Wording:
 
     __slots__ = ("forms", "text")
 
-    def __init__(self, text: str, effort: Effort) -> None:
+    def __init__(self, text: str, effort: WorkBudget) -> None:
         self.text = text
         self.forms = _forms_of(text)
         effort.describe(text, is_by_word=self.forms.sort in _BY_WORD)
@@ -153,7 +153,7 @@ def stems_of(folded: str) -> list[str]:
     return _WORD.findall(_ENDING.sub("", folded))
 
 
-def ratio(one: str, other: str, effort: Effort) -> float:
+def ratio(one: str, other: str, effort: WorkBudget) -> float:
     """Return how alike two texts are, character by character, from 0 to 1; of long ones their beginnings."""
     if one == other:
         return 1.0

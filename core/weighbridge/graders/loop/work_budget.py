@@ -37,7 +37,7 @@ class Limits:
         return self.max_repeats + 1 if period == 1 else period * self.least_rounds
 
 
-class Effort:
+class WorkBudget:
     """The work that goes into telling what is alike: bounded, so that no trace takes long.
 
     A unit is about a microsecond. It is counted, not measured, so that a trace comes to the same on any machine. When all

@@ -10,10 +10,10 @@ from starlette.concurrency import run_in_threadpool
 
 from weighbridge.errors import WeighbridgeError
 from weighbridge_producer.service.auth import ReadBatch, Reader
-from weighbridge_producer.service.held_stream import HeldStream
 from weighbridge_producer.service.live_batches import Snapshot, problem_event, server_sent
 from weighbridge_producer.service.problems import problem_of
 from weighbridge_producer.service.service import Served
+from weighbridge_producer.service.slot_stream import HeldStream
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator

@@ -8,7 +8,7 @@ from anyio import to_thread
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from weighbridge.store.connection import plain_errors
+from weighbridge.store.connection import translate_errors
 from weighbridge_producer.service.auth import Reader
 from weighbridge_producer.service.metrics import CONTENT_TYPE
 from weighbridge_producer.service.service import Served, Service
@@ -36,7 +36,7 @@ async def readyz(service: Served) -> dict[str, str]:
 
 
 def _ping(service: Service) -> None:
-    with plain_errors():
+    with translate_errors():
         service.client.store.redis.ping()
 
 

@@ -16,11 +16,11 @@ from weighbridge.jobs.model import NAME_LIMIT
 from weighbridge.jobs.outcome import JobStatus
 from weighbridge.store.result_filter import TEXT_LIMIT, ResultFilter
 from weighbridge_producer.service.auth import LargeRead, ReadBatch, Reader, search_turn
-from weighbridge_producer.service.held_stream import HeldStream
 from weighbridge_producer.service.problems import ProblemError
 from weighbridge_producer.service.result_stream import ResultStream
 from weighbridge_producer.service.schemas import CaseResultsShape, ResultPageShape
 from weighbridge_producer.service.service import Served
+from weighbridge_producer.service.slot_stream import HeldStream
 
 if TYPE_CHECKING:
     from weighbridge.store.result_filter import ResultPage

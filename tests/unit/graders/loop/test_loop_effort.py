@@ -10,9 +10,9 @@ import rapidfuzz
 
 from weighbridge.graders.loop import LoopGrader, similarity, text_forms
 from weighbridge.graders.loop.actions import history_of
-from weighbridge.graders.loop.call_kinds import only_looks, tries_out
+from weighbridge.graders.loop.call_kinds import is_read_only, is_trial
 from weighbridge.graders.loop.identity import Identities
-from weighbridge.graders.loop.work_budget import EFFORT_LIMIT, STEPS_LIMIT, Effort
+from weighbridge.graders.loop.work_budget import EFFORT_LIMIT, STEPS_LIMIT, WorkBudget
 from weighbridge.traces import Step, Trace
 
 GRADER = LoopGrader()
@@ -102,7 +102,7 @@ HOSTILE = {
 
 def work_on(steps):
     """Return the units of work that telling calls apart takes."""
-    effort = Effort()
+    effort = WorkBudget()
     history = history_of(steps, frozenset(["tool"]), frozenset(["llm"]), effort)
     Identities(0.9, effort, compare_results=True).number(history)
     return effort.spent
@@ -184,14 +184,14 @@ def test_the_nature_of_a_call_is_told_by_the_beginning_of_its_name():
         calls([("get_status_" + "aA" * 500_000, {"q": 1}, "x")]),
         frozenset(["tool"]),
         frozenset(["llm"]),
-        Effort(),
+        WorkBudget(),
     ).calls
-    assert only_looks(call)
-    assert tries_out(call)
+    assert is_read_only(call)
+    assert is_trial(call)
 
 
 def test_a_run_of_dots_before_a_letter_is_read_in_one_pass():
     """In the square of its length it would not end before the time limit of a test."""
     dots = "." * 300_000 + "x"
     assert text_forms._BETWEEN.split(dots) == [dots]
-    assert text_forms.Wording("." * 3_900 + "x", Effort()).forms.plain == "x"
+    assert text_forms.Wording("." * 3_900 + "x", WorkBudget()).forms.plain == "x"

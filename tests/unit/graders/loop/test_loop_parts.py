@@ -7,8 +7,8 @@ import random
 import pytest
 
 from weighbridge.graders.loop.arguments import Arguments
-from weighbridge.graders.loop.cycles import Crowding, Stretch, crowded, repeats
-from weighbridge.graders.loop.idle import common_folder, essential
+from weighbridge.graders.loop.cycles import NoveltyLimits, Span, low_novelty, repeats
+from weighbridge.graders.loop.essential_arguments import common_folder, normalized
 from weighbridge.graders.loop.masking import beginning_of
 from weighbridge.graders.loop.results import Outcome
 from weighbridge.graders.loop.text_forms import lists_items
@@ -23,7 +23,7 @@ def repeats_by_definition(row, period):
         while end < len(row) and row[end] == row[end - period]:
             end += 1
         if end > start + period:
-            found.append(Stretch(start, end))
+            found.append(Span(start, end))
             start = end - period + 1
         else:
             start += 1
@@ -39,9 +39,9 @@ def crowded_by_definition(row, limits):
             continue
         start = end - limits.window
         if found and start <= found[-1].end:
-            found[-1] = Stretch(found[-1].start, end)
+            found[-1] = Span(found[-1].start, end)
         else:
-            found.append(Stretch(start, end))
+            found.append(Span(start, end))
     return found
 
 
@@ -58,10 +58,10 @@ def test_crowded_stretches_are_those_of_the_definition():
     for _ in range(2_000):
         row = [rng.randrange(-1, rng.choice((3, 5, 9))) for _ in range(rng.randint(0, 40))]
         row = [number if number >= 0 else -place - 1 for place, number in enumerate(row)]
-        limits = Crowding(
+        limits = NoveltyLimits(
             rng.randint(2, 10), rng.randint(1, 10), rng.randint(1, 4), rng.randint(1, 8)
         )
-        assert crowded(row, limits) == crowded_by_definition(row, limits)
+        assert low_novelty(row, limits) == crowded_by_definition(row, limits)
 
 
 FAILED = [
@@ -228,21 +228,21 @@ TELLING = [
 
 @pytest.mark.parametrize("more", IDLE)
 def test_what_tells_one_request_from_another_is_left_out_of_arguments(more):
-    assert essential({"q": "x"} | more) == {"q": "x"}
+    assert normalized({"q": "x"} | more) == {"q": "x"}
     inner = {key: value for key, value in more.items() if key == "thought"}
-    assert essential({"body": {"n": 1} | more}) == {"body": {"n": 1} | inner}
+    assert normalized({"body": {"n": 1} | more}) == {"body": {"n": 1} | inner}
 
 
 @pytest.mark.parametrize("more", TELLING)
 def test_what_may_be_meant_stays_in_arguments(more):
-    assert essential({"q": "x"} | more) == {"q": "x"} | more
+    assert normalized({"q": "x"} | more) == {"q": "x"} | more
 
 
 def test_an_id_or_a_remark_that_is_all_there_is_stays_in_arguments():
     for given in ({"request_id": "r1"}, {"thought": "so"}, "text", None, [1]):
-        assert essential(given) == given
-    assert essential({"thought": "so", "request_id": "r1"}) == {"thought": "so"}
-    assert essential({"nonce": "af91"}) == {}
+        assert normalized(given) == given
+    assert normalized({"thought": "so", "request_id": "r1"}) == {"thought": "so"}
+    assert normalized({"nonce": "af91"}) == {}
 
 
 @pytest.mark.parametrize(
@@ -253,8 +253,8 @@ def test_an_id_or_a_remark_that_is_all_there_is_stays_in_arguments():
     ],
 )
 def test_what_keeps_an_address_out_of_caches_is_left_out(one, other):
-    assert essential({"url": one}) == essential({"url": other})
-    assert essential({"url": "http://a.example/watch?v=1&t=120"})["url"].endswith("?v=1&t=120")
+    assert normalized({"url": one}) == normalized({"url": other})
+    assert normalized({"url": "http://a.example/watch?v=1&t=120"})["url"].endswith("?v=1&t=120")
 
 
 @pytest.mark.parametrize(
@@ -273,7 +273,7 @@ def test_what_keeps_an_address_out_of_caches_is_left_out(one, other):
     ],
 )
 def test_what_only_shows_the_output_of_a_command_is_left_out(command):
-    assert essential({"command": command}, folder="/work") == {"command": "make all"}
+    assert normalized({"command": command}, folder="/work") == {"command": "make all"}
 
 
 @pytest.mark.parametrize(
@@ -285,14 +285,14 @@ def test_what_only_shows_the_output_of_a_command_is_left_out(command):
     ],
 )
 def test_quotes_around_plain_words_and_the_spelling_of_a_path_change_no_command(command):
-    assert essential({"command": command}) == {"command": "grep -rn render src"}
+    assert normalized({"command": command}) == {"command": "grep -rn render src"}
 
 
 @pytest.mark.parametrize(
     "command", ["echo '$HOME'", "grep -rn 'a b' src", "ls *.py", "rm -r /", "cat ../src"]
 )
 def test_quotes_and_slashes_that_a_shell_heeds_stay(command):
-    assert essential({"command": command}) == {"command": command}
+    assert normalized({"command": command}) == {"command": command}
 
 
 @pytest.mark.parametrize(
@@ -303,7 +303,7 @@ def test_quotes_and_slashes_that_a_shell_heeds_stay(command):
     ],
 )
 def test_comments_are_left_out_of_code_and_queries(one, other):
-    assert essential(one) == essential(other)
+    assert normalized(one) == normalized(other)
 
 
 @pytest.mark.parametrize(
@@ -317,7 +317,7 @@ def test_comments_are_left_out_of_code_and_queries(one, other):
     ],
 )
 def test_what_only_looks_like_a_comment_stays(given):
-    assert essential(given) == given
+    assert normalized(given) == given
 
 
 def test_a_folder_is_left_out_only_where_all_commands_go_to_it():
@@ -327,8 +327,8 @@ def test_a_folder_is_left_out_only_where_all_commands_go_to_it():
     ]
     assert common_folder(steps[:2]) == "a"
     assert common_folder(steps) == common_folder([]) == ""
-    assert essential({"cmd": "cd a && make"}) == {"cmd": "cd a && make"}
-    assert essential({"command": "2>&1"}) == {"command": "2>&1"}
+    assert normalized({"cmd": "cd a && make"}) == {"cmd": "cd a && make"}
+    assert normalized({"command": "2>&1"}) == {"command": "2>&1"}
 
 
 def test_an_echo_of_what_was_asked_is_left_out_of_a_short_result():

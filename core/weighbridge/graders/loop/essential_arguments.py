@@ -89,7 +89,7 @@ _SQL = linear(
 )
 
 
-def essential(arguments: Any, tool: str = "", folder: str = "") -> Any:
+def normalized(arguments: Any, tool: str = "", folder: str = "") -> Any:
     """Return arguments without what is idle for the tool of that name; the folder is one that `common_folder` tells."""
     if type(arguments) is not dict:
         return arguments

@@ -10,11 +10,11 @@ from weighbridge_worker.blame import activity_of
 
 if TYPE_CHECKING:
     from weighbridge.jobs.model import ErrorCode
-    from weighbridge_worker.scoreboard import Sighting
+    from weighbridge_worker.scoreboard import SlotSnapshot
 
 
 @dataclass(slots=True)
-class Watched:
+class ChildRecord:
     """A child as it was seen last; times are those of `time.monotonic`."""
 
     sequence: int
@@ -29,7 +29,7 @@ class Watched:
     excuse: str = ""  #: why its end is no job's doing
     reported: str = ""  #: how it ended
 
-    def follow(self, seen: Sighting, now: float) -> None:
+    def follow(self, seen: SlotSnapshot, now: float) -> None:
         """Take note of what has changed since the last look."""
         if seen.sequence != self.sequence:
             self.sequence, self.moved_at = seen.sequence, now
@@ -44,7 +44,7 @@ class Watched:
         if seen.line is not None:
             self.graded_at = self.graded_at or now
 
-    def excuse_at_hard_limit(self, seen: Sighting, graded_limit_seconds: float) -> str:
+    def excuse_at_hard_limit(self, seen: SlotSnapshot, graded_limit_seconds: float) -> str:
         """Return why Celery's hard limit is no job's doing; empty if it is.
 
         Celery counts from the message on, so the time may have gone by while the child waited for the server.

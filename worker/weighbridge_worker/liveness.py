@@ -10,7 +10,7 @@ _GAP_SECONDS = (
 )
 
 
-class Living:
+class Liveness:
     """Remembers from look to look which workers were heard."""
 
     def __init__(self, gap_seconds: float = _GAP_SECONDS) -> None:

@@ -49,7 +49,7 @@ _OMITTED = re.compile(
 )
 
 
-def says_failed(text: str) -> bool:
+def looks_failed(text: str) -> bool:
     """Whether a result says that the call failed."""
     return _FAILURE.search(text[:_HEAD_CHARACTERS]) is not None
 

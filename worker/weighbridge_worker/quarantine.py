@@ -1,4 +1,4 @@
-"""What follows when a worker child dies at a chunk: the job it was at is set apart, and condemned at the limit."""
+"""What follows when a worker child dies at a chunk: the job it was at is set apart, and quarantined at the limit."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from weighbridge.errors import BatchError, Fault
 from weighbridge.grading.line_grader import WHOLE_LINE
 from weighbridge.jobs.chunk import ChunkId
 from weighbridge.jobs.model import ErrorCode
-from weighbridge.store import Charge
+from weighbridge.store import FailureCount
 from weighbridge.text import pluralize
 
 if TYPE_CHECKING:
     from weighbridge.jobs.chunk import Chunk
     from weighbridge.store import Store
-    from weighbridge_worker.scoreboard import Work
+    from weighbridge_worker.scoreboard import Assignment
 
 _log = logging.getLogger("weighbridge.worker")
 
@@ -26,7 +26,7 @@ _log = logging.getLogger("weighbridge.worker")
 class Death:
     """A child's end, as its parent saw it."""
 
-    work: Work
+    work: Assignment
     line: int | None  #: the index of the line it was at; None when it was between jobs
     job: int  #: which of the line's jobs, or WHOLE_LINE
     cause: ErrorCode  #: WORKER_KILLED, TIMEOUT, OUT_OF_MEMORY or GRADER_CRASHED
@@ -48,9 +48,9 @@ class Death:
             self.cause, message, "grade this case on its own to see why; `retry` tries it again"
         )
 
-    def charge(self, job: int, limit: int) -> Charge:
+    def charge(self, job: int, limit: int) -> FailureCount:
         """Return what the death counts towards."""
-        return Charge(job, limit, self.fault(limit))
+        return FailureCount(job, limit, self.fault(limit))
 
 
 def handle(death: Death, store: Store, limit: int) -> bool:

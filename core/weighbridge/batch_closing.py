@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 CHUNKS_AT_ONCE = 16
 
 
-def close_open_chunks(store: Store, batch: str, ending: BatchStatus) -> bool:
+def finish_open_chunks(store: Store, batch: str, ending: BatchStatus) -> bool:
     """Record some open chunks of a closed batch as cancelled or expired; return whether there may be more.
 
     A chunk that a retry has opened gets its results of before the retry back. Any number of callers may close a

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 _GATE, _ROOM = 0, 1  #: bytes of the file that are locked
 
 
-class Exclusion:
+class ExclusiveLock:
     """A lock that many children share, or one has alone; the kernel lets go of a dead child's.
 
     Made by the parent before it forks: POSIX record locks belong to a process, whoever opened the file.

@@ -23,7 +23,7 @@ _IGNORED = (signal.SIGUSR1, signal.SIGINT)
 _REPORT_SECONDS = 0.05
 
 
-class Endings:
+class DeferredSignals:
     """Takes note of requests to end that come while a child is at a chunk."""
 
     def __init__(self) -> None:
@@ -53,15 +53,15 @@ class Endings:
         self._asked = True
 
 
-class HasEndings(Protocol):
+class DefersSignals(Protocol):
     """What works on chunks."""
 
     @property
-    def endings(self) -> Endings:
+    def endings(self) -> DeferredSignals:
         """The requests to end that it got."""
 
 
-S = TypeVar("S", bound=HasEndings)
+S = TypeVar("S", bound=DefersSignals)
 
 
 def deferring(work: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], R]:

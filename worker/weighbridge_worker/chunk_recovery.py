@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING
 
 from weighbridge.jobs.model import ErrorCode
 from weighbridge_worker.blame import excuse_for
-from weighbridge_worker.child_deaths import Death, handle
+from weighbridge_worker.quarantine import Death, handle
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from weighbridge.store import Store
     from weighbridge_worker.memory_watch import Overrun
-    from weighbridge_worker.scoreboard import Sighting, Work
+    from weighbridge_worker.scoreboard import Assignment, SlotSnapshot
 
 _log = logging.getLogger("weighbridge.worker")
 
 
-class Settling:
+class ChunkRecovery:
     """Settles chunks in one store."""
 
     def __init__(self, store: Store, wake: Callable[[], None], limit: int) -> None:
@@ -27,10 +27,10 @@ class Settling:
         self._wake = wake
         self._limit = limit
 
-    def settle(
+    def recover(
         self,
-        work: Work,
-        seen: Sighting,
+        work: Assignment,
+        seen: SlotSnapshot,
         how: str,
         *,
         overrun: Overrun | None,
@@ -62,7 +62,7 @@ class Settling:
         if handle(death, self._store, limit):
             self._wake()
 
-    def _give_back(self, work: Work, what: str, excuse: str) -> None:
+    def _give_back(self, work: Assignment, what: str, excuse: str) -> None:
         _log.info("%s, which counts against no job: %s", what, excuse)
         if self._store.release(work.batch, work.chunk, work.token):
             self._wake()
