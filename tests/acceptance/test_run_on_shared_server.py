@@ -110,7 +110,7 @@ def test_a_run_with_fewer_result_lines_than_jobs_is_no_success(
     store.close()
     _, said = run.communicate(timeout=120)
     assert run.returncode == 1
-    told = "RESULTS_INCOMPLETE: 60,000 result lines came for 60,001 jobs of batch"
+    told = f"RESULTS_INCOMPLETE: {MANY:,} result lines came for {MANY + 1:,} jobs of batch"
     assert told in " ".join(said.decode().split())
     assert not (cli.folder / "out.jsonl").exists()
     assert "what is done is kept in" in said.decode()

@@ -115,8 +115,13 @@ class Cli:
 
     def worker(self) -> psutil.Process | None:
         """Return the main process of the worker of the command that runs."""
-        workers = {p.pid: p for p in self.processes() if "weighbridge_worker" in p.cmdline()}
-        return next((p for p in workers.values() if p.ppid() not in workers), None)
+        ours = {process.pid: process for process in self.processes()}
+        workers = {
+            pid for pid, process in ours.items() if "weighbridge_worker" in process.cmdline()
+        }
+        # A child whose parent was killed lives a moment longer, and is nobody's worker any more.
+        starters = ours.keys() - workers
+        return next((ours[pid] for pid in workers if ours[pid].ppid() in starters), None)
 
     def await_silence(self, seconds: float = 2.0) -> None:
         """Make sure that soon nothing of any command lives."""
