@@ -24,6 +24,7 @@ from support.cases import (
     true_false_cases,
     write_cases,
 )
+from support.chunks import recorded
 from support.grading import grade_open_chunks
 from support.http import HttpServer
 from support.waiting import eventually
@@ -511,7 +512,9 @@ class TestLookingUp:
     def test_a_freed_case_is_none(self, lone_client: Client, own_server: EmbeddedServer) -> None:
         batch = lone_client.submit(true_false_cases(3))
         with RedisClient(own_server.url) as direct:
-            direct.batch(batch.id).free(list(map(str, direct.store.open_chunks(batch.id))))
+            [chunk] = direct.store.open_chunks(batch.id)
+            recorded(direct.store, batch.id, chunk)
+            direct.batch(batch.id).free([str(chunk)])
         assert batch.case("c2") is None
 
     @pytest.mark.parametrize(

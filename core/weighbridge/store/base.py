@@ -57,7 +57,7 @@ class StoreBase:
                     "release",
                 ),
                 *("set_aside", "record", "split", "count_failure", "held_chunks", "schedule_sweep"),
-                *("close", "pause", "reopen", "scan_log", "unindexed_duplicates", "delete"),
+                *("close", "pause", "reopen", "scan_log", "unindexed_duplicates", "delete", "free"),
             )
         }
 

@@ -158,11 +158,9 @@ class Producing(StoreBase):
         return Position(int(chunks), int(offset), int(lines), prefix, sealed == "1")
 
     def free(self, batch: str, chunks: Sequence[str]) -> None:
-        """Drop the results of chunks, and the lines of those that are whole; call it once they are written elsewhere."""
-        names = [f"{chunk} results" for chunk in chunks]
-        names += [f"{chunk.partition(':')[0]} lines" for chunk in chunks if ":" in chunk]
-        with translate_errors():
-            self.redis.hdel(key(batch, "chunks"), *names)
+        """Drop the results of recorded chunks, and the lines of those that are whole; call it once they are written elsewhere."""
+        if chunks:
+            self._run("free", batch, *chunks)
 
 
 def _closed(batch: str) -> BatchClosedError:

@@ -17,6 +17,7 @@ from support.chunks import (
 )
 from weighbridge.batch_closing import finish_open_chunks
 from weighbridge.jobs.model import BatchStatus
+from weighbridge.store.key_names import key
 
 if TYPE_CHECKING:
     from weighbridge.store import Store
@@ -50,6 +51,19 @@ def test_other_results_of_the_same_graders_are_counted_as_nondeterministic(
     assert store.state(batch).nondeterministic == 1
     assert store.state(batch).counts == counts
     assert list(store.results(batch, [str(chunk)])) == [results]
+
+
+def test_freeing_drops_what_is_recorded_and_keeps_the_lines_of_what_is_to_be_graded(
+    store: Store, batch: str
+) -> None:
+    # A server that came back with an older state has chunks open that were collected before.
+    done, again = filled(store, batch, [3, 2])
+    recorded(store, batch, done)
+    store.free(batch, [str(done), str(again)])
+    assert list(store.results(batch, [str(done)])) == [None]
+    assert not store.redis.hexists(key(batch, "chunks"), f"{done.number} lines")
+    assert recorded(store, batch, again) == "new"
+    assert store.state(batch).counts.passed == 5
 
 
 def test_results_that_come_after_the_cancellation_are_late(store: Store, batch: str) -> None:
