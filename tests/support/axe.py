@@ -17,11 +17,7 @@ _SERIOUS = {"serious", "critical"}
 #: The second run looks only for what a screen's size and colours decide.
 _SCREENS: tuple[tuple[ViewportSize, Literal["light", "dark"], dict[str, object]], ...] = (
     (DESK, "light", {}),
-    (
-        PHONE,
-        "dark",
-        {"runOnly": ["color-contrast", "scrollable-region-focusable"]},
-    ),
+    (PHONE, "dark", {"runOnly": ["color-contrast", "scrollable-region-focusable"]}),
 )
 
 

@@ -52,7 +52,6 @@ class ForkedProcess:
         self._process = _context.Process(
             target=_become,
             args=(main, list(arguments), dict(environment), folder, output, lifeline),
-            daemon=False,
         )
         self._process.start()
         assert self._process.pid

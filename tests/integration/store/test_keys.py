@@ -45,9 +45,8 @@ def well_used(store: Store, queue: str) -> str:
     store.set_aside(batch, str(chunks[3]), "w/3", queue, LANE)
     store.set_aside(batch, str(chunks[4]), "w/4", queue, "grader:nowhere@2")
     store.reopen(batch, chunks[0], 1, DAY)
-    store._run(
-        "find_duplicates", batch, b""
-    )  # puts one chunk's ids in the index, and leaves the others
+    # Puts one chunk's ids in the index, and leaves the others.
+    store._run("find_duplicates", batch, b"")
     return batch
 
 
