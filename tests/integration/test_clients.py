@@ -444,7 +444,27 @@ class TestFollowing:
                 rest = list(other.batch(batch.id).pages(pages[4].cursor))
                 assert [page.lines for page in rest] == [page.lines for page in pages[5:]]
 
-    @pytest.mark.parametrize("cursor", ["nonsense", "0/1-1/0", "0/x/y", "3/1-1/0"])
+    def test_collecting_and_searching_take_the_cursors_of_each_other(self, client: Client) -> None:
+        batch = client.submit(true_false_cases(4 * CHUNK))
+        batch.wait(30)
+        lines = b"".join(page.lines for page in batch.pages()).splitlines(keepends=True)
+        for limit in (1, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK + 7):
+            found = batch.search(limit=limit)
+            rest = b"".join(page.lines for page in batch.pages(found.cursor))
+            assert rest == b"".join(lines[limit:])
+        got = 0
+        for page in batch.pages():
+            got += page.lines.count(b"\n")
+            rest = b"".join(line + b"\n" for line in batch.search(cursor=page.cursor, limit=1_000).lines)
+            assert rest == b"".join(lines[got:])
+
+    @pytest.mark.parametrize(
+        "cursor",
+        [
+            *("nonsense", "0.0.1-1.0_0-3.0123456789abcdef.end"),
+            *("0.0.1-1.0_0-3.0123456789abcdef.1", "3.0.1-1.0_0-3.0123456789abcdef.0"),
+        ],
+    )
     def test_a_cursor_of_another_place_is_refused(self, client: Client, cursor: str) -> None:
         batch = client.submit(true_false_cases(3))
         batch.wait(30)

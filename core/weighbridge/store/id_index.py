@@ -10,9 +10,9 @@ from weighbridge.errors import ServerError
 from weighbridge.jobs.chunk import UNREADABLE, Chunk, decompressed_lines
 from weighbridge.store.base import StoreBase
 from weighbridge.store.connection import translate_errors
+from weighbridge.store.cursor import ResultsVersion
 from weighbridge.store.key_names import key, text
 from weighbridge.store.records import LogEntry, ScanResult
-from weighbridge.store.result_filter import ResultsVersion
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence

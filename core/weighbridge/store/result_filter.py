@@ -1,21 +1,16 @@
-"""Result lines asked for by what they hold: the filter, the page, and the place after it."""
+"""Which result lines a search wants, and the page of them that it finds."""
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, fields
 
-from weighbridge.errors import InvalidFilterError, StaleCursorError
+from weighbridge.errors import InvalidFilterError
 from weighbridge.graders.base import Verdict
 from weighbridge.jobs.model import NAME_LIMIT
 from weighbridge.jobs.outcome import JobStatus
 
 PAGE_LIMIT = 5_000  #: results
 TEXT_LIMIT = 1_000  #: characters of what is searched for
-_PLACE = re.compile(
-    r"([0-9]{1,9})\.([0-9]{1,9})\.([0-9]{1,15}-[0-9]{1,15})"
-    r"\.([0-9]{1,9})([_~])([0-9]{1,12}-[0-9]{1,12}\.[0-9a-f]{16})(?:~([0-9]{1,9}))?\.([0-9]{1,12}|end)"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,46 +38,8 @@ class ResultPage:
     """Some result lines, and how to have those after them."""
 
     lines: list[bytes]  #: whole, without their newline, in the order in which they were recorded
-    cursor: str | None  #: the place after them; None when nothing more is there now
+    cursor: str | None  #: to read on after them; None when nothing more is there now
     complete: bool  #: False: time or room ended before the page was full; go on with the cursor
-
-
-@dataclass(frozen=True, slots=True)
-class ResultsVersion:
-    """How often a batch's results were taken back to be graded again: a place of another time may mislead."""
-
-    epoch: int = 0
-    reopened: int = 0  #: chunks
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A place in a batch's results."""
-
-    results_version: ResultsVersion
-    position: str  #: of the chunk's entry in the log
-    chunk: str
-    offset: int | None  #: of the next line in the chunk's results; None: the chunk is done
-
-    @classmethod
-    def parse(cls, text: str) -> Place:
-        """Read the form that `str` writes. Raises StaleCursorError."""
-        found = _PLACE.fullmatch(text)
-        if not found:
-            raise StaleCursorError(
-                f"{text[:80]!r} is no cursor", "use the one that the page before gave"
-            )
-        epoch, reopened, position, number, kind, lines, retry, offset = found.groups()
-        chunk = f"{number}{kind.replace('_', ':')}{lines}{f'@{retry}' if retry else ''}"
-        results_version = ResultsVersion(int(epoch), int(reopened))
-        return cls(results_version, position, chunk, None if offset == "end" else int(offset))
-
-    def __str__(self) -> str:
-        # Of characters that stand for themselves in a URL.
-        epoch, reopened = self.results_version.epoch, self.results_version.reopened
-        offset = "end" if self.offset is None else self.offset
-        chunk = self.chunk.replace(":", "_").replace("@", "~")
-        return f"{epoch}.{reopened}.{self.position}.{chunk}.{offset}"
 
 
 def check_limit(limit: int) -> None:

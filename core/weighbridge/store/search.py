@@ -12,7 +12,8 @@ from weighbridge.jobs.chunk import ChunkId
 from weighbridge.jobs.model import ErrorCode
 from weighbridge.settings import MIB
 from weighbridge.store import LogEntry
-from weighbridge.store.result_filter import Place, ResultFilter, ResultPage, check_limit
+from weighbridge.store.cursor import Cursor
+from weighbridge.store.result_filter import ResultFilter, ResultPage, check_limit
 from weighbridge.store.result_matcher import Matcher
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ class _PageBuilder:
 
     limit: int
     deadline: float
-    place: Place | None = None  #: after what was looked at
+    cursor: Cursor | None = None  #: after what was looked at
     lines: list[bytes] = field(default_factory=list)
     _size: int = 0
     _looks: int = 0
@@ -46,7 +47,7 @@ class _PageBuilder:
         self._size += len(line)
 
     def page(self) -> ResultPage:
-        return ResultPage(self.lines, str(self.place), len(self.lines) >= self.limit)
+        return ResultPage(self.lines, str(self.cursor), len(self.lines) >= self.limit)
 
 
 class Search:
@@ -65,39 +66,39 @@ class Search:
         self._most: dict[str, float] = {}  #: matches that chunks may hold
 
     def page(self, cursor: str | None, limit: int, budget_seconds: float) -> ResultPage:
-        """Return the matches after a place, up to `limit`, and as many as are found in time.
+        """Return the matches after a cursor, up to `limit`, and as many as are found in time.
 
         Raises StaleCursorError, InvalidFilterError for a limit that is none.
         """
         check_limit(limit)
         start = self._start(cursor) if cursor else None
         draft = _PageBuilder(limit, time.monotonic() + budget_seconds, start)
-        for place in self._places(start):
-            if place.offset is not None and not self._read(place, draft):
+        for at in self._stops(start):
+            if at.offset is not None and not self._read(at, draft):
                 return draft.page()
-            draft.place = replace(place, offset=None)
+            draft.cursor = replace(at, offset=None)
             if draft.is_late():
                 return draft.page()
         return ResultPage(draft.lines, None, complete=True)
 
-    def _start(self, cursor: str) -> Place:
-        place = Place.parse(cursor)
-        if place.results_version != self._results_version:
+    def _start(self, text: str) -> Cursor:
+        cursor = Cursor.parse(text)
+        if cursor.results_version != self._results_version:
             raise StaleCursorError(
                 f"batch {self._batch} was retried since", "look through its results from the start"
             )
-        if not self._store.log_has(self._batch, LogEntry(place.position, place.chunk)):
-            raise self._no_place()
-        return place
+        if not self._store.log_has(self._batch, LogEntry(cursor.position, cursor.chunk)):
+            raise self._lost()
+        return cursor
 
-    def _no_place(self) -> StaleCursorError:
+    def _lost(self) -> StaleCursorError:
         return StaleCursorError(
             f"batch {self._batch} has no such place in its results (any more)",
             "look through them from the start",
         )
 
-    def _places(self, start: Place | None) -> Iterator[Place]:
-        """Yield where chunks begin that may hold matches, and between them places that were passed."""
+    def _stops(self, start: Cursor | None) -> Iterator[Cursor]:
+        """Yield where chunks begin that may hold matches, and now and then the end of one that holds none."""
         if start and start.offset is not None:
             self._seen.add(start.chunk)
             yield start
@@ -105,10 +106,10 @@ class Search:
         while looked := self._look(looked.position if looked else after):
             for entry, record in looked.found:
                 if self._may_match(entry, record):
-                    yield Place(self._results_version, entry.position, entry.chunk or "", 0)
+                    yield Cursor(self._results_version, entry.position, entry.chunk or "", 0)
             if looked.passed and ChunkId.is_name(looked.passed.chunk or ""):
                 passed = looked.passed
-                yield Place(self._results_version, passed.position, passed.chunk or "", None)
+                yield Cursor(self._results_version, passed.position, passed.chunk or "")
 
     def _look(self, after: str) -> ScanResult | None:
         # Lines in conflict with the owner of an id may be anywhere.
@@ -119,7 +120,7 @@ class Search:
     def _may_match(self, entry: LogEntry, record: Mapping[str, Any]) -> bool:
         """Whether an entry's chunk may hold matches that were not seen yet."""
         chunk = entry.chunk or ""
-        # A chunk that was graded again has another place now.
+        # A chunk that was graded again has another entry now.
         if record.get("at", entry.position) != entry.position or not ChunkId.is_name(chunk):
             return False
         if chunk in self._seen:
@@ -128,12 +129,12 @@ class Search:
         self._most[chunk] = self._matcher.most_in(record)
         return self._most[chunk] > 0
 
-    def _read(self, place: Place, draft: _PageBuilder) -> bool:
+    def _read(self, start: Cursor, draft: _PageBuilder) -> bool:
         """Take the matches of a chunk; False when room or time ended first."""
         if draft.is_full():
             return False
-        most, found = inf if place.offset else self._most.get(place.chunk, inf), 0
-        matches = self._matches(place.chunk, place.offset or 0)
+        most, found = inf if start.offset else self._most.get(start.chunk, inf), 0
+        matches = self._matches(start.chunk, start.offset or 0)
         for looks, (line, end) in enumerate(matches, 1):
             if line is not None and draft.is_full():
                 return False
@@ -143,7 +144,7 @@ class Search:
             if found >= most:
                 return True
             if line is not None or not looks % _LOOKS_BETWEEN:
-                draft.place = replace(place, offset=end)
+                draft.cursor = replace(start, offset=end)
             if not looks % _LOOKS_BETWEEN and draft.is_late():
                 return False
         return True
@@ -154,10 +155,10 @@ class Search:
         for lines in self._store.result_lines(self._batch, chunk):
             at = first - begin
             if 0 < at <= len(lines) and lines[at - 1 : at] != b"\n":
-                raise self._no_place()
+                raise self._lost()
             if at < len(lines):
                 for line, end in self._matcher.matches(lines, max(at, 0)):
                     yield line, begin + end
             begin += len(lines)
         if 0 < begin < first:
-            raise self._no_place()
+            raise self._lost()

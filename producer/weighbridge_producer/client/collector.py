@@ -1,16 +1,16 @@
-"""Collecting: a batch's results as they come, from any place on, each once."""
+"""Collecting: a batch's results as they come, after any cursor, each once."""
 
 from __future__ import annotations
 
-import re
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from weighbridge.errors import ResultsFreedError, ServerUnavailableError, StaleCursorError
 from weighbridge.jobs.chunk import ChunkId
 from weighbridge.jobs.result import line_number_of
 from weighbridge.store import LogEntry
+from weighbridge.store.cursor import Cursor
 from weighbridge_producer.client.backend import Page
 from weighbridge_producer.client.intervals import IntervalSet
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from weighbridge.store import Store
 
-_CURSOR = re.compile(r"([0-9]{1,9})/((?:[0-9]{1,15}-[0-9]{1,15})?)/([0-9a-f:~.@-]{0,80})")
 _BLOBS_AT_ONCE = 2  #: few, because a chunk's results may be large
 _ENTRIES_AT_ONCE = 1_000  #: of the log, where results are not read
 _LAG_SECONDS, _LAG_PAUSE_SECONDS = (
@@ -27,27 +26,6 @@ _LAG_SECONDS, _LAG_PAUSE_SECONDS = (
     0.1,
 )  #: that a log may lack the end of its batch; between two looks
 _WAIT_SECONDS = 1.0  #: how long one blocking read lasts; news end it at once
-
-
-@dataclass(frozen=True, slots=True)
-class Cursor:
-    """A place in a batch's results: give it back to go on after it."""
-
-    epoch: int = 0
-    position: str = ""
-    chunk: str = ""
-
-    @classmethod
-    def parse(cls, text: str) -> Cursor:
-        """Read the form that `str` writes."""
-        found = _CURSOR.fullmatch(text)
-        if not found:
-            raise StaleCursorError(f"{text[:80]!r} is no cursor", "use the one that `results` gave")
-        epoch, position, chunk = found.groups()
-        return cls(int(epoch), position, chunk)
-
-    def __str__(self) -> str:
-        return f"{self.epoch}/{self.position}/{self.chunk}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,26 +53,27 @@ class Collector:
     ) -> None:
         self._store = store
         self._batch = batch
-        self._epoch = store.state(batch).epoch
+        self._results_version = store.results_version(batch)
         self._delivered = IntervalSet(delivered.intervals() if delivered else ())
         self._last: LogEntry | None = None
+        self._rest: ChunkPage | None = None  #: of the chunk inside which the cursor is
         self._lagging_since = 0.0
-        if cursor and cursor.position:
+        if cursor:
             self._go_to(cursor, may_be_lost=delivered is not None)
 
     def _go_to(self, cursor: Cursor, *, may_be_lost: bool) -> None:
-        if cursor.epoch != self._epoch:
+        inside = cursor.offset is not None
+        version, now = cursor.results_version, self._results_version
+        if version.epoch != now.epoch or (inside and version != now):
             raise self._retried()
         entry = LogEntry(cursor.position, cursor.chunk)
         if self._store.log_has(self._batch, entry):
             self._last = entry
+            self._rest = self._rest_of(cursor) if inside else None
             if not may_be_lost:
                 self._note_delivered_up_to(entry)
         elif not may_be_lost:
-            raise StaleCursorError(
-                f"batch {self._batch} has no such place in its results (any more)",
-                "collect them from the start",
-            )
+            raise self._lost()
 
     def _note_delivered_up_to(self, last: LogEntry) -> None:
         """Take note of the lines that whoever has this cursor got before it."""
@@ -111,6 +90,12 @@ class Collector:
             if _order(entries[-1].position) > _order(last.position):
                 return
             after = entries[-1].position
+
+    def _lost(self) -> StaleCursorError:
+        return StaleCursorError(
+            f"batch {self._batch} has no such place in its results (any more)",
+            "collect them from the start",
+        )
 
     def _retried(self) -> StaleCursorError:
         return StaleCursorError(
@@ -131,6 +116,9 @@ class Collector:
 
         Raises StaleCursorError when the batch is retried meanwhile, ResultsFreedError when somebody frees results.
         """
+        if self._rest:
+            yield self._rest
+            self._rest = None
         wait = 0.0
         while not should_stop():
             after = self._last.position if self._last else ""
@@ -153,6 +141,17 @@ class Collector:
             if ended:
                 self._wait_for_the_end()
             self._check_log()
+
+    def _rest_of(self, cursor: Cursor) -> ChunkPage:
+        """Return the lines of the chunk inside which a cursor is that come after it."""
+        offset = cursor.offset or 0
+        (blob,) = self._store.results(self._batch, [cursor.chunk])
+        if blob is None:
+            raise self._freed(cursor.chunk)
+        if offset > len(blob) or (offset and blob[offset - 1 : offset] != b"\n"):
+            raise self._lost()
+        after, lines = str(replace(cursor, offset=None)), lines_of(cursor.chunk)
+        return ChunkPage(blob[offset:], after, cursor.chunk, *lines)
 
     @property
     def _at_end(self) -> bool:
@@ -179,13 +178,13 @@ class Collector:
 
     def _has_ended(self) -> bool:
         state = self._store.state(self._batch)
-        if state.epoch != self._epoch:
+        if state.epoch != self._results_version.epoch:
             raise self._retried()
         return state.status.final
 
     def _are_next(self, entries: Sequence[LogEntry]) -> bool:
         """Whether entries follow upon the last one, and no older log that the server came back with is in between."""
-        if any(entry.epoch > self._epoch for entry in entries):
+        if any(entry.epoch > self._results_version.epoch for entry in entries):
             raise self._retried()
         return self._last is None or entries[0].after == self._last.position
 
@@ -199,7 +198,7 @@ class Collector:
             elif entry.chunk:
                 start, end = lines_of(entry.chunk)
                 lines = without_repeats(blob, start, end, self._delivered)
-                after = str(Cursor(self._epoch, entry.position, entry.chunk))
+                after = str(Cursor(self._results_version, entry.position, entry.chunk))
                 yield ChunkPage(lines, after, entry.chunk, start, end)
 
     def _check_not_freed(self, entries: list[LogEntry]) -> None:
@@ -209,10 +208,13 @@ class Collector:
             if entry.chunk and not self._delivered.covers(*lines_of(entry.chunk))
         ]
         if freed := self._store.freed(self._batch, wanted):
-            raise ResultsFreedError(
-                f"the results of chunk {freed[0]} of batch {self._batch} are freed",
-                "look into the output of the run that has collected them, or grade the input again",
-            )
+            raise self._freed(freed[0])
+
+    def _freed(self, chunk: str) -> ResultsFreedError:
+        return ResultsFreedError(
+            f"the results of chunk {chunk} of batch {self._batch} are freed",
+            "look into the output of the run that has collected them, or grade the input again",
+        )
 
     def _check_log(self) -> None:
         """Start over, leaving out what was delivered, when a server came back with an older log."""

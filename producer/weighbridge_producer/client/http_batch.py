@@ -21,9 +21,10 @@ from weighbridge.errors import (
 from weighbridge.jobs.model import BatchState
 from weighbridge.jobs.outcome import GraderSummary
 from weighbridge.store import BatchOptions
+from weighbridge.store.cursor import Cursor
 from weighbridge.store.result_filter import ResultFilter, ResultPage, check_limit
 from weighbridge_producer.client.backend import ANYTHING, BackendBatch, Page
-from weighbridge_producer.client.collector import Cursor, lines_of, without_repeats
+from weighbridge_producer.client.collector import lines_of, without_repeats
 from weighbridge_producer.client.http_session import RetryableError, decoded, in_path
 from weighbridge_producer.client.intervals import IntervalSet
 from weighbridge_producer.input.annotated_lines import RECORD_SEPARATOR

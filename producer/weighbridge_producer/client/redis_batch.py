@@ -16,10 +16,11 @@ from weighbridge.jobs.model import RETRYABLE, BatchState, BatchStatus, ErrorCode
 from weighbridge.jobs.outcome import GraderSummary, Outcome
 from weighbridge.jobs.result import ResultRow
 from weighbridge.store.audit import Action, AuditLog, Entry, command_line_actor
+from weighbridge.store.cursor import Cursor
 from weighbridge.store.result_filter import ResultFilter, ResultPage
 from weighbridge.store.search import Search
 from weighbridge_producer.client.backend import ANYTHING, BackendBatch
-from weighbridge_producer.client.collector import ChunkPage, Collector, Cursor
+from weighbridge_producer.client.collector import ChunkPage, Collector
 from weighbridge_producer.submit.feeder import Digester, Feeder
 
 if TYPE_CHECKING:

@@ -32,7 +32,7 @@ _LOOK_SECONDS = 0.2  #: for one look at what matches; then others have a turn
 
 
 class ResultStream:
-    """The results of a batch that match a filter, from a place on."""
+    """The results of a batch that match a filter, after a cursor or all of them."""
 
     def __init__(
         self,
@@ -45,10 +45,10 @@ class ResultStream:
         follow: bool,
         marked: bool = False,
     ) -> None:
-        """Begin at a place; a `marked` stream tells the place after each chunk, and takes one that it told.
+        """Begin after a cursor; a `marked` stream has no filter, and gives a cursor after each chunk.
 
-        The place is a line of its own, JSON after a RECORD_SEPARATOR, or null to show that the stream lives. `scope` is
-        that of the request, whose turns the stream takes.
+        It is a line of its own, JSON after a RECORD_SEPARATOR, or null to show that the stream lives. `scope` is that of
+        the request, whose turns the stream takes.
         """
         self._service = service
         self._store = service.client.store
@@ -59,7 +59,7 @@ class ResultStream:
         self._cursor = cursor
         self._follow = follow
         self._marked = marked
-        self._takes_all = marked or (not cursor and wanted == ResultFilter())
+        self._takes_all = wanted == ResultFilter()
 
     async def begin(self) -> None:
         """Raise what is wrong with the batch or the cursor, while there is no answer yet."""
@@ -67,9 +67,9 @@ class ResultStream:
             partial(self._store.results_version, self._batch.id)
         )
         if self._cursor:
-            await self._in_thread(self._look if not self._marked else self._check_place)
+            await self._in_thread(self._check_cursor if self._takes_all else self._look)
 
-    def _check_place(self) -> None:
+    def _check_cursor(self) -> None:
         self._batch.pages(self._cursor, follow=False)
 
     async def blobs(self) -> AsyncGenerator[bytes]:

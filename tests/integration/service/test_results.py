@@ -125,9 +125,10 @@ class TestPages:
             ("follow=true", 422, "INVALID_REQUEST"),
             ("cursor=nonsense", 410, "STALE_CURSOR"),
             ("cursor=0/1-1/0", 410, "STALE_CURSOR"),
-            ("cursor=0.0.1-1.0.end", 410, "STALE_CURSOR"),
-            ("cursor=9.0.1-1.0.end", 410, "STALE_CURSOR"),
-            ("format=ndjson&cursor=0.0.1-1.0.end", 410, "STALE_CURSOR"),
+            ("cursor=0.0.1-1.0_0-3.0123456789abcdef.end", 410, "STALE_CURSOR"),
+            ("cursor=9.0.1-1.0_0-3.0123456789abcdef.end", 410, "STALE_CURSOR"),
+            ("format=ndjson&cursor=0.0.1-1.0_0-3.0123456789abcdef.end", 410, "STALE_CURSOR"),
+            ("format=ndjson&verdict=fail&cursor=0.0.1-1.0_0-3.0123456789abcdef.7", 410, "STALE_CURSOR"),
             ("format=ndjson&cursor=%00%ff", 410, "STALE_CURSOR"),
         ],
     )

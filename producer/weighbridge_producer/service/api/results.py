@@ -45,7 +45,7 @@ class ResultQuery(BaseModel, extra="forbid"):
         "", max_length=TEXT_LIMIT, description="anywhere in the result, whatever its case"
     )
     custom_id: str = Field("", max_length=NAME_LIMIT)
-    cursor: str | None = Field(None, description="`next_cursor` of the page before")
+    cursor: str | None = Field(None, description="`next_cursor` of the page before, or any other cursor of the batch")
     limit: int = Field(50, ge=1, le=PAGE_LIMIT, description="of a page; a stream has no limit")
     format: Literal["json", "ndjson"] | None = Field(
         None, description=f"`ndjson` is as `Accept: {NDJSON}`: all that match, a line each"
@@ -53,8 +53,8 @@ class ResultQuery(BaseModel, extra="forbid"):
     follow: bool = Field(False, description="a stream goes on until the batch has ended")
     marked: bool = Field(
         False,
-        description="a stream of everything tells places: a line of the byte 0x1E and a JSON string, a `cursor` for"
-        " such a stream to begin after the lines before it, or null to show that it lives",
+        description="a stream of everything gives cursors: a line of the byte 0x1E and a JSON string, the `cursor` that"
+        " continues after the lines before it, or null to show that the stream lives",
     )
 
     def wanted(self) -> ResultFilter:
