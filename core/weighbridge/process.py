@@ -88,12 +88,12 @@ class GuardedProcess:
             return self._process.wait(seconds)
         return None
 
-    def end(self, patience_seconds: float) -> None:
+    def end(self, timeout_seconds: float) -> None:
         """Ask the program to end, and kill it when it does not; a second call does nothing."""
         if not self.owned or self._ended:
             return
         self._process.terminate()
-        if self.wait(patience_seconds) is None:
+        if self.wait(timeout_seconds) is None:
             self._process.kill()
             self._process.wait()
         self._release()

@@ -75,7 +75,7 @@ class Settings(BaseModel):
     sweep_seconds: PositiveFloat = 1.0
     #: How long jobs wait for a worker with their grader after the last one has gone; then they are errored with
     #: UNKNOWN_GRADER or SCHEMA_VERSION.
-    capability_patience_seconds: PositiveFloat = 60.0
+    capability_timeout_seconds: PositiveFloat = 60.0
     #: How often a worker child may die at a job before the job is errored.
     observed_deaths_limit: Positive = 3
     #: The memory, resident or swapped out, that a worker child may hold beyond what it had at its start; a job that
@@ -93,7 +93,7 @@ class Settings(BaseModel):
     #: The share of the server's `maxmemory` at which a producer pauses.
     memory_high_water: Annotated[float, Gt(0)] = 0.7
     #: How long a producer waits for room on the server before it stops; the batch can be resumed.
-    full_server_patience_seconds: PositiveFloat = 300.0
+    full_server_timeout_seconds: PositiveFloat = 300.0
     #: How long `submit` waits for the server to confirm that a sealed batch is on its disk, and again for its
     #: replicas. At most 7, because connections that may not wait for long end after 8.
     confirm_seconds: Annotated[float, Gt(0), Le(7)] = 5.0

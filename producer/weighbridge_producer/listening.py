@@ -35,7 +35,7 @@ def listen(host: str, port: int) -> Iterator[Listener]:
         reason = getattr(error, "strerror", None) or "it is no address"
         raise AddressError(
             f"{host[:80]}, port {port}, cannot be listened on: {reason}",
-            "is another program there? --port and --host choose another place",
+            "is another program there? --port and --host choose another address",
         ) from None
     with bound:
         name, number = bound.getsockname()[:2]

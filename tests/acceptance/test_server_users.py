@@ -95,10 +95,10 @@ def test_every_part_does_its_work_under_its_own_user(
     users: Users, start_worker: StartWorker
 ) -> None:
     worker = start_worker(users.url("worker"), job_deadline_seconds=1)
-    with RedisClient(users.url("producer"), patient=False) as producer:
+    with RedisClient(users.url("producer"), retry=False) as producer:
         submit_collect_and_delete(producer)
         pause_retry_and_cancel(producer)
-    with RedisClient(users.url("operator"), patient=False) as operator:
+    with RedisClient(users.url("operator"), retry=False) as operator:
         token = operate(operator)
         serve(users.url("service"), token)
         operator.drain(worker.await_heartbeat().name)

@@ -42,7 +42,7 @@ PAGES = {
     "outputs": ("/batches/{mixed}/result?custom_id=triage-003&label=exact", "pre"),
     "error": ("/batches/{mixed}/result?custom_id=lang-004", ".problem"),
     "step": ("/batches/{traces}/step?custom_id=shop-chatty-8&step=4", "pre"),
-    "nothing": ("/batches/{traces}/result?custom_id=nobody", "#trouble"),
+    "nothing": ("/batches/{traces}/result?custom_id=nobody", "#problem"),
 }
 
 

@@ -121,7 +121,7 @@ def test_a_look_says_as_much_of_a_bad_configuration_until_it_is_right(
     field.fill("many")
     watch.expected_statuses = {422}
     page.get_by_role("button", name="Look at the first cases").click()
-    expect(page.locator("#trouble")).to_be_focused()
+    expect(page.locator("#problem")).to_be_focused()
     expect(page.get_by_role("alert")).to_be_in_viewport()
     expect(field).to_have_attribute("aria-invalid", "true")
     field.fill("7")
@@ -141,7 +141,7 @@ def test_cases_that_nobody_would_judge_are_not_submitted(page: Page, watch: Watc
     expect(preview(page)).to_contain_text("10 cases")
     watch.expected_statuses = {422}
     page.get_by_role("button", name="Submit the batch").click()
-    expect(page.locator("#trouble")).to_be_focused()
+    expect(page.locator("#problem")).to_be_focused()
     expect(page.get_by_role("alert")).to_contain_text("choose a grader")
     expect(page).to_have_url(re.compile("/new$"))
 

@@ -153,8 +153,8 @@ class Life:
 
     def _pause(self, why: str) -> None:
         """Wait a little before asking again."""
-        if time.monotonic() > self._began + self._around.patience_seconds:
-            raise TimeoutError(f"after {self._around.patience_seconds:g} s, {why}; {self._counts}")
+        if time.monotonic() > self._began + self._around.timeout_seconds:
+            raise TimeoutError(f"after {self._around.timeout_seconds:g} s, {why}; {self._counts}")
         time.sleep(_POLL_SECONDS)
 
     # Watching

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from faults.workload import Plan
 
-_PATIENCE_SECONDS = 300.0  #: how long a batch may take, faults and all
+_TIMEOUT_SECONDS = 300.0  #: how long a batch may take, faults and all
 _LEFTOVER_SECONDS = 15.0
 _WORKING_SECONDS = 60.0
 _KEEP_UP_SECONDS = 0.5
@@ -167,7 +167,7 @@ def main() -> int:
     parser.add_argument("--keep", action="store_true", help="keep logs and data of every process")
     told = parser.parse_args()
     folder = Path(tempfile.mkdtemp(prefix="wb-soak-"))
-    with World(folder, told.workers, _PATIENCE_SECONDS) as world:
+    with World(folder, told.workers, _TIMEOUT_SECONDS) as world:
         soak = Soak(world, told.seed, [] if told.none else told.only)
         report = soak.run(told.seconds, told.at_once, tuple(told.gap))
     report.write(told.report)

@@ -41,7 +41,7 @@ class Surroundings:
     cli: CliReader
     http: HttpReader
     redis_url: str
-    patience_seconds: float = 300.0
+    timeout_seconds: float = 300.0
     #: what result lines are turned into before they are judged, to show that the judgement finds it
     tamper: Callable[[list[bytes]], list[bytes]] = list
     #: set once a batch has a result

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from weighbridge.embedded.server import EmbeddedServer
 
 PLUG_IN = Lane.of([Need("sleeps", 1)])
-PATIENCE_SECONDS = 4
+TIMEOUT_SECONDS = 4
 FEW_A_CHUNK = Settings(chunk_limit_jobs=20)
 
 
@@ -98,9 +98,9 @@ def test_jobs_wait_out_a_deploy_of_the_only_worker_that_has_their_grader(
 def test_jobs_are_errored_once_no_worker_has_had_their_grader_for_the_stated_time(
     client: RedisClient, start_worker: StartWorker
 ) -> None:
-    capable = start_worker(client.url, 1, capability_patience_seconds=PATIENCE_SECONDS)
+    capable = start_worker(client.url, 1, capability_timeout_seconds=TIMEOUT_SECONDS)
     await_capability(client)
-    start_worker(client.url, 2, plug_ins=False, capability_patience_seconds=PATIENCE_SECONDS)
+    start_worker(client.url, 2, plug_ins=False, capability_timeout_seconds=TIMEOUT_SECONDS)
     capable.kill()
     gone_at = time.monotonic()
     batch = client.submit(mixed_cases(200, 20))
@@ -113,14 +113,14 @@ def test_jobs_are_errored_once_no_worker_has_had_their_grader_for_the_stated_tim
     errors = [row["error"] for name, row in results.items() if name.startswith("p")]
     assert {error["code"] for error in errors} == {"UNKNOWN_GRADER"}
     assert len(errors) == 20
-    assert waited > PATIENCE_SECONDS - 2  # it advertised up to a sweep before its death
+    assert waited > TIMEOUT_SECONDS - 2  # it advertised up to a sweep before its death
 
 
 @pytest.mark.slow
 def test_a_chunk_of_a_newer_release_waits_for_the_workers_of_that_release(
     client: RedisClient, start_worker: StartWorker
 ) -> None:
-    worker = start_worker(client.url, 1, capability_patience_seconds=PATIENCE_SECONDS)
+    worker = start_worker(client.url, 1, capability_timeout_seconds=TIMEOUT_SECONDS)
     client.fleet.advertise(
         client.settings.queue, {}, 2
     )  # a worker of that release was there a moment ago
@@ -154,7 +154,7 @@ def test_a_worker_of_another_queue_is_not_waited_for(
 ) -> None:
     start_worker(client.url, 1, queue="elsewhere")
     await_capability(client, "elsewhere")
-    start_worker(client.url, 1, plug_ins=False, capability_patience_seconds=PATIENCE_SECONDS)
+    start_worker(client.url, 1, plug_ins=False, capability_timeout_seconds=TIMEOUT_SECONDS)
     batch = client.submit(mixed_cases(40, 4))
     batch.wait(25)
     assert batch.status().counts.errored == 4

@@ -186,6 +186,7 @@ def test_a_batch_that_cannot_be_swept_is_named_once_and_keeps_no_other_waiting(
             client.store.redis.zadd(f"wb:{{fleet}}:{shared}", {b"evil": 1, b"\xff\xfe": 1})
         client.store.redis.set("wb:{evil}:meta", "x")
         worker = start_worker(own_server.url, 1, sweep_seconds=0.2)
+        eventually(lambda: "batch 'evil' cannot be swept" in worker.log, 20, "a sweep")
         for _ in range(3):
             sweeps_a_lost_batch(client)
     assert worker.log.count("batch 'evil' cannot be swept") == 1

@@ -42,7 +42,7 @@ class World:
     def __init__(self, folder: Path, workers: int = 2, lives_seconds: float = 300) -> None:
         self.folder = folder
         self._worker_count = workers
-        self._patience_seconds = lives_seconds
+        self._timeout_seconds = lives_seconds
         self._numbers = itertools.count()
         self._stack = ExitStack()
         self.incidents = Incidents()
@@ -68,7 +68,7 @@ class World:
             CliReader(cli, reading),
             HttpReader(self.service.url),
             reading,
-            self._patience_seconds,
+            self._timeout_seconds,
         )
         self.service.await_answer()
         return self

@@ -96,7 +96,7 @@ def test_an_address_that_nobody_answers_at_is_shown_without_its_password() -> No
 
     address = f"redis://someone:{SECRET}@127.0.0.1:{free_port()}/0"
     with pytest.raises(ServerUnavailableError) as raised:
-        Store(address, patient=False).batches()
+        Store(address, retry=False).batches()
     assert SECRET not in all_said(raised.value)
     publisher = Publisher(Settings(), address)
     publisher.app.conf.broker_connection_timeout = 1

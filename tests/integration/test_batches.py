@@ -25,8 +25,8 @@ from weighbridge.errors import (
     ChunkConflictError,
     NoSuchResultError,
     ServerFullError,
-    UnknownGraderError,
     StaleCursorError,
+    UnknownGraderError,
 )
 from weighbridge.jobs.model import BatchStatus
 from weighbridge.settings import MIB, Settings
@@ -185,7 +185,9 @@ class TestCursors:
             rest = list(batch.pages(str(page.cursor), follow=False))
             assert [p.lines for p in rest] == [p.lines for p in pages[at + 1 :]]
 
-    @pytest.mark.parametrize("cursor", ["nonsense", "0/1-1/0", "0.0.1-1.0_0-3.0123456789abcdef.end"])
+    @pytest.mark.parametrize(
+        "cursor", ["nonsense", "0/1-1/0", "0.0.1-1.0_0-3.0123456789abcdef.end"]
+    )
     def test_a_cursor_of_another_place_is_refused(
         self, client: RedisClient, worker: WorkerProcess, cursor: str
     ) -> None:
@@ -382,7 +384,7 @@ class TestServers:
     ) -> None:
         waits = threading.Event()
         with TcpServer(tmp_path_factory.mktemp("full"), maxmemory=str(8 * MIB)) as server:
-            settings = Settings(memory_high_water=5.0, full_server_patience_seconds=60)
+            settings = Settings(memory_high_water=5.0, full_server_timeout_seconds=60)
             with RedisClient(server.url, settings=settings) as client:
                 batch = client.open("cases", ())
                 fill(client)

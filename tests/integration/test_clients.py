@@ -455,7 +455,9 @@ class TestFollowing:
         got = 0
         for page in batch.pages():
             got += page.lines.count(b"\n")
-            rest = b"".join(line + b"\n" for line in batch.search(cursor=page.cursor, limit=1_000).lines)
+            rest = b"".join(
+                line + b"\n" for line in batch.search(cursor=page.cursor, limit=1_000).lines
+            )
             assert rest == b"".join(lines[got:])
 
     @pytest.mark.parametrize(

@@ -137,7 +137,7 @@ def _keys(node: TcpServer) -> list[bytes]:
 def test_a_cluster_is_as_full_as_its_fullest_master(cluster: Cluster) -> None:
     with cluster.nodes[1].client() as node:
         node.config_set("maxmemory", "100mb")
-        client = connect(address(cluster), patient=False)
+        client = connect(address(cluster), retry=False)
         assert is_cluster(client)
         try:
             used = node.info("memory")["used_memory"] / (100 << 20)
@@ -149,7 +149,7 @@ def test_a_cluster_is_as_full_as_its_fullest_master(cluster: Cluster) -> None:
 
 def test_a_full_node_is_reported_as_a_full_server(cluster: Cluster) -> None:
     with cluster.nodes[1].client() as node:
-        client = connect(address(cluster), patient=False)
+        client = connect(address(cluster), retry=False)
         node.config_set("maxmemory", "1")
         try:
             name = next(
@@ -181,7 +181,7 @@ def test_a_node_that_is_restarted_is_waited_for(tmp_path: Path) -> None:
 
 def test_a_cluster_that_is_away_is_an_unavailable_server() -> None:
     with pytest.raises(ServerUnavailableError, match="Redis Cluster"):
-        connect(f"redis+cluster://127.0.0.1:{free_port()}", patient=False)
+        connect(f"redis+cluster://127.0.0.1:{free_port()}", retry=False)
 
 
 def test_a_worker_on_a_cluster_without_a_broker_says_what_it_lacks(cluster: Cluster) -> None:

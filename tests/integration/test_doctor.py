@@ -33,7 +33,7 @@ def server_with(folder: Path, **options: str) -> Iterator[RedisClient]:
     """Run a server on which nothing is wrong but for these options, and yield a client of it."""
     with (
         TcpServer(folder, **(SOUND | options)) as server,
-        RedisClient(server.url, patient=False) as client,
+        RedisClient(server.url, retry=False) as client,
     ):
         yield client
 
@@ -133,7 +133,7 @@ class TestServer:
         assert findings[0].severity == "problem"
 
     def test_a_server_that_does_not_answer_is_a_finding(self) -> None:
-        with RedisClient(f"redis://127.0.0.1:{free_port()}/0", patient=False) as client:
+        with RedisClient(f"redis://127.0.0.1:{free_port()}/0", retry=False) as client:
             finding = only(client)
         assert (finding.severity, finding.subject) == ("problem", "server")
         assert finding.what.startswith("REDIS_UNAVAILABLE")
@@ -144,7 +144,7 @@ class TestServer:
         with server_with(tmp_path, appendonly="no") as client:
             broker = f"redis://127.0.0.1:{free_port()}/0"
             settings = client.settings.model_copy(update={"broker_url": SecretStr(broker)})
-            with RedisClient(client.url, settings=settings, patient=False) as other:
+            with RedisClient(client.url, settings=settings, retry=False) as other:
                 subjects = [finding.subject for finding in examine_safely(other)]
         assert subjects == ["persistence", "server"]
 

@@ -68,7 +68,7 @@ def is_completed(batch: Batch, count: int) -> None:
 def test_a_client_that_writes_to_a_demoted_primary_connects_again(
     pair: ReplicaPair, proxy: Proxy
 ) -> None:
-    client = connect(proxy.url, patient=False)
+    client = connect(proxy.url, retry=False)
     client.set("before", 1)
     fail_over(pair, proxy)
     client.set("after", 1)
@@ -81,7 +81,7 @@ def test_a_client_that_writes_to_a_demoted_primary_connects_again(
 def test_whatever_a_client_writes_by_reaches_the_new_primary(
     pair: ReplicaPair, proxy: Proxy, how: str
 ) -> None:
-    client = connect(proxy.url, patient=False)
+    client = connect(proxy.url, retry=False)
     script = client.register_script("return redis.call('SET', KEYS[1], 1)")
     script(keys=["before"])
     fail_over(pair, proxy)
@@ -121,7 +121,7 @@ def test_a_read_that_waits_for_news_goes_on_at_the_new_primary(
 def test_a_connection_that_breaks_is_opened_again(
     proxy: Proxy, how: Callable[[Proxy], None]
 ) -> None:
-    client = connect(proxy.url, patient=False)
+    client = connect(proxy.url, retry=False)
     client.set("before", 1)
     how(proxy)
     assert client.get("before") == b"1"

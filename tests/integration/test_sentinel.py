@@ -112,11 +112,11 @@ def test_servers_and_sentinels_may_have_passwords_of_their_own(tmp_path: Path) -
         Sentinels(tmp_path, pair, requirepass="other", auth_pass=PASSWORD) as sentinels,
     ):
         url = address(sentinels).replace("://", f"://:{PASSWORD}@")
-        client = connect(f"{url}?sentinel_password=other", patient=False)
+        client = connect(f"{url}?sentinel_password=other", retry=False)
         assert client.set("known", 1)
         client.close()
         with pytest.raises(ServerUnavailableError, match="AuthenticationError"), translate_errors():
-            connect(url, patient=False).ping()
+            connect(url, retry=False).ping()
 
 
 def test_sentinels_that_are_away_are_named_without_a_password() -> None:
@@ -125,5 +125,5 @@ def test_sentinels_that_are_away_are_named_without_a_password() -> None:
         pytest.raises(ServerUnavailableError, match="no sentinel names") as raised,
         translate_errors(),
     ):
-        connect(url, patient=False).ping()
+        connect(url, retry=False).ping()
     assert PASSWORD not in str(raised.value)

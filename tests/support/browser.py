@@ -28,7 +28,7 @@ HOW_TO_GET_ONE = (
 )
 PHONE = {"width": 390, "height": 844}
 DESK = {"width": 1280, "height": 900}
-_PATIENCE_MILLISECONDS = 15_000  #: on a machine that is busy with other tests
+_TIMEOUT_MILLISECONDS = 15_000  #: on a machine that is busy with other tests
 #: Makes an error on the console of what the content policy stops, and of a stranger's script that sets `pwned`.
 _LOOKOUT = """
 document.addEventListener('securitypolicyviolation', (event) => {
@@ -59,7 +59,7 @@ def chromium() -> Iterator[Browser]:
     """Start a Chromium; NoChromiumError."""
     from playwright.sync_api import expect, sync_playwright
 
-    expect.set_options(timeout=_PATIENCE_MILLISECONDS)
+    expect.set_options(timeout=_TIMEOUT_MILLISECONDS)
     with sync_playwright() as playwright:
         path = find_chromium(playwright)
         if path is None:
@@ -118,7 +118,7 @@ class Watch:
 def watched(browser: Browser, own: str, **options: Any) -> Iterator[tuple[BrowserContext, Watch]]:
     """Open a context for the pages of a service, and watch over them; `options` are Playwright's of a context."""
     context = browser.new_context(**({"base_url": own, "viewport": DESK} | options))
-    context.set_default_timeout(_PATIENCE_MILLISECONDS)
+    context.set_default_timeout(_TIMEOUT_MILLISECONDS)
     yield context, Watch(context, own)
     context.close()
 

@@ -45,7 +45,7 @@ class HttpServer:
         keys_required: bool = False,
         **settings: object,
     ) -> None:
-        client = RedisClient(redis_url, settings=Settings.model_validate(settings), patient=False)
+        client = RedisClient(redis_url, settings=Settings.model_validate(settings), retry=False)
         self.service = Service(client, keys_required=keys_required)
         self._socket = socket.create_server(("127.0.0.1", 0))
         self.port: int = self._socket.getsockname()[1]

@@ -94,7 +94,7 @@ def _health() -> int:
     from weighbridge.store import Store
     from weighbridge.store.worker_registry import WorkerRegistry
 
-    store = Store(read_settings().store_address or "redis://localhost:6379/0", patient=False)
+    store = Store(read_settings().store_address or "redis://localhost:6379/0", retry=False)
     here = [
         worker.name
         for worker in WorkerRegistry(store.redis).alive()

@@ -150,11 +150,9 @@ class Child:
     def _lane_for(self, missing: Sequence[Need]) -> str:
         """Return the lane of the workers that have what this one lacks; "" when there are none."""
         lane = Lane.of(missing)
-        patience = self.settings.capability_patience_seconds
+        timeout = self.settings.capability_timeout_seconds
         return (
-            str(lane)
-            if missing and self._fleet.has_had(self.settings.queue, lane, patience)
-            else ""
+            str(lane) if missing and self._fleet.has_had(self.settings.queue, lane, timeout) else ""
         )
 
     def _set_aside(self, claim: ClaimResult, lane: str) -> str:

@@ -65,7 +65,7 @@ class _Watched:
     """What is remembered of a child between two looks."""
 
     memory: HeldMemory
-    place: tuple[int, int] = (-1, -1)  #: chunk and line
+    at: tuple[int, int] = (-1, -1)  #: chunk and line
     sequence: int = 0  #: of the job it was at
     was_busy: bool = False  #: whether it had a chunk
     held_bytes: int = 0
@@ -120,13 +120,13 @@ class MemoryWatch:
             held = watched.memory.read() - slot.memory_at_start
         except OSError:
             return  # it has ended, and is buried elsewhere; or this system has no such figures
-        place, sequence = (slot.done[1], slot.line), slot.sequence
-        if place != watched.place:
+        at, sequence = (slot.done[1], slot.line), slot.sequence
+        if at != watched.at:
             # A line is read, then graded, and a chunk is entered before: what lies further back, other lines may have taken.
             steps = _STEPS_TO_A_LINE + (not watched.was_busy)
             watched.is_whole = sequence - watched.sequence <= steps
             watched.before_bytes = watched.held_bytes if watched.is_whole else held
-            watched.place = place
+            watched.at = at
         watched.sequence, watched.held_bytes, watched.was_busy = sequence, held, slot.busy
         if held > self._limit:
             self._judge(slot, watched)

@@ -49,7 +49,7 @@ class SlotSnapshot:
 
 
 class Slot:
-    """One child's place on the board; its writes cost nanoseconds, because there are some for every job."""
+    """One child's slot on the board; its writes cost nanoseconds, because there are some for every job."""
 
     def __init__(self, memory: memoryview, index: int) -> None:
         start = index * _SLOT_BYTES

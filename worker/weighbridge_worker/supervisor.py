@@ -42,7 +42,7 @@ _DEAF_SECONDS = 8.0
 _END_GRACE_SECONDS = 30.0
 _STALL_SECONDS = 2.0  #: between two looks, from which on this process may have been stopped
 _IDLE_SECONDS = 6.0  #: how long a worker that was asked to end may do nothing; it takes 3 s to end
-_ADVERTISED_IN_PATIENCE = (
+_ADVERTISED_IN_TIMEOUT = (
     6  #: times that a worker notes what it can grade, while jobs would wait for its like
 )
 _JOIN_SECONDS = 4.0  #: how long each thread has to end
@@ -68,7 +68,7 @@ class Supervisor:
         self._board = board
         self._cgroups = cgroups
         self._info = info
-        self._store = Store(url, patient=False)
+        self._store = Store(url, retry=False)
         self._fleet = WorkerRegistry(self._store.redis)
         self._publisher = Publisher(
             settings, url if not settings.broker_address else settings.broker_address
@@ -237,7 +237,7 @@ class Supervisor:
     def _advertise(self) -> None:
         if time.monotonic() >= self._advertise_at:
             self._fleet.advertise(self._info.queue, self._info.graders, self._info.schema_version)
-            pause = self._settings.capability_patience_seconds / _ADVERTISED_IN_PATIENCE
+            pause = self._settings.capability_timeout_seconds / _ADVERTISED_IN_TIMEOUT
             self._advertise_at = time.monotonic() + pause
 
     def _beat(self) -> None:
@@ -281,10 +281,10 @@ class Supervisor:
     def _end_if_stuck(self, seen: SlotSnapshot, watched: ChildRecord, now: float) -> None:
         # A job that holds the interpreter, in native code say, is deaf to the child's own deadline.
         deadline = self._settings.job_deadline_seconds
-        patience = deadline + min(deadline, _GRACE_SECONDS)
-        if seen.line is not None and now - watched.moved_at > patience and not watched.killed_for:
+        limit = deadline + min(deadline, _GRACE_SECONDS)
+        if seen.line is not None and now - watched.moved_at > limit and not watched.killed_for:
             activity = activity_of(seen.pid)
-            if is_starved(activity, watched.cpu_seconds, patience):
+            if is_starved(activity, watched.cpu_seconds, limit):
                 return
             _log.warning("killing child %d, stuck at %s", seen.pid, seen.work)
             watched.killed_for = ErrorCode.TIMEOUT

@@ -194,7 +194,7 @@ class Sweeper:
             for worker in workers
             if worker.queue == queue
         )
-        if able or self._fleet.has_had(queue, lane, self._settings.capability_patience_seconds):
+        if able or self._fleet.has_had(queue, lane, self._settings.capability_timeout_seconds):
             self._store.set_aside(batch, name, "", queue, info.lane, _LOOK_AGAIN_SECONDS)
             if able:
                 self._wake(queue, info.lane)

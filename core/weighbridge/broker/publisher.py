@@ -199,7 +199,7 @@ class Publisher:
     @cached_property
     def _redis(self) -> Any:
         # Celery would make a connection for each question.
-        return connect(self._url, patient=False)
+        return connect(self._url, retry=False)
 
     def close(self) -> None:
         """Drop the connections."""

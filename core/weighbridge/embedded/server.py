@@ -42,21 +42,19 @@ class EmbeddedServer:
         )
 
     @classmethod
-    def start(
-        cls, state_dir: Path, *, maxmemory_bytes: int, patience_seconds: float = 10.0
-    ) -> Self:
+    def start(cls, state_dir: Path, *, maxmemory_bytes: int, timeout_seconds: float = 10.0) -> Self:
         """Start a server on the data in `state_dir` and return it ready for commands.
 
-        A server that is loading its data is waited for. One that is silent for `patience_seconds`,
+        A server that is loading its data is waited for. One that is silent for `timeout_seconds`,
         that ends, or whose directory another server keeps that long raises ServerError.
         """
         binary = find_server()
         state_dir = state_dir.absolute()
         with _opened_log(state_dir) as log:
-            _claim(log, state_dir, patience_seconds)
+            _claim(log, state_dir, timeout_seconds)
             server = cls(binary, state_dir, maxmemory_bytes, log)
         try:
-            server._await_ready(patience_seconds)
+            server._await_ready(timeout_seconds)
         except BaseException:
             server._process.end(0)
             raise
@@ -89,14 +87,14 @@ class EmbeddedServer:
     def __exit__(self, *exception: object) -> None:
         self.stop()
 
-    def _await_ready(self, patience_seconds: float) -> None:
-        deadline = time.monotonic() + patience_seconds
+    def _await_ready(self, timeout_seconds: float) -> None:
+        deadline = time.monotonic() + timeout_seconds
         pause_seconds = 0.0005
         while not (reply := _ask(self.socket_path, b"PING")).startswith(b"+PONG"):
             if reply.startswith(b"-LOADING"):
-                deadline = time.monotonic() + patience_seconds
+                deadline = time.monotonic() + timeout_seconds
             if time.monotonic() > deadline:
-                raise self._failure(f"was not ready after {patience_seconds:g} s")
+                raise self._failure(f"was not ready after {timeout_seconds:g} s")
             if (status := self._process.wait(pause_seconds)) is not None:
                 raise self._failure(f"ended at its start with status {status}")
             pause_seconds = min(pause_seconds * 2, 0.005)
@@ -150,11 +148,11 @@ def _opened_log(state_dir: Path) -> BinaryIO:
         ) from error
 
 
-def _claim(log: BinaryIO, state_dir: Path, patience_seconds: float) -> None:
+def _claim(log: BinaryIO, state_dir: Path, timeout_seconds: float) -> None:
     """Lock the log; the server inherits the lock, and holds it as long as it lives."""
     import fcntl  # not on Windows, where find_server() has refused already
 
-    deadline = time.monotonic() + patience_seconds
+    deadline = time.monotonic() + timeout_seconds
     while True:
         try:
             return fcntl.flock(log, fcntl.LOCK_EX | fcntl.LOCK_NB)

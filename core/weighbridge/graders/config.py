@@ -92,7 +92,7 @@ class ConfigFault(NamedTuple):
 
 
 def config_faults(model: type[GraderConfig], config: object) -> list[ConfigFault]:
-    """Return what is wrong with a configuration, each fault with its place, as far as that is bearable."""
+    """Return what is wrong with a configuration, each fault with its path, as far as that is bearable."""
     try:
         model.model_validate(config)
     except ValidationError as invalid:
@@ -180,11 +180,9 @@ def _explain(error: ErrorDetails) -> str:
     return f"{path} must {rest}" + (f", not {_shown(error['input'])}" if subject == "Input" else "")
 
 
-def _path(places: tuple[int | str, ...]) -> str:
-    """Write a place in the configuration as `aliases.true[0]`."""
-    return "".join(
-        f"[{place}]" if isinstance(place, int) else f".{place}" for place in places
-    ).lstrip(".")
+def _path(keys: tuple[int | str, ...]) -> str:
+    """Write a path in the configuration as `aliases.true[0]`."""
+    return "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in keys).lstrip(".")
 
 
 def _shown(value: Any) -> str:

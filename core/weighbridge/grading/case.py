@@ -76,8 +76,8 @@ class Case(NamedTuple):
     metadata: dict[str, Any] | None
 
 
-def parse_case(raw: bytes, defaults: tuple[GraderSpec, ...]) -> Case:
-    """Return the case on a line; LineError says what is wrong with it."""
+def parse_case(raw: bytes, defaults: tuple[GraderSpec, ...], *, needs_grader: bool = True) -> Case:
+    """Return the case on a line; LineError says what is wrong with it: to name no grader only if it `needs_grader`."""
     value = decode_line(raw)
     # What nearly every line is needs no more than this.
     name, inputs = value.get("custom_id"), value.get("inputs")
@@ -98,7 +98,10 @@ def parse_case(raw: bytes, defaults: tuple[GraderSpec, ...]) -> Case:
     except ValidationError as error:
         raise _explain(error, value) from None
     return Case(
-        shape["custom_id"], shape["inputs"], _graders(shape, defaults), shape.get("metadata")
+        shape["custom_id"],
+        shape["inputs"],
+        _graders(shape, defaults, needs_grader=needs_grader),
+        shape.get("metadata"),
     )
 
 
@@ -132,9 +135,9 @@ def _check_bounds(value: dict[str, Any], size: int) -> None:
                 f"the case has {len(graders):,} graders, at most {GRADERS_LIMIT} are allowed",
                 "make several cases of it",
             )
-        for place, spec in enumerate(graders):
+        for index, spec in enumerate(graders):
             if type(spec) is dict:
-                _check_keys(spec, _SpecShape, f"graders.{place}.")
+                _check_keys(spec, _SpecShape, f"graders.{index}.")
     # Metadata stands in every result of the case.
     if size > METADATA_LIMIT_BYTES and (metadata := value.get("metadata")):
         length = len(orjson.dumps(metadata))
@@ -146,10 +149,10 @@ def _check_bounds(value: dict[str, Any], size: int) -> None:
             )
 
 
-def _check_keys(value: dict[str, Any], shape: type, place: str) -> None:
+def _check_keys(value: dict[str, Any], shape: type, path: str) -> None:
     known = shape.__annotations__
     if len(value) > len(known):
-        raise _unknown_field(place, next(name for name in value if name not in known), known)
+        raise _unknown_field(path, next(name for name in value if name not in known), known)
 
 
 def _instead_of(missing: str, value: dict[str, Any], shape: type) -> str:
@@ -159,16 +162,18 @@ def _instead_of(missing: str, value: dict[str, Any], shape: type) -> str:
     return f"{given[:80]!r} stands there{did_you_mean(missing)}" if given else ""
 
 
-def _unknown_field(place: str, name: str, known: Iterable[str]) -> LineError:
+def _unknown_field(path: str, name: str, known: Iterable[str]) -> LineError:
     meant = did_you_mean(closest(name, known), before="", after=" ")
     return LineError(
         ErrorCode.UNKNOWN_FIELD,
-        f"nothing reads the field {(place + name)[:80]!r}",
+        f"nothing reads the field {(path + name)[:80]!r}",
         f"{meant}Known: {', '.join(known)}; what is your own goes into 'metadata'",
     )
 
 
-def _graders(shape: CaseShape, defaults: tuple[GraderSpec, ...]) -> tuple[GraderSpec, ...]:
+def _graders(
+    shape: CaseShape, defaults: tuple[GraderSpec, ...], *, needs_grader: bool
+) -> tuple[GraderSpec, ...]:
     if "grader" in shape:
         if "graders" in shape:
             raise LineError(
@@ -184,7 +189,7 @@ def _graders(shape: CaseShape, defaults: tuple[GraderSpec, ...]) -> tuple[Grader
             "name the grader beside it",
         )
     if "graders" not in shape:
-        if not defaults:
+        if needs_grader and not defaults:
             raise LineError(
                 ErrorCode.NO_GRADER,
                 "no grader is named",
@@ -215,7 +220,7 @@ def _explain(error: ValidationError, value: dict[str, Any]) -> LineError:
     """Turn pydantic's first complaint into a line error: what is missing first, then what is unknown, then the rest."""
     order = {"missing": 0, "extra_forbidden": 1}
     first = min(error.errors(include_url=False), key=lambda fault: order.get(fault["type"], 2))
-    place = ".".join(map(str, first["loc"]))
+    path = ".".join(map(str, first["loc"]))
     name = str(first["loc"][-1])
     match first["type"]:
         case "missing":
@@ -224,12 +229,12 @@ def _explain(error: ValidationError, value: dict[str, Any]) -> LineError:
             where: Any = value["graders"][first["loc"][1]] if in_graders else value
             return LineError(
                 ErrorCode.MISSING_FIELD,
-                f"the case lacks {place!r}",
+                f"the case lacks {path!r}",
                 _instead_of(name, where, shape) or _NEEDED[shape],
             )
         case "extra_forbidden":
             shape = _SpecShape if "graders" in first["loc"] else CaseShape
-            return _unknown_field(place.removesuffix(name), name, shape.__annotations__)
+            return _unknown_field(path.removesuffix(name), name, shape.__annotations__)
         case _ if first["loc"] == ("custom_id",):
             fault = describe_name_fault(value["custom_id"])
             hint = f"use 1 to {NAME_LIMIT} characters, none of them control characters"
@@ -238,8 +243,8 @@ def _explain(error: ValidationError, value: dict[str, Any]) -> LineError:
             )
         case kind:
             expected = _EXPECTED.get(kind, first["msg"])
-            if type(first["loc"][-1]) is int:  # a place in `graders`, the one list
+            if type(first["loc"][-1]) is int:  # an index of `graders`, the one list
                 expected = "a grader's id, or an object"
             return LineError(
-                ErrorCode.INVALID_FIELD, f"{place[:80]!r} must be {expected}", "see the case format"
+                ErrorCode.INVALID_FIELD, f"{path[:80]!r} must be {expected}", "see the case format"
             )

@@ -59,7 +59,7 @@ class ReadyGrader:
         return None
 
 
-class ReadyGraders:
+class GraderCache:
     """Builds graders and keeps the latest."""
 
     def __init__(self, registry: Registry | None = None) -> None:

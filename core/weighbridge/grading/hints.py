@@ -11,7 +11,7 @@ _OF_RESULTS = frozenset({"grader_version", "receipt", "status"})
 
 
 def hint_for(value: Any) -> str:
-    """Return a hint for a JSON value in the place of a case; empty if it is like nothing known."""
+    """Return a hint for a JSON value that stands where a case should; empty if it is like nothing known."""
     if type(value) is dict and value.keys() >= _OF_RESULTS:
         return "this is a result that Weighbridge wrote: give the cases that it came from"
     if is_trace(value):

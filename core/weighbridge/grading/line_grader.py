@@ -1,4 +1,4 @@
-"""Lines in, result lines out: the one place where jobs are graded, with or without a queue."""
+"""Lines in, result lines out: the one module in which jobs are graded, with or without a queue."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from weighbridge.errors import Fault, LineError
 from weighbridge.grading.case import Case, parse_case
-from weighbridge.grading.grader_cache import ReadyGrader, ReadyGraders, brief
+from weighbridge.grading.grader_cache import GraderCache, ReadyGrader, brief
 from weighbridge.grading.inputs import Inputs
 from weighbridge.grading.result_lines import Graded, written
 from weighbridge.grading.tally import Tally
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["JobDeadlineError", "LineGrader", "Tally", "digest_of", "grade_lines"]
 
-WHOLE_LINE = -1  #: in the place of a job: every job of its line
+WHOLE_LINE = -1  #: instead of a job: every job of its line
 
 
 class JobDeadlineError(BaseException):
@@ -35,7 +35,7 @@ class Watch(Protocol):
     """Told which job runs, so that a job that hangs or kills its process can be named."""
 
     def begin(self, line: int, job: int) -> None:
-        """Note that a job begins: its line's index in the chunk, and its place on that line."""
+        """Note that a job begins: its line's index in the chunk, and its own among the jobs of that line."""
 
     def end(self) -> None:
         """Note that no job runs."""
@@ -59,7 +59,7 @@ class LineGrader:
         self, defaults: Sequence[GraderSpec] = (), registry: Registry | None = None
     ) -> None:
         self._defaults = tuple(defaults)
-        self._ready = ReadyGraders(registry)
+        self._ready = GraderCache(registry)
 
     def grade(
         self,
@@ -70,7 +70,7 @@ class LineGrader:
     ) -> bytes:
         """Return the result lines of one line of input and count them.
 
-        `quarantined` are jobs, by their place on the line or WHOLE_LINE, that must not be tried again, and why.
+        `quarantined` are jobs, by their index among those of the line or WHOLE_LINE, that must not be tried again, and why.
         """
         # What kills may be the reading of the line itself.
         case = (quarantined and quarantined.get(WHOLE_LINE)) or self._read(line, watch)
@@ -91,8 +91,8 @@ class LineGrader:
         if len(specs) == 1:
             return self._job(line, case, inputs, specs[0], 0, tally, watch, quarantined)
         return b"".join(
-            self._job(line, case, inputs, spec, place, tally, watch, quarantined)
-            for place, spec in enumerate(specs)
+            self._job(line, case, inputs, spec, job, tally, watch, quarantined)
+            for job, spec in enumerate(specs)
         )
 
     def close(self, line: Line, tally: Tally, outcome: Outcome) -> bytes:
@@ -148,7 +148,7 @@ class LineGrader:
 
     def _errored(self, line: Line, tally: Tally, error: Fault) -> bytes:
         tally.count(None, None, Outcome.ERRORED, error.code)
-        return _line_result(line, Outcome.ERRORED, error.at(line.place))
+        return _line_result(line, Outcome.ERRORED, error.at(line.location))
 
     def _job(
         self,
@@ -156,14 +156,14 @@ class LineGrader:
         case: Case,
         inputs: Inputs,
         spec: GraderSpec,
-        place: int,
+        job: int,
         tally: Tally,
         watch: Watch,
         quarantined: Mapping[int, Fault] | None,
     ) -> bytes:
-        if quarantined and place in quarantined:
-            return self._job_errored(line, case, spec, None, tally, quarantined[place])
-        ready, graded = self._watched(line, case, inputs, spec, place, watch)
+        if quarantined and job in quarantined:
+            return self._job_errored(line, case, spec, None, tally, quarantined[job])
+        ready, graded = self._watched(line, case, inputs, spec, job, watch)
         if ready:
             tally.versions_used.add(ready.id_and_version)
         if isinstance(graded, Fault):
@@ -174,14 +174,14 @@ class LineGrader:
         return row
 
     def _watched(
-        self, line: Line, case: Case, inputs: Inputs, spec: GraderSpec, place: int, watch: Watch
+        self, line: Line, case: Case, inputs: Inputs, spec: GraderSpec, job: int, watch: Watch
     ) -> tuple[ReadyGrader | None, Graded | Fault]:
         """Build the grader, let it judge and write its result, all under watch; whatever happens instead, an error says so."""
         ready: ReadyGrader | Fault | None = None
         try:
             # The inner one: an interruption that comes as the job ends belongs to it still.
             try:
-                watch.begin(line.index, place)
+                watch.begin(line.index, job)
                 ready = self._ready.get(spec)
                 if isinstance(ready, Fault):
                     return None, ready
@@ -217,7 +217,7 @@ class LineGrader:
         error: Fault,
     ) -> bytes:
         tally.count(spec.label, spec.grader, Outcome.ERRORED, error.code)
-        return _job_result(line, case, spec, version, Outcome.ERRORED, error.at(line.place))
+        return _job_result(line, case, spec, version, Outcome.ERRORED, error.at(line.location))
 
 
 def _line_result(line: Line, outcome: Outcome, error: Fault) -> bytes:

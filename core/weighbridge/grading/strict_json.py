@@ -53,8 +53,8 @@ def _check_numbers(root: dict[str, Any]) -> None:
 
 def _explain(line: bytes, reason: str) -> LineError:
     """Say in our words what jiter found wrong with a line."""
-    place = reason.rpartition(" column ")[2]
-    at = f" at byte {place}" if place.isdigit() else ""
+    column = reason.rpartition(" column ")[2]
+    at = f" at byte {column}" if column.isdigit() else ""
     if line.startswith(BYTE_ORDER_MARK):
         return LineError(
             ErrorCode.BYTE_ORDER_MARK,
@@ -111,7 +111,7 @@ def _explain(line: bytes, reason: str) -> LineError:
     for sign, code, message, hint in known:
         if sign in reason:
             return LineError(code, message, hint)
-    token = line[int(place) - 1 :] if place.isdigit() else b""
+    token = line[int(column) - 1 :] if column.isdigit() else b""
     if token.lstrip(b"-").startswith((b"NaN", b"Infinity")):
         return LineError(
             ErrorCode.NUMBER_OUT_OF_RANGE,

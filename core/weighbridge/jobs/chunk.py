@@ -128,7 +128,7 @@ class ChunkId:
 
 
 class Line(msgspec.Struct, gc=False):
-    """One line of a chunk: its place, its bytes, and why it cannot be graded where that is known."""
+    """One line of a chunk: where it stands, its bytes, and why it cannot be graded where that is known."""
 
     index: int  #: from 0, within the whole chunk
     number: int  #: from 1, within the input; 0 where it is not known any more
@@ -137,7 +137,7 @@ class Line(msgspec.Struct, gc=False):
     origins: Sequence[Origin] = ()
 
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         """Where the line stands, if its input is several files: "b.jsonl, line 2"; else empty."""
         at = bisect_right(self.origins, self.index, key=_index_of)
         if not at:

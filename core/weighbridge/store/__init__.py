@@ -2,7 +2,7 @@
 
 The keys of a batch, all under `wb:{<batch id>}:` and all dying together:
 
-meta      hash    life cycle, counts, the producer's place in its input, options, and the rows of the summary:
+meta      hash    life cycle, counts, the producer's position in its input, options, and the rows of the summary:
                   ["label", "grader", "count", "cause"] -> jobs
 open      zset    chunks without results; the score says when each may be claimed (see prelude.lua)
 chunks    hash    <name>: of an open chunk its ChunkInfo, of a finished one grader versions, digest and tally

@@ -158,13 +158,13 @@ class AuditLog:
         StaleCursorError when the cursor is none.
         """
         found: list[Entry] = []
-        place = None
-        for looked, (place, entry) in enumerate(self._backwards(cursor, since), 1):
+        entry_id = None
+        for looked, (entry_id, entry) in enumerate(self._backwards(cursor, since), 1):
             matches = project in {None, entry.project} and batch in {None, entry.batch}
             if matches:
                 found.append(entry)
             if len(found) == limit or looked == _LOOKED_AT_LIMIT:
-                return AuditPage(found, place)
+                return AuditPage(found, entry_id)
         return AuditPage(found, None)
 
     def _backwards(self, cursor: str | None, since: float) -> Iterator[tuple[str, Entry]]:
@@ -172,9 +172,9 @@ class AuditLog:
         while True:
             with translate_errors():
                 rows = self._redis.xrevrange(AUDIT, last, first, count=_READ_AT_ONCE)
-            for place, fields in rows:
+            for entry_id, fields in rows:
                 if entry := _read(fields.get(b"entry", b"")):
-                    yield text(place), entry
+                    yield text(entry_id), entry
             if len(rows) < _READ_AT_ONCE:
                 return
             last = f"({text(rows[-1][0])}"

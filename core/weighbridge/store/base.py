@@ -37,11 +37,11 @@ def readable(batch: str) -> Iterator[None]:
 class StoreBase:
     """A connection to one Redis server, with the scripts at hand."""
 
-    def __init__(self, url: str, *, patient: bool = True) -> None:
+    def __init__(self, url: str, *, retry: bool = True) -> None:
         self.url = url
-        self._patient = patient
+        self._retry = retry
         # redis-py types every answer as a union over client kinds and protocols; ours is known, and checked by tests.
-        self.redis: Any = connect(url, patient=patient)
+        self.redis: Any = connect(url, retry=retry)
         self.is_cluster = is_cluster(self.redis)
         prelude = (_SCRIPTS / "prelude.lua").read_text()
         self._scripts: dict[str, Script] = {
@@ -68,7 +68,7 @@ class StoreBase:
     @cached_property
     def _blocking(self) -> Any:
         # A read that waits for news must not hold the connection that others need.
-        return connect(self.url, patient=self._patient)
+        return connect(self.url, retry=self._retry)
 
     def forget_readers(self) -> None:
         """Let the next read of a log be over a new connection."""

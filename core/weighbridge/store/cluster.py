@@ -25,24 +25,26 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class PatientCluster(RedisCluster):
+class RetryingCluster(RedisCluster):
     """redis-py's client, with a pause before each try: its own tries follow at once, and end within milliseconds."""
 
-    def __init__(self, patience: Retry, **options: Any) -> None:
-        self._patience = patience
+    def __init__(self, outer_retry: Retry, **options: Any) -> None:
+        self._outer_retry = outer_retry
         super().__init__(**options)
 
     @override
     def execute_command(self, *args: Any, **kwargs: Any) -> Any:
         """Send a command to the nodes that it is for."""
         send: Callable[..., Any] = super().execute_command
-        return _patiently(self._patience, lambda: send(*args, **kwargs))
+        return _with_retries(self._outer_retry, lambda: send(*args, **kwargs))
 
     @override
-    def pipeline(self, transaction: bool | None = None, shard_hint: Any = None) -> _PatientPipeline:
+    def pipeline(
+        self, transaction: bool | None = None, shard_hint: Any = None
+    ) -> _RetryingPipeline:
         """Return a pipeline; what it holds is sent to each node together."""
-        return _PatientPipeline(
-            self._patience,
+        return _RetryingPipeline(
+            self._outer_retry,
             nodes_manager=self.nodes_manager,
             commands_parser=self.commands_parser,
             startup_nodes=self.nodes_manager.startup_nodes,
@@ -55,12 +57,12 @@ class PatientCluster(RedisCluster):
         )
 
 
-class _PatientPipeline(ClusterPipeline):
+class _RetryingPipeline(ClusterPipeline):
     """A pipeline that can be sent again as a whole, as every command of ours can."""
 
-    def __init__(self, patience: Retry, **options: Any) -> None:
+    def __init__(self, outer_retry: Retry, **options: Any) -> None:
         super().__init__(**options)
-        self._patience = patience
+        self._outer_retry = outer_retry
         self._commands: list[tuple[tuple[Any, ...], dict[str, Any]]] = []
 
     @override
@@ -79,19 +81,19 @@ class _PatientPipeline(ClusterPipeline):
                 ClusterPipeline.execute_command(self, *args, **kwargs)  # type: ignore[no-untyped-call]
             return ClusterPipeline.execute(self, raise_on_error)
 
-        return _patiently(self._patience, send)
+        return _with_retries(self._outer_retry, send)
 
 
-def connect_cluster(group: ServerGroup, patience: Retry, **options: Any) -> PatientCluster:
+def connect_cluster(group: ServerGroup, retry: Retry, **options: Any) -> RetryingCluster:
     """Return a client of a cluster, which must answer. Raises redis-py's errors."""
     login = group.connection_options()
     login.pop("db", None)
 
-    def build() -> PatientCluster:
+    def build() -> RetryingCluster:
         nodes = [ClusterNode(*host) for host in group.hosts]  # type: ignore[no-untyped-call]
-        return PatientCluster(patience, startup_nodes=nodes, **options, **login)
+        return RetryingCluster(retry, startup_nodes=nodes, **options, **login)
 
-    return _patiently(patience, build)
+    return _with_retries(retry, build)
 
 
 def is_cluster(client: object) -> bool:
@@ -99,8 +101,8 @@ def is_cluster(client: object) -> bool:
     return isinstance(client, RedisCluster)
 
 
-def _patiently(patience: Retry, do: Callable[[], T]) -> T:
-    return patience.call_with_retry(do, lambda _: None, may_pass)
+def _with_retries(retry: Retry, do: Callable[[], T]) -> T:
+    return retry.call_with_retry(do, lambda _: None, may_pass)
 
 
 def may_pass(error: Exception) -> bool:

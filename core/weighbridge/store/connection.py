@@ -1,4 +1,4 @@
-"""Connections to Redis: patient with a server that restarts, and clear when it cannot be used."""
+"""Connections to Redis that retry while a server restarts, and say clearly when it cannot be used."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ T = TypeVar("T")
 
 CONNECT_SECONDS = 5.0
 ANSWER_SECONDS = 30.0
-IMPATIENT_ANSWER_SECONDS = 8.0  #: over the longest that a read for news waits
-PATIENCE_TRIES = 25  #: with a growing pause of at most 1 s: a restart of the server is waited out
+NO_RETRY_ANSWER_SECONDS = 8.0  #: over the longest that a read for news waits
+RETRIES = 25  #: with a growing pause of at most 1 s: a restart of the server is waited out
 
 
-class _Patience(Retry):
+class _RetryPolicy(Retry):
     """Waits for a server that may come back; one that refuses us will not change its mind."""
 
     def call_with_retry(
@@ -74,19 +74,19 @@ def _is_refusal(error: Exception) -> bool:
     return any(isinstance(reason, refusals) for reason in reasons)
 
 
-def connect(url: str, *, patient: bool = True) -> Any:
+def connect(url: str, *, retry: bool = True) -> Any:
     """Return a client whose every command may be sent twice: ours are idempotent, and a dropped reply is no failure.
 
     It is a `Redis` or, for `redis+cluster://`, a `RedisCluster`; see `is_cluster`. Only the latter connects at once.
     """
     group = parse_group(checked_url(url))
     options = {
-        "socket_timeout": ANSWER_SECONDS if patient else IMPATIENT_ANSWER_SECONDS,
+        "socket_timeout": ANSWER_SECONDS if retry else NO_RETRY_ANSWER_SECONDS,
         "socket_connect_timeout": CONNECT_SECONDS,
         "health_check_interval": 25,
         "protocol": 2,
     }
-    tries = PATIENCE_TRIES if patient else 1
+    tries = RETRIES if retry else 1
     try:
         if group is None:
             connection = CONNECTIONS.get(urlsplit(url).scheme.lower(), TcpConnection)
@@ -94,21 +94,21 @@ def connect(url: str, *, patient: bool = True) -> Any:
         if group.kind == "sentinel":
             return _primary(group, _retries(tries) | options)
         with translate_errors():
-            return connect_cluster(group, _cluster_patience(tries), **options)
+            return connect_cluster(group, _cluster_retry(tries), **options)
     except ValueError:
         raise not_a_url(url) from None
 
 
 def _retries(tries: int) -> dict[str, Any]:
     return {
-        "retry": _Patience(_backoff(), tries),
+        "retry": _RetryPolicy(_backoff(), tries),
         "retry_on_error": [ConnectionError, TimeoutError, BusyLoadingError],
     }
 
 
-def _cluster_patience(tries: int) -> Retry:
+def _cluster_retry(tries: int) -> Retry:
     errors = (ConnectionError, TimeoutError, RedisClusterException, ResponseError)
-    return _Patience(_backoff(), tries, supported_errors=errors)
+    return _RetryPolicy(_backoff(), tries, supported_errors=errors)
 
 
 def _backoff() -> ExponentialWithJitterBackoff:

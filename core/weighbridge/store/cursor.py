@@ -23,7 +23,7 @@ class ResultsVersion:
 
 @dataclass(frozen=True, slots=True)
 class Cursor:
-    """A place in a batch's results, whose order is that of the log."""
+    """A position in a batch's results, whose order is that of the log."""
 
     results_version: ResultsVersion
     position: str  #: of the chunk's entry in the log

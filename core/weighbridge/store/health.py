@@ -133,11 +133,11 @@ class HealthCheck:
         ):
             if waits or leases:
                 moved = _moved_at(meta, entry)
-                long = now - moved > self._patience(_queue(meta[0] if meta else None))
+                long = now - moved > self._stuck_after(_queue(meta[0] if meta else None))
                 stuck = [(name, moved) for name, _ in waits or ()] if long else []
                 yield from self._stuck_of(batch, stuck, leases or [], now)
 
-    def _patience(self, queue: str) -> float:
+    def _stuck_after(self, queue: str) -> float:
         """Return how long chunks may wait, none being finished, by what the workers of their queue have to do."""
         at_work = [worker for worker in self._workers if worker.queue == queue]
         hands = sum(worker.concurrency for worker in at_work if not worker.draining)

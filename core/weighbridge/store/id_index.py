@@ -55,8 +55,8 @@ class IdIndex(StoreBase):
         at, last, name, *found = answer
         passed = LogEntry(text(last), text(name)) if last else None
         entries = [
-            LogEntry(text(place), text(chunk))
-            for place, chunk in zip(found[::3], found[1::3], strict=True)
+            LogEntry(text(position), text(chunk))
+            for position, chunk in zip(found[::3], found[1::3], strict=True)
         ]
         records = map(_object, found[2::3])
         return ScanResult(text(at), passed, list(zip(entries, records, strict=True)))

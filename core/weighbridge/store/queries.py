@@ -116,7 +116,7 @@ class Queries(StoreBase):
     def read_log(
         self, batch: str, after: str, wait_seconds: float, most: int = 64
     ) -> list[LogEntry]:
-        """Return what was recorded after a place in the log, waiting for it up to `wait_seconds` (0: not at all)."""
+        """Return what was recorded after a position in the log, waiting for it up to `wait_seconds` (0: not at all)."""
         block = max(1, int(wait_seconds * 1000)) if wait_seconds else None
         with translate_errors():
             answer = self._blocking.xread(

@@ -30,13 +30,13 @@ local workers, beats, drains = unpack(KEYS)
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 -- A full server refuses HSET and ZADD, but not in a script that has begun with a write that frees.
-local function go_on_when_full() redis.call('HDEL', beats, '') end
+local function write_first_so_oom_is_allowed() redis.call('HDEL', beats, '') end
 """
 #: ARGV: name, what it says of itself, how long that holds, how long it is remembered (ms)
 _BEAT = (
     _PRELUDE
     + """
-go_on_when_full()
+write_first_so_oom_is_allowed()
 redis.call('ZADD', workers, now + ARGV[3], ARGV[1])
 redis.call('HSET', beats, ARGV[1], ARGV[2])
 local gone = redis.call('ZRANGEBYSCORE', workers, '-inf', now - ARGV[4], 'LIMIT', 0, 100)
@@ -61,7 +61,7 @@ return redis.call('HMGET', beats, unpack(names))
 _DRAIN = (
     _PRELUDE
     + """
-go_on_when_full()
+write_first_so_oom_is_allowed()
 redis.call('HSET', drains, ARGV[1], 1)
 if redis.call('PTTL', drains) < 0 then redis.call('PEXPIRE', drains, ARGV[2]) end
 """

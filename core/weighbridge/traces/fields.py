@@ -370,15 +370,15 @@ def content_of(content: Any, notes: Notes) -> Any:
 
 
 class StepIds:
-    """Gives each step an id of its own: the source's, marked where it comes again, or its place."""
+    """Gives each step an id of its own: the source's, marked where it comes again, or its number."""
 
     def __init__(self) -> None:
         self._used: dict[str, int] = {}
 
-    def take(self, wanted: Any, place: int) -> str:
-        """Return the id of the step at a place, from 1; `wanted` is the source's id, if it has one that can be quoted."""
+    def take(self, wanted: Any, number: int) -> str:
+        """Return the id of a step by its number, from 1; `wanted` is the source's id, if it has one that can be quoted."""
         used = self._used
-        name = f"s{place}"
+        name = f"s{number}"
         if type(wanted) is str and 0 < len(wanted) <= _ID_LIMIT and wanted.isprintable():
             name = wanted
         while name in used:

@@ -42,12 +42,12 @@ def meant(value: Any) -> str:
 
 def _misspelt_word(listed: list[Any], field: str) -> str:
     noun, known = _WORDS[field]
-    for place, item in enumerate(islice(listed, _LOOKED_AT), 1):
+    for number, item in enumerate(islice(listed, _LOOKED_AT), 1):
         word = item.get(field) if type(item) is dict else None
         if type(word) is str and word not in known:
             guess = closest(word.lower(), sorted(known))
             instead = did_you_mean(guess) or f"; known: {', '.join(sorted(known))}"
-            return f"{noun} {place} has the {field} {word[:_NAME_CHARACTERS]!r}{instead}"
+            return f"{noun} {number} has the {field} {word[:_NAME_CHARACTERS]!r}{instead}"
     return ""
 
 

@@ -41,7 +41,7 @@ class Usage(Struct, frozen=True, gc=False):
 class Step(Struct, frozen=True, gc=False):
     """One thing that happened: a model call, a tool call, a message."""
 
-    id: str  #: unique within the trace: the source's own, else `s1`, `s2`, ... by place
+    id: str  #: unique within the trace: the source's own, else `s1`, `s2`, ... by its number
     type: StepType
     parent_id: str | None = None  #: the step that this one is part of or was caused by
     name: str | None = None  #: of a tool or an agent

@@ -54,7 +54,7 @@ _SHOWN_KEYS = 12
 _SHOWN_CHARACTERS = 200  #: of an error that an importer ran into
 
 
-class Found(NamedTuple):
+class Recognised(NamedTuple):
     """A value that an importer knows, and what stands around it."""
 
     importer: Importer
@@ -74,7 +74,7 @@ def read_traces(value: Any) -> Sequence[Trace]:
     except UnknownTraceFormatError:
         if type(decoded) is not list or not decoded or not _is_known(decoded[0]):
             raise
-    return [trace for place, item in enumerate(decoded, 1) for trace in _read_item(item, place)]
+    return [trace for number, item in enumerate(decoded, 1) for trace in _read_item(item, number)]
 
 
 def read_trace(value: Any) -> Trace:
@@ -88,7 +88,7 @@ def read_trace(value: Any) -> Trace:
     return first
 
 
-def _read(found: Found) -> Sequence[Trace]:
+def _read(found: Recognised) -> Sequence[Trace]:
     importer, value, trace_id, notes = found
     try:
         traces = importer.read(value)
@@ -109,11 +109,11 @@ def _read(found: Found) -> Sequence[Trace]:
     return traces if first is traces[0] else (first, *traces[1:])
 
 
-def _read_item(item: Any, place: int) -> Sequence[Trace]:
+def _read_item(item: Any, number: int) -> Sequence[Trace]:
     try:
         return _read(find_format(item))
     except TraceError as error:
-        raise TraceError(f"trace {place} of the list: {error.message}", error.hint) from None
+        raise TraceError(f"trace {number} of the list: {error.message}", error.hint) from None
 
 
 def _is_known(value: Any) -> bool:
@@ -142,7 +142,7 @@ def _decoded(text: str | bytes | bytearray) -> Any:
     )
 
 
-def find_format(value: Any) -> Found:
+def find_format(value: Any) -> Recognised:
     """Return the importer of a value and what to give it, be it wrapped.
 
     Raises UnknownTraceFormatError when no format has its shape.
@@ -153,7 +153,7 @@ def find_format(value: Any) -> Found:
     for _ in range(_WRAPPINGS_LIMIT):
         for importer in FORMATS:
             if importer.matches(inner):
-                return Found(importer, inner, trace_id, notes)
+                return Recognised(importer, inner, trace_id, notes)
         if type(inner) is not dict:
             break
         beside = inner.get("id")

@@ -187,7 +187,8 @@ def results(
     cursor: Annotated[
         str | None,
         typer.Option(
-            help="Go on after this place; each call says where it ended.", callback=opt.utf8
+            help="Go on after this cursor; each call prints the one after what it wrote.",
+            callback=opt.utf8,
         ),
     ] = None,
     output: Annotated[

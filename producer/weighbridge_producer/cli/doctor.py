@@ -27,7 +27,7 @@ def doctor(redis_url: opt.RedisUrl = None, as_json: opt.AsJson = False) -> None:
     from weighbridge_producer.client.redis_client import RedisClient
 
     # Not `opt.client`: a server that does not answer is a finding like others.
-    with RedisClient(redis_url, settings=read_settings(), patient=False) as client:
+    with RedisClient(redis_url, settings=read_settings(), retry=False) as client:
         findings = examine_safely(client)
     problems = [finding for finding in findings if finding.severity == "problem"]
     if as_json:

@@ -94,11 +94,11 @@ def serve(
         if embedded:
             from weighbridge_producer.run.local_service import LocalService, default_folder
 
-            place = folder or default_folder()
+            kept_in = folder or default_folder()
             children = workers or os.cpu_count() or 1
-            url = stack.enter_context(LocalService(place, children, serving.fail)).url
+            url = stack.enter_context(LocalService(kept_in, children, serving.fail)).url
             serving.settings = settings.model_copy(update={"broker_url": None})
-            serving.kept_in = place
+            serving.kept_in = kept_in
         else:
             url = _shared(redis_url, settings)
         serving.go(url, keys_required=require_keys or not listener.is_loopback)
@@ -170,7 +170,7 @@ class _Serving:
             submitting = threading.Thread(
                 target=self._submit, args=work, name="submit", daemon=True
             )
-        with RedisClient(url, settings=self.settings, patient=False) as client:
+        with RedisClient(url, settings=self.settings, retry=False) as client:
             service = Service(client, keys_required=keys_required)
             if not self.kept_in:  # others use it too
                 log_to_standard_error(as_json=os.environ.get("WEIGHBRIDGE_LOG_FORMAT") == "json")

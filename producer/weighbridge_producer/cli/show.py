@@ -42,10 +42,10 @@ err = _console(stderr=True)
 
 def shown(text: str, most: int | None = None) -> str:
     """Return a stranger's text fit for the console's markup, cut in its middle when it is wider than `most`."""
-    return escape(printable(text) if most is None else fitted(text, most))
+    return escape(printable(text) if most is None else truncated(text, most))
 
 
-def fitted(text: str, most: int) -> str:
+def truncated(text: str, most: int) -> str:
     """Return a printable text that takes `most` cells at most, cut in its middle when it is wider."""
     text = printable(text)
     if cell_len(text) <= most:
@@ -149,13 +149,13 @@ def _percent(part: int, whole: int) -> str:
 def _print_blocks(outcomes: Table, console: Console) -> None:
     """Show the rows of a table that is too wide one under the other."""
     names, *columns = outcomes.columns
-    for place, name in enumerate(names.cells):
+    for index, name in enumerate(names.cells):
         block = Table(box=None, pad_edge=False, show_header=False)
         block.add_column(no_wrap=True)
         block.add_column(no_wrap=True, justify="right")
         console.print(name)
         for column in columns:
-            block.add_row(f"  {column.header}", list(column.cells)[place])
+            block.add_row(f"  {column.header}", list(column.cells)[index])
         console.print(block)
 
 

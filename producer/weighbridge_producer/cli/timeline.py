@@ -11,7 +11,7 @@ from rich.segment import Segment, Segments
 from rich.style import Style
 
 from weighbridge.text import pluralize
-from weighbridge_producer.cli.show import fitted, out, shown
+from weighbridge_producer.cli.show import out, shown, truncated
 from weighbridge_producer.trace_view.trace_summary import summary_facts
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def _moments(steps: Sequence[Step]) -> list[str]:
 
 def _idents(steps: Sequence[Step]) -> list[str]:
     """Return a column of the steps' ids."""
-    idents = [fitted(step.id, _ID_WIDTH) for step in steps]
+    idents = [truncated(step.id, _ID_WIDTH) for step in steps]
     width = max(map(cell_len, idents), default=0)
     return [ident + " " * (width - cell_len(ident)) for ident in idents]
 
@@ -77,7 +77,7 @@ def _of_step(step: Step, label: str) -> Iterator[Segment]:
     yield Segment(f"{step.type:{_TYPE_WIDTH}}", _STYLES.get(step.type, _WHITE))
     if step.name:
         yield Segment(" ")
-        yield Segment(fitted(step.name, _NAME_WIDTH), _BOLD)
+        yield Segment(truncated(step.name, _NAME_WIDTH), _BOLD)
     if what := _brief(step.arguments if step.type == "tool" else step.output):
         yield Segment(f" {what}")
     if step.usage and step.usage.total:
@@ -101,7 +101,7 @@ def _brief(value: Any) -> str:
         return ""
     text = value if isinstance(value, str) else _json(value)
     line = " ".join(text[:_MOST_READ].split())
-    return fitted(line if len(text) <= _MOST_READ else f"{line} …", _TEXT_WIDTH)
+    return truncated(line if len(text) <= _MOST_READ else f"{line} …", _TEXT_WIDTH)
 
 
 def _json(value: Any) -> str:

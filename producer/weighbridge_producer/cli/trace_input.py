@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from weighbridge.errors import InputError, LineError, TraceError
 from weighbridge.grading.case import parse_case
 from weighbridge.jobs.line import JSON_SPACE
-from weighbridge.jobs.model import ErrorCode, GraderSpec
+from weighbridge.jobs.model import ErrorCode
 from weighbridge.settings import MIB, read_settings
 from weighbridge.traces import read_traces
 from weighbridge_producer.cli.show import err, shown
@@ -21,13 +21,12 @@ if TYPE_CHECKING:
     from weighbridge.traces import Trace
     from weighbridge_producer.input.encoding import SourceLine
 
-_ANY_GRADER = (GraderSpec("loop"),)  #: a case need not name one here
 _ERROR_WIDTH = 800
 _COUNTED_LINES, _COUNTED_BYTES = 10_000, 16 * MIB
 _NAME_OF_TRACE = b'"trace"'  #: every line that holds one has it
 
 
-class Found(NamedTuple):
+class NamedTrace(NamedTuple):
     """A trace and the id that it goes by."""
 
     name: str
@@ -44,7 +43,7 @@ class Traces:
         self._read = 0  #: traces that were read of lines so far
         self.lost = 0  #: how many lines or traces could not be read, or were lost later
 
-    def __iter__(self) -> Iterator[Found]:
+    def __iter__(self) -> Iterator[NamedTrace]:
         """Yield every trace that can be read."""
         for number, line in enumerate(self._lines, start=1):
             if not _holds_something(line):
@@ -61,9 +60,9 @@ class Traces:
     def lose(self, error: LineError | TraceError) -> None:
         """Tell why the line read last, or a trace of it, is lost, as `run` would tell it."""
         self.lost += 1
-        place = self._line.place
-        fault = error.fault.at(place)
-        where = "" if place else f"line {self._line.number}: "
+        location = self._line.location
+        fault = error.fault.at(location)
+        where = "" if location else f"line {self._line.number}: "
         err.print(f"{where}[red]{fault.code}[/]: {shown(fault.message, _ERROR_WIDTH)}")
         if fault.hint:
             err.print(f"  {shown(fault.hint, _ERROR_WIDTH)}")
@@ -95,15 +94,15 @@ def _holds_something(line: SourceLine) -> bool:
     return bool(line.fault or line.raw.strip(JSON_SPACE))
 
 
-def _traces_of(line: Line) -> list[Found]:
+def _traces_of(line: Line) -> list[NamedTrace]:
     """Return the traces on a line; raise LineError or TraceError where it holds none."""
     if line.fault:
         raise LineError(line.fault.code, line.fault.message, line.fault.hint)
-    case = parse_case(line.raw, _ANY_GRADER)  # as those do who grade it
+    case = parse_case(line.raw, (), needs_grader=False)  # as those do who grade it
     if "trace" not in case.inputs:
         raise LineError(ErrorCode.MISSING_FIELD, "the inputs lack 'trace'", "needed: trace")
     value: Any = case.inputs["trace"]
     found = read_traces(value)
     if len(found) == 1:
-        return [Found(case.custom_id, found[0])]
-    return [Found(trace.id or case.custom_id, trace) for trace in found]
+        return [NamedTrace(case.custom_id, found[0])]
+    return [NamedTrace(trace.id or case.custom_id, trace) for trace in found]

@@ -26,7 +26,7 @@ ANYTHING = ResultFilter()
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Some result lines, whole, and the place after them."""
+    """Some result lines, whole, and the cursor after them."""
 
     lines: bytes
     cursor: str  #: give it back to go on after the page

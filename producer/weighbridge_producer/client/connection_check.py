@@ -13,11 +13,11 @@ from weighbridge.store.connection import connect, translate_errors
 def check_connection(url: str) -> None:
     """Raise ServerError, which names the server, unless one answers within seconds.
 
-    Later commands are patient instead: a server that has answered once and is silent is likely to come back.
+    Later commands are retried instead: a server that has answered once and is silent is likely to come back.
     """
     checked_url(url)  # what is no address at all is told as that
     try:
-        with closing(connect(url, patient=False)) as redis, translate_errors():
+        with closing(connect(url, retry=False)) as redis, translate_errors():
             redis.ping()
     except ServerError as error:
         raise type(error)(f"{masked(url)}: {error.message}", error.hint) from error

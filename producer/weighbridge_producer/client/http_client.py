@@ -128,12 +128,12 @@ class HttpClient:
 
     def _send(self, upload: Upload, headers: dict[str, str]) -> HttpBatch:
         # Who sends waits as long as the service may wait for room in its store.
-        patience = self.settings.full_server_patience_seconds + _FULL_SECONDS
+        timeout = self.settings.full_server_timeout_seconds + _FULL_SECONDS
         with self._session.stream(
             *("POST", "api/batches"),
             headers=headers,
             content=upload.pieces(),
-            timeout=httpx2.Timeout(patience, connect=5.0),
+            timeout=httpx2.Timeout(timeout, connect=5.0),
         ) as answer:
             submitted = decoded(answer.read(), _Submitted)
         batch = self.batch(submitted.batch_id)

@@ -1,4 +1,4 @@
-"""Asking a `weighbridge serve`: patiently where asking twice does no harm, with its refusals as our errors."""
+"""HTTP to a `weighbridge serve`: requests that do no harm twice are retried, with its refusals as our errors."""
 
 from __future__ import annotations
 
@@ -172,12 +172,12 @@ class RetryPauses:
         # Spread, so that clients which were cut off together do not come back together.
         spread = random.uniform(0.8, 1.2)  # noqa: S311 - no secret
         pause = max(self._next_seconds * spread, error.after_seconds or 0.0)
-        if now + pause > self._failing_since + self._patience_with(error):
+        if now + pause > self._failing_since + self._time_limit_for(error):
             raise error.told from None
         self._next_seconds = min(2 * self._next_seconds, _LONGEST_PAUSE_SECONDS)
         time.sleep(pause)
 
-    def _patience_with(self, error: RetryableError) -> float:
+    def _time_limit_for(self, error: RetryableError) -> float:
         if isinstance(error.told, RateLimitedError):
             return _LIMITED_SECONDS
         return self._silent_seconds if error.after_seconds is None else _AWAY_SECONDS

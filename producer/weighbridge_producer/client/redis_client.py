@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 class RedisClient:
     """A connection to the Redis that batches live on, by default WEIGHBRIDGE_REDIS_URL.
 
-    A `patient` one waits while Redis restarts.
+    A `retry` one waits while Redis restarts.
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class RedisClient:
         url: str | None = None,
         *,
         settings: Settings | None = None,
-        patient: bool = True,
+        retry: bool = True,
     ) -> None:
         self.settings = settings or read_settings()
         address = url or self.settings.store_address
@@ -51,7 +51,7 @@ class RedisClient:
                 " WEIGHBRIDGE_API_URL, or use `weighbridge run`",
             )
         self.url = address
-        self.store = Store(address, patient=patient)
+        self.store = Store(address, retry=retry)
         own_broker = self.settings.broker_url
         self.publisher = Publisher(
             self.settings, own_broker.get_secret_value() if own_broker else address

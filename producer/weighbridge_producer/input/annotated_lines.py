@@ -1,4 +1,4 @@
-"""Lines on their way to a service: as they are, but that a fault or a place found by the sender goes ahead of its line.
+"""Lines on their way to a service: as they are, but that a fault or a location found by the sender goes ahead of its line.
 
 A line that begins with the byte 0x1E (RS) is such a note, a JSON object, on the line after it.
 """

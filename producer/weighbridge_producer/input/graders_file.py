@@ -59,9 +59,9 @@ class _Reader:
 
     def line_naming(self, grader_id: str) -> int | None:
         listed = self._listed()
-        for place, entry in enumerate(listed):
+        for index, entry in enumerate(listed):
             if entry == grader_id:
-                return _line_in(listed, place)
+                return _line_in(listed, index)
             if isinstance(entry, CommentedMap) and entry.get("grader") == grader_id:
                 return _line_in(entry, "grader")
         return None
@@ -84,16 +84,16 @@ class _Reader:
 
     def read(self) -> tuple[GraderSpec, ...]:
         listed = self._listed()
-        specs = [self._spec(listed, place) for place in range(len(listed))]
+        specs = [self._spec(listed, index) for index in range(len(listed))]
         labels: dict[str, int] = {}
-        for place, spec in enumerate(specs):
+        for index, spec in enumerate(specs):
             if spec.label in labels:
                 self._fail(
                     f"two graders are labelled {spec.label!r}; give one another label",
                     listed,
-                    place,
+                    index,
                 )
-            labels[spec.label] = place
+            labels[spec.label] = index
         return parse_specs(specs)
 
     def _parsed(self) -> Any:
@@ -132,8 +132,8 @@ class _Reader:
                 hint = "remove the tag: a graders file has texts, numbers, lists and objects only"
                 self._fail_at(line, f"the tag {str(tag)[:80]!r} is not allowed", hint)
 
-    def _spec(self, listed: CommentedSeq, place: int) -> GraderSpec:
-        entry = listed[place]
+    def _spec(self, listed: CommentedSeq, index: int) -> GraderSpec:
+        entry = listed[index]
         if isinstance(entry, str):
             entry_map: Mapping[str, Any] = {"grader": entry}
         elif isinstance(entry, CommentedMap):
@@ -142,7 +142,7 @@ class _Reader:
             self._fail(
                 "a grader is an id, or an object with 'grader', 'config' and 'label'",
                 listed,
-                place,
+                index,
                 _SHAPE,
             )
         for key in entry_map:
@@ -166,7 +166,7 @@ class _Reader:
             return spec
         except (ConfigError, ConfigTypeError) as error:
             where = entry.get("config") if isinstance(entry, CommentedMap) else None
-            self._fail_at(_line_of(where, error.path) or _line_in(listed, place), error.message)
+            self._fail_at(_line_of(where, error.path) or _line_in(listed, index), error.message)
         return spec
 
     def _fail(self, message: str, node: Any, key: Any = None, hint: str = "") -> NoReturn:
@@ -194,10 +194,10 @@ def _line_in(node: Any, key: Any = None) -> int:
     if not isinstance(node, (CommentedMap, CommentedSeq)):
         return 1
     try:
-        place = node.lc.key(key) if isinstance(node, CommentedMap) else node.lc.item(key)
+        position = node.lc.key(key) if isinstance(node, CommentedMap) else node.lc.item(key)
     except (KeyError, TypeError, AttributeError):
         return int(node.lc.line or 0) + 1
-    return int(place[0]) + 1
+    return int(position[0]) + 1
 
 
 def _line_of(node: Any, path: Sequence[str | int]) -> int | None:

@@ -53,7 +53,7 @@ class Source:
         return self._found.files if self._found else ()
 
     @property
-    def names_places(self) -> bool:
+    def names_locations(self) -> bool:
         """Whether lines tell their file, and their number in it."""
         return self._found is not None and self._found.are_found
 
@@ -106,8 +106,8 @@ class Source:
 
     @property
     def is_one_stream(self) -> bool:
-        """Whether it is bytes from one place, which somebody else could read as well."""
-        return self._holds_bytes and not self.names_places
+        """Whether it is bytes of one file, which somebody else could read as well."""
+        return self._holds_bytes and not self.names_locations
 
     def streams(self) -> Iterator[tuple[str, BinaryIO]]:
         """Yield its bytes where they are bytes: each stream, open, with its name."""
@@ -131,7 +131,9 @@ class Source:
 
     def _lines(self, stream: BinaryIO, name: str, ids: DuplicateIndex) -> Iterator[SourceLine]:
         lines = StreamLines(stream, self.name, self._settings, self._count)
-        found = _placed(lines, name, ids) if self.names_places else as_cases(iter(lines), name, ids)
+        found = (
+            _located(lines, name, ids) if self.names_locations else as_cases(iter(lines), name, ids)
+        )
         for line in found:
             self.byte_order_mark |= lines.byte_order_mark
             yield line
@@ -159,7 +161,7 @@ class Source:
         return line
 
 
-def _placed(lines: Iterable[SourceLine], name: str, ids: DuplicateIndex) -> Iterator[SourceLine]:
+def _located(lines: Iterable[SourceLine], name: str, ids: DuplicateIndex) -> Iterator[SourceLine]:
     """Yield the cases of one file among several: each tells where it stands, and ends with its line."""
     in_line, in_item = f"{name}, line", f"{name}, item"
     read = 0

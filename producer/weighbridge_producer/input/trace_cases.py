@@ -96,12 +96,12 @@ def _document(lines: Iterator[SourceLine], name: str, ids: DuplicateIndex) -> It
         yield from read
         return
     wrapper = _Wrapper(name, ids)
-    for place, item in enumerate(items, start=1):
+    for number, item in enumerate(items, start=1):
         # Outside of strings, where none can be, a line break is as good as a space.
         raw = item.raw.strip().replace(b"\n", b" ").replace(b"\r", b" ")
         bare = _bare(raw)
-        where = name if len(items) == 1 else f"{name}:{place}"
-        taken = size if place == 1 else 0
+        where = name if len(items) == 1 else f"{name}:{number}"
+        taken = size if number == 1 else 0
         if bare is None:
             yield SourceLine(raw + b"\n", None, taken)
         else:
@@ -169,13 +169,13 @@ class _Wrapper:
             else:
                 yield self.case(raw, _own_id(bare), f"{self._name}:{number}", line.size)
 
-    def case(self, trace: bytes, own_id: str | None, place: str, size: int) -> SourceLine:
+    def case(self, trace: bytes, own_id: str | None, location: str, size: int) -> SourceLine:
         """Return the line of a trace's case, which took that many bytes of input."""
         own_id = own_id if own_id and _is_name(own_id) else None
-        custom_id = own_id or _fitting(place)
+        custom_id = own_id or _fitting(location)
         # Two traces may bear one id; a trace that stands there twice is one job.
         if own_id and self._ids.claim(own_id, trace) is Duplicate.CONFLICT:
-            custom_id = _fitting(f"{own_id} ({place})")
+            custom_id = _fitting(f"{own_id} ({location})")
         case = b'{"custom_id":%b,"inputs":{"trace":%b}}\n' % (orjson.dumps(custom_id), trace)
         return SourceLine(case, None, size, custom_id=custom_id)
 

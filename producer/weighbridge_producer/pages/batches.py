@@ -38,7 +38,7 @@ _LABELS_SHOWN = 40
 _Amount = Query(ge=0, le=1e12, allow_inf_nan=False)
 
 
-class Row(NamedTuple):
+class BatchRow(NamedTuple):
     """One batch in the list."""
 
     state: BatchState
@@ -105,9 +105,9 @@ def _legend() -> list[tuple[str, str]]:
     return [*meanings, ("pending", "not graded yet")]
 
 
-def _row(state: BatchState, options: BatchOptions, now: float) -> Row:
+def _row(state: BatchState, options: BatchOptions, now: float) -> BatchRow:
     age = duration(max(0, now - state.created_at))
-    return Row(state, options.source, options.project, bar(state.counts), age)
+    return BatchRow(state, options.source, options.project, bar(state.counts), age)
 
 
 @router.get("/batches/{batch_id}")

@@ -79,17 +79,17 @@ def histogram(scores: Sequence[int]) -> Histogram | None:
         return None
     step = _HISTOGRAM_BAR + _HISTOGRAM_GAP
     columns = []
-    for place, count in enumerate(scores):
+    for index, count in enumerate(scores):
         height = max(2.0, _HISTOGRAM_HEIGHT * count / most) if count else 0.0
-        label = f"{place / len(scores):.1f} to {(place + 1) / len(scores):.1f}"
+        label = f"{index / len(scores):.1f} to {(index + 1) / len(scores):.1f}"
         y = round(_HISTOGRAM_HEIGHT - height, 2)
-        columns.append(Column(label, count, place * step, y, _HISTOGRAM_BAR, round(height, 2)))
+        columns.append(Column(label, count, index * step, y, _HISTOGRAM_BAR, round(height, 2)))
     width = step * len(scores) - _HISTOGRAM_GAP
     return Histogram(tuple(columns), width, _HISTOGRAM_HEIGHT, sum(scores))
 
 
 class Spot(NamedTuple):
-    """A place in a chart, and what it stands for."""
+    """A point of a chart, and what it stands for."""
 
     x: float
     y: float
@@ -178,8 +178,8 @@ def loop_strip(loop: ShownLoop) -> LoopStrip:
     """Return the first steps of a loop as boxes."""
     shown = loop.members[:_BOXES_SHOWN]
     boxes = tuple(
-        Box(place * BOX, step.number, step.letter, hue_of(step.letter))
-        for place, step in enumerate(shown)
+        Box(index * BOX, step.number, step.letter, hue_of(step.letter))
+        for index, step in enumerate(shown)
     )
     brackets = []
     if loop.period:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Control:
-    """A setting's place in a form, with what was entered there."""
+    """A setting's input in a form, with what was entered there."""
 
     setting: Setting
     name: str  #: in the form

@@ -18,7 +18,7 @@ MORE = "more_graders"  #: the field for graders written as JSON
 
 
 @dataclass(slots=True)
-class Pick:
+class GraderChoice:
     """One installed grader in the selector."""
 
     grader: Mapping[str, Any]  #: as the catalogue has it
@@ -43,7 +43,7 @@ class Pick:
 class ChosenGraders:
     """All graders, those chosen, and more of them as JSON: the same grader twice, say, or one of the workers' own."""
 
-    picks: list[Pick]
+    choices: list[GraderChoice]
     more: str = ""
     more_problem: str = ""
     unknown: tuple[str, ...] = ()  #: chosen on a page of before, and not installed any more
@@ -54,16 +54,16 @@ class ChosenGraders:
     ) -> ChosenGraders:
         """Return the selector as somebody filled it in; nothing is chosen where there are no entries."""
         chosen = set(entries.get("grader", ()))
-        picks = []
+        choices = []
         for grader in catalogue:
             name = grader["id"]
             is_chosen = name in chosen
             form = ConfigForm.submitted(name, entries) if is_chosen else ConfigForm.of(name)
             label = entries.get(f"label.{name}", ("",))[-1].strip()
-            picks.append(Pick(grader, form, is_chosen, label))
-        graders = cls(picks, entries.get(MORE, ("",))[-1])
+            choices.append(GraderChoice(grader, form, is_chosen, label))
+        graders = cls(choices, entries.get(MORE, ("",))[-1])
         graders.more_problem = _problem_of(graders.more)
-        graders.unknown = tuple(sorted(chosen - {pick.form.grader for pick in picks}))
+        graders.unknown = tuple(sorted(chosen - {choice.form.grader for choice in choices}))
         return graders
 
     @property
@@ -72,13 +72,17 @@ class ChosenGraders:
         more = [f"more graders: {self.more_problem}"] if self.more_problem else []
         return [
             *(f"no grader {name[:80]!r} is installed here" for name in self.unknown),
-            *(f"{pick.form.grader}: {problem}" for pick in self.picks for problem in pick.problems),
+            *(
+                f"{choice.form.grader}: {problem}"
+                for choice in self.choices
+                for problem in choice.problems
+            ),
             *more,
         ]
 
     def as_json(self) -> str:
         """Return the graders chosen, as the API takes them."""
-        specs: list[Any] = [pick.as_spec() for pick in self.picks if pick.is_chosen]
+        specs: list[Any] = [choice.as_spec() for choice in self.choices if choice.is_chosen]
         if self.more.strip():
             specs += json_value(self.more)
         return orjson.dumps(specs).decode()

@@ -88,7 +88,7 @@ async def submit(request: Request, service: Served, identity: Submitter) -> Resp
         _check_is_form(request)
         batch = await receive_batch(request, service, identity, form.read)
     except (WeighbridgeError, ProblemError) as error:
-        return _page(request, form, trouble=_problem(error))
+        return _page(request, form, problem=_problem(error))
     return RedirectResponse(f"/batches/{batch.id}", 303)
 
 
@@ -104,7 +104,7 @@ async def look(request: Request, service: Served, identity: Submitter) -> HTMLRe
             with await service.previews.turn(identity.project):
                 preview = await run_in_threadpool(_preview, form, *beginning, service.client)
     except (WeighbridgeError, ProblemError) as error:
-        return _page(request, form, trouble=_problem(error))
+        return _page(request, form, problem=_problem(error))
     return _page(request, form, preview=preview)
 
 
@@ -168,14 +168,14 @@ def _page(
     form: NewBatchForm,
     *,
     preview: Preview | None = None,
-    trouble: Problem | None = None,
+    problem: Problem | None = None,
 ) -> HTMLResponse:
     return page(
         *(request, "new.html"),
-        status_code=trouble.status if trouble else 200,
-        headers=dict(trouble.headers) if trouble else None,
+        status_code=problem.status if problem else 200,
+        headers=dict(problem.headers) if problem else None,
         form=form,
         preview=preview,
-        trouble=trouble,
+        problem=problem,
         head_bytes=HEAD_BYTES,
     )

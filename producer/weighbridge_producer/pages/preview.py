@@ -40,7 +40,6 @@ _PARTS = 300_000  #: members of objects and arrays that are read in about a seco
 _CASES_SHOWN = 5
 _FAULTS_SHOWN = 10
 _EXCERPT_CHARACTERS = 160
-_ANY_GRADER = (GraderSpec("string-match"),)  #: whether a grader is named is told as a fault
 _FORMAT_NAMES = {known.id: known.name for known in FORMATS}
 _PACKINGS = ((b"\x1f\x8b", "gzip"), (b"\x28\xb5\x2f\xfd", "zstd"))
 
@@ -236,7 +235,7 @@ class _Looking:
 def _has_unknown_trace(line: SourceLine) -> bool:
     """Whether a line is a case whose trace has the shape of no format; graders say so, as evidence."""
     try:
-        trace = parse_case(line.raw.rstrip(b"\n"), _ANY_GRADER).inputs.get("trace")
+        trace = parse_case(line.raw.rstrip(b"\n"), (), needs_grader=False).inputs.get("trace")
     except LineError:
         return False
     if type(trace) is list and trace and is_trace(trace[0]):
@@ -253,20 +252,19 @@ def _as_told_here(fault: Fault) -> Fault:
 def _case_shown(number: int, line: SourceLine, specs: tuple[GraderSpec, ...]) -> CaseShown | None:
     """Return a line's case for people; None where it is none, which its fault tells."""
     try:
-        case = parse_case(line.raw.rstrip(b"\n"), specs or _ANY_GRADER)
+        case = parse_case(line.raw.rstrip(b"\n"), specs, needs_grader=False)
     except LineError:
         return None
     trace = _trace_in(case.inputs)
-    named = case.graders if specs or case.graders != _ANY_GRADER else ()
     return CaseShown(
         line=number,
         custom_id=case.custom_id,
         size=len(line.raw),
         excerpt=orjson.dumps(case.inputs).decode()[:_EXCERPT_CHARACTERS],
-        graders=tuple(spec.label for spec in named),
+        graders=tuple(spec.label for spec in case.graders),
         trace_format=_FORMAT_NAMES.get(trace.format, trace.format) if trace else "",
         steps=len(trace.steps) if trace else None,
-        lacks=tuple(_lacks(trace, named)) if trace else (),
+        lacks=tuple(_lacks(trace, case.graders)) if trace else (),
     )
 
 

@@ -20,8 +20,8 @@ from weighbridge_producer.service.service import Served
 from weighbridge_producer.trace_view.case_view import (
     TEXT_ON_STEP_PAGE,
     CaseView,
+    StepSelection,
     StepView,
-    Wanted,
     view_case,
     view_step,
 )
@@ -64,7 +64,7 @@ def result(
     batch_id = batch.id
     results, line = batch.rows_and_case(custom_id)
     chosen = _chosen(results, custom_id, label)
-    view = _view_case(service, identity, batch, line, chosen, Wanted(step, first))
+    view = _view_case(service, identity, batch, line, chosen, StepSelection(step, first))
     timeline = view.timeline
     numbers = timeline.numbers if timeline else {}
 
@@ -193,7 +193,7 @@ def _view_case(
     batch: RedisBatch,
     line: bytes | None,
     result: ResultRow,
-    wanted: Wanted,
+    wanted: StepSelection,
 ) -> CaseView:
     facts = (batch.options().graders, result.label, result.result, wanted)
     try:

@@ -31,7 +31,7 @@ _SEARCH_SECONDS = 0.15
 _CHOICES_SHOWN = 200
 
 
-class Row(NamedTuple):
+class ResultTableRow(NamedTuple):
     """One result in the table."""
 
     name: str
@@ -44,7 +44,7 @@ class Row(NamedTuple):
 
 
 class ResultsQuery(BaseModel):
-    """The filters, and the place where the page begins."""
+    """The filters, and the cursor after which the page begins."""
 
     verdict: str = ""
     status: str = ""
@@ -110,9 +110,9 @@ def _first(values: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(filter(None, values)))[:_CHOICES_SHOWN]
 
 
-def _row(batch_id: str, result: ResultRow) -> Row:
+def _row(batch_id: str, result: ResultRow) -> ResultTableRow:
     custom_id, label = result.custom_id, result.label
-    return Row(
+    return ResultTableRow(
         name=custom_id or f"line {result.line}",
         # A line that is no case has no page of its own: the table tells all there is.
         href=result_at(batch_id, custom_id, label) if custom_id and label else None,

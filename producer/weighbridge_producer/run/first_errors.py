@@ -19,14 +19,14 @@ _LOOKED_AT = 10_000  #: results come nearly in the order of the input
 _SIGN = b'"status":"errored"'
 
 
-def first_errors(results: Path, *, names_places: bool) -> list[str]:
+def first_errors(results: Path, *, names_locations: bool) -> list[str]:
     """Return what the first errored lines say, with the hint below, each text once, in the order of the input.
 
-    `names_places`: whether the messages say themselves where the line stands.
+    `names_locations`: whether the messages say themselves where the line stands.
     """
     with results.open("rb") as rows:
         first = nsmallest(4 * TOLD, islice(_errored(rows), _LOOKED_AT), key=attrgetter("line"))
-    return list(dict.fromkeys(_told(row, names_places) for row in first))[:TOLD]
+    return list(dict.fromkeys(_told(row, names_locations) for row in first))[:TOLD]
 
 
 def _errored(rows: Iterator[bytes]) -> Iterator[ResultRow]:
@@ -37,7 +37,7 @@ def _errored(rows: Iterator[bytes]) -> Iterator[ResultRow]:
                 yield row
 
 
-def _told(row: ResultRow, names_places: bool) -> str:
-    where = "" if names_places else f"line {row.line}: "
+def _told(row: ResultRow, names_locations: bool) -> str:
+    where = "" if names_locations else f"line {row.line}: "
     hint = f"\n  {row.error.hint}" if row.error and row.error.hint else ""
     return f"{where}{row.error}{hint}"

@@ -230,7 +230,7 @@ class LocalRun:
             server=self.server,
             resumed=resumed,
             byte_order_mark=self._source.byte_order_mark,
-            errored=first_errors(results, names_places=self._source.names_places)
+            errored=first_errors(results, names_locations=self._source.names_locations)
             if state.counts.errored
             else [],
         )

@@ -48,9 +48,9 @@ class LocalService:
             )
             # What it has begun is graded again at the next start.
             stack.callback(self._worker.stop, at_once=True)
-            lookout = threading.Thread(target=self._look, name="lookout", daemon=True)
-            lookout.start()
-            stack.callback(lookout.join)
+            monitor = threading.Thread(target=self._monitor, name="lookout", daemon=True)
+            monitor.start()
+            stack.callback(monitor.join)
             stack.callback(self._stop.set)
             self._stack = stack.pop_all()
         return self
@@ -65,7 +65,7 @@ class LocalService:
         scratch.mkdir(mode=0o700)
         return scratch
 
-    def _look(self) -> None:
+    def _monitor(self) -> None:
         while not self._stop.wait(_LOOK_SECONDS):
             try:
                 self._worker.revive()

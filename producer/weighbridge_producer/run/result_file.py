@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 _COPY_BYTES = 1024 * 1024
 
 
-class _Place(msgspec.Struct):
+class _LineNumber(msgspec.Struct):
     line: int
 
 
-_place = msgspec.json.Decoder(_Place)
+_line_number = msgspec.json.Decoder(_LineNumber)
 
 
 class GrowingFile:
-    """Result lines on disk while a batch runs; cut back to a place known to be whole before it goes on."""
+    """Result lines on disk while a batch runs; cut back to a length known to be whole before it goes on."""
 
     def __init__(self, path: Path, *, keep_bytes: int = 0) -> None:
         self.path = path
@@ -75,7 +75,7 @@ def sort_by_line(path: Path) -> None:
     offset, last = 0, -1
     with path.open("rb") as file:
         for row in file:
-            number = _place.decode(row).line
+            number = _line_number.decode(row).line
             if number < last or not runs or number > last + 1:
                 runs.append((number, offset, 0))
             start, at, size = runs[-1]

@@ -37,7 +37,7 @@ def state_root() -> Path:
 class Collected:
     """How far the results of a run have come."""
 
-    cursor: str = ""  #: the place in the batch's results after what is written
+    cursor: str = ""  #: in the batch's results, after what is written
     written_bytes: int = 0
     rows: int = 0  #: result lines written
     #: The lines of input whose results are written, as intervals [start, end).

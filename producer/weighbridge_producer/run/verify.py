@@ -73,7 +73,7 @@ class Verification:
         doubted = self.unproven and not self.allow_unproven
         return not (self.changed or self.missing or self.surplus or doubted)
 
-    def complain(self, what: str) -> None:
+    def add_problem(self, what: str) -> None:
         """Note a complaint, unless there are many already."""
         if len(self.complaints) < _SHOWN:
             self.complaints.append(what)
@@ -215,8 +215,8 @@ class _Comparison:
 
     def _complain(self, what: str, label: str | None = None) -> None:
         named = "" if label is None else f", label {label[:_LABEL_SHOWN]!r}"
-        place = f" ({self._line.place})" if self._line.place else ""
-        self._outcome.complain(f"line {self._line.number}{place}{named}: {what}")
+        location = f" ({self._line.location})" if self._line.location else ""
+        self._outcome.add_problem(f"line {self._line.number}{location}{named}: {what}")
 
 
 def _decoded(row: bytes) -> ResultRow | None:
@@ -271,12 +271,14 @@ class _Index:
 
     def __init__(self, file: BinaryIO, outcome: Verification) -> None:
         self._file = file
-        self._base = scratch_database("places (line INTEGER, at INTEGER, PRIMARY KEY (line, at))")
-        self._base.executemany("INSERT INTO places VALUES (?, ?)", self._places(outcome))
-        self._found = self._base.execute("SELECT line, at FROM places ORDER BY line, at")
+        self._base = scratch_database(
+            "results (line INTEGER, offset INTEGER, PRIMARY KEY (line, offset))"
+        )
+        self._base.executemany("INSERT INTO results VALUES (?, ?)", self._offsets(outcome))
+        self._found = self._base.execute("SELECT line, offset FROM results ORDER BY line, offset")
         self._next: tuple[int, int] | None = self._found.fetchone()
 
-    def _places(self, outcome: Verification) -> Iterator[tuple[int, int]]:
+    def _offsets(self, outcome: Verification) -> Iterator[tuple[int, int]]:
         offset = 0
         for at, row in enumerate(self._file, start=1):
             try:
@@ -287,7 +289,7 @@ class _Index:
                 yield line, offset
             else:
                 outcome.surplus += 1
-                outcome.complain(f"line {at} of the results is no result")
+                outcome.add_problem(f"line {at} of the results is no result")
             offset += len(row)
 
     def rows(self, number: int) -> Iterator[tuple[int, bytes]]:
@@ -298,14 +300,14 @@ class _Index:
             self._next = self._found.fetchone()
 
     def read(self, offsets: Iterable[int]) -> Iterator[bytes]:
-        """Yield the results at some places."""
+        """Yield the results at some offsets."""
         return map(self._at, offsets)
 
     def settle_rest(self, outcome: Verification) -> None:
         """Count the results of lines that the cases do not have."""
         while self._next:
             outcome.surplus += 1
-            outcome.complain(f"line {self._next[0]}: the cases have no such line")
+            outcome.add_problem(f"line {self._next[0]}: the cases have no such line")
             self._next = self._found.fetchone()
 
     def _at(self, offset: int) -> bytes:
@@ -313,5 +315,5 @@ class _Index:
         return self._file.readline().removesuffix(b"\n")
 
     def close(self) -> None:
-        """Forget every place."""
+        """Forget every offset."""
         self._base.close()

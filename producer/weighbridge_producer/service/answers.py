@@ -23,7 +23,7 @@ PIECE_BYTES = (
 LEAST_BYTES_PER_SECOND = (
     256 * KIB
 )  #: at which a large answer is read, or its memory is not for others
-_PATIENCE_SECONDS = 60.0  #: on top of that
+_TIMEOUT_SECONDS = 60.0  #: on top of that
 
 
 class SlowReaderError(Exception):
@@ -79,4 +79,4 @@ async def counted_pieces(
 
 def _seconds_for(body: bytes) -> float:
     """Return how long a large body may take to be read."""
-    return _PATIENCE_SECONDS + len(body) / LEAST_BYTES_PER_SECOND
+    return _TIMEOUT_SECONDS + len(body) / LEAST_BYTES_PER_SECOND

@@ -133,12 +133,12 @@ ManageBatch = Annotated[RedisBatch, Depends(_manageable)]
 
 
 async def _large_read(request: Request, service: Served, _: Reader) -> None:
-    await take_turn(request.scope, service.reads, patience_seconds=TURN_SECONDS)
+    await take_turn(request.scope, service.reads, timeout_seconds=TURN_SECONDS)
 
 
 async def search_turn(request: Request, service: Served, _: Reader) -> None:
     """Wait for a turn to look through results."""
-    await take_turn(request.scope, service.searches, patience_seconds=TURN_SECONDS)
+    await take_turn(request.scope, service.searches, timeout_seconds=TURN_SECONDS)
 
 
 #: A turn to read a case with its results, of up to 32 MiB each. It comes after the key: who has none does not wait.

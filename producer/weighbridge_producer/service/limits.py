@@ -111,7 +111,7 @@ class Slots:
         return Slot(self, project, amount)
 
     async def turn(
-        self, project: str, amount: int = 1, *, patience_seconds: float | None = None
+        self, project: str, amount: int = 1, *, timeout_seconds: float | None = None
     ) -> Slot:
         """Take a slot once there is one.
 
@@ -129,7 +129,7 @@ class Slots:
             waiter = _Waiter(project, amount, loop.create_future(), loop)
             self._waiters.append(waiter)
         try:
-            async with asyncio.timeout(patience_seconds):
+            async with asyncio.timeout(timeout_seconds):
                 await waiter.granted
         except BaseException as error:
             self._withdraw(waiter)
@@ -188,14 +188,14 @@ class ByteBudget(Slots):
 
 
 async def take_turn(
-    scope: MutableMapping[str, Any], slots: Slots, *, patience_seconds: float | None = None
+    scope: MutableMapping[str, Any], slots: Slots, *, timeout_seconds: float | None = None
 ) -> Slot:
     """Wait for a request's turn, which ends with the next piece of its answer; a turn that it has ends first.
 
     Raises the problem of the slots.
     """
     end_turn(scope)
-    slot = await slots.turn(project_of(scope), patience_seconds=patience_seconds)
+    slot = await slots.turn(project_of(scope), timeout_seconds=timeout_seconds)
     scope[_TURN] = slot
     return slot
 

@@ -40,17 +40,17 @@ class Snapshot:
         """Take a state as it is sent."""
         data = orjson.dumps(state_json(state))
         etag = blake2b(data, digest_size=8).hexdigest()
-        return cls(state, data, etag, server_sent("counts", etag, data))
+        return cls(state, data, etag, sse_event("counts", etag, data))
 
 
-def server_sent(name: str, event_id: str, data: bytes) -> bytes:
+def sse_event(name: str, event_id: str, data: bytes) -> bytes:
     """Return a server-sent event of one line of data."""
     return b"event: %b\nid: %b\ndata: %b\n\n" % (name.encode(), event_id.encode(), data)
 
 
 def problem_event(problem: Problem, instance: str) -> bytes:
     """Return the event that ends a stream because of a problem."""
-    return server_sent("problem", "", problem.as_json(instance))
+    return sse_event("problem", "", problem.as_json(instance))
 
 
 class LiveBatches:
@@ -158,7 +158,7 @@ class _BatchFeed:
                 pass  # it may come back; till then nothing changes
             except Exception as error:  # noqa: BLE001 - whatever it is, whoever listens is told
                 self.failure = error
-                self._tell()
+                self._wake_listeners()
             else:
                 self._take(state)
                 if state.status.final:
@@ -172,14 +172,14 @@ class _BatchFeed:
         except TimeoutError:
             return
         self.closed = True
-        self._tell()
+        self._wake_listeners()
 
     def _take(self, state: BatchState) -> None:
         if self.latest is None or state != self.latest.state:
             self.latest = Snapshot.of(state)
-            self._tell()
+            self._wake_listeners()
 
-    def _tell(self) -> None:
+    def _wake_listeners(self) -> None:
         # Whoever waits holds the old event; whoever comes later waits for the next.
         changed, self._changed = self._changed, asyncio.Event()
         changed.set()

@@ -234,7 +234,7 @@ class ResultPageShape(BaseModel):
 
     results: list[dict[str, Any]]
     next_cursor: str | None = Field(
-        description="the place after these; null when nothing more is there now"
+        description="the cursor after these; null when nothing more is there now"
     )
     complete: bool = Field(
         description="false: the time for one answer ended before the page was full; go on with the cursor"

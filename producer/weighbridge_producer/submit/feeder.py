@@ -124,7 +124,7 @@ class ChunkDraft:
         """Return the ids that the chunk's lines claim, each with its line."""
         return list(self._claims.values())
 
-    def place(self, first_line: int) -> None:
+    def number_lines(self, first_line: int) -> None:
         """Make the chunk whole, now that the number of its first line is known."""
         self.chunk.first_line = first_line
         self.chunk.raw = b"".join([line.raw for line in self.lines])
@@ -292,7 +292,7 @@ class Feeder:
                 break
         return draft
 
-    def _place(self, draft: ChunkDraft) -> None:
+    def _append(self, draft: ChunkDraft) -> None:
         """Put a draft behind what was submitted before."""
         before = self._position
         self._prefix.update(b"".join(draft.digests))
@@ -302,18 +302,18 @@ class Feeder:
             before.lines + draft.chunk.line_count,
             self._prefix.hexdigest(),
         )
-        draft.place(before.lines + 1)
+        draft.number_lines(before.lines + 1)
 
     def _submit(self, draft: ChunkDraft) -> None:
         first_line = self._position.lines + 1
-        self._place(draft)
+        self._append(draft)
         after = self._position
         chunk = ChunkId(
             *(after.chunks - 1, first_line, after.lines + 1), after.prefix[:DIGEST_CHARACTERS]
         )
         self._wait_for_room(chunk.number)
         self._settle_ids(draft)
-        answer = self._patiently(
+        answer = self._with_retries(
             ChunkUpload(
                 id=chunk,
                 jobs=draft.cases * self._jobs_a_line + draft.faults,
@@ -340,15 +340,15 @@ class Feeder:
                 for later in draft.take_back(doubted[found.position], same_line=found.same_line)
             ]
 
-    def _patiently(self, chunk: ChunkUpload) -> Pace:
-        deadline = time.monotonic() + self._settings.full_server_patience_seconds
+    def _with_retries(self, chunk: ChunkUpload) -> Pace:
+        deadline = time.monotonic() + self._settings.full_server_timeout_seconds
         while True:
             try:
                 return self._store.submit_chunk(self._batch, chunk)
             except ServerFullError as error:
                 if time.monotonic() > deadline or self._should_stop():
                     raise ServerFullError(
-                        f"{error.message}, and none came free in {self._settings.full_server_patience_seconds:g} s",
+                        f"{error.message}, and none came free in {self._settings.full_server_timeout_seconds:g} s",
                         f"what was submitted is safe; make room, then resume batch {self._batch}",
                     ) from None
             self._on_wait("the server is full")
@@ -358,7 +358,7 @@ class Feeder:
         """Leave the workers room for their results on a server that fills up."""
         if number % _MEMORY_CHECKED_EVERY != _MEMORY_CHECKED_EVERY - 1:
             return
-        deadline = time.monotonic() + self._settings.full_server_patience_seconds
+        deadline = time.monotonic() + self._settings.full_server_timeout_seconds
         while (
             self._store.memory_share() > self._settings.memory_high_water
             and not self._should_stop()

@@ -63,8 +63,8 @@ def check(
             fault = _fault(number, line, grader, owners)
             if fault:
                 total += 1
-                place = line.as_job(number).place
-                bad_lines.append(BadLine(number, fault, place))
+                location = line.as_job(number).location
+                bad_lines.append(BadLine(number, fault, location))
                 del bad_lines[FAULTS_SHOWN:]
             if spool:
                 spool.write(line.raw)

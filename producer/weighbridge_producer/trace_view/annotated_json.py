@@ -1,4 +1,4 @@
-"""Arguments as people read them, with what is wrong marked at its place."""
+"""Arguments as people read them, with what is wrong marked where it is."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _INDENT = "  "
 
 
 class Problem(NamedTuple):
-    """What is wrong at one place, which a JSON Pointer names."""
+    """What is wrong at one JSON Pointer."""
 
     path: str
     keyword: str
@@ -39,10 +39,10 @@ class AnnotatedLine(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class BrokenText:
-    """A text that is no JSON, around the place where it stops being JSON."""
+    """A text that is no JSON, around the character where it stops being JSON."""
 
     before: str
-    at: str  #: the character at that place; empty at the end
+    at: str  #: that character; empty at the end
     after: str
     is_cut: bool
 
@@ -60,18 +60,18 @@ def problems_in(observed: Any) -> tuple[Problem, ...]:
 
 
 def broken_text(text: str) -> BrokenText | None:
-    """Return a text with the place where it stops being JSON; None for one that is JSON."""
+    """Return a text with the character where it stops being JSON; None for one that is JSON."""
     try:
         orjson.loads(text)
     except orjson.JSONDecodeError as error:
-        place = min(error.pos, len(text))
+        index = min(error.pos, len(text))
     else:
         return None
-    first, last = max(0, place - _AROUND_CHARACTERS), place + 1 + _AROUND_CHARACTERS
+    first, last = max(0, index - _AROUND_CHARACTERS), index + 1 + _AROUND_CHARACTERS
     return BrokenText(
-        before=text[first:place],
-        at=text[place : place + 1],
-        after=text[place + 1 : last],
+        before=text[first:index],
+        at=text[index : index + 1],
+        after=text[index + 1 : last],
         is_cut=first > 0 or last < len(text),
     )
 
@@ -83,7 +83,7 @@ def marked_lines(value: Any, problems: Sequence[Problem]) -> list[AnnotatedLine]
 
 
 class _Wanted(NamedTuple):
-    """A problem, and the way that is left to its place."""
+    """A problem, and what is left of the path to it."""
 
     way: tuple[str, ...]
     problem: Problem
@@ -126,15 +126,15 @@ class _Writer:
     ) -> Iterator[AnnotatedLine]:
         left_out = 0
         last = len(members) - 1
-        for place, (key, item) in enumerate(members.items()):
-            if key not in leading and (place >= _MOST_MEMBERS or self.left <= 0):
+        for index, (key, item) in enumerate(members.items()):
+            if key not in leading and (index >= _MOST_MEMBERS or self.left <= 0):
                 left_out += 1
                 continue
             if left_out:
                 yield _gap(left_out, depth)
                 left_out = 0
             named = f"{_brief(key)}: " if type(value) is dict else ""
-            end = "," if place < last else ""
+            end = "," if index < last else ""
             inner = [_Wanted(each.way[1:], each.problem) for each in leading.get(key, ())]
             yield from self.lines(named, item, end, inner, depth)
         if left_out:
@@ -150,7 +150,7 @@ def _members(value: Any) -> dict[str, Any]:
     if type(value) is dict:
         return {str(key): item for key, item in value.items()}
     if type(value) is list:
-        return {str(place): item for place, item in enumerate(value)}
+        return {str(index): item for index, item in enumerate(value)}
     return {}
 
 

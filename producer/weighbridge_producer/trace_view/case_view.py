@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from weighbridge_producer.trace_view.timeline import (
     NoTimelineError,
-    Text,
+    ShownText,
     Timeline,
     read_case,
     text_of,
@@ -26,7 +26,7 @@ TEXT_ON_STEP_PAGE = 100_000  #: characters of one text at once
 _INPUT_CHARACTERS = 4_000
 
 
-class Wanted(NamedTuple):
+class StepSelection(NamedTuple):
     """Which part of a trace a page is to show."""
 
     step: int | None = None
@@ -39,7 +39,7 @@ class CaseView:
 
     config: Mapping[str, Any] | None = None  #: that the grader was given
     timeline: Timeline | None = None
-    inputs: tuple[Text, ...] = ()
+    inputs: tuple[ShownText, ...] = ()
     untold: str = ""  #: why there is neither, for a person
 
 
@@ -68,7 +68,7 @@ def view_case(
     defaults: tuple[GraderSpec, ...],
     label: str | None,
     result: Mapping[str, Any] | None,
-    wanted: Wanted,
+    wanted: StepSelection,
 ) -> CaseView:
     """Return a case as the page of one of its results shows it."""
     config = next((spec.config for spec in defaults if spec.label == label), None)
@@ -86,7 +86,7 @@ def view_case(
 
 
 def view_step(line: bytes | None, number: int, part: str, at: int) -> StepView:
-    """Return a step as its own page shows it: from a place on, in all texts or one."""
+    """Return a step as its own page shows it: from a character on, in all texts or one."""
     try:
         trace = trace_in(read_case(line, ()))
     except NoTimelineError as error:
@@ -104,6 +104,6 @@ def view_step(line: bytes | None, number: int, part: str, at: int) -> StepView:
     return StepView(step.type, step.name or "", texts, len(trace.steps))
 
 
-def _inputs(case: Case) -> tuple[Text, ...]:
+def _inputs(case: Case) -> tuple[ShownText, ...]:
     texts = ((name, text_of(value)) for name, value in case.inputs.items())
-    return tuple(Text(name, text[:_INPUT_CHARACTERS], len(text)) for name, text in texts)
+    return tuple(ShownText(name, text[:_INPUT_CHARACTERS], len(text)) for name, text in texts)

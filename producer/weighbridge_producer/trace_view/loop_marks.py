@@ -33,7 +33,7 @@ _KINDS = {
 class LoopedStep:
     """A step's part in a loop."""
 
-    number: int  #: the step's place in the trace, from 1
+    number: int  #: the step's number in the trace, from 1
     letter: str  #: steps of one loop with one letter repeat each other
     round: int  #: from 1; how often the letter came, where there is no order
     is_round_start: bool
@@ -84,25 +84,25 @@ def _numbered(loop: dict[str, Any], number: int) -> ShownLoop:
 
 
 def _loop(
-    loop: dict[str, Any], steps: Sequence[Step], numbers: Mapping[str, int]
+    loop: dict[str, Any], steps: Sequence[Step], number_of: Mapping[str, int]
 ) -> dict[str, Any] | None:
     ids = loop.get("step_ids")
-    places = (
-        [numbers[each] for each in ids if type(each) is str and each in numbers]
+    numbers = (
+        [number_of[each] for each in ids if type(each) is str and each in number_of]
         if type(ids) is list
         else []
     )
-    if not places:
+    if not numbers:
         return None
     period = loop.get("period") if _is_count(loop.get("period")) else None
-    letters = _letters(places, period, steps)
+    letters = _letters(numbers, period, steps)
     return {
         "kind": str(loop.get("kind", "loop")),
         "period": period,
-        "repeats": loop["repeats"] if _is_count(loop.get("repeats")) else len(places),
-        "steps": loop["steps"] if _is_count(loop.get("steps")) else len(places),
-        "members": _members(places, letters, period),
-        "legend": _legend(places, letters, steps),
+        "repeats": loop["repeats"] if _is_count(loop.get("repeats")) else len(numbers),
+        "steps": loop["steps"] if _is_count(loop.get("steps")) else len(numbers),
+        "members": _members(numbers, letters, period),
+        "legend": _legend(numbers, letters, steps),
         "wasted_tokens": _number(loop.get("wasted_tokens")),
         "wasted_ms": _number(loop.get("wasted_ms")),
     }
@@ -116,20 +116,20 @@ def _number(value: Any) -> Any:
     return value if type(value) in {int, float} else None
 
 
-def _letters(places: list[int], period: int | None, steps: Sequence[Step]) -> list[str]:
+def _letters(numbers: list[int], period: int | None, steps: Sequence[Step]) -> list[str]:
     """Return each step's letter: by its turn in a round, or by what it did where there is no order."""
     if period:
-        turns = [place % period for place in range(len(places))]
+        turns = [index % period for index in range(len(numbers))]
     else:
         seen: dict[str, int] = {}
-        turns = [seen.setdefault(_brief(steps[number - 1]), len(seen)) for number in places]
+        turns = [seen.setdefault(_brief(steps[number - 1]), len(seen)) for number in numbers]
     return [_LETTERS[turn] if turn < len(_LETTERS) else _OTHER for turn in turns]
 
 
-def _members(places: list[int], letters: list[str], period: int | None) -> tuple[LoopedStep, ...]:
+def _members(numbers: list[int], letters: list[str], period: int | None) -> tuple[LoopedStep, ...]:
     often: dict[str, int] = {}
     members = []
-    for at, (number, letter) in enumerate(zip(places, letters, strict=True)):
+    for at, (number, letter) in enumerate(zip(numbers, letters, strict=True)):
         often[letter] = often.get(letter, 0) + 1
         turn = at // period + 1 if period else often[letter]
         is_start = bool(period) and at % (period or 1) == 0
@@ -138,10 +138,10 @@ def _members(places: list[int], letters: list[str], period: int | None) -> tuple
 
 
 def _legend(
-    places: list[int], letters: list[str], steps: Sequence[Step]
+    numbers: list[int], letters: list[str], steps: Sequence[Step]
 ) -> tuple[tuple[str, int, str], ...]:
     firsts: dict[str, int] = {}
-    for number, letter in zip(places, letters, strict=True):
+    for number, letter in zip(numbers, letters, strict=True):
         firsts.setdefault(letter, number)
     return tuple((letter, number, _brief(steps[number - 1])) for letter, number in firsts.items())
 

@@ -42,7 +42,6 @@ _NAME_CHARACTERS = 40
 _NAMES_SHOWN = 3
 _DEEPEST = 8  #: levels of nesting that are drawn apart
 _MOST_OPEN = 12  #: steps whose details stand open at first
-_ANY_GRADER = (GraderSpec("loop"),)  #: a case need not name one here
 _PARTS = ("input", "arguments", "output", "error")
 
 
@@ -50,7 +49,7 @@ class NoTimelineError(Exception):
     """Why a case has no timeline, for a person."""
 
 
-class Text(NamedTuple):
+class ShownText(NamedTuple):
     """A text of a step, as far as it is shown."""
 
     name: str  #: input, arguments, output or error
@@ -66,7 +65,7 @@ class Text(NamedTuple):
 class Mark(NamedTuple):
     """An evidence entry that names a step."""
 
-    entry: int  #: its place in the evidence, from 1
+    entry: int  #: its number in the evidence, from 1
     check: str
     passed: bool
 
@@ -90,7 +89,7 @@ class LoopMark(NamedTuple):
 class ShownStep:
     """One step as its row shows it."""
 
-    number: int  #: its place in the trace, from 1
+    number: int  #: its number in the trace, from 1
     id: str
     type: str
     name: str
@@ -98,7 +97,7 @@ class ShownStep:
     facts: tuple[str, ...]  #: model, tokens, cost, times
     brief: str
     is_failure: bool
-    texts: tuple[Text, ...]
+    texts: tuple[ShownText, ...]
     marks: tuple[Mark, ...]
     loops: tuple[LoopMark, ...]
     within: tuple[int, ...]  #: numbers of the loops that it lies within, be it part of them or not
@@ -154,7 +153,7 @@ def read_case(line: bytes | None, defaults: tuple[GraderSpec, ...]) -> Case:
             f"the case has {len(line):,} bytes, and a page reads at most {SHOWN_BYTES:,}"
         )
     try:
-        return parse_case(line, defaults or _ANY_GRADER)
+        return parse_case(line, defaults, needs_grader=False)
     except LineError as error:
         raise NoTimelineError(f"the case cannot be read: {error.message}") from None
 
@@ -168,7 +167,7 @@ def trace_in(case: Case) -> Trace | None:
 
 
 def step_numbers(trace: Trace) -> dict[str, int]:
-    """Return the places of a trace's steps, from 1, by the ids that evidence has."""
+    """Return the numbers of a trace's steps, from 1, by the ids that evidence has."""
     return {encodable(step.id): number for number, step in enumerate(trace.steps, 1)}
 
 
@@ -249,7 +248,7 @@ class _Rows:
         self._trace = trace
         self._numbers = numbers
         self._called = _called(trace.steps)
-        self._places = {each.id: place for place, each in enumerate(trace.steps)}
+        self._indices = {each.id: index for index, each in enumerate(trace.steps)}
         self._began = min(
             (each.started_at for each in trace.steps if each.started_at is not None), default=0
         )
@@ -264,12 +263,12 @@ class _Rows:
                 self._looped[member.number].append(LoopMark(loop, member))
         self._open = self._opened(evidence, window) | ({step} if step else set())
 
-    def _note(self, place: int, entry: Mapping[str, Any]) -> None:
+    def _note(self, entry_number: int, entry: Mapping[str, Any]) -> None:
         ids, numbers = _ids(entry), self._numbers
         passed = bool(entry.get("passed"))
         for each in ids:
             if number := numbers.get(each):
-                self._marks[number].append(Mark(place, str(entry.get("check", "")), passed))
+                self._marks[number].append(Mark(entry_number, str(entry.get("check", "")), passed))
         # Of a call that is told of alone; a refusal of many tells nothing of their arguments.
         problems = problems_in(entry.get("observed"))
         if not passed and problems and len(ids) == 1 and (number := numbers.get(ids[0])):
@@ -309,14 +308,14 @@ class _Rows:
             is_open=number in self._open,
         )
 
-    def _depth(self, place: int) -> int:
+    def _depth(self, index: int) -> int:
         """Return how deep a step is nested; a ring of parents ends where depth is no longer drawn."""
         depth = 0
         while depth < _DEEPEST:
-            parent = self._trace.steps[place].parent_id
-            if parent is None or parent not in self._places:
+            parent = self._trace.steps[index].parent_id
+            if parent is None or parent not in self._indices:
                 break
-            place = self._places[parent]
+            index = self._indices[parent]
             depth += 1
         return depth
 
@@ -377,9 +376,9 @@ def _brief(step: Step) -> str:
     return cut_after(line, _BRIEF_CHARACTERS)
 
 
-def _texts(step: Step, *, without_arguments: bool) -> list[Text]:
+def _texts(step: Step, *, without_arguments: bool) -> list[ShownText]:
     return [
-        Text(name, text[:TEXT_CHARACTERS], len(text))
+        ShownText(name, text[:TEXT_CHARACTERS], len(text))
         for name, text in whole_texts(step)
         if not (without_arguments and name == "arguments")
     ]

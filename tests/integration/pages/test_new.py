@@ -125,7 +125,7 @@ def test_what_is_wrong_with_the_form_is_told_and_what_was_typed_is_kept(http: ht
         ("strict", "true"),
     ]
     root = page_of(sent(http, "/new", [*fields, ("text", CASE.decode())]), 422)
-    assert "budget: max_tokens must be" in root.one(id="trouble").text
+    assert "budget: max_tokens must be" in root.one(id="problem").text
     assert "greater than or equal to 0" in root.one(id="budget-max_tokens-problem").text
     assert root.one("input", name="budget.max_tokens").attributes["value"] == "-7"
     assert root.one("input", name="label.budget").attributes["value"] == "cheap"
@@ -170,17 +170,17 @@ def test_a_form_that_makes_no_sense_is_refused_with_the_reason(
     answer = sent(http, path, fields, file, "cases.jsonl" if file else "")
     root = page_of(answer, answer.status_code)
     assert 400 <= answer.status_code < 500
-    assert told in root.one(id="trouble").text
+    assert told in root.one(id="problem").text
 
 
 def test_lines_that_nobody_would_judge_are_not_submitted(http: httpx.Client) -> None:
     last_look = [("submitting", "true"), ("text", CASE.decode())]
-    refused = page_of(sent(http, "/new/preview", last_look), 422).one(id="trouble").text
+    refused = page_of(sent(http, "/new/preview", last_look), 422).one(id="problem").text
     assert "no line looked at names a grader, and none is chosen" in refused
     assert "choose a grader" in refused
     named = CASE.replace(b'"inputs"', b'"grader": "string-match", "inputs"').decode()
     for fields in ([*STRINGS, *last_look], [*last_look, ("text", named + CASE.decode())]):
-        trouble = page_of(sent(http, "/new/preview", fields)).one(id="trouble")
+        trouble = page_of(sent(http, "/new/preview", fields)).one(id="problem")
         assert trouble.text.strip() == ""
 
 
@@ -202,7 +202,7 @@ def test_a_look_says_that_there_are_both_pasted_lines_and_a_file(http: httpx.Cli
     assert "1 case, all there are" in root.text
     last_look = [*fields, ("submitting", "true")]
     root = page_of(sent(http, "/new/preview", last_look, b"", "cases.jsonl"), 422)
-    assert "both pasted lines and a file" in root.one(id="trouble").text
+    assert "both pasted lines and a file" in root.one(id="problem").text
 
 
 def test_a_look_says_what_becomes_of_a_line_that_is_no_trace_and_no_case(

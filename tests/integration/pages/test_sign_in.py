@@ -171,4 +171,4 @@ def test_pages_of_problems_keep_what_the_address_says_as_text(http: httpx.Client
     assert answer.status_code == 404
     page = Page.of(answer.text)
     assert page.intruders() == []
-    assert page.root.one(id="trouble").text
+    assert page.root.one(id="problem").text

@@ -96,7 +96,7 @@ def test_who_stops_waiting_loses_nothing_for_others() -> None:
         limit = slots(1, 1)
         held = limit.take("a")
         with pytest.raises(FullError):
-            await limit.turn("b", patience_seconds=0.01)
+            await limit.turn("b", timeout_seconds=0.01)
         task = asyncio.create_task(limit.turn("b"))
         await asyncio.sleep(0)
         held.release()

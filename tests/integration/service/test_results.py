@@ -128,7 +128,11 @@ class TestPages:
             ("cursor=0.0.1-1.0_0-3.0123456789abcdef.end", 410, "STALE_CURSOR"),
             ("cursor=9.0.1-1.0_0-3.0123456789abcdef.end", 410, "STALE_CURSOR"),
             ("format=ndjson&cursor=0.0.1-1.0_0-3.0123456789abcdef.end", 410, "STALE_CURSOR"),
-            ("format=ndjson&verdict=fail&cursor=0.0.1-1.0_0-3.0123456789abcdef.7", 410, "STALE_CURSOR"),
+            (
+                "format=ndjson&verdict=fail&cursor=0.0.1-1.0_0-3.0123456789abcdef.7",
+                410,
+                "STALE_CURSOR",
+            ),
             ("format=ndjson&cursor=%00%ff", 410, "STALE_CURSOR"),
         ],
     )

@@ -124,16 +124,16 @@ def test_a_batch_that_had_more_than_its_share_waits_although_it_was_empty_meanwh
 ) -> None:
     greedy = a_batch(store, queue)
     add_chunk(store, greedy)
-    patient = a_batch_of(store, queue, 100)
+    retry = a_batch_of(store, queue, 100)
     claim = claimed(store, queue)
     while claim.batch != greedy:
         claim = claimed(store, queue)
     recorded(store, greedy, claim.chunk)
     store.charge(greedy, queue, 10.0)
     # Its turn comes, and it has nothing.
-    assert set(claims(store, queue, 5)) == {patient}
+    assert set(claims(store, queue, 5)) == {retry}
     add_chunk(store, greedy)
-    assert set(claims(store, queue, 20)) == {patient}
+    assert set(claims(store, queue, 20)) == {retry}
 
 
 def test_time_that_a_chunk_took_is_charged_to_its_batch(store: Store, queue: str) -> None:

@@ -4,7 +4,7 @@ import pytest
 from rich.console import Console
 
 from weighbridge.jobs.outcome import Counts, GraderSummary
-from weighbridge_producer.cli.show import fitted, print_summary, shown
+from weighbridge_producer.cli.show import print_summary, shown, truncated
 
 MANY = 10_000_000
 
@@ -75,4 +75,4 @@ def test_a_summary_shows_at_most_50_labels_and_says_how_many_more_there_are():
     ],
 )
 def test_a_text_that_is_too_wide_loses_its_middle(text, most, expected):
-    assert fitted(text, most) == expected
+    assert truncated(text, most) == expected

@@ -142,7 +142,7 @@ class TestPages:
     def test_lines_without_a_place_after_them_are_not_given(self, tail: bytes) -> None:
         pages = pages_in([self.BODY, tail])
         assert (next(pages), next(pages), next(pages)) == (self.PAGES[0], None, self.PAGES[1])
-        with pytest.raises(ServerError, match="end without the place after them"):
+        with pytest.raises(ServerError, match="end without the cursor after them"):
             next(pages)
 
     def test_a_place_that_is_none_is_refused(self) -> None:

@@ -322,7 +322,7 @@ def test_a_folder_is_read_in_the_order_of_its_names_and_what_is_no_input_left_ou
 
 def places(cases: Any) -> list[str]:
     """Return where each line stands, as its errors say it."""
-    return [line.as_job(number).place for number, line in enumerate(read(cases), 1)]
+    return [line.as_job(number).location for number, line in enumerate(read(cases), 1)]
 
 
 def test_each_of_several_files_begins_a_line_of_its_own_and_counts_from_one(tmp_path: Path) -> None:

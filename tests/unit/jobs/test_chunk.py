@@ -103,9 +103,9 @@ def test_lines_of_several_files_tell_the_file_and_their_number_there() -> None:
     assert chunk.origins == [(0, "a, line", 7), (2, "b, line", 1), (4, "c, item", 3)]
     again = Chunk.unpack(chunk.pack())
     assert again == chunk
-    assert [line.place for line in again.jobs()] == [f"{of} {n}" for of, n in stands]
-    assert [line.place for line in again.lines(WHOLE.part(104, 105))] == ["b, line 2"]
-    assert [line.place for line in chunk_of(b"x\n").jobs()] == [""]
+    assert [line.location for line in again.jobs()] == [f"{of} {n}" for of, n in stands]
+    assert [line.location for line in again.lines(WHOLE.part(104, 105))] == ["b, line 2"]
+    assert [line.location for line in chunk_of(b"x\n").jobs()] == [""]
 
 
 def test_lines_keep_their_numbers_past_blanks_and_repeats() -> None:

@@ -66,7 +66,7 @@ def lines_of(path: Path) -> Iterator[Line]:
     draft = ChunkDraft(Digester("batch-1"))
     for line in Source(path, Settings()):
         draft.add(line)
-    draft.place(1)
+    draft.number_lines(1)
     return draft.chunk.jobs()
 
 

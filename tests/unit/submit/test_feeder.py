@@ -56,7 +56,7 @@ def became(rows: list[bytes], cuts: list[int]) -> list[tuple[int, bool]]:
         draft = draft_of(rows[start : start + size])
         index.submit(draft)
         chunk = draft.chunk
-        draft.place(start + 1)
+        draft.number_lines(start + 1)
         lines = list(chunk.jobs())
         assert len(lines) == draft.cases + draft.faults
         assert draft.faults == len(chunk.faults)

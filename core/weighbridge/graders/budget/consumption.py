@@ -44,7 +44,7 @@ class Total:
     is_told: bool  #: whether any step, or the run, tells anything at all
     missing: Sequence[Step]  #: the steps that do not tell all, where nothing stands in for them
     tellers: Sequence[Step]
-    parts: Mapping[int, Amount]  #: what `known` is made of, by the teller's place, in trace order
+    parts: Mapping[int, Amount]  #: what `known` is made of, by the teller's index, in trace order
 
     @property
     def steps(self) -> Sequence[Step]:
@@ -69,16 +69,16 @@ class Tellers:
 
     def __init__(self, trace: Trace) -> None:
         told = [
-            (place, step)
-            for place, step in enumerate(trace.steps)
+            (index, step)
+            for index, step in enumerate(trace.steps)
             if step.type == "llm" or step.usage is not None or step.cost_usd is not None
         ]
         #: in trace order; `total` wants what each of them tells
         self.steps = [step for _, step in told]
-        others = {place: at for at, (place, step) in enumerate(told) if step.type != "llm"}
+        others = {index: at for at, (index, step) in enumerate(told) if step.type != "llm"}
         around = _enclosing(trace.steps, others) if others else [None] * len(trace.steps)
-        #: the place in `steps` of the step that each is inside of, for calls and for those around others
-        outer = [None if (place := around[own]) is None else others[place] for own, _ in told]
+        #: the index in `steps` of the step that each is inside of, for calls and for those around others
+        outer = [None if (index := around[own]) is None else others[index] for own, _ in told]
         self._outer = {at: outer[at] for at in others.values()}
         self._inner_first = _inner_first(self._outer)
         self._calls_in: dict[int | None, list[int]] = defaultdict(list)
@@ -109,7 +109,7 @@ class Tellers:
         )
 
 
-Places: TypeAlias = "list[int | Places]"
+Indices: TypeAlias = "list[int | Indices]"
 """Places of steps; lists in lists, so that taking in an inner list costs nothing."""
 
 
@@ -121,7 +121,7 @@ class _Sum:
     calls: int = 0
     is_told: bool = False
     is_whole: bool = True
-    missing: Places = field(default_factory=list)
+    missing: Indices = field(default_factory=list)
 
     def add_calls(
         self, calls: Sequence[int], told: Sequence[Told], parts: dict[int, Amount]
@@ -181,8 +181,8 @@ def _inner_first(outer: Mapping[int, int | None]) -> list[int]:
     return ready
 
 
-def _flat(missing: Places) -> Iterator[int]:
-    pending: Places = [missing]
+def _flat(missing: Indices) -> Iterator[int]:
+    pending: Indices = [missing]
     while pending:
         found = pending.pop()
         if isinstance(found, list):
@@ -192,17 +192,17 @@ def _flat(missing: Places) -> Iterator[int]:
 
 
 def _enclosing(steps: Sequence[Step], wanted: Container[int]) -> list[int | None]:
-    """Return for the step at each place the place of the nearest of the wanted steps that it is inside of.
+    """Return for the step at each index the index of the nearest of the wanted steps that it is inside of.
 
-    A parent that is nowhere counts as none, and a ring of parents is cut at one place.
+    A parent that is nowhere counts as none, and a ring of parents is cut at one of its steps.
     """
-    places = {step.id: place for place, step in enumerate(steps)}
-    parents = [None if step.parent_id is None else places.get(step.parent_id) for step in steps]
+    indices = {step.id: index for index, step in enumerate(steps)}
+    parents = [None if step.parent_id is None else indices.get(step.parent_id) for step in steps]
     nearest: list[int | None] = [None] * len(steps)
     is_known = [False] * len(steps)
-    for place in range(len(steps)):
+    for index in range(len(steps)):
         path: list[int] = []
-        at: int | None = place
+        at: int | None = index
         while at is not None and not is_known[at]:
             is_known[at] = True
             path.append(at)

@@ -55,7 +55,7 @@ class RunTimes:
         if len(by_run) + len(by_steps) < 2:
             return Duration(0, is_whole=False, is_told=False, first=0, edges=())
         first, last = min(by_run + by_steps), max(by_run + by_steps)
-        edges = {self._place_of(time) for time in (first, last) if time not in by_run}
+        edges = {self._index_of(time) for time in (first, last) if time not in by_run}
         return Duration(
             last - first,
             is_whole=self._tells_start() and self._tells_end(),
@@ -91,7 +91,7 @@ class RunTimes:
         slowest = max(timed, key=lambda found: found[1], default=None)
         return Latencies(tuple(timed), tuple(untimed), slowest)
 
-    def _place_of(self, time: int) -> int:
+    def _index_of(self, time: int) -> int:
         return min(times.index(time) for times in (self._started, self._ended) if time in times)
 
     def _tells_start(self) -> bool:

@@ -92,10 +92,10 @@ def history_of(
     steps: Sequence[Step],
     call_types: frozenset[str],
     text_types: frozenset[str],
-    effort: WorkBudget,
+    budget: WorkBudget,
 ) -> History:
     """Read a trace's steps; the calls that a simulated user makes are none of the agent's."""
-    return _Reader(steps, call_types, text_types, effort).read()
+    return _Reader(steps, call_types, text_types, budget).read()
 
 
 class _Reader:
@@ -104,10 +104,10 @@ class _Reader:
         steps: Sequence[Step],
         call_types: frozenset[str],
         text_types: frozenset[str],
-        effort: WorkBudget,
+        budget: WorkBudget,
     ) -> None:
         self._steps = steps
-        self._effort = effort
+        self._budget = budget
         self._call_types = call_types
         self._text_types = text_types
         self._history = History()
@@ -121,7 +121,7 @@ class _Reader:
     def read(self) -> History:
         history, answered = self._history, -1
         turn: Message | None = None
-        for place, step in enumerate(self._steps):
+        for index, step in enumerate(self._steps):
             kind = step.type
             if kind in self._call_types:
                 call = self._call(step)
@@ -131,12 +131,12 @@ class _Reader:
                         turn.calls.append(call)
                 continue
             if kind in self._text_types:
-                turn = self._turn(step, place) or turn
+                turn = self._turn(step, index) or turn
                 if turn is not None and turn.is_action:
-                    answered = place + 1
+                    answered = index + 1
             if kind == "user":
                 turn = None
-                if place != answered and place not in self._nudges:
+                if index != answered and index not in self._nudges:
                     history.calls.append(None)
                     self._asked += _asks(step)
         return history
@@ -153,12 +153,12 @@ class _Reader:
         if outer is not None and outer.tool == tool and outer.arguments.key == arguments.key:
             return None
         message = parent if kind == "llm" else None
-        outcome = Outcome(step.output, step.error, arguments.value, self._effort, tool)
+        outcome = Outcome(step.output, step.error, arguments.value, self._budget, tool)
         call = Call(step, tool, arguments, outcome, message)
         self._calls[step.id] = call
         return call
 
-    def _turn(self, step: Step, place: int) -> Message | None:
+    def _turn(self, step: Step, index: int) -> Message | None:
         """Return the turn of a step; None for an answer seen from within."""
         text = _text_of(step.output)
         parent = step.parent_id
@@ -167,7 +167,7 @@ class _Reader:
             return None
         turn = self._turns[step.id] = Message(step, text, asked=self._asked)
         self._history.turns.append(turn)
-        following = self._steps[place + 1] if place + 1 < len(self._steps) else None
+        following = self._steps[index + 1] if index + 1 < len(self._steps) else None
         if step.type == "llm" and (following is None or following.type == "user"):
             action = action_in(text)
             if action:
@@ -184,7 +184,7 @@ class _Reader:
         if type(answer) is str:
             answer = _OBSERVATION.sub("", answer, count=1)
         arguments = Arguments(normalized(given))
-        outcome = Outcome(answer, None, arguments.value, self._effort)
+        outcome = Outcome(answer, None, arguments.value, self._budget)
         return Call(step, tool, arguments, outcome, None)
 
 
@@ -200,10 +200,10 @@ def _said(step: Step) -> str:
 
 
 def _nudges(steps: Sequence[Step]) -> set[int]:
-    """Return the places where the user says what is said again soon: no new instruction, the first time neither."""
+    """Return the indices where the user says what is said again soon: no new instruction, the first time neither."""
     repeated_prompts = set()
     said: deque[tuple[int, str]] = deque(maxlen=_REMEMBERED_MESSAGES)
-    for place, step in enumerate(steps):
+    for index, step in enumerate(steps):
         if step.type != "user":
             continue
         text = _said(step)
@@ -211,9 +211,9 @@ def _nudges(steps: Sequence[Step]) -> set[int]:
             text = " ".join(text.casefold().split())
         if text:
             repeated_prompts |= {
-                at for earlier in said if earlier[1] == text for at in (earlier[0], place)
+                at for earlier in said if earlier[1] == text for at in (earlier[0], index)
             }
-        said.append((place, text))
+        said.append((index, text))
     return repeated_prompts
 
 

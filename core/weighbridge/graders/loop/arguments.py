@@ -86,7 +86,7 @@ class Arguments(Struct, eq=False, gc=False):
 
     @property
     def gist(self) -> bytes:
-        """The arguments without differences of case, white space, quotes and stops; the digits keep their places."""
+        """The arguments without differences of case, white space, quotes and stops; the digits stay where they are."""
         if not self.is_comparable:
             return self.key
         key = self.key
@@ -102,25 +102,25 @@ class Arguments(Struct, eq=False, gc=False):
             self._texts = "\n".join(parts[1]) if parts else ""
         return self._texts
 
-    def described(self, effort: WorkBudget) -> Described:
+    def described(self, budget: WorkBudget) -> Described:
         """Return the arguments as texts, and all that is none."""
-        parts = _parts(self.value) if self.is_comparable and effort.is_left else None
+        parts = _parts(self.value) if self.is_comparable and budget.is_left else None
         if parts is None:
             return Described(self.key, ())
         shape, texts = parts
-        effort.look(len(shape))
-        return Described(shape, [Wording(text, effort) for text in texts])
+        budget.look(len(shape))
+        return Described(shape, [Wording(text, budget) for text in texts])
 
 
 def _parts(value: Any) -> tuple[tuple[object, ...], list[str]] | None:
-    """Take arguments apart: the shape is places and all that is no text; None for too many parts."""
+    """Take arguments apart: the shape is the keys and all that is no text; None for too many parts."""
     shape: list[object] = []
     texts: list[str] = []
     pending: list[tuple[str, Any]] = [("", value)]
     while pending:
         if len(shape) + len(pending) > _PARTS_LIMIT + 1:
             return None
-        place, item = pending.pop()
+        key, item = pending.pop()
         kind = type(item)
         if kind is dict:
             # A null says no more than a key that is not there.
@@ -129,14 +129,14 @@ def _parts(value: Any) -> tuple[tuple[object, ...], list[str]] | None:
                 for entry, inner in item.items()
                 if type(entry) is str and inner is not None
             ]
-            shape.append((place, "object"))
+            shape.append((key, "object"))
             pending += sorted(entries, key=_first) if len(entries) <= _PARTS_LIMIT else entries
         elif kind is list:
-            shape.append((place, "array", len(item)))
-            pending += [(place, inner) for inner in item[: _PARTS_LIMIT + 1]]
+            shape.append((key, "array", len(item)))
+            pending += [(key, inner) for inner in item[: _PARTS_LIMIT + 1]]
         elif kind is str and not _NUMBER.fullmatch(item.strip()):
-            shape.append(place)
+            shape.append(key)
             texts.append(item)
         else:
-            shape.append((place, item.strip().encode() if kind is str else canonical(item)))
+            shape.append((key, item.strip().encode() if kind is str else canonical(item)))
     return tuple(shape), texts

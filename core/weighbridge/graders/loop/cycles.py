@@ -19,7 +19,7 @@ class Span(NamedTuple):
 
     @property
     def length(self) -> int:
-        """How many places it has."""
+        """How many entries of the row it has."""
         return self.end - self.start
 
 
@@ -34,12 +34,12 @@ def cycles(row: Sequence[int], max_period: int) -> Iterator[tuple[int, Span]]:
 def repeats(row: Sequence[int], period: int) -> Iterator[Span]:
     """Yield the longest stretches in which each number equals the one a period before it."""
     start = previous = -1
-    for place in _equal_after(row, period):
-        if place != previous + 1 or start < 0:
+    for index in _equal_after(row, period):
+        if index != previous + 1 or start < 0:
             if start >= 0:
                 yield Span(start, previous + 1)
-            start = place - period
-        previous = place
+            start = index - period
+        previous = index
     if start >= 0:
         yield Span(start, previous + 1)
 
@@ -51,18 +51,18 @@ def _equal_after(row: Sequence[int], period: int) -> list[int]:
 class NoveltyLimits(NamedTuple):
     """When a window of a row holds too little that is new."""
 
-    window: int  #: places
+    window: int  #: entries of the row
     most_different: int  #: numbers
     least_often: int  #: a number seen so often in the window is repeated
-    least_repeated: int  #: how many places of the window repeated numbers must hold
+    least_repeated: int  #: how many entries of the window must be repeated numbers
 
 
 def low_novelty(row: Sequence[int], limits: NoveltyLimits) -> list[Span]:
     """Return the stretches that windows with too little that is new cover."""
     often = Counter(row)
     frequent = [
-        place
-        for place, number in enumerate(row)
+        index
+        for index, number in enumerate(row)
         if number >= 0 and often[number] >= limits.least_often
     ]
     found: list[Span] = []
@@ -76,7 +76,7 @@ def low_novelty(row: Sequence[int], limits: NoveltyLimits) -> list[Span]:
 
 
 def _worth_a_look(frequent: list[int], limits: NoveltyLimits, length: int) -> Iterator[Span]:
-    """Yield the stretches around which enough places hold frequent numbers, none of them twice."""
+    """Yield the stretches in which enough entries are frequent numbers, none of them twice."""
     needed, reach = limits.least_repeated, limits.window - 1
     start = end = -1
     for first, last in zip(frequent, frequent[needed - 1 :], strict=False):
@@ -95,23 +95,23 @@ def _windows(row: Sequence[int], start: int, end: int, limits: NoveltyLimits) ->
     seen: Counter[int] = Counter()
     repeated = 0
     first = start
-    for place in range(start, end):
-        number = row[place]
+    for index in range(start, end):
+        number = row[index]
         if number < 0:
             seen.clear()
-            repeated, first = 0, place + 1
+            repeated, first = 0, index + 1
             continue
-        if place - first >= limits.window:
+        if index - first >= limits.window:
             repeated -= _held(seen, row[first], -1, limits.least_often)
             first += 1
         repeated += _held(seen, number, 1, limits.least_often)
-        is_full = place - first + 1 == limits.window
+        is_full = index - first + 1 == limits.window
         if is_full and len(seen) <= limits.most_different and repeated >= limits.least_repeated:
-            yield Span(first, place + 1)
+            yield Span(first, index + 1)
 
 
 def _held(seen: Counter[int], number: int, step: int, least_often: int) -> int:
-    """Count a number in or out; return by how many the places that repeated numbers hold change."""
+    """Count a number in or out; return by how many the entries that are repeated numbers change."""
     before = seen[number]
     after = seen[number] = before + step
     if not after:

@@ -27,12 +27,12 @@ _OUT_OF_REACH = linear(
 
 
 def same_failures(calls: Sequence[Call]) -> Iterator[tuple[int, int]]:
-    """Yield where failures of one call stay the same: the first place, and the one after the last."""
+    """Yield where failures of one call stay the same: the first index, and the one after the last."""
     start = 0
-    for place, (one, other) in enumerate(pairwise(calls), 1):
+    for index, (one, other) in enumerate(pairwise(calls), 1):
         if one.pair != other.pair and not _are_alike(one.outcome, other.outcome):
-            yield start, place
-            start = place
+            yield start, index
+            start = index
     yield start, len(calls)
 
 

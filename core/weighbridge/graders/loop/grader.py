@@ -115,12 +115,12 @@ class LoopGrader(TraceGrader):
         return loops_of(found, row, history.calls, steps)
 
     def _loops_in_texts(
-        self, history: History, steps: Sequence[Step], sight: report.Coverage, effort: WorkBudget
+        self, history: History, steps: Sequence[Step], sight: report.Coverage, budget: WorkBudget
     ) -> list[Loop]:
         if not self._examines_texts:
             return []
         with_calls = not self._examines_calls
-        row, found = loops_in_texts(history.turns, self._limits, effort, with_calls=with_calls)
+        row, found = loops_in_texts(history.turns, self._limits, budget, with_calls=with_calls)
         spoken = [
             number if with_calls or not turn.calls else -1
             for number, turn in zip(row, history.turns, strict=True)

@@ -56,9 +56,9 @@ class _Action(Struct, eq=False, gc=False):
 class Identities:
     """Numbers calls, so that equal numbers mean equal calls."""
 
-    def __init__(self, threshold: float, effort: WorkBudget, *, compare_results: bool) -> None:
+    def __init__(self, threshold: float, budget: WorkBudget, *, compare_results: bool) -> None:
         self._threshold = threshold
-        self._effort = effort
+        self._budget = budget
         self._compare_results = compare_results
         self._first: defaultdict[str, dict[object, Call]] = defaultdict(dict)
         self._known = 0
@@ -110,7 +110,7 @@ class Identities:
         """Return the action of a call that is alike and came to about the same, or a new one."""
         alone = _Action(len(self._actions), call)
         given = call.arguments
-        if given.value is None or not given.is_comparable or not self._effort.is_left:
+        if given.value is None or not given.is_comparable or not self._budget.is_left:
             return alone
         key = call.tool, b" ".join(sorted(given.digits.split())), rough
         recent = self._recent.get(key)
@@ -118,10 +118,10 @@ class Identities:
             self._recent[key] = alone
             return alone
         if not isinstance(recent, Recent):
-            first, recent = recent, Recent(self._least(call), self._effort)
-            recent.add(first, first.call.arguments.described(self._effort))
+            first, recent = recent, Recent(self._least(call), self._budget)
+            recent.add(first, first.call.arguments.described(self._budget))
             self._recent[key] = recent
-        described = given.described(self._effort)
+        described = given.described(self._budget)
         for alike in recent.alike(described):
             action = alike.item
             if not alike.is_fuzzy or self._came_to_the_same(call.outcome, action.call.outcome):

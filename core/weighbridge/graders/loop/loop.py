@@ -45,9 +45,9 @@ def loops_of(
     """Return findings as loops of the steps that a row stands for."""
     if not findings:
         return []
-    effort = WorkBudget()
+    budget = WorkBudget()
     answers = {step.id: step for step in trace_steps if step.type == "llm"}
-    return [_loop_of(finding, row, steps, answers, effort) for finding in findings]
+    return [_loop_of(finding, row, steps, answers, budget) for finding in findings]
 
 
 def _loop_of(
@@ -55,16 +55,16 @@ def _loop_of(
     row: Sequence[int],
     steps: Sequence[Call | Message | None],
     answers: Mapping[str, Step],
-    effort: WorkBudget,
+    budget: WorkBudget,
 ) -> Loop:
-    found = [(row[place], step) for place in finding.places if (step := steps[place]) is not None]
+    found = [(row[index], step) for index in finding.indices if (step := steps[index]) is not None]
     again = _again(found)
     return Loop(
         kind=finding.kind,
         period=finding.period,
         repeats=rounds(finding, row),
         step_ids=tuple(id_of(each.step) for _, each in found),
-        min_similarity=_least_similarity(found, effort),
+        min_similarity=_least_similarity(found, budget),
         has_noise=_has_noise(found),
         wasted_tokens=_tokens(again, answers),
         wasted_ms=_milliseconds(again),
@@ -87,26 +87,26 @@ def _again(found: list[tuple[int, Call | Message]]) -> list[Call | Message]:
     return again
 
 
-def _least_similarity(found: list[tuple[int, Call | Message]], effort: WorkBudget) -> float:
+def _least_similarity(found: list[tuple[int, Call | Message]], budget: WorkBudget) -> float:
     last: dict[int, Call | Message] = {}
     least = 1.0
     for number, step in islice(found, _COMPARED_STEPS):
         if number in last:
-            least = min(least, _similarity(last[number], step, effort))
+            least = min(least, _similarity(last[number], step, budget))
         last[number] = step
     return round(least, 4)
 
 
-def _similarity(one: Call | Message, other: Call | Message, effort: WorkBudget) -> float:
+def _similarity(one: Call | Message, other: Call | Message, budget: WorkBudget) -> float:
     """Compare two steps by what was done and by what came of it; the smaller of the two counts."""
     if isinstance(one, Message) or isinstance(other, Message):
-        return ratio(getattr(one, "text", ""), getattr(other, "text", ""), effort)
+        return ratio(getattr(one, "text", ""), getattr(other, "text", ""), budget)
     done = 1.0
     if one.exact != other.exact:
-        done = ratio(one.arguments.texts, other.arguments.texts, effort)
+        done = ratio(one.arguments.texts, other.arguments.texts, budget)
     if one.outcome.text == other.outcome.text:
         return done
-    return min(done, ratio(one.outcome.steady, other.outcome.steady, effort))
+    return min(done, ratio(one.outcome.steady, other.outcome.steady, budget))
 
 
 def _has_noise(found: list[tuple[int, Call | Message]]) -> bool:

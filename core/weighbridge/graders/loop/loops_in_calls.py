@@ -38,13 +38,13 @@ def loops_in_calls(calls: Sequence[Call | None], limits: Limits) -> tuple[list[i
     findings += [*_crowded(calls, row, limits), *_failing_again(calls, row, limits)]
     thinking = {tool for tool in {call.tool for call in calls if call is not None} if thinks(tool)}
     if thinking:
-        places = [
-            place for place, call in enumerate(calls) if call is None or call.tool not in thinking
+        indices = [
+            index for index, call in enumerate(calls) if call is None or call.tool not in thinking
         ]
-        acting = [calls[place] for place in places]
+        acting = [calls[index] for index in indices]
         findings += [
-            replace(finding, places=tuple([places[place] for place in finding.places]))
-            for finding in _in_order(acting, [row[place] for place in places], limits)
+            replace(finding, indices=tuple([indices[index] for index in finding.indices]))
+            for finding in _in_order(acting, [row[index] for index in indices], limits)
         ]
     return row, joined(findings, row)
 
@@ -57,7 +57,7 @@ def _in_order(calls: Sequence[Call | None], row: list[int], limits: Limits) -> I
 
 def row_of(calls: Sequence[Call | None]) -> list[int]:
     """Number each call by what it was and came to; a mark between calls gets a negative number of its own."""
-    return [-place - 1 if call is None else call.pair for place, call in enumerate(calls)]
+    return [-index - 1 if call is None else call.pair for index, call in enumerate(calls)]
 
 
 def _cycles(calls: Sequence[Call | None], row: list[int], limits: Limits) -> Iterator[Finding]:
@@ -84,7 +84,7 @@ def _kind(found: list[Call], period: int) -> str:
 
 def _noisy(calls: Sequence[Call | None], limits: Limits) -> Iterator[Finding]:
     """Find the same calls in the same order, with results that differ by noise alone."""
-    row = [-place - 1 if call is None else call.exact for place, call in enumerate(calls)]
+    row = [-index - 1 if call is None else call.exact for index, call in enumerate(calls)]
     for period, stretch in cycles(row, NOISE_PERIOD):
         if stretch.length < limits.least_length(period):
             continue
@@ -96,8 +96,8 @@ def _noisy(calls: Sequence[Call | None], limits: Limits) -> Iterator[Finding]:
             if end - start >= limits.least_length(period) and all(
                 only_noise([call.outcome for call in phase]) for phase in phases
             ):
-                places = range(stretch.start + start, stretch.start + end)
-                yield Finding("noisy_results", period, tuple(places))
+                indices = range(stretch.start + start, stretch.start + end)
+                yield Finding("noisy_results", period, tuple(indices))
 
 
 def _of_the_same_words(found: list[Call], period: int) -> Iterator[Span]:
@@ -108,18 +108,18 @@ def _of_the_same_words(found: list[Call], period: int) -> Iterator[Span]:
 
 def _failing(calls: Sequence[Call | None], limits: Limits) -> Iterator[Finding]:
     """Find one call that fails again and again of about the same."""
-    row = [-place - 1 if call is None else call.exact for place, call in enumerate(calls)]
+    row = [-index - 1 if call is None else call.exact for index, call in enumerate(calls)]
     failed: dict[int, bool] = {}
     for _, stretch in cycles(row, 1):
         if stretch.length < limits.least_length(1):
             continue
         start = stretch.start
-        for place, call in enumerate(_calls_of(calls, stretch), start):
+        for index, call in enumerate(_calls_of(calls, stretch), start):
             if call.pair not in failed:
                 failed[call.pair] = call.outcome.has_failed
             if not failed[call.pair]:
-                yield from _failures(calls, Span(start, place), limits)
-                start = place + 1
+                yield from _failures(calls, Span(start, index), limits)
+                start = index + 1
         yield from _failures(calls, Span(start, stretch.end), limits)
 
 
@@ -146,10 +146,10 @@ def _crowded(calls: Sequence[Call | None], row: list[int], limits: Limits) -> It
         *low_novelty(failing, NoveltyLimits(2 * window, 2 * window, often, 2 * held)),
     ]
     for stretch in stretches:
-        places = _places_that_come_back(calls, row, stretch)
-        found = [call for place in places if (call := calls[place]) is not None]
-        if len(places) >= held and not _works_through_a_list(found):
-            yield Finding("interleaved", None, places)
+        indices = _repeated_indices(calls, row, stretch)
+        found = [call for index in indices if (call := calls[index]) is not None]
+        if len(indices) >= held and not _works_through_a_list(found):
+            yield Finding("interleaved", None, indices)
 
 
 def _failing_only(calls: Sequence[Call | None], row: list[int], often: int) -> list[int]:
@@ -158,32 +158,32 @@ def _failing_only(calls: Sequence[Call | None], row: list[int], often: int) -> l
     failing: dict[int, bool] = {}
     alone = max(row, default=0) + 1
     only = []
-    for place, (number, call) in enumerate(zip(row, calls, strict=True)):
+    for index, (number, call) in enumerate(zip(row, calls, strict=True)):
         if call is not None and counts[number] >= often and number not in failing:
             failing[number] = call.outcome.has_failed
-        only.append(number if call is None or failing.get(number) else alone + place)
+        only.append(number if call is None or failing.get(number) else alone + index)
     return only
 
 
-def _places_that_come_back(
+def _repeated_indices(
     calls: Sequence[Call | None], row: list[int], stretch: Span
 ) -> tuple[int, ...]:
-    """Return the places of a stretch whose number is not alone, without calls whose results only ever move on."""
+    """Return the indices of a stretch whose number is not alone, without calls whose results only ever move on."""
     often = Counter(row[stretch.start : stretch.end])
     results: defaultdict[int, list[int]] = defaultdict(list)
-    for place in range(*stretch):
-        call = calls[place]
-        if call is not None and results[call.exact][-1:] != [row[place]]:
-            results[call.exact].append(row[place])
+    for index in range(*stretch):
+        call = calls[index]
+        if call is not None and results[call.exact][-1:] != [row[index]]:
+            results[call.exact].append(row[index])
     moving = {
         exact
         for exact, pairs in results.items()
         if len(pairs) > 1 and len(set(pairs)) == len(pairs)
     }
     return tuple(
-        place
-        for place in range(*stretch)
-        if often[row[place]] > 1 and (call := calls[place]) is not None and call.exact not in moving
+        index
+        for index in range(*stretch)
+        if often[row[index]] > 1 and (call := calls[index]) is not None and call.exact not in moving
     )
 
 
@@ -194,13 +194,13 @@ def _failing_again(
     natures = _Natures()
     attempts: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
     often = Counter(row)
-    for place, call in enumerate(calls):
-        if call is not None and often[row[place]] > limits.max_repeats:
-            attempts[call.exact, row[place]].append(place)
-    for places in attempts.values():
-        call = calls[places[0]]
-        if len(places) > limits.max_repeats and call is not None and call.outcome.is_vain:
-            for chain in _chains(calls, places, call, natures):
+    for index, call in enumerate(calls):
+        if call is not None and often[row[index]] > limits.max_repeats:
+            attempts[call.exact, row[index]].append(index)
+    for indices in attempts.values():
+        call = calls[indices[0]]
+        if len(indices) > limits.max_repeats and call is not None and call.outcome.is_vain:
+            for chain in _chains(calls, indices, call, natures):
                 if len(chain) > limits.max_repeats:
                     yield Finding("interleaved", None, tuple(chain))
 
@@ -230,7 +230,7 @@ class _Natures:
 
 
 def _chains(
-    calls: Sequence[Call | None], places: list[int], attempt: Call, natures: _Natures
+    calls: Sequence[Call | None], indices: list[int], attempt: Call, natures: _Natures
 ) -> Iterator[list[int]]:
     """Part attempts where too much, or something that may have helped, came between them.
 
@@ -240,8 +240,8 @@ def _chains(
     is_told = attempt.arguments.key not in (b"{}", b"null")
     is_stubborn = attempt.outcome.has_failed and is_told and not is_trial(attempt)
     reach = CALLS_BETWEEN if is_stubborn else 0
-    chain = places[:1]
-    for earlier, later in pairwise(places):
+    chain = indices[:1]
+    for earlier, later in pairwise(indices):
         # Attempts may be few and far between: what lies there is looked at only where it is little.
         between = calls[earlier + 1 : min(later, earlier + LOOKS_BETWEEN + 2)]
         limit = LOOKS_BETWEEN if all(map(natures.changes_nothing, between)) else reach

@@ -34,20 +34,20 @@ _COUNT = re.compile(
 
 
 def loops_in_texts(
-    turns: Sequence[Message], limits: Limits, effort: WorkBudget, *, with_calls: bool
+    turns: Sequence[Message], limits: Limits, budget: WorkBudget, *, with_calls: bool
 ) -> tuple[list[int], list[Finding]]:
     """Return the row of numbers that turns are compared by, and the loops in it.
 
     A turn with calls is not reported by itself, unless calls are not examined: then `with_calls` is true.
     """
-    texts = _Texts(limits.similarity_threshold, effort)
+    texts = _Texts(limits.similarity_threshold, budget)
     row = _row(turns, texts, with_calls=with_calls)
     spoken = [with_calls or not turn.calls for turn in turns]
     findings = [
         finding
         for finding in (*_cycles(row, limits), *_crowded(row, spoken, limits))
-        if any(spoken[place] for place in finding.places)
-        and not lists_items([_uncounted(turns[place].text) for place in finding.places])
+        if any(spoken[index] for index in finding.indices)
+        and not lists_items([_uncounted(turns[index].text) for index in finding.indices])
     ]
     return row, joined(findings, row)
 
@@ -60,7 +60,7 @@ def _row(turns: Sequence[Message], texts: _Texts, *, with_calls: bool) -> list[i
     inputs = _Inputs()
     numbers: dict[Any, int] = {}
     row = []
-    for place, (turn, is_spoken) in enumerate(zip(turns, spoken, strict=True)):
+    for index, (turn, is_spoken) in enumerate(zip(turns, spoken, strict=True)):
         if not is_spoken and len(turn.calls) == 1:
             # Most turns are one call: a number is no work for the garbage collector.
             row.append(numbers.setdefault(turn.calls[0].pair, len(numbers)))
@@ -69,7 +69,7 @@ def _row(turns: Sequence[Message], texts: _Texts, *, with_calls: bool) -> list[i
         if turn.calls:
             key += tuple([call.pair for call in turn.calls])
         else:
-            key += (inputs.number(key[0], turn.step.input, place),)
+            key += (inputs.number(key[0], turn.step.input, index),)
         if is_spoken and turn.step.input is None and _is_label(turn.text):
             key += (turn.asked,)
         row.append(numbers.setdefault(key, len(numbers)))
@@ -99,21 +99,21 @@ def _uncounted(text: str) -> str:
 class _Texts:
     """Numbers texts, so that equal numbers mean texts that are alike."""
 
-    def __init__(self, threshold: float, effort: WorkBudget) -> None:
-        self._effort = effort
+    def __init__(self, threshold: float, budget: WorkBudget) -> None:
+        self._budget = budget
         self._known: dict[str, int] = {}
         self._same_as: dict[int, int] = {}  #: a number, and a smaller one that means the same
-        self._recent: Recent[int] = Recent(Least(threshold, ANY_SORT), effort)
+        self._recent: Recent[int] = Recent(Least(threshold, ANY_SORT), budget)
 
     def add(self, text: str) -> None:
         """Compare a text with the last ones that differ; one that is like two of them makes these the same."""
         if text in self._known:
             return
         number = self._known[text] = len(self._known)
-        if not self._effort.is_left:
+        if not self._budget.is_left:
             return
         text = _uncounted(text)
-        described = Described((), (Wording(text, self._effort),))
+        described = Described((), (Wording(text, self._budget),))
         alike = self._recent.kinds_alike(described, self._least)
         least = min(alike, default=number)
         self._same_as |= dict.fromkeys(alike | {number}, least)
@@ -138,10 +138,10 @@ class _Inputs:
             object, tuple[bytes, bytes]
         ] = {}  #: by what was said: first and last input
 
-    def number(self, text: object, given: Any, place: int) -> object:
+    def number(self, text: object, given: Any, index: int) -> object:
         """Return what a turn was given, or else what the conversation that it goes on from began with."""
         if given is None:
-            return None if text is not None else place
+            return None if text is not None else index
         now = canonical(given)
         first, before = self._last.get(text, (now, now))
         first = first if _goes_on(before, now) else now
@@ -158,7 +158,7 @@ def _cycles(row: list[int], limits: Limits) -> Iterator[Finding]:
     for period, stretch in cycles(row, limits.max_period):
         is_loop = stretch.length >= limits.least_length(period)
         if is_loop and (period == 1 or len(set(row[stretch.start : stretch.end])) > 1):
-            yield Finding("text" if period == 1 else "text_cycle", period, _places(stretch))
+            yield Finding("text" if period == 1 else "text_cycle", period, _indices(stretch))
 
 
 def _crowded(row: list[int], spoken: list[bool], limits: Limits) -> Iterator[Finding]:
@@ -167,9 +167,9 @@ def _crowded(row: list[int], spoken: list[bool], limits: Limits) -> Iterator[Fin
     window = max(4, 2 * limits.max_repeats)
     for stretch in low_novelty(texts, NoveltyLimits(window, 2, 2, window - 1)):
         often = Counter(texts[stretch.start : stretch.end])
-        places = tuple(place for place in range(*stretch) if often[texts[place]] > 1)
-        yield Finding("text_cycle", None, places)
+        indices = tuple(index for index in range(*stretch) if often[texts[index]] > 1)
+        yield Finding("text_cycle", None, indices)
 
 
-def _places(stretch: Span) -> tuple[int, ...]:
+def _indices(stretch: Span) -> tuple[int, ...]:
     return tuple(range(*stretch))

@@ -80,7 +80,7 @@ _VARYING = ("tmp", "Ad:", "ad:")  #: before noise that may have no digit
 _OPENING = ("{", "[")  #: of an object or an array, written as text
 
 
-class Work(NamedTuple):
+class ResultOrigin(NamedTuple):
     """What a result came of, as far as it tells whether a new id in it is noise."""
 
     is_sent_again: bool  #: the same letter, once more: its new id tells nothing
@@ -90,10 +90,10 @@ class Work(NamedTuple):
 def beginning_of(text: str) -> str:
     """Return the beginning of a result, up to a number: it is equal for nearly all that are the same but for noise."""
     beginning = text[:_BEGINNING_CHARACTERS]
-    end = _place_of_digit(beginning)
+    end = _index_of_digit(beginning)
     for mark in _VARYING:
-        place = beginning.find(mark, 0, end)
-        end = place if place >= 0 else end
+        index = beginning.find(mark, 0, end)
+        end = index if index >= 0 else end
     # What stands right before a number may belong to it: an id may begin with letters, a date with a day or a month.
     head = beginning[:end].rstrip(ascii_letters)
     while head.rstrip(", ")[-3:].lower() in _DAYS_AND_MONTHS:
@@ -101,25 +101,25 @@ def beginning_of(text: str) -> str:
     return head
 
 
-def _place_of_digit(text: str) -> int:
+def _index_of_digit(text: str) -> int:
     """Return where the first digit of a text stands; its length for none."""
     if text.isascii():
-        place = text.encode().translate(_DIGITS_MARKED).find(1)
-        return place if place >= 0 else len(text)
+        index = text.encode().translate(_DIGITS_MARKED).find(1)
+        return index if index >= 0 else len(text)
     found = _DIGIT.search(text)
     return found.start() if found else len(text)
 
 
-def without_noise(text: str, work: Work, effort: WorkBudget) -> str:
+def without_noise(text: str, work: ResultOrigin, budget: WorkBudget) -> str:
     """Return a result without what differs from one time to the next."""
     if text[:1] in _OPENING:
         text = _in_order(text)
     if not _DIGIT.search(text) and not any(mark in text for mark in _VARYING):
         return text
     if _TIME_LEFT.search(text):
-        text = _masked(_TIME_LEFT, r"left \1\2\3 ", text, effort)
-    text = _masked(_TIMES, "#", text, effort)
-    named = _masked(_IDS, r"\1#", text, effort)
+        text = _masked(_TIME_LEFT, r"left \1\2\3 ", text, budget)
+    text = _masked(_TIMES, "#", text, budget)
+    named = _masked(_IDS, r"\1#", text, budget)
     if named == text or work.is_sent_again:
         return named
     is_enough = len(_WORD.findall(named[:_HEAD_CHARACTERS])) >= _WORDS_BESIDE_IDS
@@ -136,7 +136,7 @@ def _in_order(text: str) -> str:
         return text
 
 
-def _masked(noise: re.Pattern[str], mark: str, text: str, effort: WorkBudget) -> str:
+def _masked(noise: re.Pattern[str], mark: str, text: str, budget: WorkBudget) -> str:
     masked, marks = noise.subn(mark, text, count=_MARKS_LIMIT)
-    effort.mask(text, marks)
+    budget.mask(text, marks)
     return masked

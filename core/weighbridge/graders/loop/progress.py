@@ -50,9 +50,9 @@ def moves_one_way(steady: str, rows: Sequence[array[float]]) -> bool:
 def _telling(steady: str, rows: Sequence[array[float]]) -> Iterator[tuple[float, ...]]:
     """Yield the numbers that differ, each with its values, without those that count attempts or name an error."""
     for number, values in zip(NUMBER.finditer(steady), zip(*rows, strict=True), strict=True):
-        place = number.start()
+        index = number.start()
         is_one = len(set(values)) == 1 or all(400 <= value < 600 for value in values)
-        is_counter = _COUNTER.search(steady[max(0, place - 20) : place])
+        is_counter = _COUNTER.search(steady[max(0, index - 20) : index])
         if not (is_one or is_counter or _COUNTED.match(steady, number.end())):
             yield values
 

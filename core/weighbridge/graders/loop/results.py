@@ -17,7 +17,7 @@ from weighbridge.graders.loop.failure_signs import (
     says_done,
     says_in_vain,
 )
-from weighbridge.graders.loop.masking import Work, without_noise
+from weighbridge.graders.loop.masking import ResultOrigin, without_noise
 from weighbridge.graders.loop.tool_names import keeps, makes
 from weighbridge.graders.loop.work_budget import WorkBudget
 from weighbridge.text import encodable
@@ -32,9 +32,9 @@ _NUMBERS_LIMIT = 1_000  #: in results with more of them nothing is told apart as
 _WORK_CHARACTERS = 80  #: of one argument: from here on it is what is sent or made
 NUMBER = re.compile(r"(?<![\w.])-?\d{1,15}(?:\.\d{1,15})?")
 _NAMED = re.compile(r"(?<!\w)\d*+[^\W\d]\w*+")  # words that are no numbers
-#: Marks in a row, as in a map, a board or a bar: each has its place.
+#: Marks in a row, as in a map, a board or a bar: each stands for a position.
 _DRAWN = re.compile(r"[-.#@|+*~^%$&!?=_]{3,}+")
-_PART = re.compile(r"[^\n,;|(){}\[\]]+")  #: of a result, in which a word may stand in any place
+_PART = re.compile(r"[^\n,;|(){}\[\]]+")  #: of a result, in which a word may stand in any position
 _POINTERS = "><*→►▶✓✔●◉☑"  #: that stand before one line of a list, a menu or a tree
 
 
@@ -44,7 +44,7 @@ class Outcome(Struct, eq=False, gc=False):
     _output: Any
     _error: Any = None
     _asked: Any = None
-    _effort: WorkBudget = field(default_factory=WorkBudget)
+    _budget: WorkBudget = field(default_factory=WorkBudget)
     _tool: str = ""
     _text: str | None = None
     _failed: bool | None = None
@@ -76,14 +76,14 @@ class Outcome(Struct, eq=False, gc=False):
         """The result without what differs from one time to the next: times, durations, ids, addresses."""
         if self._steady is None:
             text = self.text or ""
-            self._steady = self._without_noise(text) if self._effort.is_left else text
+            self._steady = self._without_noise(text) if self._budget.is_left else text
         return self._steady
 
     def _without_noise(self, text: str) -> str:
         makes_things = makes(self._tool)
         is_asked_again = keeps(self._tool) or self._asks_for_work()
         is_sent_again = is_asked_again and (makes_things or says_done(text))
-        return without_noise(text, Work(is_sent_again, makes_things), self._effort)
+        return without_noise(text, ResultOrigin(is_sent_again, makes_things), self._budget)
 
     def _asks_for_work(self) -> bool:
         """Whether an argument is long enough to be what is sent or made: whoever asks twice asks for the same again."""
@@ -97,20 +97,20 @@ class Outcome(Struct, eq=False, gc=False):
         """The words of the steady part, whatever the order of its lines and the numbers between, and what is drawn in it."""
         if self._words is None:
             self._words = self.steady
-            if len(self.steady) <= _SORTED_CHARACTERS and self._effort.is_left:
+            if len(self.steady) <= _SORTED_CHARACTERS and self._budget.is_left:
                 parts = sorted(map(_words_of, _PART.findall(self.steady)))
-                self._effort.read(self.steady, len(self.steady) // 6)
+                self._budget.read(self.steady, len(self.steady) // 6)
                 self._words = "\n".join([*filter(None, parts), *_DRAWN.findall(self.steady)])
         return self._words
 
     @property
     def numbers(self) -> array[float] | None:
         """The numbers of the steady part, in order; None where these are too many to compare."""
-        if not self._effort.is_left:
+        if not self._budget.is_left:
             return None
         found = islice(NUMBER.finditer(self.steady), _NUMBERS_LIMIT + 1)
         numbers = array("d", [float(number[0]) for number in found])
-        self._effort.read(self.steady, len(numbers))
+        self._budget.read(self.steady, len(numbers))
         return numbers if len(numbers) <= _NUMBERS_LIMIT else None
 
     @property
@@ -162,7 +162,7 @@ def _without(text: str, folded: str, echo: str) -> str:
     if len(folded) != len(text):  # some letters have longer small forms
         return text
     pieces, start = [], 0
-    while (place := folded.find(echo, start)) >= 0:
-        pieces.append(text[start:place])
-        start = place + len(echo)
+    while (index := folded.find(echo, start)) >= 0:
+        pieces.append(text[start:index])
+        start = index + len(echo)
     return "…".join([*pieces, text[start:]])

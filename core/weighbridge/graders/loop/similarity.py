@@ -9,11 +9,11 @@ from rapidfuzz import fuzz, process
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from weighbridge.graders.loop.text_forms import Forms, Wording
+    from weighbridge.graders.loop.text_forms import TextForms, Wording
     from weighbridge.graders.loop.work_budget import WorkBudget
 
 COMPARED = 12  #: the last things that differ: more would make it quadratic
-_PATIENCE = 60  #: where so many in a row were like none before them, fewer are looked at
+_IN_VAIN_LIMIT = 60  #: where so many in a row were like none before them, fewer are looked at
 _COMPARED_IN_VAIN = 4
 _COMPARED_CHARACTERS = 8_000  #: things with longer texts are of the same meaning, or not alike
 _LONG_CHARACTERS = 1_000  #: from here on a comparison costs more than a look at the forms
@@ -56,9 +56,9 @@ class Alike(NamedTuple, Generic[ItemT]):
 class Recent(Generic[ItemT]):
     """The last few things that differ from each other."""
 
-    def __init__(self, least: Least, effort: WorkBudget) -> None:
+    def __init__(self, least: Least, budget: WorkBudget) -> None:
         self._least = least
-        self._effort = effort
+        self._budget = budget
         self._items: list[tuple[ItemT, Described]] = []
         self._by_meaning: dict[object, ItemT] = {}
         self._in_vain = 0  #: things in a row that were compared, and alike to none
@@ -83,67 +83,67 @@ class Recent(Generic[ItemT]):
         """Return the kinds of the things that are alike; of each kind one is enough."""
         same = self._by_meaning.get(described.meaning)
         kinds = set() if same is None else {kind_of(same)}
-        least, effort, text = self._least, self._effort, described.comparable
+        least, budget, text = self._least, self._budget, described.comparable
         if not 0 < len(text) <= _COMPARED_CHARACTERS:
             return kinds
-        effort.look(len(self._items))
+        budget.look(len(self._items))
         for item, other in reversed(self._items):
             if kind_of(item) in kinds or not _may_be_alike(described, other, least):
                 continue
-            effort.compare(len(text), len(other.comparable))
+            budget.compare(len(text), len(other.comparable))
             if fuzz.ratio(text, other.comparable, score_cutoff=100 * least.score) > 0:
                 kinds.add(kind_of(item))
         return kinds
 
     def _fuzzy(self, described: Described) -> Iterator[Alike[ItemT]]:
-        least, effort = self._least, self._effort
-        near = self._items if self._in_vain < _PATIENCE else self._items[-_COMPARED_IN_VAIN:]
+        least, budget = self._least, self._budget
+        near = self._items if self._in_vain < _IN_VAIN_LIMIT else self._items[-_COMPARED_IN_VAIN:]
         self._in_vain += 1
         if len(described.comparable) > _LONG_CHARACTERS:
-            effort.look(len(near) * (1 + len(described.texts)))
+            budget.look(len(near) * (1 + len(described.texts)))
             near = [each for each in near if _may_be_alike(described, each[1], least)]
         text, comparable = described.comparable, [other.comparable for _, other in near]
-        effort.compare(len(text), sum(map(len, comparable)))
+        budget.compare(len(text), sum(map(len, comparable)))
         if len(text) >= _RULED_OUT_CHARACTERS and near:
-            places = _not_ruled_out(text, comparable, least.score)
-            near = [near[place] for place in places]
-            comparable = [comparable[place] for place in places]
-        for _, score, place in _most_alike(text, comparable, 100 * least.score):
-            item, other = near[place]
-            effort.look(1 + len(described.texts))
+            indices = _not_ruled_out(text, comparable, least.score)
+            near = [near[index] for index in indices]
+            comparable = [comparable[index] for index in indices]
+        for _, score, index in _most_alike(text, comparable, 100 * least.score):
+            item, other = near[index]
+            budget.look(1 + len(described.texts))
             if not _may_be_alike(described, other, least):
                 continue
             if (len(described.texts) == 1 and score > 0) or _are_alike(
-                described, other, least, effort
+                described, other, least, budget
             ):
                 self._in_vain = 0
                 yield Alike(item, is_fuzzy=True)
 
 
 def _not_ruled_out(text: str, others: Sequence[str], score: float) -> Sequence[int]:
-    """Return the places of those that may be alike, by their lengths and beginnings.
+    """Return the indices of those that may be alike, by their lengths and beginnings.
 
     Two texts differ in at least as many characters as beginnings of them do that are of one length, less those by which
     one text is longer.
     """
     lengths = [len(other) for other in others]
-    places: Sequence[int] = range(len(others))
+    indices: Sequence[int] = range(len(others))
     most = (1 - score) * (len(text) + max(lengths)) + 1  # one more, for what is lost in rounding
     longer: float = max(max(lengths) - len(text), len(text) - min(lengths))
     if longer > most:
-        places = [place for place in places if abs(lengths[place] - len(text)) <= most]
+        indices = [index for index in indices if abs(lengths[index] - len(text)) <= most]
         longer = most
     room = most + longer
     beginning = int(_BEGINNING * room) + 1
     if beginning > _MOST_OF_A_TEXT * len(text):
-        return places
-    beginnings = [others[place][:beginning] for place in places]
+        return indices
+    beginnings = [others[index][:beginning] for index in indices]
     least = 100 * (1 - room / (2 * beginning))
-    return sorted([places[at] for _, _, at in _most_alike(text[:beginning], beginnings, least)])
+    return sorted([indices[at] for _, _, at in _most_alike(text[:beginning], beginnings, least)])
 
 
 def _most_alike(text: str, others: Sequence[str], least: float) -> list[tuple[str, float, int]]:
-    """Return the texts that are alike, the most alike first: each with how much, of 100, and its place."""
+    """Return the texts that are alike, the most alike first: each with how much, of 100, and its index."""
     if not others:
         return []
     return process.extract(text, others, scorer=fuzz.ratio, limit=COMPARED, score_cutoff=least)
@@ -157,7 +157,7 @@ def _may_be_alike(one: Described, other: Described, least: Least) -> bool:
     )
 
 
-def _may_be_alike_texts(one: Forms, other: Forms, least: Least) -> bool:
+def _may_be_alike_texts(one: TextForms, other: TextForms, least: Least) -> bool:
     if one.meaning == other.meaning:
         return True
     if one.sort not in least.sorts or other.sort not in least.sorts or one.digits != other.digits:
@@ -165,12 +165,12 @@ def _may_be_alike_texts(one: Forms, other: Forms, least: Least) -> bool:
     return "work" in (one.sort, other.sort) or one.names == other.names
 
 
-def _are_alike(one: Described, other: Described, least: Least, effort: WorkBudget) -> bool:
-    """Whether all texts that stand in the same place are alike, of things that may be."""
+def _are_alike(one: Described, other: Described, least: Least, budget: WorkBudget) -> bool:
+    """Whether all texts that stand in the same position are alike, of things that may be."""
     for text, another in zip(one.texts, other.texts, strict=True):
         if text.forms.meaning != another.forms.meaning:
             plain, others = text.forms.plain, another.forms.plain
-            effort.compare(len(plain), len(others))
+            budget.compare(len(plain), len(others))
             if not fuzz.ratio(plain, others, score_cutoff=100 * least.score) > 0:
                 return False
     return True

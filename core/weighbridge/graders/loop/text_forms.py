@@ -23,8 +23,8 @@ _PROSE_WORDS = 10
 _ITEM_WORDS = 12  #: the most words in which two items of a list differ
 _MOST_BACK = 0.2  #: of the items of a list, those of which each word was there before
 _LONG_WORDS = 20
-#: Places where any two texts differ, for the most in which two that follow each other do.
-_MORE_PLACES = 1.5
+#: Positions where any two texts differ, for the most in which two that follow each other do.
+_MORE_POSITIONS = 1.5
 _ITEM_TEXTS = 50  #: of a list, the texts that are looked at
 
 _WORD = re.compile(r"\w+")
@@ -98,7 +98,7 @@ _SMALL_WORDS = frozenset(
 )
 
 
-class Forms(NamedTuple):
+class TextForms(NamedTuple):
     """The forms in which a text is compared."""
 
     sort: str  #: `phrase`, `prose`, `work`, or `bulk`, which is too long to compare
@@ -115,24 +115,24 @@ class Wording:
 
     __slots__ = ("forms", "text")
 
-    def __init__(self, text: str, effort: WorkBudget) -> None:
+    def __init__(self, text: str, budget: WorkBudget) -> None:
         self.text = text
         self.forms = _forms_of(text)
-        effort.describe(text, is_by_word=self.forms.sort in _BY_WORD)
+        budget.describe(text, is_by_word=self.forms.sort in _BY_WORD)
 
 
-def _forms_of(text: str) -> Forms:
+def _forms_of(text: str) -> TextForms:
     if len(text) > FOLDED_CHARACTERS:
-        return Forms("bulk", text, text, (), ())
+        return TextForms("bulk", text, text, (), ())
     folded = text.casefold()
     # Any white space but the plain one is not printable.
     is_tidy = folded.isprintable() and "  " not in folded
     plain = (folded if is_tidy else " ".join(folded.split())).strip(_QUOTES_AND_STOPS)
     if len(text) > COMPARED_CHARACTERS:
-        return Forms("bulk", plain, plain, (), ())
+        return TextForms("bulk", plain, plain, (), ())
     digits = tuple(sorted(_digits_in(folded)))
     if len(plain) >= WORK_CHARACTERS:
-        return Forms("work", plain, plain, digits, ())
+        return TextForms("work", plain, plain, digits, ())
     tokens = [token for token in _BETWEEN.split(folded) if token]
     names = [token for token in tokens if not token.isalnum() and _MARKED.search(token)]
     names.sort()
@@ -140,7 +140,7 @@ def _forms_of(text: str) -> Forms:
     stems.sort()
     meaning: object = (tuple(stems), digits, tuple(names)) if len(stems) > 1 else plain
     sort = "phrase" if len(tokens) < _PROSE_WORDS else "prose"
-    return Forms(sort, plain, meaning, digits, tuple(names))
+    return TextForms(sort, plain, meaning, digits, tuple(names))
 
 
 def _digits_in(text: str) -> list[str]:
@@ -153,13 +153,13 @@ def stems_of(folded: str) -> list[str]:
     return _WORD.findall(_ENDING.sub("", folded))
 
 
-def ratio(one: str, other: str, effort: WorkBudget) -> float:
+def ratio(one: str, other: str, budget: WorkBudget) -> float:
     """Return how alike two texts are, character by character, from 0 to 1; of long ones their beginnings."""
     if one == other:
         return 1.0
-    beginning = COMPARED_CHARACTERS if effort.is_left else WORK_CHARACTERS
+    beginning = COMPARED_CHARACTERS if budget.is_left else WORK_CHARACTERS
     one, other = one[:beginning], other[:beginning]
-    effort.compare(len(one), len(other))
+    budget.compare(len(one), len(other))
     return fuzz.ratio(one, other) / 100
 
 
@@ -185,18 +185,18 @@ def lists_items(texts: list[str]) -> bool:
 
 
 def _changes_here_and_there(texts: list[list[str]]) -> bool:
-    """Whether long texts of equal length differ now in one place and now in another: in a list it is always the same."""
+    """Whether long texts of equal length differ now in one position and now in another: in a list it is always the same."""
     if len({len(words) for words in texts}) > 1 or len(texts[0]) < _LONG_WORDS:
         return False
     changes = [
         {
-            place
-            for place, (word, other) in enumerate(zip(one, another, strict=True))
+            index
+            for index, (word, other) in enumerate(zip(one, another, strict=True))
             if word != other
         }
         for one, another in pairwise(texts)
     ]
-    return len(set().union(*changes)) > _MORE_PLACES * max(map(len, changes))
+    return len(set().union(*changes)) > _MORE_POSITIONS * max(map(len, changes))
 
 
 def _stems(text: str) -> Counter[str]:

@@ -10,7 +10,7 @@ import re2
 DEFAULT_THRESHOLD = 0.9  #: of similarity
 STEPS_LIMIT = 120_000  #: of a trace that are examined
 FOLDED_CHARACTERS = 100_000  #: a longer value is equal to another or not: all of it matters, case and white space too
-EFFORT_LIMIT = 500_000  #: of one kind of work in one trace, in units
+WORK_LIMIT = 500_000  #: of one kind of work in one trace, in units
 
 
 def linear(pattern: str) -> re.Pattern[str]:
@@ -52,7 +52,7 @@ class WorkBudget:
     @property
     def is_left(self) -> bool:
         """Whether more may be done; one piece of work may overrun the limit by a little."""
-        return self.spent < EFFORT_LIMIT
+        return self.spent < WORK_LIMIT
 
     def describe(self, text: str, *, is_by_word: bool) -> None:
         """Count in a text that is brought into the forms in which it is compared."""
@@ -74,6 +74,6 @@ class WorkBudget:
         """Count in a result of which words or numbers are taken one by one."""
         self.spent += 1 + len(text) / 20 + words / 4
 
-    def walk(self, places: int) -> None:
-        """Count in places of a row that are walked over once more."""
-        self.spent += places / 2
+    def walk(self, entries: int) -> None:
+        """Count in entries of a row that are walked over once more."""
+        self.spent += entries / 2

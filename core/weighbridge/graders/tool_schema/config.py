@@ -34,11 +34,11 @@ def _tool_list(value: Any) -> Any:
         listed = value.get("tools", result.get("tools") if type(result) is dict else None)
     if type(listed) is not list:
         raise PydanticCustomError("no_tools", "it has no list `tools`")
-    for place, tool in enumerate(listed):
+    for index, tool in enumerate(listed):
         if not tools_of([tool]):
             shown = as_json(tool)[:_SHOWN_CHARACTERS]
             raise PydanticCustomError(
-                "no_tool", "entry {place} names no tool: {shown}", {"place": place, "shown": shown}
+                "no_tool", "entry {index} names no tool: {shown}", {"index": index, "shown": shown}
             )
     return _own_copy(value)
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _CALL_COMPARISONS = 5  #: in the time of trying one glob
 _SEARCHED_COMPARISONS = 0.02  #: in the time of searching through one character
 PATTERN_LIMIT = 20_000  #: characters of all globs with `?` or a class; 0.3 seconds to compile
-_MATCHED_COMPARISONS = 0.2  #: in the time of one character at one place of the name
+_MATCHED_COMPARISONS = 0.2  #: in the time of one character at one position of the name
 
 
 class Glob:
@@ -75,6 +75,6 @@ class GlobCosts:
 
 
 def _after_beginning(glob: Glob) -> int:
-    """Return how many characters of a glob may be matched at every place of a name."""
+    """Return how many characters of a glob may be matched at every position of a name."""
     beginning = re.match(r"[^*?\[]*", glob.entry)
     return len(glob.entry) - (beginning.end() if beginning else 0)

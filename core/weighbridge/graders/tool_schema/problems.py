@@ -21,7 +21,7 @@ _ALTERNATIVES = (ValidationErrorKind.AnyOf, ValidationErrorKind.OneOfNotValid)
 
 
 class Problem(NamedTuple):
-    """What is wrong at one place of some arguments, or of a schema."""
+    """What is wrong at one path in some arguments, or of a schema."""
 
     path: str  #: JSON Pointer; "" for the whole
     keyword: str  #: of JSON Schema; `json` for what is no JSON
@@ -51,7 +51,7 @@ def problem_of(error: ValidationError) -> Problem:
 
 
 def pointer(path: Sequence[str | int]) -> str:
-    """Write a place as a JSON Pointer."""
+    """Write a path as a JSON Pointer."""
     steps = (str(step).replace("~", "~0").replace("/", "~1") for step in path)
     return _cut("".join(f"/{step}" for step in steps), _PATH_CHARACTERS)
 
@@ -62,10 +62,10 @@ def problem(path: str, keyword: str, message: str) -> Problem:
 
 
 def _order(error: ValidationError) -> tuple[list[tuple[int, int, str]], str, str]:
-    place = [
+    path = [
         (0, step, "") if type(step) is int else (1, 0, str(step)) for step in error.instance_path
     ]
-    return place, _keyword(error), error.message
+    return path, _keyword(error), error.message
 
 
 def _keyword(error: ValidationError) -> str:

@@ -28,7 +28,7 @@ from weighbridge.graders.tool_schema.schema_graph import (
     SchemaTooLargeError,
     graph_of,
 )
-from weighbridge.graders.tool_schema.work import BACKTRACK_LIMIT, EndlessSchemaError, Work
+from weighbridge.graders.tool_schema.work import BACKTRACK_LIMIT, EndlessSchemaError, ValidationCost
 from weighbridge.graders.values import as_json
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class Schema:
     """A schema that is valid, and ready to judge by."""
 
     validator: jsonschema_rs.Validator
-    work: Work
+    work: ValidationCost
     cost: float  #: of compiling it, in comparisons
 
     def judge(self, arguments: JsonData, allowance: Allowance) -> bool | Undecided:
@@ -113,7 +113,7 @@ class Schema:
         return False
 
     def problems(self, arguments: JsonData, allowance: Allowance) -> Problems | None:
-        """Say what is wrong with invalid arguments; None where finding all places could take too long."""
+        """Say what is wrong with invalid arguments; None where finding all paths could take too long."""
         if not self._may_explain(arguments, allowance):
             return None
         return problems_of(self.validator.iter_errors(arguments.value))
@@ -163,7 +163,9 @@ def _checked(schema: Any, text: bytes, cost: float) -> Schema | UnusableSchema:
     """Compile a schema as plain JSON data; raise what is wrong with it."""
     if type(schema) is bool:
         return Schema(
-            _validator(schema, may_backtrack=False), Work(graph_of({}, DRAFT202012, b"")), cost
+            _validator(schema, may_backtrack=False),
+            ValidationCost(graph_of({}, DRAFT202012, b"")),
+            cost,
         )
     if type(schema) is not dict:
         return _unusable("", "type", f"a schema is an object or a boolean, not {as_json(schema)}")
@@ -180,7 +182,7 @@ def _checked(schema: Any, text: bytes, cost: float) -> Schema | UnusableSchema:
     of_patterns = graph.patterns * _COMPARISONS_PER_PATTERN + graph.states * _COMPARISONS_PER_STATE
     if cost + of_patterns > _COMPILED_LIMIT:
         return _unusable("", "pattern", "the patterns of the schema are too large", cost)
-    work = Work(graph)
+    work = ValidationCost(graph)
     cost += of_patterns
     return Schema(_validator(schema, may_backtrack=work.may_backtrack), work, cost)
 
@@ -197,7 +199,7 @@ class _Annotation:
     """A keyword that asserts nothing."""
 
     def __init__(self, parent: dict[str, Any], value: Any, path: list[str | int]) -> None:
-        """Take what the validator tells of the keyword's place."""
+        """Take what the validator tells of the keyword's location."""
 
     def validate(self, instance: Any) -> None:
         """Accept everything."""

@@ -124,7 +124,7 @@ class Node:
     each: list[int] = field(default_factory=list)  #: those that all may apply to what is inside
     by_key: list[tuple[str, int]] = field(default_factory=list)
     """Those of `one` and `each` that only a key leads to."""
-    by_place: list[int] = field(default_factory=list)  #: the others of them
+    by_position: list[int] = field(default_factory=list)  #: the others of them
 
 
 @dataclass(slots=True)
@@ -141,15 +141,15 @@ class SchemaGraph:
         leading: list[set[str]] = [set() for _ in self.nodes]
         pending = [(0, ANY_KEY)]
         while pending:
-            place, key = pending.pop()
-            known = leading[place]
+            index, key = pending.pop()
+            known = leading[index]
             if key in known or ANY_KEY in known:
                 continue
             if len(known) >= _KEYS_LIMIT:
                 key = ANY_KEY
             known.add(key)
-            node = self.nodes[place]
-            pending += ((inner, key) for inner in (*node.here, *node.dynamic, *node.by_place))
+            node = self.nodes[index]
+            pending += ((inner, key) for inner in (*node.here, *node.dynamic, *node.by_position))
             pending += ((inner, next_key) for next_key, inner in node.by_key)
         chosen = (keys for node, keys in zip(self.nodes, leading, strict=True) if node.backtracking)
         return frozenset().union(*chosen)
@@ -171,7 +171,7 @@ class _Builder:
         self._specification = specification
         self._size = size  #: of the schema, in bytes
         self._nodes: list[Node] = []
-        self._places: dict[int, int] = {}  # by the id of a subschema, which the schema keeps alive
+        self._indices: dict[int, int] = {}  # by the id of a subschema, which the schema keeps alive
         self._pending: list[tuple[int, dict[str, Any], _Resolver]] = []
         self._anchored: dict[str, list[int]] = {}
         self._dynamic: list[tuple[Node, str]] = []
@@ -180,25 +180,25 @@ class _Builder:
 
     def build(self, schema: dict[str, Any], root: SchemaResource | None = None) -> SchemaGraph:
         resolver = referencing.Registry().resolver_with_root(root) if root else None
-        self._place(schema, resolver)
+        self._index_of(schema, resolver)
         while self._pending:
-            place, subschema, inner = self._pending.pop()
-            self._read(self._nodes[place], subschema, inner)
+            index, subschema, inner = self._pending.pop()
+            self._read(self._nodes[index], subschema, inner)
             for anchor in _anchors(subschema):
-                self._anchored.setdefault(anchor, []).append(place)
+                self._anchored.setdefault(anchor, []).append(index)
         for node, anchor in self._dynamic:
             node.dynamic = self._anchored.get(anchor, [])
         return SchemaGraph(self._nodes, self._repeats, self._patterns, self._states)
 
-    def _place(self, schema: dict[str, Any], resolver: _Resolver) -> int:
-        place = self._places.get(id(schema))
-        if place is None:
-            place = self._places[id(schema)] = len(self._nodes)
-            if place >= SUBSCHEMAS_LIMIT:
+    def _index_of(self, schema: dict[str, Any], resolver: _Resolver) -> int:
+        index = self._indices.get(id(schema))
+        if index is None:
+            index = self._indices[id(schema)] = len(self._nodes)
+            if index >= SUBSCHEMAS_LIMIT:
                 raise SchemaTooLargeError(f"more than {SUBSCHEMAS_LIMIT:,} subschemas")
             self._nodes.append(Node())
-            self._pending.append((place, schema, resolver))
-        return place
+            self._pending.append((index, schema, resolver))
+        return index
 
     def _read(self, node: Node, schema: dict[str, Any], resolver: _Resolver) -> None:
         node.errors, node.inner_errors = _errors_of(schema)
@@ -232,15 +232,15 @@ class _Builder:
             return
         if resolver and ("$id" in schema or "id" in schema):
             resolver = resolver.in_subresource(self._specification.create_resource(schema))
-        place = self._place(schema, resolver)
+        index = self._index_of(schema, resolver)
         if way.to == "here":
-            node.here.append(place)
+            node.here.append(index)
             return
-        (node.one if way.to == "one" else node.each).append(place)
+        (node.one if way.to == "one" else node.each).append(index)
         if way.key == "same":
-            node.by_place.append(place)
+            node.by_position.append(index)
         else:
-            node.by_key.append((key if way.key == "own" else ANY_KEY, place))
+            node.by_key.append((key if way.key == "own" else ANY_KEY, index))
 
     def _follow(self, node: Node, keyword: str, reference: Any, resolver: Resolver[Any]) -> None:
         self._repeats = True
@@ -249,7 +249,7 @@ class _Builder:
         except (Unresolvable, ValueError, LookupError) as error:
             raise SchemaReferenceError(reference) from error
         if type(found.contents) is dict:
-            node.here.append(self._place(found.contents, found.resolver))
+            node.here.append(self._index_of(found.contents, found.resolver))
         if keyword != "$ref":
             self._dynamic.append((node, reference.rpartition("#")[2]))
 

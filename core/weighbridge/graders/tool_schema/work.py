@@ -42,7 +42,7 @@ class EndlessSchemaError(Exception):
     """A schema applies itself to the same value, without end."""
 
 
-class Work:
+class ValidationCost:
     """Bounds the work that one schema makes."""
 
     def __init__(self, graph: SchemaGraph) -> None:
@@ -115,7 +115,7 @@ class Work:
     def _errors_of_each_name(self) -> list[float]:
         """Return how many errors each subschema may find in one key, other than the subschemas in it."""
         in_a_name = self._sums_here([node.errors for node in self._nodes])
-        return [sum(in_a_name[place] for place in node.names) for node in self._nodes]
+        return [sum(in_a_name[index] for index in node.names) for node in self._nodes]
 
     def _applied_with_notes(self) -> list[float]:
         """Return how often subschemas are applied to a value that note which of its members they have judged."""
@@ -130,23 +130,23 @@ class Work:
     def row(self, own: list[float], above: list[float] | None) -> list[float]:
         """Return what each subschema costs at some depth below a value, given the row for one level less."""
         row = [0.0] * len(self._nodes)
-        for place in self._order:
-            node = self._nodes[place]
+        for index in self._order:
+            node = self._nodes[index]
             if above is None:
-                cost = own[place]
+                cost = own[index]
             else:
                 cost = max((above[inner] for inner in node.one), default=0.0)
                 cost += sum(above[inner] for inner in node.each)
             cost += node.here_repeats * sum(row[inner] for inner in node.here)
             # Only one of them applies, and one that comes later in the order would close a circle.
-            row[place] = cost + max((row[inner] for inner in node.dynamic), default=0.0)
+            row[index] = cost + max((row[inner] for inner in node.dynamic), default=0.0)
         return row
 
 
 class _ByDepth:
     """What a schema's root costs at each depth, computed as far as it was asked."""
 
-    def __init__(self, work: Work, own: list[float]) -> None:
+    def __init__(self, work: ValidationCost, own: list[float]) -> None:
         self._work = work
         self._own = own
         self._is_free = not any(own)
@@ -170,27 +170,27 @@ def _inner_first(nodes: list[Node]) -> list[int]:
     for start in range(len(nodes)):
         stack = [start]
         while stack:
-            place = stack[-1]
-            if state[place] == 0:
-                state[place] = 1
-                for inner in nodes[place].here:
+            index = stack[-1]
+            if state[index] == 0:
+                state[index] = 1
+                for inner in nodes[index].here:
                     if state[inner] == 1:
                         raise EndlessSchemaError
                     if state[inner] == 0:
                         stack.append(inner)
                 continue
             stack.pop()
-            if state[place] == 1:
-                state[place] = 2
-                order.append(place)
+            if state[index] == 1:
+                state[index] = 2
+                order.append(index)
     return order
 
 
 def _longest_chain(nodes: list[Node], order: list[int]) -> int:
     """Return how many subschemas at most are inside each other while judging one value."""
     chain = [1] * len(nodes)
-    for place in order:
-        chain[place] += max((chain[inner] for inner in nodes[place].here), default=0)
+    for index in order:
+        chain[index] += max((chain[inner] for inner in nodes[index].here), default=0)
     return max(chain)
 
 

@@ -61,7 +61,7 @@ end
 
 local function make_ready_again() make_ready(unpack(redis.call('HMGET', meta, unpack(TURN)), 1, #TURN)) end
 
--- Put open chunks in the place of one that was taken out of `open`: JSON [[name, jobs]...], each with an info.
+-- Put open chunks where one stood that was taken out of `open`: JSON [[name, jobs]...], each with an info.
 -- Returns how many jobs and how many chunks they are.
 local function open_parts(parts, info)
   local jobs, scores, infos = 0, {}, {}

@@ -1,14 +1,14 @@
--- Look through the log, from a place on, for chunks whose results may hold what is searched for.
--- ARGV: batch, the place or '', entries to look at, entries to answer, numbers of chunks (' 3 17 ') or '' for any,
+-- Look through the log, from a position on, for chunks whose results may hold what is searched for.
+-- ARGV: batch, the position or '', entries to look at, entries to answer, numbers of chunks (' 3 17 ') or '' for any,
 -- a text that lets in any other chunk too, and texts that a chunk's record must all have...
--- Answers: the last place looked at, the last chunk's there and the chunk, then place, chunk and record of each found.
--- Nothing when the log ends at the place.
+-- Answers: the last position looked at, the last chunk's there and the chunk, then position, chunk and record of each found.
+-- Nothing when the log ends at the position.
 use(ARGV[1])
 local entries = redis.call('XRANGE', log, ARGV[2] == '' and '-' or '(' .. ARGV[2], '+', 'COUNT', ARGV[3])
-local places, named = {}, {}
+local positions, named = {}, {}
 for _, entry in ipairs(entries) do
   if entry[2][1] == 'chunk' then
-    places[#places + 1] = entry[1]
+    positions[#positions + 1] = entry[1]
     named[#named + 1] = entry[2][2]
   end
 end
@@ -25,12 +25,12 @@ local function may_hold(chunk, record)
 end
 
 local held = redis.call('HMGET', chunks, unpack(named))
-local answer = {entries[#entries][1], places[#places], named[#named]}
+local answer = {entries[#entries][1], positions[#positions], named[#named]}
 for i, record in ipairs(held) do
   if record and may_hold(named[i], record) then
-    for _, value in ipairs({places[i], named[i], record}) do answer[#answer + 1] = value end
+    for _, value in ipairs({positions[i], named[i], record}) do answer[#answer + 1] = value end
     if #answer == 3 + 3 * ARGV[4] then
-      answer[1], answer[2], answer[3] = places[i], places[i], named[i]
+      answer[1], answer[2], answer[3] = positions[i], positions[i], named[i]
       break
     end
   end

@@ -77,7 +77,7 @@ def single_messages(messages: list[Any]) -> Iterator[Any]:
 
 
 def _model_calls(message: dict[str, Any], parts: list[Any]) -> Iterator[dict[str, Any]]:
-    starts = [place for place, part in enumerate(parts) if part == _STEP_START]
+    starts = [index for index, part in enumerate(parts) if part == _STEP_START]
     steps = [
         [part for part in parts[start:end] if part != _STEP_START]
         for start, end in pairwise([0, *starts[1:], len(parts)])

@@ -77,8 +77,8 @@ class Run:
     started_at: int | None = None
     ended_at: int | None = None
     metadata: dict[str, Any] = field(default_factory=dict)
-    of_message: Mapping[int, Facts] = field(default_factory=dict)  #: by its place, from 0
-    of_call: Mapping[int, Facts] = field(default_factory=dict)  #: by its place among all calls
+    of_message: Mapping[int, Facts] = field(default_factory=dict)  #: by its index, from 0
+    of_call: Mapping[int, Facts] = field(default_factory=dict)  #: by its index among all calls
     fields: frozenset[str] = MESSAGE_FIELDS  #: of messages, that are carried; the others are noted
     notes: Notes = field(default_factory=Notes)
 
@@ -147,9 +147,9 @@ class _Pending(Struct, eq=False, gc=False):
 
     call: Call
     step_id: str
-    step_place: int
+    step_index: int
     parent_id: str
-    message_place: int
+    message_index: int
     by_user: bool
     result: dict[str, Any] | None = None
     facts: Facts = NO_FACTS  #: of the result
@@ -167,28 +167,28 @@ class _Reader:
 
     def read(self, messages: Sequence[Any]) -> list[Step]:
         of_message = self._run.of_message
-        for place, message in enumerate(messages):
+        for index, message in enumerate(messages):
             role = message.get("role") if type(message) is dict else None
             if type(role) is not str:
-                raise damaged(f"message {place + 1} is no object with a role")
+                raise damaged(f"message {index + 1} is no object with a role")
             if role == "model":
                 role = "assistant"
-            facts = of_message.get(place, NO_FACTS)
+            facts = of_message.get(index, NO_FACTS)
             is_plain = _PLAIN_FIELDS.issuperset(message)
             if is_plain and type(message.get("content")) is not list:
-                self._take(place, message, role, facts)
+                self._take(index, message, role, facts)
                 continue
             told, results = apart(message)
             if not is_plain:
                 facts = self._facts(told, role, facts)
-            self._take(place, told, role, facts, results, is_apart=told is not message)
+            self._take(index, told, role, facts, results, is_apart=told is not message)
         for number, pending in enumerate(self._calls):
-            self._steps[pending.step_place] = self._tool(pending, number)
+            self._steps[pending.step_index] = self._tool(pending, number)
         return [step for step in self._steps if step is not None]
 
     def _take(
         self,
-        place: int,
+        index: int,
         message: dict[str, Any],
         role: str,
         facts: Facts,
@@ -209,7 +209,7 @@ class _Reader:
             step_id = self._message(message, role, facts)
             if asks:
                 by_user = role == "user" and not is_apart
-                self._ask(own_calls(message), step_id, place, by_user=by_user)
+                self._ask(own_calls(message), step_id, index, by_user=by_user)
         if role == "assistant":
             self._results(results, facts)
 
@@ -270,11 +270,11 @@ class _Reader:
         self._run.notes.add("parts of the model's reasoning", len(parts) - len(spoken))
         return spoken or None
 
-    def _ask(self, calls: list[Call], parent_id: str, place: int, *, by_user: bool = False) -> None:
+    def _ask(self, calls: list[Call], parent_id: str, index: int, *, by_user: bool = False) -> None:
         for call in calls:
-            step_place = len(self._steps)
-            step_id = self._ids.take(call.id, step_place + 1)
-            pending = _Pending(call, step_id, step_place, parent_id, place, by_user)
+            step_index = len(self._steps)
+            step_id = self._ids.take(call.id, step_index + 1)
+            pending = _Pending(call, step_id, step_index, parent_id, index, by_user)
             self._steps.append(None)
             self._calls.append(pending)
             if call.id is not None:
@@ -283,9 +283,9 @@ class _Reader:
     def _wait(self, call_id: str, pending: _Pending) -> None:
         """Let a call wait for its result. Some use an id again: a later result answers the later call."""
         waiting = self._waiting.get(call_id)
-        if isinstance(waiting, _Pending) and waiting.message_place == pending.message_place:
+        if isinstance(waiting, _Pending) and waiting.message_index == pending.message_index:
             self._waiting[call_id] = deque((waiting, pending))
-        elif isinstance(waiting, deque) and waiting[0].message_place == pending.message_place:
+        elif isinstance(waiting, deque) and waiting[0].message_index == pending.message_index:
             waiting.append(pending)
         else:
             self._waiting[call_id] = pending

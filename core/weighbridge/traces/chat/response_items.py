@@ -68,7 +68,7 @@ class Items:
         self._calls = 0
         self._open: set[str] = set()  #: ids of calls that have no result yet
         self._seen: Counter[Hashable] = Counter()  #: how many calls there are of each
-        self._answer: int | None = None  #: the place of the message that the model is at
+        self._answer: int | None = None  #: the index of the message that the model is at
         self._last_answer: int | None = None
         self._inline: list[dict[str, Any]] = []  #: results that came with the calls
 
@@ -107,11 +107,11 @@ class Items:
 
     def tell_usage(self, usage: Usage | None) -> None:
         """Say what the last answer used, if nobody has said so yet, and end it: that is told of a whole answer."""
-        place = self._last_answer
-        if place is not None and usage and not self.of_message[place].usage:
+        index = self._last_answer
+        if index is not None and usage and not self.of_message[index].usage:
             self.close()
-            known = self.of_message[place]
-            self.of_message[place] = Facts(
+            known = self.of_message[index]
+            self.of_message[index] = Facts(
                 known.model, usage, started_at=known.started_at, ended_at=known.ended_at
             )
 
@@ -123,15 +123,15 @@ class Items:
         )
 
     def unseen_calls(self, items: list[Any]) -> set[int]:
-        """Return the places of the calls among items that were not added before; items may repeat what was."""
+        """Return the indices of the calls among items that were not added before; items may repeat what was."""
         found: set[int] = set()
         told: Counter[Hashable] = Counter()
-        for place, item in enumerate(items):
+        for index, item in enumerate(items):
             if type(item) is dict and is_of_model(item) and _is_call(item):
                 key = _identity(item)
                 told[key] += 1
                 if told[key] > self._seen[key]:
-                    found.add(place)
+                    found.add(index)
         return found
 
     def close(self) -> None:

@@ -159,9 +159,9 @@ class _Reader:
             self, _SubAgents(value), parent_id, prefix, string_of(agent.get("model_name")), nesting
         )
         listed = value.get("steps")
-        for place, step in enumerate(listed if type(listed) is list else (), 1):
+        for number, step in enumerate(listed if type(listed) is list else (), 1):
             if type(step) is not dict:
-                raise damaged(f"step {place} is no object")
+                raise damaged(f"step {number} is no object")
             part.step(step)
         part.finish()
 
@@ -191,7 +191,7 @@ class _Trajectory:
         self._prefix = prefix
         self._model = model
         self._nesting = nesting
-        self._unanswered: dict[str, int] = {}  #: by call id, the place of its step
+        self._unanswered: dict[str, int] = {}  #: by call id, the index of its step
 
     def step(self, value: dict[str, Any]) -> None:
         """Add a step, the tool calls in it, and the sub-agents that these started."""
@@ -251,10 +251,10 @@ class _Trajectory:
     def _result(self, result: dict[str, Any], step_id: str) -> None:
         """Add a result of no call in its step: of an earlier step's call, or of an action that was none."""
         output = content_of(result.get("content"), self._notes)
-        place = self._unanswered.pop(string_of(result.get("source_call_id")) or "", None)
-        if place is not None:
-            step = self._reader.steps[place]
-            self._reader.steps[place] = replace(step, output=output, error=_error(result))
+        index = self._unanswered.pop(string_of(result.get("source_call_id")) or "", None)
+        if index is not None:
+            step = self._reader.steps[index]
+            self._reader.steps[index] = replace(step, output=output, error=_error(result))
             self._delegated(result, step.id)
         elif output is None:
             self._delegated(result, step_id)

@@ -129,17 +129,17 @@ def _read_tau2(value: dict[str, Any]) -> list[Trace]:
 
 
 def _tau2_facts(messages: list[dict[str, Any]]) -> Iterator[tuple[int, Facts]]:
-    """Yield what tau2 tells of its assistant's messages beyond what chat messages do, by place."""
+    """Yield what tau2 tells of its assistant's messages beyond what chat messages do, by index."""
     tells_tokens = any(read_usage(message.get("usage")) for message in messages)
-    for place, message in enumerate(messages):
+    for index, message in enumerate(messages):
         if message["role"] != "assistant":
             continue
         told = (message.get("usage"), message.get("cost"), message.get("tool_calls"))
-        if place == 0 and tells_tokens and not any(told):
+        if index == 0 and tells_tokens and not any(told):
             # The greeting is a constant of the benchmark: no model was asked for it.
-            yield place, Facts(usage=Usage(0, 0, 0), cost_usd=0.0)
+            yield index, Facts(usage=Usage(0, 0, 0), cost_usd=0.0)
         else:
-            yield place, Facts(started_at=_tau2_start(message))
+            yield index, Facts(started_at=_tau2_start(message))
 
 
 def _tau2_start(message: dict[str, Any]) -> int | None:

@@ -109,7 +109,7 @@ class _Session:
         self._last: dict[str, Any] = {}  #: the line that closes it
         self._id: str | None = None
         self._said: list[_Said] = []
-        self._answers: dict[str, int] = {}  #: by an answer's id, its place among what was said
+        self._answers: dict[str, int] = {}  #: by an answer's id, its index among what was said
         self._seen: dict[str, dict[str, Any]] = {}  #: messages by the uuid of their line
         self._started_by: dict[str, str] = {}  #: by an answer's id, the call that it is part of
 
@@ -155,12 +155,12 @@ class _Session:
         caller = string_of(line.get("parent_tool_use_id"))
         if answer and caller:
             self._started_by[answer] = caller
-        place = self._answers.setdefault(answer, len(self._said)) if answer else len(self._said)
-        if place == len(self._said):
+        index = self._answers.setdefault(answer, len(self._said)) if answer else len(self._said)
+        if index == len(self._said):
             content = message.get("content")
             self._said.append(_Said(message, line, content if answer is None else []))
         if answer:
-            self._said[place].add(message, line)
+            self._said[index].add(message, line)
 
     def trace(self) -> Trace:
         """Return the trace of all lines taken in."""
@@ -171,8 +171,8 @@ class _Session:
         blocks = self._blocks
         if run_usage:
             blocks.of_message = {
-                place: structs.replace(facts, usage=_settled(facts.usage))
-                for place, facts in blocks.of_message.items()
+                index: structs.replace(facts, usage=_settled(facts.usage))
+                for index, facts in blocks.of_message.items()
             }
         names = self._first.get("tools")
         run = Run(

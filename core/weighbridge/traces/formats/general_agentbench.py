@@ -73,8 +73,8 @@ def _read(value: dict[str, Any]) -> list[Trace]:
             error=trace.get("error"),
         ),
         of_message={
-            place: Facts(usage=tokens.get(place), started_at=log.started.get(place))
-            for place in [*log.started, *tokens]
+            index: Facts(usage=tokens.get(index), started_at=log.started.get(index))
+            for index in [*log.started, *tokens]
         },
         of_call=log.calls,
     )
@@ -87,18 +87,18 @@ def _read(value: dict[str, Any]) -> list[Trace]:
 
 
 def _tokens(messages: list[Any], rounds: list[dict[str, Any]]) -> dict[int, Usage]:
-    """Return the tokens of each round, by the place of the assistant's message that it made.
+    """Return the tokens of each round, by the index of the assistant's message that it made.
 
     Some messages have no round, such as a greeting: then a round's text and number of calls tell which is its.
     """
-    answers = [place for place, message in enumerate(messages) if message["role"] == "assistant"]
+    answers = [index for index, message in enumerate(messages) if message["role"] == "assistant"]
     tokens: dict[int, Usage] = {}
     waiting = iter(rounds)
     current = next(waiting, None)
-    for place in answers:
+    for index in answers:
         if current is None:
             break
-        if len(answers) > len(rounds) and not _made(current, messages[place]):
+        if len(answers) > len(rounds) and not _made(current, messages[index]):
             continue
         usage = counted(
             usage_of(
@@ -108,7 +108,7 @@ def _tokens(messages: list[Any], rounds: list[dict[str, Any]]) -> dict[int, Usag
             )
         )
         if usage:
-            tokens[place] = usage
+            tokens[index] = usage
         current = next(waiting, None)
     return tokens
 
@@ -133,18 +133,18 @@ class _Log:
             [entry for entry in entries if entry.get("message_type") == kind]
             for kind in ("llm_response", "tool_call", "tool_result")
         )
-        self.started: dict[int, int | None] = {}  #: when a message's round began, by its place
-        self.calls: dict[int, Facts] = {}  #: by a call's place among all calls
+        self.started: dict[int, int | None] = {}  #: when a message's round began, by its index
+        self.calls: dict[int, Facts] = {}  #: by a call's index among all calls
         self._pairs = iter(zip(asked, results, strict=False))
         number = shown = 0
-        texts: list[int] = []  #: places of the assistant's messages without calls
-        for place, message in enumerate(messages):
+        texts: list[int] = []  #: indices of the assistant's messages without calls
+        for index, message in enumerate(messages):
             calls = calls_of(message)
             if message["role"] == "assistant":
-                self._match(place, number, calls)
+                self._match(index, number, calls)
                 shown += len(calls)
                 if not calls:
-                    texts.append(place)
+                    texts.append(index)
             number += len(calls)
         self.asked = len(asked)  #: how many calls the log tells of
         self.unshown = max(0, len(asked) - shown)
@@ -152,14 +152,14 @@ class _Log:
             times = (time_of(entry.get("timestamp")) for entry in answers)
             self.started.update(zip(texts, times, strict=True))
 
-    def _match(self, place: int, number: int, calls: list[Call]) -> None:
+    def _match(self, index: int, number: int, calls: list[Call]) -> None:
         """Give each call the next entries of the log, where they name its tool; a user's calls are not logged."""
         for offset, call in enumerate(calls):
             asked, result = next(self._pairs, ({}, {}))
             if call.name and asked.get("tool_name") == call.name == result.get("tool_name"):
                 facts = _call_facts(asked, result)
                 self.calls[number + offset] = facts
-                self.started.setdefault(place, facts.started_at)
+                self.started.setdefault(index, facts.started_at)
 
 
 def _call_facts(asked: dict[str, Any], result: dict[str, Any]) -> Facts:

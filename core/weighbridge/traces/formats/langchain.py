@@ -85,14 +85,14 @@ def _read(value: Any) -> list[Trace]:
     run.notes.add_fields(state, _FIELDS, "state")
     messages: list[dict[str, Any]] = []
     of_message: dict[int, Facts] = {}
-    for place, message in enumerate(state["messages"]):
+    for index, message in enumerate(state["messages"]):
         role = _role(message)
         if role is None:
-            raise damaged(f"message {place + 1} is none of LangChain's")
+            raise damaged(f"message {index + 1} is none of LangChain's")
         fields = _fields_of(message) or message
         told = {key: item for key, item in fields.items() if key not in _ABOUT_ANSWERS}
         messages.append({**told, "role": role})
-        of_message[place] = _facts(fields, is_answer=role == "assistant")
+        of_message[index] = _facts(fields, is_answer=role == "assistant")
     run.of_message = of_message
     return [read_messages(messages, "langchain", run, _REASONS)]
 
@@ -116,7 +116,7 @@ IMPORTER = Importer(
     matches=_matches,
     read=_read,
     fields=(
-        ("id of a message", "id; else its place: s1, s2, ..."),
+        ("id of a message", "id; else its number: s1, s2, ..."),
         ("id of a tool call", "tool_calls[].id"),
         ("type", "type, or the class: ai is llm; each of its calls is tool; human is user"),
         ("name, arguments", "tool_calls[].name and args, invalid_tool_calls, additional_kwargs"),

@@ -159,7 +159,7 @@ IMPORTER = Importer(
     matches=_matches,
     read=_read,
     fields=(
-        ("id", "instance_id; of a step its place: s1, s2, ..."),
+        ("id", "instance_id; of a step its number: s1, s2, ..."),
         *CHAT_FIELDS,
         (
             "name, arguments of an action in text",

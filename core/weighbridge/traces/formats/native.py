@@ -73,7 +73,7 @@ def _matches(value: Any) -> bool:
 def _read(value: dict[str, Any]) -> list[Trace]:
     notes, ids = Notes(), StepIds()
     notes.add_fields(value, _TRACE_FIELDS, "trace")
-    steps = tuple(_step(step, ids, place, notes) for place, step in enumerate(value["steps"], 1))
+    steps = tuple(_step(step, ids, number, notes) for number, step in enumerate(value["steps"], 1))
     tools = tools_of(value.get("tools"))
     usage = _usage(value, "the trace", notes)
     cost_usd = _optional(value, "cost_usd", cost_of, "the trace", "an amount of money")
@@ -102,17 +102,17 @@ def _read(value: dict[str, Any]) -> list[Trace]:
     return [trace]
 
 
-def _step(value: Any, ids: StepIds, place: int, notes: Notes) -> Step:
+def _step(value: Any, ids: StepIds, number: int, notes: Notes) -> Step:
     if type(value) is not dict:
-        raise _fault(f"step {place}", "the step", value, "an object")
-    where = f"step {place}"
+        raise _fault(f"step {number}", "the step", value, "an object")
+    where = f"step {number}"
     kind: Any = value.get("type")
     if kind not in _TYPES:
         raise _fault(where, "type", kind, f"one of {', '.join(_TYPES)}")
     notes.add_fields(value, _STEP_FIELDS, "step")
     started_at, ended_at = _times(value, where)
     return Step(
-        id=ids.take(id_of(value.get("id")), place),
+        id=ids.take(id_of(value.get("id")), number),
         type=kind,
         parent_id=id_of(value.get("parent_id")),
         name=string_of(value.get("name")),
@@ -269,7 +269,7 @@ IMPORTER = Importer(
     read=_read,
     fields=(
         ("type", f"type of a step, which must be there: {', '.join(_TYPES)}"),
-        ("id", "id; of a step without one its place: s1, s2, ..."),
+        ("id", "id; of a step without one its number: s1, s2, ..."),
         ("parent_id", "parent_id: the id of the step that this one is part of"),
         ("name", "name of a tool or an agent"),
         ("arguments", "arguments of a tool call: an object"),

@@ -116,7 +116,7 @@ IMPORTER = Importer(
     matches=_matches,
     read=_read,
     fields=(
-        ("id of a message", "id; else its place: s1, s2, ..."),
+        ("id of a message", "id; else its number: s1, s2, ..."),
         ("id of a tool call", "tool_calls[].id; for function_call its place"),
         ("type", "role: assistant is llm; each of its calls is tool; a user's own calls are other"),
         ("name", "tool_calls[].function.name, tool_calls[].custom.name, function_call.name"),

@@ -173,9 +173,9 @@ class _Reader:
             self.items(listed)
             return
         unseen = self._items.unseen_calls(listed)
-        last = max((place for place, item in enumerate(listed) if is_of_model(item)), default=-1)
-        for place, item in enumerate(listed):
-            is_new = place in unseen or (place > last and not is_of_model(item))
+        last = max((index for index, item in enumerate(listed) if is_of_model(item)), default=-1)
+        for index, item in enumerate(listed):
+            is_new = index in unseen or (index > last and not is_of_model(item))
             if is_new or self._items.answers_open_call(item):
                 self._items.add(item)
 

@@ -136,10 +136,10 @@ def _totals(stats: dict[str, Any]) -> tuple[Usage | None, float | None]:
 
 
 def _turns(entries: list[Any], notes: Notes) -> Iterator[_Turn]:
-    for place, entry in enumerate(entries, 1):
+    for number, entry in enumerate(entries, 1):
         action = object_of(entry).get("action")
         if type(entry) is not dict or type(action) not in {str, type(None)}:
-            raise damaged(f"entry {place} of the trajectory has no text as its action")
+            raise damaged(f"entry {number} of the trajectory has no text as its action")
         notes.add_fields(entry, _TURN_FIELDS, "turn")
         response = string_of(entry.get("response")) or string_of(entry.get("thought"))
         yield _Turn(response or "", (action or "").strip(), entry.get("observation"))
@@ -186,38 +186,38 @@ def _prompts(history: list[dict[str, Any]], notes: Notes) -> Iterator[tuple[Step
 def _steps(
     prompts: Iterable[tuple[StepType, str | None]], turns: Iterable[_Turn], model: str | None
 ) -> Iterator[Step]:
-    ids, place = StepIds(), 0
+    ids, number = StepIds(), 0
     for kind, text in prompts:
-        place += 1
-        yield Step(id=ids.take(None, place), type=kind, output=text)
+        number += 1
+        yield Step(id=ids.take(None, number), type=kind, output=text)
     for turn in turns:
-        place += 1
-        step_id = ids.take(None, place)
+        number += 1
+        step_id = ids.take(None, number)
         if turn.is_ending:
             said = turn.response or turn.observation
             yield Step(id=step_id, type="other", name=turn.action or None, output=said)
             continue
         yield Step(id=step_id, type="llm", output=turn.response, model=model)
         if turn.action:
-            place += 1
+            number += 1
             name = turn.action.split(maxsplit=1)[0]
             yield Step(
-                id=ids.take(None, place),
+                id=ids.take(None, number),
                 type="tool",
                 parent_id=step_id,
                 name=name,
                 arguments=_arguments(turn.action, name),
                 output=turn.observation,
             )
-        for number, call in enumerate(turn.functions):
-            place += 1
+        for index, call in enumerate(turn.functions):
+            number += 1
             yield Step(
-                id=ids.take(call.id, place),
+                id=ids.take(call.id, number),
                 type="tool",
                 parent_id=step_id,
                 name=call.name,
                 arguments={} if call.arguments is None else call.arguments,
-                output=None if number else turn.observation,
+                output=None if index else turn.observation,
             )
 
 
@@ -233,7 +233,7 @@ IMPORTER = Importer(
     matches=_matches,
     read=_read,
     fields=(
-        ("id", "replay_config.problem_statement.id; of a step its place: s1, s2, ..."),
+        ("id", "replay_config.problem_statement.id; of a step its number: s1, s2, ..."),
         (
             "type",
             "each turn is llm, and its action tool; the prompts of history are system and user",

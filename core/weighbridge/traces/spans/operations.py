@@ -35,7 +35,7 @@ class Operation:
 
     kind: Kind
     spans: list[Span]  #: those that tell of it, the best teller first
-    parent: int | None = None  #: the place of the operation that this one is part of
+    parent: int | None = None  #: the index of the operation that this one is part of
     is_inner: bool = False  #: inside a tool call, or inside an agent that another agent called
     speaks: bool = False  #: its messages are the model's, not those of calls inside it once more
     inputs: list[Message] = field(default_factory=list)
@@ -65,20 +65,20 @@ def operations_of(spans: Sequence[Span]) -> list[Operation]:
     kinds = [kind_of(span) for span in spans]
     is_kept = [kind not in {"none", "group"} for kind in kinds]
     above = nearest(parents_of(spans), is_kept)
-    kept = [place for place in range(len(spans)) if is_kept[place]]
+    kept = [index for index in range(len(spans)) if is_kept[index]]
     teller = _tellers(spans, kinds, above, kept)
-    members: dict[int, list[int]] = {place: [place] for place in kept if teller[place] == place}
+    members: dict[int, list[int]] = {index: [index] for index in kept if teller[index] == index}
     outer = {best: _outside(best, teller, above, members[best]) for best in members}
-    for place in kept:
-        if teller[place] != place and kinds[place] == "tool":
-            members[teller[place]].append(place)
+    for index in kept:
+        if teller[index] != index and kinds[index] == "tool":
+            members[teller[index]].append(index)
     _merge_twins(spans, kinds, outer, members)
-    final = {place: best for best, places in members.items() for place in places}
-    operations, parents, index = [], [], {best: number for number, best in enumerate(members)}
-    for best, places in members.items():
+    final = {index: best for best, indices in members.items() for index in indices}
+    operations, parents, numbers = [], [], {best: number for number, best in enumerate(members)}
+    for best, indices in members.items():
         parent = outer[best]
-        parents.append(None if parent is None else index[final[parent]])
-        operations.append(Operation(kinds[best], [spans[place] for place in places]))
+        parents.append(None if parent is None else numbers[final[parent]])
+        operations.append(Operation(kinds[best], [spans[index] for index in indices]))
     return _finished(operations, parents)
 
 
@@ -92,22 +92,22 @@ def _tellers(
     """
     teller = list(range(len(spans)))
     inside: dict[int, list[int]] = defaultdict(list)
-    for place in kept:
-        outer = above[place]
-        if outer is None or kinds[outer] != kinds[place]:
+    for index in kept:
+        outer = above[index]
+        if outer is None or kinds[outer] != kinds[index]:
             continue
-        if kinds[place] == "llm":
-            inside[outer].append(place)
-        elif kinds[place] == "tool" and _is_same_call(spans[outer], spans[place]):
-            teller[place] = outer
+        if kinds[index] == "llm":
+            inside[outer].append(index)
+        elif kinds[index] == "tool" and _is_same_call(spans[outer], spans[index]):
+            teller[index] = outer
     for outer, calls in inside.items():
         if len(calls) == 1:
             teller[outer] = calls[0]
         else:
             kinds[outer] = "other"
-    for place in kept:  # follow each chain to its end, once
+    for index in kept:  # follow each chain to its end, once
         path = []
-        at = place
+        at = index
         while teller[at] != at:
             path.append(at)
             at = teller[at]
@@ -166,11 +166,11 @@ def _overlap(one: Span, other: Span) -> bool:
 def _finished(operations: list[Operation], parents: Parents) -> list[Operation]:
     """Return operations in order, with their parents, and what the model was sent and answered."""
     order = in_order(parents, [operation.started_at for operation in operations])
-    places = {place: number for number, place in enumerate(order)}
-    ordered = [operations[place] for place in order]
-    for number, place in enumerate(order):
-        parent = parents[place]
-        ordered[number].parent = None if parent is None else places[parent]
+    indices = {index: number for number, index in enumerate(order)}
+    ordered = [operations[index] for index in order]
+    for number, index in enumerate(order):
+        parent = parents[index]
+        ordered[number].parent = None if parent is None else indices[parent]
     _read_messages(ordered)
     _mark_inner(ordered)
     return ordered

@@ -47,7 +47,7 @@ FIELDS = (
 LACKS = "the content of messages, arguments and results, unless the instrumentation records it"
 
 Parents = list[int | None]
-"""For each span, the place of another among them; None where there is none."""
+"""For each span, the index of another among them; None where there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,17 +79,17 @@ class Span:
 
 def parents_of(spans: Sequence[Span]) -> Parents:
     """Return each span's parent, if it is among them; of spans in a ring, one has none."""
-    places = {span.id: place for place, span in reversed(list(enumerate(spans))) if span.id}
-    parents: Parents = [places.get(span.parent_id) if span.parent_id else None for span in spans]
+    indices = {span.id: index for index, span in reversed(list(enumerate(spans))) if span.id}
+    parents: Parents = [indices.get(span.parent_id) if span.parent_id else None for span in spans]
     walks = [0] * len(spans)  # which walk came by first
     for start in range(len(spans)):
-        place: int | None = start
-        while place is not None and not walks[place]:
-            walks[place] = start + 1
-            parent = parents[place]
+        index: int | None = start
+        while index is not None and not walks[index]:
+            walks[index] = start + 1
+            parent = parents[index]
             if parent is not None and walks[parent] == start + 1:
-                parents[place] = parent = None
-            place = parent
+                parents[index] = parent = None
+            index = parent
     return parents
 
 
@@ -99,16 +99,16 @@ def nearest(parents: Parents, wanted: Sequence[bool]) -> Parents:
     known = [False] * len(parents)
     for start in range(len(parents)):
         path: list[int] = []
-        place: int | None = start
+        index: int | None = start
         ancestor: int | None = None
-        while place is not None:
-            if known[place]:
-                ancestor = found[place]
+        while index is not None:
+            if known[index]:
+                ancestor = found[index]
                 break
-            path.append(place)
-            place = parents[place]
-            if place is not None and wanted[place]:
-                ancestor = place
+            path.append(index)
+            index = parents[index]
+            if index is not None and wanted[index]:
+                ancestor = index
                 break
         # Below the last of the path nobody is wanted, so the answer is the same for all of it.
         for passed in path:
@@ -118,22 +118,22 @@ def nearest(parents: Parents, wanted: Sequence[bool]) -> Parents:
 
 
 def in_order(parents: Parents, starts: Sequence[int | None]) -> list[int]:
-    """Return the places by their start, but for each parent before its children.
+    """Return the indices of spans by their start, but for each parent before its children.
 
     One without a start comes with its parent; a root without one comes first.
     """
     children: list[list[int]] = [[] for _ in parents]
     ready: list[tuple[int, int]] = []
-    for place, parent in enumerate(parents):
+    for index, parent in enumerate(parents):
         if parent is None:
-            ready.append((starts[place] or 0, place))
+            ready.append((starts[index] or 0, index))
         else:
-            children[parent].append(place)
+            children[parent].append(index)
     heapify(ready)
     order = []
     while ready:
-        time, place = heappop(ready)
-        order.append(place)
-        for child in children[place]:
+        time, index = heappop(ready)
+        order.append(index)
+        for child in children[index]:
             heappush(ready, (starts[child] or time, child))
     return order

@@ -104,8 +104,8 @@ class _Run:
         self._calls = tool_calls_of(self.operations)
         self._ids = StepIds()
         self._steps: list[Step] = []
-        self._step_ids: list[str] = []  #: by the operation's place
-        self._said: dict[tuple[int, str], str] = {}  #: by its place in the request and its role
+        self._step_ids: list[str] = []  #: by the operation's index
+        self._said: dict[tuple[int, str], str] = {}  #: by its index in the request and its role
 
     def note(self, left_behind: Mapping[str, int]) -> None:
         """Note what the trace does not carry, by how many there are of it."""
@@ -115,16 +115,16 @@ class _Run:
 
     def trace(self, format_id: str) -> Trace:
         """Return the trace."""
-        for place, operation in enumerate(self.operations):
+        for index, operation in enumerate(self.operations):
             if operation.speaks:
                 self._add_inputs(operation)
-            for asked in self._calls.told.get(place, ()):
+            for asked in self._calls.told.get(index, ()):
                 self._add_unseen(asked, self._parent_id(operation))
             if operation.kind == "tool":
-                self._add_tool(place, operation)
+                self._add_tool(index, operation)
             else:
                 self._add_operation(operation)
-            for asked in self._calls.unseen.get(place, ()):
+            for asked in self._calls.unseen.get(index, ()):
                 self._add_unseen(asked, self._step_ids[asked.caller])
         thought = (message.reasoning for found in self.operations for message in found.outputs)
         used = sum(len(operation.spans) for operation in self.operations)
@@ -160,11 +160,11 @@ class _Run:
     def _add_inputs(self, operation: Operation) -> None:
         """Add what a user or a system newly said: each request repeats all that was said before."""
         answered = [
-            place
-            for place, message in enumerate(operation.inputs)
+            index
+            for index, message in enumerate(operation.inputs)
             if message.results or message.role in {"assistant", "tool"}
         ]
-        for place, message in enumerate(operation.inputs):
+        for index, message in enumerate(operation.inputs):
             text, role = message.text, message.role
             if (
                 not text
@@ -172,14 +172,14 @@ class _Run:
                 or (role == "user" and operation.is_inner)
             ):
                 continue
-            said = self._said.get((place, role))
+            said = self._said.get((index, role))
             # A prompt that only grew at its end, or a system's with another date in it, is the same one.
             if said is not None and (role == "system" or text.startswith(said)):
                 continue
-            self._said[place, role] = text
+            self._said[index, role] = text
             if role == "system":
                 self._add("system", None, self._parent_id(operation), output=text)
-            elif not answered or place >= answered[-1]:
+            elif not answered or index >= answered[-1]:
                 self._add("user", None, self._parent_id(operation), output=text)
 
     def _add_operation(self, operation: Operation) -> None:
@@ -208,9 +208,9 @@ class _Run:
         )
         self._step_ids.append(step_id)
 
-    def _add_tool(self, place: int, operation: Operation) -> None:
-        asked = self._calls.ran.get(place)
-        heard = asked.result if asked else self._calls.results.get(place)
+    def _add_tool(self, index: int, operation: Operation) -> None:
+        asked = self._calls.ran.get(index)
+        heard = asked.result if asked else self._calls.results.get(index)
         arguments, told = operation.first(arguments_of), operation.first(result_of_span)
         if arguments is None or told is None:
             recorded_arguments, recorded = _recorded(operation)
@@ -224,7 +224,7 @@ class _Run:
         step_id = self._add(
             "tool",
             operation.spans[0].id,
-            self._caller_id(place, operation, asked),
+            self._caller_id(index, operation, asked),
             name=operation.first(tool_name_of),
             arguments=arguments,
             output=output,
@@ -234,9 +234,9 @@ class _Run:
         )
         self._step_ids.append(step_id)
 
-    def _caller_id(self, place: int, operation: Operation, asked: Asked | None) -> str | None:
+    def _caller_id(self, index: int, operation: Operation, asked: Asked | None) -> str | None:
         """Return the step that a tool call is part of: the model call that asked, if the two stand side by side."""
-        if asked and asked.caller < place:
+        if asked and asked.caller < index:
             caller = self.operations[asked.caller]
             if caller.kind == "llm" and caller.parent == operation.parent:
                 return self._step_ids[asked.caller]

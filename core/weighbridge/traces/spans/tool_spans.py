@@ -19,7 +19,7 @@ class Asked:
     """A tool call that the model asked for, and its result where the model was told of one."""
 
     call: Call
-    caller: int  #: the place of the model call
+    caller: int  #: the index of the model call
     result: Result | None = None
 
 
@@ -27,13 +27,13 @@ class Asked:
 class ToolCalls:
     """The calls in the model's answers, beside the operations that ran them."""
 
-    ran: dict[int, Asked] = field(default_factory=dict)  #: by the tool operation's place
+    ran: dict[int, Asked] = field(default_factory=dict)  #: by the tool operation's index
     unseen: dict[int, list[Asked]] = field(default_factory=lambda: defaultdict(list))
-    """By the caller's place, the calls that no span tells of."""
+    """By the caller's index, the calls that no span tells of."""
     results: dict[int, Result] = field(default_factory=dict)
-    """By the tool operation's place, what the model was told of a call that none of its answers shows."""
+    """By the tool operation's index, what the model was told of a call that none of its answers shows."""
     told: dict[int, list[Asked]] = field(default_factory=lambda: defaultdict(list))
-    """By the place of a model call, the calls of this turn that only its request tells of."""
+    """By the index of a model call, the calls of this turn that only its request tells of."""
     #: How many calls requests tell of that were made before what the user last said.
     earlier: int = 0
 
@@ -47,7 +47,7 @@ def tool_calls_of(operations: Sequence[Operation]) -> ToolCalls:
 
     By the call's id; else by name and arguments; else, where one of the two has no id, by name alone.
     """
-    tools = {place: _facts(found) for place, found in enumerate(operations) if found.kind == "tool"}
+    tools = {index: _facts(found) for index, found in enumerate(operations) if found.kind == "tool"}
     answers = _Answers(operations)
     found = ToolCalls()
     left = list(_asked(operations))
@@ -57,10 +57,10 @@ def tool_calls_of(operations: Sequence[Operation]) -> ToolCalls:
         left = _match(left, tools, found.ran, key_of_call, key_of_tool)
     for one in left:
         found.unseen[one.caller].append(one)
-    for place, (call_id, name, _) in tools.items():
-        result = answers.take(call_id, name) if call_id and place not in found.ran else None
+    for index, (call_id, name, _) in tools.items():
+        result = answers.take(call_id, name) if call_id and index not in found.ran else None
         if result:
-            found.results[place] = result
+            found.results[index] = result
     _tell_unrecorded(operations, tools.values(), found, answers)
     return found
 
@@ -81,20 +81,20 @@ def _tell_unrecorded(
             for call in message.calls:
                 recorded.add(call.id, call.name, call.arguments)
     told: set[Hashable] = set()
-    for place, operation in enumerate(operations):
+    for index, operation in enumerate(operations):
         inputs = operation.inputs if operation.speaks else ()
         users = (number for number, said in enumerate(inputs) if said.role == "user" and said.texts)
         turn = max(users, default=-1)
         for number, message in enumerate(inputs):
             for part, call in enumerate(message.calls):
-                # Later requests repeat it, at the same place.
+                # Later requests repeat it, at the same index.
                 key: Hashable = call.id or (number, part, call.name)
                 if key in told or recorded.has(call):
                     continue
                 told.add(key)
                 if number > turn:
-                    asked = Asked(call, place, answers.take(call.id, call.name))
-                    found.told[place].append(asked)
+                    asked = Asked(call, index, answers.take(call.id, call.name))
+                    found.told[index].append(asked)
                 else:
                     found.earlier += 1
 
@@ -138,12 +138,12 @@ def _facts(operation: Operation) -> _Facts:
 
 
 def _asked(operations: Sequence[Operation]) -> Iterable[Asked]:
-    for place, operation in enumerate(operations):
+    for index, operation in enumerate(operations):
         seen: set[tuple[str, str | None]] = set()
         for message in operation.outputs if operation.speaks else ():
             for call in message.calls:
                 if call.id is None or (call.id, call.name) not in seen:
-                    yield Asked(call, place)
+                    yield Asked(call, index)
                 if call.id is not None:
                     seen.add((call.id, call.name))
 
@@ -157,10 +157,10 @@ def _match(
 ) -> list[Asked]:
     """Match calls and tool operations of the same key, where they have one; return the calls that are left."""
     waiting: dict[Hashable, deque[int]] = defaultdict(deque)
-    for place, facts in tools.items():
+    for index, facts in tools.items():
         key = key_of_tool(facts)
-        if key is not None and place not in ran:
-            waiting[key].append(place)
+        if key is not None and index not in ran:
+            waiting[key].append(index)
     still = []
     for one in left:
         key = key_of_call(one.call)
@@ -196,12 +196,12 @@ class _Answers:
         found: dict[tuple[bool, str], dict[tuple[int, ...], Result]] = defaultdict(dict)
         for number, operation in enumerate(operations):
             if operation.speaks:
-                # The same place in a request is the same message again; an answer's own are its alone.
+                # The same index in a request is the same message again; an answer's own are its alone.
                 for source, messages in ((-1, operation.inputs), (number, operation.outputs)):
-                    for place, message in enumerate(messages):
+                    for index, message in enumerate(messages):
                         for part, result in enumerate(message.results):
                             key = result.call_id is not None, result.call_id or result.name or ""
-                            found[key].setdefault((source, place, part), result)
+                            found[key].setdefault((source, index, part), result)
         self._waiting = {key: deque(results.values()) for key, results in found.items()}
 
     def take(self, call_id: str | None, name: str | None) -> Result | None:

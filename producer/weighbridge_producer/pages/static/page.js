@@ -27,7 +27,7 @@ function enhanceNewBatch(form) {
       const answer = await fetch("/new/preview", { ...options, signal: looking.signal });
       if (askToSignIn(answer.headers.get("HX-Redirect"))) return false;
       const found = parsed(await answer.text());
-      adopt(found, "trouble");
+      adopt(found, "problem");
       adopt(found, "preview");
       // While somebody fills it in, nothing of the form is replaced under their hands.
       if (answer.ok) clearProblems(document.getElementById("graders"));
@@ -94,7 +94,7 @@ function enhanceNewBatch(form) {
     const isSubmitting = event.submitter?.id !== "look";
     // Nobody should upload much to be told then that a setting is wrong.
     const isAccepted = await look(true, isSubmitting);
-    if (!isAccepted) document.getElementById("trouble").focus();
+    if (!isAccepted) document.getElementById("problem").focus();
     else if (isSubmitting) send(form);
     else document.getElementById("preview").scrollIntoView({ block: "nearest" });
   });
@@ -135,8 +135,8 @@ function send(form) {
     if (askToSignIn(request.getResponseHeader("HX-Redirect"))) return;
     const found = parsed(request.responseText);
     adopt(found, "graders");
-    if (!adopt(found, "trouble")) tell(`The service answered ${request.status}.`);
-    document.getElementById("trouble").focus();
+    if (!adopt(found, "problem")) tell(`The service answered ${request.status}.`);
+    document.getElementById("problem").focus();
   });
   request.addEventListener("error", () => {
     done();
@@ -168,7 +168,7 @@ function tell(message) {
   const notice = document.createElement("p");
   notice.className = "notice fail";
   notice.textContent = message;
-  document.getElementById("trouble").replaceChildren(notice);
+  document.getElementById("problem").replaceChildren(notice);
 }
 
 // Leaving for the sign-in at once would lose what is typed here.
@@ -179,6 +179,6 @@ function askToSignIn(address) {
   link.href = address;
   link.target = "_blank";
   link.textContent = "sign in";
-  document.querySelector("#trouble .notice").append(link);
+  document.querySelector("#problem .notice").append(link);
   return true;
 }

@@ -10,7 +10,7 @@ from starlette.concurrency import run_in_threadpool
 
 from weighbridge.errors import WeighbridgeError
 from weighbridge_producer.service.auth import ReadBatch, Reader
-from weighbridge_producer.service.live_batches import Snapshot, problem_event, server_sent
+from weighbridge_producer.service.live_batches import Snapshot, problem_event, sse_event
 from weighbridge_producer.service.problems import problem_of
 from weighbridge_producer.service.service import Served
 from weighbridge_producer.service.slot_stream import HeldStream
@@ -85,7 +85,7 @@ async def _events(service: Service, batch_id: str, seen: str) -> AsyncGenerator[
                     yield snapshot.event
                 seen = ""
                 if snapshot.state.status.final:
-                    yield server_sent("end", _end_id(snapshot), snapshot.data)
+                    yield sse_event("end", _end_id(snapshot), snapshot.data)
     except WeighbridgeError as error:
         yield problem_event(problem_of(error), f"/api/batches/{batch_id}/events")
 

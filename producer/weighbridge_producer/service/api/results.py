@@ -45,7 +45,9 @@ class ResultQuery(BaseModel, extra="forbid"):
         "", max_length=TEXT_LIMIT, description="anywhere in the result, whatever its case"
     )
     custom_id: str = Field("", max_length=NAME_LIMIT)
-    cursor: str | None = Field(None, description="`next_cursor` of the page before, or any other cursor of the batch")
+    cursor: str | None = Field(
+        None, description="`next_cursor` of the page before, or any other cursor of the batch"
+    )
     limit: int = Field(50, ge=1, le=PAGE_LIMIT, description="of a page; a stream has no limit")
     format: Literal["json", "ndjson"] | None = Field(
         None, description=f"`ndjson` is as `Accept: {NDJSON}`: all that match, a line each"

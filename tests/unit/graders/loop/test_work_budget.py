@@ -12,11 +12,11 @@ from weighbridge.graders.loop import LoopGrader, similarity, text_forms
 from weighbridge.graders.loop.actions import history_of
 from weighbridge.graders.loop.call_kinds import is_read_only, is_trial
 from weighbridge.graders.loop.identity import Identities
-from weighbridge.graders.loop.work_budget import EFFORT_LIMIT, STEPS_LIMIT, WorkBudget
+from weighbridge.graders.loop.work_budget import STEPS_LIMIT, WORK_LIMIT, WorkBudget
 from weighbridge.traces import Step, Trace
 
 GRADER = LoopGrader()
-PAIRS_LIMIT = 3 * 50_000 * EFFORT_LIMIT  #: of characters, for calls, texts and the report together
+PAIRS_LIMIT = 3 * 50_000 * WORK_LIMIT  #: of characters, for calls, texts and the report together
 
 
 class Spy:
@@ -102,10 +102,10 @@ HOSTILE = {
 
 def work_on(steps):
     """Return the units of work that telling calls apart takes."""
-    effort = WorkBudget()
-    history = history_of(steps, frozenset(["tool"]), frozenset(["llm"]), effort)
-    Identities(0.9, effort, compare_results=True).number(history)
-    return effort.spent
+    budget = WorkBudget()
+    history = history_of(steps, frozenset(["tool"]), frozenset(["llm"]), budget)
+    Identities(0.9, budget, compare_results=True).number(history)
+    return budget.spent
 
 
 @pytest.mark.parametrize("shape", HOSTILE)
@@ -114,7 +114,7 @@ def test_no_trace_makes_it_compare_more_than_the_limit(shape, spy):
     result = GRADER.grade(Trace(None, tuple(steps), "test"))
     assert result["verdict"] in {"pass", "fail"}
     assert spy.pairs <= 1.1 * PAIRS_LIMIT
-    assert work_on(steps) <= 1.1 * EFFORT_LIMIT
+    assert work_on(steps) <= 1.1 * WORK_LIMIT
 
 
 def different_failures(count):
@@ -129,7 +129,7 @@ def test_ten_times_the_steps_are_about_ten_times_the_work():
 def test_an_ordinary_number_of_calls_that_nearly_repeat_is_compared_in_full():
     steps = different_failures(1_000)
     result = GRADER.grade(Trace(None, tuple(steps), "test"))
-    assert work_on(steps) < EFFORT_LIMIT / 4
+    assert work_on(steps) < WORK_LIMIT / 4
     assert [entry["check"] for entry in result["evidence"]] == ["repeated_steps", "repeated_cycles"]
 
 
