@@ -15,7 +15,7 @@ RUN_STAMP := $(VENV)/.installed-to-run-for
 # What `make docs` and `make docs-serve` need besides.
 DOCS_STAMP := $(VENV)/.installed-docs-for
 # More processes than most machines have cores: a third of the tests' time is waiting for other processes.
-PYTEST_ARGS ?= -n 3
+PYTEST_ARGS ?= -n 3 --dist loadgroup
 PAGE_ARGS ?=
 FAULTS_ARGS ?=
 SECONDS ?= 1800

@@ -6,6 +6,7 @@ import gc
 import os
 import signal
 from contextlib import ExitStack
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -27,6 +28,23 @@ if TYPE_CHECKING:
 signal.signal(signal.SIGINT, signal.default_int_handler)
 # The same examples in each run, and no deadline on a busy machine; Hypothesis loads it by itself where CI is set.
 settings.load_profile("ci")
+
+
+#: Folders in which a module's tests share what takes long to start, and one in which all tests share a browser.
+_SHARED_BY_MODULE = ("integration/pages/", "integration/service/", "integration/test_clients.py")
+_SHARED_BY_ALL = "browser/"
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Have xdist run tests that share something in one process, so that it is started once and not in each."""
+    folder = Path(__file__).parent
+    for item in items:
+        path = item.path.relative_to(folder).as_posix()
+        if path.startswith(_SHARED_BY_ALL):
+            item.add_marker(pytest.mark.xdist_group(_SHARED_BY_ALL))
+        elif path.startswith(_SHARED_BY_MODULE):
+            item.add_marker(pytest.mark.xdist_group(path))
 
 
 def pytest_collection_finish() -> None:

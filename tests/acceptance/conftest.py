@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from support.cli import Cli
+from support.unhurried import write_unhurried
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,3 +20,9 @@ def cli(tmp_path: Path) -> Iterator[Cli]:
     cli = Cli(tmp_path, preloaded=True)
     yield cli
     cli.clean_up()
+
+
+@pytest.fixture
+def many(cli: Cli, tmp_path: Path) -> Path:
+    """A file of cases that take so long that a run can be met in the middle."""
+    return write_unhurried(cli, tmp_path / "many.jsonl")

@@ -18,11 +18,9 @@ import zstandard
 
 from support.cases import true_false_cases, write_cases
 from support.servers import TcpServer, free_port
+from support.unhurried import graded_here, sorted_lines
 from support.waiting import eventually
-from weighbridge.grading.line_grader import grade_lines
 from weighbridge.store import Store
-
-MANY = 30_000
 
 PASS = {"agent_response": "yes", "expected_output": "true"}
 FAIL = {"agent_response": "no", "expected_output": "true"}
@@ -31,23 +29,6 @@ UNGRADABLE = {"agent_response": "yes", "expected_output": "perhaps"}
 
 def case(custom_id, inputs, **more):
     return {"custom_id": custom_id, "inputs": inputs, "grader": "true-false"} | more
-
-
-def graded_here(path, graders=()):
-    """Return the results that the library gives, sorted."""
-    with path.open("rb") as lines:
-        results = b"".join(grade_lines(lines, graders)).splitlines(keepends=True)
-    return sorted(results)
-
-
-def sorted_lines(path):
-    return sorted(path.read_bytes().splitlines(keepends=True))
-
-
-@pytest.fixture
-def many(tmp_path):
-    """A file of so many cases that a run can be met in the middle."""
-    return write_cases(tmp_path / "many.jsonl", true_false_cases(MANY))
 
 
 def begun(cli, *arguments, **options):

@@ -7,35 +7,15 @@ import shutil
 from typing import TYPE_CHECKING
 
 import psutil
-import pytest
 
-from support.cases import true_false_cases, write_cases
+from support.unhurried import graded_here, sorted_lines
 from support.waiting import eventually
-from weighbridge.grading.line_grader import grade_lines
 
 if TYPE_CHECKING:
     import subprocess
     from pathlib import Path
 
     from support.cli import Cli, Ended
-
-MANY = 60_000
-
-
-@pytest.fixture
-def many(tmp_path: Path) -> Path:
-    """A file of so many cases that a run can be met in the middle."""
-    return write_cases(tmp_path / "many.jsonl", true_false_cases(MANY))
-
-
-def graded_here(path: Path) -> list[bytes]:
-    """Return the results that the library gives, sorted."""
-    with path.open("rb") as lines:
-        return sorted(b"".join(grade_lines(lines, ())).splitlines(keepends=True))
-
-
-def sorted_lines(path: Path) -> list[bytes]:
-    return sorted(path.read_bytes().splitlines(keepends=True))
 
 
 def saved_bytes(cli: Cli) -> int:
@@ -118,5 +98,5 @@ def test_a_server_that_lost_its_last_writes_costs_no_line_and_doubles_none(
     kill_everything(cli, run)
     shutil.rmtree(server / "appendonlydir")
     shutil.copytree(older, server / "appendonlydir")
-    cli.environment["WEIGHBRIDGE_CHUNK_LIMIT_JOBS"] = "777"
+    cli.environment["WEIGHBRIDGE_CHUNK_LIMIT_JOBS"] = "17"
     assert "resumed" in assert_finished_with_every_line(cli, many).out

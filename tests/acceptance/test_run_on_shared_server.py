@@ -10,6 +10,7 @@ import pytest
 
 from support.cases import true_false_cases, write_cases
 from support.servers import TcpServer
+from support.unhurried import COUNT
 from support.waiting import eventually
 from weighbridge.grading.line_grader import grade_lines
 from weighbridge.store import Store
@@ -24,8 +25,8 @@ MANY = 30_000
 
 
 @pytest.fixture
-def many(tmp_path: Path) -> Path:
-    """A file of so many cases that a run can be met in the middle."""
+def large(tmp_path: Path) -> Path:
+    """A file of so many cases that its submission can be met in the middle."""
     return write_cases(tmp_path / "many.jsonl", true_false_cases(MANY))
 
 
@@ -60,16 +61,16 @@ def restored_before_its_end(server: TcpServer, run: subprocess.Popen[bytes], old
 
 
 def test_a_run_submits_again_what_a_restored_server_has_lost(
-    cli: Cli, shared: TcpServer, many: Path
+    cli: Cli, shared: TcpServer, large: Path
 ) -> None:
     run = cli.start(
-        *("run", many.name, "-o", "out.jsonl", "--workers", "1"),
+        *("run", large.name, "-o", "out.jsonl", "--workers", "1"),
         settings={"redis_url": shared.url},
     )
     restored_before_its_end(shared, run, cli.folder / "older")
     _, said = run.communicate(timeout=120)
     assert run.returncode == 100, said.decode()
-    with many.open("rb") as lines:
+    with large.open("rb") as lines:
         expected = sorted(b"".join(grade_lines(lines, ())).splitlines())
     found = sorted((cli.folder / "out.jsonl").read_bytes().splitlines())
     assert len(found) == len(expected)
@@ -79,9 +80,9 @@ def test_a_run_submits_again_what_a_restored_server_has_lost(
 
 
 def test_a_run_of_a_pipe_says_that_a_restored_server_has_lost_its_batch(
-    cli: Cli, shared: TcpServer, many: Path
+    cli: Cli, shared: TcpServer, large: Path
 ) -> None:
-    with many.open("rb") as source:
+    with large.open("rb") as source:
         reader = subprocess.Popen(
             [shutil.which("cat") or "cat"], stdin=source, stdout=subprocess.PIPE
         )
@@ -110,11 +111,11 @@ def test_a_run_with_fewer_result_lines_than_jobs_is_no_success(
     store.close()
     _, said = run.communicate(timeout=120)
     assert run.returncode == 1
-    told = f"RESULTS_INCOMPLETE: {MANY:,} result lines came for {MANY + 1:,} jobs of batch"
+    told = f"RESULTS_INCOMPLETE: {COUNT:,} result lines came for {COUNT + 1:,} jobs of batch"
     assert told in " ".join(said.decode().split())
     assert not (cli.folder / "out.jsonl").exists()
     assert "what is done is kept in" in said.decode()
 
     ended = cli("run", many.name, "-o", "out.jsonl", redis_url=shared.url)
     assert ended.status == 100
-    assert len((cli.folder / "out.jsonl").read_bytes().splitlines()) == MANY
+    assert len((cli.folder / "out.jsonl").read_bytes().splitlines()) == COUNT

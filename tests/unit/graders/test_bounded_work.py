@@ -62,9 +62,11 @@ def test_a_megabyte_takes_neither_long_nor_much_memory(name):
     line = HOSTILE[name](SIZE_BYTES)
     assert len(line) < 1.4 * SIZE_BYTES
     seconds, memory, result = cost_of(line)
-    if seconds >= SECONDS * slowness():  # the machine may have slowed down meanwhile: once more
+    if (
+        seconds >= SECONDS
+    ):  # the machine may be a slow one, or have slowed down meanwhile: once more
         seconds, memory, result = cost_of(line)
-    assert seconds < SECONDS * slowness()
+        assert seconds < SECONDS * slowness()
     assert memory < MEMORY_MIB
     assert b'"status":"' in result
 

@@ -1,0 +1,68 @@
+"""A run that takes long and costs little: cases that sleep, and what must become of them."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from support.cases import hazard_case, true_false_cases, write_cases
+from support.plugins.hazard_graders import SlowGrader
+from support.workers import PLUGINS
+from weighbridge.graders.registry import Registry
+from weighbridge.grading.line_grader import LineGrader, Tally
+from weighbridge.jobs.chunk import Line
+from weighbridge.jobs.model import parse_specs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from support.cases import Case
+    from support.cli import Cli
+
+_CHUNKS, _CHUNK_JOBS = 40, 25
+_SLEEP_SECONDS = 0.1  #: of one job in each chunk
+COUNT = _CHUNKS * _CHUNK_JOBS
+
+
+def write_unhurried(cli: Cli, path: Path) -> Path:
+    """Write cases that two workers need two seconds for, and set the command line up for them.
+
+    Results come from the first moment on, a chunk of them every 50 ms.
+    """
+    cli.environment |= {
+        "PYTHONPATH": os.pathsep.join((str(PLUGINS), os.environ.get("PYTHONPATH", ""))),
+        "WEIGHBRIDGE_CHUNK_LIMIT_JOBS": str(_CHUNK_JOBS),
+    }
+    return write_cases(path, _cases())
+
+
+def _cases() -> Iterator[Case]:
+    for case in true_false_cases(COUNT):
+        is_last = int(case["custom_id"][1:]) % _CHUNK_JOBS == _CHUNK_JOBS - 1
+        yield (
+            hazard_case(case["custom_id"], "sleeps", expected=_SLEEP_SECONDS) if is_last else case
+        )
+
+
+class _Awake(SlowGrader):
+    """Gives what `sleeps` gives, at once."""
+
+    def harm(self, _: object) -> Any:
+        return super().harm(0)
+
+
+def graded_here(path: Path, graders: Sequence[str | Mapping[str, Any]] = ()) -> list[bytes]:
+    """Return the result lines that the library gives for cases, sorted."""
+    grader = LineGrader(parse_specs(graders), Registry(graders=[_Awake]))
+    lines = path.read_bytes().splitlines()
+    results = b"".join(
+        grader.grade(Line(number - 1, number, line), Tally())
+        for number, line in enumerate(lines, 1)
+    )
+    return sorted(results.splitlines(keepends=True))
+
+
+def sorted_lines(path: Path) -> list[bytes]:
+    """Return the lines of a file, sorted."""
+    return sorted(path.read_bytes().splitlines(keepends=True))
