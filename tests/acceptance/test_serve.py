@@ -33,9 +33,9 @@ def cases(cli: Cli) -> Path:
     return path
 
 
-def serve(cli: Cli, *options: str, **settings: object) -> ServeProcess:
+def serve(cli: Cli, *options: str, preloaded: bool = True, **settings: object) -> ServeProcess:
     named = {f"WEIGHBRIDGE_{name.upper()}": str(value) for name, value in settings.items()}
-    return ServeProcess(cli.environment | named, *options)
+    return ServeProcess(cli.environment | named, *options, preloaded=preloaded)
 
 
 def unseen_worker(cli: Cli, seen: set[int]) -> psutil.Process | None:
@@ -83,7 +83,7 @@ def test_batches_of_an_embedded_server_are_there_at_the_next_start(cli: Cli, cas
 
 @pytest.mark.slow
 def test_ctrl_c_ends_everything_and_leaves_no_process(cli: Cli) -> None:
-    with serve(cli, "--embedded", "--workers", "2") as service:
+    with serve(cli, "--embedded", "--workers", "2", preloaded=False) as service:
         eventually(lambda: len(cli.processes()) >= 5, 60, "server, worker and children")
         status, err = service.end(signal.SIGINT)
         assert (status, err) == (0, "")
@@ -93,7 +93,7 @@ def test_ctrl_c_ends_everything_and_leaves_no_process(cli: Cli) -> None:
 
 @pytest.mark.slow
 def test_a_killed_service_takes_its_server_and_workers_with_it(cli: Cli) -> None:
-    with serve(cli, "--embedded", "--workers", "1") as service:
+    with serve(cli, "--embedded", "--workers", "1", preloaded=False) as service:
         eventually(cli.worker, 30, "the worker")
         service.kill()
         cli.await_silence(10)
@@ -101,7 +101,7 @@ def test_a_killed_service_takes_its_server_and_workers_with_it(cli: Cli) -> None
 
 @pytest.mark.slow
 def test_a_worker_that_dies_is_started_again(cli: Cli) -> None:
-    with serve(cli, "--embedded", "--workers", "1") as service:
+    with serve(cli, "--embedded", "--workers", "1", preloaded=False) as service:
         first = eventually(cli.worker, 30, "the worker")
         first.kill()
         assert eventually(lambda: unseen_worker(cli, {first.pid}), 30, "another worker")
@@ -111,7 +111,7 @@ def test_a_worker_that_dies_is_started_again(cli: Cli) -> None:
 
 @pytest.mark.slow
 def test_workers_that_die_again_and_again_end_the_service_and_it_says_why(cli: Cli) -> None:
-    with serve(cli, "--embedded", "--workers", "1") as service:
+    with serve(cli, "--embedded", "--workers", "1", preloaded=False) as service:
         seen = {0}
         for _ in range(6):
             worker = eventually(lambda: unseen_worker(cli, seen), 30, "another worker")

@@ -7,9 +7,13 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
+from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+from support.preloaded import COMMAND_LINE, ForkedProcess
+from support.waiting import eventually
 from weighbridge.settings import Settings
 from weighbridge_producer.client.redis_client import RedisClient
 from weighbridge_producer.server import make_server
@@ -19,16 +23,16 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
 
 #: It dies with the tests, however they end.
-SERVE = (
+_COMMAND = (
     sys.executable,
     "-c",
     (
         f"from weighbridge.process import tie_to_parent; tie_to_parent({os.getpid()});"
         " from weighbridge_producer.cli import main; main()"
     ),
-    "serve",
 )
 _START_SECONDS = 20.0
+_LINE_SECONDS = 60.0
 _STOP_SECONDS = 30.0
 
 
@@ -93,17 +97,22 @@ class HttpServer:
 class ServeProcess:
     """`weighbridge serve` as a process of its own: `with ServeProcess(environment(redis_url)) as served`."""
 
-    def __init__(self, env: dict[str, str], *options: str) -> None:
-        self._process = subprocess.Popen(
-            [*SERVE, "--port", "0", *options],
-            env=env | {"PYTHONUNBUFFERED": "1"},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-            text=True,
-        )
+    def __init__(self, env: dict[str, str], *options: str, preloaded: bool = True) -> None:
+        """Fork it from a process that has loaded it, or start the command as a user does."""
+        self._folder = tempfile.TemporaryDirectory(prefix="wb-")
+        output = Path(self._folder.name) / "out", Path(self._folder.name) / "err"
+        self._out, self._err = output
+        for path in output:
+            path.touch()
+        words = ["serve", "--port", "0", *options]
+        if preloaded:
+            self._process: ForkedProcess | subprocess.Popen[bytes] = ForkedProcess(
+                COMMAND_LINE, words, env, Path.cwd(), output
+            )
+        else:
+            self._process = _executed(words, env, output)
         self.pid = self._process.pid
+        self._lines = self._out.open(encoding="utf-8")
         self.said: list[str] = []  #: the lines of its output so far
         self.url = ""
 
@@ -120,29 +129,46 @@ class ServeProcess:
 
     def await_line(self, beginning: str) -> str:
         """Read its output until a line begins so, and return that line."""
-        assert self._process.stdout
-        for line in self._process.stdout:
+        return eventually(lambda: self._line(beginning), _LINE_SECONDS, f"a line {beginning!r}")
+
+    def _line(self, beginning: str) -> str:
+        has_ended = self._process.poll() is not None
+        while (line := self._lines.readline()).endswith("\n"):
             self.said.append(line.rstrip())
             if line.strip().startswith(beginning):
                 return line.strip()
-        assert self._process.stderr
-        raise AssertionError(f"it ended before {beginning!r}: {self._process.stderr.read()}")
+        self._lines.seek(self._lines.tell() - len(line.encode()))
+        assert not has_ended, f"it ended before {beginning!r}: {self._err.read_text()}"
+        return ""
 
     def end(self, by: signal.Signals = signal.SIGTERM) -> tuple[int, str]:
         """Tell it to end, and return its exit status and what it wrote to standard error."""
-        self._process.send_signal(by)
+        os.kill(self.pid, by)
         return self.await_end()
 
     def await_end(self) -> tuple[int, str]:
         """Wait until it has ended, and return its exit status and what it wrote to standard error."""
-        rest, err = self._process.communicate(timeout=_STOP_SECONDS)
-        self.said += rest.splitlines()
-        return self._process.returncode, err
+        status = self._process.wait(_STOP_SECONDS)
+        self.said += self._lines.read().splitlines()
+        return status, self._err.read_text()
 
     def kill(self) -> None:
         """Kill it, as the kernel would; its own processes end by themselves."""
         self._process.kill()
         self._process.wait(10)
-        for pipe in (self._process.stdout, self._process.stderr):
-            if pipe:
-                pipe.close()
+        self._lines.close()
+        self._folder.cleanup()
+
+
+def _executed(
+    words: list[str], env: dict[str, str], output: tuple[Path, Path]
+) -> subprocess.Popen[bytes]:
+    with output[0].open("wb") as out, output[1].open("wb") as err:
+        return subprocess.Popen(
+            [*_COMMAND, *words],
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=err,
+            start_new_session=True,
+        )

@@ -11,6 +11,8 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING
 
+from weighbridge.process import tie_to_parent
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from multiprocessing.connection import Connection
@@ -30,7 +32,10 @@ _context.set_forkserver_preload(
         "weighbridge_producer.cli.batches",
         "weighbridge_producer.cli.commands",
         "weighbridge_producer.cli.run",
+        "weighbridge_producer.cli.serve",
         "weighbridge_producer.run.local_run",
+        "weighbridge_producer.server",
+        "weighbridge_producer.service.service",
     ]
 )
 
@@ -89,7 +94,9 @@ def _become(
     signal.signal(signal.SIGINT, signal.default_int_handler)
     os.environ.clear()
     os.environ.update(environment)
-    if lifeline:
+    if not lifeline:
+        tie_to_parent()
+    else:
         os.environ["WEIGHBRIDGE_LIFELINE_FD"] = str(os.dup(lifeline.fileno()))
     sys.path[1:1] = filter(None, environment.get("PYTHONPATH", "").split(os.pathsep))
     os.chdir(folder)

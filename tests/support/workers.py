@@ -225,7 +225,7 @@ class KeptWorker:
 
     def _start(self) -> WorkerProcess:
         log = self._folder / f"worker-{time.monotonic_ns()}.log"
-        return WorkerProcess(self._url, self._concurrency, self._env, log, BY_MODULE)
+        return WorkerProcess(self._url, self._concurrency, self._env, log)
 
     def _keep(self) -> None:
         while not self._stop.wait(0.1):

@@ -67,7 +67,7 @@ class Growth:
 
 @pytest.fixture
 def served(own_server: EmbeddedServer) -> Iterator[ServeProcess]:
-    with ServeProcess(environment(own_server.url)) as served:
+    with ServeProcess(environment(own_server.url), preloaded=False) as served:
         yield served
 
 
