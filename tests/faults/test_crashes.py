@@ -20,9 +20,11 @@ from support.cases import (
     write_cases,
 )
 from support.chunks import blamed
+from support.unhurried import CHUNK_JOBS, QUICK, SLEEPY, unhurried_cases
 from support.waiting import eventually
 from support.workers import environment
 from weighbridge.jobs.model import BatchStatus
+from weighbridge.settings import Settings
 from weighbridge_producer.client.redis_client import RedisClient
 
 if TYPE_CHECKING:
@@ -34,7 +36,8 @@ if TYPE_CHECKING:
     from weighbridge.embedded.server import EmbeddedServer
     from weighbridge_producer import Batch
 
-MANY = 30_000
+MANY = 15_000  #: for their submission to be met in the middle
+IN_SMALL_CHUNKS = Settings(chunk_limit_jobs=CHUNK_JOBS)
 RECOVERY_LIMIT_SECONDS = 30  #: what is promised with default settings
 
 PRODUCER = """
@@ -47,11 +50,11 @@ with RedisClient() as client:
 """
 
 
-def all_there_and_right(batch: Batch, count: int) -> None:
+def all_there_and_right(batch: Batch, quick: int, sleepy: int = 0) -> None:
     assert batch.status().status == BatchStatus.COMPLETED
     results = results_by_id(batch)
-    assert len(results) == count
-    assert_graded_right(results, count)
+    assert len(results) == quick + sleepy
+    assert_graded_right(results, quick)
 
 
 def when_finished(batch: Batch, jobs: int) -> None:
@@ -74,15 +77,15 @@ def test_a_killed_worker_child_costs_no_job(
     record_property: Callable[[str, object], None],
 ) -> None:
     worker = start_worker(own_server.url)
-    with RedisClient(own_server.url) as client:
-        batch = client.submit(true_false_cases(MANY))
+    with RedisClient(own_server.url, settings=IN_SMALL_CHUNKS) as client:
+        batch = client.submit(unhurried_cases())
         when_finished(batch, 1)
         killed_at = time.monotonic()
         for child in worker.children():
             child.kill()
         batch.wait(60)
         assert measured(record_property, killed_at) < RECOVERY_LIMIT_SECONDS
-        all_there_and_right(batch, MANY)
+        all_there_and_right(batch, QUICK, SLEEPY)
 
 
 @pytest.mark.slow
@@ -92,10 +95,10 @@ def test_another_worker_takes_over_from_a_killed_one(
     record_property: Callable[[str, object], None],
 ) -> None:
     first = start_worker(own_server.url)
-    with RedisClient(own_server.url) as client:
+    with RedisClient(own_server.url, settings=IN_SMALL_CHUNKS) as client:
         # Slow ones, so that the worker surely dies in the middle of them.
         slow = [hazard_case(f"slow-{n}", "sleeps", expected=0.05) for n in range(60)]
-        batch = client.submit([*slow, *true_false_cases(MANY)])
+        batch = client.submit([*slow, *true_false_cases(QUICK)])
         when_finished(batch, 1)
         second = start_worker(own_server.url)
         first.kill()
@@ -104,8 +107,8 @@ def test_another_worker_takes_over_from_a_killed_one(
         batch.wait(60)
         assert measured(record_property, killed_at) < RECOVERY_LIMIT_SECONDS
         results = results_by_id(batch)
-        assert len(results) == MANY + 60
-        assert_graded_right(results, MANY)
+        assert len(results) == QUICK + 60
+        assert_graded_right(results, QUICK)
         assert batch.status().counts.errored == 0
         assert "a child died" not in second.log
 
@@ -117,7 +120,7 @@ def test_a_killed_producer_is_resumed_where_the_server_has_its_batch(
     start_worker(own_server.url)
     cases = write_cases(tmp_path / "cases.jsonl", true_false_cases(MANY))
     # Small chunks, so that there is a middle to be killed in.
-    env = environment(own_server.url, chunk_limit_jobs=100)
+    env = environment(own_server.url, chunk_limit_jobs=50)
     with (
         RedisClient(own_server.url) as client,
         subprocess.Popen([sys.executable, "-c", PRODUCER, cases], env=env) as producer,
@@ -147,8 +150,8 @@ def test_a_server_killed_and_restarted_on_its_log_loses_nothing(
     outage_seconds: float,
 ) -> None:
     start_worker(tcp_server.url)
-    with RedisClient(tcp_server.url) as client:
-        batch = client.submit(true_false_cases(MANY))
+    with RedisClient(tcp_server.url, settings=IN_SMALL_CHUNKS) as client:
+        batch = client.submit(unhurried_cases())
         when_finished(batch, 1)
         tcp_server.kill()
         time.sleep(outage_seconds)
@@ -156,7 +159,7 @@ def test_a_server_killed_and_restarted_on_its_log_loses_nothing(
         back_at = time.monotonic()
         batch.wait(60)
         assert measured(record_property, back_at) < RECOVERY_LIMIT_SECONDS
-        all_there_and_right(batch, MANY)
+        all_there_and_right(batch, QUICK, SLEEPY)
 
 
 @pytest.mark.slow
@@ -165,7 +168,7 @@ def test_a_producer_waits_out_a_server_that_is_killed_and_restarted(
 ) -> None:
     start_worker(tcp_server.url)
     cases = write_cases(tmp_path / "cases.jsonl", true_false_cases(MANY))
-    env = environment(tcp_server.url, chunk_limit_jobs=100)
+    env = environment(tcp_server.url, chunk_limit_jobs=50)
     with (
         RedisClient(tcp_server.url) as client,
         subprocess.Popen([sys.executable, "-c", PRODUCER, cases], env=env) as producer,

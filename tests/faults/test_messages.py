@@ -25,13 +25,14 @@ if TYPE_CHECKING:
     from support.workers import StartWorker, WorkerProcess
     from weighbridge.embedded.server import EmbeddedServer
 
-MANY = 30_000
+MANY = 3_000
+IN_SMALL_CHUNKS = Settings(chunk_limit_jobs=100)
 
 
 def test_every_message_delivered_five_times_counts_every_job_once(
     own_server: EmbeddedServer, start_worker: StartWorker
 ) -> None:
-    with RedisClient(own_server.url) as client:
+    with RedisClient(own_server.url, settings=IN_SMALL_CHUNKS) as client:
         batch = client.submit(true_false_cases(MANY))
         # What was sent once is sent four times more, and all of it waits for the worker.
         chunks = batch.status().chunks
@@ -52,7 +53,7 @@ def test_every_message_delivered_five_times_counts_every_job_once(
 def test_a_deleted_queue_is_filled_again(
     own_server: EmbeddedServer, start_worker: StartWorker
 ) -> None:
-    with RedisClient(own_server.url) as client:
+    with RedisClient(own_server.url, settings=IN_SMALL_CHUNKS) as client:
         batch = client.submit(true_false_cases(MANY))
         assert client.store.redis.delete(client.settings.queue) == 1
         assert client.publisher.queue_length() == 0
@@ -110,8 +111,8 @@ def test_messages_that_a_killed_worker_had_taken_hold_nothing_up(
 def test_many_workers_with_quick_sweeps_count_every_job_once(
     own_server: EmbeddedServer, start_worker: StartWorker
 ) -> None:
-    with RedisClient(own_server.url) as client:
-        batch = client.submit(true_false_cases(20_000))
+    with RedisClient(own_server.url, settings=IN_SMALL_CHUNKS) as client:
+        batch = client.submit(true_false_cases(MANY))
         client.store.redis.delete(client.settings.queue)
         for number in range(5):
             claimed(client.store, client.settings.queue, f"dead-worker/{number}", 8)
@@ -119,8 +120,8 @@ def test_many_workers_with_quick_sweeps_count_every_job_once(
             start_worker(own_server.url, 1, sweep_seconds=0.1)
         batch.wait(60)
         results = results_by_id(batch)
-        assert len(results) == 20_000
-        assert_graded_right(results, 20_000)
+        assert len(results) == MANY
+        assert_graded_right(results, MANY)
         assert batch.status().nondeterministic == 0
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from support.cases import hazard_case, true_false_cases, write_cases
+from support.cases import sleepy_cases, true_false_cases, write_cases
 from support.plugins.hazard_graders import SlowGrader
 from support.workers import PLUGINS
 from weighbridge.graders.registry import Registry
@@ -20,9 +21,10 @@ if TYPE_CHECKING:
     from support.cases import Case
     from support.cli import Cli
 
-_CHUNKS, _CHUNK_JOBS = 40, 25
-_SLEEP_SECONDS = 0.1  #: of one job in each chunk
-COUNT = _CHUNKS * _CHUNK_JOBS
+CHUNK_JOBS = 25
+QUICK, SLEEPY = 960, 40
+COUNT = QUICK + SLEEPY
+_SLEEP_SECONDS = 0.1
 
 
 def write_unhurried(cli: Cli, path: Path) -> Path:
@@ -32,17 +34,17 @@ def write_unhurried(cli: Cli, path: Path) -> Path:
     """
     cli.environment |= {
         "PYTHONPATH": os.pathsep.join((str(PLUGINS), os.environ.get("PYTHONPATH", ""))),
-        "WEIGHBRIDGE_CHUNK_LIMIT_JOBS": str(_CHUNK_JOBS),
+        "WEIGHBRIDGE_CHUNK_LIMIT_JOBS": str(CHUNK_JOBS),
     }
-    return write_cases(path, _cases())
+    return write_cases(path, unhurried_cases())
 
 
-def _cases() -> Iterator[Case]:
-    for case in true_false_cases(COUNT):
-        is_last = int(case["custom_id"][1:]) % _CHUNK_JOBS == _CHUNK_JOBS - 1
-        yield (
-            hazard_case(case["custom_id"], "sleeps", expected=_SLEEP_SECONDS) if is_last else case
-        )
+def unhurried_cases() -> Iterator[Case]:
+    """Yield the `true_false_cases`, and in each chunk of CHUNK_JOBS one of the `sleepy_cases`."""
+    quick = true_false_cases(QUICK)
+    for sleepy in sleepy_cases(SLEEPY, _SLEEP_SECONDS):
+        yield from islice(quick, CHUNK_JOBS - 1)
+        yield sleepy
 
 
 class _Awake(SlowGrader):
