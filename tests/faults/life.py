@@ -261,9 +261,8 @@ class Life:
         while True:
             mark = time.monotonic()
             status = self._ask(self._reader().status, self._id)
-            if status["status"] == "cancelled":
-                self._ask(self._reader().retry, self._id)
-                self.outcome.retried += 1
+            if status["status"] in FINAL and status["counts"]["cancelled"]:
+                self._retry()
             elif status["status"] == "completed":
                 rows = self._read_afresh()
                 if not self._around.incidents.any_since(mark):
@@ -275,6 +274,17 @@ class Life:
             *check_results(self._id, self._plan.expected, rows),
             *check_tally(self._id, status["counts"], rows),
         ]
+
+    def _retry(self) -> None:
+        """Ask for the retry once: what a lost answer leaves behind, or one that was broken off, the status says."""
+        try:
+            self._reader().retry(self._id)
+            self.outcome.retried += 1
+        except Refused as refused:
+            if refused.code in GONE:
+                self._gone(refused)
+            if refused.code not in PASSING:
+                raise
 
     def _delete(self) -> None:
         """Delete the batch; that it is gone already is what a lost answer leaves behind."""

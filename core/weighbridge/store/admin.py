@@ -23,7 +23,7 @@ from weighbridge.store.key_names import (
     turns,
 )
 from weighbridge.store.leasing import decoded_info
-from weighbridge.store.records import HeldChunk, HeldChunks, project_in
+from weighbridge.store.records import HeldChunk, HeldChunks, is_recorded, project_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -177,8 +177,8 @@ class Administration(StoreBase):
                 names = [row[b"chunk"] for _, row in rows if b"chunk" in row]
                 held = self.redis.hmget(key(batch, "chunks"), names) if names else []
             for name, record in zip(names, held, strict=True):
-                # Without a record the chunk was opened again, under another name.
-                if record is not None:
+                # Without a record the chunk was opened again: by a retry under another name, by a rollback under its own.
+                if is_recorded(record):
                     yield ChunkId.parse(text(name)), orjson.loads(orjson.loads(record)["tally"])
             if len(rows) < _RECORDS_AT_ONCE:
                 return

@@ -16,7 +16,7 @@ from weighbridge.jobs.outcome import SCORE_BUCKETS, VACUOUS, Counts, GraderSumma
 from weighbridge.store.base import StoreBase, readable
 from weighbridge.store.connection import translate_errors
 from weighbridge.store.key_names import key, listing, opened_at, text
-from weighbridge.store.records import BatchOptions, LogEntry, project_in
+from weighbridge.store.records import BatchOptions, LogEntry, is_recorded, project_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -149,21 +149,25 @@ class Queries(StoreBase):
                 raise ServerError(f"the results of chunk {chunk} of {batch} are damaged") from error
 
     def finished(self, batch: str, chunks: Sequence[str]) -> list[str]:
-        """Return those of some chunks from the log that a retry has not opened again."""
+        """Return those of some chunks from the log that are still recorded: a retry opens them again, and so does a rollback."""
         with translate_errors():
             held = self.redis.hmget(key(batch, "chunks"), list(chunks)) if chunks else []
-        return [chunk for chunk, record in zip(chunks, held, strict=True) if record is not None]
+        with readable(batch):
+            return [
+                chunk for chunk, record in zip(chunks, held, strict=True) if is_recorded(record)
+            ]
 
     def freed(self, batch: str, chunks: Sequence[str]) -> list[str]:
-        """Return those of some finished chunks whose results were freed; what is graded again is not among them."""
+        """Return those of some chunks that are recorded, but whose results were freed: an open one has none yet."""
         fields = [field for chunk in chunks for field in (chunk, f"{chunk} results")]
         with translate_errors():
             held = self.redis.hmget(key(batch, "chunks"), fields) if fields else []
-        return [
-            chunk
-            for chunk, record, results in zip(chunks, held[::2], held[1::2], strict=True)
-            if record is not None and results is None
-        ]
+        with readable(batch):
+            return [
+                chunk
+                for chunk, record, results in zip(chunks, held[::2], held[1::2], strict=True)
+                if results is None and is_recorded(record)
+            ]
 
     def batches(
         self, most: int = 100, before: str | None = None, *, project: str | None = None

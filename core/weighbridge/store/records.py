@@ -189,6 +189,11 @@ class GapError(Exception):
         self.expected = expected
 
 
+def is_recorded(held: bytes | None) -> bool:
+    """Whether a chunk's field holds the record of its results, not what is known of it while it is open."""
+    return held is not None and "digest" in orjson.loads(held)
+
+
 @dataclass(frozen=True, slots=True)
 class LogEntry:
     """A chunk that got its results, or, with no chunk, the end of the batch."""

@@ -66,6 +66,21 @@ def test_freeing_drops_what_is_recorded_and_keeps_the_lines_of_what_is_to_be_gra
     assert store.state(batch).counts.passed == 5
 
 
+def test_a_chunk_that_a_rollback_opened_again_is_neither_finished_nor_freed(
+    store: Store, batch: str
+) -> None:
+    """Whoever has read the log of before asks for its results once more."""
+    done, again = filled(store, batch, [3, 2])
+    recorded(store, batch, done)
+    store.redis.xadd(key(batch, "log"), {"chunk": str(again), "after": "", "epoch": 0})
+    both = [str(done), str(again)]
+    assert store.freed(batch, both) == []
+    assert store.finished(batch, both) == [str(done)]
+    assert [chunk for chunk, _ in store.records(batch)] == [done]
+    store.free(batch, both)
+    assert store.freed(batch, both) == [str(done)]
+
+
 def test_results_that_come_after_the_cancellation_are_late(store: Store, batch: str) -> None:
     [chunk] = filled(store, batch, [3])
     results, tally = graded(store, batch, chunk)
