@@ -119,6 +119,7 @@ def watched(browser: Browser, own: str, **options: Any) -> Iterator[tuple[Browse
     """Open a context for the pages of a service, and watch over them; `options` are Playwright's of a context."""
     context = browser.new_context(**({"base_url": own, "viewport": DESK} | options))
     context.set_default_timeout(_TIMEOUT_MILLISECONDS)
+    context.new_page()  # a context without any would close its window, and open another for the next
     yield context, Watch(context, own)
     context.close()
 
@@ -130,7 +131,7 @@ def visited(context: BrowserContext, watch: Watch) -> Iterator[Page]:
         yield context.new_page()
         watch.assert_clean()
     finally:
-        for page in context.pages:
+        for page in context.pages[1:]:
             page.close()
         context.clear_cookies()
         watch.forget()
