@@ -41,25 +41,20 @@ class Producing(StoreBase):
         """Register a batch and return its id, which carries its times."""
         created = int(server_time(self.redis))
         batch = batch or new_batch_id(created, expiry_seconds + ttl_seconds)
-        dies = (created + expiry_seconds + ttl_seconds) * 1000
+        expires, dies = created + expiry_seconds, created + expiry_seconds + ttl_seconds
+        lists, listed_since = (BATCHES, listing(options.project)), created - LISTED_SECONDS
         self._run(
-            "open_batch",
-            batch,
-            dies,
-            (created + expiry_seconds) * 1000,
-            created * 1000,
-            options.pack(),
-            options.queue,
-            WEIGHTS[options.priority],
+            *("open_batch", batch, dies * 1000, expires * 1000, created * 1000, options.pack()),
+            *(options.queue, WEIGHTS[options.priority], created, listed_since, ACTIVE, *lists),
         )
-        with translate_errors():
-            pipe = self.redis.pipeline(transaction=False)
-            pipe.zadd(BATCHES, {batch: created})
-            pipe.zadd(ACTIVE, {batch: created})
-            pipe.zadd(listing(options.project), {batch: created})
-            for name in (BATCHES, listing(options.project)):
-                pipe.zremrangebyscore(name, "-inf", created - LISTED_SECONDS)
-            pipe.execute()
+        if self.is_cluster:
+            with translate_errors():
+                pipe = self.redis.pipeline(transaction=False)
+                for name in (ACTIVE, *lists):
+                    pipe.zadd(name, {batch: created})
+                for name in lists:
+                    pipe.zremrangebyscore(name, "-inf", listed_since)
+                pipe.execute()
         return batch
 
     def submit_chunk(self, batch: str, chunk: ChunkUpload) -> Pace:

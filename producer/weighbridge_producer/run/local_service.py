@@ -48,7 +48,7 @@ class LocalService:
             )
             # What it has begun is graded again at the next start.
             stack.callback(self._worker.stop, at_once=True)
-            monitor = threading.Thread(target=self._monitor, name="lookout", daemon=True)
+            monitor = threading.Thread(target=self._monitor, name="monitor", daemon=True)
             monitor.start()
             stack.callback(monitor.join)
             stack.callback(self._stop.set)

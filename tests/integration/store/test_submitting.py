@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 import pytest
@@ -34,6 +35,21 @@ def test_a_batch_opened_twice_is_the_same_batch(store: Store, batch: str) -> Non
     assert store.open_batch(other, expiry_seconds=1, ttl_seconds=1, batch=batch) == batch
     assert store.state(batch) == before
     assert store.options(batch).source == "cases"
+
+
+def test_a_batch_and_its_entries_in_the_lists_are_written_at_once(store: Store) -> None:
+    """A server that is emptied in between would keep the entries of a batch that it does not have."""
+    with store.redis.monitor() as monitor:
+        batch = store.open_batch(BatchOptions(project="p"), expiry_seconds=60, ttl_seconds=60)
+        store.redis.echo("done")
+        commands = takewhile(lambda one: one["command"] != "ECHO done", monitor.listen())
+        by_client = [
+            one for one in commands if batch in one["command"] and one["client_type"] != "lua"
+        ]
+    assert len(by_client) == 1
+    assert batch in store.batches(project="p")
+    assert batch in store.batches()
+    assert batch in store.active_batches()
 
 
 def test_a_batch_tells_its_options_as_they_were_given(store: Store) -> None:

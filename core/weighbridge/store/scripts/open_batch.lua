@@ -1,5 +1,6 @@
 -- Register a batch before its first chunk; a second call changes nothing.
--- ARGV: batch, dies_ms, expires_ms, created_ms, options, queue, weight
+-- ARGV: batch, dies_ms, expires_ms, created_ms, options, queue, weight, its score in the lists, the score up to which they
+-- are cut, the list of active batches, the lists in which it is found...
 use(ARGV[1])
 if redis.call('EXISTS', meta) == 1 then return 'same' end
 redis.call('HSET', meta, 'dies_ms', ARGV[2], 'expires_ms', ARGV[3], 'created_ms', ARGV[4], 'options', ARGV[5],
@@ -12,4 +13,11 @@ redis.call('XADD', log, '*', 'open', '1')
 redis.call('XTRIM', log, 'MAXLEN', 0)
 keep(meta, chunks, log)
 look_at(ARGV[3])
+if same_server then  -- else the client does so
+  redis.call('ZADD', ARGV[10], ARGV[8], batch)
+  for i = 11, #ARGV do
+    redis.call('ZADD', ARGV[i], ARGV[8], batch)
+    redis.call('ZREMRANGEBYSCORE', ARGV[i], '-inf', ARGV[9])
+  end
+end
 return 'new'
