@@ -30,7 +30,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 settings.load_profile("ci")
 
 
-#: Folders in which a module's tests share what takes long to start, and one in which all tests share a browser.
+#: Folders in which a module's tests share what takes long to start, and one in which all share a service.
 _SHARED_BY_MODULE = ("integration/pages/", "integration/service/", "integration/test_clients.py")
 _SHARED_BY_ALL = "browser/"
 

@@ -111,7 +111,7 @@ def test_the_command_prints(command: Cli) -> None:
 
 def test_the_page_answers_over_http(command: Cli, server: EmbeddedServer) -> None:
     env = command.environment | {"WEIGHBRIDGE_REDIS_URL": server.url}
-    with ServeProcess(env) as served:
+    with ServeProcess(env, preloaded=False) as served:
         with urlopen(f"{served.url}/backlog", timeout=60) as answer:
             html = answer.read().decode()
         status, told = served.end()

@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="session")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """A service with workers for all of these tests: they keep apart by batches of their own."""
     with Served(tmp_path_factory.mktemp("served")) as served:
         yield served
 
 
-# Not for a session: while Playwright lives nothing else in its thread can run an event loop.
-@pytest.fixture(scope="package")
+# No longer than a module: while Playwright lives nothing else in its thread can run an event loop.
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """A Chromium; where there is none the test skips, in CI it fails."""
     try:
@@ -58,7 +58,7 @@ def page(context_and_watch: tuple[BrowserContext, Watch]) -> Iterator[Page]:
         yield page
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="session")
 def traces(served: Served) -> str:
     """The batch of the example traces: 10 runs of a shop's agent by three graders, five of which fail."""
     return served.graded(SHOP_AGENT.read_bytes(), *TRACE_GRADERS, source=SHOP_AGENT.name)

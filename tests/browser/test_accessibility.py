@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from support.served import Served
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="session")
 def mixed(served: Served) -> str:
     """The batch of the examples that are wrong on purpose."""
     return served.graded(MIXED.read_bytes(), source=MIXED.name)

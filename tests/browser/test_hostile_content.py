@@ -117,7 +117,7 @@ def hostile_cases() -> list[dict[str, Any]]:
     return answers + traces
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="session")
 def hostile(served: Served) -> str:
     """A batch with what is hostile in every place that a batch has."""
     return served.graded(hostile_cases(), source=HOSTILE["image"])
