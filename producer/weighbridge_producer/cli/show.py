@@ -114,10 +114,8 @@ def print_summary(summary: Iterable[GraderSummary], counts: Counts, console: Con
         console.print(f"... and {pluralize(more, 'more label')}")
     for row in rows:
         if row.vacuous:
-            passes = "pass is" if row.passed == 1 else "passes are"
-            console.print(
-                f"{_name(row)}: {share(row.vacuous, row.passed)} {passes} vacuous (nothing to check)"
-            )
+            vacuous = share(row.vacuous, row.passed)
+            console.print(f"{_name(row)}: vacuous passes (nothing to check): {vacuous}")
     if any(row.causes for row in rows):
         console.print()
         console.print(_causes(rows))

@@ -223,11 +223,7 @@ def test_a_long_text_is_cut_and_leads_to_the_whole(
         shown = get(service, href)
         pages.append(shown.root.one("pre").text)
         href = next(
-            (
-                str(a.attributes["href"])
-                for a in shown.root.all("a")
-                if a.text == "Go on after these"
-            ),
+            (str(a.attributes["href"]) for a in shown.root.all("a") if a.text == "Next characters"),
             "",
         )
     assert len(pages) == 3
@@ -269,7 +265,7 @@ def test_results_whose_inputs_are_freed_keep_their_evidence(
     with RedisClient(server.url) as client:
         assert client.store.redis.hdel(f"wb:{{{batch.id}}}:chunks", "0 lines") == 1
     page = result(service, batch, "run")
-    assert "not kept any more" in page.root.one("p", class_="notice").text
+    assert "no longer kept" in page.root.one("p", class_="notice").text
     assert "the same step 6 times" in page.root.one(id="evidence-1").text
     get(service, f"/batches/{batch.id}/case", 404, custom_id="run")
 
