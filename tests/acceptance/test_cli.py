@@ -37,11 +37,11 @@ def test_submit_says_how_safe_the_batch_is(cli, tmp_path, cases):
     folder.mkdir()
     with TcpServer(folder, program=newest_program()) as server:
         ended = cli("submit", cases.name, redis_url=server.url)
-        assert "sealed: synced to the server's disk" in ended.err.splitlines()
+        assert "sealed: synced to the Redis server's disk" in ended.err.splitlines()
         assert ended.out.startswith("wb_")
         ended = cli("submit", cases.name, "--json", redis_url=server.url)
         assert ended.json["durability"]["disk"] is True
-        assert ended.json["durability"]["text"] == "synced to the server's disk"
+        assert ended.json["durability"]["text"] == "synced to the Redis server's disk"
         assert "sealed:" not in ended.err
 
 
