@@ -103,7 +103,9 @@ def test_what_is_no_message_is_dropped_and_named_in_the_log(
         grades(client)
         assert client.publisher.queue_length() == 0
         assert client.store.redis.keys("unacked*") == []
-    eventually(lambda: worker.log.count("none of ours") == len(STRANGERS), 10, "a word on each")
+    eventually(
+        lambda: worker.log.count("not from Weighbridge") == len(STRANGERS), 10, "a word on each"
+    )
     assert stops(worker) == 0
 
 

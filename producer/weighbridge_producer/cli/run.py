@@ -184,9 +184,7 @@ def _print_report(report: RunReport, outputs: tuple[str, ...]) -> None:
     console = err if STDOUT in outputs else out
     counts = report.state.counts
     if report.byte_order_mark:
-        console.print(
-            "BYTE_ORDER_MARK: line 1 begins with a byte-order mark, which was passed over"
-        )
+        console.print("BYTE_ORDER_MARK: line 1 starts with a byte-order mark, which was ignored")
     print_summary(report.summary, counts, console)
     if report.errored:
         console.print()

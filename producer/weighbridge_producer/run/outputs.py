@@ -62,7 +62,7 @@ def check_output(output: str, source: Source) -> None:
     if source.would_take(output):
         raise OutputError(
             f"the output {output!r} would be part of the input {source.name!r} of the next run",
-            f"write it elsewhere, or let its name end in {OUR_RESULTS}, which is never taken for input",
+            f"write it elsewhere, or let its name end in {OUR_RESULTS}, which is never read as input",
         )
     check_folder(output)
     if Path(output).exists() and any(map(Path(output).samefile, filter(Path.exists, source.files))):
