@@ -46,15 +46,15 @@ help: ## Say what each target does
 	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /\1|/' | while IFS='|' read -r name what; do printf '  make %-10s %s\n' "$$name" "$$what"; done
 
 .PHONY: demo
-demo: $(RUN_STAMP) ## Grade the example answers with local workers and a private server
+demo: $(RUN_STAMP) ## Grade the example answers with local workers and a private Redis
 	@mkdir -p build
 	@code=0; $(BIN)/weighbridge run $(DEMO_CASES) -o $(DEMO_RESULTS) || code=$$?; \
 	if [ $$code -ne 0 ] && [ $$code -ne 100 ]; then exit $$code; fi; \
 	printf '\nProve the verdicts:  $(BIN)/weighbridge verify $(DEMO_RESULTS) $(DEMO_CASES)\n'; \
-	printf 'See them on a page:  make page\n'
+	printf 'See the web UI:      make page\n'
 
 .PHONY: page
-page: $(RUN_STAMP) ## Serve the page with the example traces, and print the address of one that failed
+page: $(RUN_STAMP) ## Serve the web UI with the example traces, and print the address of one that failed
 	@$(BIN)/weighbridge serve --embedded --submit examples/traces --graders examples/trace_graders.yaml $(PAGE_ARGS)
 
 .PHONY: test
@@ -85,7 +85,7 @@ docs: $(DOCS_STAMP) ## Build the documentation into build/site, and fail on a de
 	$(BIN)/python -m mkdocs build --strict
 
 .PHONY: docs-serve
-docs-serve: $(DOCS_STAMP) ## Serve the documentation on http://localhost:8001, and follow changes of its pages
+docs-serve: $(DOCS_STAMP) ## Serve the documentation on http://localhost:8001, and reload pages that change
 	$(BIN)/python -m mkdocs serve --dev-addr localhost:8001
 
 HASHED := requirements-hashed.txt

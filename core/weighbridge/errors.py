@@ -6,38 +6,38 @@ WeighbridgeError
 ├── UnknownGraderError (LookupError)      no grader has that id
 ├── LineError                             one line of input cannot become a job; the others still can
 ├── BatchError                            something about one batch
-│   ├── BatchNotFoundError                the server knows no such batch
+│   ├── BatchNotFoundError                Redis has no such batch
 │   ├── BatchExpiredError                 its time to live has passed
-│   ├── BatchLostError                    it should be there, and the server has lost it
+│   ├── BatchLostError                    Redis should have it, and has lost it
 │   ├── ChunkConflictError                two producers, or a changed input, fill one batch
-│   ├── BatchClosedError                  it takes no more work
-│   ├── ResultsFreedError                 some of its results are kept elsewhere, and no longer on the server
+│   ├── BatchClosedError                  it accepts no more jobs
+│   ├── ResultsFreedError                 some of its results are kept elsewhere, and no longer in Redis
 │   ├── ResultsIncompleteError            the results collected are not as many as the batch has jobs
-│   └── StaleCursorError                  a cursor of before a retry, or of before the server lost its last writes
+│   └── StaleCursorError                  a cursor from before a retry, or from before Redis lost its last writes
 ├── TraceError                            a trace cannot be read
 │   └── UnknownTraceFormatError           no format known has its shape
 ├── InputError                            the input as a whole cannot be read
 │   ├── InvalidInputError                 some of its lines cannot be graded, and all had to be gradable
 │   └── NoGraderError                     neither the submission nor the input names a grader
 ├── OutputError                           an output cannot be written
-├── FileError (OSError)                   the system refuses a file or folder
-├── InvalidFilterError (ValueError)         results are asked for by what no result can have
+├── FileError (OSError)                   the operating system refuses a file or folder
+├── InvalidFilterError (ValueError)         a filter asks for what no result can have
 ├── InvalidKeyError (ValueError)            an API key cannot be made as asked
 ├── InvalidProjectError (ValueError)       a project cannot have that name
 ├── InvalidSettingError (ValueError)      an environment variable has a value that its setting cannot take
-├── ServerError                           Redis is absent, refuses, or misbehaves
-│   ├── ServerUnavailableError            nothing answers at the address
+├── ServerError                           Redis is missing, refuses a command, or misbehaves
+│   ├── ServerUnavailableError            nothing answers at the address of Redis or of the service
 │   └── ServerFullError                   Redis has no memory left
-├── RefusedError                          the service refuses a request for a reason of HTTP's own
+├── RefusedError                          the service refuses a request for a reason specific to HTTP
 ├── NoSuchResultError (LookupError)       the batch has no job under that id
-├── NoSuchWorkerError (LookupError)       no living worker has that name
-├── AddressError                          the service cannot listen where it should
-└── AccessError                           the service does not do this for whoever asks
-    ├── KeyRequiredError                  no API key was shown
-    ├── KeyRefusedError                   the API key shown is unknown, revoked or expired
+├── NoSuchWorkerError (LookupError)       no running worker has that name
+├── AddressError                          the service cannot listen on its address
+└── AccessError                           the service refuses the request to this caller
+    ├── KeyRequiredError                  no API key was sent
+    ├── KeyRefusedError                   the API key is unknown, revoked or expired
     ├── RoleTooLowError                   the API key's role does not allow this
-    ├── RateLimitedError                  somebody asks too often
-    └── TrialsBusyError                   too many try graders at once
+    ├── RateLimitedError                  too many requests from one key or address
+    └── TrialsBusyError                   too many graders are being tried at once
 """
 
 from __future__ import annotations
@@ -137,19 +137,19 @@ class BatchError(WeighbridgeError):
 
 
 class BatchNotFoundError(BatchError, LookupError):
-    """The server knows no such batch."""
+    """Redis has no such batch."""
 
     code = "BATCH_NOT_FOUND"
 
 
 class BatchExpiredError(BatchError, LookupError):
-    """The batch's time to live has passed, and the server has dropped it."""
+    """The batch's time to live has passed, and Redis has dropped it."""
 
     code = "BATCH_EXPIRED"
 
 
 class BatchLostError(BatchError):
-    """The batch should be there, and the server has lost it."""
+    """Redis should have the batch, and has lost it."""
 
     code = "BATCH_LOST"
 
@@ -161,7 +161,7 @@ class ChunkConflictError(BatchError):
 
 
 class BatchClosedError(BatchError):
-    """The batch takes no more work: it is sealed, cancelled, expired or failed."""
+    """The batch accepts no more jobs: it is sealed, cancelled, expired or failed."""
 
     code = "BATCH_CLOSED"
 
@@ -179,7 +179,7 @@ class ResultsIncompleteError(BatchError):
 
 
 class StaleCursorError(BatchError):
-    """A cursor of before a retry, or of before the server lost its last writes."""
+    """The cursor is from before a retry, or from before Redis lost its last writes."""
 
     code = "STALE_CURSOR"
 
@@ -253,13 +253,13 @@ class OutputError(WeighbridgeError):
 
 
 class FileError(WeighbridgeError, OSError):
-    """The system refuses a file or folder."""
+    """The operating system refuses a file or folder."""
 
     code = "FILE_ERROR"
 
 
 class InvalidFilterError(WeighbridgeError, ValueError):
-    """Results are asked for by something that no result can have."""
+    """A filter asks for something that no result can have."""
 
     code = "INVALID_FILTER"
 
@@ -283,13 +283,13 @@ class InvalidSettingError(WeighbridgeError, ValueError):
 
 
 class ServerError(WeighbridgeError):
-    """Redis is absent, refuses, or misbehaves."""
+    """Redis is missing, refuses a command, or misbehaves."""
 
     code = "REDIS_ERROR"
 
 
 class ServerUnavailableError(ServerError):
-    """Nothing answers at the server's address."""
+    """Nothing answers at the address of Redis or of the service."""
 
     code = "REDIS_UNAVAILABLE"
 
@@ -301,7 +301,7 @@ class ServerFullError(ServerError):
 
 
 class RefusedError(WeighbridgeError):
-    """The service refuses a request for a reason of HTTP's own: it is too large, say, or comes twice at once."""
+    """The service refuses a request for a reason specific to HTTP: for instance, it is too large."""
 
     code = "REQUEST_REFUSED"
 
@@ -318,25 +318,25 @@ class NoSuchResultError(WeighbridgeError, LookupError):
 
 
 class NoSuchWorkerError(WeighbridgeError, LookupError):
-    """No living worker has that name."""
+    """No running worker has that name."""
 
     code = "NO_SUCH_WORKER"
 
 
 class AddressError(WeighbridgeError):
-    """The service cannot listen where it should."""
+    """The service cannot listen on its address."""
 
     code = "ADDRESS_UNAVAILABLE"
 
 
 class AccessError(WeighbridgeError):
-    """The service does not do this for whoever asks."""
+    """The service refuses the request to this caller."""
 
     code = "ACCESS_REFUSED"
 
 
 class KeyRequiredError(AccessError):
-    """No API key was shown."""
+    """No API key was sent."""
 
     code = "KEY_REQUIRED"
 
@@ -349,7 +349,7 @@ class KeyRequiredError(AccessError):
 
 
 class KeyRefusedError(AccessError):
-    """The API key shown is unknown, revoked or expired."""
+    """The API key is unknown, revoked or expired."""
 
     code = "KEY_REFUSED"
 
@@ -373,7 +373,7 @@ class RoleTooLowError(AccessError):
 
 
 class RateLimitedError(AccessError):
-    """Somebody asks too often."""
+    """Too many requests come from one key or address."""
 
     code = "RATE_LIMITED"
     retry_after_seconds: int = 0
@@ -381,17 +381,17 @@ class RateLimitedError(AccessError):
     def __init__(self, most: int, retry_after_seconds: int) -> None:
         super().__init__(
             f"more than {pluralize(most, 'such request')} in this minute",
-            f"ask again in {retry_after_seconds} s; WEIGHBRIDGE_RATE_LIMIT_PER_MINUTE sets the limit",
+            f"try again in {retry_after_seconds} s; WEIGHBRIDGE_RATE_LIMIT_PER_MINUTE sets the limit",
         )
         self.retry_after_seconds = retry_after_seconds
 
 
 class TrialsBusyError(AccessError):
-    """No process is free to try a grader: too many ask at once, or none can be started."""
+    """No process is free to try a grader: too many requests came at once, or none can be started."""
 
     code = "TRIALS_BUSY"
 
     def __init__(self, message: str) -> None:
         super().__init__(
-            message, "ask again in a few seconds, or submit a batch, which has no such limit"
+            message, "try again in a few seconds, or submit a batch, which has no such limit"
         )

@@ -28,10 +28,10 @@ class Settings(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    #: The shared server: `redis://`, `rediss://`, `unix://`, `redis+sentinel://` or `redis+cluster://`. Without it
-    #: `run` starts a private server, and a worker connects to `localhost:6379`.
+    #: The shared Redis server: `redis://`, `rediss://`, `unix://`, `redis+sentinel://` or `redis+cluster://`. Without
+    #: it `run` starts a private one, and a worker connects to `localhost:6379`.
     redis_url: SecretStr | None = None
-    #: Celery's broker, where it is not the store's server.
+    #: Celery's broker, if it is not the Redis server of the store.
     broker_url: SecretStr | None = None
     #: The Celery queue whose workers grade the batch. Batches of one queue share its workers.
     queue: str = "weighbridge"
@@ -60,12 +60,12 @@ class Settings(BaseModel):
     job_deadline_seconds: PositiveFloat = 10.0
     #: After this time a child records what it has graded of a chunk and reopens the rest in smaller parts.
     chunk_budget_seconds: PositiveFloat = 2.0
-    #: The graders of one line have half of it together. A child that Celery kills after this long hung at its job.
+    #: The graders of one line have half of it together. A child that Celery kills after this time counts as hung.
     chunk_soft_limit_seconds: Positive = 60
     #: Celery kills the child; no lease is renewed after this time.
     chunk_hard_limit_seconds: Positive = 90
-    #: How long a chunk belongs to an execution without a renewal. The worker renews it at a third of that, so that
-    #: a chunk comes back soon from a worker that is cut off.
+    #: How long a chunk belongs to an execution without a renewal. The worker renews it at a third of that time. The
+    #: shorter it is, the sooner the chunks of a worker that is cut off are given to others.
     lease_seconds: PositiveFloat = 8.0
     #: How often a worker sends a heartbeat.
     heartbeat_seconds: PositiveFloat = 1.0
@@ -73,7 +73,7 @@ class Settings(BaseModel):
     heartbeat_ttl_seconds: PositiveFloat = 4.0
     #: How often the worker that holds the sweeper's lease looks for what is due, and the others try to take the lease.
     sweep_seconds: PositiveFloat = 1.0
-    #: How long jobs wait for a worker with their grader after the last one has gone; then they are errored with
+    #: How long jobs wait for a worker with their grader after the last one has stopped; then they are errored with
     #: UNKNOWN_GRADER or SCHEMA_VERSION.
     capability_timeout_seconds: PositiveFloat = 60.0
     #: How often a worker child may die at a job before the job is errored.
@@ -82,42 +82,42 @@ class Settings(BaseModel):
     #: takes more is errored with OUT_OF_MEMORY. Lines of up to a sixteenth of it are graded whatever they hold, lines
     #: over a fourth of it are refused. The address space may grow by 4 times that and 1 GiB. Linux only.
     child_memory_limit_bytes: Positive = 512 * MIB
-    #: The folder of a cgroup that is delegated to the worker. Each child gets a cgroup in it, in which the kernel ends
+    #: The folder of a cgroup that is delegated to the worker. Each child gets a cgroup in it, in which the kernel kills
     #: the child beyond twice the memory limit. Linux only.
     child_cgroup: Path | None = None
 
     #: How long a batch may take from its opening; jobs that are still open then are expired.
     batch_expiry_seconds: Positive = 24 * 3600
-    #: How long the inputs and results of a batch stay on the server after its expiry.
+    #: How long the inputs and results of a batch stay in Redis after its expiry.
     result_ttl_seconds: Positive = 7 * 24 * 3600
-    #: The share of the server's `maxmemory` at which a producer pauses.
+    #: The share of the `maxmemory` of Redis at which a producer pauses.
     memory_high_water: Annotated[float, Gt(0)] = 0.7
-    #: How long a producer waits for room on the server before it stops; the batch can be resumed.
+    #: How long a producer waits for room in Redis before it stops; the batch can be resumed.
     full_server_timeout_seconds: PositiveFloat = 300.0
-    #: How long `submit` waits for the server to confirm that a sealed batch is on its disk, and again for its
-    #: replicas. At most 7, because connections that may not wait for long end after 8.
+    #: How long `submit` waits for Redis to confirm that a sealed batch is on its disk, and again for its replicas.
+    #: At most 7, because connections time out after 8.
     confirm_seconds: Annotated[float, Gt(0), Le(7)] = 5.0
 
     #: The largest body that `POST /api/batches` takes, as it is sent, compressed or not.
     upload_limit_bytes: Positive = 8 * GIB
-    #: The uploads that one process takes at the same time, half of them of one project.
+    #: The uploads that one process accepts at the same time, at most half of them from one project.
     uploads_at_once: Positive = 8
-    #: An upload that sends nothing for so long is broken off.
+    #: An upload that sends nothing for this long is aborted.
     upload_silence_seconds: PositiveFloat = 60.0
-    #: The clients that may listen to events, or follow results, in one process, half of them of one project.
+    #: The clients that may listen to events, or follow results, in one process, at most half of them of one project.
     listeners_at_once: Positive = 2_000
-    #: The requests a minute of one API key, or of one address without a key, in all copies of the service together;
-    #: beyond it the answer is 429. 0 means no limit. Where no keys are required there is none.
+    #: The requests per minute of one API key, or of one address without a key, in all instances of the service
+    #: together; beyond it the response is 429. 0 means no limit. Where no keys are required there is none.
     rate_limit_per_minute: Annotated[int, Ge(0)] = 600
-    #: The bytes of decompressed input that the batches of one project may have together; an upload beyond it is ended
+    #: The bytes of decompressed input that the batches of one project may have together; an upload beyond it is aborted
     #: within seconds with 507 PROJECT_FULL. 0 means no limit.
     project_limit_bytes: Annotated[int, Ge(0)] = 0
     #: The largest body with which a grader is tried; a larger one is answered with 413.
     try_it_limit_bytes: Annotated[int, Gt(0), Le(256 * MIB)] = 4 * MIB
-    #: The host names that the service answers to, separated by commas. Without it: any name where keys are required,
+    #: The host names that the service accepts, separated by commas. Without it: any name where keys are required,
     #: and only this machine's own names where they are not.
     public_hosts: str | None = None
-    #: The addresses or networks, separated by commas, whose `X-Forwarded-For` and `X-Forwarded-Proto` are believed.
+    #: The addresses or networks, separated by commas, whose `X-Forwarded-For` and `X-Forwarded-Proto` are trusted.
     trusted_proxies: str | None = None
 
     @model_validator(mode="after")
@@ -161,7 +161,7 @@ def read_settings() -> Settings:
             else fault["msg"].removeprefix("Value error, ")
             for fault in error.errors(include_url=False, include_input=False)
         ]
-        raise InvalidSettingError("; ".join(faults), "mend or unset the variable") from None
+        raise InvalidSettingError("; ".join(faults), "correct or unset the variable") from None
 
 
 def masked(url: str) -> str:

@@ -62,10 +62,17 @@ def _option(option: Any, context: Any) -> tuple[str, str, str, str]:
     names = ", ".join(map(code, (*option.opts, *option.secondary_opts)))
     value = "" if option.is_flag else _value(option, context)
     said = option.help or ""
-    # Where the text tells the default, the one here may be that of this machine.
+    return names, value, _default(option, said), said
+
+
+def _default(option: Any, said: str) -> str:
+    """Return the default, in words where the number would be that of this machine."""
+    if option.required:
+        return "required"
+    if isinstance(option.show_default, str):
+        return option.show_default
     told = option.is_flag or option.default in {None, ()} or "efault" in said
-    default = "required" if option.required else "" if told else code(str(option.default))
-    return names, value, default, said
+    return "" if told else code(str(option.default))
 
 
 def _value(option: Any, context: Any) -> str:

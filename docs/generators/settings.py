@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 #: The first setting of each section, and the section's title.
 SECTIONS = {
-    "redis_url": "Servers",
+    "redis_url": "Addresses",
     "line_limit_bytes": "Input",
     "chunk_limit_bytes": "Chunks",
     "job_deadline_seconds": "Grading",

@@ -83,7 +83,7 @@ def _role(server: _Server) -> Iterator[Finding]:
         yield Finding(
             "problem",
             "server",
-            "this server is a replica: it takes no writes",
+            "this Redis server is a replica: it accepts no writes",
             "point WEIGHBRIDGE_REDIS_URL at the primary, or use a redis+sentinel:// URL",
         )
 
@@ -95,7 +95,7 @@ def _version(server: _Server) -> Iterator[Finding]:
         yield Finding(
             "problem",
             "server",
-            f"the server's version is {version}",
+            f"the version of Redis is {version}",
             f"upgrade it to {oldest} or newer",
         )
 
@@ -114,14 +114,14 @@ def _persistence(server: _Server) -> Iterator[Finding]:
             "problem",
             "persistence",
             "the last write to the append-only file failed",
-            "look at the server's log and its disk; until then nothing new is kept",
+            "look at the log of Redis and at its disk; until then nothing new is kept",
         )
     if info.get("rdb_last_bgsave_status") not in {"ok", None}:
         yield Finding(
             "warning",
             "persistence",
             "the last snapshot failed",
-            "look at the server's log and its disk; with stop-writes-on-bgsave-error the server refuses writes",
+            "look at the log of Redis and at its disk; with stop-writes-on-bgsave-error Redis refuses writes",
         )
     if info.get("aof_enabled") and server.setting("appendfsync") == "no":
         yield Finding(
@@ -138,14 +138,14 @@ def _eviction(server: _Server) -> Iterator[Finding]:
         yield Finding(
             "problem",
             "memory",
-            f"maxmemory-policy is {policy}: a full server drops batches",
+            f"maxmemory-policy is {policy}: a full Redis drops batches",
             "set maxmemory-policy noeviction",
         )
     if server.setting("lazyfree-lazy-expire") == "no":
         yield Finding(
             "warning",
             "memory",
-            "lazyfree-lazy-expire is no: the server stands still while a large batch expires",
+            "lazyfree-lazy-expire is no: Redis is blocked while a large batch expires",
             "set lazyfree-lazy-expire yes",
         )
 
@@ -156,7 +156,7 @@ def _memory(server: _Server) -> Iterator[Finding]:
         yield Finding(
             "warning",
             "memory",
-            "maxmemory is not set: the kernel may kill the server, instead of the server refusing work",
+            "maxmemory is not set: the kernel may kill Redis, instead of Redis refusing writes",
             "set maxmemory to about three quarters of the machine's memory",
         )
     elif used > most * server.high_water:
@@ -164,7 +164,7 @@ def _memory(server: _Server) -> Iterator[Finding]:
         yield Finding(
             severity,
             "memory",
-            f"the server is {used / most:.0%} full ({used / MIB:,.0f} of {most / MIB:,.0f} MiB); "
+            f"Redis is {used / most:.0%} full ({used / MIB:,.0f} of {most / MIB:,.0f} MiB); "
             f"producers wait from {server.high_water:.0%}",
             "collect and delete finished batches, or raise maxmemory",
         )
@@ -177,8 +177,8 @@ def _clock(server: _Server) -> Iterator[Finding]:
         yield Finding(
             "warning",
             "clock",
-            f"this machine's clock is {abs(skew):,.0f} s {ahead} the server's",
-            "synchronise both (NTP): batches go by the server's clock, but the ages in lists and the expiry of API keys by"
+            f"this machine's clock is {abs(skew):,.0f} s {ahead} that of Redis",
+            "synchronise both (NTP): batches go by the clock of Redis, but the ages in lists and the expiry of API keys by"
             " the clock of the machine that shows or checks them",
         )
 
@@ -188,7 +188,7 @@ def _workers(health: Health) -> Iterator[Finding]:
         yield Finding(
             "problem",
             "workers",
-            f"no worker lives; batches that have not ended: {health.active_batches:,}",
+            f"no worker is running; batches that have not ended: {health.active_batches:,}",
             "start one: weighbridge worker",
         )
     for worker in health.workers:
@@ -197,13 +197,13 @@ def _workers(health: Health) -> Iterator[Finding]:
                 "problem",
                 "workers",
                 f"on {worker.name} the plug-in {name} failed to load: {why}",
-                "mend or remove it there, and restart the worker",
+                "correct or remove it there, and restart the worker",
             )
         if abs(worker.clock_skew_seconds) > SKEW_SECONDS:
             yield Finding(
                 "warning",
                 "clock",
-                f"the clock of {worker.host} is {abs(worker.clock_skew_seconds):,.0f} s off the server's",
+                f"the clock of {worker.host} is {abs(worker.clock_skew_seconds):,.0f} s off that of Redis",
                 "synchronise it (NTP)",
             )
 
@@ -214,7 +214,7 @@ def _versions(health: Health) -> Iterator[Finding]:
         yield Finding(
             "problem",
             "versions",
-            f"of another release than this command's: {', '.join(strange[:5])}",
+            f"workers of another release than this command's: {', '.join(strange[:5])}",
             "bring producers and workers to the same release",
         )
     for queue in sorted({worker.queue for worker in health.workers}):
@@ -237,7 +237,7 @@ def _grader_versions(workers: list[WorkerInfo]) -> Iterator[Finding]:
                 "warning",
                 "versions",
                 f"{grader} is not the same on all {len(workers)} workers: {told}",
-                "finish the deploy; until then its jobs wait for the workers that have it",
+                "finish the deployment; until then its jobs wait for the workers that have it",
             )
 
 
@@ -248,7 +248,7 @@ def _stuck(health: Health) -> Iterator[Finding]:
             "problem",
             "chunks",
             f"{pluralize(count, 'chunk')} of {batch} stuck, for up to {longest:,.0f} s",
-            "see the workers' logs; is a worker of its queue alive, and is the queue or the batch paused?",
+            "see the workers' logs; is a worker of its queue running, and is the queue or the batch paused?",
         )
 
 
@@ -286,7 +286,7 @@ def _batches(client: RedisClient) -> Iterator[Finding]:
             yield Finding(
                 "warning",
                 "batches",
-                f"{name} has {pluralize(state.nondeterministic, 'chunk')} that came to different results when graded twice",
+                f"{name} has {pluralize(state.nondeterministic, 'chunk')} with different results when graded twice",
                 "one of its graders is not deterministic: graders must not use time, randomness or state",
             )
 

@@ -32,7 +32,7 @@ def listen(host: str, port: int) -> Iterator[Listener]:
         )[0]
         bound = socket.create_server((str(address[0]), port), family=family)
     except (OSError, UnicodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is no address"
+        reason = getattr(error, "strerror", None) or "it is not an address"
         raise AddressError(
             f"{host[:80]}, port {port}, cannot be listened on: {reason}",
             "is another program there? --port and --host choose another address",

@@ -37,11 +37,11 @@ def test_submit_says_how_safe_the_batch_is(cli, tmp_path, cases):
     folder.mkdir()
     with TcpServer(folder, program=newest_program()) as server:
         ended = cli("submit", cases.name, redis_url=server.url)
-        assert "sealed: synced to the server's disk" in ended.err.splitlines()
+        assert "sealed: synced to the Redis server's disk" in ended.err.splitlines()
         assert ended.out.startswith("wb_")
         ended = cli("submit", cases.name, "--json", redis_url=server.url)
         assert ended.json["durability"]["disk"] is True
-        assert ended.json["durability"]["text"] == "synced to the server's disk"
+        assert ended.json["durability"]["text"] == "synced to the Redis server's disk"
         assert "sealed:" not in ended.err
 
 
@@ -147,7 +147,7 @@ def test_an_interrupted_submission_says_how_to_go_on_and_that_works(cli, own_ser
     submit.send_signal(signal.SIGINT)
     out, said = submit.communicate(timeout=20)
     assert (submit.returncode, out) == (1, b"")
-    assert b"no worker lives on" in said
+    assert b"no worker is running on" in said
     batch, *_ = cli("batches", "--json").json
     assert 0 < batch["lines"] < 100_000
     resume = f"weighbridge submit many.jsonl --resume {batch['batch_id']}"
@@ -163,7 +163,7 @@ def test_cancel_retry_and_delete(cli, own_server, start_worker, tmp_path):
     cli.environment["WEIGHBRIDGE_REDIS_URL"] = own_server.url
     write_cases(tmp_path / "cases.jsonl", true_false_cases(12))
     submit = cli("submit", "cases.jsonl")
-    assert "no worker lives on" in submit.err
+    assert "no worker is running on" in submit.err
     batch = submit.out.strip()
 
     cancelled = cli("cancel", batch)
@@ -172,7 +172,7 @@ def test_cancel_retry_and_delete(cli, own_server, start_worker, tmp_path):
     assert (watched.status, watched.err) == (1, "exit status 1: the batch is cancelled\n")
     assert "12/12" in cli("status", batch).out
     again = cli("cancel", batch)
-    assert again.err == "nothing is cancelled: the batch had ended already, as cancelled\n"
+    assert again.err == "nothing was cancelled: the batch had already ended as cancelled\n"
 
     start_worker(own_server.url)
     assert cli("retry", batch).out == "12 jobs are graded again\n"
@@ -196,7 +196,7 @@ def test_a_worker_is_started_listed_and_drained(cli, own_server):
 
     refused = cli("drain", "nobody")
     assert (refused.status, refused.err.partition(":")[0]) == (1, "NO_SUCH_WORKER")
-    assert cli("drain", "all").out == f"{info['name']} finishes and leaves\n"
+    assert cli("drain", "all").out == f"{info['name']} is draining\n"
     _, log = worker.communicate(timeout=40)
     assert worker.returncode == 0
     assert all(orjson.loads(line)["message"] for line in log.splitlines())

@@ -286,7 +286,7 @@ def test_an_interrupted_run_leaves_no_process_and_the_same_command_finishes_it(c
     assert list(cli.temporary.iterdir()) == []
 
     ended = cli("run", many.name, "-o", "out.jsonl", "--workers", "1")
-    assert "going on with the interrupted run" in ended.err
+    assert "continuing the interrupted run" in ended.err
     assert "resumed" in ended.out
     assert ended.status == 100
     assert sorted_lines(cli.folder / "out.jsonl") == graded_here(many)
@@ -300,7 +300,7 @@ def test_another_command_mentions_an_interrupted_run_and_clean_removes_it(cli, m
     run.communicate(timeout=20)
     write_cases(cli.folder / "few.jsonl", true_false_cases(3))
     ended = cli("run", "few.jsonl")
-    assert "another, interrupted run is kept in" in ended.err
+    assert "another interrupted run is kept in" in ended.err
     assert "resumed" not in ended.out
     assert len(cli.left_over()) > 1
     assert "1 interrupted run removed" in cli("run", "--clean").out

@@ -95,7 +95,7 @@ def test_a_run_of_a_pipe_says_that_a_restored_server_has_lost_its_batch(
     _, said = run.communicate(timeout=60)
     reader.wait(10)
     assert run.returncode == 1
-    assert "BATCH_LOST: the server has lost the end of batch" in said.decode()
+    assert "BATCH_LOST: Redis has lost the end of batch" in said.decode()
     assert not (cli.folder / "out.jsonl").exists()
 
 

@@ -76,10 +76,10 @@ def test_what_trying_a_grader_answers_has_no_serious_accessibility_fault(
     watch.expected_statuses = {422}
     page.goto("/graders/budget")
     page.get_by_label("max_steps", exact=True).fill("none")
-    page.get_by_role("button", name="Weigh it").first.click()
+    page.get_by_role("button", name="Grade").first.click()
     expect(page.locator(".problem").first).to_be_visible()
     assert serious_faults(page) == []
     page.get_by_label("max_steps", exact=True).fill("1")
-    page.get_by_role("button", name="Weigh it").first.click()
+    page.get_by_role("button", name="Grade").first.click()
     expect(page.locator("#outcome .stamp")).to_have_text("fail")
     assert serious_faults(page) == []

@@ -283,7 +283,7 @@ def test_a_hostile_try_is_shown_as_it_is(page: Page, watch: Watch) -> None:
     page.goto("/graders/string-match")
     page.get_by_label("agent_response").fill(EVERYTHING)
     page.get_by_label("expected_output").fill(HOSTILE["closing"])
-    page.get_by_role("button", name="Weigh it").first.click()
+    page.get_by_role("button", name="Grade").first.click()
     expect(page.locator("#outcome")).to_contain_text("fail")
     expect(page.locator("#outcome")).to_contain_text("<script>")
     assert_nothing_was_taken_for_markup(page)
@@ -291,7 +291,7 @@ def test_a_hostile_try_is_shown_as_it_is(page: Page, watch: Watch) -> None:
     watch.expected_statuses = {422}
     page.goto("/graders/budget")
     page.get_by_label("max_tokens").fill(HOSTILE["attribute"])
-    page.get_by_role("button", name="Weigh it").first.click()
+    page.get_by_role("button", name="Grade").first.click()
     expect(page.locator(".problem").first).to_be_visible()
     expect(page.get_by_label("max_tokens")).to_have_value(HOSTILE["attribute"])
     assert_nothing_was_taken_for_markup(page)

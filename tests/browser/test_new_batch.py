@@ -91,7 +91,7 @@ def test_a_preview_tells_what_is_wrong_with_which_line_before_anything_is_submit
     expect(faults.get_by_role("row").filter(has_text="UNKNOWN_GRADER")).to_contain_text(
         "did you mean"
     )
-    expect(preview(page)).to_contain_text("cases, one a line")
+    expect(preview(page)).to_contain_text("cases, one per line")
 
 
 def test_a_configuration_that_is_not_valid_is_told_beside_its_field(
@@ -120,7 +120,7 @@ def test_a_look_says_as_much_of_a_bad_configuration_until_it_is_right(
     field = config_of(page, "Budget").get_by_label("max_steps", exact=True)
     field.fill("many")
     watch.expected_statuses = {422}
-    page.get_by_role("button", name="Look at the first cases").click()
+    page.get_by_role("button", name="Preview").click()
     expect(page.locator("#problem")).to_be_focused()
     expect(page.get_by_role("alert")).to_be_in_viewport()
     expect(field).to_have_attribute("aria-invalid", "true")
@@ -136,7 +136,7 @@ def test_cases_that_nobody_would_judge_are_not_submitted(page: Page, watch: Watc
     page.get_by_label("Or drop a file here").set_input_files(SHOP_AGENT)
     expect(preview(page)).to_contain_text("10 cases")
     page.get_by_label("Paste lines").fill(orjson.dumps(next(true_false_cases(1))).decode())
-    expect(preview(page)).to_contain_text("both pasted lines and a file: take one of them away")
+    expect(preview(page)).to_contain_text("both pasted lines and a file: remove one of them")
     page.get_by_label("Paste lines").clear()
     expect(preview(page)).to_contain_text("10 cases")
     watch.expected_statuses = {422}
@@ -184,7 +184,7 @@ def test_a_batch_that_would_run_long_is_cancelled_retried_and_deleted(
     page.goto(f"/batches/{batch}")
     page.get_by_role("button", name="Cancel").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Cancel this batch?")
-    page.get_by_role("link", name="Leave it").click()
+    page.get_by_role("link", name="Go back").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("long.jsonl")
     page.get_by_role("button", name="Cancel").click()
     page.get_by_role("button", name="Cancel the batch").click()
@@ -193,7 +193,7 @@ def test_a_batch_that_would_run_long_is_cancelled_retried_and_deleted(
     expect(cancelled.first).to_be_visible()
     expect(page.get_by_role("button", name="Cancel")).to_be_disabled()
 
-    page.get_by_role("button", name="Retry errors").click()
+    page.get_by_role("button", name="Retry jobs").click()
     expect(page.get_by_role("status").filter(has_text="will be graded again")).to_be_visible()
     expect(page.locator("#status")).to_have_text("in progress")
     page.get_by_role("button", name="Cancel").click()
@@ -212,5 +212,5 @@ def test_a_batch_that_would_run_long_is_cancelled_retried_and_deleted(
 def test_workers_are_told_with_what_they_do(page: Page) -> None:
     page.goto("/workers")
     expect(page.get_by_role("main")).to_contain_text("No chunk is stuck.")
-    expect(page.get_by_role("region", name="Living workers").get_by_role("row")).to_have_count(2)
-    expect(page.get_by_role("region", name="Living workers")).to_contain_text("tool-schema 2")
+    expect(page.get_by_role("region", name="Running workers").get_by_role("row")).to_have_count(2)
+    expect(page.get_by_role("region", name="Running workers")).to_contain_text("tool-schema 2")

@@ -126,7 +126,7 @@ def test_a_filter_that_nothing_passes_says_so_and_one_that_is_none_names_what_wo
     page: Page, watch: Watch, traces: str
 ) -> None:
     page.goto(f"/batches/{traces}/results?verdict=ungradable")
-    expect(page.get_by_text("No result is like that.")).to_be_visible()
+    expect(page.get_by_text("No matching results.")).to_be_visible()
     watch.expected_statuses = {422}
     page.goto(f"/batches/{traces}/results?verdict=perhaps")
     expect(page.get_by_role("alert")).to_contain_text("INVALID_FILTER")

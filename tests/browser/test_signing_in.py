@@ -78,7 +78,7 @@ def test_a_key_that_may_only_read_sees_a_batch_and_cannot_end_it(
     sign_in(page, guarded.make_key("read"))
     page.get_by_role("link", name="kept.jsonl").click()
     expect(page.locator("#status")).to_have_text("in progress")
-    for button in ("Cancel", "Retry errors", "Delete"):
+    for button in ("Cancel", "Retry jobs", "Delete"):
         expect(page.get_by_role("button", name=button)).to_have_count(0)
 
     watch.expected_statuses = {401, 403}

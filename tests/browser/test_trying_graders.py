@@ -18,7 +18,7 @@ def outcome(page: Page) -> Locator:
 
 
 def weigh(page: Page) -> None:
-    page.get_by_role("button", name="Weigh it").first.click()
+    page.get_by_role("button", name="Grade").first.click()
 
 
 def test_a_grader_is_found_in_the_catalogue_and_tried_on_its_own_example(page: Page) -> None:

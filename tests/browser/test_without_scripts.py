@@ -32,7 +32,7 @@ def test_pasted_lines_are_looked_at_submitted_and_their_results_read(
     page.goto("/new")
     page.get_by_label("Paste lines").fill(MIXED.read_text())
     page.get_by_label("True/False", exact=True).check()
-    page.get_by_role("button", name="Look at the first cases").click()
+    page.get_by_role("button", name="Preview").click()
     expect(page.get_by_role("table", name="First cases")).to_be_visible()
     expect(page.get_by_label("True/False", exact=True)).to_be_checked()
     page.get_by_role("button", name="Submit the batch").click()
@@ -61,7 +61,7 @@ def test_a_grader_is_tried(page: Page) -> None:
     page.goto("/graders/true-false")
     page.get_by_label("agent_response").fill("no")
     page.get_by_label("expected_output").fill("true")
-    page.get_by_role("button", name="Weigh it").first.click()
+    page.get_by_role("button", name="Grade").first.click()
     expect(page.locator("#outcome .stamp")).to_have_text("fail")
 
 

@@ -103,7 +103,9 @@ def test_what_is_no_message_is_dropped_and_named_in_the_log(
         grades(client)
         assert client.publisher.queue_length() == 0
         assert client.store.redis.keys("unacked*") == []
-    eventually(lambda: worker.log.count("none of ours") == len(STRANGERS), 10, "a word on each")
+    eventually(
+        lambda: worker.log.count("not from Weighbridge") == len(STRANGERS), 10, "a word on each"
+    )
     assert stops(worker) == 0
 
 
@@ -203,7 +205,7 @@ def test_a_death_that_cannot_be_handled_stops_neither_the_heartbeat_nor_other_wo
             client.store.redis.set(key, "x")
         for child in worker.await_children(2):
             child.send_signal(signal.SIGKILL)
-        eventually(lambda: "failed, and the watch goes on" in worker.log, 20, "the failure")
+        eventually(lambda: "failed, and the watch continues" in worker.log, 20, "the failure")
         before = eventually(worker.info)
         sweeps_a_lost_batch(client)
         eventually(lambda: (info := worker.info()) and info.jobs > before.jobs, 10, "a heartbeat")

@@ -322,7 +322,7 @@ class TestResuming:
         with RedisClient(own_server.url) as client:
             batch = client.open("cases", ())
             batch.cancel()
-            with pytest.raises(BatchClosedError, match="was ended and takes no more"):
+            with pytest.raises(BatchClosedError, match="has ended and accepts no more"):
                 client.submit(true_false_cases(3), resume=batch.id)
 
     def test_a_changed_input_is_refused(self, own_server: EmbeddedServer, tmp_path: Path) -> None:

@@ -628,7 +628,7 @@ class TestOperating:
         [info] = lone_client.workers()
         assert (info.pid, info.concurrency, info.draining) == (worker.pid, 1, False)
         assert "true-false" in info.graders
-        with pytest.raises(NoSuchWorkerError, match=r"no living worker is called '\.\./x'"):
+        with pytest.raises(NoSuchWorkerError, match=r"no running worker is called '\.\./x'"):
             lone_client.drain("../x")
         lone_client.drain(info.name)
         assert worker.await_end() == 0

@@ -129,7 +129,7 @@ class TestServer:
         redis = sound.store.redis
         redis.replicaof("127.0.0.1", free_port())
         findings = examine_safely(sound)
-        assert findings[0].what == "this server is a replica: it takes no writes"
+        assert findings[0].what == "this Redis server is a replica: it accepts no writes"
         assert findings[0].severity == "problem"
 
     def test_a_server_that_does_not_answer_is_a_finding(self) -> None:

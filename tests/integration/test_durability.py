@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-ON_DISK = "synced to the server's disk"
+ON_DISK = "synced to the Redis server's disk"
 
 
 @pytest.fixture
@@ -71,21 +71,24 @@ def test_an_older_server_says_that_it_cannot_confirm(folders: Iterator[Path]) ->
     with new_server(folders, rename_command="WAITAOF NONE") as server:
         found = durability_on(server.url)
         assert (found.disk, found.append_only) == (None, True)
-        assert str(found) == "written to the server's file, whose sync it cannot confirm"
+        assert (
+            str(found)
+            == "written to the append-only file of a Redis server that cannot confirm its sync"
+        )
 
 
 def test_without_a_file_a_batch_is_in_memory_only(folders: Iterator[Path]) -> None:
     with new_server(folders, appendonly="no") as server:
         found = durability_on(server.url)
         assert found.disk is None
-        assert str(found) == "in the server's memory only"
+        assert str(found) == "in the Redis server's memory only"
 
 
 @pytest.mark.parametrize("appendonly", ["yes", "no"])
 def test_the_replicas_that_have_a_batch_are_counted(
     folders: Iterator[Path], appendonly: str
 ) -> None:
-    where = ON_DISK if appendonly == "yes" else "in the server's memory only"
+    where = ON_DISK if appendonly == "yes" else "in the Redis server's memory only"
     with new_server(folders, appendonly=appendonly) as server:
         of_it = f"127.0.0.1 {server.port}"
         with new_server(folders, replicaof=of_it, appendonly="no"):
@@ -115,7 +118,7 @@ def test_what_is_not_confirmed_in_time_is_no_error_and_is_said(folders: Iterator
     with new_server(folders, appendfsync="no") as server:
         found = durability_on(server.url, Settings(confirm_seconds=0.2))
         assert found.disk is False
-        assert str(found) == "not confirmed to be on the server's disk within 0.2 s"
+        assert str(found) == "not confirmed to be on the Redis server's disk within 0.2 s"
 
 
 def test_a_server_that_does_not_let_us_ask_is_no_obstacle(folders: Iterator[Path]) -> None:

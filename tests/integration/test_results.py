@@ -276,7 +276,7 @@ class TestPages:
     ) -> None:
         cursor = mixed.search(limit=3).cursor
         assert cursor
-        with pytest.raises(StaleCursorError, match="no such place"):
+        with pytest.raises(StaleCursorError, match="no such position"):
             mixed.search(cursor=f"{cursor.rpartition('.')[0]}.{offset}")
 
 

@@ -40,7 +40,7 @@ class Served:
 
     def __enter__(self) -> Self:
         self._process = ServeProcess(self._cli.environment, *self._options).__enter__()
-        self._process.await_line("Ctrl-C ends it")
+        self._process.await_line("Ctrl-C stops it")
         self.url = self._process.url
         return self
 

@@ -62,17 +62,17 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
         nargs="?",
         choices=["run", "health"],
         default="run",
-        help="run a worker (default), or exit 0 if one lives on this host",
+        help="run a worker (default), or exit 0 if one is running on this host",
     )
     parser.add_argument(
         "--concurrency",
         type=int,
         default=os.cpu_count() or 1,
-        help="child processes (default: one a core)",
+        help="child processes (default: one per CPU core)",
     )
     parser.add_argument(
         "--redis-url",
-        help="the store; better given as WEIGHBRIDGE_REDIS_URL, which `ps` does not show",
+        help="the Redis server (default: WEIGHBRIDGE_REDIS_URL, which is safer, because `ps` shows arguments)",
     )
     parser.add_argument(
         "--log-format",
@@ -100,7 +100,7 @@ def _health() -> int:
         for worker in WorkerRegistry(store.redis).alive()
         if worker.host == socket.gethostname()
     ]
-    print("\n".join(here) or "no worker lives on this host")
+    print("\n".join(here) or "no worker is running on this host")
     return 0 if here else 1
 
 

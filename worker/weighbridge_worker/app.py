@@ -69,7 +69,7 @@ class _Station:
 
 
 def _lose_connection() -> None:
-    raise ConnectionResetError("the broker is not heard any more")
+    raise ConnectionResetError("the broker no longer responds")
 
 
 station = _Station()

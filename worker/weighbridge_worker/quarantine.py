@@ -67,7 +67,7 @@ def handle(death: Death, store: Store, limit: int) -> bool:
     except BatchError as error:
         _log.info("the batch of a dead child's chunk is gone: %s", error)
         return False
-    put = ", ".join(map(str, back)) or "nothing, for it is somebody else's by now"
+    put = ", ".join(map(str, back)) or "nothing: it belongs to another worker by now"
     _log.warning("a child died by %s at %s/%s; put back: %s", death.how, batch, chunk, put)
     return bool(back)
 

@@ -145,7 +145,7 @@ class Supervisor:
                     self._store.release(work.batch, work.chunk, work.token)
             self._fleet.leave(self._info.name)
         except WeighbridgeError as error:
-            _log.warning("leaving without a word: %s", error)
+            _log.warning("exiting without telling the store: %s", error)
 
     def report_death(self, pid: int, how: str, *, timed_out: bool = False) -> None:
         """Take Celery's word that a child is dead; called from its loop, so it only takes a note."""
@@ -193,7 +193,7 @@ class Supervisor:
                 self._failing[duty] = reason
                 is_ours = isinstance(error, WeighbridgeError)
                 _log.warning(
-                    "%s failed, and the watch goes on: %s", duty, reason, exc_info=not is_ours
+                    "%s failed, and the watch continues: %s", duty, reason, exc_info=not is_ours
                 )
         else:
             self._failing.pop(duty, None)
@@ -203,7 +203,7 @@ class Supervisor:
             self._busy_at = now
         elif now - self._busy_at > _IDLE_SECONDS:
             # Seen once in dozens of stops: the pool waits for a message that it has lost track of.
-            _log.warning("nothing is being graded, but the pool does not end: leaving without it")
+            _log.warning("nothing is being graded, but the pool does not end: exiting without it")
             self._leave()
             os._exit(0)  # the children are tied to this process, and end with it
 
@@ -228,7 +228,7 @@ class Supervisor:
         if busy or self._is_ending or not self._publisher.queue_length():
             self._heard_at, self._heard = now, heard
         elif now - self._heard_at > _DEAF_SECONDS:
-            _log.warning("messages wait, and none is begun: connecting again, with fresh children")
+            _log.warning("messages wait, and none is started: connecting again, with new children")
             self._heard_at = now
             self._reconnect()
             for slot in slots:
@@ -251,7 +251,7 @@ class Supervisor:
             self._fleet.heartbeat(info, self._settings.heartbeat_ttl_seconds)
             and not self._info.draining
         ):
-            _log.info("asked to drain: finishing and leaving")
+            _log.info("asked to drain: completing work in progress, then exiting")
             self._info = replace(self._info, draining=True)
             os.kill(os.getpid(), signal.SIGTERM)
 

@@ -43,7 +43,7 @@ class _Admission:
         if message := sanitize(item, queue):
             return key, message
         # BRPOP has taken it off the queue, and nothing will put it back.
-        _log.warning("dropped a message that is none of ours: %r", item[:_SHOWN_BYTES])
+        _log.warning("dropped a message that is not from Weighbridge: %r", item[:_SHOWN_BYTES])
         return None
 
 

@@ -38,7 +38,7 @@ def broker_url(url: str) -> str:
     if group and group.kind == "cluster":
         raise ServerError(
             f"Celery's broker cannot be a Redis Cluster: {masked(url)}",
-            "set WEIGHBRIDGE_BROKER_URL to a server of its own, redis:// or redis+sentinel://, for all of"
+            "set WEIGHBRIDGE_BROKER_URL to a separate Redis server, redis:// or redis+sentinel://, for all of"
             " producers, workers and services; the cluster remains the store",
         )
     parts = urlsplit(one_server(url))
@@ -223,7 +223,7 @@ def plain_broker_errors(url: str) -> Iterator[None]:
                 raise error.__cause__ from error
         raise ServerUnavailableError(
             f"no answer from the broker {masked(url)}: {error}",
-            "is the server up, and the URL right?",
+            "is the broker running, and is the URL right?",
         ) from error
     except OSError as error:
         raise ServerError(f"the broker {masked(url)} cannot be used: {error}") from error

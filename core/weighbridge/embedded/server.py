@@ -96,14 +96,14 @@ class EmbeddedServer:
             if time.monotonic() > deadline:
                 raise self._failure(f"was not ready after {timeout_seconds:g} s")
             if (status := self._process.wait(pause_seconds)) is not None:
-                raise self._failure(f"ended at its start with status {status}")
+                raise self._failure(f"exited at its start with status {status}")
             pause_seconds = min(pause_seconds * 2, 0.005)
 
     def _failure(self, what: str) -> ServerError:
         return ServerError(
             f"the private server {self.binary.path} (version {self.binary.version}) {what}; "
             + _log_tail(self.state_dir / _LOG_NAME, self._log_start),
-            "give --redis-url to use another server",
+            "give --redis-url to use another Redis server",
         )
 
 
@@ -144,7 +144,7 @@ def _opened_log(state_dir: Path) -> BinaryIO:
     except OSError as error:
         raise ServerError(
             f"the private server cannot keep its data in {state_dir}: {error.strerror}",
-            "give a directory that can be written to",
+            "give a directory that is writable",
         ) from error
 
 

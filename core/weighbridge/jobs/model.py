@@ -52,7 +52,7 @@ class ErrorCode(StrEnum):
     """
 
     #: The line is not JSON, or only the beginning of it.
-    #: Write one JSON object a line; nothing may follow it.
+    #: Write one JSON object per line; nothing may follow it.
     INVALID_JSON = "INVALID_JSON"
     #: The line is not UTF-8.
     #: Save the file as UTF-8.
@@ -76,7 +76,7 @@ class ErrorCode(StrEnum):
     #: Split the case, or raise `WEIGHBRIDGE_LINE_LIMIT_BYTES`.
     LINE_TOO_LONG = "LINE_TOO_LONG"
     #: JSON, but an array, a string, a number or null.
-    #: Write one case a line.
+    #: Write one case per line.
     NOT_AN_OBJECT = "NOT_AN_OBJECT"
     #: `custom_id`, `inputs`, or one of the grader's inputs is missing.
     #: The hint of the error names what is needed.
@@ -102,7 +102,7 @@ class ErrorCode(StrEnum):
     #: The batch is full, or the compressed input expands too much; the rest is not read.
     #: Submit the rest as another batch, or raise the limit.
     INPUT_TOO_LARGE = "INPUT_TOO_LARGE"
-    #: The server no longer has the line, or cannot read it; its line number is then 0.
+    #: Redis no longer has the line, or it cannot be read; its line number is then 0.
     #: Submit the case again.
     INPUT_LOST = "INPUT_LOST"
     #: No grader has that id where the job was graded.
@@ -114,7 +114,7 @@ class ErrorCode(StrEnum):
     #: The grader raised an exception, or returned an invalid result.
     #: Correct the plug-in, then run `weighbridge retry`.
     GRADER_CRASHED = "GRADER_CRASHED"
-    #: Producer and worker are of releases that do not understand each other.
+    #: Producer and worker are of incompatible releases.
     #: Install the same release on both, then run `weighbridge retry`.
     SCHEMA_VERSION = "SCHEMA_VERSION"
     #: The job did not end within its deadline.
@@ -134,7 +134,7 @@ class ErrorCode(StrEnum):
     EXPIRED = "EXPIRED"
 
 
-#: Errors of jobs that were given up because every try killed or outlasted its worker process.
+#: Errors of jobs that were given up: they crashed their worker process, timed out or took too much memory.
 DEADLY = frozenset({ErrorCode.WORKER_KILLED, ErrorCode.TIMEOUT, ErrorCode.OUT_OF_MEMORY})
 #: Errors that another try, or another worker, may not meet again.
 RETRYABLE = frozenset(
@@ -215,7 +215,7 @@ class BatchState:
     status: BatchStatus
     counts: Counts
     created_at: float  #: seconds since the epoch
-    expires_at: float  #: when what is open is given up
+    expires_at: float  #: when jobs that are still open expire
     ended_at: float | None
     sealed: bool  #: whether every job has arrived
     chunks: int
@@ -225,9 +225,9 @@ class BatchState:
     nondeterministic: int  #: chunks graded twice with different results
     grading_seconds: float  #: summed over workers
     epoch: int  #: how often the batch was retried
-    closing: BatchStatus | None  #: the status it will end with, once its open jobs are taken out
+    closing: BatchStatus | None  #: the status it will end with, once its open jobs are closed
     reason: str = ""  #: why it failed
-    paused: bool = False  #: whether workers begin no more of it, for now
+    paused: bool = False  #: whether workers are kept from starting work of it
 
     def as_dict(self) -> dict[str, Any]:
         """Return the state as JSON shows it."""

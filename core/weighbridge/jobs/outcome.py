@@ -9,7 +9,7 @@ from typing import Any, Self
 from weighbridge.graders.base import Verdict
 
 SCORE_BUCKETS = 10  #: of a histogram of scores, each a tenth
-VACUOUS = "vacuous"  #: counted beside `passed`, as a part of it: jobs that rest on no facts
+VACUOUS = "vacuous"  #: counted beside `passed`, as a part of it: jobs with nothing to check
 
 
 class JobStatus(StrEnum):
@@ -130,7 +130,7 @@ class GraderSummary(_JobsByOutcome):
     errored: int = 0
     cancelled: int = 0
     expired: int = 0
-    vacuous: int = 0  #: of the passed: those that rest on no facts
+    vacuous: int = 0  #: of the passed: those with nothing to check
     causes: tuple[tuple[str, int], ...] = ()  #: why jobs did not pass, commonest first
     #: Of the passed and failed, by score: [0, .1) ... [.9, 1].
     scores: tuple[int, ...] = (0,) * SCORE_BUCKETS

@@ -135,7 +135,7 @@ class AuditLog:
                         args=[data, BATCH_ENTRIES_LIMIT, int(dies_at(entry.batch)) + 1],
                     )
         except ServerFullError:
-            _log.warning("the server is full: its audit log lacks the entry above")
+            _log.warning("Redis is full: its audit log lacks the entry above")
 
     def of_batch(self, batch: str) -> list[Entry]:
         """Return what was done to a batch, oldest first; the newest 100."""
@@ -184,9 +184,13 @@ def _checked(cursor: str) -> str:
     milliseconds, dash, number = cursor.partition("-")
     digits = milliseconds + number
     if not dash or not (digits.isascii() and milliseconds.isdigit() and number.isdigit()):
-        raise StaleCursorError(f"{cursor[:80]!r} is no cursor", "use the one of the page before")
+        raise StaleCursorError(
+            f"{cursor[:80]!r} is not a cursor", "use the one of the previous page"
+        )
     if max(int(milliseconds), int(number)) >= 2**63:
-        raise StaleCursorError(f"{cursor[:80]!r} is no cursor", "use the one of the page before")
+        raise StaleCursorError(
+            f"{cursor[:80]!r} is not a cursor", "use the one of the previous page"
+        )
     return cursor
 
 

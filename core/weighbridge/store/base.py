@@ -29,8 +29,8 @@ def readable(batch: str) -> Iterator[None]:
         yield
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise BatchError(
-            f"batch {batch} cannot be read: what the server holds of it is damaged ({error})"[:300],
-            "delete it; does something else write to this server?",
+            f"batch {batch} cannot be read: what Redis holds of it is damaged ({error})"[:300],
+            "delete it; does something else write to this Redis?",
         ) from None
 
 
@@ -126,7 +126,7 @@ class StoreBase:
             dies = dies_at(batch)
         except ValueError:
             return BatchNotFoundError(
-                f"{batch[:80]!r} is no batch id", "`weighbridge batches` lists them"
+                f"{batch[:80]!r} is not a batch id", "`weighbridge batches` lists them"
             )
         if self.now() >= dies:
             return BatchExpiredError(
@@ -137,6 +137,6 @@ class StoreBase:
         if deleted:
             return BatchNotFoundError(f"batch {batch} was deleted", "submit its input again")
         return BatchLostError(
-            f"batch {batch} should be on this server until {time.strftime('%F %T', time.gmtime(dies))} UTC and is not",
-            "is this the right server? If it is, it has lost its data: is its append-only file on?",
+            f"batch {batch} should be on this Redis server until {time.strftime('%F %T', time.gmtime(dies))} UTC and is not",
+            "is this the right server? If so, it has lost its data: is its append-only file on?",
         )

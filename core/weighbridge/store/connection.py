@@ -159,18 +159,18 @@ def translate_errors() -> Iterator[None]:
         ) from error
     except (ConnectionError, TimeoutError) as error:
         raise ServerUnavailableError(
-            f"no answer from Redis: {error}", "is the server up, and the URL right?"
+            f"no answer from Redis: {error}", "is Redis running, and is the URL right?"
         ) from error
     except RedisClusterException as error:
         if may_pass(error):
             raise ServerUnavailableError(
-                f"no answer from the Redis Cluster: {error}", "are all its masters up?"
+                f"no answer from the Redis Cluster: {error}", "are all its masters running?"
             ) from error
         raise ServerError(f"the Redis Cluster refused a command: {error}") from error
     except RedisError as error:
         if is_failover(error):
             raise ServerUnavailableError(
-                f"Redis has no primary just now: {error}", "wait for its failover to end"
+                f"Redis has no primary at the moment: {error}", "wait for its failover to end"
             ) from error
         if "OOM" in str(error):
             raise ServerFullError(

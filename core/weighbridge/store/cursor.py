@@ -36,7 +36,7 @@ class Cursor:
         found = _CURSOR.fullmatch(text)
         if not found:
             raise StaleCursorError(
-                f"{text[:80]!r} is no cursor", "use one that came with results of this batch"
+                f"{text[:80]!r} is not a cursor", "use one that came with results of this batch"
             )
         epoch, reopened, position, number, kind, lines, retry, offset = found.groups()
         chunk = f"{number}{kind.replace('_', ':')}{lines}{f'@{retry}' if retry else ''}"

@@ -25,12 +25,12 @@ class Durability:
 
     def __str__(self) -> str:
         if self.disk:
-            return f"synced to the server's disk{self._copied()}"
+            return f"synced to the Redis server's disk{self._copied()}"
         if self.disk is False:
-            return f"not confirmed to be on the server's disk within {self.waited_seconds:g} s{self._copied()}"
+            return f"not confirmed to be on the Redis server's disk within {self.waited_seconds:g} s{self._copied()}"
         if self.append_only:
-            return f"written to the server's file, whose sync it cannot confirm{self._copied()}"
-        return f"in the server's memory only{self._copied()}"
+            return f"written to the append-only file of a Redis server that cannot confirm its sync{self._copied()}"
+        return f"in the Redis server's memory only{self._copied()}"
 
     def _copied(self) -> str:
         if not self.connected_replicas:

@@ -43,7 +43,7 @@ class _LeavesDemoted:
             if not is_failover(error):
                 raise
             self.disconnect()  # type: ignore[attr-defined]
-            raise ConnectionError(f"the server is no primary any more: {error}") from error
+            raise ConnectionError(f"the Redis server is no longer primary: {error}") from error
 
 
 class TcpConnection(_LeavesDemoted, Connection):

@@ -41,7 +41,7 @@ _Scored = list[tuple[bytes, float]]
 
 @dataclass(frozen=True, slots=True)
 class StuckChunk:
-    """A chunk that nobody seems to work on."""
+    """A chunk that makes no progress."""
 
     batch_id: str
     chunk: str
@@ -54,7 +54,7 @@ class StuckChunk:
 
 @dataclass(frozen=True, slots=True)
 class DeadLetter:
-    """Jobs of one label that were given up, because every try ended badly."""
+    """Jobs of one label given up because they crashed their worker process, timed out or took too much memory."""
 
     batch_id: str
     label: str
@@ -68,7 +68,7 @@ class Health:
     """How work stands on one store, at one moment."""
 
     queue_length: int  #: messages that wait for a worker
-    workers: list[WorkerInfo]  #: the living
+    workers: list[WorkerInfo]  #: those that are running
     stuck: list[StuckChunk]  #: those of the batch that is longest active first
     dead_letters: list[DeadLetter]  #: those of the newest batch first
     active_batches: (

@@ -132,7 +132,7 @@ class Producing(StoreBase):
             raise self.missing(batch)
         if sealed != b"1":
             raise BatchLostError(
-                f"the server has lost the end of batch {batch} since it was submitted",
+                f"Redis has lost the end of batch {batch} since it was submitted",
                 "submit the same input again, to resume the batch",
             )
         return found
@@ -160,6 +160,6 @@ class Producing(StoreBase):
 
 def _closed(batch: str) -> BatchClosedError:
     return BatchClosedError(
-        f"batch {batch} was ended and takes no more jobs",
-        "submit them as a new batch, or `retry` it first to go on with it",
+        f"batch {batch} has ended and accepts no more jobs",
+        "submit them as a new batch, or `retry` it first to continue it",
     )

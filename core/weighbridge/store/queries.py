@@ -182,7 +182,7 @@ class Queries(StoreBase):
                 newest = opened_at(before)
             except ValueError:
                 raise StaleCursorError(
-                    f"{before[:80]!r} is no cursor", "use the one that the page before gave"
+                    f"{before[:80]!r} is not a cursor", "use the one of the previous page"
                 ) from None
         found: list[str] = []
         passed = 0

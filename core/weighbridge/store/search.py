@@ -85,7 +85,7 @@ class Search:
         cursor = Cursor.parse(text)
         if cursor.results_version != self._results_version:
             raise StaleCursorError(
-                f"batch {self._batch} was retried since", "look through its results from the start"
+                f"batch {self._batch} was retried since", "search its results from the start"
             )
         if not self._store.log_has(self._batch, LogEntry(cursor.position, cursor.chunk)):
             raise self._lost()
@@ -93,8 +93,8 @@ class Search:
 
     def _lost(self) -> StaleCursorError:
         return StaleCursorError(
-            f"batch {self._batch} has no such place in its results (any more)",
-            "look through them from the start",
+            f"batch {self._batch} has no such position in its results, or no longer",
+            "search them from the start",
         )
 
     def _stops(self, start: Cursor | None) -> Iterator[Cursor]:

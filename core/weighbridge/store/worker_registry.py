@@ -70,7 +70,7 @@ if redis.call('PTTL', drains) < 0 then redis.call('PEXPIRE', drains, ARGV[2]) en
 
 @dataclass(frozen=True, slots=True)
 class WorkerInfo:
-    """What a worker says of itself with every heartbeat."""
+    """What a worker reports about itself with every heartbeat."""
 
     name: str  #: unique: host, process id and a random part
     host: str

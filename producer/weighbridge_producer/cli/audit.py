@@ -36,23 +36,25 @@ def _since(text: str | None) -> str | None:
 def audit(
     batch: Annotated[
         str | None,
-        typer.Option(metavar="BATCH", help="Only what was done to it.", callback=opt.utf8),
+        typer.Option(metavar="BATCH", help="Only entries about this batch.", callback=opt.utf8),
     ] = None,
     project: Annotated[
         str | None,
-        typer.Option(metavar="P", help="Only what concerns a project.", callback=opt.utf8),
+        typer.Option(metavar="P", help="Only entries of this project.", callback=opt.utf8),
     ] = None,
     since: Annotated[
         str | None,
         typer.Option(
-            metavar="WHEN", help="From then on: 90m, 12h, 7d, or 2026-11-21T10:00.", callback=_since
+            metavar="WHEN",
+            help="Only entries since then: 90m, 12h or 7d ago, or 2026-11-21T10:00 UTC.",
+            callback=_since,
         ),
     ] = None,
     most: Annotated[int, typer.Option("--most", min=1, help="How many, the newest first.")] = 100,
     redis_url: opt.RedisUrl = None,
     as_json: opt.AsJson = False,
 ) -> None:
-    """Show who submitted, resumed, cancelled, retried or deleted batches, made or revoked keys, drained workers."""
+    """Show who submitted, resumed, cancelled, retried or deleted batches, made or revoked keys, or drained workers."""
     from weighbridge.store.audit import AuditLog
 
     first = _seconds(since) if since else 0.0

@@ -56,12 +56,12 @@ def submit(
     resume: Annotated[
         str | None,
         typer.Option(
-            metavar="BATCH", help="Go on with a batch that was interrupted.", callback=opt.utf8
+            metavar="BATCH", help="Continue a batch that was interrupted.", callback=opt.utf8
         ),
     ] = None,
     strict: opt.Strict = False,
     priority: Annotated[
-        Priority, typer.Option(help="Beside other batches: their share of the workers' time.")
+        Priority, typer.Option(help="This batch's share of worker time when batches compete.")
     ] = "normal",
     project: opt.Project = None,
     redis_url: opt.RedisUrl = None,
@@ -79,9 +79,7 @@ def submit(
     ):
         source = Source(checked_cases, settings)
         if not client.workers():
-            err.print(
-                f"no worker lives on {shown(masked(client.url))}: jobs will wait until one does"
-            )
+            err.print(f"no worker is running on {shown(masked(client.url))}; jobs wait for one")
         with opt.naming_the_line(graders):
             name = printable(source.name)
             batch = (
@@ -95,7 +93,7 @@ def submit(
         except (KeyboardInterrupt, ServerError) as error:
             if isinstance(error, WeighbridgeError):
                 print_error(error)
-            _say_how_to_go_on(
+            _say_how_to_continue(
                 batch, cases if checked_cases == cases and source.rereadable else None
             )
             raise typer.Exit(EXIT_TROUBLE) from None
@@ -118,17 +116,17 @@ class _Once:
             self._said = why
 
 
-def _say_how_to_go_on(batch: RedisBatch, cases: str | None) -> None:
+def _say_how_to_continue(batch: RedisBatch, cases: str | None) -> None:
     err.print(f"interrupted; batch {shown(batch.id)} keeps what was submitted")
     if cases is not None:
         err.print(
-            f"  go on:  weighbridge submit {shown(shlex.quote(cases))} --resume {shown(batch.id)}"
+            f"  continue: weighbridge submit {shown(shlex.quote(cases))} --resume {shown(batch.id)}"
         )
-    err.print(f"  or end: weighbridge cancel {shown(batch.id)}")
+    err.print(f"  cancel:   weighbridge cancel {shown(batch.id)}")
 
 
 def status(batch: opt.BatchId, redis_url: opt.RedisUrl = None, as_json: opt.AsJson = False) -> None:
-    """Show how a batch stands."""
+    """Show the state of a batch."""
     with opt.client(redis_url) as client:
         handle = client.batch(batch)
         state = handle.status()
@@ -148,7 +146,7 @@ def watch(
 ) -> None:
     """Follow a batch to its end.
 
-    Exit status, as of `run`: 0 when every job passed, 100 when jobs failed, 1 for anything else; `run --help` tells all.
+    Exit status as for `run`: 0 when every job passed, 100 when jobs failed, 1 otherwise; `run --help` has the details.
     """
     with opt.client(redis_url) as client, Bar(quiet=as_json) as bar:
         handle = client.batch(batch)
@@ -179,24 +177,25 @@ def results(
     errored: Annotated[bool, typer.Option("--errored", help="Only jobs that errored.")] = False,
     label: Annotated[str | None, typer.Option(help="Only this label's results.")] = None,
     sort: Annotated[
-        bool, typer.Option("--sort", help="In the order of the input, once the batch has ended.")
+        bool, typer.Option("--sort", help="Wait for the batch to end, and write in input order.")
     ] = False,
     follow: Annotated[
-        bool, typer.Option("--follow", "-f", help="Go on until the batch has ended.")
+        bool, typer.Option("--follow", "-f", help="Continue until the batch has ended.")
     ] = False,
     cursor: Annotated[
         str | None,
         typer.Option(
-            help="Go on after this cursor; each call prints the one after what it wrote.",
+            help="Continue after this cursor; each call prints the cursor to continue from.",
             callback=opt.utf8,
         ),
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="A file instead of standard output.")
+        Path | None,
+        typer.Option("-o", "--output", help="Write to this file, not to standard output."),
     ] = None,
     redis_url: opt.RedisUrl = None,
 ) -> None:
-    """Write a batch's results as JSON lines; the cursor to go on from is told on standard error."""
+    """Write a batch's results as JSON Lines, and on standard error the cursor to continue from."""
     wanted = _Wanted(failed=failed, errored=errored, label=label)
     if output:
         from weighbridge_producer.run.outputs import check_folder
@@ -265,18 +264,18 @@ def _write_sorted(output: Path | None, blobs: Iterator[bytes]) -> None:
 
 
 def cancel(batch: opt.BatchId, redis_url: opt.RedisUrl = None, as_json: opt.AsJson = False) -> None:
-    """Cancel what is not graded yet; what is stays."""
+    """Cancel the jobs that are not graded yet; graded ones are kept."""
     with opt.client(redis_url) as client:
         handle = client.batch(batch)
         had_ended = handle.status().status.final
         state = handle.cancel()
     if had_ended or state.status is BatchStatus.COMPLETED:
-        err.print(f"nothing is cancelled: the batch had ended already, as {state.status}")
+        err.print(f"nothing was cancelled: the batch had already ended as {state.status}")
     print_json(state.as_dict()) if as_json else print_state(state)
 
 
 def retry(batch: opt.BatchId, redis_url: opt.RedisUrl = None) -> None:
-    """Grade again what errored for a reason that may be gone, or was cancelled or expired."""
+    """Grade again jobs that were cancelled, expired or had a temporary error."""
     with opt.client(redis_url) as client:
         jobs = client.batch(batch).retry()
     out.print(f"{pluralize(jobs, 'job')} {'is' if jobs == 1 else 'are'} graded again")
@@ -289,7 +288,7 @@ def dead_letters(
     redis_url: opt.RedisUrl = None,
     as_json: opt.AsJson = False,
 ) -> None:
-    """List the jobs that were given up because every try killed or outlasted its worker process."""
+    """List the jobs given up because they crashed their worker process, timed out or took too much memory."""
     with opt.client(redis_url) as client:
         letters = client.health().dead_letters
         if put_back:
@@ -325,12 +324,12 @@ _Queue = Annotated[
 
 
 def pause(batch: _AnyBatch = None, queue: _Queue = None, redis_url: opt.RedisUrl = None) -> None:
-    """Let workers begin no more of a batch, or of a queue; what they have begun is finished."""
+    """Stop workers from starting work of a batch or queue; work in progress is completed."""
     _set_paused(batch, queue, redis_url, paused=True)
 
 
 def unpause(batch: _AnyBatch = None, queue: _Queue = None, redis_url: opt.RedisUrl = None) -> None:
-    """Let workers go on with a batch, or a queue, that was paused."""
+    """Let workers continue a paused batch or queue."""
     _set_paused(batch, queue, redis_url, paused=False)
 
 
@@ -349,7 +348,7 @@ def _set_paused(
 
 
 def delete(batch: opt.BatchId, redis_url: opt.RedisUrl = None) -> None:
-    """Drop a batch, its inputs and results."""
+    """Delete a batch with its inputs and results."""
     with opt.client(redis_url) as client:
         handle = client.batch(batch)
         handle.status()

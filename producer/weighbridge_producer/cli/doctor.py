@@ -20,7 +20,7 @@ def add_to(app: typer.Typer) -> None:
 
 
 def doctor(redis_url: opt.RedisUrl = None, as_json: opt.AsJson = False) -> None:
-    """Say what is wrong with the server, the workers and the work, and what to do about it.
+    """Report what is wrong with Redis, the workers and the work, and what to do about it.
 
     Exit status: 0 when there is no problem (there may be warnings), 1 when there is one.
     """

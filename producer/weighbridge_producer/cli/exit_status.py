@@ -45,7 +45,7 @@ def incomplete_reason(
         also = f", {counts.ungradable:,} ungradable" if counts.ungradable else ""
         return f"{pluralize(counts.errored, 'job')} errored{also}; --min-gradable allows some"
     if min_gradable is not None and judged / counts.total < min_gradable:
-        return f"of {pluralize(counts.total, 'job')}, {judged:,} could be judged; --min-gradable wants a share of {min_gradable:.4g}"
+        return f"of {pluralize(counts.total, 'job')}, {judged:,} could be judged; --min-gradable requires a share of {min_gradable:.4g}"
     if min_pass_rate is not None and not judged:
         return "no job was judged, so there is no pass rate"
     if min_gradable is None and counts.ungradable and not _too_many_failed(counts, min_pass_rate):

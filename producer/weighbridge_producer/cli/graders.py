@@ -13,9 +13,7 @@ from weighbridge_producer.cli.show import err, out, print_json, shown, table
 
 def add_to(app: typer.Typer) -> None:
     """Add the commands."""
-    group = typer.Typer(
-        help="List the graders installed here; `graders show ID` tells all about one."
-    )
+    group = typer.Typer(help="List the graders installed here; `graders show ID` describes one.")
     group.callback(invoke_without_command=True)(listed)
     group.command("show")(show)
     app.add_typer(group, name="graders")

@@ -38,31 +38,33 @@ def add_to(app: typer.Typer) -> None:
 def make(
     name: Annotated[
         str,
-        typer.Argument(metavar="NAME", help="Whose key it is, or what for.", callback=opt.utf8),
+        typer.Argument(
+            metavar="NAME", help="A name that tells who or what uses the key.", callback=opt.utf8
+        ),
     ],
     role: Annotated[
         _Role,
         typer.Option(
-            help="Within its project, read: see; submit: also submit, cancel, retry, try graders; manage: also delete, "
-            "and read the audit log. admin: all of it in every project, and drain workers."
+            help="Within its project, read: view; submit: also submit, cancel, retry, try graders; manage: also delete, "
+            "and read the audit log. admin: all of this in every project, and drain workers."
         ),
     ],
     project: Annotated[
         str,
         typer.Option(
             metavar="P",
-            help="The project whose batches it opens; of an admin key, where it submits.",
+            help="The project it gives access to; for an admin key, where it submits.",
             callback=opt.utf8,
         ),
     ] = "default",
     days: Annotated[
         float | None,
-        typer.Option(metavar="N", help="How long it is valid (default: until revoked)."),
+        typer.Option(metavar="N", help="Days until it expires (default: valid until revoked)."),
     ] = None,
     redis_url: opt.RedisUrl = None,
     as_json: opt.AsJson = False,
 ) -> None:
-    """Make an API key and print it: this once, for the server keeps only a digest."""
+    """Make an API key and print it, only this once: what is stored is a digest."""
     from weighbridge.store.api_keys import ApiKeys, Role
 
     with opt.client(redis_url) as client:
@@ -81,7 +83,7 @@ def make(
 
 
 def list_keys(redis_url: opt.RedisUrl = None, as_json: opt.AsJson = False) -> None:
-    """List the API keys, without what opens anything."""
+    """List the API keys, without their secrets."""
     from weighbridge.store.api_keys import ApiKeys
 
     with opt.client(redis_url) as client:
@@ -107,7 +109,7 @@ def revoke(
     ],
     redis_url: opt.RedisUrl = None,
 ) -> None:
-    """Let an API key open nothing any more, from now on."""
+    """Revoke an API key, effective immediately."""
     from weighbridge.store.api_keys import ApiKeys
 
     with opt.client(redis_url) as client:

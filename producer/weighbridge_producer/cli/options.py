@@ -37,21 +37,23 @@ def all_utf8(texts: list[str] | None) -> list[str] | None:
 
 CASES_HELP = (
     "Cases or bare traces: a file (JSONL, or one JSON document; plain, .gz or .zst), a folder, a quoted pattern, "
-    "or - for a pipe. Of a folder or pattern, files ending in .results.jsonl are left out."
+    "or - for a pipe. In a folder or pattern, files ending in .results.jsonl are skipped."
 )
 RedisUrl = Annotated[
     str | None,
     typer.Option(
         "--redis-url",
         metavar="URL",
-        help="The shared Redis; better given as WEIGHBRIDGE_REDIS_URL, which `ps` does not show.",
+        help="The Redis server to use. Default: WEIGHBRIDGE_REDIS_URL, which is safer, because `ps` shows arguments.",
         callback=utf8,
     ),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Write JSON for machines.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Write JSON instead of text.")]
 Project = Annotated[
     str | None,
-    typer.Option("--project", metavar="P", help="The project whose batch it is.", callback=utf8),
+    typer.Option(
+        "--project", metavar="P", help="The project that the batch belongs to.", callback=utf8
+    ),
 ]
 BatchId = Annotated[str, typer.Argument(metavar="BATCH", help="A batch id.", callback=utf8)]
 Graders = Annotated[
@@ -87,6 +89,7 @@ Strict = Annotated[
     bool,
     typer.Option("--strict", help="Check every line first, and refuse the input if one is bad."),
 ]
+ONE_PER_CORE = "one per CPU core"  #: the default for worker processes, in the help of each command
 MinPassRate = Annotated[
     float | None,
     typer.Option(min=0, max=1, help="Exit 0 if at least this share of the judged jobs passed."),
@@ -100,7 +103,7 @@ MinGradable = Annotated[
 
 
 def client(url: str | None) -> RedisClient:
-    """Return a client for the server that the command line or the environment names, once it has answered."""
+    """Return a client for the Redis server that the command line or the environment names, once it has answered."""
     from weighbridge_producer.client.connection_check import check_connection
     from weighbridge_producer.client.redis_client import RedisClient
 

@@ -1,4 +1,4 @@
-"""`weighbridge run`: grade a file here and now, with workers and a server of its own."""
+"""`weighbridge run`: grade a file here and now, with a private Redis server and workers."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def run(
         ),
     ] = None,
     workers: Annotated[
-        int, typer.Option(min=1, help="Worker processes (default: one a core).")
+        int, typer.Option(min=1, help="Worker processes.", show_default=opt.ONE_PER_CORE)
     ] = os.cpu_count() or 1,
     sort: Annotated[
         bool, typer.Option("--sort", help="Write results in the order of the input.")
@@ -67,17 +67,26 @@ def run(
     strict: opt.Strict = False,
     min_pass_rate: opt.MinPassRate = None,
     min_gradable: opt.MinGradable = None,
-    redis_url: opt.RedisUrl = None,
+    redis_url: Annotated[
+        str | None,
+        typer.Option(
+            "--redis-url",
+            metavar="URL",
+            help="A Redis server to use instead of a private one. Default: WEIGHBRIDGE_REDIS_URL if it is set, which is"
+            " safer, because `ps` shows arguments.",
+            callback=opt.utf8,
+        ),
+    ] = None,
     clean: Annotated[
-        bool, typer.Option("--clean", help="Remove what interrupted runs have left, and end.")
+        bool, typer.Option("--clean", help="Remove what interrupted runs have left, and exit.")
     ] = False,
     as_json: opt.AsJson = False,
 ) -> None:
-    """Grade CASES on this machine and write the results; no server is needed.
+    """Grade CASES on this machine and write the results; no Redis server has to be running.
 
-    Exit status: 0 when every job passed, or enough of them for --min-pass-rate; 100 when jobs failed; 1 when a job
-    errored, or none failed and one was ungradable (--min-gradable allows some of both), when there was nothing to
-    grade, and when something went wrong or was interrupted; 2 when the command is not understood.
+    Exit status: 0 when every job passed, or enough of them for --min-pass-rate. 1 when any job errored, even if others
+    failed, or when one was ungradable and not too many failed (--min-gradable allows some of both); when there was
+    nothing to grade; after an error or an interruption. Otherwise 100 when jobs failed. 2 for a usage error.
     """
     if clean:
         _clean()
@@ -93,7 +102,9 @@ def run(
     check_outputs(outputs, Source(cases, settings))
     opt.check_graded(cases, specs, settings)
     if as_json and STDOUT in outputs:
-        raise typer.BadParameter("both --json and -o - want standard output", param_hint="--json")
+        raise typer.BadParameter(
+            "--json and -o - both write to standard output", param_hint="--json"
+        )
     url = redis_url or settings.store_address
     with opt.readable(cases, specs, settings, strict=strict) as readable:
         options = RunOptions(
@@ -124,25 +135,25 @@ def _go(options: RunOptions, settings: Settings, *, quiet: bool) -> RunReport:
             left: str = "interrupted"
         except BrokenPipeError:
             silence_stdout()
-            left = "nobody reads the output any more"
+            left = "standard output is closed"
         except WeighbridgeError as error:
             print_error(error)
             left = "stopped"
         except OSError as error:
             print_error(OutputError(f"{error.strerror}: {error.filename or 'the results'}"))
             left = "stopped"
-    _say_how_to_go_on(run, left)
+    _say_how_to_continue(run, left)
     if run.stuck:
         # A thread that waits for a pipe cannot be ended, and Python would trip over it.
         os._exit(EXIT_TROUBLE)
     raise typer.Exit(EXIT_TROUBLE)
 
 
-def _say_how_to_go_on(run: LocalRun, left: str) -> None:
+def _say_how_to_continue(run: LocalRun, left: str) -> None:
     if run.state.resumable and run.state.batch:
         err.print(f"{left}; what is done is kept in {shown(str(run.state.folder))}")
         err.print(
-            "  to go on, run the same command again; to throw it away, weighbridge run --clean"
+            "  to continue, run the same command again; to discard it, weighbridge run --clean"
         )
         run.state.release()
         return
@@ -153,10 +164,10 @@ def _say_how_to_go_on(run: LocalRun, left: str) -> None:
 
 def _mention_interrupted(run: LocalRun) -> None:
     if run.state.batch:
-        err.print(f"going on with the interrupted run in {shown(str(run.state.folder))}")
+        err.print(f"continuing the interrupted run in {shown(str(run.state.folder))}")
     with suppress(OSError):
         for state in RunState.interrupted():
-            err.print(f"[dim]another, interrupted run is kept in {shown(str(state.folder))}[/]")
+            err.print(f"[dim]another interrupted run is kept in {shown(str(state.folder))}[/]")
             state.release()
 
 
@@ -173,9 +184,7 @@ def _print_report(report: RunReport, outputs: tuple[str, ...]) -> None:
     console = err if STDOUT in outputs else out
     counts = report.state.counts
     if report.byte_order_mark:
-        console.print(
-            "BYTE_ORDER_MARK: line 1 begins with a byte-order mark, which was passed over"
-        )
+        console.print("BYTE_ORDER_MARK: line 1 starts with a byte-order mark, which was ignored")
     print_summary(report.summary, counts, console)
     if report.errored:
         console.print()

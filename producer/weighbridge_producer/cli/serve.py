@@ -1,4 +1,4 @@
-"""`weighbridge serve`: the HTTP API and the page."""
+"""`weighbridge serve`: the HTTP API and the web UI."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ def serve(
     redis_url: opt.RedisUrl = None,
     embedded: Annotated[
         bool,
-        typer.Option("--embedded", help="Bring a server and workers of its own; batches are kept."),
+        typer.Option("--embedded", help="Start a private Redis and workers; batches are kept."),
     ] = False,
     workers: Annotated[
         int | None,
-        typer.Option(min=1, help="Worker processes of --embedded (default: one a core)."),
+        typer.Option(min=1, help="Worker processes of --embedded.", show_default=opt.ONE_PER_CORE),
     ] = None,
     folder: Annotated[
         Path | None,
@@ -62,25 +62,27 @@ def serve(
         bool,
         typer.Option(
             "--require-keys",
-            help="Ask for API keys even where only this machine can reach it, as behind a proxy on it.",
+            help="Require API keys on a loopback address too, as behind a proxy on this machine.",
         ),
     ] = False,
     submit: Annotated[
         str | None,
         typer.Option(
-            metavar="CASES", help="Submit these at the start, as `submit` does.", callback=opt.utf8
+            metavar="CASES",
+            help="Submit these cases at the start, as `submit` does.",
+            callback=opt.utf8,
         ),
     ] = None,
     grader: opt.Graders = None,
     config: opt.Configs = None,
     graders: opt.GradersFile = None,
 ) -> None:
-    """Serve the HTTP API and the page until Ctrl-C or SIGTERM.
+    """Serve the HTTP API and the web UI until Ctrl-C or SIGTERM.
 
-    Bound to this machine alone, as by default, it asks for no key. Bound to any other address it does:
-    `weighbridge keys make` makes one.
+    On a loopback address (the default) no API key is required. On any other address keys are required:
+    `weighbridge keys make` creates one.
 
-    Exit status: 0 when it was told to end, 1 when something went wrong, 2 when the command is not understood.
+    Exit status: 0 when it was stopped by Ctrl-C or SIGTERM, 1 when something went wrong, 2 for a usage error.
     """
     settings = read_settings()
     _check_options(redis_url, workers, folder, embedded=embedded)
@@ -108,12 +110,12 @@ def serve(
 
 
 def _shared(redis_url: str | None, settings: Settings) -> str:
-    """Return the shared server's URL, once it has answered."""
+    """Return the URL of the shared Redis server, once it has answered."""
     url = redis_url or settings.store_address
     if not url:
         raise ServerError(
-            "no server is named",
-            "give --redis-url or WEIGHBRIDGE_REDIS_URL, or --embedded to bring one",
+            "no Redis server is named",
+            "give --redis-url or WEIGHBRIDGE_REDIS_URL, or --embedded to start a private one",
         )
     from weighbridge_producer.client.connection_check import check_connection
 
@@ -125,10 +127,10 @@ def _check_options(
     redis_url: str | None, workers: int | None, folder: Path | None, *, embedded: bool
 ) -> None:
     if embedded and redis_url:
-        raise typer.BadParameter("--embedded brings its own server", param_hint="--redis-url")
+        raise typer.BadParameter("--embedded starts a private Redis", param_hint="--redis-url")
     if not embedded and (workers or folder):
         raise typer.BadParameter(
-            "only --embedded brings workers and keeps batches", param_hint="--workers, --folder"
+            "only --embedded starts workers and has a folder", param_hint="--workers, --folder"
         )
 
 
@@ -195,12 +197,12 @@ class _Serving:
         out.print(f"Weighbridge is at {shown(self._listener.url)}/")
         if not self._listener.is_loopback and not service.settings.trusted_proxies:
             err.print(
-                "warning: this is plain HTTP, on which API keys and results can be read on the way; put a proxy with TLS"
-                " before it, and name its address in WEIGHBRIDGE_TRUSTED_PROXIES"
+                "warning: this is plain HTTP: API keys and results can be read on the network; put a proxy with TLS in"
+                " front of it, and name its address in WEIGHBRIDGE_TRUSTED_PROXIES"
             )
         if not service.keys_required:
             out.print(
-                "  API keys are off: only this machine can reach it, and whoever can may do everything"
+                "  API keys are off: only this machine can reach the service, and each of its users may do everything"
             )
         elif not service.keys.all():
             hidden = (
@@ -209,13 +211,13 @@ class _Serving:
                 else f" --redis-url {shlex.quote(shown(masked(url)))}"
             )
             out.print(
-                f"  it asks for API keys, and there is none yet: weighbridge keys make NAME --role admin{hidden}"
+                f"  API keys are required, and there is none yet: weighbridge keys make NAME --role admin{hidden}"
             )
         if self.kept_in:
             out.print(
-                f"  batches are kept in {shown(str(self.kept_in))}, for the next start; remove the folder to forget them"
+                f"  batches are kept in {shown(str(self.kept_in))} for the next start; remove the folder to delete them"
             )
-        out.print("  Ctrl-C ends it")
+        out.print("  Ctrl-C stops it")
 
     def _submit(self, url: str, cases: str) -> None:
         from weighbridge_producer.client.redis_client import RedisClient

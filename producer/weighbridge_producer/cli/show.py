@@ -114,8 +114,8 @@ def print_summary(summary: Iterable[GraderSummary], counts: Counts, console: Con
         console.print(f"... and {pluralize(more, 'more label')}")
     for row in rows:
         if row.vacuous:
-            passes = "pass rests" if row.passed == 1 else "passes rest"
-            console.print(f"{_name(row)}: {share(row.vacuous, row.passed)} {passes} on no facts")
+            vacuous = share(row.vacuous, row.passed)
+            console.print(f"{_name(row)}: vacuous passes (nothing to check): {vacuous}")
     if any(row.causes for row in rows):
         console.print()
         console.print(_causes(rows))

@@ -47,7 +47,7 @@ def show(
     ] = None,
     as_json: opt.AsJson = False,
 ) -> None:
-    """Show a trace of FILE as a timeline of its steps, and what its format could not tell.
+    """Show a trace of FILE as a timeline of its steps, and what its format does not record.
 
     Exit status: 0 when it was shown, 1 when there is none or something went wrong.
     """
@@ -88,11 +88,11 @@ def convert(
             "-o",
             "--output",
             metavar="FILE",
-            help="Where the traces go, one a line; - for standard output.",
+            help="Where the traces go, one per line; - for standard output.",
         ),
     ] = "-",
 ) -> None:
-    """Write every trace of FILE in the native form, one a line.
+    """Write every trace of FILE in the native form, one per line.
 
     Exit status: 0 when all were written, 1 when one could not be read (the others are written), or something went wrong.
     """
@@ -116,12 +116,12 @@ def formats(
     format_id: Annotated[
         str | None,
         typer.Argument(
-            metavar="FORMAT", help="One of them, by its id: where its fields are read from."
+            metavar="FORMAT", help="A format's id: show where its fields are read from."
         ),
     ] = None,
     as_json: opt.AsJson = False,
 ) -> None:
-    """List the formats that are known by their shape, and what each cannot carry; or tell all about one."""
+    """List the trace formats that are detected, and what each cannot carry; or describe one."""
     from weighbridge.traces import FORMATS
 
     known = {known.id: known for known in FORMATS}
@@ -137,7 +137,7 @@ def formats(
         for importer in FORMATS:
             rows.add_row(importer.id, importer.name, importer.lacks or "-")
         out.print(rows)
-        out.print("\nweighbridge trace formats ID tells where the fields of one are read from")
+        out.print("\nweighbridge trace formats ID shows where the fields of one are read from")
 
 
 def _as_dict(importer: Importer) -> dict[str, object]:

@@ -29,7 +29,7 @@ def verify(
         bool,
         typer.Option(
             "--allow-unproven",
-            help="Accept results that say a job was cancelled, expired, or errored for a reason that may be gone.",
+            help="Accept results of jobs that were cancelled, expired or had a temporary error.",
         ),
     ] = False,
     as_json: opt.AsJson = False,
@@ -39,8 +39,8 @@ def verify(
     RESULTS are JSON Lines, as `run -o NAME.jsonl` and `results` write them. The first 20 lines that differ are named.
 
     Exit status: 0 when every result is proven; 1 when one is changed, missing or surplus, when one cannot be proven,
-    and when something went wrong; 2 when the command is not understood. Grading again does not tell whether a job
-    really ran out of time, say, and a failure could hide behind such a result. --allow-unproven accepts these.
+    and when something went wrong; 2 for a usage error. A timeout, for example, cannot be reproduced by grading again,
+    so such a result could hide a failure. --allow-unproven accepts such results.
     """
     if not results.is_file():
         raise InputError(
@@ -60,7 +60,7 @@ def verify(
             err.print(f"... and {outcome.more_complaints:,} more")
         out.print(
             f"{outcome.proven:,} proven, {outcome.changed:,} changed, {outcome.missing:,} missing,"
-            f" {outcome.surplus:,} surplus, {outcome.unproven:,} that grading again cannot prove"
+            f" {outcome.surplus:,} surplus, {outcome.unproven:,} unproven"
         )
         for advice in outcome.advice():
             err.print(advice)

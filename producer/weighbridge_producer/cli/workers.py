@@ -21,12 +21,15 @@ def add_to(app: typer.Typer) -> None:
 
 
 def worker(
-    concurrency: Annotated[int, typer.Option(min=1, help="Child processes.")] = os.cpu_count() or 1,
+    concurrency: Annotated[
+        int,
+        typer.Option(min=1, help="Child processes that grade.", show_default=opt.ONE_PER_CORE),
+    ] = os.cpu_count() or 1,
     log_format: Annotated[str, typer.Option(help="text or json")] = "text",
     log_level: Annotated[str, typer.Option(help="debug, info, warning or error")] = "info",
     redis_url: opt.RedisUrl = None,
 ) -> None:
-    """Start a worker here; it runs until it is told to stop."""
+    """Start a worker on this machine; it runs until it is stopped or drained."""
     if redis_url:
         os.environ["WEIGHBRIDGE_REDIS_URL"] = redis_url
     flags = [
@@ -39,14 +42,14 @@ def worker(
 
 
 def workers(redis_url: opt.RedisUrl = None, as_json: opt.AsJson = False) -> None:
-    """List the living workers."""
+    """List the running workers."""
     with opt.client(redis_url) as client:
-        living = client.workers()
+        running = client.workers()
     if as_json:
-        print_json([asdict(info) for info in living])
+        print_json([asdict(info) for info in running])
         return
     rows = table("worker", "children", "jobs", "up", "state", "graders")
-    for info in living:
+    for info in running:
         graders = ", ".join(f"{grader} {version}" for grader, version in info.graders.items())
         up = f"{(time.time() - info.started_at) / 60:,.0f} min"
         state = "draining" if info.draining else "working"
@@ -63,8 +66,8 @@ def drain(
     ],
     redis_url: opt.RedisUrl = None,
 ) -> None:
-    """Let a worker finish what it has begun, and leave."""
+    """Stop a worker once its work in progress is completed."""
     with opt.client(redis_url) as client:
         for worker_name in [info.name for info in client.workers()] if name == "all" else [name]:
             client.drain(worker_name)
-            out.print(f"{shown(worker_name)} finishes and leaves")
+            out.print(f"{shown(worker_name)} is draining")

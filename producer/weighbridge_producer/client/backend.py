@@ -36,7 +36,7 @@ class BackendBatch(ABC):
     """A handle on one batch at a backend."""
 
     id: str
-    #: How safe the batch was on the server when it was sealed; None where this handle has not submitted it.
+    #: How safe the batch was in Redis when it was sealed; None where this handle has not submitted it.
     durability: Durability | None = None
 
     def __repr__(self) -> str:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Client:
-    """A connection to where batches live: Redis itself, or a service over HTTP, by the URL's scheme.
+    """A connection to the store of batches: to Redis itself, or to a service over HTTP, by the URL's scheme.
 
     `url` is that of a Redis (`redis://`, `rediss://`, `unix://`) or of `weighbridge serve` (`http://`, `https://`), by
     default WEIGHBRIDGE_API_URL or else WEIGHBRIDGE_REDIS_URL. `key` is the API key that a `weighbridge serve` may ask
@@ -63,17 +63,17 @@ class Client:
         priority: Priority = "normal",
         project: str | None = None,
     ) -> Batch:
-        """Submit cases as one batch, or the rest of them to a batch that was begun, and return it.
+        """Submit cases as one batch, or the rest of them to a batch that was interrupted, and return it.
 
         `cases` is a path of a JSONL file (plain, .gz, .zst), `-`, a binary stream, or an iterable of
         mappings or of lines as bytes; it is read once, at constant memory. `graders` apply to cases
-        that name none. `resume` is the id of a batch that was begun with the same cases. Beside other
-        batches, one of `priority` high gets ten times the workers' time of a normal one, and one of low
-        a tenth. `project` is whose batch it is, by default that of the API key, or "default"; over HTTP
-        only an admin key may name another.
+        that name none. `resume` is the id of a batch that was started with the same cases. When batches
+        compete, one of `priority` high gets ten times the worker time of a normal one, and one of low a
+        tenth. `project` is the project that it belongs to, by default that of the API key, or "default";
+        over HTTP only an admin key may name another.
 
-        The batch's `durability` says whether the server has confirmed it to be on its disk and on its replicas, which
-        is waited for, at most for WEIGHBRIDGE_CONFIRM_SECONDS each.
+        The batch's `durability` says whether Redis has confirmed that it is on its disk and on its replicas. Each
+        confirmation is waited for, at most for WEIGHBRIDGE_CONFIRM_SECONDS.
 
         Raises UnknownGraderError, ConfigError, InputError, ServerError, BatchError. A line that cannot
         be graded raises nothing: it becomes an errored job; but to be `strict`, all lines are read
@@ -91,26 +91,26 @@ class Client:
         return Batch(batch)
 
     def batch(self, batch_id: str) -> Batch:
-        """Return a handle on a batch; nothing is asked of the server yet."""
+        """Return a handle on a batch; no request is made yet."""
         return Batch(self._backend.batch(batch_id))
 
     def batches(self, most: int = 100, *, project: str | None = None) -> list[BatchState]:
         """Return the newest batches, of one project or of all that may be seen, newest first.
 
-        Those that cannot be read, gone ones say, are left out.
+        Those that cannot be read, for instance because they are gone, are left out.
         """
         return self._backend.batches(most, project=project)
 
     def workers(self) -> list[WorkerInfo]:
-        """Return the living workers."""
+        """Return the running workers."""
         return self._backend.workers()
 
     def drain(self, worker: str) -> None:
-        """Ask a worker to finish what it has and leave; NoSuchWorkerError when none has that name."""
+        """Ask a worker to complete its work in progress and stop; NoSuchWorkerError when none has that name."""
         self._backend.drain(worker)
 
     def health(self) -> Health:
-        """Return whether work goes on, and what holds it up."""
+        """Return whether work proceeds, and what blocks it."""
         return self._backend.health()
 
     def graders(self) -> list[dict[str, Any]]:
@@ -127,7 +127,7 @@ class Batch:
 
     @property
     def durability(self) -> Durability | None:
-        """How safe the batch was on the server when it was sealed; None where this handle has not submitted it."""
+        """How safe the batch was in Redis when it was sealed; None where this handle has not submitted it."""
         return self._backend.durability
 
     def __repr__(self) -> str:
@@ -165,7 +165,7 @@ class Batch:
     ) -> ResultPage:
         """Return a page of the results that there are now and that a filter lets through.
 
-        Raises StaleCursorError for a cursor of before a retry, InvalidFilterError for a limit that is none.
+        Raises StaleCursorError for a cursor from before a retry, InvalidFilterError for an invalid limit.
         """
         return self._backend.search(wanted, cursor, limit)
 
@@ -181,7 +181,7 @@ class Batch:
         return self._backend.wait(timeout_seconds)
 
     def cancel(self) -> BatchState:
-        """Cancel what is not graded yet; what is stays. An ended batch stays as it is."""
+        """Cancel the jobs that are not graded yet; graded ones are kept. An ended batch stays as it is."""
         return self._backend.cancel()
 
     def retry(self) -> int:

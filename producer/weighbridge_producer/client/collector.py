@@ -93,7 +93,7 @@ class Collector:
 
     def _lost(self) -> StaleCursorError:
         return StaleCursorError(
-            f"batch {self._batch} has no such place in its results (any more)",
+            f"batch {self._batch} has no such position in its results, or no longer",
             "collect them from the start",
         )
 
@@ -171,7 +171,7 @@ class Collector:
         if now - self._lagging_since > _LAG_SECONDS:
             raise ServerUnavailableError(
                 f"the log of batch {self._batch} lacks its end, though the batch has ended",
-                "ask again: after a failover, a server that lags behind may have answered",
+                "try again: after a failover, a Redis server that lags behind may have answered",
             )
         time.sleep(_LAG_PAUSE_SECONDS)
         self._store.forget_readers()
@@ -213,7 +213,7 @@ class Collector:
     def _freed(self, chunk: str) -> ResultsFreedError:
         return ResultsFreedError(
             f"the results of chunk {chunk} of batch {self._batch} are freed",
-            "look into the output of the run that has collected them, or grade the input again",
+            "see the output of the run that has collected them, or grade the input again",
         )
 
     def _check_log(self) -> None:

@@ -1,4 +1,4 @@
-"""The first word with a server: whoever waits for an answer learns soon that none will come."""
+"""Fail fast when the Redis server does not answer."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ class HttpSession:
 
     def _no_url(self, why: str) -> ServerError:
         return ServerError(
-            f"{masked(self.url)} is no URL of a service: {why}",
+            f"{masked(self.url)} is not the URL of a service: {why}",
             "write http://HOST:PORT or https://HOST",
         )
 

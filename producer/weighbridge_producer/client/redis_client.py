@@ -46,7 +46,7 @@ class RedisClient:
         address = url or self.settings.store_address
         if not address:
             raise ServerError(
-                "no server is named",
+                "no Redis server and no service is named",
                 "give a Redis URL or that of `weighbridge serve`, set WEIGHBRIDGE_REDIS_URL or"
                 " WEIGHBRIDGE_API_URL, or use `weighbridge run`",
             )
@@ -162,11 +162,11 @@ class RedisClient:
         return check.health(project)
 
     def drain(self, worker: str, actor: Actor | None = None) -> None:
-        living = [info.name for info in self.workers()]
-        if worker not in living:
+        running = [info.name for info in self.workers()]
+        if worker not in running:
             raise NoSuchWorkerError(
-                f"no living worker is called {worker[:80]!r}",
-                f"living: {', '.join(living) or 'none'}",
+                f"no running worker is called {worker[:80]!r}",
+                f"running: {', '.join(running) or 'none'}",
             )
         self.fleet.drain(worker)
         entry = Entry(Action.DRAIN, actor or self.actor, details={"worker": worker[:200]})
@@ -200,5 +200,5 @@ def _nobody_has(
     return UnknownGraderError(
         grader,
         known=sorted(advertised),
-        hint=f"none of {pluralize(len(workers), 'living worker')} has it{why}; install the plug-in where they run",
+        hint=f"none of {pluralize(len(workers), 'running worker')} has it{why}; install the plug-in where they run",
     )

@@ -74,6 +74,6 @@ def _with_note(line: SourceLine, note: _Note) -> SourceLine:
 
 def _broken(why: str) -> InputError:
     return InputError(
-        f"the lines are not framed as they are said to be: {why[:200]}",
+        f"the lines are not framed as `framed` says: {why[:200]}",
         "send JSON lines without `framed`",
     )

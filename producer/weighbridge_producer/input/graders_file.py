@@ -77,7 +77,7 @@ class _Reader:
             listed = root.get("graders")
         if isinstance(listed, str):
             instead = f"{'graders: ' if isinstance(root, CommentedMap) else ''}[{listed[:80]}]"
-            self._fail("the graders are no list", root, "graders", f"write {instead}")
+            self._fail("the graders are not a list", root, "graders", f"write {instead}")
         if not isinstance(listed, CommentedSeq) or not listed:
             self._fail("there is no list of graders", root, hint=_SHAPE)
         return listed

@@ -186,7 +186,7 @@ def _context(service: Service, handle: RedisBatch, before: Sample | None) -> dic
 def _label(batch_id: str, summary: GraderSummary) -> LabelView:
     return LabelView(
         summary,
-        summary.label or "lines that are no cases",
+        summary.label or "lines that are not cases",
         bar(summary),
         _outcomes(batch_id, summary, 0, {"label": summary.label}),
         histogram(summary.scores),

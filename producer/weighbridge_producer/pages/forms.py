@@ -41,6 +41,6 @@ async def entries_of(request: Request, limit_bytes: int, project: str = DEFAULT_
                 entries.setdefault(name, []).append(text.replace("\r\n", "\n"))
     except UnicodeError:
         raise ProblemError(
-            415, "INVALID_FORM", "the form is written in no encoding that is known", "send UTF-8"
+            415, "INVALID_FORM", "the form has an unknown encoding", "send UTF-8"
         ) from None
     return entries

@@ -45,7 +45,7 @@ def read_case(
     except ProblemError as error:
         raise LargeCaseError(f"{error.problem.detail}: {error.problem.hint}") from None
     except SandboxStartError:
-        raise LargeCaseError("no process to read the case in can be started now") from None
+        raise LargeCaseError("no process that reads the case can be started now") from None
     except SandboxLimitError as error:
         raise LargeCaseError(_limit_text(error, service.settings.job_deadline_seconds)) from None
 
@@ -55,7 +55,7 @@ def _limit_text(error: SandboxLimitError, seconds: float) -> str:
         return f"reading the case takes more than {seconds:g} s"
     if error.code == ErrorCode.OUT_OF_MEMORY:
         return "reading the case takes more memory than a job may have"
-    return f"the process that read the case died of it (status {error.exit_status})"
+    return f"the process that read the case crashed (status {error.exit_status})"
 
 
 def parts_of(text: bytes) -> int:

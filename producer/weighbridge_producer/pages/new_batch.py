@@ -60,7 +60,7 @@ class NewBatchForm:
         self.fill(fields)
         has_text = bool(self.text.strip())
         if has_text and file_name:
-            raise _refused(_BOTH, "take one of them away")
+            raise _refused(_BOTH, "remove one of them")
         if not has_text and not file_name:
             raise _refused("there are no cases", "choose a file, or paste some lines")
         return self.params(file_name or _PASTED), self.text.encode(errors="replace")
@@ -68,7 +68,9 @@ class NewBatchForm:
     def params(self, source: str) -> SubmissionParams:
         """Return what the form says of a batch of that source; ProblemError and our errors when it cannot be."""
         if problems := self.graders.problems:
-            raise _refused("; ".join(problems[:_PROBLEMS_TOLD]), "mend the grader's configuration")
+            raise _refused(
+                "; ".join(problems[:_PROBLEMS_TOLD]), "correct the grader's configuration"
+            )
         fields = [("graders", self.graders.as_json()), ("strict", str(self.is_strict).lower())]
         return SubmissionParams.of(fields, source)
 
@@ -130,7 +132,7 @@ def _preview(
     has_text = bool(form.text.strip())
     has_both = has_text and bool(name)
     if has_both and form.is_submitting:
-        raise _refused(_BOTH, "take one of them away")
+        raise _refused(_BOTH, "remove one of them")
     if has_text:
         name, head = _PASTED, form.text.encode(errors="replace")
     is_whole = max(len(head), form.file_size) <= HEAD_BYTES
@@ -139,9 +141,11 @@ def _preview(
     beginning = Head(name, head[:HEAD_BYTES], is_whole)
     preview = preview_of(beginning, params.graders, client.settings, elsewhere)
     if form.is_submitting and preview.names_no_grader:
-        raise _refused("no line looked at names a grader, and none is chosen", "choose a grader")
+        raise _refused(
+            "none of the first lines names a grader, and none is chosen", "choose a grader"
+        )
     if has_both:
-        preview.note = f"{_BOTH}: take one of them away. Only the lines are looked at here."
+        preview.note = f"{_BOTH}: remove one of them. Only the lines are previewed."
     return preview
 
 
@@ -150,8 +154,8 @@ def _check_is_form(request: Request) -> None:
         raise ProblemError(
             415,
             "UNSUPPORTED_MEDIA_TYPE",
-            "this page takes its own form",
-            "POST /api/batches takes cases as they are",
+            "this address accepts only the form of its page",
+            "send cases to POST /api/batches",
         )
 
 

@@ -161,7 +161,7 @@ def preview_of(
     kind = "cases" if first.fault else input_kind(first.raw)
     preview = Preview(kind, packing)
     if kind == "document" and not head.is_whole:
-        preview.note = "one JSON document over several lines, too long to look into here"
+        preview.note = "one JSON document over several lines, too long to preview"
         return preview
     looking = _Looking(preview, tuple(specs), elsewhere)
     preview.is_all = _look_at(head, settings, looking) and head.is_whole
@@ -173,7 +173,7 @@ def _why_nothing(head: Head, is_one_line: bool) -> str:
         return ""
     if is_one_line:
         return f"its first line is longer than {HEAD_BYTES // KIB} KiB, or has too many parts"
-    return "its beginning holds no whole line, or one that is too large to look into here"
+    return "its beginning contains no whole line, or one that is too large to preview"
 
 
 def _look_at(head: Head, settings: Settings, looking: _Looking) -> bool:

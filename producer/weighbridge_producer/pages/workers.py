@@ -26,9 +26,9 @@ _SHOWN = 100
 _LEAST_SECONDS = 0.5  #: between two looks, for a rate to be told
 _BEAT_SECONDS = 30.0  #: of two looks; heartbeats come at intervals, and so do the counts in them
 _DO_ABOUT = {
-    "WORKER_KILLED": "the case kills its worker: look at its inputs and at the worker's log, then retry",
+    "WORKER_KILLED": "the case crashes its worker process: look at its inputs and at the worker's log, then retry",
     "TIMEOUT": "grading takes longer than a job may: raise WEIGHBRIDGE_JOB_DEADLINE_SECONDS, or make the case smaller, then retry",
-    "OUT_OF_MEMORY": "grading wants more memory than a child may have: raise WEIGHBRIDGE_CHILD_MEMORY_LIMIT_BYTES, then retry",
+    "OUT_OF_MEMORY": "grading needs more memory than a child may have: raise WEIGHBRIDGE_CHILD_MEMORY_LIMIT_BYTES, then retry",
 }
 
 _Amount = Query(ge=0, le=1e15, allow_inf_nan=False)
@@ -104,13 +104,13 @@ def _advice(health: Health) -> str:
     """Return what to do about how things stand; empty where there is nothing to do."""
     waits = health.queue_length or health.stuck or health.active_batches
     if not health.workers:
-        waiting = "Work waits and nobody does it." if waits else "No worker is there."
+        waiting = "Work is waiting, and no worker is running." if waits else "No worker is running."
         return f"{waiting} Start one: weighbridge worker --redis-url URL"
     if all(worker.draining for worker in health.workers):
-        return "All workers finish what they have and leave. Start another before they are gone."
+        return "All workers are draining. Start another before they stop."
     if health.stuck:
         return (
-            "Some work has not moved for a while. Living workers send out again what they find; if it stays here, "
-            "restart the workers, or cancel and retry the batch."
+            "Some work has made no progress for a while. Running workers put stuck work back in the queue; if it stays "
+            "here, restart the workers, or cancel and retry the batch."
         )
     return ""

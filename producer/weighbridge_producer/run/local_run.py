@@ -246,7 +246,7 @@ class LocalRun:
         self.state.save()
         raise ResultsIncompleteError(
             f"{pluralize(rows, 'result line')} came for {pluralize(state.counts.total, 'job')} of batch"
-            f" {state.batch_id}, which is {state.status}: the server has lost some of them",
+            f" {state.batch_id}, which is {state.status}: Redis has lost some of them",
             "run the same command again: it grades again what is missing",
         )
 

@@ -61,8 +61,8 @@ def check_output(output: str, source: Source) -> None:
     """Refuse a file that cannot be written, or that is input now or next time; raises OutputError."""
     if source.would_take(output):
         raise OutputError(
-            f"the output {output!r} would be part of the input {source.name!r} from then on",
-            f"write it elsewhere, or let its name end in {OUR_RESULTS}, which is never taken for input",
+            f"the output {output!r} would be part of the input {source.name!r} of the next run",
+            f"write it elsewhere, or let its name end in {OUR_RESULTS}, which is never read as input",
         )
     check_folder(output)
     if Path(output).exists() and any(map(Path(output).samefile, filter(Path.exists, source.files))):

@@ -35,15 +35,15 @@ _SHOWN = 20
 _LABEL_SHOWN = 80
 _FIELDS_SHOWN = 10
 _OTHERS = (
-    "No result is of these cases and graders: give the very cases of the run, and the --grader, --config and --graders"
-    " that it had."
+    "No result belongs to these cases and graders: give the cases of the run, and the same --grader, --config and"
+    " --graders."
 )
 _ALTERED = (
     "If the cases, the --grader, --config and --graders, and the version of Weighbridge are those of the run, these"
-    " results were altered after it: run the cases again."
+    " results were altered after the run: run the cases again."
 )
 _UNPROVEN = (
-    "Grading again cannot tell what kept a job from being graded: `weighbridge retry` grades such jobs after all, and"
+    "Grading again cannot reproduce what kept a job from being graded: `weighbridge retry` grades such jobs again, and"
     " --allow-unproven accepts them as they are."
 )
 _LAST_LINE = 2**63 - 1  #: the largest number that the index holds
@@ -184,7 +184,7 @@ class _Comparison:
         found = _decoded(row)
         if found is None:
             self._outcome.surplus += 1
-            self._complain("a row that is no result")
+            self._complain("a row that is not a result")
         elif found.label in self._open:
             self._whole = False
             expected = self._open.pop(found.label)
@@ -238,8 +238,8 @@ def _difference(row: bytes, expected: bytes) -> str:
     fields = [name for name in job if given.get(name) != job[name]]
     fields += sorted(name[:_LABEL_SHOWN] for name in given.keys() - job.keys())
     if not fields:
-        return "the values are what grading again gives, but written in other bytes"
-    return f"not what grading again gives: {', '.join(fields[:_FIELDS_SHOWN])}"
+        return "changed; the values are equal, but the bytes differ"
+    return f"changed; differs in: {', '.join(fields[:_FIELDS_SHOWN])}"
 
 
 def _could_have_happened(row: bytes, found: ResultRow, job: ResultRow) -> bool:
@@ -289,7 +289,7 @@ class _Index:
                 yield line, offset
             else:
                 outcome.surplus += 1
-                outcome.add_problem(f"line {at} of the results is no result")
+                outcome.add_problem(f"line {at} of the results is not a result")
             offset += len(row)
 
     def rows(self, number: int) -> Iterator[tuple[int, bytes]]:

@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 TURN_SECONDS = 30.0  #: that a request waits for its turn
 _TURN = "weighbridge.turn"  #: of a request's scope: the slot that it holds
 _HINTS = {
-    "UPLOADS": "send it again in a moment, or run more copies of the service",
-    "LISTENERS": "ask for GET /api/batches/{id} now and then, or run more copies of the service",
-    "STREAMS": "ask for pages (format=json), or come again in a moment",
-    "READS": "ask again in a moment",
-    "SEARCHES": "ask again in a moment",
-    "PREVIEWS": "look again in a moment, or submit it: each line is checked all the same",
+    "UPLOADS": "send it again in a moment, or run more instances of the service",
+    "LISTENERS": "poll GET /api/batches/{id}, or run more instances of the service",
+    "STREAMS": "request pages (format=json), or try again in a moment",
+    "READS": "try again in a moment",
+    "SEARCHES": "try again in a moment",
+    "PREVIEWS": "try again in a moment, or submit it: each line is checked then too",
     "BODIES": "send it again in a moment",
 }
 
@@ -37,7 +37,7 @@ _HINTS = {
 def too_many(what: str, most: int) -> Callable[[], ProblemError]:
     """Return what makes the problem of a limit that is reached, by the process or by one project."""
     unit = " bytes" if what == "BODIES" else ""
-    detail = f"this process takes {most:,}{unit} at once, and one project its share of them"
+    detail = f"this process accepts {most:,}{unit} at once, and one project only a part of that"
 
     def problem() -> ProblemError:
         headers = {"Retry-After": "5"} | ({"Connection": "close"} if what == "BODIES" else {})

@@ -38,7 +38,7 @@ class RequestMetrics:
         )
         self._seconds = Histogram(
             "weighbridge_http_request_seconds",
-            "From a request's head to its answer's end.",
+            "From a request's head to the end of its response.",
             ("route", "method"),
             buckets=_SECONDS,
             registry=self._registry,
@@ -73,24 +73,24 @@ class _StoreMetrics(Collector):
         health = self._health
         for name, meaning, value in (
             ("queue_length", "Chunks that wait for a worker.", health.queue_length),
-            ("workers", "Workers that live.", len(health.workers)),
+            ("workers", "Workers that are running.", len(health.workers)),
             (
                 "worker_children",
                 "Processes that grade.",
                 sum(worker.concurrency for worker in health.workers),
             ),
-            ("batches_active", "Batches that are not at their end.", health.active_batches),
-            ("chunks_stuck", "Chunks that nobody seems to work on.", len(health.stuck)),
+            ("batches_active", "Batches that have not ended.", health.active_batches),
+            ("chunks_stuck", "Chunks that make no progress.", len(health.stuck)),
             (
                 "dead_letter_jobs",
-                "Jobs given up because every try ended badly, of the newest batches.",
+                "Jobs of the newest batches given up after crashes, timeouts or excessive memory.",
                 sum(letter.jobs for letter in health.dead_letters),
             ),
         ):
             yield GaugeMetricFamily(f"weighbridge_{name}", meaning, value)
         jobs = GaugeMetricFamily(
             "weighbridge_active_jobs",
-            "Jobs of those of the newest 100 batches that are active.",
+            "Jobs of the active batches among the newest 100.",
             labels=("outcome",),
         )
         for outcome in map(str, (*Outcome, "pending")):

@@ -182,11 +182,11 @@ def wants_page(request: Request) -> bool:
 
 
 _OF_STATUS = {
-    404: ("NOT_FOUND", "nothing is at this address", "/api/openapi.json describes the API"),
+    404: ("NOT_FOUND", "there is nothing at this address", "/api/openapi.json describes the API"),
     405: (
         "METHOD_NOT_ALLOWED",
-        "this address does not take that method",
-        "the header Allow names those it takes",
+        "this address does not support that method",
+        "the header Allow names those it supports",
     ),
 }
 

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 
 class RequirementsShape(BaseModel):
-    """What a grader needs of a trace; nothing, where it judges outputs."""
+    """What a grader needs from a trace; empty for a grader of outputs."""
 
     step_types: list[str]
     capabilities: list[str] = Field(
-        description="among tool_calls, token_usage, timing, cost, tool_definitions"
+        description="of tool_calls, token_usage, timing, cost, tool_definitions"
     )
 
 
@@ -38,7 +38,7 @@ class GraderShape(BaseModel):
     id: str
     name: str
     description: str
-    version: int = Field(description="higher when any verdict could be another")
+    version: int = Field(description="raised whenever any verdict could change")
     config_schema: dict[str, Any] = Field(description="a JSON Schema")
     inputs_schema: dict[str, Any] = Field(description="a JSON Schema")
     requirements: RequirementsShape
@@ -71,7 +71,7 @@ class JudgementShape(BaseModel):
 
 
 class TrialShape(BaseModel):
-    """What came of a job that was graded at once."""
+    """The result of a job that was graded at once."""
 
     grader: str
     grader_version: int
@@ -95,7 +95,7 @@ class CountsShape(
         pending=(int, ...),
     )
 ):
-    """Jobs by what became of them: `total = graded + errored + cancelled + expired + pending`."""
+    """Jobs by outcome: `total = graded + errored + cancelled + expired + pending`."""
 
 
 class StateShape(BaseModel):
@@ -105,7 +105,7 @@ class StateShape(BaseModel):
     status: BatchStatus
     counts: CountsShape
     created_at: float = Field(description="seconds since the epoch")
-    expires_at: float = Field(description="when what is open is given up")
+    expires_at: float = Field(description="when jobs that are still open expire")
     ended_at: float | None
     sealed: bool = Field(description="whether every job has arrived")
     chunks: int
@@ -116,23 +116,23 @@ class StateShape(BaseModel):
     grading_seconds: float = Field(description="summed over workers")
     epoch: int = Field(description="how often the batch was retried")
     closing: BatchStatus | None = Field(
-        description="the status it will end with, once its open jobs are taken out"
+        description="the status it will end with, once its open jobs are closed"
     )
     reason: str = Field(description="why it failed")
-    paused: bool = Field(description="whether workers begin no more of it, for now")
+    paused: bool = Field(description="whether workers are kept from starting work of it")
 
 
 class DurabilityShape(BaseModel):
-    """How safe a batch was on the server when it was sealed."""
+    """How safe a batch was in Redis when it was sealed."""
 
     disk: bool | None = Field(
-        description="whether it is synced to the server's disk: false when that was not confirmed in time, null when"
-        " the server keeps no append-only file or cannot confirm it"
+        description="whether it is synced to the disk of Redis: false when that was not confirmed in time, null when"
+        " Redis keeps no append-only file or cannot confirm it"
     )
     replicas: int = Field(description="replicas that have confirmed it")
     connected_replicas: int
-    append_only: bool = Field(description="whether the server writes an append-only file")
-    waited_seconds: float = Field(description="how long each confirmation was waited for at most")
+    append_only: bool = Field(description="whether Redis writes an append-only file")
+    waited_seconds: float = Field(description="the time limit for each confirmation")
     text: str = Field(description="all of this in words")
 
 
@@ -156,7 +156,7 @@ class OptionsShape(BaseModel):
     graders: list[SpecShape]
     source: str = Field(description="what the input was called")
     metadata: dict[str, str]
-    project: str = Field(description="whose API keys may see it")
+    project: str = Field(description="the project whose API keys may see it")
     submitted_by: str = Field(
         description="an API key's name, `cli:USER@HOST`, or `local` where keys are off"
     )
@@ -167,14 +167,14 @@ class SummaryShape(
         "SummaryShape",
         label=(str, ...),
         grader=(str, ...),
-        graded=(int, Field(description=f"{_GRADED}: what rates are shares of")),
+        graded=(int, Field(description=f"{_GRADED}; the pass rate is passed / (passed + failed)")),
         **_JOBS,
     )
 ):
-    """What one label's jobs came to so far."""
+    """The outcomes of one label's jobs so far."""
 
-    vacuous: int = Field(description="of the passed: those that rest on no facts")
-    causes: dict[str, int] = Field(description="why jobs did not pass, commonest first")
+    vacuous: int = Field(description="of the passed: those with nothing to check")
+    causes: dict[str, int] = Field(description="why jobs did not pass, most frequent first")
     scores: list[int] = Field(
         description="passed and failed jobs by score: [0, 0.1), [0.1, 0.2) ... [0.9, 1]"
     )
@@ -190,13 +190,13 @@ class ListedShape(StateShape):
 
 
 class AuditEntryShape(BaseModel):
-    """One thing that somebody did."""
+    """One recorded action."""
 
     at: float = Field(description="seconds since the epoch")
     action: Action
     actor: str = Field(description="an API key's name, `cli:USER@HOST`, or `local`")
     key_id: str = Field(description="of the API key; empty where there was none")
-    project: str = Field(description="empty where it concerns the whole server")
+    project: str = Field(description="empty where it concerns all projects")
     batch: str
     details: dict[str, str]
 
@@ -213,7 +213,7 @@ class BatchShape(StateShape):
 
     graders: list[SummaryShape]
     options: OptionsShape
-    history: list[AuditEntryShape] = Field(description="who did what to it, the newest 100")
+    history: list[AuditEntryShape] = Field(description="who did what to it, the last 100 entries")
 
 
 class BatchListShape(BaseModel):
@@ -224,9 +224,9 @@ class BatchListShape(BaseModel):
 
 
 class RetriedShape(StateShape):
-    """A batch that was taken up again."""
+    """A batch that was retried."""
 
-    retried: int = Field(description="jobs that are graded again")
+    retried: int = Field(description="jobs that will be graded again")
 
 
 class ResultPageShape(BaseModel):
@@ -237,12 +237,12 @@ class ResultPageShape(BaseModel):
         description="the cursor after these; null when nothing more is there now"
     )
     complete: bool = Field(
-        description="false: the time for one answer ended before the page was full; go on with the cursor"
+        description="false: the search time limit was reached before the page was full; continue with the cursor"
     )
 
 
 class CaseResultsShape(BaseModel):
-    """What one case's graders said."""
+    """The results of one case, one for each of its graders."""
 
     results: list[dict[str, Any]]
 

@@ -113,25 +113,25 @@ class Security:
             return Problem(414, "ADDRESS_TOO_LONG", "the address has more than 8 KiB", "shorten it")
         if "\n" in request.scope["path"]:
             # Routes pass over one at the end: they would serve somebody else's result.
-            return Problem(404, "NOT_FOUND", "nothing has line breaks in its address")
+            return Problem(404, "NOT_FOUND", "no address has line breaks")
         hosts = request.headers.getlist("host")
         if len(hosts) > 1 or not _HOST.fullmatch("".join(hosts)):
             return Problem(
-                421, "WRONG_HOST", "a request needs one Host, a name with or without port"
+                421, "WRONG_HOST", "a request needs one Host header: a name with or without port"
             )
         host = _name_of(hosts[0])
         if not self._answers_to(host):
             return Problem(
                 421,
                 "WRONG_HOST",
-                f"this service does not answer to the name {host[:80]!r}",
-                "WEIGHBRIDGE_PUBLIC_HOSTS names those that it answers to",
+                f"this service does not accept the host name {host[:80]!r}",
+                "WEIGHBRIDGE_PUBLIC_HOSTS sets the names that it accepts",
             )
         if not self._service.keys_required and not _PROXIED.isdisjoint(request.headers):
             return Problem(
                 403,
                 "PROXY_WITHOUT_KEYS",
-                "a proxy sent this request, and API keys are off because only this machine should ask",
+                "a proxy forwarded this request, and API keys are off because only this machine may connect",
                 "start the service with --require-keys",
             )
         if request.method not in _SAFE and _is_cross_site(

@@ -107,7 +107,9 @@ def _too_many_large_cases() -> ProblemError:
 
 
 def _too_many_trials() -> TrialsBusyError:
-    return TrialsBusyError("many try graders at once here, or in this project")
+    return TrialsBusyError(
+        "too many graders are being tried at once, in this process or this project"
+    )
 
 
 def served(connection: HTTPConnection) -> Service:

@@ -49,7 +49,7 @@ class UploadBrokenError(ProblemError):
     """The rest of an upload will not come in this request."""
 
     def __init__(self, why: str, status: int = 400, code: str = "UPLOAD_BROKEN") -> None:
-        hint = "send it again; with an Idempotency-Key it goes on from what has arrived"
+        hint = "send it again; with an Idempotency-Key it continues from what has arrived"
         super().__init__(status, code, why, hint, CLOSE)
 
 

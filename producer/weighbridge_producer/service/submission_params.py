@@ -154,7 +154,7 @@ def _priority_in(text: str) -> Priority:
 def _metadata_in(text: str) -> dict[str, str]:
     value = _json_in("metadata", text, _METADATA_SHAPE)
     if not isinstance(value, dict) or not all(isinstance(part, str) for part in value.values()):
-        raise _unfit("metadata", "is no JSON object of strings", _METADATA_SHAPE)
+        raise _unfit("metadata", "is not a JSON object of strings", _METADATA_SHAPE)
     if len(orjson.dumps(value)) > METADATA_LIMIT_BYTES:
         raise _unfit("metadata", f"is over {METADATA_LIMIT_BYTES // 1024} KiB", "shorten it")
     return value
@@ -165,7 +165,7 @@ def _json_in(name: str, text: str, shape: str) -> Any:
         value = jiter.from_json(text.encode(), catch_duplicate_keys=True, allow_inf_nan=False)
         decode_line(b'{"value":%b}' % text.encode())  # what the store could not keep
     except LineError as error:
-        raise _unfit(name, f"has what cannot be kept: {error.message}", error.hint) from None
+        raise _unfit(name, f"cannot be stored: {error.message}", error.hint) from None
     except ValueError as error:
         raise _unfit(name, f"is not JSON: {str(error)[:200]}", shape) from None
     return value

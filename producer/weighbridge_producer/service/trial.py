@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from weighbridge_producer.service.service import Service
 
 _FIELDS = {"inputs", "config"}
-_LESS = "try less of it"
+_LESS = "try a smaller input"
 
 
 async def run_trial(service: Service, grader_id: str, body: bytes, project: str) -> ResultRow:
@@ -33,7 +33,7 @@ async def run_trial(service: Service, grader_id: str, body: bytes, project: str)
         try:
             return await service.sandbox.run(grade, grader_id, body)
         except SandboxStartError:
-            raise TrialsBusyError("no process to try a grader in can be started now") from None
+            raise TrialsBusyError("no process for trying a grader can be started now") from None
         except SandboxLimitError as error:
             return _limited(error.code, service.settings.job_deadline_seconds)
 
@@ -44,9 +44,9 @@ def _limited(code: ErrorCode, seconds: float) -> ResultRow:
         hint = f"raise WEIGHBRIDGE_JOB_DEADLINE_SECONDS, or {_LESS}"
         return _errored(Fault(code, f"the job did not end within {seconds:g} s", hint))
     if code == ErrorCode.OUT_OF_MEMORY:
-        return _errored(Fault(code, "the job wants more memory than it may have", _LESS))
-    hint = f"most likely it wanted too much memory: {_LESS}"
-    return _errored(Fault(code, "the process that graded the job died of it", hint))
+        return _errored(Fault(code, "the job needs more memory than it may have", _LESS))
+    hint = f"most likely it needed too much memory: {_LESS}"
+    return _errored(Fault(code, "the process that graded the job crashed", hint))
 
 
 def grade(grader_id: str, body: bytes) -> ResultRow:

@@ -88,15 +88,15 @@ def _check_head(request: Request, service: Service) -> None:
         raise ProblemError(
             415,
             "UNSUPPORTED_MEDIA_TYPE",
-            f"a body of type {media_type[:80]!r} is not taken",
-            f"send JSON lines as application/x-ndjson (`-H 'Content-Type: application/x-ndjson'`), or {FORM}",
+            f"a body of type {media_type[:80]!r} is not accepted",
+            f"send JSON Lines as application/x-ndjson (`-H 'Content-Type: application/x-ndjson'`), or {FORM}",
         )
     encoding = request.headers.get("content-encoding", "").strip().lower()
     if encoding not in _ENCODINGS:
         raise ProblemError(
             415,
             "UNSUPPORTED_ENCODING",
-            f"a Content-Encoding of {encoding[:80]!r} is not taken",
+            f"a Content-Encoding of {encoding[:80]!r} is not accepted",
             "send the body plain, or as gzip or zstd",
             {"Accept-Encoding": "gzip, zstd"},
         )
@@ -232,10 +232,10 @@ async def _pieces(request: Request, service: Service) -> AsyncIterator[bytes]:
             async with asyncio.timeout(settings.upload_silence_seconds):
                 piece = await anext(pieces, b"")
         except TimeoutError:
-            silence = f"nothing of the upload came for {settings.upload_silence_seconds:g} s"
+            silence = f"the upload sent nothing for {settings.upload_silence_seconds:g} s"
             raise UploadBrokenError(silence, 408, "UPLOAD_SILENT") from None
         except ClientDisconnect:
-            raise UploadBrokenError(f"the upload broke off after {received:,} bytes") from None
+            raise UploadBrokenError(f"the upload was cut off after {received:,} bytes") from None
         if not piece:
             return
         received += len(piece)

@@ -218,7 +218,7 @@ class Feeder:
         held = self._store.position(self._batch)
         if held.sealed:
             return
-        self._on_wait("the server has lost its last writes, which are submitted again")
+        self._on_wait("Redis has lost its last writes, which are submitted again")
         if held.chunks == self._position.chunks:
             self._store.seal(self._batch, held.chunks, self._position.prefix)
         elif self._source.rereadable:
@@ -229,7 +229,7 @@ class Feeder:
 
     def _lost(self, chunk: int) -> BatchLostError:
         return BatchLostError(
-            f"the server has lost the end of batch {self._batch} (from chunk {chunk})",
+            f"Redis has lost the end of batch {self._batch} (from chunk {chunk})",
             "submit the input again: a pipe or an iterator cannot be read twice",
         )
 
@@ -256,7 +256,7 @@ class Feeder:
         same = not position.lines or passed == (position.offset, position.prefix)
         if not same or (position.sealed and next(lines, None)):
             raise ChunkConflictError(
-                f"{self._source.name} is not what batch {self._batch} was begun with",
+                f"{self._source.name} is not what batch {self._batch} was started with",
                 "submit it as a new batch, or give the unchanged input to resume",
             )
         self._position = position
@@ -351,7 +351,7 @@ class Feeder:
                         f"{error.message}, and none came free in {self._settings.full_server_timeout_seconds:g} s",
                         f"what was submitted is safe; make room, then resume batch {self._batch}",
                     ) from None
-            self._on_wait("the server is full")
+            self._on_wait("Redis is full")
             time.sleep(_FULL_PAUSE_SECONDS)
 
     def _wait_for_room(self, number: int) -> None:
@@ -365,10 +365,10 @@ class Feeder:
         ):
             if time.monotonic() > deadline:
                 raise ServerFullError(
-                    f"the server is over {self._settings.memory_high_water:.0%} full, and none of it came free",
+                    f"Redis is over {self._settings.memory_high_water:.0%} full, and none of it came free",
                     f"collect or delete finished batches, then resume batch {self._batch}",
                 )
-            self._on_wait("the server is nearly full")
+            self._on_wait("Redis is nearly full")
             time.sleep(_FULL_PAUSE_SECONDS)
 
     def _lines_goal(self) -> int:

@@ -145,9 +145,7 @@ class Timeline:
 def read_case(line: bytes | None, defaults: tuple[GraderSpec, ...]) -> Case:
     """Return the case on a line, read as it is to be graded; NoTimelineError for what cannot be shown."""
     if line is None:
-        raise NoTimelineError(
-            "the case's inputs are not kept any more: what was found is all there is"
-        )
+        raise NoTimelineError("the case's inputs are no longer kept: only the result is left")
     if len(line) > SHOWN_BYTES:
         raise NoTimelineError(
             f"the case has {len(line):,} bytes, and a page reads at most {SHOWN_BYTES:,}"

@@ -124,7 +124,7 @@ def test_each_outcome_is_told_with_its_denominator(service: HttpServer, shop: Ba
     assert "25 of 30 graded passed 83.3 %" in told
     assert "5 of 30 graded failed 16.7 %" in told
     assert "2 of 10 graded failed 20 %" in told
-    assert "rest on no facts" in page.root.one(id="live").text
+    assert "1 of 8 passes is vacuous" in page.root.one(id="live").text
 
 
 def test_the_command_on_the_page_brings_the_results(
@@ -197,7 +197,7 @@ def test_a_batch_is_polled_until_its_end_and_then_no_more(own_server: EmbeddedSe
         page = get(service, f"/batches/{batch.id}")
         assert page.root.one(id="live").attributes["aria-live"] == "polite"
         pace = " ".join(page.root.one(id="pace").text.split())
-        assert pace == "Nothing is graded yet. No worker is there."
+        assert pace == "Nothing is graded yet. No worker is running."
         again = page.root.one(id="poll").attributes
         assert again["hx-trigger"] == "every 1s"
         grade_open_chunks(client.store, batch.id)
@@ -258,7 +258,7 @@ def test_deleting_asks_once_more_and_leaves_nothing(own_server: EmbeddedServer) 
     with HttpServer(own_server.url) as service:
         batch = service.service.client.submit([case("c")], graders=["true-false"])
         asked = get(service, f"/batches/{batch.id}/delete/confirm")
-        assert "nothing brings them back" in asked.root.text
+        assert "deleted permanently" in asked.root.text
         assert post(service, f"/batches/{batch.id}/delete").headers["location"] == "/"
         get(service, f"/batches/{batch.id}", status=404)
 
@@ -286,8 +286,8 @@ def test_each_role_sees_and_does_what_it_may(own_server: EmbeddedServer) -> None
         }
         assert buttons == {
             "read": [],
-            "submit": ["Cancel", "Retry errors"],
-            "admin": ["Cancel", "Retry errors", "Delete"],
+            "submit": ["Cancel", "Retry jobs"],
+            "admin": ["Cancel", "Retry jobs", "Delete"],
         }
         for role, act in (("read", "cancel"), ("read", "retry"), ("submit", "delete")):
             post(service, f"/batches/{batch.id}/{act}", keys[role])

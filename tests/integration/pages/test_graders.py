@@ -89,8 +89,8 @@ def test_where_keys_are_asked_for_the_page_says_which_key_a_try_takes(
 ) -> None:
     with HttpServer(server.url, keys_required=True) as served:
         asking = page_of(requests.get(f"{served.url}/graders/budget", headers=AS_PAGE))
-    assert "takes a key that may submit" in asking.one(id="try").text
-    assert "takes a key" not in page_of(http.get("/graders/budget")).one(id="try").text
+    assert "needs a key with the role submit" in asking.one(id="try").text
+    assert "needs a key" not in page_of(http.get("/graders/budget")).one(id="try").text
 
 
 def test_a_failure_is_drawn_with_its_evidence(http: httpx.Client) -> None:

@@ -176,7 +176,7 @@ def test_a_form_that_makes_no_sense_is_refused_with_the_reason(
 def test_lines_that_nobody_would_judge_are_not_submitted(http: httpx.Client) -> None:
     last_look = [("submitting", "true"), ("text", CASE.decode())]
     refused = page_of(sent(http, "/new/preview", last_look), 422).one(id="problem").text
-    assert "no line looked at names a grader, and none is chosen" in refused
+    assert "none of the first lines names a grader, and none is chosen" in refused
     assert "choose a grader" in refused
     named = CASE.replace(b'"inputs"', b'"grader": "string-match", "inputs"').decode()
     for fields in ([*STRINGS, *last_look], [*last_look, ("text", named + CASE.decode())]):
@@ -198,8 +198,8 @@ def test_a_look_shows_the_first_cases_and_what_is_wrong_with_lines(http: httpx.C
 def test_a_look_says_that_there_are_both_pasted_lines_and_a_file(http: httpx.Client) -> None:
     fields = [*STRINGS, ("text", CASE.decode())]
     root = page_of(sent(http, "/new/preview", fields, b"", "cases.jsonl")).one(id="preview")
-    assert "both pasted lines and a file: take one of them away" in root.text
-    assert "1 case, all there are" in root.text
+    assert "both pasted lines and a file: remove one of them" in root.text
+    assert "1 case, all of them" in root.text
     last_look = [*fields, ("submitting", "true")]
     root = page_of(sent(http, "/new/preview", last_look, b"", "cases.jsonl"), 422)
     assert "both pasted lines and a file" in root.one(id="problem").text
@@ -212,7 +212,7 @@ def test_a_look_says_what_becomes_of_a_line_that_is_no_trace_and_no_case(
     file = traces + b'{"id": "nothing", "foo": "bar"}\n'
     root = page_of(sent(http, "/new/preview", BUDGET, file, "mixed.jsonl")).one(id="preview")
     told = " ".join(root.one("p", class_="ungradable").text.split())
-    assert told.startswith("1 trace of these (the first in line 11) has no format that is known")
+    assert told.startswith("1 trace of these (the first in line 11) has no known format")
     assert "ungradable" in told
     root = page_of(sent(http, "/new/preview", BUDGET, traces, "traces.jsonl")).one(id="preview")
     assert root.all("p", class_="ungradable") == []
@@ -222,13 +222,13 @@ def test_a_look_at_the_beginning_of_a_large_file_needs_no_more_of_it(http: httpx
     content = b"".join(CASE.replace(b"q1", b"q%d" % number) for number in range(20_000))
     fields = [*STRINGS, ("file_size", str(len(content)))]
     root = page_of(sent(http, "/new/preview", fields, content[:HEAD_BYTES], "cases.jsonl"))
-    assert "200 cases, the first of them" in root.one(id="preview").text
+    assert "200 cases, the first ones" in root.one(id="preview").text
     assert "0 of them" in root.one(id="preview").text
 
 
 def test_a_look_reads_compressed_files(http: httpx.Client) -> None:
     root = page_of(sent(http, "/new/preview", STRINGS, gzip.compress(CASE), "cases.jsonl.gz"))
-    assert "cases, one a line, gzip" in root.one(id="preview").text
+    assert "cases, one per line, gzip" in root.one(id="preview").text
 
 
 def test_markup_in_cases_fields_and_file_names_stays_text(http: httpx.Client) -> None:

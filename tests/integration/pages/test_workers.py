@@ -33,12 +33,12 @@ def tiles(page: Page) -> dict[str, str]:
 
 def test_without_a_worker_the_page_says_how_to_start_one(own_server: EmbeddedServer) -> None:
     with HttpServer(own_server.url) as service:
-        assert "No worker is there" in get(service).root.one("p", class_="notice").text
+        assert "No worker is running" in get(service).root.one("p", class_="notice").text
         service.service.client.submit(
             [{"custom_id": "c", "inputs": ANSWER}], graders=["true-false"]
         )
         page = get(service)
-    assert "Work waits and nobody does it" in page.root.one("p", class_="notice").text
+    assert "Work is waiting, and no worker is running" in page.root.one("p", class_="notice").text
     assert "weighbridge worker" in page.root.text
     assert tiles(page)["Active batches"] == "1"
     assert tiles(page)["Waiting in the queue"] == "1 chunk"
@@ -52,7 +52,7 @@ def test_a_worker_is_shown_with_its_children_and_what_it_grades(
     assert info
     with HttpServer(own_server.url) as service:
         page = get(service)
-        assert tiles(page)["Workers alive"] == "1"
+        assert tiles(page)["Workers running"] == "1"
         assert tiles(page)["Children"] == "2"
         [row] = page.root.one("tbody").all("tr")
         assert info.name in row.text
@@ -61,7 +61,7 @@ def test_a_worker_is_shown_with_its_children_and_what_it_grades(
         assert page.root.all("p", class_="notice") == []
         service.service.client.drain(info.name)
         assert worker.await_end() == 0
-        assert "No worker is there" in get(service).root.text
+        assert "No worker is running" in get(service).root.text
 
 
 def test_the_rate_is_told_from_the_second_look_on(own_server: EmbeddedServer) -> None:

@@ -188,7 +188,7 @@ def test_a_full_server_still_lets_a_batch_be_cancelled(
                 assert batch.cancel().status == "cancelled"
         finally:
             redis.config_set("maxmemory", limit)
-    assert "the server is full" in caplog.text
+    assert "Redis is full" in caplog.text
     assert any(getattr(record, "audit", {}).get("action") == "cancel" for record in caplog.records)
 
 

@@ -104,7 +104,7 @@ class TestAddresses:
         "url", ["http://", "http://:80", "https:///path", "http://h\x00", "http://h:x"]
     )
     def test_what_is_no_url_is_refused_at_once(self, url: str) -> None:
-        with pytest.raises(ServerError, match="is no URL"), Client(url) as client:
+        with pytest.raises(ServerError, match="is not the URL"), Client(url) as client:
             client.batches()
 
     def test_a_password_in_the_url_is_not_shown(self) -> None:

@@ -337,7 +337,7 @@ class TestLimits:
             status, body = half.answer()
         assert (status, orjson.loads(body)["code"]) == (408, "UPLOAD_SILENT")
         (batch,) = set(client.store.batches()) - before
-        assert client.batch(batch).status().reason == "nothing of the upload came for 0.3 s"
+        assert client.batch(batch).status().reason == "the upload sent nothing for 0.3 s"
 
     def test_many_uploads_at_once_keep_apart(self, server: EmbeddedServer) -> None:
         counts: list[int] = []
@@ -369,7 +369,7 @@ class TestDisconnecting:
                 eventually(lambda: batch.status().counts.graded)
             state = batch.wait(60)
             assert state.status == BatchStatus.FAILED
-            assert state.reason.startswith("the upload broke off after ")
+            assert state.reason.startswith("the upload was cut off after ")
             assert state.counts.graded > 0
 
     @pytest.mark.slow

@@ -185,5 +185,5 @@ class TestMissing:
         ],
     )
     def test_what_is_no_batch_id_is_not_found(self, store: Store, name: str) -> None:
-        with pytest.raises(BatchNotFoundError, match="is no batch id"):
+        with pytest.raises(BatchNotFoundError, match="is not a batch id"):
             store.state(name)

@@ -159,7 +159,7 @@ def test_a_sealed_batch_takes_no_more_and_can_be_sealed_again(store: Store, batc
 def test_a_cancelled_batch_takes_no_more(store: Store, batch: str) -> None:
     store.submit_chunk(batch, a_chunk(batch, 0, [a_line("a")]))
     assert store.close_batch(batch, BatchStatus.CANCELLED)
-    with pytest.raises(BatchClosedError, match="takes no more jobs"):
+    with pytest.raises(BatchClosedError, match="accepts no more jobs"):
         store.submit_chunk(batch, a_chunk(batch, 1, [a_line("b")], first=2))
 
 

@@ -87,7 +87,7 @@ def test_a_batch_that_did_not_complete_is_trouble_even_when_all_of_it_passed(sta
         (
             ended(passed=8, errored=2),
             {"min_gradable": 0.9},
-            "of 10 jobs, 8 could be judged; --min-gradable wants a share of 0.9",
+            "of 10 jobs, 8 could be judged; --min-gradable requires a share of 0.9",
         ),
         (ended(), {}, "there was nothing to grade"),
         (ended(BatchStatus.CANCELLED, passed=1), {}, "the batch is cancelled"),

@@ -51,7 +51,7 @@ def test_a_line_that_is_far_too_long_counts_as_long_as_it_was() -> None:
     ],
 )
 def test_a_note_that_makes_no_sense_is_refused(note: bytes) -> None:
-    with pytest.raises(InputError, match="not framed as they are said to be"):
+    with pytest.raises(InputError, match="not framed as `framed` says"):
         list(unframed([SourceLine(note + b"\n"), SourceLine(b"{}\n")]))
 
 

@@ -99,7 +99,7 @@ def test_a_document_longer_than_what_is_looked_at_is_told_as_one() -> None:
     document = b'[\n{"messages": [\n' + b'{"role": "user", "content": "x"},\n' * 9_000
     preview = look(document[:HEAD_BYTES], is_whole=False)
     assert preview.kind == "document"
-    assert "too long to look into" in preview.note
+    assert "too long to preview" in preview.note
     assert preview.bad_lines == []
 
 

@@ -333,7 +333,7 @@ def test_a_case_without_a_trace_has_none():
 @pytest.mark.parametrize(
     ("line", "why"),
     [
-        (None, "not kept"),
+        (None, "no longer kept"),
         (b" " * (SHOWN_BYTES + 1), "a page reads at most"),
         (b"{", "cannot be read"),
         (case({"trace": {"nothing": 1}}), "no trace format"),

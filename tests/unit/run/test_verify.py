@@ -357,10 +357,10 @@ def test_a_row_with_a_value_of_a_wrong_type_is_no_result(plain: Batch, name: str
     [
         ({"result": {"verdict": "pass"}}, "the verdict is pass, and grading again gives fail"),
         ({"grader_version": 9}, "version 9 of the grader judged, and version 1 is installed here"),
-        ({"receipt": "x", "metadata": {}}, "not what grading again gives: metadata, receipt"),
-        ({"more": 1}, "not what grading again gives: more"),
-        ({"result": {"verdict": [[]]}}, "not what grading again gives: result"),
-        ({"result": None, "status": "errored", "error": error("NO_GRADER")}, "not what grading again gives: status"),
+        ({"receipt": "x", "metadata": {}}, "changed; differs in: metadata, receipt"),
+        ({"more": 1}, "changed; differs in: more"),
+        ({"result": {"verdict": [[]]}}, "changed; differs in: result"),
+        ({"result": None, "status": "errored", "error": error("NO_GRADER")}, "changed; differs in: status"),
     ],
 )  # fmt: skip
 def test_a_changed_row_is_told_with_what_differs(
@@ -376,7 +376,7 @@ def test_a_changed_row_is_told_with_what_differs(
 def test_the_same_values_in_other_bytes_are_told_apart(plain: Batch) -> None:
     a, b = plain.rows
     [complaint] = plain.check(a, b.replace(b":", b": ", 1)).complaints
-    assert complaint.endswith("the values are what grading again gives, but written in other bytes")
+    assert complaint.endswith("changed; the values are equal, but the bytes differ")
 
 
 def test_what_cannot_be_proven_is_told_with_its_code(plain: Batch) -> None:
@@ -392,7 +392,7 @@ def test_what_cannot_be_proven_is_told_with_its_code(plain: Batch) -> None:
 
 def test_results_of_other_graders_lead_to_the_graders_of_the_run(plain: Batch) -> None:
     outcome = plain.check(*(changed(row, label="other") for row in plain.rows))
-    assert [advice[:12] for advice in outcome.advice()] == ["No result is"]
+    assert [advice[:17] for advice in outcome.advice()] == ["No result belongs"]
 
 
 def test_complaints_beyond_the_first_are_counted(tmp_path: Path) -> None:

@@ -124,7 +124,7 @@ function send(form) {
     if (told.textContent !== news) told.textContent = news;
   });
   request.upload.addEventListener("load", () => {
-    told.textContent = "All sent; the last cases are being taken in.";
+    told.textContent = "All sent; the last cases are being submitted.";
   });
   request.addEventListener("load", () => {
     if (request.status < 400) {
@@ -140,7 +140,7 @@ function send(form) {
   });
   request.addEventListener("error", () => {
     done();
-    tell("The upload broke off: the service refused it, or cannot be reached. Nothing is lost here; submit it again.");
+    tell("The upload was interrupted: the service refused it, or cannot be reached. Nothing is lost here; submit it again.");
   });
   button.disabled = true;
   uploading.hidden = false;
@@ -174,7 +174,7 @@ function tell(message) {
 // Leaving for the sign-in at once would lose what is typed here.
 function askToSignIn(address) {
   if (!address) return false;
-  tell("Your key is not taken any more. Sign in in another tab, then go on here: ");
+  tell("Your key is no longer valid. Sign in in another tab, then continue here: ");
   const link = document.createElement("a");
   link.href = address;
   link.target = "_blank";

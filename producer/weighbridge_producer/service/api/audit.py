@@ -22,8 +22,8 @@ class AuditQuery(BaseModel, extra="forbid"):
 
     batch: str | None = Field(None, description="only those about this batch")
     since: float = Field(0, ge=0, le=1e11, description="seconds since the epoch")
-    project: str | None = Field(None, description="for admins: only this project's")
-    cursor: str | None = Field(None, description="`next_cursor` of the page before")
+    project: str | None = Field(None, description="for admins: only entries of this project")
+    cursor: str | None = Field(None, description="`next_cursor` of the previous page")
     limit: int = Field(100, ge=1, le=PAGE_LIMIT)
 
 
@@ -36,8 +36,8 @@ async def list_audit(
 ) -> dict[str, Any]:
     """Return who submitted, resumed, cancelled, retried or deleted batches, made or revoked keys, or drained workers.
 
-    Entries of the key's project, of everything for admins, newest first. A page may have fewer than `limit` and a
-    `next_cursor` all the same.
+    Entries of the key's project, for admins of all projects, newest first. A page with fewer than `limit` entries may
+    still have a `next_cursor`.
     """
     project = identity.project_for(query.project) if query.project else identity.sees
     await search_turn(request, service, identity)

@@ -38,10 +38,10 @@ _TEXT = {"type": "string"}
 _GRADERS = 'JSON: a list of ids or of {"grader", "config", "label"}'
 _METADATA = "JSON: an object of strings, kept with the batch"
 _STRICT = "refuse everything when any line cannot be graded, before any is graded"
-_RESUME = "the id of a batch that was begun with the same cases: submit the rest of them"
-_FRAMED = "whether notes of the sender stand ahead of lines, as the Python client writes them"
-_PROJECT = "whose batch it is: the key's project, unless an admin names another"
-_PRIORITY = "its share of the workers' time beside other batches"
+_RESUME = "the id of a batch that was started with the same cases: submit the rest of them"
+_FRAMED = "internal to the Python client: whether records of its own precede lines"
+_PROJECT = "the project of the batch: that of the key, unless an admin names another"
+_PRIORITY = "the batch's share of worker time when batches compete"
 _PRIORITIES = {"type": "string", "enum": list(WEIGHTS), "default": "normal"}
 _SUBMISSION = {
     "parameters": [
@@ -57,7 +57,7 @@ _SUBMISSION = {
     ],
     "requestBody": {
         "required": True,
-        "description": "JSON lines, plain or packed by gzip or zstd, or a form with them as its last field",
+        "description": "JSON Lines, plain or compressed with gzip or zstd, or a form with them as its last field",
         "content": {
             **{kind: {"schema": {**_TEXT, "format": "binary"}} for kind in LINES},
             FORM: {
@@ -98,7 +98,7 @@ _LOCATION = {"Location": {"schema": _TEXT}}
             "headers": {**_REPLAYED, **_LOCATION},
         },
         201: {"description": "submitted; the batch is sealed", "headers": _LOCATION},
-        408: {**PROBLEM_ANSWERS[400], "description": "nothing of the body came for long"},
+        408: {**PROBLEM_ANSWERS[400], "description": "the upload stalled for too long"},
     },
 )
 async def submit_batch(
@@ -108,13 +108,13 @@ async def submit_batch(
     identity: Submitter,
     idempotency_key: Annotated[
         str | None,
-        Header(description="sent again with the same key, a request goes on with what it began"),
+        Header(description="sent again with the same key, a request continues the same upload"),
     ] = None,
 ) -> dict[str, Any]:
     """Submit cases as one batch, while they arrive.
 
-    A line that cannot be graded becomes an errored job. Without an Idempotency-Key an upload that breaks off ends its
-    batch as failed; with one it can be sent again, for 24 hours, and goes on from what has arrived.
+    A line that cannot be graded becomes an errored job. If an upload is interrupted, its batch ends as failed; with an
+    Idempotency-Key the upload can instead be sent again, for 24 hours, and continues from what has arrived.
     """
     received = await receive(request, service, identity, key=idempotency_key)
     response.headers["Location"] = f"/api/batches/{received.batch.id}"
@@ -129,15 +129,15 @@ class ListQuery(BaseModel, extra="forbid"):
     """Which batches to list."""
 
     limit: int = Field(50, ge=1, le=PAGE_LIMIT)
-    cursor: str | None = Field(None, description="`next_cursor` of the page before")
-    project: str | None = Field(None, description="for admins: only this project's")
+    cursor: str | None = Field(None, description="`next_cursor` of the previous page")
+    project: str | None = Field(None, description="for admins: only batches of this project")
 
 
 @router.get("", response_model=BatchListShape)
 def list_batches(
     service: Served, identity: Reader, query: Annotated[ListQuery, Query()]
 ) -> dict[str, Any]:
-    """List the batches of the key's project, of all for admins, newest first; those that are gone are left out."""
+    """List the batches of the key's project, for admins of all projects, newest first, without those that are gone."""
     store, limit = service.client.store, query.limit
     project = identity.project_for(query.project) if query.project else identity.sees
     found = store.batches(limit + 1, before=query.cursor or None, project=project)
@@ -168,33 +168,33 @@ def show_batch(batch: ReadBatch) -> dict[str, Any]:
 
 @router.post("/{batch_id}/cancel", response_model=StateShape)
 def cancel_batch(batch: SubmitBatch) -> dict[str, Any]:
-    """Cancel what is not graded yet; what is stays. A batch that has ended stays as it is."""
+    """Cancel the jobs that are not graded yet; graded ones are kept. A batch that has ended stays as it is."""
     return state_json(batch.cancel())
 
 
 @router.post("/{batch_id}/retry", response_model=RetriedShape)
 def retry_batch(batch: SubmitBatch) -> dict[str, Any]:
-    """Grade again what errored for a reason that may be gone, was cancelled, or expired."""
+    """Grade again jobs that were cancelled, expired or had a temporary error."""
     retried = batch.retry()
     return {"retried": retried, **state_json(batch.status())}
 
 
 @router.post("/{batch_id}/pause", response_model=StateShape)
 def pause_batch(batch: SubmitBatch) -> dict[str, Any]:
-    """Let workers begin no more of a batch; what they have begun is finished."""
+    """Stop workers from starting work of a batch; work in progress is completed."""
     batch.pause()
     return state_json(batch.status())
 
 
 @router.post("/{batch_id}/unpause", response_model=StateShape)
 def unpause_batch(batch: SubmitBatch) -> dict[str, Any]:
-    """Let workers go on with a batch that was paused."""
+    """Let workers continue a paused batch."""
     batch.unpause()
     return state_json(batch.status())
 
 
 @router.delete("/{batch_id}", status_code=204)
 def delete_batch(batch: ManageBatch) -> None:
-    """Drop a batch, its inputs and results."""
+    """Delete a batch with its inputs and results."""
     batch.status()
     batch.delete()

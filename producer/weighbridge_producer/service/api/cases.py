@@ -15,7 +15,7 @@ router = APIRouter(prefix="/api/batches", tags=["results"])
     response_class=Response,
     responses={
         200: {
-            "description": "the case's line; of a trace that was submitted bare, the case that it became",
+            "description": "the case's line; for a trace that was submitted bare, the case that was made of it",
             "content": {"application/json": {"schema": {"type": "object"}}},
         }
     },
@@ -28,6 +28,6 @@ def show_case(batch: ReadBatch, custom_id: str, _turn: LargeRead) -> Response:
             410,
             "INPUTS_FREED",
             f"the inputs of batch {batch.id[:80]!r} are freed",
-            "look at them in the input that was submitted",
+            "see the input that was submitted",
         )
     return Response(line, media_type="application/json")

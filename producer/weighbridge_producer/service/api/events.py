@@ -29,7 +29,7 @@ _EVENT = {
         "data": {
             "type": "string",
             "contentMediaType": "application/json",
-            "description": "the batch's state; of `problem` a problem document",
+            "description": "the batch's state; for `problem` a problem document",
         },
         "retry": {"type": "integer"},
     },
@@ -45,10 +45,10 @@ router = APIRouter(prefix="/api/batches", tags=["batches"])
     responses={
         200: {
             "description": "`counts` with the batch's state whenever it changes, `end` once it has ended, `problem` when"
-            " it is gone",
+            " it no longer exists",
             "content": {EVENT_STREAM: {"itemSchema": _EVENT}},
         },
-        204: {"description": "Last-Event-ID is of the batch's end: nothing more will come"},
+        204: {"description": "Last-Event-ID is that of `end`: there will be no more events"},
     },
     response_class=Response,
 )
@@ -57,10 +57,10 @@ async def batch_events(
     identity: Reader,
     batch: ReadBatch,
     last_event_id: Annotated[
-        str, Header(description="the id of the last event seen; what it told is not told again")
+        str, Header(description="the id of the last event seen; it is not sent again")
     ] = "",
 ) -> Response:
-    """Tell how a batch stands, as server-sent events, until it has ended."""
+    """Send a batch's state as it changes, as server-sent events, until the batch has ended."""
     with ExitStack() as held:
         slot = held.enter_context(service.listeners.take(identity.project))
         state = await run_in_threadpool(batch.status)

@@ -72,7 +72,7 @@ async def grade(
     service: Served,
     identity: Submitter,
 ) -> dict[str, Any]:
-    """Grade one set of inputs at once, without the queue, and return the result as a result line has it."""
+    """Grade one set of inputs at once, without the queue, and return the result as in a result line."""
     _check_known(grader_id)
     limit = service.settings.try_it_limit_bytes
     body = await whole_body(request, limit, identity.project)

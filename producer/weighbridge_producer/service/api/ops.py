@@ -1,4 +1,4 @@
-"""For those who run the service: does it live, can it work, what does it do."""
+"""For operators: is the service running, is it ready, and what does it do."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from weighbridge_producer.service.metrics import CONTENT_TYPE
 from weighbridge_producer.service.service import Served, Service
 
 _TEXT: dict[int | str, dict[str, Any]] = {
-    200: {"description": "As Prometheus reads it", "content": {CONTENT_TYPE: {}}}
+    200: {"description": "in the format of Prometheus", "content": {CONTENT_TYPE: {}}}
 }
 _BATCHES_COUNTED = 100
 
@@ -23,14 +23,14 @@ router = APIRouter(tags=["operations"])
 
 @router.get("/healthz")
 async def healthz() -> dict[str, str]:
-    """Say that the process lives."""
+    """Report that the process is running."""
     return {"status": "ok"}
 
 
 @router.get("/readyz")
 async def readyz(service: Served) -> dict[str, str]:
-    """Say that the store answers; 503 when it does not."""
-    # In threads of its own: slow requests must not make a copy look dead.
+    """Report that Redis answers; 503 when it does not."""
+    # In threads of its own: slow requests must not make an instance look dead.
     await to_thread.run_sync(_ping, service, limiter=service.probe_threads)
     return {"status": "ok"}
 
@@ -42,9 +42,9 @@ def _ping(service: Service) -> None:
 
 @router.get("/metrics", response_class=Response, responses=_TEXT)
 def metrics(service: Served, identity: Reader) -> Response:
-    """Tell Prometheus of the work on the store, and admins of this copy's requests.
+    """Return measurements of the work for Prometheus, for admins also of this instance's requests.
 
-    Batches are counted of the key's project only, of all for admins.
+    Batches counted are those of the key's project, for admins those of all projects.
     """
     batches = service.client.batches(_BATCHES_COUNTED, project=identity.sees)
     active = [state for state in batches if not state.status.final]

@@ -32,7 +32,7 @@ router = APIRouter(prefix="/api/batches", tags=["results"])
 
 
 class ResultQuery(BaseModel, extra="forbid"):
-    """Which results, and how; what is left out or empty is whatever there is."""
+    """Which results, and how; a filter that is left out or empty matches everything."""
 
     verdict: str = Field("", json_schema_extra={"enum": ["", *Verdict]})
     status: str = Field("", json_schema_extra={"enum": ["", *JobStatus]})
@@ -42,21 +42,23 @@ class ResultQuery(BaseModel, extra="forbid"):
         "", max_length=NAME_LIMIT, description="a cause as the batch's summary names it"
     )
     text: str = Field(
-        "", max_length=TEXT_LIMIT, description="anywhere in the result, whatever its case"
+        "", max_length=TEXT_LIMIT, description="anywhere in the result, ignoring case"
     )
     custom_id: str = Field("", max_length=NAME_LIMIT)
     cursor: str | None = Field(
-        None, description="`next_cursor` of the page before, or any other cursor of the batch"
+        None, description="`next_cursor` of the previous page, or any other cursor of the batch"
     )
-    limit: int = Field(50, ge=1, le=PAGE_LIMIT, description="of a page; a stream has no limit")
+    limit: int = Field(
+        50, ge=1, le=PAGE_LIMIT, description="results in a page; a stream has no limit"
+    )
     format: Literal["json", "ndjson"] | None = Field(
-        None, description=f"`ndjson` is as `Accept: {NDJSON}`: all that match, a line each"
+        None, description=f"`ndjson`, or `Accept: {NDJSON}`: all that match, one per line"
     )
-    follow: bool = Field(False, description="a stream goes on until the batch has ended")
+    follow: bool = Field(False, description="a stream continues until the batch has ended")
     marked: bool = Field(
         False,
-        description="a stream of everything gives cursors: a line of the byte 0x1E and a JSON string, the `cursor` that"
-        " continues after the lines before it, or null to show that the stream lives",
+        description="for the Python client: a stream without filters has cursors, each a line of the byte 0x1E and a"
+        " JSON string, the `cursor` that continues after the lines before it, or null to keep the connection open",
     )
 
     def wanted(self) -> ResultFilter:
@@ -71,7 +73,7 @@ class ResultQuery(BaseModel, extra="forbid"):
     "/{batch_id}/results",
     responses={
         200: {
-            "description": "a page, or with `ndjson` a stream of result lines: one that breaks off is not complete",
+            "description": "a page, or with `ndjson` a stream of result lines; a stream that is cut off is not complete",
             "model": ResultPageShape,
             "content": {NDJSON: {"schema": {"type": "string"}}},
         }

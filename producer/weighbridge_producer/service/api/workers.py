@@ -1,4 +1,4 @@
-"""The workers: who lives, who is to leave, and whether work goes on."""
+"""The workers: which are running, which to drain, and whether work proceeds."""
 
 from __future__ import annotations
 
@@ -14,31 +14,31 @@ router = APIRouter(prefix="/api", tags=["workers"])
 
 
 class Workers(BaseModel):
-    """The living workers, by name."""
+    """The running workers, by name."""
 
     workers: list[WorkerInfo]
 
 
 class Drained(BaseModel):
-    """A worker that was asked to leave."""
+    """A worker that was asked to drain."""
 
     worker: str
 
 
 @router.get("/workers")
 def list_workers(service: Served, _: Reader) -> Workers:
-    """Return the living workers."""
+    """Return the running workers."""
     return Workers(workers=service.client.workers())
 
 
 @router.get("/health")
 def show_health(service: Served, identity: Reader) -> Health:
-    """Return whether work goes on, and what holds it up; batches of the key's project only, of all for admins."""
+    """Return whether work proceeds, and what blocks it: for batches of the key's project, for admins of all projects."""
     return service.client.health(project=identity.sees)
 
 
 @router.post("/workers/{name:path}/drain", status_code=202)
 def drain_worker(name: str, service: Served, identity: Admin) -> Drained:
-    """Ask a worker to finish what it has begun, and leave."""
+    """Ask a worker to complete its work in progress and stop."""
     service.client.drain(name, identity.actor)
     return Drained(worker=name)
