@@ -5,7 +5,7 @@ WeighbridgeError
 ├── ConfigTypeError (TypeError)           a grader's configuration has a value of the wrong type
 ├── UnknownGraderError (LookupError)      no grader has that id
 ├── LineError                             one line of input cannot become a job; the others still can
-├── BatchError                            something about one batch
+├── BatchError                            a problem with one batch
 │   ├── BatchNotFoundError                Redis has no such batch
 │   ├── BatchExpiredError                 its time to live has passed
 │   ├── BatchLostError                    Redis should have it, and has lost it
@@ -15,9 +15,9 @@ WeighbridgeError
 │   ├── ResultsIncompleteError            the results collected are not as many as the batch has jobs
 │   └── StaleCursorError                  a cursor from before a retry, or from before Redis lost its last writes
 ├── TraceError                            a trace cannot be read
-│   └── UnknownTraceFormatError           no format known has its shape
+│   └── UnknownTraceFormatError           it is in no known format
 ├── InputError                            the input as a whole cannot be read
-│   ├── InvalidInputError                 some of its lines cannot be graded, and all had to be gradable
+│   ├── InvalidInputError                 some of its lines cannot be graded, and it has to be accepted as a whole
 │   └── NoGraderError                     neither the submission nor the input names a grader
 ├── OutputError                           an output cannot be written
 ├── FileError (OSError)                   the operating system refuses a file or folder
@@ -131,7 +131,7 @@ class LineError(WeighbridgeError):
 
 
 class BatchError(WeighbridgeError):
-    """Something about one batch."""
+    """A problem with one batch."""
 
     code = "BATCH_ERROR"
 
@@ -191,7 +191,7 @@ class TraceError(WeighbridgeError):
 
 
 class UnknownTraceFormatError(TraceError):
-    """No trace format known has this shape."""
+    """The trace is in no known format."""
 
     code = "UNKNOWN_TRACE_FORMAT"
 
@@ -229,7 +229,7 @@ class BadLine(NamedTuple):
 
 
 class InvalidInputError(InputError):
-    """Some of the input's lines cannot be graded, and all had to be gradable."""
+    """Some of the input's lines cannot be graded, and the input has to be accepted as a whole."""
 
     code = "INPUT_INVALID"
     bad_lines: tuple[BadLine, ...] = ()  #: the first of them, where this process read the input

@@ -86,7 +86,7 @@ def problems_markdown() -> str:
 def _joined(texts: tuple[str, ...]) -> str:
     """Return the different texts of one code as one."""
     told = dict.fromkeys(text for text in texts if text and text != _COMPUTED)
-    return "; or ".join(told) or "the answer says"
+    return "; or ".join(told) or "see the response"
 
 
 def _named_texts(tree: ast.Module) -> dict[str, str]:

@@ -253,7 +253,7 @@ def test_what_cannot_be_proven_fails_unless_it_is_allowed(cli, results, cases):
     results.write_bytes(b"".join([row, *rest]))
     refused = cli("verify", results.name, cases.name)
     assert refused.status == 1
-    assert "11 proven, 0 changed, 0 missing, 0 surplus, 1 that grading" in refused.out
+    assert "11 proven, 0 changed, 0 missing, 0 surplus, 1 unproven" in refused.out
     assert "--allow-unproven accepts them" in refused.err
     assert cli("verify", results.name, cases.name, "--json").json["ok"] is False
     accepted = cli("verify", results.name, cases.name, "--allow-unproven")

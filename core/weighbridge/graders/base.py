@@ -1,6 +1,6 @@
 """What every grader is: a pure, stateless, deterministic judge that gives a verdict with evidence.
 
-A verdict says what the inputs are worth: `pass`, `fail`, or `ungradable` when they lack what the grader needs.
+A verdict is its decision on the inputs: `pass`, `fail`, or `ungradable` when they lack what the grader needs.
 Evidence says what was checked, against which limit, what was observed, and at which steps of a trace.
 """
 
@@ -39,7 +39,7 @@ _log = logging.getLogger("weighbridge.graders")
 
 
 class Verdict(StrEnum):
-    """What a grader says of its inputs."""
+    """A grader's decision on its inputs."""
 
     PASS = "pass"  # noqa: S105 - a verdict, not a password
     FAIL = "fail"

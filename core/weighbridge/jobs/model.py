@@ -24,13 +24,13 @@ VALID_NAME = re.compile(r"[^\x00-\x1f\x7f-\x9f]{1,256}")
 
 
 class BatchStatus(StrEnum):
-    """Where a batch is in its life."""
+    """The state of a batch in its lifecycle."""
 
     VALIDATING = "validating"  #: opened; nothing to grade has arrived yet
     IN_PROGRESS = "in_progress"  #: jobs arrive and are graded
     COMPLETED = "completed"  #: every job is graded or errored
     FAILED = "failed"  #: its producer gave up half-way
-    CANCELLING = "cancelling"  #: cancelled; the open jobs are being taken out
+    CANCELLING = "cancelling"  #: cancelled; the open jobs are being closed
     CANCELLED = "cancelled"  #: cancelled; what was graded before stays
     EXPIRED = "expired"  #: out of time; what was graded before stays
 

@@ -13,7 +13,7 @@ VACUOUS = "vacuous"  #: counted beside `passed`, as a part of it: jobs with noth
 
 
 class JobStatus(StrEnum):
-    """How a job's life ended; its verdict is another matter."""
+    """How a job ended; its verdict is a separate fact."""
 
     GRADED = "graded"  #: a grader judged it
     ERRORED = "errored"  #: it could not be judged; `error` says why

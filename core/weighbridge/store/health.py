@@ -65,7 +65,7 @@ class DeadLetter:
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """How work stands on one store, at one moment."""
+    """The state of the work on one store, at one moment."""
 
     queue_length: int  #: messages that wait for a worker
     workers: list[WorkerInfo]  #: those that are running

@@ -97,7 +97,7 @@ Submitter = Annotated[Identity, Depends(require(Role.SUBMIT))]
 Manager = Annotated[Identity, Depends(require(Role.MANAGE))]
 Admin = Annotated[Identity, Depends(require(Role.ADMIN))]
 
-BatchId = Annotated[str, Path(description="as the submission answered it", examples=["wb_..."])]
+BatchId = Annotated[str, Path(description="`batch_id` of the submission", examples=["wb_..."])]
 
 
 def visible_batch(service: Service, identity: Identity, batch_id: str) -> RedisBatch:

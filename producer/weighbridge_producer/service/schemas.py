@@ -61,7 +61,7 @@ class EvidenceShape(BaseModel, extra="allow"):
 
 
 class JudgementShape(BaseModel):
-    """What a grader says."""
+    """A grader's result."""
 
     passed: bool
     score: float = Field(ge=0, le=1)
@@ -209,7 +209,7 @@ class AuditPageShape(BaseModel):
 
 
 class BatchShape(StateShape):
-    """A batch with all that is known of it."""
+    """A batch with its details."""
 
     graders: list[SummaryShape]
     options: OptionsShape

@@ -157,7 +157,7 @@ def _listed(state: BatchState, options: BatchOptions) -> dict[str, Any]:
 
 @router.get("/{batch_id}", response_model=BatchShape)
 def show_batch(batch: ReadBatch) -> dict[str, Any]:
-    """Show how a batch stands, what each grader's jobs came to, what it was submitted with, and who did what to it."""
+    """Return a batch's state, the outcomes by grader, what it was submitted with, and who did what to it."""
     return {
         **state_json(batch.status()),
         "graders": [row.as_dict() for row in batch.summary()],
