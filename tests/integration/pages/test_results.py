@@ -151,8 +151,8 @@ def test_lines_that_are_no_cases_have_rows_that_tell_their_errors(
     [
         ("verdict=maybe", 422, "choose one of pass, fail, ungradable"),
         ("status=lost", 422, "choose one of graded, errored"),
-        ("cursor=nonsense", 410, "no cursor"),
-        ("cursor=0.0.0-0.1.9%27%3B--", 410, "no cursor"),
+        ("cursor=nonsense", 410, "is not a cursor"),
+        ("cursor=0.0.0-0.1.9%27%3B--", 410, "is not a cursor"),
         (f"label={'x' * 300}", 422, "at most 256"),
     ],
 )
