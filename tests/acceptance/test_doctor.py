@@ -67,7 +67,7 @@ def test_a_clock_of_this_machine_that_is_off_is_a_warning(
     (finding,) = orjson.loads(told)
     assert (finding["severity"], finding["subject"]) == ("warning", "clock")
     assert re.match(
-        rf"this machine's clock is 3,(599|600|601) s {words} the server's", finding["what"]
+        rf"this machine's clock is 3,(599|600|601) s {words} that of Redis", finding["what"]
     )
 
 
