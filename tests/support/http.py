@@ -112,7 +112,7 @@ class ServeProcess:
         else:
             self._process = _executed(words, env, output)
         self.pid = self._process.pid
-        self._lines = self._out.open(encoding="utf-8")
+        self._lines = self._out.open("rb")
         self.said: list[str] = []  #: the lines of its output so far
         self.url = ""
 
@@ -133,11 +133,12 @@ class ServeProcess:
 
     def _line(self, beginning: str) -> str:
         has_ended = self._process.poll() is not None
-        while (line := self._lines.readline()).endswith("\n"):
-            self.said.append(line.rstrip())
-            if line.strip().startswith(beginning):
-                return line.strip()
-        self._lines.seek(self._lines.tell() - len(line.encode()))
+        while (line := self._lines.readline()).endswith(b"\n"):
+            said = line.decode().strip()
+            self.said.append(said)
+            if said.startswith(beginning):
+                return said
+        self._lines.seek(-len(line), os.SEEK_CUR)  # the rest of it is still to be written
         assert not has_ended, f"it ended before {beginning!r}: {self._err.read_text()}"
         return ""
 
@@ -149,7 +150,7 @@ class ServeProcess:
     def await_end(self) -> tuple[int, str]:
         """Wait until it has ended, and return its exit status and what it wrote to standard error."""
         status = self._process.wait(_STOP_SECONDS)
-        self.said += self._lines.read().splitlines()
+        self.said += self._lines.read().decode().splitlines()
         return status, self._err.read_text()
 
     def kill(self) -> None:

@@ -94,10 +94,10 @@ def _become(
     signal.signal(signal.SIGINT, signal.default_int_handler)
     os.environ.clear()
     os.environ.update(environment)
-    if not lifeline:
-        tie_to_parent()
-    else:
+    if lifeline:
         os.environ["WEIGHBRIDGE_LIFELINE_FD"] = str(os.dup(lifeline.fileno()))
+    else:
+        tie_to_parent()
     sys.path[1:1] = filter(None, environment.get("PYTHONPATH", "").split(os.pathsep))
     os.chdir(folder)
     for stream, path in zip((sys.stdout, sys.stderr), output, strict=True):
