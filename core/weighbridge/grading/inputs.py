@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any
 
 from weighbridge.errors import TraceError
@@ -13,18 +12,26 @@ from weighbridge.traces import read_trace
 class Inputs:
     """The inputs of one line."""
 
+    __slots__ = ("_canonical", "_with_trace_read", "given")
+
     def __init__(self, given: dict[str, Any]) -> None:
         self.given = given
+        self._canonical: bytes | None = None
+        self._with_trace_read: dict[str, Any] | None = None
 
-    @cached_property
+    @property
     def canonical(self) -> bytes:
         """The inputs in RFC 8785 canonical form."""
-        return canonical_json(self.given)
+        if self._canonical is None:
+            self._canonical = canonical_json(self.given)
+        return self._canonical
 
-    @cached_property
+    @property
     def with_trace_read(self) -> dict[str, Any]:
         """The inputs with the trace as a `Trace`; as they were given, where it cannot be read."""
-        try:
-            return {**self.given, "trace": read_trace(self.given["trace"])}
-        except TraceError:
-            return self.given  # each grader says why
+        if self._with_trace_read is None:
+            try:
+                self._with_trace_read = {**self.given, "trace": read_trace(self.given["trace"])}
+            except TraceError:
+                self._with_trace_read = self.given  # each grader says why
+        return self._with_trace_read

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 _LARGE_INPUTS_BYTES = 256 * 1024
 _SHORT_FLOATS = 1e15  #: beyond it some write exponents
+_PLAIN = frozenset({str, int, bool, type(None)})  #: written alike by orjson and RFC 8785
 
 
 def canonical_json(value: object) -> bytes:
@@ -36,10 +37,10 @@ def _is_plain(node: Any) -> bool:
     """Whether there is nothing in a value that orjson writes otherwise than RFC 8785, floats above all."""
     kind = type(node)
     if kind is not dict and kind is not list:
-        return kind is str or kind is int or kind is bool or node is None
+        return kind in _PLAIN
     for value in node.values() if kind is dict else node:
         kind = type(value)
-        if kind is str or kind is bool or value is None or kind is int:
+        if kind in _PLAIN:
             continue
         if kind is float and _is_plain_float(value):
             continue

@@ -8,8 +8,8 @@ from weighbridge.errors import Fault
 from weighbridge.grading.grader_cache import ReadyGrader, brief
 from weighbridge.grading.receipt import receipt
 from weighbridge.jobs.model import ErrorCode, GraderSpec
-from weighbridge.jobs.outcome import JobStatus, Outcome
-from weighbridge.jobs.result import ResultRow, classify
+from weighbridge.jobs.outcome import Outcome
+from weighbridge.jobs.result import classify, graded_to_bytes
 
 if TYPE_CHECKING:
     from weighbridge.graders.base import GraderResult
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 #: A job's result as a line, and what it is counted as: outcome, cause and score. A plain tuple, made for every job.
 Graded = tuple[bytes, Outcome, str, float]
-_GRADED = str(JobStatus.GRADED)
 
 
 def written(
@@ -33,19 +32,14 @@ def written(
     """Write the line of a result; an error says what is wrong with the result."""
     try:
         outcome, cause = classify(result)
-        row = ResultRow(
+        line_written = graded_to_bytes(
             case.custom_id,
             line.number,
-            spec.label,
-            spec.grader,
-            ready.version,
-            _GRADED,
+            (spec.label, spec.grader, ready.version),
             result,
-            None,
             case.metadata,
             receipt(ready.subject, inputs.canonical, result),
         )
-        line_written = row.to_bytes()
     except MemoryError:
         raise
     except Exception as error:  # noqa: BLE001 - a plug-in may return anything

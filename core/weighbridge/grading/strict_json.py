@@ -14,6 +14,7 @@ from weighbridge.jobs.model import ErrorCode
 
 DEPTH_LIMIT = 200  #: jiter's own
 INT_MIN, INT_MAX = -(2**63), 2**64 - 1
+_NO_NUMBERS = frozenset({str, bool, type(None)})
 
 
 def decode_line(line: bytes) -> dict[str, Any]:
@@ -37,7 +38,7 @@ def _check_numbers(root: dict[str, Any]) -> None:
     for node in stack:
         for value in node.values() if type(node) is dict else node:
             kind = type(value)
-            if kind is str or value is None or kind is bool:
+            if kind in _NO_NUMBERS:
                 continue
             if kind is dict or kind is list:
                 stack.append(value)

@@ -46,6 +46,9 @@ class Outcome(StrEnum):
     CANCELLED = ("cancelled", JobStatus.CANCELLED, None, "muted", "skipped")
     EXPIRED = ("expired", JobStatus.EXPIRED, None, "muted", "skipped")
 
+    # That of an Enum is written in Python, and a tally asks for it with each job.
+    __hash__ = str.__hash__
+
     @property
     def word(self) -> str:
         """The verdict, or else the status: what a result is shown as."""

