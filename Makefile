@@ -61,6 +61,10 @@ page: $(RUN_STAMP) ## Serve the web UI with the example traces, and print the ad
 test: $(STAMP) ## Run the whole test suite
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 
+.PHONY: test-fast
+test-fast: $(STAMP) ## Run the unit tests that take no second, with few generated examples
+	$(BIN)/python -m pytest tests/unit -m 'not slow and not long' --hypothesis-profile=fast $(PYTEST_ARGS)
+
 .PHONY: faults
 faults: $(STAMP) ## Make each fault once, and aim at what is promised (minutes)
 	$(BIN)/python -m pytest -m '' tests/faults $(FAULTS_ARGS)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 signal.signal(signal.SIGINT, signal.default_int_handler)
 # The same examples in each run, and no deadline on a busy machine; Hypothesis loads it by itself where CI is set.
 settings.load_profile("ci")
+settings.register_profile("fast", settings.get_profile("ci"), max_examples=10)
 
 
 #: Folders in which a module's tests share what takes long to start, and one in which all share a service.

@@ -89,6 +89,7 @@ def test_constraints_pin_every_requirement_within_its_range() -> None:
     assert wrong == []
 
 
+@pytest.mark.slow
 def test_every_imported_distribution_is_a_declared_dependency() -> None:
     declared = {
         canonicalize_name(Requirement(line).name) for line in pyproject()["project"]["dependencies"]

@@ -3,29 +3,62 @@
 from __future__ import annotations
 
 import argparse
+import json
 import logging
 import os
 import socket
 import sys
+from importlib import import_module
 from typing import NoReturn
 
 from weighbridge.errors import WeighbridgeError
 from weighbridge.process import tie_to_parent
 
+_SLOW_TO_LOAD = (
+    "celery.apps.worker",
+    "celery.concurrency.prefork",
+    "celery.worker.consumer",
+    "weighbridge_worker.child",
+    "weighbridge_worker.supervisor",
+)
+
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line; return the exit status."""
+    lifeline = os.environ.pop("WEIGHBRIDGE_LIFELINE_FD", None)
+    if lifeline and arguments is None and sys.argv[1:] == ["prepared"]:
+        arguments = _load_and_await_orders(int(lifeline))
     options = _parse(arguments)
     if options.redis_url:
         os.environ["WEIGHBRIDGE_REDIS_URL"] = options.redis_url
     os.environ["WEIGHBRIDGE_LOG_FORMAT"] = options.log_format
-    if lifeline := os.environ.pop("WEIGHBRIDGE_LIFELINE_FD", None):
+    if lifeline:
         tie_to_parent(lifeline_fd=int(lifeline))
     try:
         return _health() if options.command == "health" else _work(options)
     except WeighbridgeError as error:
         print(f"{error.code}: {error}", file=sys.stderr)
         return 1
+
+
+def _load_and_await_orders(lifeline: int) -> list[str]:
+    """Load what takes long, and return the arguments that come down the lifeline, with the environment and a log file."""
+    for module in _SLOW_TO_LOAD:
+        import_module(module)
+    orders = b""
+    while not orders.endswith(b"\n"):
+        received = os.read(lifeline, 65536)
+        if not received:
+            sys.exit(0)  # there is nothing to grade after all
+        orders += received
+    told = json.loads(orders)
+    os.environ.update(told["environment"])
+    log = os.open(told["log"], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    for descriptor in (sys.stdout.fileno(), sys.stderr.fileno()):
+        os.dup2(log, descriptor)
+    os.close(log)
+    arguments: list[str] = told["arguments"]
+    return arguments
 
 
 def _work(options: argparse.Namespace) -> NoReturn:

@@ -6,18 +6,30 @@ import signal
 import sys
 from typing import Any
 
+from weighbridge_producer.run.local_worker import discard_prepared_worker, prepare_worker
+
+_OTHER_ENDS = frozenset({"-h", "--help", "--clean"})  #: with which `run` runs nothing
+
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line; exit 0, 100 or 1 (usage errors: 2)."""
     # `kill` means what Ctrl-C means: leave in order.
     signal.signal(signal.SIGTERM, _interrupt)
     try:
+        if _will_grade(sys.argv[1:] if arguments is None else arguments):
+            prepare_worker()
         # Loading takes long enough to be interrupted.
         from weighbridge_producer.cli.commands import run_app
 
         run_app(arguments)
     except KeyboardInterrupt:
         sys.exit(1)
+    finally:
+        discard_prepared_worker()
+
+
+def _will_grade(arguments: list[str]) -> bool:
+    return arguments[:1] == ["run"] and not _OTHER_ENDS.intersection(arguments)
 
 
 def _interrupt(*_: Any) -> None:

@@ -1,20 +1,68 @@
-"""Worker processes on this machine: started as a user would start them, and gone when their starter is."""
+"""Worker processes on this machine: started as a user would start them, and gone when their starter is.
+
+A process that knows early that it will need one calls `prepare_worker`: the worker's modules, which take half a second
+to load, are loaded while the process itself still loads its own. The next LocalWorker takes it over.
+"""
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from weighbridge.errors import ServerError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from types import TracebackType
 
 _STOP_SECONDS = 40.0  #: over the worker's own soft shutdown
 _RESTARTS = 5
+
+
+class _Started:
+    """A worker process that ends when this one does: only this one holds the other end of its lifeline."""
+
+    def __init__(self, arguments: Sequence[str], environment: Mapping[str, str], log: int) -> None:
+        lifeline, self.held_end = os.pipe()
+        try:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "weighbridge_worker", *arguments],
+                env={**os.environ, **environment, "WEIGHBRIDGE_LIFELINE_FD": str(lifeline)},
+                pass_fds=(lifeline,),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,  # Ctrl-C is ours to hand on
+            )
+        except BaseException:
+            os.close(self.held_end)
+            raise
+        finally:
+            os.close(lifeline)
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.wait()
+        os.close(self.held_end)
+
+
+_prepared: list[_Started] = []  #: at most one, which no LocalWorker has taken over yet
+
+
+def prepare_worker() -> None:
+    """Start a worker that loads its modules, and waits to be told what to do."""
+    _prepared.append(_Started(["prepared"], {}, subprocess.DEVNULL))
+
+
+def discard_prepared_worker() -> None:
+    """End the worker that was prepared, if none has taken it over."""
+    while _prepared:
+        _prepared.pop().kill()
 
 
 class LocalWorker:
@@ -29,51 +77,38 @@ class LocalWorker:
         self._log_path = log_path
         self._restarts = 0
         self._stopped = False
-        self._process = self._start()
+        self._worker = self._start()
 
-    def _start(self) -> subprocess.Popen[bytes]:
-        # Only we hold the other end: the worker ends when it does, however we end.
-        lifeline, self._held_end = os.pipe()
-        environment = os.environ | {
+    def _start(self) -> _Started:
+        arguments = [f"--concurrency={self._concurrency}"]
+        environment = {
             "WEIGHBRIDGE_REDIS_URL": self._url,
-            "WEIGHBRIDGE_LIFELINE_FD": str(lifeline),
+            # Empty is as good as unset.
+            "WEIGHBRIDGE_BROKER_URL": self._broker_url or "",
             # What a worker that is killed leaves goes with the folder of its log.
             "TMPDIR": str(self._log_path.parent.absolute()),
         }
-        if self._broker_url:
-            environment["WEIGHBRIDGE_BROKER_URL"] = self._broker_url
-        else:
-            environment.pop("WEIGHBRIDGE_BROKER_URL", None)
         with self._log_path.open("ab") as log:
-            try:
-                return subprocess.Popen(
-                    [
-                        sys.executable,
-                        "-m",
-                        "weighbridge_worker",
-                        f"--concurrency={self._concurrency}",
-                    ],
-                    env=environment,
-                    pass_fds=(lifeline,),
-                    stdin=subprocess.DEVNULL,
-                    stdout=log,
-                    stderr=log,
-                    start_new_session=True,  # Ctrl-C is ours to hand on
-                )
-            finally:
-                os.close(lifeline)
+            if _prepared:
+                worker = _prepared.pop()
+                orders = {"arguments": arguments, "environment": environment, "log": log.name}
+                # One that has died meanwhile is started again like any other.
+                with suppress(BrokenPipeError):
+                    os.write(worker.held_end, json.dumps(orders).encode() + b"\n")
+                return worker
+            return _Started(arguments, environment, log.fileno())
 
     @property
     def pid(self) -> int:
         """The worker's main process."""
-        return self._process.pid
+        return self._worker.process.pid
 
     def revive(self) -> bool:
         """Start the worker again if it has died; True when it had. ServerError when it dies again and again."""
-        status = self._process.poll()
+        status = self._worker.process.poll()
         if status is None or self._stopped:
             return False
-        os.close(self._held_end)
+        os.close(self._worker.held_end)
         if self._restarts == _RESTARTS:
             tail = "\n".join(self._log_path.read_text(errors="replace").splitlines()[-5:])
             self._stopped = True
@@ -81,7 +116,7 @@ class LocalWorker:
                 f"the workers died {_RESTARTS + 1} times, at last with status {status}; their log ends:\n{tail}"
             )
         self._restarts += 1
-        self._process = self._start()
+        self._worker = self._start()
         return True
 
     def stop(self, *, at_once: bool = False) -> None:
@@ -91,15 +126,13 @@ class LocalWorker:
         self._stopped = True
         try:
             if not at_once:
-                self._process.terminate()
-                self._process.wait(_STOP_SECONDS)
+                self._worker.process.terminate()
+                self._worker.process.wait(_STOP_SECONDS)
         except subprocess.TimeoutExpired:
             pass
         finally:
             # A second Ctrl-C comes here too; the children die with their parent.
-            self._process.kill()
-            self._process.wait()
-            os.close(self._held_end)
+            self._worker.kill()
 
     def __enter__(self) -> Self:
         return self

@@ -14,6 +14,8 @@ from weighbridge.grading.line_grader import LineGrader, Tally
 from weighbridge.jobs.chunk import Line
 from weighbridge.process import collect_garbage_seldom
 
+pytestmark = pytest.mark.slow
+
 SIZE_BYTES = 900_000
 SECONDS = 2.0
 MEMORY_MIB = 400

@@ -937,6 +937,7 @@ def flat(count):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", [flat, deep])
 def test_the_time_to_grade_grows_with_the_number_of_steps_and_no_faster(shape):
     grader = BudgetGrader(config=EVERY_LIMIT)

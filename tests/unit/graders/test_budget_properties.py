@@ -8,6 +8,7 @@ import orjson
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from support.generated import examples
 from weighbridge.graders.budget import BudgetGrader
 
 KINDS = ["llm", "llm", "llm", "tool", "tool", "user", "system", "other", "agent"]
@@ -110,7 +111,7 @@ def add_up(drawn, what):
 
 
 @given(steps(), st.integers(0, 300), st.sampled_from([*TOKENS]), st.booleans())
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(150))
 def test_tokens_are_judged_as_a_plain_sum_judges_them(drawn, limit, check, ignores):
     known, is_whole = add_up(drawn, TOKENS[check])
     config = {check: limit, "missing_usage": "ignore" if ignores else "ungradable"}
@@ -126,7 +127,7 @@ def test_tokens_are_judged_as_a_plain_sum_judges_them(drawn, limit, check, ignor
     st.integers(0, 300),
     st.sampled_from([*TOKENS]),
 )
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=examples(200))
 def test_sums_of_steps_around_others_are_judged_as_a_walk_down_judges_them(drawn, limit, check):
     known, is_whole = add_up(drawn, TOKENS[check])
     result = grade(drawn, {check: limit})
@@ -137,7 +138,7 @@ def test_sums_of_steps_around_others_are_judged_as_a_walk_down_judges_them(drawn
 
 
 @given(steps(tellers=("llm", "agent", "tool"), is_nested=True), few)
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(150))
 def test_costs_are_judged_as_a_walk_down_judges_them(drawn, cents):
     for step in drawn:
         step["model"] = "no-such-model-9"
@@ -175,7 +176,7 @@ def test_the_calls_of_each_tool_are_counted_on_their_own(drawn, limits):
 
 
 @given(steps(), st.integers(0, 600))
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(150))
 def test_the_duration_is_the_span_of_all_times_and_whole_with_both_its_ends(drawn, limit):
     times = [step[name] for step in drawn for name in ("started_at", "ended_at") if name in step]
     result = grade(drawn, {"max_duration_ms": limit})

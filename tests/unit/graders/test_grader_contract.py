@@ -17,6 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from support.generated import examples
 from weighbridge.errors import ConfigError, ConfigTypeError
 from weighbridge.graders import GraderInterface, GraderRequirements, Verdict, default_registry
 
@@ -198,7 +199,7 @@ def test_a_grader_gives_a_whole_result_whatever_stands_in_any_input(grader_class
 
 @every_grader
 @given(data=st.data())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_a_grader_never_raises_and_always_gives_a_whole_result(grader_class, data):
     grader, inputs = example_of(grader_class)
     weird = {name: realise(data.draw(any_plans, label=name)) for name in inputs}
@@ -207,7 +208,7 @@ def test_a_grader_never_raises_and_always_gives_a_whole_result(grader_class, dat
 
 @every_grader
 @given(data=st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_the_same_inputs_give_the_same_bytes_from_any_instance(grader_class, data):
     grader, inputs = example_of(grader_class)
     other, _ = example_of(grader_class)
@@ -236,6 +237,7 @@ print(digest.hexdigest())
 """
 
 
+@pytest.mark.slow
 def test_results_are_the_same_bytes_in_every_process_hash_seed_and_environment():
     environments = [
         {"PYTHONHASHSEED": "0"},
@@ -408,7 +410,7 @@ def test_grade_logs_nothing(grader_class, caplog):
     plan=any_plans
     | st.dictionaries(st.sampled_from(["aliases", "case_sensitive", "x"]) | st.text(), any_plans)
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_validate_config_never_raises_and_agrees_with_construction(grader_class, plan):
     config = realise(plan)
     is_valid = grader_class.validate_config(config)

@@ -31,6 +31,7 @@ def test_any_text_is_normalised_as_unicodedata_does(text, form):
     assert normalized(form, text) == unicodedata.normalize(form, text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 def test_every_character_in_a_long_run_of_marks_is_normalised_as_unicodedata_does(form):
     for code in (*range(0x300, 0xD800, 7), *range(0xE000, 0x20000, 7)):
@@ -50,6 +51,7 @@ def seconds(form, text):
     return process_time() - begun
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("marks", ["\u0300\u0316", "\u0344\u0316\u0f73"])
 def test_four_times_the_marks_take_about_four_times_as_long(marks, form):

@@ -9,7 +9,7 @@ import pytest
 from support.real_outputs import EMPTIED_PAIRS, FILES, MODES, emptied_pair, judged
 from weighbridge.graders import default_registry
 
-pytestmark = pytest.mark.skipif(not FILES, reason="the data set is not there")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(not FILES, reason="the data set is not there")]
 
 
 def cases(grader_id):

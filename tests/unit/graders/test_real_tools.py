@@ -29,7 +29,7 @@ DIALECTS = {
     "draft2020-12": "https://json-schema.org/draft/2020-12/schema",
 }
 
-pytestmark = pytest.mark.skipif(not FILES, reason="the data set is not there")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(not FILES, reason="the data set is not there")]
 
 
 def records(path):

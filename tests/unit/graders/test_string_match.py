@@ -436,6 +436,7 @@ def test_the_first_difference_is_found_in_work_proportional_to_the_length(place)
     assert CountedText.taken <= len(text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "unit",
     ["the ", " ", "a", "a.", "an\n", ". ", "\u0301", "th"],

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from support.generated import examples
 from weighbridge.errors import ConfigError, ConfigTypeError
 from weighbridge.graders.tool_schema import ToolSchemaGrader
 from weighbridge.traces import Step, ToolDefinition, Trace
@@ -552,7 +553,7 @@ odd_schemas = st.recursive(
 
 
 @given(schema=odd_schemas, arguments=any_json, text=st.text(max_size=20))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_whatever_schema_and_arguments_come_every_call_is_counted_once(schema, arguments, text):
     whole = Trace(
         id=None,

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from referencing import Registry
 
+from support.generated import examples
 from weighbridge.graders.tool_schema import ToolSchemaGrader
 from weighbridge.graders.tool_schema.json_data import json_data
 from weighbridge.graders.tool_schema.patterns import compiled_states_of
@@ -176,7 +177,7 @@ small_values = st.recursive(
 
 
 @given(schema=json_schemas, value=small_values)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_validity_and_places_are_those_that_jsonschema_finds(schema, value):
     errors = list(Draft202012Validator(schema, registry=Registry()).iter_errors(value))
     assert judge(schema, value) is (not errors)
@@ -486,6 +487,7 @@ def test_the_allowance_is_one_for_the_whole_trace():
     assert result["details"]["ungradable_calls"] > 0
 
 
+@pytest.mark.slow
 def test_schemas_of_one_trace_that_take_long_to_compile_together_are_given_up():
     tools = [
         {"name": f"t{n}", "parameters": {"properties": {f"p{m}": {"pattern": f"{n}\\p{{L}}{{1,90}}{m}"} for m in range(12)}}}
@@ -544,6 +546,7 @@ else:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments", [[], ["thread"]], ids=["main", "thread"])
 def test_nothing_overflows_the_stack(arguments):
     path = os.pathsep.join(entry for entry in sys.path if entry)

@@ -247,6 +247,7 @@ def bomb(form: str, plain: bytes, times: int) -> bytes:
     return b"".join(compressor.compress(plain) for _ in range(times)) + compressor.flush()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("form", "filling"),
     [("gzip", b" " * 15 + b"\n"), ("gzip", b"\0"), ("zstd", b"\0"), ("zstd", b"{}\n")],

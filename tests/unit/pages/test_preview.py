@@ -4,6 +4,7 @@ import gzip
 from pathlib import Path
 
 import orjson
+import pytest
 import zstandard
 
 from weighbridge.jobs.model import GraderSpec
@@ -115,6 +116,7 @@ def test_an_empty_input_has_nothing_to_show() -> None:
         assert (preview.kind, preview.cases, preview.bad_lines) == ("nothing", [], [])
 
 
+@pytest.mark.slow
 def test_a_bomb_is_not_expanded() -> None:
     bomb = gzip.compress(b" " * 300_000_000)[:HEAD_BYTES]
     preview = look(bomb, *BUDGET)

@@ -19,6 +19,8 @@ from weighbridge_producer.sandbox.pool import Sandbox, SandboxLimitError
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+pytestmark = pytest.mark.slow
+
 DEAF = partial(sum, range(10**12))  #: no signal interrupts it
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,6 +18,7 @@ def test_an_id_that_was_seen_is_always_known(ids: list[str]) -> None:
     assert all(map(_shared.add, ids))
 
 
+@pytest.mark.slow
 def test_of_300_000_new_ids_next_to_none_is_doubted() -> None:
     seen = BloomFilter()
     doubted = sum(seen.add(f"case-{number}") for number in range(300_000))

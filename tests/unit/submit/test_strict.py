@@ -132,6 +132,7 @@ def test_without_a_grader_anywhere_a_case_is_refused() -> None:
     assert [line.fault.code for line in error.bad_lines] == ["NO_GRADER"]
 
 
+@pytest.mark.slow
 def test_a_large_input_is_checked_at_constant_memory() -> None:
     rows = (case(f"case-{number}") for number in range(30_000))
     tracemalloc.start()

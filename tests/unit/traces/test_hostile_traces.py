@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from support.generated import examples
 from support.trace_forms import (
     as_anthropic,
     as_jaeger,
@@ -199,13 +200,13 @@ def check(value):
             told.add(step.id)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(damaged())
 def test_a_damaged_trace_is_read_or_refused(value):
     check(value)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.dictionaries(st.sampled_from(WORDS), JSON), JSON, JSON)
 def test_a_span_with_any_attributes_and_events_is_read_or_refused(attributes, body, events):
     told = attributes | {"gen_ai.operation.name": "chat"}
@@ -214,7 +215,7 @@ def test_a_span_with_any_attributes_and_events_is_read_or_refused(attributes, bo
     check({"spans": [span], "resourceLogs": [{"scopeLogs": [{"logRecords": [record]}]}]})
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.lists(JSON, min_size=1, max_size=4), st.sampled_from(["tool_use", "function_call"]))
 def test_any_items_among_messages_are_read_or_refused(items, kind):
     known = {"role": "assistant", "content": [{"type": kind}], "type": "message"}

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from support.generated import examples
 from weighbridge.errors import TraceError, UnknownTraceFormatError
 from weighbridge.traces import FORMATS, Trace, read_trace, read_traces
 
@@ -246,11 +247,12 @@ def damaged(draw):
 
 
 @given(damaged())
-@settings(max_examples=500)
+@settings(max_examples=examples(500))
 def test_a_damaged_trace_is_a_trace_or_an_error(value):
     traces_or_trace_error(value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("format_id", ids)
 def test_a_long_trace_takes_time_in_proportion(format_id):
     def lengthened(value, times):

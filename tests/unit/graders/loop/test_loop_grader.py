@@ -889,6 +889,7 @@ def odd_steps(arguments, output):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", range(len(ODD)))
 def test_steps_of_any_content_get_a_whole_result(place):
     for other in (place, (place * 7 + 3) % len(ODD), len(ODD) - 1):

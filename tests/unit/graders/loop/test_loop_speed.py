@@ -12,6 +12,8 @@ import pytest
 from weighbridge.graders.loop import LoopGrader
 from weighbridge.traces import Step, Trace
 
+pytestmark = pytest.mark.slow
+
 GRADER = LoopGrader()
 JOB_DEADLINE_SECONDS = 10
 
@@ -115,7 +117,6 @@ HUGE = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("shape", HUGE)
 def test_a_huge_trace_ends_in_time(shape):
     """Steps there are twice as many: an answer of the model comes before each call."""

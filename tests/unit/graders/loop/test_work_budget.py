@@ -15,6 +15,8 @@ from weighbridge.graders.loop.identity import Identities
 from weighbridge.graders.loop.work_budget import STEPS_LIMIT, WORK_LIMIT, WorkBudget
 from weighbridge.traces import Step, Trace
 
+pytestmark = pytest.mark.slow
+
 GRADER = LoopGrader()
 PAIRS_LIMIT = 3 * 50_000 * WORK_LIMIT  #: of characters, for calls, texts and the report together
 

@@ -239,6 +239,7 @@ def test_fifty_thousand_spans_each_inside_the_one_before_are_read():
     assert seconds(50_000, lambda place: place - 1) < 60
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "parent_of",
     [lambda place: 0, lambda place: place - 1, lambda place: place + 1],

@@ -300,6 +300,7 @@ def test_parents_in_a_ring_lose_one_link_and_no_step():
     assert sum(found.parent_id is None for found in trace.steps) == 2
 
 
+@pytest.mark.slow
 def test_the_tree_of_many_spans_is_walked_without_recursion_and_in_linear_time():
     size = 100_000
     chain = [Span("t", str(n), str(n - 1), "", None, None, {}) for n in range(size)]
