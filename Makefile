@@ -62,7 +62,7 @@ test: $(STAMP) ## Run the whole test suite
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 
 .PHONY: test-fast
-test-fast: $(STAMP) ## Run the unit tests that take no second, with few generated examples
+test-fast: $(STAMP) ## Run the quick unit tests, with few generated examples
 	$(BIN)/python -m pytest tests/unit -m 'not slow and not long' --hypothesis-profile=fast $(PYTEST_ARGS)
 
 .PHONY: faults
