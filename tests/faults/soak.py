@@ -79,11 +79,13 @@ class Soak:
     def _live_batches(self, seconds: float, at_once: int) -> None:
         """Keep so many batches alive until the time is over, and then let them end."""
         coming = plans(self._seed)
-        with ThreadPoolExecutor(at_once) as pool:
+        with ThreadPoolExecutor(max(at_once, 1)) as pool:
             living: set[Future[Outcome]] = set()
             while time.monotonic() < self._began + seconds:
                 while len(living) < at_once:
                     living.add(pool.submit(self._live, next(coming)))
+                if not living:
+                    self._stopping.wait(1)  # faults alone
                 done, living = wait(living, timeout=1, return_when=FIRST_COMPLETED)
                 self._take(done)
             self._stopping.set()

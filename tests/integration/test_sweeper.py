@@ -141,15 +141,23 @@ class TestBlame:
         assert claim.info.faults[0].code == ErrorCode.WORKER_KILLED
         assert "the loss of its whole worker" in claim.info.faults[0].message
 
-    def test_a_chunk_with_which_workers_die_waits_longer_each_time(self, site: Site) -> None:
+    def test_a_chunk_with_which_workers_die_again_waits_longer_each_time(self, site: Site) -> None:
         store, batch = site.store, a_batch(site.store, QUEUE)
         filled(store, batch, [3])
+        self.killed(site, site.next_claim("w0/1"))
+        eventually(lambda: self.is_waiting(site, batch), 10, "it to be put back")
+        assert self.paused(site, batch) <= 0
         pauses = []
-        for number in range(3):
+        for number in range(1, 4):
             self.killed(site, site.next_claim(f"w{number}/1"))
-            held = eventually(lambda: self.paused(site, batch), 10, "a pause")
-            pauses.append(held)
-        assert pauses[0] < pauses[1] < pauses[2]
+            pauses.append(eventually(lambda: self.paused(site, batch), 10, "a pause"))
+        assert 0 < pauses[0] < pauses[1] < pauses[2]
+
+    @staticmethod
+    def is_waiting(site: Site, batch: str) -> bool:
+        """Whether a sweep leaves the batch without a chunk that somebody has."""
+        site.sweeper.sweep()
+        return not any(chunk.info.token for chunk in site.store.held(batch).chunks)
 
     @staticmethod
     def paused(site: Site, batch: str) -> float:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 BATCHES_AT_ONCE = 100  #: visited in one sweep
 _MESSAGES_AT_ONCE = 1_000
-_LEAD_SECONDS = 4.0  #: that the role is kept without being renewed
+_LEAD_SECONDS = 2.5  #: that the role is kept without being renewed
 _CLOSING_SECONDS = (
     0.5  #: of one sweep, for what is left of a batch that was cancelled or has expired
 )
@@ -44,7 +44,9 @@ _LOOK_AGAIN_SECONDS = 1.0  #: at a chunk that waits for a worker with a capabili
 _AUDIT_SECONDS = (
     300.0  #: in which every active batch is looked at once, whatever the index of what is due says
 )
-_SUSPECT_PAUSE_SECONDS = 1.0  #: of a chunk with which a whole worker died, doubled each time
+_SUSPECT_PAUSE_SECONDS = (
+    1.0  #: of a chunk with which a whole worker died a second time, doubled each time after it
+)
 _SUSPECT_PAUSES = 5  #: doublings
 _log = logging.getLogger("weighbridge.worker")
 
@@ -180,7 +182,8 @@ class Sweeper:
             death = Death(work, line, job, ErrorCode.WORKER_KILLED, how)
             handle(death, self._store, self._settings.observed_deaths_limit)
         else:
-            pause = _SUSPECT_PAUSE_SECONDS * 2 ** min(info.suspicions, _SUSPECT_PAUSES)
+            doublings = min(info.suspicions - 1, _SUSPECT_PAUSES)
+            pause = _SUSPECT_PAUSE_SECONDS * 2**doublings if info.suspicions else 0.0
             self._store.release(batch, name, info.token, suspect=True, pause_seconds=pause)
         _log.info("chunk %s of %s lost worker %s: put back", name, batch, info.worker)
         self._wake(self._store.options(batch).queue)
