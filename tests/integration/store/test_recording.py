@@ -16,10 +16,14 @@ from support.chunks import (
     recorded,
 )
 from weighbridge.batch_closing import finish_open_chunks
+from weighbridge.grading.tally import Tally
 from weighbridge.jobs.model import BatchStatus
+from weighbridge.jobs.outcome import Outcome
 from weighbridge.store.key_names import key
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from weighbridge.store import Store
 
 
@@ -147,6 +151,17 @@ def test_a_part_recorded_in_time_leaves_the_rest_open(store: Store, batch: str) 
     assert_counts_sum(store, batch)
 
 
+def test_the_rest_of_a_chunk_is_handed_out_at_once_although_nothing_waited_before(
+    store: Store, batch: str, queue: str
+) -> None:
+    [chunk] = filled(store, batch, [5])
+    first, rest = claimed(store, queue), chunk.part(3, 6)
+    assert store.claim_next(queue, "w/2", 60) is None  # the batch gives up its turn
+    results, tally = graded(store, batch, chunk.part(1, 3))
+    assert store.record(batch, first.chunk, results, tally, [(rest, 3)]) == "new"
+    assert claimed(store, queue, "w/2").chunk == rest
+
+
 def test_a_rest_that_was_estimated_is_corrected_when_it_is_recorded(
     store: Store, batch: str
 ) -> None:
@@ -157,6 +172,47 @@ def test_a_rest_that_was_estimated_is_corrected_when_it_is_recorded(
     assert recorded(store, batch, rest) == "new"
     assert store.state(batch).counts.total == store.state(batch).counts.passed == 5
     assert_counts_sum(store, batch)
+
+
+def labelled(labels: Sequence[str], digest: str) -> Tally:
+    """Return a tally of one job that passed for each label."""
+    tally = Tally(digest=digest)
+    for label in labels:
+        tally.count(label, "g", Outcome.PASSED)
+    return tally
+
+
+def test_a_retry_takes_out_of_the_summary_what_was_counted_past_its_bound(
+    store: Store, batch: str
+) -> None:
+    chunks = filled(store, batch, [2500, 2, 1], seal=False)
+    # Two rows for each label: its outcome, and its tenth of the score.
+    tallies = [
+        labelled([str(number) for number in range(2500)], "a"),
+        labelled(["past", "bound"], "b"),
+        labelled(["past"], "c"),
+    ]
+    meta = key(batch, "meta")
+    for chunk, tally in zip(chunks[:2], tallies, strict=False):
+        store.record(batch, chunk, b"", tally)
+    assert store.redis.hget(meta, "rows") == b"5000"
+    assert store.summary(batch)[0].label == "(other labels)"
+    # Rows that a retry makes room for are used, and what stands in them is not taken for what was counted past the bound.
+    store.reopen(batch, chunks[0], 1, DAY)
+    assert store.redis.hget(meta, "rows") == b"0"
+    store.record(batch, chunks[2], b"", tallies[2])
+    assert store.redis.hget(meta, "rows") == b"2"
+    assert [(group.label, group.passed) for group in store.summary(batch)] == [
+        ("(other labels)", 2),
+        ("past", 1),
+    ]
+    store.reopen(batch, chunks[1], 2, DAY)
+    left = [(group.label, group.passed) for group in store.summary(batch)]
+    assert sum(passed for _, passed in left) == 1
+    assert_counts_sum(store, batch)
+    store.reopen(batch, chunks[2], 3, DAY)
+    assert store.summary(batch) == []
+    assert store.redis.hget(meta, "rows") == b"0"
 
 
 def test_a_reopened_part_is_graded_again_without_the_rest_of_its_chunk(

@@ -94,4 +94,6 @@ end
 if (held.sealed == '1' or held.closing ~= '') and held[at.open] + changes[at.open] == 0 then
   finish(held.closing, entry, held.epoch)
 end
+-- The batch may have given up its turn while all that it had was leased.
+if rest_chunks > 0 then make_ready_again() end
 return 'new'

@@ -17,11 +17,15 @@ for name, count in pairs(tally.counts) do
   jobs = jobs + count
 end
 for _, entry in ipairs(tally.summary) do
-  local field = redis.call('HEXISTS', meta, entry[1]) == 1 and entry[1] or entry[3]
-  if redis.call('HINCRBY', meta, field, -entry[2]) <= 0 then
-    redis.call('HDEL', meta, field)
+  local count, own = entry[2], tonumber(redis.call('HGET', meta, entry[1]) or 0)
+  if own > count then
+    redis.call('HINCRBY', meta, entry[1], -count)
+  elseif own > 0 then
+    redis.call('HDEL', meta, entry[1])
     redis.call('HINCRBY', meta, 'rows', -1)
   end
+  -- What its own row does not have was counted together with others past the bound, in a row that is not one of `rows`.
+  if own < count and redis.call('HINCRBY', meta, entry[3], own - count) <= 0 then redis.call('HDEL', meta, entry[3]) end
 end
 redis.call('HINCRBY', meta, 'reopened', 1)
 redis.call('HDEL', chunks, ARGV[2], ARGV[2] .. ' results')
