@@ -1,0 +1,147 @@
+"""The fixture: grades one thing in this process, and tells the test what it came to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from weighbridge.errors import InputError
+from weighbridge.grading.line_grader import LineGrader
+from weighbridge.grading.tally import Tally
+from weighbridge.jobs.model import NAME_LIMIT, GraderSpec
+from weighbridge.jobs.outcome import Outcome
+from weighbridge.jobs.result import ResultRow
+from weighbridge.settings import read_settings
+from weighbridge.text import printable
+from weighbridge_producer.input.encoding import encode_case
+from weighbridge_producer.input.source import Source
+from weighbridge_producer.pytest_plugin.messages import message_of
+
+
+class _Shared(NamedTuple):
+    """What all tests of a process share."""
+
+    grader: LineGrader
+    places: Mapping[str, int]  #: of each test in the order in which they were collected
+
+
+_SHARED = pytest.StashKey[_Shared]()
+
+
+class NotGradedError(Exception):
+    """Raised in a test where something cannot be judged: it is ungradable, or an error came first."""
+
+    __module__ = "builtins"  # pytest shows it in full, and its name says enough
+    weighbridge_not_graded = True
+
+
+class Checks:
+    """What a test grades: `check` asserts that it passes, `collect` leaves the decision to the end of the session."""
+
+    def __init__(self, name: str, place: int, folder: Path, grader: LineGrader) -> None:
+        self._name = name  #: of the test
+        self._place = place  #: of the test, among all of the session
+        self._folder = folder  #: of the test's file
+        self._grader = grader
+        self._graded: list[str] = []
+        self._used: dict[tuple[str, str], int] = {}
+
+    def check(
+        self,
+        grader: str,
+        /,
+        *,
+        config: Mapping[str, Any] | None = None,
+        label: str = "",
+        custom_id: str = "",
+        metadata: Mapping[str, Any] | None = None,
+        **inputs: Any,
+    ) -> ResultRow:
+        """Grade the inputs and return the result; raise AssertionError where it fails, with the evidence.
+
+        A `trace` may be a file, named from the folder of the test, or anything that a trace can be in JSON. The result
+        goes by `custom_id`, by default the test's own id. Raises NotGradedError where the inputs cannot be judged.
+        """
+        __tracebackhide__ = True
+        row = self._result(GraderSpec(grader, config, label), custom_id, metadata, inputs)
+        if row.outcome is Outcome.PASSED:
+            return row
+        if row.outcome is Outcome.FAILED:
+            raise AssertionError(message_of(row))
+        raise NotGradedError(message_of(row))
+
+    def collect(
+        self,
+        grader: str,
+        /,
+        *,
+        config: Mapping[str, Any] | None = None,
+        label: str = "",
+        custom_id: str = "",
+        metadata: Mapping[str, Any] | None = None,
+        **inputs: Any,
+    ) -> ResultRow:
+        """Grade the inputs like `check` and return the result, whatever it is: the session's gates judge it at the end."""
+        return self._result(GraderSpec(grader, config, label), custom_id, metadata, inputs)
+
+    def taken(self) -> list[Any]:
+        """Return the results since the last call: the place of the test in the session, then result lines."""
+        lines, self._graded = self._graded, []
+        return [self._place, *lines] if lines else []
+
+    def _result(
+        self,
+        spec: GraderSpec,
+        custom_id: str,
+        metadata: Mapping[str, Any] | None,
+        inputs: dict[str, Any],
+    ) -> ResultRow:
+        if isinstance(inputs.get("trace"), (str, Path)):
+            inputs["trace"] = _trace_in(self._folder / inputs["trace"])
+        case = {
+            "custom_id": custom_id or self._own_name(spec.label),
+            "inputs": inputs,
+            "graders": [spec.as_dict()],
+            "metadata": metadata,
+        }
+        line = encode_case(case).as_job(1)
+        result = self._grader.grade(line, Tally())
+        self._graded.append(result.decode())
+        return ResultRow.from_bytes(result)
+
+    def _own_name(self, label: str) -> str:
+        """Return the test's name, with a number where it grades more than one thing under a label."""
+        count = self._used[self._name, label] = self._used.get((self._name, label), 0) + 1
+        number = f" #{count}" if count > 1 else ""
+        return self._name[-(NAME_LIMIT - len(number)) :] + number
+
+
+def checks_of(request: pytest.FixtureRequest) -> Checks:
+    """Return the checks of a test."""
+    session, item = request.session, request.node
+    shared = session.stash.get(_SHARED, None)
+    if shared is None:
+        places = {each.nodeid: place for place, each in enumerate(session.items)}
+        shared = session.stash[_SHARED] = _Shared(LineGrader(), places)
+    place = shared.places.get(item.nodeid, 0)
+    return Checks(printable(item.nodeid), place, request.path.parent, shared.grader)
+
+
+def _trace_in(file: Path) -> Any:
+    """Return the one trace in a file, as JSON; raise InputError where there is none, or are several."""
+    from weighbridge.grading.case import parse_case
+
+    if not file.is_file():
+        raise InputError(f"there is no file {str(file)!r}", "name it from the folder of the test")
+    found = [line for line in Source(file, read_settings()) if line.fault or line.raw.strip()]
+    if len(found) != 1:
+        raise InputError(
+            f"{str(file)!r} has {len(found):,} traces", "give one: a dict, or a list of messages"
+        )
+    [line] = found
+    if line.fault:
+        raise InputError(line.fault.message, line.fault.hint)
+    return parse_case(line.raw, (), needs_grader=False).inputs.get("trace")

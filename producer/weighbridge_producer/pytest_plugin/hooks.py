@@ -1,0 +1,118 @@
+"""What pytest loads with every test suite of an environment: options, hooks and the fixture; the rest is loaded when it is used."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from weighbridge_producer.pytest_plugin.checks import Checks
+    from weighbridge_producer.pytest_plugin.session import SessionResults
+
+_SCOPED = "[SCOPE=]SHARE"
+#: Attributes of a test's report, which xdist takes from its workers to its controller: JSON types.
+_RESULTS = "weighbridge_results"
+_NOT_GRADED = "weighbridge_not_graded"
+_CHECKS: pytest.StashKey[Checks] = pytest.StashKey()
+_OPTIONS = tuple(
+    f"weighbridge_{name}" for name in ("out", "min_pass_rate", "min_gradable", "max_vacuous")
+)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the options; each begins with `--weighbridge-`."""
+    group = parser.getgroup("weighbridge", "weighbridge: grade outputs and traces of agents")
+    for name, metavar, what in (
+        ("out", "FILE", "write all results: .jsonl, .csv, .tsv, .parquet, .md, .html, .xml"),
+        ("min-pass-rate", _SCOPED, "this share (0.9 or 90%%) of the judged results has to pass"),
+        ("min-gradable", _SCOPED, "this share of all results has to be judged"),
+        ("max-vacuous", _SCOPED, "at most this share of the passes may be vacuous"),
+    ):
+        group.addoption(
+            f"--weighbridge-{name}",
+            action="append",
+            default=[],
+            metavar=metavar,
+            help=f"{what}; repeatable.",
+        )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Refuse options that cannot be met, and collect results where xdist's workers send theirs to."""
+    if hasattr(config, "workerinput"):
+        return
+    collector = _Collector(config)
+    if any(map(config.getoption, _OPTIONS)):
+        collector.open()
+    config.pluginmanager.register(collector, "weighbridge-collector")
+
+
+@pytest.fixture
+def weighbridge(request: pytest.FixtureRequest) -> Checks:
+    """Grade outputs and traces: `weighbridge.check("string-match", agent_response=..., expected_output=...)`."""
+    from weighbridge_producer.pytest_plugin.checks import checks_of
+
+    checks = request.node.stash[_CHECKS] = checks_of(request)
+    return checks
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Put the results of a test into its report."""
+    report = yield
+    if checks := item.stash.get(_CHECKS, None):
+        setattr(report, _RESULTS, checks.taken())
+        if call.excinfo and getattr(call.excinfo.value, _NOT_GRADED, False):
+            setattr(report, _NOT_GRADED, True)
+    return report
+
+
+def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, str] | None:
+    """Count a test as an error, not as a failure, where something could not be judged."""
+    if report.failed and getattr(report, _NOT_GRADED, False):
+        return "error", "E", "ERROR"
+    return None
+
+
+class _Collector:
+    """Gathers the results of all tests in the one process that reports on them."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+        self._results: SessionResults | None = None
+
+    def open(self) -> SessionResults:
+        """Return what gathers the results."""
+        if self._results is None:
+            from weighbridge_producer.pytest_plugin.session import SessionResults
+
+            self._results = SessionResults(self._config)
+        return self._results
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Take the results out of a report."""
+        results: list[Any] | None = report.__dict__.pop(_RESULTS, None)
+        # What was expected to fail, and what is run again, says nothing of the whole.
+        if results and report.outcome in {"passed", "failed"}:
+            self.open().add(results)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
+        """Write the outputs, and let the session fail where its results as a whole do not do."""
+        if self._results and not self._config.option.collectonly:
+            session.exitstatus = self._results.finish(int(exitstatus))
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Tell what the results came to."""
+        if self._results:
+            self._results.tell(terminalreporter)
+
+    def pytest_unconfigure(self) -> None:
+        """Remove the temporary files."""
+        if self._results:
+            self._results.close()

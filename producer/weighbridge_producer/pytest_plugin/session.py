@@ -1,0 +1,112 @@
+"""What the tests of a session came to together: outputs, gates, and the summary at the end."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import pytest
+
+from weighbridge.errors import OutputError, WeighbridgeError
+from weighbridge.jobs.result import ResultRow
+from weighbridge_producer.gating.gates import PASSED, GateKind, parse_gate
+from weighbridge_producer.gating.rule import decide
+from weighbridge_producer.gating.slices import slices_of_file
+from weighbridge_producer.pytest_plugin.summary import prefixed, summary_lines
+from weighbridge_producer.reports.forms import STDOUT, Output, output_of
+from weighbridge_producer.reports.report import Report
+from weighbridge_producer.reports.survey import Survey, survey
+from weighbridge_producer.run.outputs import check_targets, write
+
+if TYPE_CHECKING:
+    from weighbridge_producer.gating.gates import Gate
+    from weighbridge_producer.gating.rule import Decision
+
+_ENDED = {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED}
+
+
+class SessionResults:
+    """Results on disk, in the order in which tests ended; at the end in that in which they were collected."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        try:
+            self._gates = _gates(config)
+            self._outputs = _outputs(config)
+        except WeighbridgeError as error:
+            raise pytest.UsageError(f"weighbridge: {error}") from None
+        self._name = config.rootpath.name or "pytest"
+        self._folder = TemporaryDirectory(prefix="weighbridge-pytest-")
+        self._file = (Path(self._folder.name) / "as_they_came.jsonl").open("w+b")
+        self._order: list[tuple[int, int, int]] = []  #: place of the test, offset, bytes
+        self._survey = Survey()
+        self._decision: Decision | None = None
+
+    def add(self, results: list[Any]) -> None:
+        """Keep the results of a test: its place, then result lines."""
+        place, *lines = results
+        for line in lines:
+            data = line.encode()
+            self._order.append((place, self._file.tell(), len(data)))
+            self._file.write(data)
+
+    def finish(self, exitstatus: int) -> int:
+        """Write the outputs, decide, and return the session's exit status."""
+        file = self._sorted()
+        slices = slices_of_file(file, [gate.field for gate in self._gates if gate.field])
+        self._survey = survey(Report(file, self._name))
+        incomplete = "" if exitstatus in _ENDED else "the session did not end"
+        self._decision = prefixed(
+            decide(self._gates, self._survey.labels(), slices, incomplete=incomplete)
+        )
+        report = Report(file, self._name, gates=tuple(self._decision.gates))
+        for output in self._outputs:
+            write(report, output)
+        failed = self._decision.status != PASSED and exitstatus == pytest.ExitCode.OK
+        return int(pytest.ExitCode.TESTS_FAILED) if failed else exitstatus
+
+    def tell(self, reporter: pytest.TerminalReporter) -> None:
+        """Write the summary."""
+        if self._decision is None:
+            return
+        reporter.section("weighbridge")
+        for line in summary_lines(self._survey, self._decision):
+            reporter.write_line(line)
+        if self._outputs:
+            reporter.write_line(f"results: {', '.join(each.target for each in self._outputs)}")
+
+    def close(self) -> None:
+        """Remove the temporary files."""
+        self._file.close()
+        self._folder.cleanup()
+
+    def _sorted(self) -> Path:
+        """Write the results in order, numbered, to a file of their own."""
+        target = Path(self._folder.name) / "results.jsonl"
+        with target.open("wb") as file:
+            for number, (_, offset, size) in enumerate(sorted(self._order), start=1):
+                self._file.seek(offset)
+                row = ResultRow.from_bytes(self._file.read(size))
+                file.write(msgspec.structs.replace(row, line=number).to_bytes())
+        self._file.seek(0, 2)
+        return target
+
+
+def _gates(config: pytest.Config) -> list[Gate]:
+    return [
+        parse_gate(kind, text)
+        for kind in GateKind
+        for text in config.getoption("weighbridge_" + kind.removeprefix("--").replace("-", "_"))
+    ]
+
+
+def _outputs(config: pytest.Config) -> list[Output]:
+    """Return the outputs, by names that hold when a test changes the working folder."""
+    texts = list(dict.fromkeys(config.getoption("weighbridge_out")))
+    check_targets(texts)
+    outputs = list(map(output_of, texts))
+    if any(output.target == STDOUT for output in outputs):
+        raise OutputError("standard output is pytest's own", "name a file")
+    folder = config.invocation_params.dir
+    return [output._replace(target=str(folder / output.target)) for output in outputs]

@@ -1,0 +1,71 @@
+"""The summary at the end of a session: rates, causes, and what became of the gates."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from weighbridge.text import pluralize, printable, shorten
+from weighbridge_producer.gating.gates import GateKind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from weighbridge.jobs.outcome import GraderSummary
+    from weighbridge_producer.gating.rule import Decision
+    from weighbridge_producer.reports.survey import Survey
+
+_LABELS_SHOWN = 50
+_CAUSES_SHOWN = 10
+_EXAMPLE_CHARACTERS = 160
+_OPTION = re.compile("|".join(f"{kind}\\b" for kind in GateKind))
+
+
+def prefixed(decision: Decision) -> Decision:
+    """Return a decision whose texts name the options as pytest has them."""
+    gates = [
+        replace(gate, gate=_as_here(gate.gate), seen=_as_here(gate.seen)) for gate in decision.gates
+    ]
+    return replace(decision, reason=_as_here(decision.reason), gates=gates)
+
+
+def _as_here(text: str) -> str:
+    return _OPTION.sub(lambda found: f"--weighbridge-{found[0].removeprefix('--')}", text)
+
+
+def summary_lines(found: Survey, decision: Decision) -> Iterator[str]:
+    """Yield the lines of the summary."""
+    yield from _rates(found.labels())
+    causes = found.causes()
+    if causes:
+        yield "not passed:"
+    for cause in causes[:_CAUSES_SHOWN]:
+        yield f"  {cause.jobs:,} {_name(cause.label)}: {printable(cause.cause)}"
+        example = printable(f"{cause.example}: {cause.reason}")
+        yield f"    {shorten(example, _EXAMPLE_CHARACTERS)}"
+    if rest := causes[_CAUSES_SHOWN:]:
+        yield f"  ... and {pluralize(len(rest), 'more cause')}"
+    yield from (printable(gate.line) for gate in decision.gates)
+    if decision.reason:
+        yield f"weighbridge: {printable(decision.reason)}"
+
+
+def _rates(labels: list[GraderSummary]) -> Iterator[str]:
+    shown = labels[:_LABELS_SHOWN]
+    if not shown:
+        return
+    names = [shorten(_name(row.label), 40) for row in shown]
+    width = max(map(len, [*names, "grader"]))
+    head = ("passed", "failed", "ungradable", "errored")
+    yield f"{'grader':<{width}}  " + "  ".join(f"{name:>11}" for name in head)
+    for name, row in zip(names, shown, strict=True):
+        counts = (f"{row.passed:,}/{row.passed + row.failed:,}", row.failed)
+        cells = (*counts, row.ungradable, row.errored)
+        yield f"{name:<{width}}  " + "  ".join(f"{cell:>11}" for cell in cells)
+    if len(labels) > _LABELS_SHOWN:
+        yield f"... and {pluralize(len(labels) - _LABELS_SHOWN, 'more label')}"
+
+
+def _name(label: str) -> str:
+    return printable(label) or "(not a case)"
