@@ -98,8 +98,8 @@ def cut_after(text: str, kept: int) -> str:
     return text if len(text) <= kept else f"{text[:kept]}…"
 
 
-def duration(seconds: float) -> str:
-    """Return a length of time in its largest unit and the next: `3 min 20 s`."""
+def duration(seconds: float, most_units: int = 2) -> str:
+    """Return a length of time in its largest unit and the next, or fewer or more: `3 min 20 s`."""
     whole = round(seconds)
     if whole < 1:
         return "less than a second"
@@ -108,6 +108,28 @@ def duration(seconds: float) -> str:
         count, whole = divmod(whole, size)
         if count or parts:
             parts.append(f"{count:,} {unit}" if count else "")
-        if len(parts) == 2:
+        if len(parts) == most_units:
             break
     return " ".join(filter(None, parts))
+
+
+def elapsed(seconds: float) -> str:
+    """Return how long something took, to three figures below a minute: `850 ms`, `33.5 s`, `7 min 26 s`."""
+    if abs(seconds) >= 59.95:
+        return duration(seconds)
+    if abs(seconds) >= 0.9995:
+        return f"{seconds:.3g} s"
+    return f"{seconds * 1_000:.3g} ms"
+
+
+def compact(count: int) -> str:
+    """Return a count in at most five characters below a trillion: `9,999`, `66.6k`, `1.23M`."""
+    if count < 10_000:
+        return f"{count:,}"
+    unit, size = next(
+        ((unit, size) for unit, size in (("k", 10**3), ("M", 10**6)) if count < 999.5 * size),
+        ("G", 10**9),
+    )
+    scaled = count / size
+    digits = 2 if scaled < 9.995 else 1 if scaled < 99.95 else 0
+    return f"{scaled:,.{digits}f}{unit}"

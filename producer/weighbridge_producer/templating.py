@@ -10,7 +10,7 @@ import orjson
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from weighbridge.text import duration, pluralize, visible
+from weighbridge.text import compact, duration, elapsed, pluralize, visible
 
 _PAGES = Path(__file__).parent / "pages"
 STATIC_FOLDER = _PAGES / "static"
@@ -35,7 +35,9 @@ def environment() -> Environment:
         "thousands": "{:,}".format,
     }
     made.globals |= {
+        "compact": compact,
         "duration": duration,
+        "elapsed": elapsed,
         "pluralize": pluralize,
         "version": version("weighbridge"),
     }

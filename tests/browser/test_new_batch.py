@@ -54,7 +54,7 @@ def test_from_the_example_file_to_the_marked_step_of_a_failure(page: Page) -> No
     page.get_by_role("button", name="Submit the batch").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("shop_agent.jsonl")
     expect(page.locator("#status")).to_have_text("completed")
-    expect(page.get_by_text("5 failures, 5 causes")).to_be_visible()
+    expect(page.get_by_text("Why: 5 causes")).to_be_visible()
 
     page.get_by_role("region", name="Causes").get_by_role("link", name="shop-unknown-7").click()
     verdict = page.get_by_role("region", name="Verdict")

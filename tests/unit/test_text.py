@@ -6,9 +6,11 @@ from hypothesis import strategies as st
 
 from weighbridge.text import (
     closest,
+    compact,
     cut_after,
     did_you_mean,
     duration,
+    elapsed,
     encodable,
     pluralize,
     printable,
@@ -110,3 +112,36 @@ def test_a_longer_mark_takes_more_room() -> None:
 )
 def test_a_length_of_time_is_written_in_two_units(seconds: float, written: str) -> None:
     assert duration(seconds) == written
+
+
+@pytest.mark.parametrize(
+    ("seconds", "written"),
+    [
+        (0.00042, "0.42 ms"),
+        (0.85, "850 ms"),
+        (0.9996, "1 s"),
+        (33.52, "33.5 s"),
+        (59.97, "1 min"),
+        (446.379, "7 min 26 s"),
+    ],
+)
+def test_what_took_long_is_written_in_larger_units(seconds: float, written: str) -> None:
+    assert elapsed(seconds) == written
+
+
+@pytest.mark.parametrize(
+    ("count", "written"),
+    [
+        (0, "0"),
+        (9_999, "9,999"),
+        (10_000, "10.0k"),
+        (99_949, "99.9k"),
+        (666_041, "666k"),
+        (999_499, "999k"),
+        (999_500, "1.00M"),
+        (9_995_000, "10.0M"),
+        (1_500_000_000, "1.50G"),
+    ],
+)
+def test_a_count_is_written_in_the_width_of_a_column(count: int, written: str) -> None:
+    assert compact(count) == written

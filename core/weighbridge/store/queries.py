@@ -19,7 +19,7 @@ from weighbridge.store.key_names import key, listing, opened_at, text
 from weighbridge.store.records import BatchOptions, LogEntry, is_recorded, project_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 _COUNTED = (
     *Counts.__dataclass_fields__,
@@ -60,6 +60,17 @@ class _Group:
         return GraderSummary(
             label, grader, causes=tuple(causes), scores=tuple(self._scores), **self._outcomes
         )
+
+
+def _summary(meta: Mapping[bytes, bytes]) -> list[GraderSummary]:
+    groups: dict[tuple[str, str], _Group] = {}
+    for field, count in meta.items():
+        if not field.startswith(b"["):
+            continue  # one of the batch's own fields
+        label, grader, name, cause = orjson.loads(field)
+        group = groups.setdefault((label or "", grader or ""), _Group())
+        group.add(name, cause, int(count))
+    return [group.summary(*names) for names, group in sorted(groups.items())]
 
 
 class Queries(StoreBase):
@@ -103,15 +114,13 @@ class Queries(StoreBase):
     def summary(self, batch: str) -> list[GraderSummary]:
         """Return what each label's jobs came to, labels in order."""
         with translate_errors():
+            return _summary(self.redis.hgetall(key(batch, "meta")))
+
+    def standing(self, batch: str) -> tuple[BatchState, list[GraderSummary]]:
+        """Return a batch's state and its summary, both of one moment."""
+        with translate_errors():
             raw = self.redis.hgetall(key(batch, "meta"))
-        groups: dict[tuple[str, str], _Group] = {}
-        for field, count in raw.items():
-            if not field.startswith(b"["):
-                continue  # one of the batch's own fields
-            label, grader, name, cause = orjson.loads(field)
-            group = groups.setdefault((label or "", grader or ""), _Group())
-            group.add(name, cause, int(count))
-        return [group.summary(*names) for names, group in sorted(groups.items())]
+        return self._state_of(batch, [raw.get(name.encode()) for name in _STATE]), _summary(raw)
 
     def read_log(
         self, batch: str, after: str, wait_seconds: float, most: int = 64

@@ -143,6 +143,10 @@ class RedisBatch(BackendBatch):
             self.status()  # raises when the batch is not there
         return rows
 
+    def standing(self) -> tuple[BatchState, list[GraderSummary]]:
+        """Return `status` and `summary`, both of one moment."""
+        return self._store.standing(self.id)
+
     def pages(
         self,
         cursor: str | None = None,

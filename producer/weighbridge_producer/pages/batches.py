@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from fastapi import APIRouter, Query, Request
@@ -18,13 +17,13 @@ from weighbridge_producer.pages.addresses import batch_at
 from weighbridge_producer.pages.causes import causes_of
 from weighbridge_producer.pages.progress import Sample, progress_of
 from weighbridge_producer.pages.rendering import page
+from weighbridge_producer.pages.standing import answer_of, label_view, outcomes_of, pass_rate
 from weighbridge_producer.service.auth import ManageBatch, ReadBatch, Reader, SubmitBatch
 from weighbridge_producer.service.service import Served
-from weighbridge_producer.trace_view.charts import Histogram, Segment, bar, histogram
+from weighbridge_producer.trace_view.charts import Segment, bar
 
 if TYPE_CHECKING:
     from weighbridge.jobs.model import BatchState
-    from weighbridge.jobs.outcome import Counts, GraderSummary
     from weighbridge.store import BatchOptions
     from weighbridge_producer.client.redis_batch import RedisBatch
     from weighbridge_producer.service.service import Service
@@ -45,29 +44,8 @@ class BatchRow(NamedTuple):
     source: str
     project: str
     bar: list[Segment]
+    pass_rate: float | None
     age: str
-
-
-class OutcomeBar(NamedTuple):
-    """How many jobs of a label came to one end, of how many, and where they are listed."""
-
-    name: str
-    css_class: str
-    jobs: int
-    of: int
-    noun: str
-    href: str
-
-
-@dataclass(frozen=True, slots=True)
-class LabelView:
-    """One label's jobs as the page shows them."""
-
-    summary: GraderSummary
-    name: str
-    bar: list[Segment]
-    outcomes: list[OutcomeBar]
-    histogram: Histogram | None
 
 
 @router.get("/")
@@ -91,7 +69,6 @@ def batches(
         earlier=max(0, start - _PER_PAGE) if start else None,
         later=start + _PER_PAGE if len(ids) > _PER_PAGE else None,
         batch_at=batch_at,
-        badge_of=_badge_of,
         legend=_legend(),
     )
 
@@ -106,8 +83,10 @@ def _legend() -> list[tuple[str, str]]:
 
 
 def _row(state: BatchState, options: BatchOptions, now: float) -> BatchRow:
-    age = duration(max(0, now - state.created_at))
-    return BatchRow(state, options.source, options.project, bar(state.counts), age)
+    age = duration(max(0, now - state.created_at), most_units=1)
+    return BatchRow(
+        *(state, options.source, options.project, bar(state.counts)), pass_rate(state.counts), age
+    )
 
 
 @router.get("/batches/{batch_id}")
@@ -132,7 +111,7 @@ def batch(
         can_submit=who.role.includes(Role.SUBMIT),
         can_delete=who.role.includes(Role.MANAGE),
         is_complete=False,
-        has_ended_since=False,
+        is_update=False,
         causes_href=batch_at(batch_id, "causes"),
         json_href=f"/api{batch_at(batch_id)}",
         results_json_href=results_json_href,
@@ -155,24 +134,25 @@ def live(
         context = _context(service, handle, Sample(at, done, rate) if at else None)
     except BatchError as error:
         return page(request, "parts/gone.html", error=error)
-    return page(request, "parts/live.html", **context, has_ended_since=True)
+    return page(request, "parts/live.html", **context, is_update=True)
 
 
 def _context(service: Service, handle: RedisBatch, before: Sample | None) -> dict[str, Any]:
     batch_id = handle.id
-    state, summary = handle.status(), handle.summary()
+    state, summary = handle.standing()
     now = progress_of(state, time.time(), before)
     sample = now.sample
     return {
         "batch_id": batch_id,
         "state": state,
         "is_final": state.status.final,
-        "badge": _badge_of(state),
+        "answer": answer_of(state),
+        "pass_rate": pass_rate(state.counts),
         "progress": now,
         "has_workers": state.status.final or bool(service.client.workers()),
         "bar": bar(state.counts),
-        "outcomes": _outcomes(batch_id, state.counts, state.counts.total, {}),
-        "labels": [_label(batch_id, each) for each in summary[:_LABELS_SHOWN]],
+        "outcomes": outcomes_of(batch_id, state.counts, state.counts.total, {}),
+        "labels": [label_view(batch_id, each) for each in summary[:_LABELS_SHOWN]],
         "labels_hidden": max(0, len(summary) - _LABELS_SHOWN),
         "causes": causes_of(batch_id, summary),
         "results_href": batch_at(batch_id, "results"),
@@ -181,46 +161,6 @@ def _context(service: Service, handle: RedisBatch, before: Sample | None) -> dic
         ),
         "batch_at": batch_at,
     }
-
-
-def _label(batch_id: str, summary: GraderSummary) -> LabelView:
-    return LabelView(
-        summary,
-        summary.label or "lines that are not cases",
-        bar(summary),
-        _outcomes(batch_id, summary, 0, {"label": summary.label}),
-        histogram(summary.scores),
-    )
-
-
-def _outcomes(
-    batch_id: str, counts: Counts | GraderSummary, total: int, filters: dict[str, str]
-) -> list[OutcomeBar]:
-    """Return the outcomes that there are, those of graders with the graded jobs as their denominator."""
-    found = []
-    for outcome in Outcome:
-        jobs = counts.jobs(outcome)
-        if jobs or (outcome.has_score and counts.graded):
-            named: dict[str, str]
-            named = {"verdict": outcome.verdict} if outcome.verdict else {"status": outcome.status}
-            href = batch_at(batch_id, "results", **filters, **named)
-            of = counts.graded if outcome.verdict else total or counts.finished
-            noun = "graded" if outcome.verdict else "in all"
-            found.append(OutcomeBar(outcome, outcome.css_class, jobs, of, noun, href))
-    return found
-
-
-def _badge_of(state: BatchState) -> str:
-    """Return the class of a batch's status: how it ended, and the worst that its jobs came to."""
-    counts = state.counts
-    if not state.status.final:
-        return ""
-    if state.status != "completed":
-        return "errored"
-    if counts.failed:
-        return "fail"
-    # Where there was nothing to grade nothing passed either.
-    return "pass" if counts.passed == counts.total > 0 else "ungradable"
 
 
 @router.get("/batches/{batch_id}/{act}/confirm")

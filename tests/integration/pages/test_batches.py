@@ -72,27 +72,31 @@ TOKENS = {"grader": "budget", "config": {"max_tokens": 9, "missing_usage": "ungr
 
 
 @pytest.mark.parametrize(
-    ("cases", "grader", "tone", "told"),
+    ("cases", "grader", "words", "told"),
     [
-        ([case("p")], "true-false", "pass", ["1", "0", "0", "0", "1"]),
-        ([case("p"), case("f", "no")], "true-false", "fail", ["1", "1", "0", "0", "2"]),
-        ([UNMEASURED], TOKENS, "ungradable", ["0", "0", "1", "0", "1"]),
-        ([{"custom_id": "e"}], "true-false", "ungradable", ["0", "0", "0", "1", "1"]),
-        ([], "true-false", "ungradable", ["0", "0", "0", "0", "0"]),
+        ([case("p")], "true-false", "The one job passed", ["100 %", "0", "0", "0", "1"]),
+        (
+            *([case("p"), case("f", "no")], "true-false"),
+            *("1 of 2 jobs failed", ["50 %", "1", "0", "0", "2"]),
+        ),
+        ([UNMEASURED], TOKENS, "1 ungradable; 0 passed", ["\u2013", "0", "1", "0", "1"]),
+        ([{"custom_id": "e"}], "true-false", "1 errored; 0 passed", ["\u2013", "0", "0", "1", "1"]),
+        ([], "true-false", "Nothing was graded", ["\u2013", "0", "0", "0", "0"]),
     ],
 )
-def test_the_badge_of_an_ended_batch_is_as_bad_as_its_worst_outcome(
-    own_server: EmbeddedServer, cases: list[object], grader: object, tone: str, told: list[str]
+def test_what_jobs_came_to_is_told_apart_from_the_life_of_their_batch(
+    own_server: EmbeddedServer, cases: list[object], grader: object, words: str, told: list[str]
 ) -> None:
     with HttpServer(own_server.url) as service:
         client = service.service.client
         batch = client.submit(cases, graders=[grader])
         grade_open_chunks(client.store, batch.id)
         [row] = get(service, "/").root.one("tbody").all("tr")
-        of_page = get(service, f"/batches/{batch.id}").root.one(id="status")
-    badge = row.one(class_="badge")
-    assert badge.text == of_page.text == "completed"
-    assert badge.attributes["class"] == of_page.attributes["class"] == f"badge {tone}"
+        of_page = get(service, f"/batches/{batch.id}").root
+    for life in (row.one(class_="life"), of_page.one(id="status")):
+        assert life.text == "completed"
+        assert life.attributes["class"] == "life life-completed"
+    assert of_page.one(id="answer").text == words
     assert [cell.text for cell in row.all("td", class_="numeric")] == told
 
 
@@ -120,11 +124,28 @@ def test_a_page_of_the_list_that_cannot_be_is_refused(service: HttpServer, start
 
 def test_each_outcome_is_told_with_its_denominator(service: HttpServer, shop: Batch) -> None:
     page = get(service, f"/batches/{shop.id}")
-    told = [" ".join(item.text.split()) for item in page.root.one(id="live").all("li")]
-    assert "25 of 30 graded passed 83.3 %" in told
-    assert "5 of 30 graded failed 16.7 %" in told
-    assert "2 of 10 graded failed 20 %" in told
-    assert "1 of 8 passes is vacuous" in page.root.one(id="live").text
+    told = [" ".join(item.text.split()) for item in page.root.one("main").all("li")]
+    assert "25 of 30 judged passed 83.3 %" in told
+    assert "5 of 30 judged failed 16.7 %" in told
+    assert "2 of 10 judged failed 20 %" in told
+    assert "1 of 8 passes is vacuous" in page.root.one(id="distributions").text
+
+
+def test_the_answer_comes_before_its_causes_and_these_before_distributions(
+    service: HttpServer, shop: Batch
+) -> None:
+    text = get(service, f"/batches/{shop.id}").root.one("main").text
+    order = ["5 of 30 jobs failed", "Why: 5 causes", "By grader", "About this batch"]
+    assert sorted(order, key=text.index) == order
+
+
+def test_what_is_shown_of_a_running_batch_is_all_of_one_moment(
+    service: HttpServer, shop: Batch
+) -> None:
+    live = get(service, f"/batches/{shop.id}/live").root
+    apart = live.one(id="distributions")
+    assert apart.attributes["hx-swap-oob"] == "innerMorph"
+    assert "By grader" in apart.text
 
 
 def test_the_command_on_the_page_brings_the_results(
@@ -160,8 +181,8 @@ def test_failures_are_grouped_by_cause_with_exemplars_and_the_table_of_each(
     service: HttpServer, shop: Batch
 ) -> None:
     page = get(service, f"/batches/{shop.id}/causes")
-    assert page.root.one("h2").text == "5 failures, 5 causes"
-    causes = page.root.all("div", class_="cause")
+    assert page.root.one("h2").text == "Why: 5 causes"
+    causes = page.root.all("li", class_="cause")
     links = [[link.attributes["href"] for link in cause.all("a")] for cause in causes]
     in_turn = (
         f"/batches/{shop.id}/results?label=loop&reason=loop%3A+cycle%2C+find_order%2C+track_parcel"
@@ -185,9 +206,9 @@ def test_causes_that_are_no_failures_are_not_called_so(
     batch = client.submit(MIXED)
     batch.wait(60)
     page = get(service, f"/batches/{batch.id}/causes")
-    assert page.root.one("h2").text == "23 jobs that did not pass, 19 causes"
+    assert page.root.one("h2").text == "Why: 19 causes of jobs that did not pass"
     [broken] = [
-        cause for cause in page.root.all("div", class_="cause") if "INVALID_JSON" in cause.text
+        cause for cause in page.root.all("li", class_="cause") if "INVALID_JSON" in cause.text
     ]
     assert "line 9" in broken.text
 
