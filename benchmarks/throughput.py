@@ -28,12 +28,12 @@ import orjson
 from celery import Celery
 
 from weighbridge.broker.publisher import broker_url
+from weighbridge.child_process import collect_garbage_seldom
 from weighbridge.embedded.server import EmbeddedServer
 from weighbridge.grading.case import Case
 from weighbridge.grading.line_grader import LineGrader, Tally
 from weighbridge.jobs.chunk import Line
 from weighbridge.jobs.model import parse_specs
-from weighbridge.process import collect_garbage_seldom
 from weighbridge.settings import GIB
 
 WAYS = ("weighbridge", "no queue", "raw slices", "plain celery")

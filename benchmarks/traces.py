@@ -29,11 +29,11 @@ from typing import Any
 
 import orjson
 
+from weighbridge.child_process import collect_garbage_seldom
 from weighbridge.graders import BudgetGrader, LoopGrader, ToolSchemaGrader
 from weighbridge.grading.line_grader import LineGrader, Tally
 from weighbridge.jobs.chunk import Line
 from weighbridge.jobs.model import parse_specs
-from weighbridge.process import collect_garbage_seldom
 from weighbridge.settings import read_settings
 from weighbridge.traces import read_trace
 from weighbridge_producer.input.source import Source

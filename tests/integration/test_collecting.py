@@ -15,7 +15,7 @@ from support.servers import TcpServer
 from weighbridge.errors import ResultsFreedError, StaleCursorError
 from weighbridge.settings import Settings
 from weighbridge.store.cursor import Cursor
-from weighbridge_producer.client.intervals import IntervalSet
+from weighbridge_producer.client.line_intervals import IntervalSet
 from weighbridge_producer.client.redis_client import RedisClient
 from weighbridge_producer.input.source import Source
 

@@ -27,7 +27,7 @@ _COMMAND = (
     sys.executable,
     "-c",
     (
-        f"from weighbridge.process import tie_to_parent; tie_to_parent({os.getpid()});"
+        f"from weighbridge.child_process import tie_to_parent; tie_to_parent({os.getpid()});"
         " from weighbridge_producer.cli import main; main()"
     ),
 )

@@ -11,7 +11,7 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING
 
-from weighbridge.process import tie_to_parent
+from weighbridge.child_process import tie_to_parent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -11,8 +11,8 @@ import sys
 from importlib import import_module
 from typing import NoReturn
 
+from weighbridge.child_process import tie_to_parent
 from weighbridge.errors import WeighbridgeError
-from weighbridge.process import tie_to_parent
 
 _SLOW_TO_LOAD = (
     "celery.apps.worker",

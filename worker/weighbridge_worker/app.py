@@ -17,10 +17,10 @@ from celery.worker.components import Pool
 from celery.worker.request import Request
 
 from weighbridge.broker.publisher import GRADE_TASK, make_celery, plain_broker_errors
+from weighbridge.child_process import collect_garbage_seldom, tie_to_parent
 from weighbridge.errors import BatchError, ServerError
 from weighbridge.graders.registry import default_registry
 from weighbridge.jobs.model import SCHEMA_VERSION
-from weighbridge.process import collect_garbage_seldom, tie_to_parent
 from weighbridge.settings import read_settings
 from weighbridge.store.worker_registry import WorkerInfo
 from weighbridge_worker import transport

@@ -9,19 +9,19 @@ import time
 from functools import cache, lru_cache, partial
 from typing import TYPE_CHECKING
 
+from weighbridge.child_process import collect_garbage_seldom
 from weighbridge.errors import WeighbridgeError
 from weighbridge.graders.registry import default_registry
 from weighbridge.grading.grader_cache import MESSAGE_LIMIT
 from weighbridge.grading.line_grader import WHOLE_LINE, LineGrader, Tally, digest_of
 from weighbridge.jobs.capabilities import Lane, Need
 from weighbridge.jobs.model import SCHEMA_VERSION, ErrorCode
-from weighbridge.process import collect_garbage_seldom
 from weighbridge.store import CLAIM_SECONDS, Store, unpacked
 from weighbridge.store.worker_registry import WorkerRegistry
 from weighbridge_worker.child_memory import ChildMemory
 from weighbridge_worker.deadline import Deadline
 from weighbridge_worker.deferred_signals import DeferredSignals, deferring
-from weighbridge_worker.quarantine import Death, handle
+from weighbridge_worker.poison_isolation import Death, handle
 from weighbridge_worker.scoreboard import Assignment, Slot
 
 if TYPE_CHECKING:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
+from weighbridge.child_process import limit_memory
 from weighbridge.errors import Fault
 from weighbridge.grading.line_grader import WHOLE_LINE
 from weighbridge.jobs.model import ErrorCode
 from weighbridge.memory import be_ended_first, give_memory_back, held_by_this_process
-from weighbridge.process import limit_memory
 from weighbridge.settings import GIB
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from weighbridge.jobs.model import ErrorCode
 from weighbridge_worker.blame import excuse_for
-from weighbridge_worker.quarantine import Death, handle
+from weighbridge_worker.poison_isolation import Death, handle
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -22,7 +22,7 @@ from weighbridge.errors import (
 from weighbridge.jobs.capabilities import Lane
 from weighbridge.jobs.model import BatchStatus, ErrorCode
 from weighbridge_worker.liveness import Liveness
-from weighbridge_worker.quarantine import Death, handle
+from weighbridge_worker.poison_isolation import Death, handle
 from weighbridge_worker.scoreboard import Assignment
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import BinaryIO, Self
 from urllib.parse import quote
 
+from weighbridge.child_process import GuardedProcess
 from weighbridge.embedded.binary import ServerBinary, find_server
 from weighbridge.errors import ServerError
-from weighbridge.process import GuardedProcess
 
 __all__ = ["EmbeddedServer", "ServerBinary", "find_server"]
 

@@ -46,10 +46,10 @@ from weighbridge.traces.formats import (
 )
 from weighbridge.traces.hints import meant
 from weighbridge.traces.importer import damaged
-from weighbridge.traces.nearest import nearest
+from weighbridge.traces.nearest_formats import nearest
 from weighbridge.traces.plug_ins import installed
 from weighbridge.traces.text_actions import missing_calls
-from weighbridge.traces.unread import with_unread_calls
+from weighbridge.traces.unread_counts import with_unread_calls
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

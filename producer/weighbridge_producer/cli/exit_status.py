@@ -9,8 +9,8 @@ import typer
 from weighbridge.jobs.model import BatchStatus
 from weighbridge.text import pluralize
 from weighbridge_producer.cli.show import err, shown
+from weighbridge_producer.gating.exit_rule import Decision, decide
 from weighbridge_producer.gating.gates import FAILED, PASSED, TROUBLE
-from weighbridge_producer.gating.rule import Decision, decide
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

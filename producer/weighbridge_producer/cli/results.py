@@ -238,7 +238,7 @@ def _is_plain(source: str) -> bool:
 
 
 def _show_causes(report: Report, name: str) -> None:
-    from weighbridge_producer.reports.survey import survey
+    from weighbridge_producer.reports.overview import survey
 
     found = survey(report)
     causes = found.causes()

@@ -37,7 +37,7 @@ from weighbridge_producer.cli.show import (
 from weighbridge_producer.cli.slices_text import print_slices
 from weighbridge_producer.reports.forms import goes_to_stdout
 from weighbridge_producer.run.outputs import check_outputs
-from weighbridge_producer.run.state import RunState
+from weighbridge_producer.run.run_folder import RunState
 
 if TYPE_CHECKING:
     from weighbridge.settings import Settings

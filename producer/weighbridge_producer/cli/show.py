@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from weighbridge.errors import WeighbridgeError
     from weighbridge.jobs.model import BatchState
     from weighbridge.jobs.outcome import Counts, GraderSummary
-    from weighbridge_producer.reports.survey import Cause
+    from weighbridge_producer.reports.overview import Cause
 
 _ROWS_SHOWN = 50
 CAUSES_SHOWN = 5  #: of each label

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from weighbridge.errors import Fault
     from weighbridge.jobs.chunk import Line
     from weighbridge.traces import Trace
-    from weighbridge_producer.input.encoding import SourceLine
+    from weighbridge_producer.input.source_lines import SourceLine
     from weighbridge_producer.input.trace_mapping_file import TraceMapping
 
 _ERROR_WIDTH = 800

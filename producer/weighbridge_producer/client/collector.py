@@ -12,7 +12,7 @@ from weighbridge.jobs.result import line_number_of
 from weighbridge.store import LogEntry
 from weighbridge.store.cursor import Cursor
 from weighbridge_producer.client.backend import Page
-from weighbridge_producer.client.intervals import IntervalSet
+from weighbridge_producer.client.line_intervals import IntervalSet
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Sequence

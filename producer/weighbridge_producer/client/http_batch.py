@@ -26,7 +26,7 @@ from weighbridge.store.result_filter import ResultFilter, ResultPage, check_limi
 from weighbridge_producer.client.backend import ANYTHING, BackendBatch, Page
 from weighbridge_producer.client.collector import lines_of, without_repeats
 from weighbridge_producer.client.http_session import RetryableError, decoded, in_path
-from weighbridge_producer.client.intervals import IntervalSet
+from weighbridge_producer.client.line_intervals import IntervalSet
 from weighbridge_producer.input.annotated_lines import RECORD_SEPARATOR
 
 if TYPE_CHECKING:

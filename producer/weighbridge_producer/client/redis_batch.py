@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from weighbridge.store import BatchOptions, Durability, Store
     from weighbridge.store.audit import Actor
     from weighbridge_producer.client.backend import Result
-    from weighbridge_producer.client.intervals import IntervalSet
+    from weighbridge_producer.client.line_intervals import IntervalSet
     from weighbridge_producer.input.source import Source
 
 

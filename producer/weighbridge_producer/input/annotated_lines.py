@@ -12,7 +12,7 @@ import orjson
 
 from weighbridge.errors import Fault, InputError
 from weighbridge.jobs.model import ErrorCode
-from weighbridge_producer.input.encoding import SourceLine
+from weighbridge_producer.input.source_lines import SourceLine
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

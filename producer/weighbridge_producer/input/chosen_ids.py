@@ -7,8 +7,8 @@ from bisect import bisect_left
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
-from weighbridge_producer.input.encoding import SourceLine
 from weighbridge_producer.input.sampling import hash_of, id_of
+from weighbridge_producer.input.source_lines import SourceLine
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

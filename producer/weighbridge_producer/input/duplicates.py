@@ -1,4 +1,4 @@
-"""Owners: which line has which custom_id, found again without a server."""
+"""Which line has which custom_id: duplicates found without a server."""
 
 from __future__ import annotations
 

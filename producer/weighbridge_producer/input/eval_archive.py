@@ -12,7 +12,7 @@ from weighbridge.errors import Fault
 from weighbridge.jobs.model import ErrorCode
 from weighbridge.settings import MIB
 from weighbridge_producer.input.decompress import check_expansion
-from weighbridge_producer.input.encoding import SourceLine
+from weighbridge_producer.input.source_lines import SourceLine
 from weighbridge_producer.input.temporary import seekable
 
 if TYPE_CHECKING:

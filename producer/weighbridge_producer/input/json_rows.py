@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from weighbridge.settings import Settings
-    from weighbridge_producer.input.encoding import SourceLine
+    from weighbridge_producer.input.source_lines import SourceLine
 
 _BUFFER_BYTES = 64 * KIB
 _DEPTH_LOOKED_AT = 4  #: levels of a document in which its list of rows is looked for

@@ -15,8 +15,8 @@ from weighbridge_producer.input.decompress import (
     check_expansion,
     unpacked,
 )
-from weighbridge_producer.input.encoding import SourceLine
 from weighbridge_producer.input.eval_archive import SIGNS, sample_lines
+from weighbridge_producer.input.source_lines import SourceLine
 from weighbridge_producer.input.unreadable import readable_lines
 
 if TYPE_CHECKING:

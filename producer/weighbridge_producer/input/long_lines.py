@@ -11,7 +11,7 @@ from weighbridge.jobs.model import ErrorCode
 from weighbridge.traces import read_traces
 from weighbridge.traces.fields import json_in
 from weighbridge.traces.formats.native import to_native
-from weighbridge_producer.input.encoding import SourceLine
+from weighbridge_producer.input.source_lines import SourceLine
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -11,7 +11,7 @@ from weighbridge.jobs.line import JSON_SPACE
 from weighbridge.jobs.model import ErrorCode
 from weighbridge.traces.fields import json_in
 from weighbridge.traces.house_format import resolve
-from weighbridge_producer.input.encoding import SourceLine
+from weighbridge_producer.input.source_lines import SourceLine
 from weighbridge_producer.input.trace_cases import (
     DOCUMENT_LIMIT_BYTES,
     TraceWrapper,

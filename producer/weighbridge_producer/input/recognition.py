@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from weighbridge.jobs.model import GraderSpec
     from weighbridge.settings import Settings
-    from weighbridge_producer.input.encoding import SourceLine
     from weighbridge_producer.input.mapping import FieldMapping, Row
+    from weighbridge_producer.input.source_lines import SourceLine
 
 _ROWS = 100
 _LINES_OF_ROWS = 10_000  #: blank ones too

@@ -10,8 +10,8 @@ import orjson
 from weighbridge.errors import Fault
 from weighbridge.jobs.model import ErrorCode
 from weighbridge_producer.input.decompress import DAMAGE, ExpansionError
-from weighbridge_producer.input.encoding import SourceLine, encode_case
 from weighbridge_producer.input.lines import bomb_fault, damage_fault, length_fault
+from weighbridge_producer.input.source_lines import SourceLine, encode_case
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from weighbridge.errors import InputError
 from weighbridge.jobs.line import JSON_SPACE, peek_custom_id
-from weighbridge_producer.input.encoding import SourceLine
+from weighbridge_producer.input.source_lines import SourceLine
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 from weighbridge.errors import Fault, InputError, MappingNeededError
 from weighbridge.jobs.model import ErrorCode
 from weighbridge_producer.input.duplicates import DuplicateIndex
-from weighbridge_producer.input.encoding import SourceLine, encode_case
 from weighbridge_producer.input.files import InputFile, InputFiles, Paths
 from weighbridge_producer.input.lines import BLOCK_BYTES, StreamLines, length_fault
 from weighbridge_producer.input.long_lines import in_native_form
@@ -20,6 +19,7 @@ from weighbridge_producer.input.mapped_traces import mapped_cases
 from weighbridge_producer.input.remote import RemoteFile
 from weighbridge_producer.input.row_formats import RowReader, table_format
 from weighbridge_producer.input.rows import as_lines
+from weighbridge_producer.input.source_lines import SourceLine, encode_case
 from weighbridge_producer.input.trace_cases import DOCUMENT_LIMIT_BYTES, as_cases
 
 if TYPE_CHECKING:

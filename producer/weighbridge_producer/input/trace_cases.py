@@ -18,7 +18,7 @@ from weighbridge.jobs.model import NAME_LIMIT, ErrorCode
 from weighbridge.settings import MIB
 from weighbridge.traces.split import opens_session, session_id, single_traces, spans_lines
 from weighbridge_producer.input.duplicates import Duplicate, DuplicateIndex
-from weighbridge_producer.input.encoding import SourceLine
+from weighbridge_producer.input.source_lines import SourceLine
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

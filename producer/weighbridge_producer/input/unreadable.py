@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from weighbridge.errors import Fault
 from weighbridge.jobs.line import JSON_SPACE
 from weighbridge.jobs.model import ErrorCode
-from weighbridge_producer.input.encoding import SourceLine
+from weighbridge_producer.input.source_lines import SourceLine
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

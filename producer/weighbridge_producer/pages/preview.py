@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 
     from weighbridge.settings import Settings
     from weighbridge.traces import Trace
-    from weighbridge_producer.input.encoding import SourceLine
     from weighbridge_producer.input.mapping import FieldMapping
     from weighbridge_producer.input.recognition import Recognised
+    from weighbridge_producer.input.source_lines import SourceLine
 
 HEAD_BYTES = 256 * KIB  #: of an input that are looked at
 _LINES = 200

@@ -13,7 +13,7 @@ from markupsafe import Markup
 from weighbridge.jobs.model import GraderSpec
 from weighbridge.jobs.outcome import Outcome
 from weighbridge.text import encodable, revealed, shorten
-from weighbridge_producer.reports.survey import OTHER, survey
+from weighbridge_producer.reports.overview import OTHER, survey
 from weighbridge_producer.templating import environment, static_text
 from weighbridge_producer.trace_view.case_view import StepSelection, view_case
 from weighbridge_producer.trace_view.charts import hue_of, loop_strip
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
     from weighbridge.jobs.result import ResultRow
+    from weighbridge_producer.reports.overview import Survey
     from weighbridge_producer.reports.report import Report
-    from weighbridge_producer.reports.survey import Survey
     from weighbridge_producer.trace_view.timeline import Timeline
 
 ROWS_LIMIT = 100_000  #: those that did not pass come first where there are more

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape, quoteattr
 
 from weighbridge.text import shorten
-from weighbridge_producer.reports.survey import survey
+from weighbridge_producer.reports.overview import survey
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from weighbridge.jobs.result import ResultRow
     from weighbridge_producer.gating.gates import GateResult
+    from weighbridge_producer.reports.overview import Survey
     from weighbridge_producer.reports.report import Report
-    from weighbridge_producer.reports.survey import Survey
 
 _COUNTED_AS = {"failure": "failures", "error": "errors", "skipped": "skipped"}
 _MESSAGE_CHARACTERS = 1_000

@@ -6,15 +6,15 @@ import re
 from typing import TYPE_CHECKING
 
 from weighbridge.text import pluralize, revealed, shorten
-from weighbridge_producer.reports.survey import survey
+from weighbridge_producer.reports.overview import survey
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from weighbridge.jobs.outcome import GraderSummary
     from weighbridge_producer.gating.gates import GateResult
+    from weighbridge_producer.reports.overview import Cause, Survey
     from weighbridge_producer.reports.report import Report
-    from weighbridge_producer.reports.survey import Cause, Survey
 
 CAUSES_SHOWN = 10
 _LABELS_SHOWN = 50

@@ -5,15 +5,15 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Self
 
-from weighbridge_producer.client.intervals import IntervalSet
-from weighbridge_producer.run.state import Collected
+from weighbridge_producer.client.line_intervals import IntervalSet
+from weighbridge_producer.run.run_folder import Collected
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from weighbridge_producer.client.collector import ChunkPage
     from weighbridge_producer.run.result_file import GrowingFile
-    from weighbridge_producer.run.state import RunState
+    from weighbridge_producer.run.run_folder import RunState
 
 _EVERY_SECONDS = 0.5
 

@@ -20,7 +20,7 @@ from weighbridge.errors import (
 )
 from weighbridge.settings import GIB, masked
 from weighbridge.text import pluralize
-from weighbridge_producer.client.intervals import IntervalSet
+from weighbridge_producer.client.line_intervals import IntervalSet
 from weighbridge_producer.gating.gates import check_gates
 from weighbridge_producer.gating.slices import SliceTally, slices_of_file
 from weighbridge_producer.reports.forms import goes_to_stdout, is_plain_stdout
@@ -32,7 +32,7 @@ from weighbridge_producer.run.first_errors import first_errors
 from weighbridge_producer.run.local_worker import LocalWorker
 from weighbridge_producer.run.outputs import deliver, write_each
 from weighbridge_producer.run.result_file import GrowingFile, copy_out, results_path, sort_by_line
-from weighbridge_producer.run.state import Collected, RunState
+from weighbridge_producer.run.run_folder import Collected, RunState
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,7 +13,7 @@ from weighbridge.embedded.server import EmbeddedServer
 from weighbridge.errors import WeighbridgeError
 from weighbridge.settings import GIB
 from weighbridge_producer.run.local_worker import LocalWorker
-from weighbridge_producer.run.state import state_root
+from weighbridge_producer.run.run_folder import state_root
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from weighbridge.errors import OutputError
 from weighbridge_producer.input.files import OUR_RESULTS
 from weighbridge_producer.reports.forms import STDOUT, Output, output_of
-from weighbridge_producer.run.syncing import sync
+from weighbridge_producer.run.durable_files import sync
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, BinaryIO
 import msgspec
 
 from weighbridge_producer.reports.forms import STDOUT, output_of
-from weighbridge_producer.run.state import partial_name, sorting_name
-from weighbridge_producer.run.syncing import sync
+from weighbridge_producer.run.durable_files import sync
+from weighbridge_producer.run.run_folder import partial_name, sorting_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -13,7 +13,7 @@ from weighbridge.settings import MIB
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from weighbridge_producer.input.encoding import SourceLine
+    from weighbridge_producer.input.source_lines import SourceLine
 
 _LOOKED_AT_CASES = 100
 _LOOKED_AT_BYTES = 8 * MIB

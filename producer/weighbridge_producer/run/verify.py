@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from weighbridge.jobs.chunk import Line
     from weighbridge.jobs.model import GraderSpec
-    from weighbridge_producer.input.encoding import SourceLine
     from weighbridge_producer.input.source import Source
+    from weighbridge_producer.input.source_lines import SourceLine
 
 _SHOWN = 20
 _LABEL_SHOWN = 80

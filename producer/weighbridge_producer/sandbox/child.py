@@ -14,11 +14,11 @@ import struct
 import sys
 from typing import TYPE_CHECKING, Any
 
+from weighbridge.child_process import limit_memory, tie_to_parent
 from weighbridge.graders.registry import default_registry
 from weighbridge.grading.line_grader import JobDeadlineError
 from weighbridge.jobs.model import ErrorCode
 from weighbridge.memory import give_memory_back, held_by_this_process
-from weighbridge.process import limit_memory, tie_to_parent
 from weighbridge.settings import MIB
 
 if TYPE_CHECKING:

@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from weighbridge.settings import Settings
     from weighbridge.store import Durability
     from weighbridge_producer.client.redis_batch import RedisBatch
-    from weighbridge_producer.input.encoding import SourceLine
     from weighbridge_producer.input.mapping import FieldMapping
     from weighbridge_producer.input.source import Cases
+    from weighbridge_producer.input.source_lines import SourceLine
     from weighbridge_producer.service.auth import Identity
     from weighbridge_producer.service.body_stream import BodyStream
     from weighbridge_producer.service.limits import Slot

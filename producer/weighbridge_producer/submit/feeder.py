@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from weighbridge.broker.publisher import Publisher
     from weighbridge.settings import Settings
     from weighbridge.store import Store
-    from weighbridge_producer.input.encoding import SourceLine
     from weighbridge_producer.input.source import Source
+    from weighbridge_producer.input.source_lines import SourceLine
 
 _ID_BYTES, _LINE_BYTES = 8, 4  #: of the digests in the index of ids
 _DIGEST_BYTES = 16  #: of the digests by which lines are compared while they are at hand

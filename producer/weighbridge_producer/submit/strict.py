@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from weighbridge.errors import Fault
     from weighbridge.jobs.model import GraderSpec
     from weighbridge.settings import Settings
-    from weighbridge_producer.input.encoding import SourceLine
+    from weighbridge_producer.input.source_lines import SourceLine
 
 FAULTS_SHOWN = 20
 

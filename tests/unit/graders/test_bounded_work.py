@@ -9,10 +9,10 @@ from time import process_time
 import pytest
 
 from support.hostile_inputs import HOSTILE
+from weighbridge.child_process import collect_garbage_seldom
 from weighbridge.graders.registry import default_registry
 from weighbridge.grading.line_grader import LineGrader, Tally
 from weighbridge.jobs.chunk import Line
-from weighbridge.process import collect_garbage_seldom
 
 pytestmark = pytest.mark.slow
 

@@ -12,7 +12,7 @@ import pytest
 from weighbridge.graders.tool_schema import ToolSchemaGrader
 from weighbridge.graders.tool_schema.json_data import json_data
 from weighbridge.graders.tool_schema.schema import compile_schema
-from weighbridge.graders.tool_schema.work import Allowance
+from weighbridge.graders.tool_schema.validation_cost import Allowance
 
 FOLDER = Path(__file__).resolve().parents[4] / "shared" / "data" / "tools"
 SUITE = FOLDER / "json_schema_suite.jsonl.gz"

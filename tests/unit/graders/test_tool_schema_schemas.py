@@ -19,7 +19,7 @@ from weighbridge.graders.tool_schema.json_data import json_data
 from weighbridge.graders.tool_schema.patterns import compiled_states_of
 from weighbridge.graders.tool_schema.problems import pointer
 from weighbridge.graders.tool_schema.schema import Undecided, UnusableSchema, compile_schema
-from weighbridge.graders.tool_schema.work import Allowance
+from weighbridge.graders.tool_schema.validation_cost import Allowance
 
 DRAFT4 = "http://json-schema.org/draft-04/schema#"
 DRAFT6 = "http://json-schema.org/draft-06/schema#"

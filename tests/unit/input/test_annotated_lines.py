@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from weighbridge.errors import Fault, InputError
 from weighbridge.jobs.model import ErrorCode
 from weighbridge_producer.input.annotated_lines import framed, unframed
-from weighbridge_producer.input.encoding import SourceLine
+from weighbridge_producer.input.source_lines import SourceLine
 
 raws = st.binary(max_size=30).map(lambda raw: raw.replace(b"\n", b" ") + b"\n")
 faults = st.builds(

@@ -19,7 +19,7 @@ from weighbridge_producer.input.source import Source
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from weighbridge_producer.input.encoding import SourceLine
+    from weighbridge_producer.input.source_lines import SourceLine
 
 
 def sample(number: int, epoch: int = 1) -> dict[str, Any]:

@@ -28,7 +28,7 @@ from weighbridge_producer.input.source import Source
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from weighbridge_producer.input.encoding import SourceLine
+    from weighbridge_producer.input.source_lines import SourceLine
 
 RANDOM = random.Random(1)
 LINES = [

@@ -11,7 +11,7 @@ import pytest
 from weighbridge_producer.client.collector import ChunkPage
 from weighbridge_producer.run.checkpoints import Checkpoints
 from weighbridge_producer.run.result_file import GrowingFile
-from weighbridge_producer.run.state import RunState
+from weighbridge_producer.run.run_folder import RunState
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

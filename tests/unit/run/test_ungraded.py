@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from weighbridge.errors import NoGraderError
-from weighbridge_producer.input.encoding import encode_case
+from weighbridge_producer.input.source_lines import encode_case
 from weighbridge_producer.run.ungraded import refuse_ungraded
 
 UNGRADED = {"custom_id": "a", "inputs": {}}

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from weighbridge.errors import Fault
 from weighbridge.jobs.model import ErrorCode
-from weighbridge_producer.input.encoding import SourceLine
+from weighbridge_producer.input.source_lines import SourceLine
 from weighbridge_producer.submit.feeder import ChunkDraft, Digester
 
 BATCH = "batch-1"

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from weighbridge.graders.budget.consumption import Tellers, tokens_told
 from weighbridge.graders.budget.costs import cost, own_cost
-from weighbridge.graders.budget.differences import Difference, of_count, of_total
 from weighbridge.graders.budget.run_times import RunTimes
+from weighbridge.graders.budget.stated_totals import Difference, of_count, of_total
 from weighbridge.graders.values import EXCERPT_CHARACTERS
 from weighbridge.text import encodable
 from weighbridge.traces import Counts

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from weighbridge.graders.loop.arguments import Arguments, canonical
 from weighbridge.graders.loop.essential_arguments import common_folder, normalized
-from weighbridge.graders.loop.frames import asks, prompts, refuses, said
+from weighbridge.graders.loop.frame_prompts import asks, prompts, refuses, said
 from weighbridge.graders.loop.results import Outcome
 from weighbridge.graders.values import as_json
 from weighbridge.traces.fields import parse_arguments

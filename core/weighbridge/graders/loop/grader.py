@@ -15,9 +15,9 @@ from weighbridge.graders.loop import report
 from weighbridge.graders.loop.actions import History, history_of
 from weighbridge.graders.loop.config import CALL_TYPES, LoopConfig
 from weighbridge.graders.loop.identity import Identities
-from weighbridge.graders.loop.loop import Found, loops_of
 from weighbridge.graders.loop.loops_in_calls import loops_in_calls
 from weighbridge.graders.loop.loops_in_texts import loops_in_texts
+from weighbridge.graders.loop.reported_loop import Found, loops_of
 from weighbridge.graders.loop.work_budget import STEPS_LIMIT, Limits, WorkBudget
 from weighbridge.graders.trace_grader import TraceGrader
 from weighbridge.traces import Trace

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from weighbridge.graders.loop.frames import gist_of, has_no_action, refuses
+from weighbridge.graders.loop.frame_prompts import gist_of, has_no_action, refuses
 from weighbridge.graders.loop.merging import REFUSED, Finding
 from weighbridge.graders.loop.work_budget import linear
 from weighbridge.text import encodable

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.cycles import cycles
 from weighbridge.graders.loop.differences import named
-from weighbridge.graders.loop.loop import id_of
+from weighbridge.graders.loop.reported_loop import id_of
 from weighbridge.graders.loop.work_budget import STEPS_LIMIT
 from weighbridge.graders.trace_grader import bounded, excerpt_of, first_ids
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from weighbridge.graders.base import Evidence
     from weighbridge.graders.loop.actions import Call, Message
     from weighbridge.graders.loop.config import LoopConfig
-    from weighbridge.graders.loop.loop import Loop
+    from weighbridge.graders.loop.reported_loop import Loop
     from weighbridge.graders.loop.severity import Severity
     from weighbridge.graders.loop.work_budget import Limits
     from weighbridge.traces import Trace

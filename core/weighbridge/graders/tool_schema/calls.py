@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from weighbridge.graders.tool_schema.rules import Check, Rule, Rules
-    from weighbridge.graders.tool_schema.work import Allowance
+    from weighbridge.graders.tool_schema.validation_cost import Allowance
     from weighbridge.traces import Step
 
 

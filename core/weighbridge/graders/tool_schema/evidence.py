@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from weighbridge.graders.base import Evidence
     from weighbridge.graders.tool_schema.calls import Calls, FaultyCall, Tool
-    from weighbridge.graders.tool_schema.work import Allowance
+    from weighbridge.graders.tool_schema.validation_cost import Allowance
 
 _Item = TypeVar("_Item")
 _SHOWN_NAMES = 20

@@ -31,7 +31,7 @@ from weighbridge.graders.tool_schema.rules import (
     shown,
 )
 from weighbridge.graders.tool_schema.schema import UnusableSchema, compile_schema
-from weighbridge.graders.tool_schema.work import Allowance
+from weighbridge.graders.tool_schema.validation_cost import Allowance
 from weighbridge.graders.trace_grader import TraceGrader, bounded
 from weighbridge.traces.fields import tools_of
 

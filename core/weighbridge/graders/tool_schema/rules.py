@@ -14,7 +14,7 @@ from weighbridge.text import encodable, shorten
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from weighbridge.graders.tool_schema.work import Allowance
+    from weighbridge.graders.tool_schema.validation_cost import Allowance
     from weighbridge.traces import ToolDefinition
 
 _NAME_CHARACTERS = 80

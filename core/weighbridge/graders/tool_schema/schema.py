@@ -28,12 +28,16 @@ from weighbridge.graders.tool_schema.schema_graph import (
     SchemaTooLargeError,
     graph_of,
 )
-from weighbridge.graders.tool_schema.work import BACKTRACK_LIMIT, EndlessSchemaError, ValidationCost
+from weighbridge.graders.tool_schema.validation_cost import (
+    BACKTRACK_LIMIT,
+    EndlessSchemaError,
+    ValidationCost,
+)
 from weighbridge.graders.values import as_json
 
 if TYPE_CHECKING:
     from weighbridge.graders.tool_schema.json_data import JsonData
-    from weighbridge.graders.tool_schema.work import Allowance
+    from weighbridge.graders.tool_schema.validation_cost import Allowance
 
 _BYTES_LIMIT = 1024 * 1024  #: of one schema as JSON
 _COMPILED_LIMIT = 6_000_000  #: comparisons in the time of compiling one schema: 0.6 seconds

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from weighbridge_producer.run.syncing import sync
+from weighbridge_producer.run.durable_files import sync
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

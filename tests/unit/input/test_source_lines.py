@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from weighbridge.grading.strict_json import decode_line
 from weighbridge.jobs.model import ErrorCode
-from weighbridge_producer.input.encoding import encode_case
+from weighbridge_producer.input.source_lines import encode_case
 
 LOOP: list[Any] = []
 LOOP.append(LOOP)

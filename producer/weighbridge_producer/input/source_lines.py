@@ -1,4 +1,4 @@
-"""Cases given as Python objects: each as a line of input, or as the reason why it cannot be one."""
+"""Lines of input as they came, and cases given as Python objects: each as such a line, or as the reason why it cannot be one."""
 
 from __future__ import annotations
 

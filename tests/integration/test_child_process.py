@@ -8,7 +8,7 @@ import pytest
 
 CHILD = """
 import os, signal, sys
-from weighbridge.process import tie_to_parent
+from weighbridge.child_process import tie_to_parent
 {before}
 tie_to_parent({arguments})
 print(os.getpid(), flush=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from weighbridge.jobs.outcome import GraderSummary
+from weighbridge_producer.gating.exit_rule import decide
 from weighbridge_producer.gating.gates import GateKind, parse_gate
-from weighbridge_producer.gating.rule import decide
 
 
 def summary(label="string-match", **counts):

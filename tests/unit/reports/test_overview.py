@@ -4,8 +4,8 @@ import orjson
 
 from weighbridge.grading.line_grader import grade_lines
 from weighbridge.jobs.result import ResultRow
-from weighbridge_producer.reports import survey as surveys
-from weighbridge_producer.reports.survey import OTHER, Survey
+from weighbridge_producer.reports import overview as surveys
+from weighbridge_producer.reports.overview import OTHER, Survey
 
 
 def surveyed(*cases, graders=("string-match",)):

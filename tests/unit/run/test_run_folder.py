@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from weighbridge_producer.run.state import RunState
+from weighbridge_producer.run.run_folder import RunState
 
 NAME = "20260102-030405-abcdef"
 SAVED = {

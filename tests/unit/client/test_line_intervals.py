@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weighbridge_producer.client.intervals import IntervalSet
+from weighbridge_producer.client.line_intervals import IntervalSet
 
 interval = st.tuples(st.integers(1, 40), st.integers(1, 40))
 
