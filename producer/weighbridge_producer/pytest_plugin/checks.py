@@ -16,8 +16,8 @@ from weighbridge.jobs.outcome import Outcome
 from weighbridge.jobs.result import ResultRow
 from weighbridge.settings import read_settings
 from weighbridge.text import printable
-from weighbridge_producer.input.encoding import encode_case
 from weighbridge_producer.input.source import Source
+from weighbridge_producer.input.source_lines import encode_case
 from weighbridge_producer.pytest_plugin.messages import message_of
 
 

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from weighbridge.jobs.outcome import GraderSummary
-    from weighbridge_producer.gating.rule import Decision
-    from weighbridge_producer.reports.survey import Survey
+    from weighbridge_producer.gating.exit_rule import Decision
+    from weighbridge_producer.reports.overview import Survey
 
 _LABELS_SHOWN = 50
 _CAUSES_SHOWN = 10
