@@ -77,6 +77,20 @@ def test_a_key_that_was_emptied_and_made_again_dies_with_the_others(
     assert min(left.values()) > 0, left
 
 
+@pytest.mark.parametrize("how", ["split", "recorded in part"])
+def test_the_parts_of_a_batchs_only_chunk_die_with_the_batch(
+    store: Store, queue: str, how: str
+) -> None:
+    batch = a_batch(store, queue)
+    [chunk] = filled(store, batch, [4])
+    parts = [(chunk.part(1, 3), 2), (chunk.part(3, 5), 2)]
+    if how == "split":
+        assert store.split(batch, chunk, claimed(store, queue).token, parts, "", CHARGE)
+    else:
+        store.record(batch, chunk, *graded(store, batch, parts[0][0]), parts[1:])
+    assert store.redis.pttl(f"wb:{{{batch}}}:open") > 0
+
+
 def test_a_deletion_leaves_a_mark_and_nothing_else(store: Store, queue: str) -> None:
     batch = well_used(store, queue)
     assert store.delete(batch)

@@ -136,6 +136,22 @@ def test_a_batch_that_had_more_than_its_share_waits_although_it_was_empty_meanwh
     assert set(claims(store, queue, 20)) == {retry}
 
 
+def test_a_batch_that_comes_back_after_its_queue_was_empty_pays_for_nothing_it_had_before(
+    store: Store, queue: str
+) -> None:
+    streaming, other = a_batch(store, queue), a_batch(store, queue)
+    for batch in (streaming, other):
+        add_chunk(store, batch)
+    assert set(claims(store, queue, 2)) == {streaming, other}
+    for batch in (streaming, other):
+        store.charge(batch, queue, 1000.0)
+    assert store.claim_next(queue, "w/1", 60) is None
+    new = a_batch_of(store, queue, 50)
+    for _ in range(10):
+        add_chunk(store, streaming)
+    assert claims(store, queue, 20).count(new) == 10
+
+
 def test_time_that_a_chunk_took_is_charged_to_its_batch(store: Store, queue: str) -> None:
     slow, quick = a_batch_of(store, queue, 50), a_batch_of(store, queue, 200)
     counts: Counter[str] = Counter()

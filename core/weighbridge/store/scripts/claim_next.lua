@@ -49,13 +49,13 @@ local function claim(id)
   return {id, name, held[1] or '{"jobs":0}', held[2]}
 end
 
-local function give_up_turn(turn)
-  if ARGV[4] == '' and redis.call('EXISTS', meta) == 1 then redis.call('HSET', meta, 'ready', '0', 'turn', turn) end
+local function give_up_turn()
+  if ARGV[4] == '' and redis.call('EXISTS', meta) == 1 then redis.call('HSET', meta, 'ready', '0') end
 end
 
 if ARGV[1] ~= '' then
   local found = claim(ARGV[1])
-  if not found then give_up_turn(0) end
+  if not found then give_up_turn() end
   return found or {}
 end
 
@@ -76,6 +76,6 @@ for _ = 1, BATCHES_AT_ONCE do
   if is_sound and found then return found end
   redis.call('ZREM', KEYS[2], batch)
   -- What is damaged in one batch must not keep the others of its queue waiting.
-  if is_sound then give_up_turn(turns[2]) end
+  if is_sound then give_up_turn() end
 end
 return {}

@@ -47,16 +47,15 @@ local function look_at(time_ms)
   if same_server then redis.call('ZADD', KEYS[3], 'LT', time_ms, batch) end
 end
 
--- Give the batch its turn among those of its queue: the next, or later where it has had more than its share.
--- `state` is what TURN names in `meta`.
-local TURN = {'ready', 'paused', 'closing', 'queue', 'turn'}
-local function make_ready(ready, paused, closing, queue, turn)
+-- Give the batch its turn among those of its queue: the next. The arguments are what TURN names in `meta`.
+local TURN = {'ready', 'paused', 'closing', 'queue'}
+local function make_ready(ready, paused, closing, queue)
   if ready == '1' or paused == '1' or closing ~= '' then return end
   redis.call('HSET', meta, 'ready', '1')
   if not same_server then return end
   local turns = fleet .. 'ready:' .. queue
   local first = redis.call('ZRANGEBYSCORE', turns, '(-inf', '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
-  redis.call('ZADD', turns, 'NX', math.max(first[2] or 0, turn or 0), batch)
+  redis.call('ZADD', turns, 'NX', first[2] or 0, batch)
 end
 
 local function make_ready_again() make_ready(unpack(redis.call('HMGET', meta, unpack(TURN)), 1, #TURN)) end
