@@ -23,6 +23,7 @@ _KINDS = {
     "cycle": "the same steps in the same order",
     "noisy_results": "the same steps, with results that differ by noise alone",
     "same_failure": "attempts that differ in trifles and fail the same way",
+    "nothing_new": "calls in other words that come to what was known before",
     "refused": "answers in new words, refused the same way each time",
     "interleaved": "a few steps in any order",
     "parallel": "the same calls inside one message",

@@ -51,6 +51,10 @@ _DONE = re.compile(
     re.IGNORECASE,
 )
 _CLAIM_WORDS = 4  #: fewer are an answer, of which each may be another try
+#: Longer arguments are a piece of work, of which each may be another; a command may be longer.
+ARGUMENTS_CHARACTERS = 240
+COMMAND_CHARACTERS = 1_000
+_QUESTIONS = frozenset(("query", "q", "question", "prompt", "task", "instruction", "request"))
 _WAIT = re.compile(r"wait|sleep|delay|pause|back_?off", re.IGNORECASE)
 _MOVE = re.compile(
     r"scroll|click|next|prev|page|press|key|wait|sleep|swipe|move|step|poll|status", re.IGNORECASE
@@ -91,6 +95,23 @@ def is_trial(call: Call) -> bool:
 def is_command(call: Call) -> bool:
     """Whether a call runs a command line."""
     return _command_of(call) is not None
+
+
+def is_short(call: Call) -> bool:
+    """Whether the arguments of a call are no piece of work, by their length."""
+    length = len(call.arguments.key)
+    return length <= ARGUMENTS_CHARACTERS or (length <= COMMAND_CHARACTERS and is_command(call))
+
+
+def asks(call: Call) -> bool:
+    """Whether a call asks for something, rather than to hand over a piece of work."""
+    given = call.arguments.value
+    return is_short(call) or (type(given) is dict and not _QUESTIONS.isdisjoint(given))
+
+
+def runs_code(call: Call) -> bool:
+    """Whether a call runs code, as a notebook does."""
+    return _code_of(call) is not None
 
 
 def claims_done(call: Call) -> bool:

@@ -24,7 +24,7 @@ class LoopConfig(GraderConfig):
         ge=1,
         le=1_000,
         description="one step more often than that in a row is a loop; so are as many full rounds of two or more "
-        "steps (at least 2)",
+        "steps (at least 2); from four steps and three rounds on the last may be half",
     )
     similarity_threshold: float = Field(
         default=DEFAULT_THRESHOLD,

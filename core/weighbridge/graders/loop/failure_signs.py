@@ -25,7 +25,7 @@ _FAILURE = linear(
 |"status"\s?:\s?"(?:error|fail)|(?:exit[_ ]?(?:code|status)|return ?code)\W{1,4}[1-9]|traceback \(most recent|command not found
 |no such file or directory|permission denied|^.{0,80}\b(?:has )?failed(?: to\b|[:.!]|$)|\bwrong password\b
 |^.{0,80}\b(?:syntax error|unmatched|unrecogni[sz]ed|unterminated|unexpected (?:eof|end of|token|character)|illegal (?:option|variable|character)
-|unknown (?:option|predicate|command|argument|column|table|function|tool|flag)|unsupported operand|missing (?:operand|argument)
+|unknown (?:option|predicate|command|argument|column|table|function|tool|flag)|unsupported operand|(?:missing|extra) (?:operand|argument)
 |invalid (?:option|number|argument|input|syntax|character|command|choice|value|range|path)|must precede)\b
 |^.{0,80}\b(?:does not exist|doesn't exist|already exists|is (?:required|not allowed|not valid|invalid)|timed out)\b
 |\b[1-9]\d{0,5} (?:tests? )?(?:failed|failures?|failing)\b|(?-i:\bFAIL(?:ED|URES?)?\b)

@@ -30,7 +30,7 @@ class LoopGrader(TraceGrader):
     id = "loop"
     name = "Loop"
     description = "Repeated similar steps"
-    version = 2
+    version = 3
     Config = LoopConfig
     settings: LoopConfig
 

@@ -15,6 +15,7 @@ from weighbridge.graders.loop.call_kinds import (
 )
 from weighbridge.graders.loop.cycles import NoveltyLimits, Span, cycles, low_novelty, repeats
 from weighbridge.graders.loop.failures import get_elsewhere, same_failures
+from weighbridge.graders.loop.known_answers import known_answers
 from weighbridge.graders.loop.masked_attempts import failing_rows, masked_attempts
 from weighbridge.graders.loop.merging import Finding, joined
 from weighbridge.graders.loop.progress import only_noise
@@ -39,6 +40,7 @@ def loops_in_calls(calls: Sequence[Call | None], limits: Limits) -> tuple[list[i
     findings = [*_in_order(calls, row, limits)]
     findings += [*_crowded(calls, row, limits), *_failing_again(calls, row, limits)]
     findings += [*masked_attempts(calls, limits), *failing_rows(calls, limits)]
+    findings += known_answers(calls, limits)
     thinking = {tool for tool in {call.tool for call in calls if call is not None} if thinks(tool)}
     if thinking:
         indices = [
@@ -163,6 +165,7 @@ def _crowded(calls: Sequence[Call | None], row: list[int], limits: Limits) -> It
     failing = _failing_only(calls, row, often)
     stretches = [
         *low_novelty(row, NoveltyLimits(window, repeat + 1, often, held)),
+        *low_novelty(row, NoveltyLimits(window, min(repeat + 1, limits.max_period), 2, window)),
         *low_novelty(failing, NoveltyLimits(window, window, often, held)),
         *low_novelty(failing, NoveltyLimits(2 * window, 2 * window, often, 2 * held)),
     ]

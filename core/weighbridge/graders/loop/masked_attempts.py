@@ -7,7 +7,13 @@ from collections import Counter
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from weighbridge.graders.loop.call_kinds import claims_done, is_command, is_read_only
+from weighbridge.graders.loop.call_kinds import (
+    COMMAND_CHARACTERS,
+    asks,
+    claims_done,
+    is_read_only,
+    is_short,
+)
 from weighbridge.graders.loop.merging import SAME_FAILURE, Finding
 from weighbridge.graders.loop.text_forms import lists_items
 from weighbridge.graders.loop.work_budget import WorkBudget, linear
@@ -19,9 +25,6 @@ if TYPE_CHECKING:
     from weighbridge.graders.loop.work_budget import Limits
 
 _EDGE_CHARACTERS = 24  #: at the beginning and at the end of a result, by which suspects are found
-#: Longer arguments are a piece of work, of which each may be another; a command may be longer.
-_ARGUMENTS_CHARACTERS = 240
-_COMMAND_CHARACTERS = 1_000
 _FAILURE_CHARACTERS = 600
 _LINE_CHARACTERS = 20  #: a shorter line may be a heading
 _ALIKE = 0.85  #: of the words of two attempts, those that both have
@@ -41,7 +44,6 @@ _TRIFLES = linear(
 #: What may differ between attempts and come back in what they fail of: a number, a path, a name of a file.
 _ECHOED = linear(r"\w*[\d/.][\w./:@-]*")
 _NAMES = 2  #: of words, in attempts that say nothing but what to do with which thing: `cat FILE`
-_QUESTIONS = frozenset(("query", "q", "question", "prompt", "task", "instruction", "request"))
 _MORE_THAN_REPEATS = 2  #: attempts, where some were sent again as they were: these count twice
 _LISTED = 12  #: of many attempts, those in which a list would show
 _TOLD = re.compile(r"\d{1,15}(?:\.\d{1,15})?")
@@ -98,7 +100,7 @@ def _is_stuck_row(row: Sequence[Call]) -> bool:
     """Whether calls of one failure go through no list, raise no limit, and are no pieces of work."""
     first = row[:_LISTED]
     is_honest = lists_items([call.arguments.texts for call in first]) or _raises_a_limit(first)
-    return not is_honest and len({call.exact for call in row}) > 1 and all(map(_asks, row))
+    return not is_honest and len({call.exact for call in row}) > 1 and all(map(asks, row))
 
 
 def _is_stuck(chain: Sequence[_Attempt], limits: Limits) -> bool:
@@ -113,7 +115,7 @@ def _suspects(calls: Sequence[Call | None], least: int) -> set[int]:
     told = [
         (index, call.tool, text)
         for index, call in enumerate(calls)
-        if call is not None and len(call.arguments.key) <= _COMMAND_CHARACTERS
+        if call is not None and len(call.arguments.key) <= COMMAND_CHARACTERS
         if (text := call.outcome.text)
     ]
     indices = [index for index, _, _ in told]
@@ -136,7 +138,7 @@ def _suspects(calls: Sequence[Call | None], least: int) -> set[int]:
 
 
 def _is_in_vain(call: Call | None) -> bool:
-    if call is None or not (claims_done(call) or _is_short(call)):
+    if call is None or not (claims_done(call) or is_short(call)):
         return False
     return call.outcome.has_failed or (claims_done(call) and call.outcome.is_vain)
 
@@ -221,17 +223,6 @@ def _gist_of(failure: str) -> str:
     is_traceback = lines[0].startswith("Traceback")
     line = lines[-1] if is_traceback else lines[0]
     return line if len(line) >= _LINE_CHARACTERS else "\n".join(lines)
-
-
-def _is_short(call: Call) -> bool:
-    length = len(call.arguments.key)
-    return length <= _ARGUMENTS_CHARACTERS or (length <= _COMMAND_CHARACTERS and is_command(call))
-
-
-def _asks(call: Call) -> bool:
-    """Whether a call asks for something, rather than to hand over a piece of work."""
-    given = call.arguments.value
-    return _is_short(call) or (type(given) is dict and not _QUESTIONS.isdisjoint(given))
 
 
 def _are_alike(one: frozenset[bytes], other: frozenset[bytes]) -> bool:

@@ -15,7 +15,8 @@ ABSORBED_GAP = 3  #: entries of the row between a loop and one more of its steps
 #: The kinds of findings whose entries are alike, though each has a number of its own.
 SAME_FAILURE = "same_failure"
 REFUSED = "refused"
-LIKE_EACH_OTHER = frozenset((SAME_FAILURE, REFUSED))
+NOTHING_NEW = "nothing_new"
+LIKE_EACH_OTHER = frozenset((SAME_FAILURE, REFUSED, NOTHING_NEW))
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,7 @@ _WHAT = {
     "cycle": "the same {period} steps in the same order",
     "noisy_results": "the same steps, whose results differ by noise alone,",
     "same_failure": "one tool that fails the same way",
+    "nothing_new": "calls that came to what was known before,",
     "refused": "an answer in new words, refused the same way,",
     "interleaved": "a few steps in turn, with hardly anything new between,",
     "text": "the same text",

@@ -10,6 +10,7 @@ import re2
 DEFAULT_THRESHOLD = 0.9  #: of similarity
 STEPS_LIMIT = 120_000  #: of a trace that are examined
 FOLDED_CHARACTERS = 100_000  #: a longer value is equal to another or not: all of it matters, case and white space too
+HALF_ROUND_PERIOD = 4  #: from here on the last round of a cycle may be half
 WORK_LIMIT = 500_000  #: of one kind of work in one trace, in units
 
 
@@ -34,7 +35,14 @@ class Limits:
 
     def least_length(self, period: int) -> int:
         """Return how many steps in a row are a loop of that period."""
-        return self.max_repeats + 1 if period == 1 else period * self.least_rounds
+        if period == 1:
+            return self.max_repeats + 1
+        rounds = period * self.least_rounds
+        return (
+            rounds - period // 2
+            if period >= HALF_ROUND_PERIOD and self.least_rounds > 2
+            else rounds
+        )
 
 
 class WorkBudget:

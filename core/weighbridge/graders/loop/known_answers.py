@@ -1,0 +1,156 @@
+"""Stretches of calls that tell nothing new: known answers to reworded questions, known failures of what was tried before."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from weighbridge.graders.loop.call_kinds import is_read_only, is_short, runs_code, waits
+from weighbridge.graders.loop.failure_signs import answers, says_in_vain
+from weighbridge.graders.loop.merging import NOTHING_NEW, Finding
+from weighbridge.graders.loop.text_forms import lists_items
+from weighbridge.graders.loop.work_budget import WorkBudget
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from weighbridge.graders.loop.actions import Call
+    from weighbridge.graders.loop.work_budget import Limits
+
+_TAKEN_CHARACTERS = 4_000  #: longer arguments are no question
+_FAILURE_CHARACTERS = 600
+_SAME_ATTEMPT = 0.85  #: of the words of two attempts that fail the same way
+_SAME_QUESTION = 0.6  #: of two questions with the same answer
+_WORD = re.compile(r"[^\W\d_]+|\d+")
+#: What a failure quotes is what the call failed of.
+_QUOTED = re.compile(r"""['"`\u2018\u201c]([^'"`\u2019\u201d\n]{3,80})['"`\u2019\u201d]""")
+#: A number of some length, or a few words, or lines: hardly two different questions have it as an answer.
+_TELLING = re.compile(r"\d{2}|[^\W\d_]{2,}[^\w\n]{1,3}[^\W\d_]{2,}|\w[/.\n]\w")
+
+
+def known_answers(calls: Sequence[Call | None], limits: Limits) -> Iterator[Finding]:
+    """Find calls, twice `max_repeats` with the first of them, that came to nothing but what was known."""
+    told = [(call.tool, call.outcome.text) for call in calls if call is not None]
+    if len(told) - len(set(told)) >= _least(limits):
+        yield from _Stretches(calls, limits).found()
+
+
+def _least(limits: Limits) -> int:
+    return 2 * limits.max_repeats - 1
+
+
+class _Met(NamedTuple):
+    """How often a call came to a result, and where last."""
+
+    times: int
+    last: int
+
+
+class _Stretches:
+    """Walks over calls, and remembers what came of those before."""
+
+    def __init__(self, calls: Sequence[Call | None], limits: Limits) -> None:
+        self._calls = calls
+        self._least = _least(limits)
+        self._reach = limits.max_period
+        self._budget = WorkBudget()
+        self._came: dict[tuple[str, str], int] = {}  #: the last call that came to a result
+        self._met: dict[int, _Met] = {}  #: of each pair
+        self._failed: list[int] = []  #: since something was changed
+        self._stretch: list[int] = []
+        self._before: set[int] = set()  #: the calls that those of the stretch repeat
+
+    def found(self) -> Iterator[Finding]:
+        """Yield each stretch that is long enough."""
+        for index, call in enumerate(self._calls):
+            text = call.outcome.text if call is not None else None
+            if call is None or text is None or waits(call):
+                yield from self._end()
+                self._came, self._met, self._failed = {}, {}, []
+                continue
+            met = self._met.get(call.pair)
+            before = self._came.get((call.tool, text)) if met is None else met.last
+            if before is None or not self._is_known(call, text, before, index):
+                yield from self._end()
+                self._forget_failures(call)
+            elif not self._is_second_look(call, before, met):
+                self._stretch.append(index)
+                self._before.add(before)
+            self._met[call.pair] = _Met(met.times + 1 if met else 1, index)
+            self._came[call.tool, text] = index
+            if call.outcome.has_failed:
+                self._failed.append(index)
+        yield from self._end()
+
+    def _forget_failures(self, call: Call) -> None:
+        """What failed may not fail any more after a call that changed something."""
+        if self._failed and not (call.outcome.has_failed or is_read_only(call)):
+            for index in self._failed:
+                if (failed := self._calls[index]) is not None:
+                    self._met.pop(failed.pair, None)
+                    self._came.pop((failed.tool, failed.outcome.text or ""), None)
+            self._failed = []
+
+    def _is_second_look(self, call: Call, before: int, met: _Met | None) -> bool:
+        """Whether a call that succeeded is sent a second time as it was."""
+        earlier = self._calls[before]
+        is_equal = earlier is not None and earlier.exact == call.exact
+        return is_equal and met is not None and met.times == 1 and not call.outcome.has_failed
+
+    def _is_known(self, call: Call, text: str, before: int, index: int) -> bool:
+        """Whether what a call came to was known from one before, or from a call that is as good as equal."""
+        earlier = self._calls[before]
+        if earlier is None or call.pair == earlier.pair:
+            return index - before <= self._reach
+        if not self._budget.is_left:
+            return False
+        if call.outcome.has_failed:
+            return self._names(call, text) or self._is_attempt_again(call, earlier)
+        return (
+            is_read_only(call) and _tells(text) and self._are_alike(call, earlier, _SAME_QUESTION)
+        )
+
+    def _names(self, call: Call, failure: str) -> bool:
+        """Whether a failure quotes what stands in the arguments: it was told before that there is no such thing."""
+        quoted = [words[-1] for each in _quotes(failure) if (words := _WORD.findall(each))]
+        if not quoted or len(call.arguments.key) > _TAKEN_CHARACTERS:
+            return False
+        return not self._words(call).isdisjoint(quoted)
+
+    def _is_attempt_again(self, call: Call, earlier: Call) -> bool:
+        is_work = runs_code(call) or not is_short(call)
+        return not is_work and self._are_alike(call, earlier, _SAME_ATTEMPT)
+
+    def _are_alike(self, one: Call, other: Call, share: float) -> bool:
+        """Whether two calls have so many of their words in common, and one no numbers that the other lacks."""
+        if max(len(one.arguments.key), len(other.arguments.key)) > _TAKEN_CHARACTERS:
+            return False
+        words, others = self._words(one), self._words(other)
+        numbers, other_numbers = (set(filter(str.isdigit, each)) for each in (words, others))
+        is_alike = len(words & others) >= share * len(words | others)
+        return is_alike and (numbers <= other_numbers or numbers >= other_numbers)
+
+    def _words(self, call: Call) -> frozenset[str]:
+        key = call.arguments.key.decode("utf-8", "replace").casefold()
+        words = frozenset(_WORD.findall(key))
+        self._budget.read(key, len(words))
+        return words
+
+    def _end(self) -> Iterator[Finding]:
+        stretch, before = self._stretch, self._before
+        self._stretch, self._before = [], set()
+        if len(stretch) < self._least:
+            return
+        indices = sorted({*stretch, *(at for at in before if stretch[0] - at <= self._reach)})
+        texts = [call.arguments.texts for at in indices if (call := self._calls[at]) is not None]
+        if not lists_items(texts):
+            yield Finding(NOTHING_NEW, None, tuple(indices))
+
+
+def _quotes(failure: str) -> list[str]:
+    return _QUOTED.findall(failure[:_FAILURE_CHARACTERS].casefold())
+
+
+def _tells(text: str) -> bool:
+    """Whether a result is an answer that hardly two different questions have."""
+    return answers(text) and not says_in_vain(text) and _TELLING.search(text) is not None

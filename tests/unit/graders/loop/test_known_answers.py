@@ -1,0 +1,133 @@
+"""Calls that come to nothing but what was known: a loop, whatever their words, unless something new comes between."""
+
+from __future__ import annotations
+
+import pytest
+
+from weighbridge.graders.loop import LoopGrader
+
+COUNTED = "SELECT COUNT(*) FROM country WHERE "
+REWORDED = [
+    f"{COUNTED}{condition}"
+    for condition in (
+        "form LIKE '%Republic%'",
+        "form LIKE '%republic%' OR form LIKE '%Republic%'",
+        "LOWER(form) LIKE '%republic%'",
+        "form REGEXP 'republic'",
+        "form LIKE '%Republic' OR form LIKE 'Republic%'",
+        "UPPER(form) LIKE '%REPUBLIC%'",
+        "form LIKE '%Republic%' AND form IS NOT NULL",
+    )
+]
+
+
+def tool(name, arguments, output):
+    return {"type": "tool", "name": name, "arguments": arguments, "output": output}
+
+
+def query(text, output):
+    return tool("run_sql", {"query": text}, output)
+
+
+def bash(command, output):
+    return tool("bash", {"command": command}, output)
+
+
+def unknown(column):
+    return query(
+        f"SELECT content FROM channel WHERE {column} = 'Sky'",
+        f"Error: Unknown column '{column}' in 'where clause'",
+    )
+
+
+def kinds(steps, **config):
+    given = [{"id": f"s{at}", **step} for at, step in enumerate(steps, 1)]
+    result = LoopGrader(config=config).grade({"format": "weighbridge", "steps": given})
+    return [(loop["kind"], loop["steps"]) for loop in result["details"]["loops"]]
+
+
+def test_one_answer_to_six_wordings_of_a_question_is_a_loop():
+    assert kinds([query(text, "[(143,)]") for text in REWORDED[:6]]) == [("nothing_new", 6)]
+    assert kinds([query(text, "[(143,)]") for text in REWORDED[:5]]) == []
+
+
+@pytest.mark.parametrize("answer", ["[]", "[(0,)]", "True", "ok", "No rows were found.", "Saved."])
+def test_an_answer_that_many_questions_have_tells_nothing(answer):
+    assert kinds([query(text, answer) for text in REWORDED]) == []
+
+
+def test_a_new_answer_between_is_progress():
+    steps = [query(text, "[(143,)]") for text in REWORDED[:6]]
+    steps[3]["output"] = "[(122,)]"
+    assert kinds(steps) == []
+
+
+def test_one_answer_to_questions_about_other_things_is_none():
+    numbers = [query(f"SELECT state FROM orders WHERE id = {at}", "in store 12") for at in range(9)]
+    assert kinds(numbers) == []
+    names = ["Ada", "Bo", "Cem", "Dia", "Eli", "Fay", "Gus", "Hal", "Ina"]
+    assert kinds([query(f"{COUNTED}name = '{name}'", "[(143,)]") for name in names]) == []
+
+
+def test_one_answer_after_changes_is_none():
+    steps = [
+        tool("save_row", {"row": text, "at": at}, "row 12 of 40")
+        for at, text in enumerate(REWORDED)
+    ]
+    assert kinds(steps) == []
+
+
+def test_failures_that_name_two_things_in_turn_are_a_loop_once_both_are_known():
+    steps = [
+        unknown("serial"), unknown("name"), unknown("title"),
+        *[query(f"{step['arguments']['query']} -- {at}", step["output"])
+          for at, step in enumerate([unknown("name"), unknown("serial"), unknown("name"), unknown("title"), unknown("serial")])],
+    ]  # fmt: skip
+    assert kinds(steps) == [("nothing_new", 8)]
+
+
+def test_a_long_command_that_fails_of_the_same_word_each_time_is_a_loop():
+    said = (
+        "This command lists all text files of the tree, sorts them and writes the list to a file."
+    )
+    more = [
+        f"Option -{option} {what}, so that {why}."
+        for option, what, why in (
+            ("u", "prints unique lines", "no line is there twice"),
+            ("d", "shows what is doubled", "one sees the copies at once"),
+            ("c", "counts how often each came", "the numbers stand before them"),
+        )
+    ]
+    steps = [
+        bash(f"ls /data/*.txt | uniq > all.txt {said} {' '.join(more[at % 3 :])} {said}"[: 280 + at], "uniq: extra operand 'This'")
+        for at in range(6)
+    ]  # fmt: skip
+    assert [kind for kind, _ in kinds(steps)] == ["nothing_new"]
+
+
+def test_four_calls_in_ten_each_at_least_twice_are_a_loop_in_any_order():
+    calls = [bash(f"rm -rf /data/* {option}".strip(), "") for option in ("", "-v", "-d", "-x")]
+    order = [0, 1, 2, 3, 0, 1, 2, 3, 0, 0]
+    assert kinds([calls[at] for at in order]) == [("interleaved", 10)]
+    assert kinds([calls[at] for at in order[:9]]) == []
+
+
+def test_reading_five_files_a_second_time_is_none():
+    files = [
+        tool("read_file", {"path": f"{at}.md"}, f"# Chapter {at} tells of sheep") for at in range(5)
+    ]
+    assert kinds(files * 2) == []
+
+
+def test_trying_again_after_a_change_is_none():
+    failing = [unknown(column) for column in ("serial", "name", "title", "city", "year", "form")]
+    change = tool("create_table", {"name": "channel"}, "Table channel was created.")
+    assert kinds([*failing, change, *failing]) == []
+
+
+def test_code_that_fails_with_one_text_is_another_try_each_time():
+    steps = [
+        tool("python", {"code": f"print(min(rows, key=len){' ' * at} + {'rows' * at})"}, "Failed 3/3 tests. Try again.")
+        for at in range(8)
+    ]  # fmt: skip
+    assert kinds(steps) == []
