@@ -437,6 +437,12 @@ class TestSubmittedLines:
         lines = [line.strip() for line in mixed_lines()]
         assert [mixed.case_at(number) for number in range(1, len(lines) + 1)] == lines
 
+    def test_lines_are_found_in_any_order(self, mixed: RedisBatch) -> None:
+        lines = [line.strip() for line in mixed_lines()]
+        submitted = mixed.submitted_lines()
+        numbers = [*range(len(lines), 0, -1), *range(1, len(lines) + 1, 7)]
+        assert [submitted.at(number) for number in numbers] == [lines[n - 1] for n in numbers]
+
     @pytest.mark.parametrize("number", [0, -1, 10_000, 10**30])
     def test_a_line_that_was_never_there_is_none(self, mixed: RedisBatch, number: int) -> None:
         assert mixed.case_at(number) is None

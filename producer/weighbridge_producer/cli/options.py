@@ -100,6 +100,13 @@ ByCase = Annotated[
         "--cases", help="In .csv and .tsv, write one row per case, with columns for each label."
     ),
 ]
+WithCases = Annotated[
+    bool,
+    typer.Option(
+        "--with-cases",
+        help="In .jsonl, write its case into each result line: such a file can be graded again.",
+    ),
+]
 ONE_PER_CORE = "one per CPU core"  #: the default for worker processes, in the help of each command
 
 

@@ -92,6 +92,7 @@ def results(
         ),
     ] = None,
     by_case: opt.ByCase = False,
+    with_cases: opt.WithCases = False,
     redis_url: opt.RedisUrl = None,
 ) -> None:
     """Write the results of a batch or of a file, and on standard error the cursor to continue a batch from."""
@@ -106,6 +107,11 @@ def results(
         if Path(source).is_file():
             if follow or cursor:
                 raise typer.BadParameter("--follow and --cursor are for batches")
+            if with_cases:
+                raise typer.BadParameter(
+                    "it is for batches: a file's lines keep the cases that they have",
+                    param_hint="--with-cases",
+                )
             lines = wanted.lines_in(Path(source))
         else:
             batch = _batch_id(source)
@@ -114,6 +120,8 @@ def results(
                 handle.wait()
             lines = wanted.lines_of(handle, cursor, follow=follow)
             cases_of = partial(_cases_of, handle)
+            if with_cases:
+                lines = _with_cases(handle, lines)
         if outputs == [STDOUT] and not sort:
             _write_as_they_come(lines)
         elif wanted.takes_all and not sort and _is_plain(source):
@@ -122,6 +130,14 @@ def results(
             _write_all(source, lines, outputs, cases_of, sort=sort, by_case=by_case)
     if wanted.cursor and not sort:
         err.print(f"cursor: {wanted.cursor}")
+
+
+def _with_cases(handle: RedisBatch, blobs: Iterable[bytes]) -> Iterator[bytes]:
+    from weighbridge_producer.reports.case_lines import with_cases
+
+    case_at, graders = handle.submitted_lines().at, handle.options().graders
+    for blob in blobs:
+        yield from with_cases(blob.splitlines(keepends=True), case_at, graders)
 
 
 def _batch_id(source: str) -> str:

@@ -79,6 +79,7 @@ def run(
         bool, typer.Option("--sort", help="Write results in the order of the input.")
     ] = False,
     by_case: opt.ByCase = False,
+    with_cases: opt.WithCases = False,
     only_failed: Annotated[
         str,
         typer.Option(
@@ -168,6 +169,8 @@ def run(
         raise typer.BadParameter(
             "--json and -o - both write to standard output", param_hint="--json"
         )
+    if with_cases and not source.rereadable:
+        raise typer.BadParameter("a pipe cannot be read again", param_hint="--with-cases")
     url = redis_url or settings.store_address
     with opt.readable(source, specs, settings, strict=strict) as readable:
         options = RunOptions(
@@ -177,6 +180,7 @@ def run(
             workers,
             sort=sort,
             by_case=by_case,
+            with_cases=with_cases,
             url=url,
             fail_fast=fail_fast or 0,
             once=readable is not source,

@@ -21,6 +21,7 @@ from weighbridge.store.result_filter import ResultFilter, ResultPage
 from weighbridge.store.search import Search
 from weighbridge_producer.client.backend import ANYTHING, BackendBatch
 from weighbridge_producer.client.collector import ChunkPage, Collector
+from weighbridge_producer.client.submitted_lines import SubmittedLines
 from weighbridge_producer.submit.feeder import Digester, Feeder
 
 if TYPE_CHECKING:
@@ -223,18 +224,11 @@ class RedisBatch(BackendBatch):
 
     def case_at(self, line: int) -> bytes | None:
         """Return a line of the input by its number, from 1; None when it is freed, blank, or not there."""
-        low, high = 0, self.status().chunks
-        while low < high:
-            middle = (low + high) // 2
-            chunk = self._store.submitted(self.id, middle)
-            if chunk is None:
-                return None
-            index = line - chunk.first_line
-            if 0 <= index < chunk.line_count:
-                rows = chunk.raw.split(b"\n")
-                return rows[index].strip(JSON_SPACE) or None if index < len(rows) else None
-            low, high = (low, middle) if index < 0 else (middle + 1, high)
-        return None
+        return self.submitted_lines().at(line)
+
+    def submitted_lines(self) -> SubmittedLines:
+        """Return what finds many lines of the input by their numbers."""
+        return SubmittedLines(self._store, self.id)
 
     def _chunks_of(self, custom_id: str) -> list[str]:
         """Return the chunks that may have the line that owns an id."""

@@ -18,6 +18,7 @@ from weighbridge.jobs.model import NAME_LIMIT, ErrorCode
 from weighbridge.settings import MIB
 from weighbridge.traces.split import opens_session, session_id, single_traces, spans_lines
 from weighbridge_producer.input.duplicates import Duplicate, DuplicateIndex
+from weighbridge_producer.input.result_cases import cases_of_results, is_result
 from weighbridge_producer.input.source_lines import SourceLine
 
 if TYPE_CHECKING:
@@ -63,6 +64,8 @@ def as_cases(lines: Iterator[SourceLine], name: str, ids: DuplicateIndex) -> Ite
     every = chain([head], lines)
     if kind == "cases":
         yield from every
+    elif kind == "results":
+        yield from cases_of_results(every, name)
     elif kind == "traces":
         yield from TraceWrapper(name, ids).lines(every, blank + 1)
     else:
@@ -79,11 +82,13 @@ def begins_document(raw: bytes) -> bool:
 
 
 def input_kind(raw: bytes) -> str:
-    """Say what the first line begins: `cases`, `traces`, one on each line, or a `document` over all lines."""
+    """Say what the first line begins: `cases`, `traces` or our `results`, one on each line, or a `document` over all lines."""
     try:
         value = orjson.loads(raw)
     except ValueError:
         return "document" if raw.strip(JSON_SPACE)[-1:] in _OPENING else "cases"
+    if is_result(value):
+        return "results"
     if _is_case(value):
         return "cases"
     if spans_lines(value) or _are_cases(value) or opens_session(value):

@@ -25,3 +25,9 @@ def cases_in(source: Source) -> CasesOf | None:
                 return
 
     return cases
+
+
+def numbered_cases(source: Source) -> Iterator[tuple[int, bytes]]:
+    """Yield every line of an input with its number, as results have it."""
+    for number, line in enumerate(source, start=1):
+        yield number, line.raw

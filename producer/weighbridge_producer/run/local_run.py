@@ -25,13 +25,19 @@ from weighbridge_producer.gating.gates import check_gates
 from weighbridge_producer.gating.slices import SliceTally, slices_of_file
 from weighbridge_producer.reports.forms import goes_to_stdout, is_plain_stdout
 from weighbridge_producer.reports.report import Report
-from weighbridge_producer.run.cases import cases_in
+from weighbridge_producer.run.cases import cases_in, numbered_cases
 from weighbridge_producer.run.checkpoints import Checkpoints
 from weighbridge_producer.run.examples import Examples, first_examples
 from weighbridge_producer.run.first_errors import first_errors
 from weighbridge_producer.run.local_worker import LocalWorker
 from weighbridge_producer.run.outputs import deliver, write_each
-from weighbridge_producer.run.result_file import GrowingFile, copy_out, results_path, sort_by_line
+from weighbridge_producer.run.result_file import (
+    GrowingFile,
+    add_cases,
+    copy_out,
+    results_path,
+    sort_by_line,
+)
 from weighbridge_producer.run.run_folder import Collected, RunState
 
 if TYPE_CHECKING:
@@ -96,8 +102,9 @@ class LocalRun:
         self._stdout = stdout
         self._source = options.source
         self._rereadable = self._source.rereadable and not options.once
+        self._in_order = options.sort or options.with_cases
         #: whether result lines go to standard output as they come
-        self._streams = not options.sort and any(map(is_plain_stdout, options.outputs))
+        self._streams = not self._in_order and any(map(is_plain_stdout, options.outputs))
         self.state = RunState.begin(self._key(), resumable=self._rereadable)
         self.server = masked(options.url) if options.url else ""
         self.stuck = False  #: whether a thread still waits for input that may never come
@@ -241,7 +248,7 @@ class LocalRun:
             raise self._failure
         state = batch.status()
         self._check_complete(state)
-        if self._options.sort:
+        if self._in_order:
             sort_by_line(results)
         summary = batch.summary()
         report = RunReport(
@@ -264,6 +271,11 @@ class LocalRun:
     def _write_outputs(self, results: Path, report: RunReport) -> None:
         options = self._options
         gates = check_gates(options.gates, report.summary, report.slices)
+        if options.with_cases:
+            # Whoever goes on after a crash must not take the longer file for the results.
+            self.state.collected = Collected()
+            self.state.save()
+            add_cases(results, numbered_cases(self._source), options.graders)
         made_of = Report(
             results,
             self._source.name,

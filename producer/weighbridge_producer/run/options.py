@@ -28,6 +28,9 @@ class RunOptions:
     workers: int
     sort: bool = False
     by_case: bool = False  #: tables have a row for each case
+    with_cases: bool = (
+        False  #: result lines carry their cases; they are in the order of the input then
+    )
     url: str | None = None  #: a server of the user's own; None: a private one
     by: tuple[FieldPath, ...] = ()  #: fields of the metadata to count results by
     gates: tuple[Gate, ...] = ()  #: what reports say of them

@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import msgspec
 
+from weighbridge_producer.reports.case_lines import in_order, with_cases
 from weighbridge_producer.reports.forms import STDOUT, output_of
 from weighbridge_producer.run.durable_files import sync
 from weighbridge_producer.run.run_folder import partial_name, sorting_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
+
+    from weighbridge.jobs.model import GraderSpec
 
 _COPY_BYTES = 1024 * 1024
 
@@ -90,6 +93,18 @@ def sort_by_line(path: Path) -> None:
             for _, at, size in runs:
                 file.seek(at)
                 _copy(file, out, size)
+    sync(target)
+    target.replace(path)
+    sync(path.parent)
+
+
+def add_cases(
+    path: Path, cases: Iterable[tuple[int, bytes]], graders: Sequence[GraderSpec]
+) -> None:
+    """Put its case into each line of a file of results, both in the order of the input."""
+    target = sorting_name(path)
+    with path.open("rb") as file, target.open("wb") as out:
+        out.writelines(with_cases(file, in_order(cases), graders))
     sync(target)
     target.replace(path)
     sync(path.parent)

@@ -18,6 +18,7 @@ from weighbridge.jobs.outcome import JobStatus
 from weighbridge.jobs.result import ResultRow, line_number_of
 from weighbridge_producer.input.duplicates import Duplicate, DuplicateIndex
 from weighbridge_producer.input.temporary import scratch_database
+from weighbridge_producer.reports.case_lines import without_case
 from weighbridge_producer.submit.feeder import ID_CONFLICT
 
 if TYPE_CHECKING:
@@ -310,7 +311,7 @@ class _Index:
 
     def _at(self, offset: int) -> bytes:
         self._file.seek(offset)
-        return self._file.readline().removesuffix(b"\n")
+        return without_case(self._file.readline().removesuffix(b"\n"))
 
     def close(self) -> None:
         """Forget every offset."""

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, TypeVar
 
 from anyio import to_thread
 
+from weighbridge_producer.reports.case_lines import with_cases
 from weighbridge_producer.reports.report import Report
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable
 
+    from weighbridge_producer.client.redis_batch import RedisBatch
     from weighbridge_producer.reports.forms import Form
     from weighbridge_producer.service.result_stream import ResultStream
     from weighbridge_producer.service.service import Service
@@ -23,9 +25,15 @@ if TYPE_CHECKING:
 
 
 async def report_blocks(
-    service: Service, stream: ResultStream, form: Form, name: str, *, by_case: bool
+    service: Service,
+    stream: ResultStream,
+    form: Form,
+    batch: RedisBatch,
+    *,
+    by_case: bool,
+    adds_cases: bool = False,
 ) -> AsyncGenerator[bytes]:
-    """Yield the blocks of a form, once every result of the stream was read."""
+    """Yield the blocks of a form, once every result of the stream was read; `adds_cases` is for result lines."""
 
     async def in_thread(work: Callable[[], T]) -> T:
         return await to_thread.run_sync(work, limiter=service.stream_threads)
@@ -36,6 +44,11 @@ async def report_blocks(
             async with aclosing(stream.blobs()) as blobs:
                 async for blob in blobs:
                     await in_thread(partial(file.write, blob))
-        blocks = form.blocks(Report(gathered, name, by_case))
-        while (block := await in_thread(partial(next, blocks, None))) is not None:
-            yield block
+        with gathered.open("rb") as lines:
+            if adds_cases:
+                graders = (await in_thread(batch.options)).graders
+                blocks = with_cases(lines, batch.submitted_lines().at, graders)
+            else:
+                blocks = form.blocks(Report(gathered, batch.id, by_case))
+            while (block := await in_thread(partial(next, blocks, None))) is not None:
+                yield block

@@ -79,6 +79,19 @@ def stream(address: str, **query: object) -> list[dict[str, Any]]:
     return [orjson.loads(line) for line in answer.content.splitlines()]
 
 
+def test_result_lines_carry_their_cases_and_can_be_submitted_again(
+    results: str, service: HttpServer
+) -> None:
+    answer = requests.get(results, params={"format": "jsonl", "with_cases": "true", "text": "c7"})
+    found = [orjson.loads(line) for line in answer.content.splitlines()]
+    assert found
+    assert all(row["case"]["custom_id"] == row["custom_id"] for row in found)
+    again = upload(service.url, answer.content).json()["batch_id"]
+    assert service.service.client.batch(again).wait(60).counts.total == len(found)
+    refused = requests.get(results, params={"with_cases": "true"})
+    assert refused.status_code == 422
+
+
 class TestPages:
     @pytest.mark.parametrize("limit", [29, 1000])
     def test_they_follow_one_another_to_the_end(self, results: str, limit: int) -> None:

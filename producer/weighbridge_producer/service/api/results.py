@@ -69,6 +69,10 @@ class ResultQuery(BaseModel, extra="forbid"):
     cases: bool = Field(
         False, description="`csv` and `tsv` have one row per case, with columns for each label"
     )
+    with_cases: bool = Field(
+        False,
+        description="`jsonl`: each result has its `case`, so that the file can be graded again",
+    )
     follow: bool = Field(False, description="a stream continues until the batch has ended")
     marked: bool = Field(
         False,
@@ -109,6 +113,8 @@ async def list_results(
     if _streams(request, query):
         if query.format in FORMS:
             FORMS[query.format].check_can_be_written()
+        if query.with_cases and query.format != "jsonl":
+            raise _invalid("only result lines have their cases", "ask for them with format=jsonl")
         if query.marked and query.format not in {None, "ndjson"}:
             raise _invalid("only a stream of lines can be marked", "ask for it with format=ndjson")
         if query.marked and wanted != ResultFilter():
@@ -127,6 +133,8 @@ async def list_results(
             if query.format in FORMS:
                 return _report(service, batch, query, stream, slots)
             return HeldStream(stream.blobs(), slots, NDJSON)
+    if query.with_cases:
+        raise _invalid("a page of results has no cases", "ask for all of them with format=jsonl")
     if query.follow or query.marked:
         raise _invalid(
             "only a stream can follow a batch, or be marked",
@@ -148,8 +156,10 @@ def _report(
     form = FORMS[query.format or ""]
     blocks = (
         stream.blobs()
-        if form.name == "jsonl"
-        else report_blocks(service, stream, form, batch.id, by_case=query.cases)
+        if form.name == "jsonl" and not query.with_cases
+        else report_blocks(
+            *(service, stream, form, batch), by_case=query.cases, adds_cases=query.with_cases
+        )
     )
     file = f'attachment; filename="{batch.id}{form.endings[0]}"'
     return HeldStream(blocks, slots, form.media_type, {"Content-Disposition": file})

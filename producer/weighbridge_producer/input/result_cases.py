@@ -1,0 +1,69 @@
+"""Our own result lines as input: each carries its case, which is graded again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from weighbridge.errors import Fault, InputError
+from weighbridge.jobs.line import JSON_SPACE
+from weighbridge.jobs.model import ErrorCode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from weighbridge_producer.input.source_lines import SourceLine
+
+_RESULT_KEYS = frozenset({"custom_id", "line", "status", "result", "error", "receipt"})
+
+
+class _WithCase(msgspec.Struct):
+    case: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+
+
+_with_case = msgspec.json.Decoder(_WithCase)
+
+
+def is_result(value: Any) -> bool:
+    """Whether a line's value is one of our results."""
+    return type(value) is dict and value.keys() >= _RESULT_KEYS
+
+
+def cases_of_results(lines: Iterator[SourceLine], name: str) -> Iterator[SourceLine]:
+    """Yield the case of each result line; cases that several results have are left out later as repeated lines.
+
+    Raises InputError where the results come without cases.
+    """
+    seen = False
+    for line in lines:
+        if line.fault or not line.raw.strip(JSON_SPACE):
+            yield line
+            continue
+        try:
+            case = _with_case.decode(line.raw).case
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            yield line  # whoever grades it says what is wrong with it
+            continue
+        if case is msgspec.UNSET and not seen:
+            raise InputError(
+                f"{name!r} has results without their cases",
+                "write them with --with-cases (`run` and `results`), or grade the file of cases again:"
+                f" weighbridge run CASES --only-failed {name}",
+            )
+        seen = True
+        _take(line, b"null" if case is msgspec.UNSET else bytes(case))
+        yield line
+
+
+def _take(line: SourceLine, case: bytes) -> None:
+    """Make a result's line that of its case."""
+    if case == b"null":
+        line.fault = Fault(
+            ErrorCode.MISSING_FIELD,
+            "the result has no case: its own line was none",
+            "correct the line in the file that it came from",
+        )
+        line.raw = b"\n"
+    else:
+        line.raw = case + b"\n"
