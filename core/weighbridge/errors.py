@@ -298,6 +298,17 @@ class InvalidKeyError(WeighbridgeError, ValueError):
     code = "INVALID_KEY"
 
 
+class NoSuchKeyError(WeighbridgeError, LookupError):
+    """No API key has that id."""
+
+    code = "NO_SUCH_KEY"
+
+    def __init__(self, key_id: str) -> None:
+        super().__init__(
+            f"there is no API key {key_id[:80]!r}", "`weighbridge keys list` shows all"
+        )
+
+
 class InvalidProjectError(WeighbridgeError, ValueError):
     """A project cannot have that name."""
 
@@ -317,9 +328,15 @@ class ServerError(WeighbridgeError):
 
 
 class ServerUnavailableError(ServerError):
-    """Nothing answers at the address of Redis or of the service."""
+    """Nothing answers at the address of Redis."""
 
     code = "REDIS_UNAVAILABLE"
+
+
+class ServiceUnavailableError(ServerUnavailableError):
+    """Nothing answers at the address of the service."""
+
+    code = "SERVICE_UNAVAILABLE"
 
 
 class ServerFullError(ServerError):
@@ -336,6 +353,8 @@ class RefusedError(WeighbridgeError):
     def __init__(self, message: str, hint: str = "", *, problem: str = "", status: int = 0) -> None:
         super().__init__(message, hint)
         self.problem = problem  #: the code that the service gave
+        if problem:
+            self.fault = replace(self.fault, code=problem)
         self.status = status  #: of HTTP
 
 

@@ -35,9 +35,11 @@ class Settings(BaseModel):
     broker_url: SecretStr | None = None
     #: The Celery queue whose workers grade the batch. Batches of one queue share its workers.
     queue: str = "weighbridge"
-    #: The `http://` or `https://` address of a `weighbridge serve`, for a Python `Client()` without a URL.
-    api_url: SecretStr | None = None
-    #: The API key that the Python client sends to that service.
+    #: What commands without `--url` and a Python `Client()` without a URL speak to: the `http://` or `https://` address
+    #: of a `weighbridge serve`, or a Redis server. Without it, `WEIGHBRIDGE_REDIS_URL`. `run`, `worker` and `serve` do
+    #: not read it.
+    url: SecretStr | None = None
+    #: The API key that commands and the Python client send to that service.
     api_key: SecretStr | None = None
 
     #: A longer line is errored with LINE_TOO_LONG.

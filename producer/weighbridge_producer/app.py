@@ -22,7 +22,10 @@ from weighbridge_producer.service.api import (
     cases,
     events,
     graders,
+    keys,
+    opening,
     ops,
+    queues,
     results,
     workers,
 )
@@ -75,7 +78,11 @@ def create_app(service: Service) -> FastAPI:
     app.state.service = service
     problems.add_handlers(app, error_page)
     app.state.api_routers = [
-        routes.router for routes in (batches, events, results, cases, graders, ops, workers, audit)
+        routes.router
+        for routes in (
+            *(batches, opening, events, results, cases, graders),
+            *(ops, workers, queues, audit, keys),
+        )
     ]
     for router in app.state.api_routers:
         app.include_router(router)

@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from redis.exceptions import ResponseError
 
-from weighbridge.errors import WeighbridgeError
+from weighbridge.errors import ServiceUnavailableError, WeighbridgeError
 from weighbridge.jobs.model import SCHEMA_VERSION
 from weighbridge.settings import MIB
 from weighbridge.store.connection import translate_errors
 from weighbridge.text import pluralize
+from weighbridge_producer.client.address import is_service
 
 if TYPE_CHECKING:
+    from weighbridge.settings import Settings
     from weighbridge.store.health import Health
     from weighbridge.store.worker_registry import WorkerInfo
     from weighbridge_producer.client.redis_client import RedisClient
@@ -33,9 +35,14 @@ class Finding:
     """Something that is wrong, or may soon be."""
 
     severity: Severity
-    subject: str  #: server, persistence, memory, clock, workers, versions, queue, chunks, dead letters or batches
+    subject: str  #: service, server, persistence, memory, clock, workers, versions, queue, chunks, dead letters or batches
     what: str
     advice: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Findings:
+    findings: list[Finding]
 
 
 def examine(client: RedisClient) -> Iterator[Finding]:
@@ -289,6 +296,22 @@ def _batches(client: RedisClient) -> Iterator[Finding]:
                 f"{name} has {pluralize(state.nondeterministic, 'chunk')} with different results when graded twice",
                 "one of its graders is not deterministic: graders must not use time, randomness or state",
             )
+
+
+def examine_at(address: str, settings: Settings) -> list[Finding]:
+    """Return what `examine_safely` finds at an address: of a Redis server from here, of a service from where it runs."""
+    if is_service(address):
+        from weighbridge_producer.client.http_client import HttpClient
+
+        with HttpClient(address, settings=settings) as service:
+            try:
+                return service.session.ask("GET", "api/doctor", _Findings).findings
+            except ServiceUnavailableError as error:
+                return [Finding("problem", "service", str(error.fault), error.hint)]
+    from weighbridge_producer.client.redis_client import RedisClient
+
+    with RedisClient(address, settings=settings, retry=False) as client:
+        return examine_safely(client)
 
 
 def examine_safely(client: RedisClient) -> list[Finding]:

@@ -136,7 +136,7 @@ class TestKinds:
     def test_without_a_url_the_environment_says_which(
         self, url: str, kind: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        name = {"redis": "WEIGHBRIDGE_REDIS_URL", "http": "WEIGHBRIDGE_API_URL"}[kind]
+        name = {"redis": "WEIGHBRIDGE_REDIS_URL", "http": "WEIGHBRIDGE_URL"}[kind]
         monkeypatch.setenv(name, url)
         with Client() as client:
             assert type(client._backend) is KINDS[kind]

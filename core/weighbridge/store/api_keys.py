@@ -43,7 +43,8 @@ class Role(StrEnum):
     MANAGE = (
         "manage"  #: delete batches of its project, resume those of other keys, read its audit log
     )
-    ADMIN = "admin"  #: all of that in every project, and drain workers
+    #: all of that in every project; drain workers, pause queues, make and revoke keys, and see what is wrong with Redis
+    ADMIN = "admin"
 
     def includes(self, other: Role) -> bool:
         """Whether this role may do what the other may."""
@@ -65,6 +66,14 @@ class ApiKey:
     def has_expired(self, now: float) -> bool:
         """Whether its time is over, by the server's clock: that of one service may be wrong by hours."""
         return self.expires_at is not None and now >= self.expires_at
+
+
+@dataclass(frozen=True, slots=True)
+class KeyList:
+    """Every key, and the server's time, by which they expire."""
+
+    keys: list[ApiKey]
+    now: float  #: seconds since the epoch
 
 
 class _StoredKey(BaseModel):
@@ -146,6 +155,10 @@ class ApiKeys:
         return sorted(
             (key for key, _ in filter(None, found)), key=lambda key: (key.created_at, key.id)
         )
+
+    def listed(self) -> KeyList:
+        """Return the same with the server's time."""
+        return KeyList(self.all(), server_time(self._redis))
 
     def find(self, token: str) -> ApiKey | None:
         """Return the living key that a token opens; None for any other token."""

@@ -167,6 +167,20 @@ class AuditLog:
                 return AuditPage(found, entry_id)
         return AuditPage(found, None)
 
+    def entries(
+        self, *, project: str | None, batch: str | None, since: float, most: int
+    ) -> Iterator[Entry]:
+        """Yield the newest entries that match, as many as asked for, however many pages it takes."""
+        cursor = None
+        while most:
+            limit = min(most, _READ_AT_ONCE)
+            page = self.page(project=project, batch=batch, since=since, cursor=cursor, limit=limit)
+            yield from page.entries
+            most -= len(page.entries)
+            cursor = page.next_cursor
+            if cursor is None:
+                return
+
     def _backwards(self, cursor: str | None, since: float) -> Iterator[tuple[str, Entry]]:
         last, first = f"({_checked(cursor)}" if cursor else "+", f"{int(since * 1000)}-0"
         while True:

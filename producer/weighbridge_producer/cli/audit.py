@@ -13,13 +13,10 @@ from weighbridge_producer.cli import options as opt
 from weighbridge_producer.cli.show import err, out, print_json, shown, table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from weighbridge.store.audit import AuditLog, Entry
+    from weighbridge.store.audit import Entry
 
 _UNIT_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 _AGO = re.compile(r"(\d{1,9})([smhd])")
-_READ_AT_ONCE = 1_000
 
 
 def add_to(app: typer.Typer) -> None:
@@ -51,16 +48,13 @@ def audit(
         ),
     ] = None,
     most: Annotated[int, typer.Option("--most", min=1, help="How many, the newest first.")] = 100,
-    redis_url: opt.RedisUrl = None,
+    url: opt.Url = None,
     as_json: opt.AsJson = False,
 ) -> None:
     """Show who submitted, resumed, cancelled, retried or deleted batches, made or revoked keys, or drained workers."""
-    from weighbridge.store.audit import AuditLog
-
     first = _seconds(since) if since else 0.0
-    with opt.client(redis_url) as client:
-        log = AuditLog(client.store.redis)
-        entries = list(_entries(log, batch, project, first, most))
+    with opt.client(url) as client:
+        entries = client.audit(batch=batch, project=project, since=first, most=most)
     if as_json:
         print_json([entry.as_dict() for entry in entries])
         return
@@ -74,20 +68,6 @@ def audit(
     out.print(rows)
     if not entries:
         err.print("nothing in the audit log matches")
-
-
-def _entries(
-    log: AuditLog, batch: str | None, project: str | None, since: float, most: int
-) -> Iterator[Entry]:
-    cursor, left = None, most
-    while left:
-        limit = min(left, _READ_AT_ONCE)
-        page = log.page(project=project, batch=batch, since=since, cursor=cursor, limit=limit)
-        yield from page.entries
-        left -= len(page.entries)
-        cursor = page.next_cursor
-        if cursor is None:
-            return
 
 
 def _who(entry: Entry) -> str:

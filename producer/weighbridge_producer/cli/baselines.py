@@ -45,7 +45,7 @@ def set_baseline(
             metavar="RUN", help="A result file, a batch id or another baseline.", callback=opt.utf8
         ),
     ],
-    redis_url: opt.RedisUrl = None,
+    url: opt.Url = None,
     as_json: opt.AsJson = False,
 ) -> None:
     """Keep the results of RUN under NAME, in place of those that it had.
@@ -56,7 +56,7 @@ def set_baseline(
     check_name(name)
     settings = read_settings()
     with ExitStack() as stack:
-        opened = open_run(run, settings, redis_url, stack, whole=True)
+        opened = open_run(run, settings, url, stack, whole=True)
         kept = save_baseline(settings.baseline_folder, name, opened)
     if as_json:
         print_json(msgspec.to_builtins(kept))

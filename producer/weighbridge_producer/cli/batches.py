@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import shlex
 import time
-from contextlib import suppress
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from weighbridge.errors import ServerError, WeighbridgeError
-from weighbridge.jobs.model import DEADLY, BatchStatus, Priority
+from weighbridge.jobs.model import BatchStatus, Priority
 from weighbridge.settings import masked, read_settings
 from weighbridge.text import pluralize, printable
 from weighbridge_producer.cli import gate_options as gate_opt
@@ -43,8 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from weighbridge.jobs.model import BatchState
-    from weighbridge_producer.client.redis_batch import RedisBatch
-    from weighbridge_producer.client.redis_client import RedisClient
+    from weighbridge_producer.client.client import Batch, Client
 
 
 def add_to(app: typer.Typer) -> None:
@@ -74,7 +72,7 @@ def submit(
         Priority, typer.Option(help="This batch's share of worker time when batches compete.")
     ] = "normal",
     project: opt.Project = None,
-    redis_url: opt.RedisUrl = None,
+    url: opt.Url = None,
     as_json: opt.AsJson = False,
 ) -> None:
     """Submit CASES as one batch, and print its id."""
@@ -92,7 +90,7 @@ def submit(
         opt.check_graded(given, specs)
     with (
         opt.readable(given, specs, settings, strict=strict) as source,
-        opt.client(redis_url) as client,
+        opt.client(url) as client,
     ):
         if not client.workers():
             err.print(f"no worker is running on {shown(masked(client.url))}; jobs wait for one")
@@ -104,8 +102,7 @@ def submit(
                 else client.open(name, specs, priority=priority, project=project)
             )
         try:
-            batch.submit(source, resumed=bool(resume), on_wait=_Once())
-            durability = batch.confirm()
+            durability = batch.fill(source, resumed=bool(resume), on_wait=_Once())
         except (KeyboardInterrupt, ServerError) as error:
             if isinstance(error, WeighbridgeError):
                 print_error(error)
@@ -140,7 +137,7 @@ def _as_options(*options: tuple[str | None, ...]) -> list[str]:
     ]
 
 
-def _say_how_to_continue(batch: RedisBatch, again: list[str] | None) -> None:
+def _say_how_to_continue(batch: Batch, again: list[str] | None) -> None:
     err.print(f"interrupted; batch {shown(batch.id)} keeps what was submitted")
     if again:
         told = shlex.join(["weighbridge", "submit", *again, "--resume", batch.id])
@@ -151,12 +148,12 @@ def _say_how_to_continue(batch: RedisBatch, again: list[str] | None) -> None:
 def status(
     batch: opt.BatchId,
     by: gate_opt.By = None,
-    redis_url: opt.RedisUrl = None,
+    url: opt.Url = None,
     as_json: opt.AsJson = False,
 ) -> None:
     """Show the state of a batch."""
     asked = gate_opt.asked(by=by)
-    with opt.client(redis_url) as client:
+    with opt.client(url) as client:
         handle = client.batch(batch)
         state, summary = handle.status(), handle.summary()
         slices = _slices(handle, asked)
@@ -169,7 +166,7 @@ def status(
     print_slices(slices)
 
 
-def _slices(handle: RedisBatch, asked: gate_opt.Asked) -> SliceTally:
+def _slices(handle: Batch, asked: gate_opt.Asked) -> SliceTally:
     """Return what the results that a batch has now come to by the fields asked for, if any are."""
     slices = SliceTally(asked.fields)
     for page in handle.pages(follow=False) if asked.fields else ():
@@ -183,7 +180,7 @@ def watch(
     min_gradable: gate_opt.MinGradable = None,
     max_vacuous: gate_opt.MaxVacuous = None,
     by: gate_opt.By = None,
-    redis_url: opt.RedisUrl = None,
+    url: opt.Url = None,
     as_json: opt.AsJson = False,
 ) -> None:
     """Follow a batch to its end.
@@ -191,7 +188,7 @@ def watch(
     Exit status as for `run`: 0 when every job passed, 100 when jobs failed, 1 otherwise; `run --help` has the details.
     """
     asked = gate_opt.asked(min_pass_rate, min_gradable, max_vacuous, by)
-    with opt.client(redis_url) as client:
+    with opt.client(url) as client:
         handle = client.batch(batch)
         state = _followed(handle, quiet=as_json)
         summary, slices = handle.summary(), _slices(handle, asked)
@@ -206,19 +203,18 @@ def watch(
     exit_with(decision)
 
 
-def _followed(handle: RedisBatch, *, quiet: bool) -> BatchState:
+def _followed(handle: Batch, *, quiet: bool) -> BatchState:
     """Show how a batch stands until its end, and return its last state."""
     with Bar(quiet=quiet) as bar:
-        while not (state := handle.status()).status.final:
-            bar.update(state)
-            with suppress(TimeoutError):
-                handle.wait(0.5)
+        for state in handle.states():
+            if not state.status.final:
+                bar.update(state)
     return state
 
 
-def cancel(batch: opt.BatchId, redis_url: opt.RedisUrl = None, as_json: opt.AsJson = False) -> None:
+def cancel(batch: opt.BatchId, url: opt.Url = None, as_json: opt.AsJson = False) -> None:
     """Cancel the jobs that are not graded yet; graded ones are kept."""
-    with opt.client(redis_url) as client:
+    with opt.client(url) as client:
         handle = client.batch(batch)
         had_ended = handle.status().status.final
         state = handle.cancel()
@@ -227,9 +223,9 @@ def cancel(batch: opt.BatchId, redis_url: opt.RedisUrl = None, as_json: opt.AsJs
     print_json(state.as_dict()) if as_json else print_state(state)
 
 
-def retry(batch: opt.BatchId, redis_url: opt.RedisUrl = None) -> None:
+def retry(batch: opt.BatchId, url: opt.Url = None) -> None:
     """Grade again jobs that were cancelled, expired or had a temporary error."""
-    with opt.client(redis_url) as client:
+    with opt.client(url) as client:
         jobs = client.batch(batch).retry()
     out.print(f"{pluralize(jobs, 'job')} {'is' if jobs == 1 else 'are'} graded again")
 
@@ -238,11 +234,11 @@ def dead_letters(
     put_back: Annotated[
         bool, typer.Option("--retry", help="Grade them again, where their batch has ended.")
     ] = False,
-    redis_url: opt.RedisUrl = None,
+    url: opt.Url = None,
     as_json: opt.AsJson = False,
 ) -> None:
     """List the jobs given up because they crashed their worker process, timed out or took too much memory."""
-    with opt.client(redis_url) as client:
+    with opt.client(url) as client:
         letters = client.health().dead_letters
         if put_back:
             _put_back(client, dict.fromkeys(letter.batch_id for letter in letters))
@@ -257,11 +253,11 @@ def dead_letters(
     out.print(rows)
 
 
-def _put_back(client: RedisClient, batches: Iterable[str]) -> None:
+def _put_back(client: Client, batches: Iterable[str]) -> None:
     for batch in batches:
         handle = client.batch(batch)
         if handle.status().status.final:
-            jobs = handle.retry(DEADLY)
+            jobs = handle.retry(dead_letters=True)
             out.print(f"{shown(batch)}: {pluralize(jobs, 'job')} graded again")
         else:
             err.print(f"{shown(batch)} has not ended: wait for its end, or cancel it")
@@ -276,22 +272,20 @@ _Queue = Annotated[
 ]
 
 
-def pause(batch: _AnyBatch = None, queue: _Queue = None, redis_url: opt.RedisUrl = None) -> None:
+def pause(batch: _AnyBatch = None, queue: _Queue = None, url: opt.Url = None) -> None:
     """Stop workers from starting work of a batch or queue; work in progress is completed."""
-    _set_paused(batch, queue, redis_url, paused=True)
+    _set_paused(batch, queue, url, paused=True)
 
 
-def unpause(batch: _AnyBatch = None, queue: _Queue = None, redis_url: opt.RedisUrl = None) -> None:
+def unpause(batch: _AnyBatch = None, queue: _Queue = None, url: opt.Url = None) -> None:
     """Let workers continue a paused batch or queue."""
-    _set_paused(batch, queue, redis_url, paused=False)
+    _set_paused(batch, queue, url, paused=False)
 
 
-def _set_paused(
-    batch: str | None, queue: str | None, redis_url: str | None, *, paused: bool
-) -> None:
+def _set_paused(batch: str | None, queue: str | None, url: str | None, *, paused: bool) -> None:
     if (batch is None) == (queue is None):
         raise typer.BadParameter("give a batch id, or --queue QUEUE")
-    with opt.client(redis_url) as client:
+    with opt.client(url) as client:
         if batch is not None:
             handle = client.batch(batch)
             handle.pause() if paused else handle.unpause()
@@ -300,9 +294,9 @@ def _set_paused(
     out.print(f"{shown(batch or queue or '')} {'is paused' if paused else 'is no longer paused'}")
 
 
-def delete(batch: opt.BatchId, redis_url: opt.RedisUrl = None) -> None:
+def delete(batch: opt.BatchId, url: opt.Url = None) -> None:
     """Delete a batch with its inputs and results."""
-    with opt.client(redis_url) as client:
+    with opt.client(url) as client:
         handle = client.batch(batch)
         handle.status()
         handle.delete()
@@ -315,30 +309,24 @@ def batches(
         str | None,
         typer.Option(metavar="P", help="Only this project's batches.", callback=opt.utf8),
     ] = None,
-    redis_url: opt.RedisUrl = None,
+    url: opt.Url = None,
     as_json: opt.AsJson = False,
 ) -> None:
     """List the newest batches."""
-    with opt.client(redis_url) as client:
-        found = client.store.listed(client.store.batches(most, project=project))
+    with opt.client(url) as client:
+        found = client.listed(most, project=project)
     if as_json:
-        named = ("source", "project", "submitted_by")
-        print_json(
-            [
-                {**state.as_dict(), **{name: getattr(options, name) for name in named}}
-                for state, options in found
-            ]
-        )
+        print_json([each.as_dict() for each in found])
         return
     rows = table("batch", "created (UTC)", "status", "finished", "passed", "source")
-    for state, options in found:
-        counts = state.counts
+    for each in found:
+        state, counts = each.state, each.state.counts
         rows.add_row(
             shown(state.batch_id),
             time.strftime("%Y-%m-%d %H:%M", time.gmtime(state.created_at)),
             str(state.status),
             share(counts.finished, counts.total),
             share(counts.passed, counts.passed + counts.failed),
-            shown(options.source, 60),
+            shown(each.source, 60),
         )
     out.print(rows)

@@ -113,7 +113,7 @@ def compare(
     min_pass_rate: gate_opt.MinPassRate = None,
     min_gradable: gate_opt.MinGradable = None,
     max_vacuous: gate_opt.MaxVacuous = None,
-    redis_url: opt.RedisUrl = None,
+    url: opt.Url = None,
     as_json: opt.AsJson = False,
 ) -> None:
     """Compare RUNs by custom_id and label: what regressed, what was repaired, and whether the pass rates differ.
@@ -140,13 +140,13 @@ def compare(
                 "of the other options, only --fail-on-regression, --min-effect, --allow-lost and --json go with it",
                 param_hint="--repeats-by",
             )
-        _compare_repeats(runs, key, gates, redis_url, as_json=as_json)
+        _compare_repeats(runs, key, gates, url, as_json=as_json)
     if len(runs) < 2:
         raise typer.BadParameter("name two runs or more", param_hint="RUN")
     asked = gate_opt.asked(min_pass_rate, min_gradable, max_vacuous, by)
     outputs = list(map(_output, output or []))
     with ExitStack() as stack:
-        opened = [open_run(name, read_settings(), redis_url, stack) for name in runs]
+        opened = [open_run(name, read_settings(), url, stack) for name in runs]
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="weighbridge-"))
         changes = Path(folder) / "changes.jsonl"
         most = max(_EXAMPLES_SHOWN, EXAMPLES) if examples is None else examples
@@ -182,10 +182,10 @@ def compare(
 
 
 def _compare_repeats(
-    runs: list[str], key: RepeatKey, gates: RegressionGates, redis_url: str | None, *, as_json: bool
+    runs: list[str], key: RepeatKey, gates: RegressionGates, url: str | None, *, as_json: bool
 ) -> NoReturn:
     with ExitStack() as stack:
-        opened = [open_run(name, read_settings(), redis_url, stack) for name in runs]
+        opened = [open_run(name, read_settings(), url, stack) for name in runs]
         labels = compare_repeats(opened, key)
     checked = [gates.check_repeats(labels, run) for run in range(1, len(runs))]
     if as_json:

@@ -11,7 +11,8 @@ from weighbridge.text import pluralize
 from weighbridge_producer.cli import options as opt
 from weighbridge_producer.cli.exit_status import EXIT_TROUBLE
 from weighbridge_producer.cli.show import out, print_json, shown
-from weighbridge_producer.doctor import examine_safely
+from weighbridge_producer.client.address import address_of
+from weighbridge_producer.doctor import examine_at
 
 
 def add_to(app: typer.Typer) -> None:
@@ -19,16 +20,14 @@ def add_to(app: typer.Typer) -> None:
     app.command()(doctor)
 
 
-def doctor(redis_url: opt.RedisUrl = None, as_json: opt.AsJson = False) -> None:
+def doctor(url: opt.Url = None, as_json: opt.AsJson = False) -> None:
     """Report what is wrong with Redis, the workers and the work, and what to do about it.
 
     Exit status: 0 when there is no problem (there may be warnings), 1 when there is one.
     """
-    from weighbridge_producer.client.redis_client import RedisClient
-
-    # Not `opt.client`: a server that does not answer is a finding like others.
-    with RedisClient(redis_url, settings=read_settings(), retry=False) as client:
-        findings = examine_safely(client)
+    settings = read_settings()
+    address = address_of(url, settings)
+    findings = examine_at(address, settings)
     problems = [finding for finding in findings if finding.severity == "problem"]
     if as_json:
         print_json([asdict(finding) for finding in findings])
@@ -38,7 +37,7 @@ def doctor(redis_url: opt.RedisUrl = None, as_json: opt.AsJson = False) -> None:
             out.print(f"  {shown(finding.advice, 400)}")
         warnings = len(findings) - len(problems)
         out.print(
-            f"{shown(masked(client.url))}: {pluralize(len(problems), 'problem')}, {pluralize(warnings, 'warning')}"
+            f"{shown(masked(address))}: {pluralize(len(problems), 'problem')}, {pluralize(warnings, 'warning')}"
         )
     if problems:
         raise typer.Exit(EXIT_TROUBLE)

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Any
 
 import orjson
 import typer
 
+from weighbridge.settings import read_settings
 from weighbridge_producer.cli import options as opt
 from weighbridge_producer.cli.show import err, out, print_json, shown, table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from weighbridge_producer.client.http_client import HttpClient
 
 
 def add_to(app: typer.Typer) -> None:
@@ -19,37 +26,47 @@ def add_to(app: typer.Typer) -> None:
     app.add_typer(group, name="graders")
 
 
-def listed(context: typer.Context, as_json: opt.AsJson = False) -> None:
-    """List the graders installed here."""
+_Where = Annotated[
+    str | None,
+    typer.Option(
+        "--url",
+        metavar="URL",
+        help="Of a `weighbridge serve` (http://, https://): the graders installed there. Default: WEIGHBRIDGE_URL, if it"
+        " is that of a service.",
+        callback=opt.utf8,
+    ),
+]
+
+
+def listed(context: typer.Context, url: _Where = None, as_json: opt.AsJson = False) -> None:
+    """List the graders installed here, or where a service runs."""
     if context.invoked_subcommand:
         return
     from weighbridge.graders.registry import default_registry
 
-    registry = default_registry()
+    with _service(url) as service:
+        catalogue = service.graders() if service else default_registry().catalogue()
     if as_json:
-        print_json({"graders": registry.catalogue()})
+        print_json({"graders": catalogue})
         return
     columns = ("id", "name", "version", "description")
     rows = table(*columns)
-    for grader in registry.catalogue():
+    for grader in catalogue:
         rows.add_row(*(shown(str(grader[name])) for name in columns))
     out.print(rows)
-    for name, reason in registry.failures.items():
+    for name, reason in () if service else default_registry().failures.items():
         err.print(f"[red]the plug-in {shown(name)} is left out[/]: {shown(reason)}")
 
 
 def show(
     grader: Annotated[str, typer.Argument(metavar="ID", help="A grader's id.")],
+    url: _Where = None,
     as_json: opt.AsJson = False,
 ) -> None:
     """Show a grader's configuration and an example of its verdict."""
-    from weighbridge.graders.registry import default_registry
-
-    registry = default_registry()
-    registry.get(grader)
-    facts = next(entry for entry in registry.catalogue() if entry["id"] == grader)
+    with _service(url) as service:
+        facts, verdict = _described_there(service, grader) if service else _described_here(grader)
     example = facts["example"]
-    verdict = registry.create(grader, example["config"]).grade(**example["inputs"])
     if as_json:
         print_json({**facts, "example": {**example, "result": verdict}})
         return
@@ -65,3 +82,36 @@ def show(
         out.print(f"\n[bold]{title}[/]")
         text = orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
         out.print("\n".join(map(shown, text.splitlines())))
+
+
+@contextmanager
+def _service(url: str | None) -> Iterator[HttpClient | None]:
+    """Yield a client of the service that an option or WEIGHBRIDGE_URL names; None where none does."""
+    from weighbridge_producer.client.address import address_of, is_service
+
+    settings = read_settings()
+    named = url is not None or settings.url is not None
+    if named and is_service(address := address_of(url, settings)):
+        from weighbridge_producer.client.http_client import HttpClient
+
+        with HttpClient(address, settings=settings) as client:
+            yield client
+    else:
+        yield None
+
+
+def _described_here(grader: str) -> tuple[dict[str, Any], Any]:
+    """Return what the catalogue says of a grader, and its verdict on the example."""
+    from weighbridge.graders.registry import default_registry
+
+    registry = default_registry()
+    registry.get(grader)
+    facts = next(entry for entry in registry.catalogue() if entry["id"] == grader)
+    example = facts["example"]
+    return facts, registry.create(grader, example["config"]).grade(**example["inputs"])
+
+
+def _described_there(service: HttpClient, grader: str) -> tuple[dict[str, Any], Any]:
+    facts = service.grader(grader)
+    example = facts["example"]
+    return facts, service.grade(grader, example["inputs"], example["config"])["result"]

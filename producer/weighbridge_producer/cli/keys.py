@@ -46,7 +46,7 @@ def make(
         _Role,
         typer.Option(
             help="Within its project, read: view; submit: also submit, cancel, retry, try graders; manage: also delete, "
-            "and read the audit log. admin: all of this in every project, and drain workers."
+            "and read the audit log. admin: all of this in every project; drain workers, pause queues, make keys."
         ),
     ],
     project: Annotated[
@@ -61,17 +61,15 @@ def make(
         float | None,
         typer.Option(metavar="N", help="Days until it expires (default: valid until revoked)."),
     ] = None,
-    redis_url: opt.RedisUrl = None,
+    url: opt.Url = None,
     as_json: opt.AsJson = False,
 ) -> None:
     """Make an API key and print it, only this once: what is stored is a digest."""
-    from weighbridge.store.api_keys import ApiKeys, Role
+    from weighbridge.store.api_keys import Role
 
-    with opt.client(redis_url) as client:
+    with opt.client(url) as client:
         lives_seconds = None if days is None else days * _DAY_SECONDS
-        key, token = ApiKeys(client.store.redis).make(
-            *(name, Role(role), lives_seconds), project=project
-        )
+        key, token = client.make_key(name, Role(role), lives_seconds, project=project)
     if as_json:
         print_json({**asdict(key), "key": token})
         return
@@ -82,20 +80,18 @@ def make(
     out.print(token)
 
 
-def list_keys(redis_url: opt.RedisUrl = None, as_json: opt.AsJson = False) -> None:
+def list_keys(url: opt.Url = None, as_json: opt.AsJson = False) -> None:
     """List the API keys, without their secrets."""
-    from weighbridge.store.api_keys import ApiKeys
-
-    with opt.client(redis_url) as client:
-        keys, now = ApiKeys(client.store.redis).all(), client.store.now()
+    with opt.client(url) as client:
+        known = client.keys()
     if as_json:
-        print_json([asdict(key) for key in keys])
+        print_json([asdict(key) for key in known.keys])
         return
     rows = table("id", "name", "role", "project", "made", "valid")
-    for key in keys:
+    for key in known.keys:
         rows.add_row(
             *(shown(key.id), shown(key.name), str(key.role), shown(key.project)),
-            *(_date(key.created_at), _validity(key, now)),
+            *(_date(key.created_at), _validity(key, known.now)),
         )
     out.print(rows)
 
@@ -107,17 +103,14 @@ def revoke(
             metavar="ID", help="A key's id, as `keys list` shows it.", callback=opt.utf8
         ),
     ],
-    redis_url: opt.RedisUrl = None,
+    url: opt.Url = None,
 ) -> None:
     """Revoke an API key, effective immediately."""
-    from weighbridge.store.api_keys import ApiKeys
-
-    with opt.client(redis_url) as client:
-        keys = ApiKeys(client.store.redis)
-        if keys.revoke(key_id):
+    with opt.client(url) as client:
+        if client.revoke_key(key_id):
             out.print(f"key {shown(key_id)} is revoked")
             return
-        named = [key.id for key in keys.all() if key.name == key_id]
+        named = [key.id for key in client.keys().keys if key.name == key_id]
     if named:
         err.print(f"{shown(key_id)} is a name; give the id of the key: {', '.join(named)}")
     else:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from contextlib import AbstractContextManager
 
-    from weighbridge_producer.client.redis_client import RedisClient
+    from weighbridge_producer.client.client import Client
     from weighbridge_producer.input.source import Source
 
 
@@ -46,6 +46,17 @@ RedisUrl = Annotated[
         "--redis-url",
         metavar="URL",
         help="The Redis server to use. Default: WEIGHBRIDGE_REDIS_URL, which is safer, because `ps` shows arguments.",
+        callback=utf8,
+    ),
+]
+Url = Annotated[
+    str | None,
+    typer.Option(
+        "--url",
+        "--redis-url",
+        metavar="URL",
+        help="A `weighbridge serve` (http://, https://), with its key in WEIGHBRIDGE_API_KEY, or a Redis server (redis://)."
+        " Default: WEIGHBRIDGE_URL, else WEIGHBRIDGE_REDIS_URL; safer, because `ps` shows arguments.",
         callback=utf8,
     ),
 ]
@@ -110,13 +121,19 @@ WithCases = Annotated[
 ONE_PER_CORE = "one per CPU core"  #: the default for worker processes, in the help of each command
 
 
-def client(url: str | None) -> RedisClient:
-    """Return a client for the Redis server that the command line or the environment names, once it has answered."""
-    from weighbridge_producer.client.connection_check import check_connection
-    from weighbridge_producer.client.redis_client import RedisClient
+def client(url: str | None) -> Client:
+    """Return a client for the service or the Redis server that the command line or the environment names.
 
-    made = RedisClient(url, settings=read_settings())
-    check_connection(made.url)
+    A Redis server has answered by then; a service that is away is given up within seconds by the first request.
+    """
+    from weighbridge_producer.client.address import is_service
+    from weighbridge_producer.client.client import Client
+
+    made = Client(url, settings=read_settings())
+    if not is_service(made.url):
+        from weighbridge_producer.client.connection_check import check_connection
+
+        check_connection(made.url)
     return made
 
 

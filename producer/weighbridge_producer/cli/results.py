@@ -23,7 +23,7 @@ from weighbridge_producer.reports.report import Report
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from weighbridge_producer.client.redis_batch import RedisBatch
+    from weighbridge_producer.client.client import Batch
     from weighbridge_producer.reports.report import CasesOf
 
 _COPY_BYTES = 1024 * 1024
@@ -93,7 +93,7 @@ def results(
     ] = None,
     by_case: opt.ByCase = False,
     with_cases: opt.WithCases = False,
-    redis_url: opt.RedisUrl = None,
+    url: opt.Url = None,
 ) -> None:
     """Write the results of a batch or of a file, and on standard error the cursor to continue a batch from."""
     from weighbridge_producer.reports.forms import STDOUT
@@ -115,7 +115,7 @@ def results(
             lines = wanted.lines_in(Path(source))
         else:
             batch = _batch_id(source)
-            handle = stack.enter_context(opt.client(redis_url)).batch(batch)
+            handle = stack.enter_context(opt.client(url)).batch(batch)
             if sort:
                 handle.wait()
             lines = wanted.lines_of(handle, cursor, follow=follow)
@@ -132,10 +132,10 @@ def results(
         err.print(f"cursor: {wanted.cursor}")
 
 
-def _with_cases(handle: RedisBatch, blobs: Iterable[bytes]) -> Iterator[bytes]:
+def _with_cases(handle: Batch, blobs: Iterable[bytes]) -> Iterator[bytes]:
     from weighbridge_producer.reports.case_lines import with_cases
 
-    case_at, graders = handle.submitted_lines().at, handle.options().graders
+    case_at, graders = handle.case_finder(), handle.options().graders
     for blob in blobs:
         yield from with_cases(blob.splitlines(keepends=True), case_at, graders)
 
@@ -181,7 +181,7 @@ class _Wanted:
             return False
         return not self._outcomes or row.outcome in self._outcomes
 
-    def lines_of(self, handle: RedisBatch, cursor: str | None, *, follow: bool) -> Iterator[bytes]:
+    def lines_of(self, handle: Batch, cursor: str | None, *, follow: bool) -> Iterator[bytes]:
         """Yield the wanted lines of a batch, many at a time."""
         if self._custom_id is not None:
             for result in handle.result(self._custom_id):
@@ -212,7 +212,7 @@ def _write_as_they_come(blobs: Iterable[bytes]) -> None:
         sys.stdout.buffer.flush()
 
 
-def _cases_of(handle: RedisBatch, wanted: Mapping[int, str]) -> Iterator[tuple[int, bytes]]:
+def _cases_of(handle: Batch, wanted: Mapping[int, str]) -> Iterator[tuple[int, bytes]]:
     for line, custom_id in wanted.items():
         if case := handle.case(custom_id):
             yield line, case

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from weighbridge.settings import Settings
-    from weighbridge_producer.client.redis_batch import RedisBatch
+    from weighbridge_producer.client.client import Batch
 
 RUN_HELP = "a result file (.jsonl, plain, .gz or .zst), a batch id, or the name of a baseline"
 _BATCH = "wb_"  #: begins the id of every batch
@@ -33,10 +33,10 @@ _BATCH = "wb_"  #: begins the id of every batch
 _TO_GRADE_AGAIN = frozenset({Outcome.FAILED, Outcome.ERRORED})
 
 
-def failed_ids(name: str, settings: Settings, redis_url: str | None) -> ChosenIds:
+def failed_ids(name: str, settings: Settings, url: str | None) -> ChosenIds:
     """Return the ids of the cases of which a job failed or errored in the run of that name."""
     with ExitStack() as stack:
-        run = open_run(name, settings, redis_url, stack)
+        run = open_run(name, settings, url, stack)
         return ChosenIds(
             entry.custom_id
             for entry in run.entries()
@@ -45,7 +45,7 @@ def failed_ids(name: str, settings: Settings, redis_url: str | None) -> ChosenId
 
 
 def open_run(
-    name: str, settings: Settings, redis_url: str | None, stack: ExitStack, *, whole: bool = False
+    name: str, settings: Settings, url: str | None, stack: ExitStack, *, whole: bool = False
 ) -> Run:
     """Return the run of that name; a client that it needs is closed with the stack.
 
@@ -64,22 +64,20 @@ def open_run(
             "give a .jsonl file that `run -o` wrote, an id that `weighbridge batches` lists, or a name that"
             " `weighbridge baseline list` lists",
         )
-    return run_of_batch(_batch(name, redis_url, stack, whole=whole))
+    return run_of_batch(_batch(name, url, stack, whole=whole))
 
 
 def open_lines(
-    name: str, settings: Settings, redis_url: str | None, stack: ExitStack
+    name: str, settings: Settings, url: str | None, stack: ExitStack
 ) -> Iterator[tuple[str, bytes]]:
     """Return the result lines of a file or a batch; a client that it needs is closed with the stack."""
     if name.startswith(_BATCH) and not Path(name).is_file():
-        return lines_of_batch(_batch(name, redis_url, stack))
+        return lines_of_batch(_batch(name, url, stack))
     return lines_of_file(Path(name), settings)
 
 
-def _batch(
-    name: str, redis_url: str | None, stack: ExitStack, *, whole: bool = False
-) -> RedisBatch:
-    batch = stack.enter_context(opt.client(redis_url)).batch(name)
+def _batch(name: str, url: str | None, stack: ExitStack, *, whole: bool = False) -> Batch:
+    batch = stack.enter_context(opt.client(url)).batch(name)
     state = batch.status()
     if not state.status.final:
         if whole:

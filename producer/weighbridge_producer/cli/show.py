@@ -68,7 +68,7 @@ def print_error(error: WeighbridgeError) -> None:
     message, hint = (
         "\n".join(map(shown, text.splitlines())) for text in (error.message, error.hint)
     )
-    err.print(f"[bold red]{error.code}[/]: {message}")
+    err.print(f"[bold red]{error.fault.code}[/]: {message}")
     if hint:
         err.print(f"  {hint}")
 

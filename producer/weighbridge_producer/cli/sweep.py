@@ -52,7 +52,7 @@ def sweep(
             help="A value to try; repeatable. Default: quantiles of what was measured, and the limit in force.",
         ),
     ] = None,
-    redis_url: opt.RedisUrl = None,
+    url: opt.Url = None,
     as_json: opt.AsJson = False,
 ) -> None:
     """Show the pass rate that each of several limits would have given, from stored measurements, without grading again.
@@ -63,7 +63,7 @@ def sweep(
     swept = Sweep(label, param)
     labels: dict[str, None] = {}
     with ExitStack() as stack:
-        for row in rows_of(open_lines(run, read_settings(), redis_url, stack)):
+        for row in rows_of(open_lines(run, read_settings(), url, stack)):
             swept.add(row)
             if row.label and len(labels) < 20:
                 labels[row.label] = None

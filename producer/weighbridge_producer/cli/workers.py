@@ -41,9 +41,9 @@ def worker(
     os.execv(sys.executable, [sys.executable, "-m", "weighbridge_worker", *flags])  # noqa: S606
 
 
-def workers(redis_url: opt.RedisUrl = None, as_json: opt.AsJson = False) -> None:
+def workers(url: opt.Url = None, as_json: opt.AsJson = False) -> None:
     """List the running workers."""
-    with opt.client(redis_url) as client:
+    with opt.client(url) as client:
         running = client.workers()
     if as_json:
         print_json([asdict(info) for info in running])
@@ -64,10 +64,10 @@ def drain(
         str,
         typer.Argument(metavar="WORKER", help="A worker's name, as `workers` lists it, or all."),
     ],
-    redis_url: opt.RedisUrl = None,
+    url: opt.Url = None,
 ) -> None:
     """Stop a worker once its work in progress is completed."""
-    with opt.client(redis_url) as client:
+    with opt.client(url) as client:
         for worker_name in [info.name for info in client.workers()] if name == "all" else [name]:
             client.drain(worker_name)
             out.print(f"{shown(worker_name)} is draining")

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Coroutine
     from typing import Any
 
+    from weighbridge.jobs.model import BatchState
     from weighbridge.settings import Settings
     from weighbridge_producer.client.backend import Page, Result
 
@@ -77,11 +78,19 @@ class AsyncClient:
 
     close = _of_client(Client.close)
     submit = _submit(Client.submit)
+    open = _submit(Client.open)
     batches = _of_client(Client.batches)
+    listed = _of_client(Client.listed)
     workers = _of_client(Client.workers)
     drain = _of_client(Client.drain)
     health = _of_client(Client.health)
     graders = _of_client(Client.graders)
+    pause_queue = _of_client(Client.pause_queue)
+    unpause_queue = _of_client(Client.unpause_queue)
+    audit = _of_client(Client.audit)
+    keys = _of_client(Client.keys)
+    make_key = _of_client(Client.make_key)
+    revoke_key = _of_client(Client.revoke_key)
 
     def batch(self, batch_id: str) -> AsyncBatch:
         """Return a handle on a batch."""
@@ -96,12 +105,14 @@ class AsyncBatch:
         self.id = sync.id
         self.durability = sync.durability
 
+    fill = _of_batch(Batch.fill)
     status = _of_batch(Batch.status)
     summary = _of_batch(Batch.summary)
     options = _of_batch(Batch.options)
     result = _of_batch(Batch.result)
     search = _of_batch(Batch.search)
     case = _of_batch(Batch.case)
+    case_finder = _of_batch(Batch.case_finder)
     wait = _of_batch(Batch.wait)
     cancel = _of_batch(Batch.cancel)
     retry = _of_batch(Batch.retry)
@@ -114,6 +125,12 @@ class AsyncBatch:
         pages = await asyncio.to_thread(self.sync.pages, cursor, follow=follow)
         while (page := await asyncio.to_thread(next, pages, None)) is not None:
             yield page
+
+    async def states(self) -> AsyncIterator[BatchState]:
+        """Yield the batch's state now and as it changes, the last once it has ended."""
+        states = self.sync.states()
+        while (state := await asyncio.to_thread(next, states, None)) is not None:
+            yield state
 
     async def results(
         self, cursor: str | None = None, *, follow: bool = True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,26 @@ if TYPE_CHECKING:
 Graders = Sequence[str | Mapping[str, Any] | GraderSpec]
 Result = dict[str, Any]  #: one result line, decoded
 ANYTHING = ResultFilter()
+_LOOK_SECONDS = 0.5  #: between two looks at a batch that is followed
+
+
+@dataclass(frozen=True, slots=True)
+class ListedBatch:
+    """A batch in a list."""
+
+    state: BatchState
+    source: str  #: what the input was called
+    project: str
+    submitted_by: str
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as JSON shows it."""
+        return {
+            **self.state.as_dict(),
+            "source": self.source,
+            "project": self.project,
+            "submitted_by": self.submitted_by,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +66,22 @@ class BackendBatch(ABC):
     @abstractmethod
     def pages(self, cursor: str | None = None, *, follow: bool = True) -> Iterator[Page]:
         """Yield result lines as bytes, some at a time, each page with the cursor after it."""
+
+    @abstractmethod
+    def status(self) -> BatchState:
+        """Return the batch's state at this moment."""
+
+    @abstractmethod
+    def wait(self, timeout_seconds: float | None = None) -> BatchState:
+        """Wait until the batch has ended and return its state; TimeoutError after `timeout_seconds`."""
+
+    def states(self) -> Iterator[BatchState]:
+        """Yield the batch's state now and as it changes, the last once it has ended."""
+        while not (state := self.status()).status.final:
+            yield state
+            with suppress(TimeoutError):
+                self.wait(_LOOK_SECONDS)
+        yield state
 
     def results(self, cursor: str | None = None, *, follow: bool = True) -> Iterator[Result]:
         """Yield results as they are recorded, until the batch has ended; without `follow`, those there are now."""

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self
 
-from weighbridge.errors import ServerError
 from weighbridge.settings import read_settings
+from weighbridge_producer.client.address import address_of, is_service
 from weighbridge_producer.client.backend import ANYTHING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from weighbridge.jobs.model import BatchState, Priority
     from weighbridge.jobs.outcome import GraderSummary
     from weighbridge.settings import Settings
     from weighbridge.store import BatchOptions, Durability
+    from weighbridge.store.api_keys import ApiKey, KeyList, Role
+    from weighbridge.store.audit import Entry
     from weighbridge.store.health import Health
     from weighbridge.store.result_filter import ResultFilter, ResultPage
     from weighbridge.store.worker_registry import WorkerInfo
-    from weighbridge_producer.client.backend import Graders, Page, Result
+    from weighbridge_producer.client.backend import Graders, ListedBatch, Page, Result
     from weighbridge_producer.client.http_batch import HttpBatch
     from weighbridge_producer.client.http_client import HttpClient
     from weighbridge_producer.client.redis_batch import RedisBatch
@@ -30,7 +32,7 @@ class Client:
     """A connection to the store of batches: to Redis itself, or to a service over HTTP, by the URL's scheme.
 
     `url` is that of a Redis (`redis://`, `rediss://`, `unix://`) or of `weighbridge serve` (`http://`, `https://`), by
-    default WEIGHBRIDGE_API_URL or else WEIGHBRIDGE_REDIS_URL. `key` is the API key that a `weighbridge serve` may ask
+    default WEIGHBRIDGE_URL or else WEIGHBRIDGE_REDIS_URL. `key` is the API key that a `weighbridge serve` may ask
     for, by default WEIGHBRIDGE_API_KEY.
     """
 
@@ -90,6 +92,25 @@ class Client:
         )
         return Batch(batch)
 
+    def open(
+        self,
+        name: str,
+        graders: Graders = (),
+        *,
+        metadata: dict[str, str] | None = None,
+        priority: Priority = "normal",
+        project: str | None = None,
+    ) -> Batch:
+        """Register an empty batch, which `Batch.fill` fills; `name` is what to call its input.
+
+        Whoever wants to know the batch's id before its cases are submitted takes this instead of `submit`. Raises
+        UnknownGraderError, ConfigError, InvalidProjectError, ServerError.
+        """
+        batch = self._backend.open(
+            name, graders, metadata=metadata, priority=priority, project=project
+        )
+        return Batch(batch)
+
     def batch(self, batch_id: str) -> Batch:
         """Return a handle on a batch; no request is made yet."""
         return Batch(self._backend.batch(batch_id))
@@ -100,6 +121,10 @@ class Client:
         Those that cannot be read, for instance because they are gone, are left out.
         """
         return self._backend.batches(most, project=project)
+
+    def listed(self, most: int = 100, *, project: str | None = None) -> list[ListedBatch]:
+        """Return the same with what each was submitted as, and by whom."""
+        return self._backend.listed(most, project=project)
 
     def workers(self) -> list[WorkerInfo]:
         """Return the running workers."""
@@ -117,6 +142,47 @@ class Client:
         """Return the catalogue of graders."""
         return self._backend.graders()
 
+    def pause_queue(self, queue: str) -> None:
+        """Let workers begin no more of any batch of a queue, until `unpause_queue`; over HTTP for admin keys only."""
+        self._backend.pause_queue(queue)
+
+    def unpause_queue(self, queue: str) -> None:
+        """Let workers go on with the batches of a queue."""
+        self._backend.unpause_queue(queue)
+
+    def audit(
+        self,
+        *,
+        batch: str | None = None,
+        project: str | None = None,
+        since: float = 0.0,
+        most: int = 100,
+    ) -> list[Entry]:
+        """Return who did what since a moment, in seconds since the epoch, newest first; over HTTP for manage keys."""
+        return self._backend.audit(batch=batch, project=project, since=since, most=most)
+
+    def keys(self) -> KeyList:
+        """Return every API key, without its secret, and the server's time; over HTTP for admin keys only."""
+        return self._backend.keys()
+
+    def make_key(
+        self,
+        name: str,
+        role: Role,
+        lives_seconds: float | None = None,
+        *,
+        project: str = "default",
+    ) -> tuple[ApiKey, str]:
+        """Make an API key and return it with its token, which nobody can ask for again.
+
+        Raises InvalidKeyError, InvalidProjectError.
+        """
+        return self._backend.make_key(name, role, lives_seconds, project=project)
+
+    def revoke_key(self, key_id: str) -> bool:
+        """Revoke an API key, effective immediately; False when there is no key with that id."""
+        return self._backend.revoke_key(key_id)
+
 
 class Batch:
     """A handle on one batch."""
@@ -133,9 +199,27 @@ class Batch:
     def __repr__(self) -> str:
         return f"Batch({self.id!r})"
 
+    def fill(
+        self,
+        cases: Cases,
+        *,
+        resumed: bool = False,
+        on_wait: Callable[[str], None] = lambda _: None,
+    ) -> Durability:
+        """Submit cases to the open batch, behind what it has of them, and seal it.
+
+        `resumed` tells that an earlier try was interrupted. `on_wait` is told why this waits, where it does. Raises
+        ChunkConflictError when the batch was started with other cases, ServerError when it can be tried again.
+        """
+        return self._backend.fill(cases, resumed=resumed, on_wait=on_wait)
+
     def status(self) -> BatchState:
         """Return the batch's state at this moment."""
         return self._backend.status()
+
+    def states(self) -> Iterator[BatchState]:
+        """Yield the batch's state now and as it changes, the last once it has ended."""
+        return self._backend.states()
 
     def summary(self) -> list[GraderSummary]:
         """Return what each label's jobs came to so far."""
@@ -176,6 +260,13 @@ class Batch:
         """
         return self._backend.case(custom_id)
 
+    def case_finder(self) -> Callable[[int], bytes | None]:
+        """Return what finds the lines of the input by their numbers, from 1, quickly where they are asked for in order.
+
+        It returns None for a line that is freed, blank, or not there.
+        """
+        return self._backend.case_finder()
+
     def wait(self, timeout_seconds: float | None = None) -> BatchState:
         """Wait until the batch has ended and return its state; TimeoutError after `timeout_seconds`."""
         return self._backend.wait(timeout_seconds)
@@ -184,9 +275,12 @@ class Batch:
         """Cancel the jobs that are not graded yet; graded ones are kept. An ended batch stays as it is."""
         return self._backend.cancel()
 
-    def retry(self) -> int:
-        """Grade again the chunks of jobs whose errors another try may mend; return how many such jobs there are."""
-        return self._backend.retry()
+    def retry(self, *, dead_letters: bool = False) -> int:
+        """Grade again the chunks of jobs whose errors another try may mend; return how many such jobs there are.
+
+        Or else, of `dead_letters`, those of jobs that crashed their worker process, timed out or took too much memory.
+        """
+        return self._backend.retry(dead_letters=dead_letters)
 
     def pause(self) -> None:
         """Let workers begin no more of the batch, until `unpause`; BatchError when it has ended."""
@@ -203,16 +297,11 @@ class Batch:
 
 def _backend_of(url: str | None, key: str | None, settings: Settings) -> RedisClient | HttpClient:
     """Return what speaks to a URL, by its scheme, or without one to what the settings name."""
-    if url is not None and "://" not in url:
-        raise ServerError(
-            "the address names no scheme",
-            "write http://host:port for a service, or redis://host:port/db for a Redis",
-        )
-    address = url.strip().lower() if url else "http://" if settings.api_url else ""
-    if address.startswith(("http://", "https://")):
+    address = address_of(url, settings)
+    if is_service(address):
         from weighbridge_producer.client.http_client import HttpClient
 
-        return HttpClient(url, key=key, settings=settings)
+        return HttpClient(address, key=key, settings=settings)
     from weighbridge_producer.client.redis_client import RedisClient
 
-    return RedisClient(url, settings=settings)
+    return RedisClient(address, settings=settings)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from math import inf
 from types import NoneType
@@ -26,14 +27,18 @@ from weighbridge.store.result_filter import ResultFilter, ResultPage, check_limi
 from weighbridge_producer.client.backend import ANYTHING, BackendBatch, Page
 from weighbridge_producer.client.collector import lines_of, without_repeats
 from weighbridge_producer.client.http_session import RetryableError, decoded, in_path
+from weighbridge_producer.client.http_upload import Upload
 from weighbridge_producer.client.line_intervals import IntervalSet
 from weighbridge_producer.input.annotated_lines import RECORD_SEPARATOR
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
+    from weighbridge.settings import Settings
+    from weighbridge.store import Durability
     from weighbridge_producer.client.backend import Result
     from weighbridge_producer.client.http_session import HttpSession, Params
+    from weighbridge_producer.input.source import Cases
 
 INPUTS_FREED = "INPUTS_FREED"
 _CURSOR: Any = str | None
@@ -64,6 +69,16 @@ class _Results(msgspec.Struct):
     results: list[dict[str, Any]]
 
 
+class _Line(msgspec.Struct):
+    line: int
+    text: str
+
+
+class _Lines(msgspec.Struct):
+    lines: list[_Line]
+    last: int
+
+
 class _Retried(msgspec.Struct):
     retried: int
 
@@ -71,15 +86,36 @@ class _Retried(msgspec.Struct):
 class HttpBatch(BackendBatch):
     """A handle on one batch behind a service."""
 
-    def __init__(self, session: HttpSession, batch_id: str) -> None:
+    def __init__(self, session: HttpSession, batch_id: str, settings: Settings) -> None:
         self.id = batch_id
         self._session = session
+        self._settings = settings
 
     @property
     def _path(self) -> str:
         if "/" in self.id:  # which a service cannot tell from the parts of its paths
-            raise BatchNotFoundError(f"no batch is called {self.id[:80]!r}")
+            raise BatchNotFoundError(
+                f"{self.id[:80]!r} is not a batch id", "`weighbridge batches` lists them"
+            )
         return f"api/batches/{in_path(self.id)}"
+
+    def fill(
+        self,
+        cases: Cases,
+        *,
+        resumed: bool = False,  # noqa: ARG002 - the service knows
+        on_wait: Callable[[str], None] = lambda _: None,
+    ) -> Durability:
+        upload = Upload(cases, (), self._settings, metadata=None, strict=False, resume=self.id)
+        if not upload.rereadable:
+            self.status()  # what can be read only once is not begun for a service that is away
+        try:
+            _, self.durability = upload.send(self._session, on_wait=on_wait)
+        except Exception:
+            if upload.failure and not upload.rereadable:
+                self.cancel()  # the rest of its cases will never come
+            raise
+        return self.durability
 
     def status(self) -> BatchState:
         return self._session.ask("GET", self._path, BatchState)
@@ -147,6 +183,9 @@ class HttpBatch(BackendBatch):
                 return None
             raise
 
+    def case_finder(self) -> Callable[[int], bytes | None]:
+        return ServedLines(self._session, f"{self._path}/lines").at
+
     def wait(self, timeout_seconds: float | None = None) -> BatchState:
         deadline = inf if timeout_seconds is None else time.monotonic() + timeout_seconds
         while not (state := self.status()).status.final:
@@ -159,26 +198,54 @@ class HttpBatch(BackendBatch):
                 time.sleep(_REFUSED_SECONDS)
         return state
 
+    def states(self) -> Iterator[BatchState]:
+        while not (state := self.status()).status.final:
+            yield state
+            began = time.monotonic()
+            yield from self._told_states()
+            if time.monotonic() - began < _REFUSED_SECONDS:
+                time.sleep(_REFUSED_SECONDS)  # who is refused events must not ask without end
+        yield state
+
+    def _told_states(self) -> Iterator[BatchState]:
+        """Yield the states that the batch's events tell, up to its end or a silence."""
+        with suppress(RetryableError):
+            for line in self._events():
+                if line == "event: end":
+                    return
+                if line.startswith("data: {"):
+                    state = decoded(line.removeprefix("data: ").encode(), BatchState)
+                    if state.status.final:
+                        return
+                    yield state
+
     def _listen(self, until: float) -> bool:
         """Follow the batch's events up to its end, a silence, or a moment; False when that is not to be had."""
-        timeout = httpx2.Timeout(_SILENT_SECONDS)
         began = time.monotonic()
         try:
-            with self._session.stream("GET", f"{self._path}/events", timeout=timeout) as answer:
-                for line in answer.iter_lines():
-                    if line == "event: end" or time.monotonic() > until:
-                        return True
+            for line in self._events():
+                if line == "event: end" or time.monotonic() > until:
+                    return True
         except RetryableError:
             # Silence is no fault: it was listened to. Who refuses at once would be asked in vain again at once.
             return time.monotonic() - began > _LOOK_SECONDS
         return False
 
+    def _events(self) -> Iterator[str]:
+        """Yield the lines of the stream of the batch's events; RetryableError where there are none for long."""
+        timeout = httpx2.Timeout(_SILENT_SECONDS)
+        with self._session.stream("GET", f"{self._path}/events", timeout=timeout) as answer:
+            yield from answer.iter_lines()
+
     def cancel(self) -> BatchState:
         return self._session.ask("POST", f"{self._path}/cancel", BatchState)
 
-    def retry(self) -> int:
+    def retry(self, *, dead_letters: bool = False) -> int:
+        params: Params = {"dead_letters": "true"} if dead_letters else {}
         # Made twice, it would be refused: the batch is not at its end any more.
-        return self._session.ask("POST", f"{self._path}/retry", _Retried, again=False).retried
+        return self._session.ask(
+            "POST", f"{self._path}/retry", _Retried, params=params, again=False
+        ).retried
 
     def pause(self) -> None:
         self._session.ask("POST", f"{self._path}/pause", BatchState)
@@ -192,6 +259,24 @@ class HttpBatch(BackendBatch):
         except (BatchNotFoundError, BatchExpiredError, BatchLostError):
             return False
         return True
+
+
+class ServedLines:
+    """The lines of a batch's input as a service sends them, some at a time from the one that is asked for."""
+
+    def __init__(self, session: HttpSession, path: str) -> None:
+        self._session = session
+        self._path = path
+        self._lines: dict[int, bytes] = {}
+        self._known = range(0)
+
+    def at(self, line: int) -> bytes | None:
+        """Return a line by its number, from 1; None when it is freed, blank, or not there."""
+        if line not in self._known:
+            found = self._session.ask("GET", self._path, _Lines, params={"first": line})
+            self._known = range(line, max(line, found.last) + 1)
+            self._lines = {each.line: each.text.encode() for each in found.lines}
+        return self._lines.get(line)
 
 
 def pages_in(pieces: Iterable[bytes]) -> Iterator[Page | None]:

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from types import NoneType
 from typing import TYPE_CHECKING, Any, Self
 from uuid import uuid4
 
-import httpx2
 import msgspec
 
-from weighbridge.errors import ServerError
+from weighbridge.errors import NoSuchKeyError
 from weighbridge.jobs.model import BatchState, parse_specs
 from weighbridge.settings import read_settings
-from weighbridge.store import Durability
+from weighbridge.store.api_keys import ApiKey, KeyList, Role
+from weighbridge.store.audit import Entry
 from weighbridge.store.health import Health
+from weighbridge.store.projects import DEFAULT_PROJECT
 from weighbridge.store.worker_registry import WorkerInfo
+from weighbridge_producer.client.address import address_of
+from weighbridge_producer.client.backend import ListedBatch
 from weighbridge_producer.client.http_batch import HttpBatch
-from weighbridge_producer.client.http_session import HttpSession, RetryableError, decoded, in_path
+from weighbridge_producer.client.http_session import HttpSession, decoded, in_path
 from weighbridge_producer.client.http_upload import Upload
 
 if TYPE_CHECKING:
@@ -26,25 +30,31 @@ if TYPE_CHECKING:
     from weighbridge_producer.input.source import Cases
 
 _LISTED_AT_ONCE = 200
-_FULL_SECONDS = 60.0  #: beyond what the service itself waits when its server is full
+_ENTRIES_AT_ONCE = 1_000
 
 
-class _Durability(msgspec.Struct):
-    disk: bool | None
-    replicas: int
-    connected_replicas: int
-    append_only: bool
-    waited_seconds: float
-
-
-class _Submitted(msgspec.Struct):
+class _Opened(msgspec.Struct):
     batch_id: str
-    durability: _Durability
+
+
+class _ListedAs(msgspec.Struct):
+    source: str
+    project: str
+    submitted_by: str
 
 
 class _Listed(msgspec.Struct):
-    batches: list[BatchState]
+    batches: list[msgspec.Raw]
     next_cursor: str | None
+
+
+class _Audit(msgspec.Struct):
+    entries: list[dict[str, Any]]
+    next_cursor: str | None
+
+
+class _MadeKey(msgspec.Struct):
+    key: str
 
 
 class _Workers(msgspec.Struct):
@@ -56,7 +66,7 @@ class _Catalogue(msgspec.Struct):
 
 
 class HttpClient:
-    """A connection to a `weighbridge serve`, by default WEIGHBRIDGE_API_URL with WEIGHBRIDGE_API_KEY.
+    """A connection to a `weighbridge serve`, by default WEIGHBRIDGE_URL with WEIGHBRIDGE_API_KEY.
 
     What may be asked twice is, while the service is away for seconds or busy.
     """
@@ -65,14 +75,9 @@ class HttpClient:
         self, url: str | None = None, *, key: str | None = None, settings: Settings | None = None
     ) -> None:
         self.settings = settings or read_settings()
-        address, own_key = self.settings.api_url, self.settings.api_key
-        self.url = url or (address.get_secret_value() if address else "")
-        if not self.url:
-            raise ServerError(
-                "no service is named",
-                "give the URL of `weighbridge serve`, or set WEIGHBRIDGE_API_URL",
-            )
-        self._session = HttpSession(
+        own_key = self.settings.api_key
+        self.url = address_of(url, self.settings)
+        self.session = HttpSession(
             self.url, key or (own_key.get_secret_value() if own_key else None)
         )
 
@@ -83,7 +88,7 @@ class HttpClient:
         self.close()
 
     def close(self) -> None:
-        self._session.close()
+        self.session.close()
 
     def submit(
         self,
@@ -110,63 +115,133 @@ class HttpClient:
             priority=priority,
             project=project,
         )
-        headers = {"Content-Type": upload.content_type}
+        headers = {}
         if upload.rereadable:
             headers["Idempotency-Key"] = str(uuid4())
         else:
             self.batches(1)  # what can be read only once is not begun for a service that is away
-        pauses = self._session.pauses()
-        while True:
-            try:
-                return self._send(upload, headers)
-            except RetryableError as error:
-                if upload.failure:
-                    raise upload.failure from None
-                if not upload.repeatable:
-                    raise error.told from None
-                pauses.before_next(error)
-
-    def _send(self, upload: Upload, headers: dict[str, str]) -> HttpBatch:
-        # Who sends waits as long as the service may wait for room in its store.
-        timeout = self.settings.full_server_timeout_seconds + _FULL_SECONDS
-        with self._session.stream(
-            *("POST", "api/batches"),
-            headers=headers,
-            content=upload.pieces(),
-            timeout=httpx2.Timeout(timeout, connect=5.0),
-        ) as answer:
-            submitted = decoded(answer.read(), _Submitted)
-        batch = self.batch(submitted.batch_id)
-        batch.durability = Durability(**msgspec.structs.asdict(submitted.durability))
+        batch_id, durability = upload.send(self.session, headers)
+        batch = self.batch(batch_id)
+        batch.durability = durability
         return batch
+
+    def open(
+        self,
+        name: str,
+        graders: Graders = (),
+        *,
+        metadata: dict[str, str] | None = None,
+        priority: Priority = "normal",
+        project: str | None = None,
+    ) -> HttpBatch:
+        wanted = {
+            "source": name.encode(errors="replace").decode(),
+            "graders": [spec.as_dict() for spec in parse_specs(graders)],
+            "metadata": metadata or {},
+            "priority": priority,
+            "project": project or "",
+        }
+        # Made twice, it would leave a batch that nobody fills.
+        opened = self.session.ask("POST", "api/open-batches", _Opened, body=wanted, again=False)
+        return self.batch(opened.batch_id)
 
     def batch(self, batch_id: str) -> HttpBatch:
         """Return a handle on a batch; nothing is asked of the service yet."""
-        return HttpBatch(self._session, batch_id)
+        return HttpBatch(self.session, batch_id, self.settings)
 
     def batches(self, most: int = 100, *, project: str | None = None) -> list[BatchState]:
-        found: list[BatchState] = []
+        return [each.state for each in self.listed(most, project=project)]
+
+    def listed(self, most: int = 100, *, project: str | None = None) -> list[ListedBatch]:
+        found: list[ListedBatch] = []
         cursor: str | None = ""
         while cursor is not None and len(found) < most:
-            params: Params = {"limit": min(most - len(found), _LISTED_AT_ONCE)}
-            if cursor:
-                params["cursor"] = cursor
-            if project:
-                params["project"] = project
-            listed = self._session.ask("GET", "api/batches", _Listed, params=params)
-            found += listed.batches
+            params = _given(cursor=cursor, project=project)
+            params["limit"] = min(most - len(found), _LISTED_AT_ONCE)
+            listed = self.session.ask("GET", "api/batches", _Listed, params=params)
+            for each in map(bytes, listed.batches):
+                named = msgspec.structs.asdict(decoded(each, _ListedAs))
+                found.append(ListedBatch(decoded(each, BatchState), **named))
             cursor = listed.next_cursor
         return found
 
     def workers(self) -> list[WorkerInfo]:
-        return self._session.ask("GET", "api/workers", _Workers).workers
+        return self.session.ask("GET", "api/workers", _Workers).workers
 
     def drain(self, worker: str) -> None:
-        self._session.ask("POST", f"api/workers/{in_path(worker)}/drain", dict)
+        self.session.ask("POST", f"api/workers/{in_path(worker)}/drain", dict)
 
     def health(self) -> Health:
-        return self._session.ask("GET", "api/health", Health)
+        return self.session.ask("GET", "api/health", Health)
 
     def graders(self) -> list[dict[str, Any]]:
         """Return the catalogue of graders installed where the service runs."""
-        return self._session.ask("GET", "api/graders", _Catalogue).graders
+        return self.session.ask("GET", "api/graders", _Catalogue).graders
+
+    def grader(self, grader: str) -> dict[str, Any]:
+        """Return what the catalogue of the service says of one grader."""
+        return self.session.ask("GET", f"api/graders/{in_path(grader)}", dict)
+
+    def grade(
+        self, grader: str, inputs: dict[str, Any], config: dict[str, Any] | None
+    ) -> dict[str, Any]:
+        """Grade one set of inputs at once, where the service runs; return what a result line has."""
+        body = {"inputs": inputs, "config": config}
+        return self.session.ask("POST", f"api/graders/{in_path(grader)}/grade", dict, body=body)
+
+    def pause_queue(self, queue: str) -> None:
+        self.session.ask("POST", f"api/queues/{in_path(queue)}/pause", dict)
+
+    def unpause_queue(self, queue: str) -> None:
+        self.session.ask("POST", f"api/queues/{in_path(queue)}/unpause", dict)
+
+    def audit(
+        self,
+        *,
+        batch: str | None = None,
+        project: str | None = None,
+        since: float = 0.0,
+        most: int = 100,
+    ) -> list[Entry]:
+        found: list[Entry] = []
+        cursor: str | None = ""
+        while cursor is not None and len(found) < most:
+            params = _given(batch=batch, project=project, cursor=cursor)
+            params |= {"since": repr(since), "limit": min(most - len(found), _ENTRIES_AT_ONCE)}
+            page = self.session.ask("GET", "api/audit", _Audit, params=params)
+            found += map(Entry.from_dict, page.entries)
+            cursor = page.next_cursor
+        return found
+
+    def keys(self) -> KeyList:
+        return self.session.ask("GET", "api/keys", KeyList)
+
+    def make_key(
+        self,
+        name: str,
+        role: Role,
+        lives_seconds: float | None = None,
+        *,
+        project: str = DEFAULT_PROJECT,
+    ) -> tuple[ApiKey, str]:
+        wanted = {
+            "name": name.encode(errors="replace").decode(),
+            "role": str(role),
+            "lives_seconds": lives_seconds,
+            "project": project,
+        }
+        # Made twice, it would leave a key that nobody knows.
+        made = self.session.ask("POST", "api/keys", msgspec.Raw, body=wanted, again=False)
+        return decoded(bytes(made), ApiKey), decoded(bytes(made), _MadeKey).key
+
+    def revoke_key(self, key_id: str) -> bool:
+        try:
+            self.session.ask("DELETE", f"api/keys/{in_path(key_id)}", NoneType)
+        except NoSuchKeyError:
+            return False
+        return True
+
+
+def _given(**params: str | None) -> Params:
+    """Return the parameters that have a value."""
+    return {name: value for name, value in params.items() if value}

@@ -6,7 +6,7 @@ import random
 import time
 from contextlib import contextmanager
 from functools import cache
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote
 
 import httpx2
@@ -18,13 +18,13 @@ from weighbridge.errors import (
     RateLimitedError,
     RefusedError,
     ServerError,
-    ServerUnavailableError,
+    ServiceUnavailableError,
     WeighbridgeError,
 )
 from weighbridge.settings import masked
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
 _CONNECT_SECONDS = 5.0
 _ANSWER_SECONDS = 60.0
@@ -95,13 +95,18 @@ class HttpSession:
         shape: type[T],
         *,
         params: Params | None = None,
+        body: Any = None,
         again: bool = True,
     ) -> T:
-        """Return a request's answer in that shape; `again`: whether to make it twice does no harm."""
+        """Return the answer to a request, with a body as JSON; `again`: whether to make it twice does no harm."""
         pauses = self.pauses()
+        content = None if body is None else [orjson.dumps(body)]
+        headers = None if body is None else {"Content-Type": "application/json"}
         while True:
             try:
-                with self.stream(method, path, params=params) as answer:
+                with self.stream(
+                    method, path, params=params, headers=headers, content=content
+                ) as answer:
                     return decoded(answer.read(), shape)
             except RetryableError as error:
                 if not (again or error.not_sent):
@@ -116,7 +121,7 @@ class HttpSession:
         *,
         params: Params | None = None,
         headers: Mapping[str, str] | None = None,
-        content: Iterator[bytes] | None = None,
+        content: Iterable[bytes] | None = None,
         timeout: httpx2.Timeout | None = None,
     ) -> Iterator[httpx2.Response]:
         """Make a request once and give its answer, to be read in the context.
@@ -147,7 +152,7 @@ class HttpSession:
         except (httpx2.TransportError, httpx2.DecodingError) as error:
             not_sent = isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout)
             what = "nothing answers" if not_sent else "the connection broke off"
-            told = ServerUnavailableError(
+            told = ServiceUnavailableError(
                 f"{masked(self.url)}: {what}: {str(error) or type(error).__name__}",
                 "is `weighbridge serve` running there?" if not_sent else "",
             )

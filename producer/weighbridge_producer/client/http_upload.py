@@ -6,21 +6,40 @@ import time
 from secrets import token_hex
 from typing import TYPE_CHECKING
 
+import httpx2
+import msgspec
 import orjson
 
+from weighbridge.store import Durability
+from weighbridge_producer.client.http_session import RetryableError, decoded
 from weighbridge_producer.input.annotated_lines import framed
 from weighbridge_producer.input.source import Source
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import BinaryIO
 
     from weighbridge.jobs.model import GraderSpec, Priority
     from weighbridge.settings import Settings
+    from weighbridge_producer.client.http_session import HttpSession
     from weighbridge_producer.input.source import Cases
 
 _BLOCK_BYTES = 64 * 1024
 _HELD_SECONDS = 0.5  #: that a line waits for others, when there is a next one
+_FULL_SECONDS = 60.0  #: beyond what the service itself waits when its server is full
+
+
+class _Durability(msgspec.Struct):
+    disk: bool | None
+    replicas: int
+    connected_replicas: int
+    append_only: bool
+    waited_seconds: float
+
+
+class _Submitted(msgspec.Struct):
+    batch_id: str
+    durability: _Durability
 
 
 class Upload:
@@ -43,6 +62,10 @@ class Upload:
         project: str | None = None,
     ) -> None:
         self._source = Source.of(cases, settings)
+        # Who sends waits as long as the service may wait for room in its store.
+        self._timeout = httpx2.Timeout(
+            settings.full_server_timeout_seconds + _FULL_SECONDS, connect=5.0
+        )
         self._fields = {
             "graders": orjson.dumps([spec.as_dict() for spec in graders]),
             "metadata": orjson.dumps(metadata or {}),
@@ -54,6 +77,38 @@ class Upload:
         self._boundary = token_hex(16).encode()
         self._begun = False
         self.failure: BaseException | None = None  #: what reading the cases raised
+
+    def send(
+        self,
+        session: HttpSession,
+        headers: Mapping[str, str] | None = None,
+        on_wait: Callable[[str], None] = lambda _: None,
+    ) -> tuple[str, Durability]:
+        """Send it, again where the connection breaks off and the cases can be read again; return the batch's id.
+
+        Raises what reading the cases raised, or what the service refuses.
+        """
+        pauses = session.pauses()
+        while True:
+            try:
+                return self._sent(session, headers or {})
+            except RetryableError as error:
+                if self.failure:
+                    raise self.failure from None
+                if not self.repeatable:
+                    raise error.told from None
+                on_wait(error.told.message)
+                pauses.before_next(error)
+
+    def _sent(self, session: HttpSession, headers: Mapping[str, str]) -> tuple[str, Durability]:
+        with session.stream(
+            *("POST", "api/batches"),
+            headers={"Content-Type": self.content_type, **headers},
+            content=self.pieces(),
+            timeout=self._timeout,
+        ) as answer:
+            submitted = decoded(answer.read(), _Submitted)
+        return submitted.batch_id, Durability(**msgspec.structs.asdict(submitted.durability))
 
     @property
     def content_type(self) -> str:

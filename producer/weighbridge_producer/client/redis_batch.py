@@ -12,7 +12,7 @@ from weighbridge.batch_closing import finish_open_chunks
 from weighbridge.errors import BatchError, NoSuchResultError, ServerError
 from weighbridge.jobs.chunk import ChunkId
 from weighbridge.jobs.line import JSON_SPACE, peek_custom_id
-from weighbridge.jobs.model import RETRYABLE, BatchState, BatchStatus, ErrorCode
+from weighbridge.jobs.model import DEADLY, RETRYABLE, BatchState, BatchStatus, ErrorCode
 from weighbridge.jobs.outcome import GraderSummary, Outcome
 from weighbridge.jobs.result import ResultRow
 from weighbridge.store.audit import Action, AuditLog, Entry, command_line_actor
@@ -22,6 +22,7 @@ from weighbridge.store.search import Search
 from weighbridge_producer.client.backend import ANYTHING, BackendBatch
 from weighbridge_producer.client.collector import ChunkPage, Collector
 from weighbridge_producer.client.submitted_lines import SubmittedLines
+from weighbridge_producer.input.source import Source
 from weighbridge_producer.submit.feeder import Digester, Feeder
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from weighbridge.store.audit import Actor
     from weighbridge_producer.client.backend import Result
     from weighbridge_producer.client.line_intervals import IntervalSet
-    from weighbridge_producer.input.source import Source
+    from weighbridge_producer.input.source import Cases
 
 
 class RedisBatch(BackendBatch):
@@ -72,13 +73,21 @@ class RedisBatch(BackendBatch):
     def recorded_resume(self) -> Iterator[None]:
         """Record that more was submitted to the batch, if any of it was."""
         before = self._store.position(self.id)
+        is_first = not before.lines and self._was_opened_by_its_actor()
         try:
             yield
         finally:
             # What went wrong inside matters more than that the server is away, or the batch gone.
             with suppress(ServerError, BatchError):
-                if self._store.position(self.id) != before:
+                if self._store.position(self.id) != before and not is_first:
                     self.record(Action.RESUME)
+
+    def _was_opened_by_its_actor(self) -> bool:
+        options = self.options()
+        return (options.submitted_by, options.submitter_key) == (
+            self._actor.name,
+            self._actor.key_id,
+        )
 
     def history(self) -> list[Entry]:
         """Return who did what to the batch, oldest first; the newest 100."""
@@ -129,6 +138,16 @@ class RedisBatch(BackendBatch):
             if not source.rereadable:
                 self.give_up(f"{type(error).__name__}: {error}"[:300])
             raise
+
+    def fill(
+        self,
+        cases: Cases,
+        *,
+        resumed: bool = False,
+        on_wait: Callable[[str], None] = lambda _: None,
+    ) -> Durability:
+        self.submit(Source.of(cases, self._settings), resumed=resumed, on_wait=on_wait)
+        return self.confirm()
 
     def confirm(self) -> Durability:
         """Wait until the server confirms that the sealed batch is as durable as it keeps things, and return that."""
@@ -226,6 +245,9 @@ class RedisBatch(BackendBatch):
         """Return a line of the input by its number, from 1; None when it is freed, blank, or not there."""
         return self.submitted_lines().at(line)
 
+    def case_finder(self) -> Callable[[int], bytes | None]:
+        return self.submitted_lines().at
+
     def submitted_lines(self) -> SubmittedLines:
         """Return what finds many lines of the input by their numbers."""
         return SubmittedLines(self._store, self.id)
@@ -266,7 +288,8 @@ class RedisBatch(BackendBatch):
                 continue
         return self.status()
 
-    def retry(self, causes: Collection[str] = RETRYABLE) -> int:
+    def retry(self, *, dead_letters: bool = False) -> int:
+        causes = DEADLY if dead_letters else RETRYABLE
         state = self.status()
         if not state.status.final:
             raise BatchError(

@@ -6,16 +6,19 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, Self
 
 from weighbridge.broker.publisher import Publisher
-from weighbridge.errors import NoSuchWorkerError, ServerError, UnknownGraderError
+from weighbridge.errors import NoSuchWorkerError, UnknownGraderError
 from weighbridge.graders.registry import default_registry
 from weighbridge.jobs.model import BatchState, GraderSpec, Priority, parse_specs
 from weighbridge.settings import read_settings
 from weighbridge.store import BatchOptions, Store
+from weighbridge.store.api_keys import ApiKey, ApiKeys, KeyList, Role
 from weighbridge.store.audit import Action, AuditLog, Entry, command_line_actor
 from weighbridge.store.health import Health, HealthCheck
 from weighbridge.store.projects import DEFAULT_PROJECT, check_project
 from weighbridge.store.worker_registry import WorkerInfo, WorkerRegistry
 from weighbridge.text import pluralize
+from weighbridge_producer.client.address import address_of
+from weighbridge_producer.client.backend import ListedBatch
 from weighbridge_producer.client.redis_batch import RedisBatch
 from weighbridge_producer.input.source import Source
 from weighbridge_producer.submit.strict import checked
@@ -43,13 +46,7 @@ class RedisClient:
         retry: bool = True,
     ) -> None:
         self.settings = settings or read_settings()
-        address = url or self.settings.store_address
-        if not address:
-            raise ServerError(
-                "no Redis server and no service is named",
-                "give a Redis URL or that of `weighbridge serve`, set WEIGHBRIDGE_REDIS_URL or"
-                " WEIGHBRIDGE_API_URL, or use `weighbridge run`",
-            )
+        address = url or self.settings.store_address or address_of(None, self.settings)
         self.url = address
         self.store = Store(address, retry=retry)
         own_broker = self.settings.broker_url
@@ -98,14 +95,15 @@ class RedisClient:
     def open(
         self,
         name: str,
-        specs: tuple[GraderSpec, ...],
+        graders: Graders = (),
         *,
         metadata: dict[str, str] | None = None,
         priority: Priority = "normal",
         project: str | None = None,
         actor: Actor | None = None,
     ) -> RedisBatch:
-        """Register an empty batch of a project; its feeder fills it. Raises InvalidProjectError."""
+        """Register an empty batch of a project. Raises UnknownGraderError, ConfigError, InvalidProjectError."""
+        specs = parse_specs(graders)
         versions = self.check_graders(specs)
         actor = actor or self.actor
         options = BatchOptions(
@@ -150,7 +148,13 @@ class RedisClient:
         return RedisBatch(self.store, self.publisher, self.settings, batch_id, actor or self.actor)
 
     def batches(self, most: int = 100, *, project: str | None = None) -> list[BatchState]:
-        return [state for state, _ in self.store.listed(self.store.batches(most, project=project))]
+        return [each.state for each in self.listed(most, project=project)]
+
+    def listed(self, most: int = 100, *, project: str | None = None) -> list[ListedBatch]:
+        return [
+            ListedBatch(state, options.source, options.project, options.submitted_by)
+            for state, options in self.store.listed(self.store.batches(most, project=project))
+        ]
 
     def workers(self) -> list[WorkerInfo]:
         return self.fleet.alive()
@@ -172,20 +176,47 @@ class RedisClient:
         entry = Entry(Action.DRAIN, actor or self.actor, details={"worker": worker[:200]})
         AuditLog(self.store.redis).record(entry)
 
-    def pause_queue(self, queue: str) -> None:
-        """Let workers begin no more of any batch of a queue, until `unpause_queue`."""
+    def pause_queue(self, queue: str, actor: Actor | None = None) -> None:
         self.store.pause_queue(queue, paused=True)
-        self._record_of_queue(Action.PAUSE, queue)
+        self._record_of_queue(Action.PAUSE, queue, actor)
 
-    def unpause_queue(self, queue: str) -> None:
-        """Let workers go on with the batches of a queue."""
+    def unpause_queue(self, queue: str, actor: Actor | None = None) -> None:
         self.store.pause_queue(queue, paused=False)
-        self._record_of_queue(Action.UNPAUSE, queue)
+        self._record_of_queue(Action.UNPAUSE, queue, actor)
         self.publisher.wake(queue)
 
-    def _record_of_queue(self, action: Action, queue: str) -> None:
-        entry = Entry(action, self.actor, details={"queue": queue[:200]})
+    def _record_of_queue(self, action: Action, queue: str, actor: Actor | None) -> None:
+        entry = Entry(action, actor or self.actor, details={"queue": queue[:200]})
         AuditLog(self.store.redis).record(entry)
+
+    def audit(
+        self,
+        *,
+        batch: str | None = None,
+        project: str | None = None,
+        since: float = 0.0,
+        most: int = 100,
+    ) -> list[Entry]:
+        log = AuditLog(self.store.redis)
+        return list(log.entries(project=project, batch=batch, since=since, most=most))
+
+    def keys(self) -> KeyList:
+        return ApiKeys(self.store.redis).listed()
+
+    def make_key(
+        self,
+        name: str,
+        role: Role,
+        lives_seconds: float | None = None,
+        *,
+        project: str = DEFAULT_PROJECT,
+        actor: Actor | None = None,
+    ) -> tuple[ApiKey, str]:
+        keys = ApiKeys(self.store.redis, actor or self.actor)
+        return keys.make(name, role, lives_seconds, project=project)
+
+    def revoke_key(self, key_id: str, actor: Actor | None = None) -> bool:
+        return ApiKeys(self.store.redis, actor or self.actor).revoke(key_id)
 
     def graders(self) -> list[dict[str, Any]]:
         """Return the catalogue of graders installed here."""

@@ -135,8 +135,8 @@ class Source:
     @property
     def is_one_stream(self) -> bool:
         """Whether it is bytes of one file, which somebody else could read as well."""
-        as_it_is = not (self.names_locations or self.mapping or self.sample)
-        return self._holds_bytes and as_it_is and self.only is None
+        read_otherwise = self.mapping or self.trace_mapping or self.sample or self.only is not None
+        return self._holds_bytes and not (self.names_locations or read_otherwise)
 
     def streams(self) -> Iterator[tuple[str, BinaryIO]]:
         """Yield its bytes where they are bytes: each stream, open, with its name."""

@@ -109,7 +109,8 @@ def visible_batch(service: Service, identity: Identity, batch_id: str) -> RedisB
     project = identity.sees
     if project is not None and not service.projects.has(project, batch_id):
         raise BatchNotFoundError(
-            f"there is no batch {batch_id[:80]!r}", "GET /api/batches lists the batches"
+            f"there is no batch {batch_id[:80]!r}",
+            "`weighbridge batches` and GET /api/batches list the batches",
         )
     return service.client.batch(batch_id, identity.actor)
 

@@ -31,6 +31,7 @@ STATUS_OF: dict[type[WeighbridgeError], int] = {
     err.BatchNotFoundError: 404,
     err.NoSuchResultError: 404,
     err.NoSuchWorkerError: 404,
+    err.NoSuchKeyError: 404,
     err.BatchExpiredError: 410,
     err.BatchLostError: 410,
     err.BatchClosedError: 409,

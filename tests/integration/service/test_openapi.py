@@ -18,6 +18,7 @@ from support import requests
 from support.cases import true_false_cases
 from support.http import HttpServer
 from support.uploads import lines_of, upload
+from weighbridge_producer.service import auth
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,8 +30,8 @@ PUBLIC = {"/api/graders", "/api/graders/{grader_id}", "/healthz", "/readyz"}
 #: What is asked of each operation; more takes longer and finds more.
 EXAMPLES = 12
 _SECONDS = 110
-#: A batch that has ended, so that its events and its stream of results end; another one to be deleted; and a worker that
-#: is none, so that the real one stays.
+#: A batch that has ended, so that its events and its stream of results end; another one to be deleted; and a worker and
+#: a key that are none, so that the real ones stay.
 _CONFIG = """
 [parameters]
 "path.batch_id" = "{batch}"
@@ -48,6 +49,7 @@ enabled = false  # the ids above stand in for those of what was just made
 include-method = "DELETE"
 [operations.parameters]
 "path.batch_id" = "{doomed}"
+"path.key_id" = "nobody"
 
 [[operations]]
 include-path = "/api/workers/{{name}}/drain"
@@ -59,7 +61,8 @@ enabled = false
 
 
 @pytest.fixture
-def guarded(own_server: EmbeddedServer) -> Iterator[HttpServer]:
+def guarded(own_server: EmbeddedServer, monkeypatch: pytest.MonkeyPatch) -> Iterator[HttpServer]:
+    monkeypatch.setattr(auth, "WRONG_KEYS_PER_MINUTE", 10_000)  # each operation is tried with some
     settings = {"rate_limit_per_minute": 0, "upload_silence_seconds": 5}
     with HttpServer(own_server.url, keys_required=True, **settings) as service:
         yield service

@@ -83,7 +83,7 @@ class TestKeys:
     def test_the_key_may_stand_in_the_environment(
         self, locked: HttpServer, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setenv("WEIGHBRIDGE_API_URL", locked.url)
+        monkeypatch.setenv("WEIGHBRIDGE_URL", locked.url)
         monkeypatch.setenv("WEIGHBRIDGE_API_KEY", key := locked.make_key("read"))
         with Client() as client:
             assert isinstance(client.batches(), list)

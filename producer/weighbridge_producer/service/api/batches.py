@@ -179,9 +179,17 @@ def cancel_batch(batch: SubmitBatch) -> dict[str, Any]:
 
 
 @router.post("/{batch_id}/retry", response_model=RetriedShape)
-def retry_batch(batch: SubmitBatch) -> dict[str, Any]:
+def retry_batch(
+    batch: SubmitBatch,
+    dead_letters: Annotated[
+        bool,
+        Query(
+            description="instead, those that crashed their worker process, timed out or took too much memory"
+        ),
+    ] = False,
+) -> dict[str, Any]:
     """Grade again jobs that were cancelled, expired or had a temporary error."""
-    retried = batch.retry()
+    retried = batch.retry(dead_letters=dead_letters)
     return {"retried": retried, **state_json(batch.status())}
 
 

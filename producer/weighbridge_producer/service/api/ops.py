@@ -6,10 +6,12 @@ from typing import Any
 
 from anyio import to_thread
 from fastapi import APIRouter
+from pydantic import BaseModel
 from starlette.responses import Response
 
 from weighbridge.store.connection import translate_errors
-from weighbridge_producer.service.auth import Reader
+from weighbridge_producer.doctor import Severity, examine_safely
+from weighbridge_producer.service.auth import Admin, Reader
 from weighbridge_producer.service.metrics import CONTENT_TYPE
 from weighbridge_producer.service.service import Served, Service
 
@@ -19,6 +21,21 @@ _TEXT: dict[int | str, dict[str, Any]] = {
 _BATCHES_COUNTED = 100
 
 router = APIRouter(tags=["operations"])
+
+
+class FindingShape(BaseModel):
+    """Something that is wrong, or may soon be."""
+
+    severity: Severity
+    subject: str
+    what: str
+    advice: str
+
+
+class FindingsShape(BaseModel):
+    """Everything that was found to be wrong."""
+
+    findings: list[FindingShape]
 
 
 @router.get("/healthz")
@@ -51,3 +68,10 @@ def metrics(service: Served, identity: Reader) -> Response:
     health = service.client.health(project=identity.sees)
     told = service.metrics.text(health, active, with_requests=identity.sees is None)
     return Response(told, media_type=CONTENT_TYPE)
+
+
+@router.get("/api/doctor")
+def examine(service: Served, _: Admin) -> FindingsShape:
+    """Report what is wrong with Redis, the workers and the batches of all projects, and what to do about it."""
+    found = examine_safely(service.client)
+    return FindingsShape.model_validate({"findings": found}, from_attributes=True)

@@ -1,0 +1,42 @@
+"""The address that a client speaks to: of Redis itself, or of a service over HTTP, told apart by its scheme."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from weighbridge.errors import ServerError
+from weighbridge.settings import masked
+
+if TYPE_CHECKING:
+    from weighbridge.settings import Settings
+
+_OF_SERVICE = ("http", "https")
+_OF_REDIS = ("redis", "rediss", "unix")
+_OF_SEVERAL = ("sentinel", "cluster")  #: behind the scheme of one server and a plus sign
+_HINT = "write http://HOST:PORT or https://HOST for a service, or redis://HOST:PORT/DB for a Redis server"
+
+
+def address_of(url: str | None, settings: Settings) -> str:
+    """Return the URL given, or else that of the settings; ServerError where there is none, or of no known scheme."""
+    own = settings.url.get_secret_value() if settings.url else settings.store_address
+    address = (own if url is None else url) or ""
+    if not address.strip():
+        raise ServerError(
+            "no Redis server and no service is named",
+            "give the URL of a Redis server or of `weighbridge serve`, set WEIGHBRIDGE_URL or"
+            " WEIGHBRIDGE_REDIS_URL, or use `weighbridge run`",
+        )
+    scheme, found, _ = address.partition("://")
+    if not found:
+        raise ServerError("the address names no scheme", _HINT)
+    name, plus, kind = scheme.strip().lower().partition("+")
+    if name not in (*_OF_SERVICE, *_OF_REDIS) or (plus and kind not in _OF_SEVERAL):
+        raise ServerError(
+            f"{masked(address)} has the unknown scheme {scheme.strip()[:40]!r}", _HINT
+        )
+    return address
+
+
+def is_service(address: str) -> bool:
+    """Whether an address is that of a service."""
+    return address.partition("://")[0].strip().lower() in _OF_SERVICE

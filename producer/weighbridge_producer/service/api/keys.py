@@ -1,0 +1,79 @@
+"""The API keys: made, listed and revoked by admins."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path
+from pydantic import BaseModel, Field
+
+from weighbridge.errors import NoSuchKeyError
+from weighbridge.store.api_keys import LONGEST_SECONDS, Role
+from weighbridge.store.projects import DEFAULT_PROJECT
+from weighbridge_producer.service.auth import Admin
+from weighbridge_producer.service.service import Served
+
+router = APIRouter(prefix="/api/keys", tags=["operations"])
+
+
+class KeyShape(BaseModel):
+    """An API key without its secret."""
+
+    id: str
+    name: str
+    role: Role
+    project: str = Field(description="whose batches it opens; of an admin key, where it submits")
+    created_at: float = Field(description="seconds since the epoch")
+    expires_at: float | None = Field(description="null: valid until it is revoked")
+
+
+class KeysShape(BaseModel):
+    """Every API key, also those that have expired, oldest first."""
+
+    keys: list[KeyShape]
+    now: float = Field(description="the server's time, by which keys expire")
+
+
+class MadeKeyShape(KeyShape):
+    """An API key that was made just now."""
+
+    key: str = Field(description="what is sent as `Authorization: Bearer`; it is shown only here")
+
+
+class NewKey(BaseModel, extra="forbid"):
+    """What an API key is made with."""
+
+    name: str = Field(description="a name that tells who or what uses the key")
+    role: Role
+    project: str = DEFAULT_PROJECT
+    lives_seconds: float | None = Field(
+        None,
+        description=f"more than 0 and at most {LONGEST_SECONDS:,.0f}; null: valid until it is revoked",
+    )
+
+
+@router.get("")
+def list_keys(service: Served, _: Admin) -> KeysShape:
+    """Return the API keys, without their secrets."""
+    return KeysShape.model_validate(service.client.keys(), from_attributes=True)
+
+
+@router.post("", status_code=201)
+def make_key(new: NewKey, service: Served, identity: Admin) -> MadeKeyShape:
+    """Make an API key and return it, only this once: what is stored is a digest."""
+    key, token = service.client.make_key(
+        new.name, new.role, new.lives_seconds, project=new.project, actor=identity.actor
+    )
+    shape = KeyShape.model_validate(key, from_attributes=True)
+    return MadeKeyShape(**shape.model_dump(), key=token)
+
+
+@router.delete("/{key_id}", status_code=204)
+def revoke_key(
+    key_id: Annotated[str, Path(description="a key's id, as the list has it")],
+    service: Served,
+    identity: Admin,
+) -> None:
+    """Revoke an API key, effective immediately."""
+    if not service.client.revoke_key(key_id, identity.actor):
+        raise NoSuchKeyError(key_id)

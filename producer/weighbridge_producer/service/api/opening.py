@@ -1,0 +1,55 @@
+"""Batches that are opened first and filled later, so that their id is known whatever happens to the upload."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from fastapi import APIRouter, Response
+from pydantic import BaseModel, Field
+
+from weighbridge.jobs.model import Priority
+from weighbridge_producer.service.auth import Submitter
+from weighbridge_producer.service.schemas import StateShape, state_json
+from weighbridge_producer.service.service import Served
+from weighbridge_producer.service.submission_params import SubmissionParams
+
+router = APIRouter(prefix="/api/open-batches", tags=["batches"])
+
+
+class Opening(BaseModel, extra="forbid"):
+    """What a batch is opened with."""
+
+    graders: list[str | dict[str, Any]] = Field(
+        [], description='ids or {"grader", "config", "label"}'
+    )
+    metadata: dict[str, str] = Field({}, description="kept with the batch")
+    source: str = Field("upload", description="what to call the input")
+    priority: Priority = Field(
+        "normal", description="the batch's share of worker time when batches compete"
+    )
+    project: str = Field("", description="that of the key, unless an admin names another")
+
+
+@router.post(
+    "",
+    status_code=201,
+    response_model=StateShape,
+    responses={201: {"headers": {"Location": {"schema": {"type": "string"}}}}},
+)
+def open_batch(
+    opening: Opening, response: Response, service: Served, identity: Submitter
+) -> dict[str, Any]:
+    """Open an empty batch, to be filled by `POST /api/batches?resume=`, as often as that is interrupted."""
+    fields = opening.model_dump()
+    texts = {name: json.dumps(fields.pop(name)) for name in ("graders", "metadata")}
+    params = SubmissionParams.of((fields | texts).items())
+    batch = service.client.open(
+        *(params.source, params.graders),
+        metadata=params.metadata,
+        priority=params.priority,
+        project=identity.project_for(params.project),
+        actor=identity.actor,
+    )
+    response.headers["Location"] = f"/api/batches/{batch.id}"
+    return state_json(batch.status())

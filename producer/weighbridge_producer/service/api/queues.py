@@ -1,0 +1,36 @@
+"""Queues: pause and unpause every batch of one."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path
+from pydantic import BaseModel, Field
+
+from weighbridge_producer.service.auth import Admin
+from weighbridge_producer.service.service import Served
+
+router = APIRouter(prefix="/api/queues", tags=["operations"])
+
+_Queue = Annotated[str, Path(description="the name of a queue of the broker")]
+
+
+class QueueShape(BaseModel):
+    """A queue."""
+
+    queue: str
+    paused: bool = Field(description="whether workers are kept from starting work of it")
+
+
+@router.post("/{queue:path}/pause")
+def pause_queue(queue: _Queue, service: Served, identity: Admin) -> QueueShape:
+    """Stop workers from starting work of any batch of a queue; work in progress is completed."""
+    service.client.pause_queue(queue, identity.actor)
+    return QueueShape(queue=queue, paused=True)
+
+
+@router.post("/{queue:path}/unpause")
+def unpause_queue(queue: _Queue, service: Served, identity: Admin) -> QueueShape:
+    """Let workers continue the batches of a queue."""
+    service.client.unpause_queue(queue, identity.actor)
+    return QueueShape(queue=queue, paused=False)
