@@ -748,7 +748,9 @@ def test_what_an_agent_used_has_a_price_where_no_call_inside_it_is_in_the_trace(
 def test_what_the_run_used_has_a_price_where_it_names_one_model():
     run = {"usage": {"input_tokens": 1000, "output_tokens": 100}}
     calls = [llm(model="gpt-4o"), llm(model="gpt-4o")]
-    assert only(grade(*calls, run=run, max_cost_usd=1))["observed"] == 0.0035
+    result = grade(*calls, run=run, max_cost_usd=1)
+    assert (result["verdict"], only(result)["observed"]) == ("pass", 0.0035)
+    assert result["details"]["at_least"] == []
     result = grade(*calls, llm(model="gpt-4o-mini"), run=run, max_cost_usd=1)
     assert result["verdict"] == "ungradable"
     assert grade(tool(), run=run, max_cost_usd=1)["verdict"] == "ungradable"

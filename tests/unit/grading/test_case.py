@@ -182,6 +182,16 @@ def test_an_object_that_is_no_case_is_told_what_it_seems_to_be(
 
 
 @pytest.mark.parametrize(
+    ("line", "lacking"),
+    [({}, "'custom_id' and 'inputs'"), ({"custom_id": "a", "messages": [{"role": "user", "content": "hi"}]}, "'inputs'")],
+)  # fmt: skip
+def test_an_object_that_is_no_case_is_told_which_fields_it_lacks(
+    line: dict[str, Any], lacking: str
+) -> None:
+    assert f"it lacks {lacking}, and" in fault(line).message
+
+
+@pytest.mark.parametrize(
     ("custom_id", "why"),
     [
         ("", "it is empty"),

@@ -202,6 +202,7 @@ def test_an_unknown_grader_is_named_with_the_known_ones() -> None:
     assert row["error"]["code"] == ErrorCode.UNKNOWN_GRADER
     assert "'true-flase'; did you mean 'true-false'?" in row["error"]["message"]
     assert "string-match" in row["error"]["message"]
+    assert row["error"]["hint"].startswith("a grader that is not built in is a plug-in")
     assert (row["grader"], row["grader_version"]) == ("true-flase", None)
 
 
@@ -311,6 +312,15 @@ def test_the_watch_is_told_of_the_line_and_each_job_by_its_place_and_of_its_end_
     graders = [{"grader": "acting"}, {"grader": "true-false"}]
     grade(case(graders=graders), acts("acting", raises(ValueError())), watch=watch)
     assert watch.told == [(4, WHOLE_LINE), "end", (4, 0), "end", (4, 1), "end"]
+
+
+def test_the_only_job_of_a_line_is_its_first() -> None:
+    watch = Record()
+    verdict = Fault(ErrorCode.WORKER_KILLED, "it killed its worker 3 times", "see its log")
+    grade(case(), watch=watch)
+    assert watch.told == [(4, WHOLE_LINE), "end", (4, 0), "end"]
+    [row] = grade(case(), quarantined={0: verdict})
+    assert row["error"] == asdict(verdict)
 
 
 def test_a_condemned_job_is_not_tried() -> None:

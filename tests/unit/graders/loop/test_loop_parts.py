@@ -11,8 +11,10 @@ from weighbridge.graders.loop.arguments import Arguments
 from weighbridge.graders.loop.cycles import NoveltyLimits, Span, low_novelty, repeats
 from weighbridge.graders.loop.essential_arguments import common_folder, normalized
 from weighbridge.graders.loop.masking import beginning_of
+from weighbridge.graders.loop.merging import Finding, joined
 from weighbridge.graders.loop.results import Outcome
 from weighbridge.graders.loop.text_forms import lists_items
+from weighbridge.graders.loop.work_budget import WorkBudget
 from weighbridge.traces import Step
 
 
@@ -44,6 +46,37 @@ def crowded_by_definition(row, limits):
         else:
             found.append(Span(start, end))
     return found
+
+
+ROUNDS = [1, 2] * 8
+
+
+@pytest.mark.parametrize(
+    ("row", "indices"),
+    [
+        ([*ROUNDS, 7, 8, 9, 2], [*range(16), 19]),
+        ([*ROUNDS, 6, 7, 8, 9, 2], range(16)),
+        ([*ROUNDS, 7, 2, 7, 8, 9, 1], [*range(16), 17, 21]),
+        ([2, 7, 8, 9, *ROUNDS], [0, *range(4, 20)]),
+        ([2, 6, 7, 8, 9, *ROUNDS], range(5, 21)),
+        ([*ROUNDS, -1, 2], range(16)),
+        ([1, -1, *ROUNDS], range(2, 18)),
+    ],
+)
+def test_a_loop_takes_in_its_steps_that_come_close_by(row, indices):
+    start = row.index(1) if row[0] == 2 else len(row) - 16 if row[1] == -1 else 0
+    [found] = joined([Finding("cycle", 2, tuple(range(start, start + 16)))], row)
+    assert found.indices == tuple(indices)
+
+
+def test_findings_that_overlap_are_one_and_others_are_not():
+    row = [1, 2, 1, 2, 1, 2, 3, 4, 5, 6, 7, 7, 7, 7]
+    cycle, crowd = Finding("cycle", 2, (0, 1, 2, 3)), Finding("interleaved", None, (3, 4, 5))
+    same = Finding("repeat", 1, (10, 11, 12, 13))
+    assert joined([same, crowd, cycle], row) == [
+        Finding("interleaved", None, (0, 1, 2, 3, 4, 5)),
+        same,
+    ]
 
 
 def test_repeats_are_those_of_the_definition():
@@ -200,6 +233,7 @@ def test_a_short_result_may_say_that_a_call_came_to_nothing(text):
 def test_a_result_begins_about_the_same_whatever_day_and_number_follow():
     assert beginning_of("Date: Tue, 20 Oct") == beginning_of("Date: Fri, 4 Nov") == "Date: "
     assert beginning_of("on Tue Oct 20 it") == beginning_of("on Fri Nov 4 it")
+    assert beginning_of("12 files changed") == ""
 
 
 IDLE = [
@@ -358,6 +392,20 @@ def test_a_list_is_one_sentence_with_another_item_each_time():
     asides = ("many", "orders", "came", "day", "other", "look")
     assert not lists_items([sermon.replace(f" {word} ", f" {word[::-1]} ") for word in asides])
     assert not lists_items(["red big house", "big red house", "house red big"])
+
+
+def test_two_variants_are_no_list():
+    assert not lists_items([f"the price of {item} today" for item in ("ants", "bees")])
+
+
+def test_arguments_of_many_parts_are_compared_in_full_or_not_at_all():
+    def described(count, last):
+        return Arguments([*[0] * (count - 1), last]).described(WorkBudget())
+
+    assert described(500, "a").shape == described(500, "b").shape
+    assert [text.text for text in described(500, "a").texts] == ["a"]
+    assert described(501, "a").shape != described(501, "b").shape
+    assert described(501, "a").texts == ()
 
 
 def loop_entry(*steps, **config):

@@ -212,3 +212,33 @@ def test_what_failed_in_another_way_is_another_attempt():
 def test_guesses_in_a_word_are_no_claims():
     words = ["red", "green", "blue", "white", "black", "brown", "grey"]
     assert kinds([tool("finish", {"answer": word}, "That is not it.") for word in words]) == []
+
+
+@pytest.mark.parametrize(
+    "between",
+    [
+        lambda at: tool("press", {"key": "reload"}, "The page was loaded."),
+        lambda at: tool("read_file", {"path": f"notes/{at}"}, "(an empty file)"),
+        lambda at: tool("press", {"key": f"F{at}"}, "Error: there is no such key"),
+    ],
+    ids=["the same again", "a look that shows what was seen", "another failure of before"],
+)
+def test_what_tells_nothing_new_between_attempts_parts_them_not(between):
+    # The first of them is news, so it comes before the attempts.
+    steps = [between(0)]
+    for at, attempt in enumerate(greps(6), 1):
+        steps += [attempt, between(at)]
+    assert ("same_failure", 6) in kinds(steps)
+
+
+@pytest.mark.parametrize(
+    "between",
+    [
+        lambda at: tool("press", {"key": f"F{at}"}, "The page was loaded."),
+        lambda at: tool("read_file", {"path": "notes"}, f"line {'abcdefg'[at]}"),
+    ],
+    ids=["another deed", "something else seen"],
+)
+def test_what_is_new_between_attempts_parts_them(between):
+    steps = [step for at, attempt in enumerate(greps(6)) for step in (attempt, between(at))]
+    assert ("same_failure", 6) not in kinds(steps)

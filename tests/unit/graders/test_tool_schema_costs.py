@@ -1,0 +1,102 @@
+"""The bound on a validator's work: what each part of a schema adds to it, in comparisons, worked out by hand."""
+
+from __future__ import annotations
+
+import pytest
+from referencing.jsonschema import DRAFT202012
+
+from weighbridge.graders.tool_schema.json_data import is_extreme, json_data, shape_of
+from weighbridge.graders.tool_schema.schema_graph import ANY_KEY, graph_of
+from weighbridge.graders.tool_schema.validation_cost import Allowance, ValidationCost
+
+BACKTRACKING = r"(a)\1"
+
+
+def graph(schema):
+    return graph_of(schema, DRAFT202012, json_data(schema).text)
+
+
+def errors_in(schema, value):
+    return ValidationCost(graph(schema)).of_errors(shape_of(value))
+
+
+@pytest.mark.parametrize(
+    ("schema", "keys"),
+    [
+        ({"pattern": BACKTRACKING}, {ANY_KEY}),
+        ({"properties": {"a": {"pattern": BACKTRACKING}}}, {"a"}),
+        ({"properties": {"a": {"items": {"pattern": BACKTRACKING}}}}, {"a"}),
+        ({"properties": {"a": {"not": {"pattern": BACKTRACKING}}, "b": {"pattern": "x"}}}, {"a"}),
+        ({"additionalProperties": {"pattern": BACKTRACKING}}, {ANY_KEY}),
+        ({"properties": {"a": {"pattern": "x"}}}, set()),
+    ],
+)
+def test_the_keys_that_lead_to_a_pattern_that_may_backtrack_are_known(schema, keys):
+    assert graph(schema).keys_to_backtracking() == keys
+
+
+@pytest.mark.parametrize(
+    ("schema", "own", "inner"),
+    [
+        ({}, 0, 0),
+        ({"type": "object", "minProperties": 1}, 2, 0),
+        ({"required": ["a", "b"]}, 2, 0),
+        ({"dependentRequired": {"a": ["b", "c"], "d": ["e"]}}, 3, 0),
+        ({"allOf": [False, {}]}, 1, 0),
+        ({"items": False}, 0, 1),
+        ({"properties": {"a": False, "b": False, "c": {}}}, 0, 2),
+    ],
+)
+def test_errors_are_counted_where_a_schema_may_find_them(schema, own, inner):
+    root = graph(schema).nodes[0]
+    assert (root.errors, root.inner_errors) == (own, inner)
+
+
+def test_the_errors_of_a_value_cost_their_description_and_the_copies_they_hold():
+    # One error of 500 bytes, with a copy of one value of 250 and three characters of 5, each filled byte 0.025.
+    assert errors_in({"type": "integer"}, "abc") == 100 + (500 + 250 + 15) * 0.025
+    # Two errors in each of two values inside, each with a copy of what stands there; the schema's value is quoted twice.
+    schema = {"items": {"type": "integer", "const": 12345}}
+    copies, quoted = 2 * (2 * 250 + 2 * 5), 2 * len("12345")
+    assert errors_in(schema, ["a", "b"]) == 400 + (4 * 500 + copies + quoted) * 0.025
+    assert errors_in({"items": False}, ["a", "b"]) == 200 + (2 * 500 + 3 * 250 + 2 * 5) * 0.025
+    assert errors_in({}, ["a", "b"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("number", "is_slow"),
+    [(0, False), (1, False), (-1e30, False), (1e-12, False), (1.1e30, True), (-9e-13, True)],
+)
+def test_numbers_far_from_one_are_slow_to_divide(number, is_slow):
+    assert is_extreme(number) is is_slow
+    assert shape_of([number, 1]).extreme == [0, int(is_slow)]
+
+
+def test_an_allowance_is_a_second_and_a_little_for_each_call_and_byte():
+    allowance = Allowance(3)
+    allowance.grow(7)
+    left = 10_000_000 + 3 * 100 + 7 * 4
+    assert not allowance.take(left + 1)
+    assert allowance.take(left - 1)
+    assert not allowance.take(2)
+    assert allowance.may_compile
+    assert allowance.take(1)
+    assert not allowance.may_compile
+    assert allowance.take(0)
+
+
+def test_compiling_is_taken_from_the_allowance():
+    allowance = Allowance.to_configure()
+    allowance.take_compilation(4_999_999)
+    assert allowance.may_compile
+    allowance.take_compilation(2)
+    assert not allowance.may_compile
+    assert not allowance.take(1)
+
+
+def test_a_quarter_of_the_allowance_is_for_data_that_are_not_measured_depth_by_depth():
+    allowance = Allowance(0)
+    assert not allowance.take_at_once(2.0, 1_250_000)
+    assert allowance.take_at_once(2.0, 1_249_997)
+    assert allowance.take_at_once(1.0, 0)
+    assert not allowance.take_at_once(1.0, 0)
