@@ -44,7 +44,7 @@ def test_pasted_lines_are_looked_at_submitted_and_their_results_read(
     expect(page.locator("#status")).to_have_text("completed")
     page.get_by_role("link", name="The table of results").click()
     page.get_by_label("Verdict").select_option("fail")
-    page.get_by_role("button", name="Filter").click()
+    page.get_by_role("button", name="Apply").click()
     page.get_by_role("link", name="triage-003").first.click()
     expect(page.get_by_role("region", name="Verdict")).to_contain_text("fail")
 

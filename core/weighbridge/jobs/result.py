@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -134,7 +134,7 @@ def classify(result: GraderResult | Mapping[str, Any]) -> tuple[Outcome, str]:
     if type(result["details"]) is not dict or not result["evidence"]:
         raise ValueError("it lacks details or evidence")
     if outcome is not Outcome.PASSED:
-        return outcome, _cause(result)
+        return outcome, cause_in(result["evidence"])
     for check in result["evidence"]:
         if check["check"] == VACUOUS:
             return outcome, VACUOUS
@@ -146,9 +146,9 @@ def is_kind_of(cause: str, wanted: str) -> bool:
     return cause == wanted or (bool(wanted) and cause.startswith(f"{wanted}: "))
 
 
-def _cause(result: GraderResult | Mapping[str, Any]) -> str:
+def cause_in(evidence: Iterable[Mapping[str, Any]]) -> str:
     """Name why a job did not pass: by the first check that failed, and its kind of failure where it has kinds."""
-    for entry in result["evidence"]:
+    for entry in evidence:
         if not entry["passed"]:
             kind = entry.get("cause")
             named = f"{entry['check']}: {kind}" if isinstance(kind, str) else str(entry["check"])

@@ -7,9 +7,11 @@ from urllib.parse import quote, urlencode
 
 def batch_at(batch_id: str, part: str = "", /, **query: object) -> str:
     """Return the address of a batch's page, or of a part of it; what is empty in the query is left out."""
-    given = {name.rstrip("_"): value for name, value in query.items() if value not in {None, ""}}
+    given = {
+        name.rstrip("_"): value for name, value in query.items() if value not in (None, "", [], ())
+    }
     path = f"/batches/{quote(batch_id, safe='')}{f'/{part}' if part else ''}"
-    return f"{path}?{urlencode(given, errors='replace')}" if given else path
+    return f"{path}?{urlencode(given, doseq=True, errors='replace')}" if given else path
 
 
 def result_at(batch_id: str, custom_id: str, label: str = "", step: int | None = None) -> str:

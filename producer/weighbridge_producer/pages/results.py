@@ -1,8 +1,9 @@
-"""The table of a batch's results: filters in the address, and a cursor from page to page."""
+"""The table of a batch's cases: filters, order, columns and page are in its address."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse
@@ -12,43 +13,45 @@ from weighbridge.errors import InvalidFilterError, StaleCursorError, Weighbridge
 from weighbridge.graders.base import Verdict
 from weighbridge.jobs.outcome import JobStatus
 from weighbridge.jobs.result import ResultRow
-from weighbridge.store.result_filter import ResultFilter, ResultPage
-from weighbridge_producer.pages.addresses import batch_at, result_at
-from weighbridge_producer.pages.causes import why
+from weighbridge.store.result_filter import ResultFilter
+from weighbridge_producer.pages.addresses import batch_at
+from weighbridge_producer.pages.case_table import LABELS_SHOWN, by_case, case_table, read_cases
 from weighbridge_producer.pages.rendering import page
 from weighbridge_producer.service.auth import ReadBatch, SearchTurn
+from weighbridge_producer.service.case_views import CaseOrder, NotReady, NoViewError
 from weighbridge_producer.service.problems import problem_of
+from weighbridge_producer.service.service import Served
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from weighbridge.jobs.model import BatchState
     from weighbridge.jobs.outcome import GraderSummary
+    from weighbridge_producer.client.redis_batch import RedisBatch
+    from weighbridge_producer.service.service import Service
 
 router = APIRouter()
 
 PER_PAGE = 50
 _SEARCH_SECONDS = 0.15
+_MEANWHILE_SECONDS = 0.05  #: of a search for what is shown until everything is sorted
+_VIEW_SECONDS = 0.1  #: that a page waits for an order, before it shows results in none
 _CHOICES_SHOWN = 200
-
-
-class ResultTableRow(NamedTuple):
-    """One result in the table."""
-
-    name: str
-    href: str | None
-    line: int
-    label: str
-    outcome_word: str
-    score: float | None
-    why: str
-
 
 #: What the results that match are offered as, besides the table.
 _DOWNLOADS = (("CSV", "csv"), ("JSON Lines", "jsonl"), ("report", "html"), ("JUnit", "junit"))
+_ORDERS = {
+    CaseOrder.FAILURES: "failures first",
+    CaseOrder.INPUT: "as in the input",
+    CaseOrder.SCORE: "lowest score first",
+}
+_FILTERS = ("verdict", "status", "label", "grader", "reason", "text", "custom_id")
+
+FieldName = Annotated[str, Field(max_length=200)]
 
 
 class ResultsQuery(BaseModel):
-    """The filters, and the cursor after which the page begins."""
+    """The filters, the order and columns, and the page: by its number or, where nothing is sorted, after a cursor."""
 
     verdict: str = ""
     status: str = ""
@@ -57,50 +60,142 @@ class ResultsQuery(BaseModel):
     reason: str = ""
     text: str = ""
     custom_id: str = ""
+    order: CaseOrder = CaseOrder.FAILURES
+    column: list[FieldName] = Field([], max_length=12)
+    page: int = Field(1, ge=1, le=10**7)
     cursor: str | None = Field(None, max_length=500)
+
+    def filters(self) -> dict[str, str]:
+        """Return what results must have."""
+        return {name: getattr(self, name) for name in _FILTERS}
+
+    def address(self, batch_id: str, **changed: object) -> str:
+        """Return the address of the table with something changed."""
+        order = "" if self.order == CaseOrder.FAILURES else self.order
+        own = {**self.filters(), "order": order, "column": list(dict.fromkeys(self.column))}
+        return batch_at(batch_id, "results", **(own | changed))
+
+
+@dataclass(slots=True)
+class _Found:
+    """The cases of one page, and where they are among the others."""
+
+    cases: list[list[ResultRow]] = field(default_factory=list)
+    first: int = 0  #: number of the first case, from 1
+    total: int | None = None  #: of the cases that match, where that is known
+    cursor: str | None = None
+    is_searched: bool = True
+    percent: int | None = None  #: of what is to be sorted; None: all, or it never will be
+    unsorted: str = ""  #: why there is no order, for a person
 
 
 @router.get("/batches/{batch_id}/results")
 def results(
     request: Request,
+    service: Served,
     batch: ReadBatch,
     _turn: SearchTurn,
     query: Annotated[ResultsQuery, Query()],
 ) -> HTMLResponse:
-    """Show a page of the results that the filters let through."""
+    """Show a page of the cases with results that the filters let through."""
     batch_id = batch.id
-    state, summary = batch.status(), batch.summary()
-    filters, cursor = query.model_dump(exclude={"cursor"}), query.cursor or None
-    form_href = batch_at(batch_id, "results")
-    first_href = batch_at(batch_id, "results", **filters)
+    state, summary = batch.standing()
     problem: WeighbridgeError | None = None
-    found = ResultPage([], None, complete=True)
+    found, wanted = _Found(), ResultFilter()
     try:
-        found = batch.search(ResultFilter(**filters), cursor, PER_PAGE, _SEARCH_SECONDS)
+        wanted = ResultFilter(**query.filters())
+        found = _found(service, batch, state, wanted, query)
     except (InvalidFilterError, StaleCursorError) as error:
         problem = error
+    labels = _columns(summary)
+    fields = list(dict.fromkeys(query.column))
+    first_href, form_href = query.address(batch_id), batch_at(batch_id, "results")
     return page(
         *(request, "results.html"),
         status_code=problem_of(problem).status if problem else 200,
         batch_id=batch_id,
         batch_href=batch_at(batch_id),
         form_href=form_href,
-        first_href=first_href,
-        next_href=found.cursor and batch_at(batch_id, "results", **filters, cursor=found.cursor),
         state=state,
-        filters=filters,
-        is_filtered=any(filters.values()),
-        is_first=not cursor,
+        filters=query.filters(),
+        is_filtered=any(query.filters().values()),
+        is_first=query.page == 1 and not query.cursor,
         problem=problem,
         way_out=first_href if isinstance(problem, StaleCursorError) else form_href,
-        rows=[_row(batch_id, ResultRow.from_bytes(line)) for line in found.lines],
-        is_searched=found.complete,
+        table=case_table(batch_id, found.cases, labels, fields, wanted),
+        found=found,
+        pages=_pages(batch_id, query, found),
+        order=query.order,
+        orders=_ORDERS,
+        here=query.address(batch_id, page=query.page if query.page > 1 else ""),
         choices=_choices(summary),
         downloads=[
-            (name, f"/api{batch_at(batch_id, 'results', **filters, format=form)}")
+            (name, f"/api{batch_at(batch_id, 'results', **query.filters(), format=form)}")
             for name, form in _DOWNLOADS
         ],
     )
+
+
+def _found(
+    service: Service,
+    batch: RedisBatch,
+    state: BatchState,
+    wanted: ResultFilter,
+    query: ResultsQuery,
+) -> _Found:
+    # An id is looked up: nothing is to be sorted.
+    if query.cursor or wanted.custom_id:
+        return _searched(batch, wanted, query.cursor)
+    try:
+        view = service.case_views.view(state, wanted, query.order, _VIEW_SECONDS)
+    except NoViewError as error:
+        found = _searched(batch, wanted, None)
+        found.unsorted = str(error)
+        return found
+    if isinstance(view, NotReady):
+        found = _searched(batch, wanted, None, _MEANWHILE_SECONDS)
+        found.percent = view.percent
+        return found
+    start = (query.page - 1) * PER_PAGE
+    cases = read_cases(service.client.store, batch.id, view, start, PER_PAGE)
+    return _Found(cases, start + 1, len(view.cases))
+
+
+def _searched(
+    batch: RedisBatch, wanted: ResultFilter, cursor: str | None, seconds: float = _SEARCH_SECONDS
+) -> _Found:
+    """Return the first results that match in the order in which they were recorded, as far as there is time."""
+    found = batch.search(wanted, cursor, PER_PAGE, seconds)
+    rows = map(ResultRow.from_bytes, found.lines)
+    return _Found(by_case(rows), cursor=found.cursor, is_searched=found.complete)
+
+
+def _pages(batch_id: str, query: ResultsQuery, found: _Found) -> dict[str, Any]:
+    """Return the addresses of the pages around this one, by what they are called."""
+    hrefs: dict[str, Any] = {}
+    if found.total is None:
+        if query.cursor:
+            hrefs["First"] = query.address(batch_id)
+        if found.cursor and found.percent is None:
+            name = "Next" if found.is_searched else "Continue search"
+            hrefs[name] = query.address(batch_id, cursor=found.cursor)
+        return hrefs
+    last = max(1, -(-found.total // PER_PAGE))
+    if query.page > 1:
+        hrefs["First"] = query.address(batch_id)
+        before = min(query.page - 1, last)
+        hrefs["Previous"] = query.address(batch_id, page=before if before > 1 else "")
+    if query.page < last:
+        hrefs["Next"] = query.address(batch_id, page=query.page + 1)
+        hrefs["Last"] = query.address(batch_id, page=last)
+    return hrefs
+
+
+def _columns(summary: Sequence[GraderSummary]) -> list[str]:
+    """Return the labels that have columns: those with the most jobs, in the order of the summary."""
+    named = [each for each in summary if each.label]
+    most = sorted(named, key=lambda each: -each.finished)[:LABELS_SHOWN]
+    return [each.label for each in named if each in most]
 
 
 def _choices(summary: Sequence[GraderSummary]) -> dict[str, list[str]]:
@@ -116,17 +211,3 @@ def _choices(summary: Sequence[GraderSummary]) -> dict[str, list[str]]:
 
 def _first(values: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(filter(None, values)))[:_CHOICES_SHOWN]
-
-
-def _row(batch_id: str, result: ResultRow) -> ResultTableRow:
-    custom_id, label = result.custom_id, result.label
-    return ResultTableRow(
-        name=custom_id or f"line {result.line}",
-        # A line that is no case has no page of its own: the table tells all there is.
-        href=result_at(batch_id, custom_id, label) if custom_id and label else None,
-        line=result.line,
-        label=label or "",
-        outcome_word=result.outcome.word,
-        score=result.result["score"] if result.result else None,
-        why=why(result),
-    )

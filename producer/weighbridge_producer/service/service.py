@@ -15,6 +15,7 @@ from weighbridge.settings import MIB
 from weighbridge.store.api_keys import ApiKeys
 from weighbridge.store.audit import Actor, AuditLog
 from weighbridge_producer.sandbox.pool import Sandbox
+from weighbridge_producer.service.case_views import CaseViews
 from weighbridge_producer.service.key_watch import KeyWatch
 from weighbridge_producer.service.limits import ByteBudget, Slots, too_many
 from weighbridge_producer.service.live_batches import LiveBatches
@@ -63,6 +64,7 @@ class Service:
         self.stream_threads = CapacityLimiter(_STREAM_THREADS)
         self.probe_threads = CapacityLimiter(_PROBE_THREADS)
         self.live = LiveBatches(client, self.closing)
+        self.case_views = CaseViews(client.store, self.closing.is_set)
         self._make_limits()
         self.sandbox = Sandbox(self.settings)
         names = (name.strip().lower() for name in (client.settings.public_hosts or "").split(","))

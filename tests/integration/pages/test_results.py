@@ -67,18 +67,35 @@ def link(page: Page, text: str) -> str | None:
     return found[0] if found else None
 
 
-def test_every_result_has_a_row_with_its_verdict_and_why(service: HttpServer, shop: Batch) -> None:
+def named(page: Page) -> list[str]:
+    return [row.all("td")[0].text.strip() for row in rows(page)]
+
+
+def test_every_case_has_a_row_with_a_column_for_each_grader_and_why(
+    service: HttpServer, shop: Batch
+) -> None:
     page = get(service, f"/batches/{shop.id}/results")
-    assert len(rows(page)) == 30
-    [row] = [
-        row for row in rows(page) if "shop-stuck-4" in row.text and row.all("span", class_="fail")
-    ]
+    [row] = [row for row in rows(page) if "shop-stuck-4" in row.text]
+    assert [cell.text for cell in row.all("a", class_="badge")] == ["pass", "fail", "pass"]
     assert "the same step 6 times in a row" in row.text
     assert (
-        row.one("a").attributes["href"]
+        row.all("a")[0].attributes["href"]
         == f"/batches/{shop.id}/result?custom_id=shop-stuck-4&label=loop"
     )
     assert link(page, "Next") is None
+
+
+def test_failures_come_first_unless_another_order_is_asked_for(
+    service: HttpServer, shop: Batch
+) -> None:
+    address = f"/batches/{shop.id}/results"
+    of_input = named(get(service, f"{address}?order=input"))
+    assert [int(name.rpartition("-")[2]) for name in of_input] == list(range(1, 11))
+    failed = {"shop-stuck-4", "shop-pingpong-5", "shop-misuse-6", "shop-unknown-7", "shop-chatty-8"}
+    by_failure = named(get(service, address))
+    assert by_failure == sorted(of_input, key=lambda name: name not in failed)
+    by_score = named(get(service, f"{address}?order=score"))
+    assert by_score[:3] == ["shop-unknown-7", "shop-pingpong-5", "shop-stuck-4"]
 
 
 @pytest.mark.parametrize(
@@ -93,14 +110,39 @@ def test_every_result_has_a_row_with_its_verdict_and_why(service: HttpServer, sh
         ("reason=loop", 2),
         ("text=unknown%20parcel", 0),
         ("text=PARCEL&verdict=fail", 3),
-        ("custom_id=shop-stuck-4", 3),
+        ("custom_id=shop-stuck-4", 1),
         ("custom_id=nobody", 0),
     ],
 )
-def test_filters_in_the_address_choose_the_rows(
+def test_filters_in_the_address_choose_the_cases(
     service: HttpServer, shop: Batch, query: str, count: int
 ) -> None:
-    assert len(rows(get(service, f"/batches/{shop.id}/results?{query}"))) == count
+    page = get(service, f"/batches/{shop.id}/results?{query}")
+    assert len(rows(page)) == count
+    if count and "custom_id" not in query:
+        told = f"1\u2013{count} of {count} case{'s' if count > 1 else ''}"
+        assert page.root.one(class_="shown-count").text == told
+
+
+def test_fields_of_metadata_that_are_chosen_have_columns_and_stay_in_the_address(
+    service: HttpServer, server: EmbeddedServer, worker: WorkerProcess
+) -> None:
+    inputs = {"agent_response": "no", "expected_output": True}
+    cases = [
+        {"custom_id": f"c{n:02}", "inputs": inputs, "metadata": {"topic": f"t{n}", "<b>": [n]}}
+        for n in range(60)
+    ]
+    with Client(server.url) as client:
+        batch = client.submit(cases, graders=["true-false"])
+        batch.wait(60)
+    address = f"/batches/{batch.id}/results"
+    offered = get(service, address).root.one("form").all("input", name="column")
+    assert [box.attributes["value"] for box in offered] == ["topic", "<b>"]
+    page = get(service, f"{address}?column=%3Cb%3E&column=topic&verdict=fail")
+    assert [cell.text for cell in rows(page)[7].all("td", class_="of-field")] == ["[7]", "t7"]
+    following = link(page, "Next")
+    assert following == f"{address}?verdict=fail&column=%3Cb%3E&column=topic&page=2"
+    assert len(rows(get(service, following))) == 10
 
 
 def test_the_form_shows_the_filters_that_are_set(service: HttpServer, shop: Batch) -> None:
@@ -110,9 +152,9 @@ def test_the_form_shows_the_filters_that_are_set(service: HttpServer, shop: Batc
         for option in page.root.one("form").all("option")
         if "selected" in option.attributes
     ]
-    assert chosen == ["fail", "loop"]
+    assert chosen == ["fail", "loop", "failures"]
     assert page.root.one("input", name="text").attributes["value"] == '"><b>'
-    assert link(page, "All") == f"/batches/{shop.id}/results"
+    assert link(page, "Clear") == f"/batches/{shop.id}/results"
 
 
 def test_pages_follow_each_other_and_show_each_result_once(
@@ -127,12 +169,12 @@ def test_pages_follow_each_other_and_show_each_result_once(
     sizes, path = [], f"/batches/{batch.id}/results?verdict=pass"
     while path:
         page = get(service, path)
-        seen += [row.one("a").text for row in rows(page)]
+        seen += [row.all("a")[0].text for row in rows(page)]
         sizes.append(len(rows(page)))
         path = link(page, "Next") or ""
         assert not path or "verdict=pass" in path
-    assert sizes[:3] == [50, 50, 50]
-    assert sorted(seen) == sorted(case["custom_id"] for case in cases)
+    assert sizes == [50, 50, 50, 20]
+    assert seen == [case["custom_id"] for case in cases]
     assert link(page, "First") == f"/batches/{batch.id}/results?verdict=pass"
 
 
@@ -143,9 +185,9 @@ def test_lines_that_are_no_cases_have_rows_that_tell_their_errors(
         batch = client.submit(MIXED)
         batch.wait(60)
     page = get(service, f"/batches/{batch.id}/results?status=errored")
-    told = {row.all("td")[0].text: row.all("td")[-1].text for row in rows(page)}
-    assert told["line 9"].startswith("INVALID_JSON: ")
-    assert told["triage-001"].startswith("ID_CONFLICT: ")
+    told = {row.all("td")[0].text: row.one("td", class_="of-why").text for row in rows(page)}
+    assert told["line 9"].startswith("errored INVALID_JSON: ")
+    assert told["triage-001"].startswith("errored ID_CONFLICT: ")
 
 
 @pytest.mark.parametrize(
@@ -170,7 +212,7 @@ def test_a_result_of_any_id_is_reached_by_its_link_and_shown_as_text(
     service: HttpServer, hostile: Batch
 ) -> None:
     page = get(service, f"/batches/{hostile.id}/results")
-    links = [row.one("a").attributes["href"] for row in rows(page)]
+    links = [row.all("a")[0].attributes["href"] for row in rows(page)]
     ids = [parse_qs(urlsplit(href).query)["custom_id"][0] for href in links]
     assert sorted(ids) == sorted(HOSTILE_IDS)
     for name, href in zip(ids, links, strict=True):

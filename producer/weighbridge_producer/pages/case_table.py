@@ -1,0 +1,155 @@
+"""Rows of a table of cases: what each job of a case came to, in a column for each label."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING, NamedTuple
+
+import orjson
+
+from weighbridge.jobs.outcome import Outcome
+from weighbridge.jobs.result import ResultRow
+from weighbridge.text import cut_after
+from weighbridge_producer.pages.addresses import result_at
+from weighbridge_producer.pages.causes import why
+from weighbridge_producer.service.case_index import JobProfile
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from weighbridge.store import Store
+    from weighbridge.store.result_filter import ResultFilter
+    from weighbridge_producer.service.case_index import Place
+    from weighbridge_producer.service.case_views import CaseView
+
+LABELS_SHOWN = 8  #: with a column each; the others are counted
+FIELDS_OFFERED = 30  #: fields of metadata that can be shown as columns
+_FIELD_CHARACTERS = 200
+
+
+class Cell(NamedTuple):
+    """What one job of a case came to."""
+
+    word: str
+    score: float | None  #: where it says more than the word
+    href: str | None
+
+
+class CaseRow(NamedTuple):
+    """One case."""
+
+    name: str
+    href: str | None
+    line: int
+    cells: list[Cell | None]  #: a cell for each label that has a column
+    others: int  #: jobs under labels that have none
+    word: str  #: of a line that is not a case, and has no label to have a cell under
+    why: str
+    why_label: str
+    fields: list[str]  #: of its metadata, those asked for
+
+
+class CaseTable(NamedTuple):
+    """Some rows, and what columns they have and could have."""
+
+    rows: list[CaseRow]
+    labels: Sequence[str]
+    fields: Sequence[str]
+    offered: list[str]  #: fields of the metadata of these cases, and those asked for
+
+
+def read_cases(
+    store: Store, batch_id: str, view: CaseView, start: int, count: int
+) -> list[list[ResultRow]]:
+    """Return the results of some cases of a view; of a case whose results are gone, none."""
+    places = [view.index.place(case) for case in view.cases[start : start + count]]
+    found: dict[Place, list[ResultRow]] = {}
+    for chunk, some in groupby(sorted(places), key=lambda place: place.chunk):
+        [results] = store.results(batch_id, [chunk])
+        for place in some:
+            lines = (results or b"")[place.start : place.end].splitlines()
+            found[place] = list(_readable(lines))
+    return [found[place] for place in places]
+
+
+def _readable(lines: Iterable[bytes]) -> Iterator[ResultRow]:
+    for line in lines:
+        try:
+            yield ResultRow.from_bytes(line)
+        except ValueError:  # forged, or damaged
+            continue
+
+
+def by_case(rows: Iterable[ResultRow]) -> list[list[ResultRow]]:
+    """Return results that follow each other by their cases."""
+    return [list(some) for _, some in groupby(rows, key=lambda row: (row.line, row.custom_id))]
+
+
+def case_table(
+    batch_id: str,
+    cases: Iterable[Sequence[ResultRow]],
+    labels: Sequence[str],
+    fields: Sequence[str],
+    wanted: ResultFilter,
+) -> CaseTable:
+    """Return the rows of cases with a column for each label and for each field of metadata."""
+    told = [case for case in cases if case]
+    offered = dict.fromkeys(fields) | dict.fromkeys(
+        str(name) for case in told for name in case[0].metadata or ()
+    )
+    rows = [_row(batch_id, case, labels, fields, wanted) for case in told]
+    return CaseTable(rows, labels, fields, list(offered)[:FIELDS_OFFERED])
+
+
+def _row(
+    batch_id: str,
+    case: Sequence[ResultRow],
+    labels: Sequence[str],
+    fields: Sequence[str],
+    wanted: ResultFilter,
+) -> CaseRow:
+    meant = _meant(case, wanted)
+    by_label = {job.label: job for job in case}
+    shown = [by_label.get(label) for label in labels]
+    metadata = meant.metadata or {}
+    did_not_pass = meant.outcome is not Outcome.PASSED
+    return CaseRow(
+        name=meant.custom_id or f"line {meant.line}",
+        href=_href(batch_id, meant),
+        line=meant.line,
+        cells=[_cell(batch_id, job) if job else None for job in shown],
+        others=sum(bool(job.label) for job in case) - sum(job is not None for job in shown),
+        word="" if meant.label else meant.outcome.word,
+        why=why(meant) if did_not_pass else "",
+        why_label=meant.label or "" if did_not_pass and len(case) > 1 else "",
+        fields=[_written(metadata.get(name)) for name in fields],
+    )
+
+
+def _meant(case: Sequence[ResultRow], wanted: ResultFilter) -> ResultRow:
+    """Return the job of a case that a filter means: the first that did not pass of those that it lets through."""
+    matching = [job for job in case if _profile(job).matches(wanted)] or case
+    return next((job for job in matching if job.outcome is not Outcome.PASSED), matching[0])
+
+
+def _profile(job: ResultRow) -> JobProfile:
+    return JobProfile(job.label or "", job.grader or "", job.outcome, job.cause)
+
+
+def _href(batch_id: str, job: ResultRow) -> str | None:
+    # A line that is no case has no page of its own: the table tells all there is.
+    if job.custom_id and job.label:
+        return result_at(batch_id, job.custom_id, job.label)
+    return None
+
+
+def _cell(batch_id: str, job: ResultRow) -> Cell:
+    score = job.result["score"] if job.result and job.outcome.has_score else None
+    return Cell(job.outcome.word, None if score in {0, 1} else score, _href(batch_id, job))
+
+
+def _written(value: object) -> str:
+    if value is None:
+        return ""
+    text = value if isinstance(value, str) else orjson.dumps(value, default=str).decode()
+    return cut_after(text, _FIELD_CHARACTERS)

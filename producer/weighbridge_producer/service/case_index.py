@@ -1,0 +1,295 @@
+"""The cases of a batch in the order of the input: what each came to, and where its results are.
+
+The store keeps results by chunks, in the order in which they were graded: to keep the cases in order there would cost
+each job something. The index is made from them when somebody asks for it, has about 24 bytes for a case, and is read on
+from where it ended.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import insort
+from math import inf
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+import orjson
+
+from weighbridge.jobs.chunk import ChunkId
+from weighbridge.jobs.outcome import OUTCOME_OF, UNGRADED, VACUOUS, JobStatus, Outcome
+from weighbridge.jobs.result import cause_in, is_kind_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+
+    from weighbridge.store import Store
+    from weighbridge.store.result_filter import ResultFilter
+
+PROFILES_LIMIT = 65_535  #: ways that cases came out; behind half of them causes are not told apart
+_CHUNKS_AT_ONCE = 8
+_ENTRIES_AT_ONCE = 1_000
+_NO_SCORE = inf  #: of cases that no grader judged: they come after all others
+#: What a table that begins with failures has first.
+_WORST_FIRST = (
+    *(Outcome.FAILED, Outcome.ERRORED, Outcome.UNGRADABLE),
+    *(Outcome.CANCELLED, Outcome.EXPIRED, Outcome.PASSED),
+)
+_RANKS = {outcome: rank for rank, outcome in enumerate(_WORST_FIRST)}
+
+
+class JobProfile(NamedTuple):
+    """What one job of a case came to."""
+
+    label: str
+    grader: str
+    outcome: Outcome
+    cause: str
+
+    def matches(self, wanted: ResultFilter) -> bool:
+        """Whether a filter lets it through, its text and id aside."""
+        return (
+            wanted.label in {"", self.label}
+            and wanted.grader in {"", self.grader}
+            and wanted.status in {"", self.outcome.status}
+            and wanted.verdict in {"", self.outcome.verdict}
+            and (not wanted.reason or is_kind_of(self.cause, wanted.reason))
+        )
+
+
+CaseProfile = tuple[JobProfile, ...]
+
+
+class _Judged(msgspec.Struct):
+    verdict: str
+    score: float
+    evidence: msgspec.Raw
+
+
+class _Erred(msgspec.Struct):
+    code: str
+
+
+class _Row(msgspec.Struct):
+    line: int
+    status: str
+    label: str | None = None
+    grader: str | None = None
+    result: _Judged | None = None
+    error: _Erred | None = None
+
+
+class _Block:
+    """The cases of one chunk."""
+
+    __slots__ = ("ends", "lines", "name", "profiles", "scores", "start", "starts")
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.start = ChunkId.parse(name).start
+        self.lines, self.starts, self.ends = array("Q"), array("I"), array("I")
+        self.profiles, self.scores = array("H"), array("f")
+
+
+class Place(NamedTuple):
+    """Where the results of a case are: a chunk, and the bytes in its results."""
+
+    chunk: str
+    start: int
+    end: int
+
+
+class CaseIndex:
+    """The cases of a batch at one moment, numbered from 0 in the order of the input."""
+
+    def __init__(
+        self, blocks: Sequence[_Block], profiles: Sequence[CaseProfile], *, is_folded: bool
+    ) -> None:
+        self._blocks = blocks
+        self._profiles = profiles
+        self.is_folded = (
+            is_folded  #: whether some cases' causes, or more, are only in their results
+        )
+        self._firsts = array("I")
+        total = 0
+        for block in blocks:
+            self._firsts.append(total)
+            total += len(block.lines)
+        self.total = total
+
+    @staticmethod
+    def none() -> array[int]:
+        """Return no cases."""
+        return array("I")
+
+    def select(self, wanted: ResultFilter) -> array[int]:
+        """Return the numbers of the cases with a job that a filter lets through, in the order of the input."""
+        chosen = {
+            number
+            for number, profile in enumerate(self._profiles)
+            if any(job.matches(wanted) for job in profile)
+        }
+        if len(chosen) == len(self._profiles):
+            return array("I", range(self.total))
+        found = array("I")
+        for first, block in zip(self._firsts, self._blocks, strict=True):
+            found.extend(
+                first + at for at, profile in enumerate(block.profiles) if profile in chosen
+            )
+        return found
+
+    def failures_first(self, cases: Collection[int]) -> array[int]:
+        """Return cases by the worst that their jobs came to; those of one kind stay in their order."""
+        ranks = [
+            min((_RANKS[job.outcome] for job in profile), default=0) for profile in self._profiles
+        ]
+        of_cases = array("B")
+        for block in self._blocks:
+            of_cases.extend(map(ranks.__getitem__, block.profiles))
+        by_rank = [array("I") for _ in _WORST_FIRST]
+        for case in cases:
+            by_rank[of_cases[case]].append(case)
+        return _joined(by_rank)
+
+    def by_score(self, cases: Collection[int]) -> array[int]:
+        """Return cases by the lowest score of their jobs, those without any last."""
+        scores = array("f")
+        for block in self._blocks:
+            scores.extend(block.scores)
+        return array("I", sorted(cases, key=scores.__getitem__))
+
+    def place(self, case: int) -> Place:
+        """Return where the results of a case are."""
+        block, at = self._find(case)
+        return Place(block.name, block.starts[at], block.ends[at])
+
+    def profile(self, case: int) -> CaseProfile:
+        """Return what the jobs of a case came to."""
+        block, at = self._find(case)
+        return self._profiles[block.profiles[at]]
+
+    def blocks(self) -> Iterator[tuple[str, int, array[int]]]:
+        """Yield each chunk with the number of its first case, and where the results of each case begin."""
+        for first, block in zip(self._firsts, self._blocks, strict=True):
+            yield block.name, first, block.starts
+
+    def of_line(self, line: int) -> list[int]:
+        """Return the cases on a line of the input: one, or one of each file."""
+        return [
+            first + block.lines.index(line)
+            for first, block in zip(self._firsts, self._blocks, strict=True)
+            if line in block.lines
+        ]
+
+    def _find(self, case: int) -> tuple[_Block, int]:
+        low, high = 0, len(self._firsts)
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if self._firsts[middle] <= case else (low, middle)
+        return self._blocks[low], case - self._firsts[low]
+
+
+def _joined(parts: Sequence[array[int]]) -> array[int]:
+    joined = array("I")
+    for part in parts:
+        joined.extend(part)
+    return joined
+
+
+class IndexBuilder:
+    """Reads the results of a batch into an index, and on from there."""
+
+    def __init__(self, store: Store, batch: str) -> None:
+        self._store = store
+        self._batch = batch
+        self._position = ""
+        self._blocks: list[_Block] = []
+        self._known: set[str] = set()
+        self._numbers: dict[CaseProfile, int] = {}
+        self._is_folded = False
+        self._decoder = msgspec.json.Decoder(_Row)
+        self.jobs = 0  #: that were read
+
+    def read_on(self) -> Iterator[int]:
+        """Read what was recorded since, and yield how many jobs were read now and then."""
+        while entries := self._store.read_log(self._batch, self._position, 0, _ENTRIES_AT_ONCE):
+            self._position = entries[-1].position
+            # The name of a chunk may stand there again, after a rollback.
+            named = dict.fromkeys(entry.chunk for entry in entries if entry.chunk)
+            names = [name for name in named if name not in self._known and ChunkId.is_name(name)]
+            names = self._store.finished(self._batch, names)
+            for at in range(0, len(names), _CHUNKS_AT_ONCE):
+                some = names[at : at + _CHUNKS_AT_ONCE]
+                for name, results in zip(some, self._store.results(self._batch, some), strict=True):
+                    self._add(name, results or b"")
+                yield self.jobs
+
+    def index(self) -> CaseIndex:
+        """Return the index of what was read."""
+        return CaseIndex(tuple(self._blocks), tuple(self._numbers), is_folded=self._is_folded)
+
+    def _add(self, name: str, results: bytes) -> None:
+        block, at = _Block(name), 0
+        line, begin, score = 0, 0, _NO_SCORE
+        jobs: list[JobProfile] = []
+        for raw in results.splitlines(keepends=True):
+            number, job, own_score = self._read(raw)
+            if jobs and (number != line or not number):
+                self._close(block, line, (begin, at), tuple(jobs), score)
+                jobs, begin, score = [], at, _NO_SCORE
+            line = number
+            jobs.append(job)
+            score = min(score, own_score)
+            at += len(raw)
+        if jobs:
+            self._close(block, line, (begin, at), tuple(jobs), score)
+        self._known.add(name)
+        insort(self._blocks, block, key=lambda each: each.start)
+
+    def _close(
+        self,
+        block: _Block,
+        line: int,
+        bounds: tuple[int, int],
+        profile: CaseProfile,
+        score: float,
+    ) -> None:
+        block.lines.append(max(line, 0))
+        block.starts.append(bounds[0])
+        block.ends.append(bounds[1])
+        block.profiles.append(self._number_of(profile))
+        block.scores.append(score)
+        self.jobs += len(profile)
+
+    def _number_of(self, profile: CaseProfile) -> int:
+        if profile not in self._numbers and len(self._numbers) >= PROFILES_LIMIT // 2:
+            self._is_folded = True
+            profile = tuple(job._replace(cause="") for job in profile)
+            if profile not in self._numbers and len(self._numbers) >= PROFILES_LIMIT:
+                profile = ()
+        return self._numbers.setdefault(profile, len(self._numbers))
+
+    def _read(self, raw: bytes) -> tuple[int, JobProfile, float]:
+        """Return a result's line, what it came to, and its score."""
+        try:
+            row = self._decoder.decode(raw)
+            label, grader = row.label or "", row.grader or ""
+            if row.result is None:
+                outcome = UNGRADED[row.status]
+                is_cause = row.error is not None and row.status == JobStatus.ERRORED
+                cause = row.error.code if is_cause and row.error else ""
+                return row.line, JobProfile(label, grader, outcome, cause), _NO_SCORE
+            outcome = OUTCOME_OF[row.result.verdict]
+            score = row.result.score if outcome.has_score else _NO_SCORE
+            return row.line, JobProfile(label, grader, outcome, _cause(row.result)), score
+        except (msgspec.MsgspecError, ValueError, KeyError, TypeError):  # forged, or damaged
+            return 0, JobProfile("", "", Outcome.ERRORED, ""), _NO_SCORE
+
+
+def _cause(judged: _Judged) -> str:
+    evidence = bytes(judged.evidence)
+    if OUTCOME_OF[judged.verdict] is not Outcome.PASSED:
+        return cause_in(orjson.loads(evidence))
+    is_vacuous = b'"vacuous"' in evidence and any(
+        check["check"] == VACUOUS for check in orjson.loads(evidence)
+    )
+    return VACUOUS if is_vacuous else ""

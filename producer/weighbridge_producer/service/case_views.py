@@ -1,0 +1,216 @@
+"""The cases of batches in the orders that pages show them in: made in threads of their own, and kept for a while."""
+
+from __future__ import annotations
+
+import time
+from bisect import bisect_right
+from collections import OrderedDict
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import TimeoutError as NotYetError
+from dataclasses import dataclass, field
+from enum import StrEnum
+from threading import Lock
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+from weighbridge.store.result_filter import ResultFilter
+from weighbridge.store.result_matcher import Matcher
+from weighbridge_producer.service.case_index import CaseIndex, IndexBuilder
+
+if TYPE_CHECKING:
+    from array import array
+    from collections.abc import Callable, Iterator
+
+    from weighbridge.jobs.model import BatchState
+    from weighbridge.store import Store
+
+_Step = TypeVar("_Step")
+
+JOBS_LIMIT = 3_000_000  #: of a batch, beyond which its cases are shown in no order
+_KEPT_CASES = 4_000_000  #: of all batches together, 24 bytes each
+_VIEWS = 6  #: of one batch, 4 bytes a case each
+_THREADS = 2
+_WAITING = 16  #: views that are asked for at once
+_FRESH_SECONDS = 2.0  #: that a view of a batch that is graded may be old
+
+
+class CaseOrder(StrEnum):
+    """The order of a table of cases."""
+
+    FAILURES = "failures"  #: failed, errored, ungradable, passed; each in the order of the input
+    INPUT = "input"  #: of the input
+    SCORE = "score"  #: the lowest score first
+
+
+@dataclass(frozen=True, slots=True)
+class CaseView:
+    """The cases that a filter lets through, in an order, at one moment."""
+
+    index: CaseIndex
+    cases: array[int]
+    all_jobs: tuple[int, int]  #: the epoch of the batch and its finished jobs at that moment
+    made_at: float
+
+
+class NotReady(NamedTuple):
+    """A view that is still being made."""
+
+    percent: int
+
+
+class NoViewError(Exception):
+    """Why a batch's cases are not put in order, for a person."""
+
+
+class _StoppedError(Exception):
+    """The service ends."""
+
+
+@dataclass(slots=True)
+class _Kept:
+    """What is kept of one batch."""
+
+    lock: Lock = field(default_factory=Lock)
+    builder: IndexBuilder | None = None
+    version: object = None
+    size: int = 0
+    done: int = 0  #: jobs that were read for what is being made
+    views: OrderedDict[tuple[ResultFilter, CaseOrder], CaseView] = field(
+        default_factory=OrderedDict
+    )
+    pending: dict[tuple[ResultFilter, CaseOrder], Future[CaseView]] = field(default_factory=dict)
+
+
+class CaseViews:
+    """Makes views of batches' cases, and keeps those asked for last."""
+
+    def __init__(
+        self, store: Store, is_closing: Callable[[], bool], jobs_limit: int = JOBS_LIMIT
+    ) -> None:
+        """Read from a store until the service closes, batches of so many jobs at most."""
+        self._jobs_limit = jobs_limit
+        self._store = store
+        self._is_closing = is_closing
+        self._threads = ThreadPoolExecutor(_THREADS, "cases")
+        self._lock = Lock()
+        self._kept: OrderedDict[str, _Kept] = OrderedDict()
+
+    def view(
+        self, state: BatchState, wanted: ResultFilter, order: CaseOrder, wait_seconds: float
+    ) -> CaseView | NotReady:
+        """Return a batch's cases in an order, or how far that has come after some time.
+
+        Raises NoViewError for a batch of too many jobs, and what the store raises.
+        """
+        self._check_size(state.counts.total)
+        asked = wanted, order
+        with self._lock:
+            kept = self._kept.setdefault(state.batch_id, _Kept())
+            self._kept.move_to_end(state.batch_id)
+            ready = kept.views.get(asked)
+            if ready and _is_fresh(ready, state):
+                return ready
+            future = kept.pending.get(asked) or self._begin(kept, state, asked)
+        if future is None:
+            return NotReady(0)
+        try:
+            view = future.result(wait_seconds)
+        except NotYetError:
+            return NotReady(min(99, 100 * kept.done // max(1, state.counts.finished)))
+        finally:
+            if future.done():
+                with self._lock:
+                    kept.pending.pop(asked, None)
+        return view
+
+    def _check_size(self, jobs: int) -> None:
+        if jobs > self._jobs_limit:
+            raise NoViewError(f"a batch of more than {self._jobs_limit:,} jobs is not sorted")
+
+    def _begin(
+        self, kept: _Kept, state: BatchState, asked: tuple[ResultFilter, CaseOrder]
+    ) -> Future[CaseView] | None:
+        if sum(len(each.pending) for each in self._kept.values()) >= _WAITING:
+            return None
+        future = self._threads.submit(self._make, kept, state, asked)
+        kept.pending[asked] = future
+        return future
+
+    def _make(
+        self, kept: _Kept, state: BatchState, asked: tuple[ResultFilter, CaseOrder]
+    ) -> CaseView:
+        wanted, order = asked
+        index = self._read(kept, state.batch_id)
+        cases = self._selected(kept, state.batch_id, index, wanted)
+        if order == CaseOrder.FAILURES:
+            cases = index.failures_first(cases)
+        elif order == CaseOrder.SCORE:
+            cases = index.by_score(cases)
+        view = CaseView(index, cases, _jobs_of(state), time.monotonic())
+        with self._lock:
+            kept.views[asked] = view
+            while len(kept.views) > _VIEWS:
+                kept.views.popitem(last=False)
+            # Nobody may come back for it.
+            kept.pending.pop(asked, None)
+            self._forget()
+        return view
+
+    def _read(self, kept: _Kept, batch: str) -> CaseIndex:
+        with kept.lock:
+            version = self._store.results_version(batch)
+            if kept.builder is None or kept.version != version:
+                kept.builder, kept.version = IndexBuilder(self._store, batch), version
+            for done in self._until_closing(kept.builder.read_on()):
+                kept.done = done
+                self._check_size(done)
+            index = kept.builder.index()
+            kept.size = index.total
+            return index
+
+    def _selected(
+        self, kept: _Kept, batch: str, index: CaseIndex, wanted: ResultFilter
+    ) -> array[int]:
+        if wanted.text or wanted.custom_id or (index.is_folded and wanted != ResultFilter()):
+            kept.done = 0
+            return self._matching(kept, batch, index, wanted)
+        return index.select(wanted)
+
+    def _matching(
+        self, kept: _Kept, batch: str, index: CaseIndex, wanted: ResultFilter
+    ) -> array[int]:
+        """Return the cases with a result line that a filter lets through."""
+        matcher, found = Matcher(wanted), index.none()
+        for chunk, first, starts in self._until_closing(index.blocks()):
+            [results] = self._store.results(batch, [chunk])
+            for line, end in matcher.matches(results or b"", 0):
+                case = first + bisect_right(starts, end - 1) - 1
+                if line is not None and (not found or found[-1] != case):
+                    found.append(case)
+            kept.done += len(starts)
+        return found
+
+    def _until_closing(self, steps: Iterator[_Step]) -> Iterator[_Step]:
+        for step in steps:
+            if self._is_closing():
+                raise _StoppedError
+            yield step
+
+    def _forget(self) -> None:
+        """Forget the batches asked for longest ago, until the others have room."""
+        total = sum(each.size for each in self._kept.values())
+        for batch, each in list(self._kept.items())[:-1]:
+            if total <= _KEPT_CASES:
+                return
+            if not each.pending:
+                total -= each.size
+                del self._kept[batch]
+
+
+def _jobs_of(state: BatchState) -> tuple[int, int]:
+    return state.epoch, state.counts.finished
+
+
+def _is_fresh(view: CaseView, state: BatchState) -> bool:
+    if view.all_jobs == _jobs_of(state):
+        return True
+    return not state.status.final and time.monotonic() - view.made_at < _FRESH_SECONDS
