@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from support.http import HttpServer
+from support.preloaded import program_folder
 from support.servers import free_port
 from support.workers import environment
 
@@ -38,6 +39,8 @@ PAGES_OF_COMMANDS = sorted(
     for page in [ROOT / "README.md", *DOCS.rglob("*.md")]
     if "```console" in page.read_text(encoding="utf-8") and page != DOCS / "how-to/http.md"
 )
+#: Whose commands are those that are installed; elsewhere `weighbridge` is forked from a process that has loaded it.
+INSTALLED_PAGE = "docs/explanation/architecture.md"
 #: Pages of which the Python blocks are run as one program; those of a grader's or an importer's author are run as
 #: unit tests.
 PAGES_OF_PROGRAMS = ["docs/how-to/python.md", "docs/how-to/from-deepeval.md"]
@@ -103,10 +106,13 @@ def masked(output: str) -> str:
     return output.strip()
 
 
-def run_commands(examples: list[Example], folder: Path, places: dict[str, str]) -> list[str]:
+def run_commands(
+    examples: list[Example], folder: Path, places: dict[str, str], *, preloaded: bool = True
+) -> list[str]:
     """Run commands one after the other in one shell and return what each printed, errors too.
 
-    `places` are addresses in the text, each with the one to use instead.
+    `places` are addresses in the text, each with the one to use instead. `preloaded`, the shell's `weighbridge` is forked
+    from a process that has loaded it; otherwise it is the one that is installed.
     """
     # `$?` is still the command's own: the mark between two commands leaves it as it was.
     mark = f"status=$?; printf '{STEP}'; (exit $status)"
@@ -114,10 +120,11 @@ def run_commands(examples: list[Example], folder: Path, places: dict[str, str]) 
     for in_text, used in places.items():
         script = script.replace(in_text, used)
     kept = {name: value for name, value in os.environ.items() if not name.startswith("WEIGHBRIDGE")}
+    folders = [program_folder()] if preloaded else []
     kept |= {
         "HOME": str(folder),
         "XDG_STATE_HOME": str(folder / "state"),
-        "PATH": f"{Path(sys.executable).parent}:{kept['PATH']}",
+        "PATH": os.pathsep.join(map(str, [*folders, Path(sys.executable).parent, kept["PATH"]])),
     }
     printed = folder / "printed"
     with printed.open("wb") as output:
@@ -182,7 +189,7 @@ def test_every_command_on_the_page_prints_what_it_shows(
         SERVICE_IN_TEXT: f"http://localhost:{port}",
         "--port 8000": f"--port {port}",
     }
-    printed = run_commands(examples, folder, places)
+    printed = run_commands(examples, folder, places, preloaded=page != INSTALLED_PAGE)
     assert [(e.source, masked(e.output)) for e in examples] == [
         (e.source, masked(output)) for e, output in zip(examples, printed, strict=True)
     ]

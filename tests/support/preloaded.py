@@ -1,34 +1,59 @@
-"""Commands in processes forked from one that has loaded them: starting Python and importing take 0.7 s each."""
+"""Commands in processes forked from one that has loaded them: starting Python and importing take 0.7 s each.
+
+The tests fork them as `ForkedProcess`, a shell does by the `weighbridge` in `program_folder()`, and a command that was
+forked forks its workers.
+"""
 
 from __future__ import annotations
 
+import atexit
+import marshal
 import multiprocessing
 import os
+import shlex
+import shutil
 import signal
+import socket
 import subprocess
 import sys
+import tempfile
+import threading
+from contextlib import suppress
+from functools import cache
+from multiprocessing.connection import wait
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from support import forked_command
 from weighbridge.child_process import tie_to_parent
+from weighbridge_producer.run import local_worker
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from multiprocessing.connection import Connection
+    from multiprocessing.process import BaseProcess
 
 COMMAND_LINE = "weighbridge_producer.cli:main"
 WORKER = "weighbridge_worker.__main__:main"
+_STREAMS = (0, 1, 2)
+_POLL_SECONDS = 0.01
 
+_forking = multiprocessing.get_context("fork")
 _context = multiprocessing.get_context("forkserver")
 # Nothing that reads the environment when it is loaded.
 _context.set_forkserver_preload(
     [
         *(f"weighbridge.graders.{name}" for name in ("budget", "loop", "tool_schema")),
+        *(f"weighbridge.graders.{name}" for name in ("string_match", "true_false")),
+        "celery.apps.worker",
         "celery.concurrency.prefork",
         "celery.worker.consumer",
         "celery.worker.worker",
         "kombu.transport.redis",
+        "weighbridge.broker.transport",
+        "weighbridge_worker.child",
+        "weighbridge_worker.supervisor",
         "weighbridge_producer.cli.batches",
         "weighbridge_producer.cli.commands",
         "weighbridge_producer.cli.run",
@@ -40,37 +65,26 @@ _context.set_forkserver_preload(
 )
 
 
-class ForkedProcess:
-    """A command with a session of its own, as `subprocess.Popen` shows it."""
+class _Running:
+    """A process of multiprocessing, as `subprocess.Popen` shows it."""
 
-    def __init__(
-        self,
-        main: str,
-        arguments: Sequence[str],
-        environment: Mapping[str, str],
-        folder: Path,
-        output: tuple[Path, Path],
-        lifeline: Connection | None = None,
-    ) -> None:
-        """Call `main` with the arguments; standard output and error go to two files."""
+    def __init__(self, process: BaseProcess, arguments: Sequence[str]) -> None:
+        """Start it."""
+        self._process = process
         self._arguments = arguments
-        self._process = _context.Process(
-            target=_become,
-            args=(main, list(arguments), dict(environment), folder, output, lifeline),
-        )
-        self._process.start()
-        assert self._process.pid
-        self.pid: int = self._process.pid
+        process.start()
+        assert process.pid
+        self.pid: int = process.pid
 
     def poll(self) -> int | None:
         """Return its exit status; None while it runs."""
         return self._process.exitcode
 
-    def wait(self, seconds: float) -> int:
+    def wait(self, seconds: float | None = None) -> int:
         """Wait for its end and return its exit status; subprocess.TimeoutExpired."""
         self._process.join(seconds)
         if self._process.exitcode is None:
-            raise subprocess.TimeoutExpired(list(self._arguments), seconds)
+            raise subprocess.TimeoutExpired(list(self._arguments), seconds or 0)
         return self._process.exitcode
 
     def terminate(self) -> None:
@@ -82,26 +96,153 @@ class ForkedProcess:
         self._process.kill()
 
 
-def _become(
-    main: str,
-    arguments: list[str],
-    environment: dict[str, str],
-    folder: Path,
-    output: tuple[Path, Path],
-    lifeline: Connection | None,
-) -> None:
+class ForkedProcess(_Running):
+    """A command with a session of its own."""
+
+    def __init__(
+        self,
+        main: str,
+        arguments: Sequence[str],
+        environment: Mapping[str, str],
+        folder: Path,
+        output: tuple[Path, Path],
+        lifeline: Connection | None = None,
+    ) -> None:
+        """Call `main` with the arguments; standard output and error go to two files."""
+        order = _Order(main, list(arguments), dict(environment), str(folder))
+        process = _context.Process(target=_become, args=(order, output, lifeline))
+        super().__init__(process, arguments)
+
+
+class _ForkedWorker(local_worker._Started):
+    """A worker that a forked command forks, instead of starting Python again."""
+
+    def __init__(self, arguments: Sequence[str], environment: Mapping[str, str], log: int) -> None:
+        if threading.active_count() > 1:  # a fork has but one of the threads, and all the locks
+            super().__init__(arguments, environment, log)
+            return
+        lifeline, self.held_end = os.pipe()
+        ends = {"WEIGHBRIDGE_LIFELINE_FD": str(lifeline)}
+        order = _Order(WORKER, arguments, {**os.environ, **environment, **ends}, str(Path.cwd()))
+        process = _forking.Process(target=_become_worker, args=(order, log, self.held_end))
+        self.process = _Running(process, arguments)
+        os.close(lifeline)
+
+
+class _Order(NamedTuple):
+    """What to run; as marshal takes it."""
+
+    main: str
+    arguments: Sequence[str]
+    environment: dict[str, str]
+    folder: str
+
+
+def _run(order: _Order) -> None:
+    """Be a command from here on: its streams are what standard input, output and error are by now."""
     os.setsid()
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     os.environ.clear()
-    os.environ.update(environment)
+    os.environ.update(order.environment)
+    sys.path[1:1] = filter(None, order.environment.get("PYTHONPATH", "").split(os.pathsep))
+    os.chdir(order.folder)
+    sys.argv = ["weighbridge", *order.arguments]
+    local_worker._Started = _ForkedWorker
+    sys.exit(resolve_name(order.main)())
+
+
+def _become(order: _Order, output: tuple[Path, Path], lifeline: Connection | None) -> None:
     if lifeline:
-        os.environ["WEIGHBRIDGE_LIFELINE_FD"] = str(os.dup(lifeline.fileno()))
+        order.environment["WEIGHBRIDGE_LIFELINE_FD"] = str(os.dup(lifeline.fileno()))
     else:
         tie_to_parent()
-    sys.path[1:1] = filter(None, environment.get("PYTHONPATH", "").split(os.pathsep))
-    os.chdir(folder)
     for stream, path in zip((sys.stdout, sys.stderr), output, strict=True):
         with path.open("wb") as file:
             os.dup2(file.fileno(), stream.fileno())
-    sys.argv = ["weighbridge", *arguments]
-    sys.exit(resolve_name(main)(arguments))
+    _run(order)
+
+
+def _become_worker(order: _Order, log: int, held_end: int) -> None:
+    os.close(held_end)
+    if log == subprocess.DEVNULL:
+        log = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.stdout, sys.stderr):
+        os.dup2(log, stream.fileno())
+    _run(order)
+
+
+@cache
+def program_folder() -> Path:
+    """Return a folder with a `weighbridge` for shells: it ends with the command that is forked for it, and that with it."""
+    # Not in pytest's folder: a socket's path must be short.
+    folder = Path(tempfile.mkdtemp(prefix="wb-"))
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(str(folder / "forker"))
+    listener.listen()
+    words = (sys.executable, "-IS", forked_command.__file__, str(folder / "forker"), COMMAND_LINE)
+    script = folder / "weighbridge"
+    script.write_text(f'#!/bin/sh\nexec {shlex.join(words)} "$@"\n')
+    script.chmod(0o755)
+    forker = _context.Process(target=_fork_for_others, args=(listener,))
+    forker.start()
+    atexit.register(_end, forker, folder)
+    return folder
+
+
+def _end(forker: BaseProcess, folder: Path) -> None:
+    forker.kill()
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _fork_for_others(listener: socket.socket) -> None:
+    """Fork what is asked for, hand on its signals and tell its end; it ends early when who asked for it does."""
+    tie_to_parent()
+    asking: dict[socket.socket, BaseProcess] = {}
+    while True:
+        for ready in wait([listener, *asking], _POLL_SECONDS if asking else None):
+            if ready is listener:
+                asker, _ = listener.accept()
+                asking[asker] = _forked(asker, [listener, *asking])
+            else:
+                _hand_on_signals(ready, asking[ready])
+        # Its sentinel would tell of a command that becomes another program, as well.
+        for asker in [asker for asker, process in asking.items() if process.exitcode is not None]:
+            _tell_end(asker, asking.pop(asker))
+
+
+def _forked(asker: socket.socket, others: list[socket.socket]) -> BaseProcess:
+    length, streams, _, _ = socket.recv_fds(asker, forked_command.LENGTH_BYTES, len(_STREAMS))
+    told = asker.recv(int.from_bytes(length), socket.MSG_WAITALL)
+    order = _Order(*marshal.loads(told))
+    process = _forking.Process(target=_become_asked, args=(order, streams, [asker, *others]))
+    process.start()
+    for stream in streams:
+        os.close(stream)
+    return process
+
+
+def _become_asked(order: _Order, streams: list[int], not_ours: list[socket.socket]) -> None:
+    tie_to_parent()
+    for connection in not_ours:
+        connection.close()
+    for number, stream in zip(_STREAMS, streams, strict=True):
+        os.dup2(stream, number)
+        os.close(stream)
+    sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
+    _run(order)
+
+
+def _hand_on_signals(asker: socket.socket, process: BaseProcess) -> None:
+    numbers = asker.recv(64)
+    for number in numbers:
+        os.kill(process.pid, number)
+    if not numbers:  # who asked has ended itself
+        process.kill()
+        process.join()
+
+
+def _tell_end(asker: socket.socket, process: BaseProcess) -> None:
+    with suppress(OSError):
+        asker.sendall(process.exitcode.to_bytes(forked_command.STATUS_BYTES, signed=True))
+    asker.close()

@@ -1,0 +1,36 @@
+"""Run a command in a process that `support.preloaded` forks, and be to its starter what it is: streams, signals, end.
+
+A program of its own, which loads as little as it can: `python -IS forked_command.py SOCKET MAIN [ARGUMENTS...]`.
+"""
+
+from __future__ import annotations
+
+import marshal
+import os
+import signal
+import socket
+import sys
+
+LENGTH_BYTES = 8  #: of the order
+STATUS_BYTES = 4  #: of the answer
+
+
+def run(address: str, main: str, *arguments: str) -> int:
+    """Have a command run and return its exit status, negative for the signal that ended it."""
+    order = marshal.dumps((main, arguments, dict(os.environ), os.getcwd()))  # noqa: PTH109 - pathlib takes long to load
+    with socket.socket(socket.AF_UNIX) as forker:
+        forker.connect(address)
+        for number in (signal.SIGTERM, signal.SIGINT):
+            if signal.getsignal(number) != signal.SIG_IGN:
+                signal.signal(number, lambda number, _: forker.sendall(bytes([number])))
+        socket.send_fds(forker, [len(order).to_bytes(LENGTH_BYTES)], [0, 1, 2])
+        forker.sendall(order)
+        return int.from_bytes(forker.recv(STATUS_BYTES), signed=True)
+
+
+if __name__ == "__main__":
+    status = run(*sys.argv[1:])
+    if status < 0:
+        signal.signal(-status, signal.SIG_DFL)
+        os.kill(os.getpid(), -status)
+    os._exit(status)
