@@ -28,7 +28,11 @@ def peek_custom_id(line: bytes) -> str | None:
         name = _identity.decode(line).custom_id
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         return None
-    return name if type(name) is str and is_valid_name(name) else None
+    if type(name) is not str:
+        return None
+    # What `is_valid_name` tries first, without the call.
+    is_plain = name.isprintable() and 0 < len(name) <= NAME_LIMIT
+    return name if is_plain or is_valid_name(name) else None
 
 
 def is_valid_name(name: str) -> bool:

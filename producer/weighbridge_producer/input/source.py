@@ -6,6 +6,7 @@ import io
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
@@ -104,10 +105,11 @@ class Source:
         The last line says if there were more than can be read, or than a batch may have.
         """
         settings = self._settings
+        most_lines, most_bytes = settings.batch_limit_lines, settings.batch_limit_bytes
         total = 0
         for count, line in enumerate(self._every_line(), start=1):
             total += line.size
-            if count > settings.batch_limit_lines or total > settings.batch_limit_bytes:
+            if count > most_lines or total > most_bytes:
                 yield self._too_large(line.size)
                 return
             yield line
@@ -121,10 +123,10 @@ class Source:
 
     def _lines_of_all(self, ids: DuplicateIndex) -> Iterator[SourceLine]:
         if self._holds_bytes:
-            for name, stream in self.streams():
-                yield from self._lines(stream, name, ids)
-        else:
-            yield from map(self._encoded, cast("Iterable[Any]", self._cases))
+            # Without a generator around each: every layer that a line passes through counts.
+            streams = self.streams()
+            return chain.from_iterable(self._lines(stream, name, ids) for name, stream in streams)
+        return map(self._encoded, cast("Iterable[Any]", self._cases))
 
     @property
     def _holds_bytes(self) -> bool:
@@ -169,10 +171,12 @@ class Source:
         lines = StreamLines(stream, self.name, self._settings, self._count, kept)
         fitting = in_native_form(lines, self._settings.line_limit_bytes)
         reading = self._reading(name, ids)
-        found = _located(fitting, name, reading) if self.names_locations else reading(fitting)
+        found = iter(_located(fitting, name, reading) if self.names_locations else reading(fitting))
         for line in found:
             self.byte_order_mark |= lines.byte_order_mark
             yield line
+            break  # nothing is known after the first line that was not known with it
+        yield from found
 
     def _reading(self, name: str, ids: DuplicateIndex) -> Reading:
         mapping = self.trace_mapping

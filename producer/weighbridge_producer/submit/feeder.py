@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from hashlib import blake2b
 from itertools import islice
+from math import inf
 from typing import TYPE_CHECKING
 
 from weighbridge.errors import (
@@ -65,13 +66,24 @@ class Digester:
 
     def of_line(self, content: bytes) -> bytes:
         """Return the 16 bytes that tell one line, without the space around it, from another."""
-        keyed = self._of_line.copy()
+        keyed = self.begin_line()
         keyed.update(content)
         return keyed.digest()
 
+    @property
+    def begin_line(self) -> Callable[[], blake2b]:
+        """What makes the hash of a line that is then updated with it, for loops in which a call more counts."""
+        return self._of_line.copy
+
     def pack(self, claims: Iterable[IdClaim]) -> bytes:
         """Return claimed ids as the store takes them: 8 bytes for each id, and 4 for its line."""
-        return b"".join([self.of_id(name) + line[:_LINE_BYTES] for name, _, line in claims])
+        copy = self._of_id.copy
+        packed: list[bytes] = []
+        for name, _, line in claims:
+            keyed = copy()
+            keyed.update(name.encode())
+            packed += (keyed.digest(), line[:_LINE_BYTES])
+        return b"".join(packed)
 
 
 IdClaim = tuple[str, int, bytes]
@@ -87,6 +99,7 @@ class ChunkDraft:
     digests: list[bytes] = field(default_factory=list)  #: of the lines
     chunk: Chunk = field(default_factory=partial(Chunk, 0))
     size: int = 0  #: in bytes
+    taken: int = 0  #: bytes of the input
     cases: int = 0  #: lines that are jobs
     faults: int = 0
     _claims: dict[str, IdClaim] = field(default_factory=dict)  #: the first of each custom_id
@@ -94,31 +107,51 @@ class ChunkDraft:
 
     def add(self, line: SourceLine) -> None:
         """Take a line in, and note what an id or a fault makes of it."""
-        raw, chunk = line.raw, self.chunk
-        index = chunk.line_count
-        if line.origin:
-            chunk.note_origin(*line.origin)
-        chunk.line_count = index + 1
-        content = raw.strip(JSON_SPACE)
-        digest = self.digester.of_line(content)
-        self.lines.append(line)
-        self.digests.append(digest)
-        self.size += len(raw)
-        if line.fault:
-            chunk.faults[index] = line.fault
-            self.faults += 1
-            return
-        if not content:
-            return
-        self.cases += 1
-        custom_id = line.custom_id or peek_custom_id(content)
-        if custom_id is None:
-            return
-        claim = (custom_id, index, digest)
-        first = self._claims.setdefault(custom_id, claim)
-        if first is not claim:
-            self._later.setdefault(custom_id, []).append(claim)
-            self._leave_out(index, same_line=first[2] == digest)
+        self.fill((line,))
+
+    def fill(
+        self,
+        lines: Iterable[SourceLine],
+        most_jobs: float = inf,
+        most_bytes: float = inf,
+        most_lines: float = inf,
+    ) -> None:
+        """Take lines in until there are as many, and note what an id or a fault makes of each.
+
+        One loop for all of them: for a small line every call more takes longer than its digest.
+        """
+        chunk, begin, claim_id = self.chunk, self.digester.begin_line, self._claims.setdefault
+        take, note = self.lines.append, self.digests.append
+        index, size, taken = chunk.line_count, self.size, self.taken
+        for line in lines:
+            raw = line.raw
+            content = raw.strip(JSON_SPACE)
+            keyed = begin()
+            keyed.update(content)
+            digest = keyed.digest()
+            take(line)
+            note(digest)
+            size += len(raw)
+            taken += line.size
+            if line.origin:
+                chunk.line_count = index
+                chunk.note_origin(*line.origin)
+            if line.fault:
+                chunk.faults[index] = line.fault
+                self.faults += 1
+            elif content:
+                self.cases += 1
+                custom_id = line.custom_id or peek_custom_id(content)
+                if custom_id is not None:
+                    claim = (custom_id, index, digest)
+                    first = claim_id(custom_id, claim)
+                    if first is not claim:
+                        self._later.setdefault(custom_id, []).append(claim)
+                        self._leave_out(index, same_line=first[2] == digest)
+            index += 1
+            if self.cases + self.faults >= most_jobs or size >= most_bytes or index >= most_lines:
+                break
+        chunk.line_count, self.size, self.taken = index, size, taken
 
     def claims(self) -> list[IdClaim]:
         """Return the ids that the chunk's lines claim, each with its line."""
@@ -282,14 +315,7 @@ class Feeder:
     def _filled(self, lines: Iterator[SourceLine], goal: int) -> ChunkDraft:
         """Return a chunk's worth of lines, at most so many; empty when there are no more."""
         draft = ChunkDraft(self._digester)
-        for line in lines:
-            draft.add(line)
-            if (
-                draft.cases + draft.faults >= goal
-                or draft.size >= self._settings.chunk_limit_bytes
-                or len(draft.lines) >= _MOST_LINES
-            ):
-                break
+        draft.fill(lines, goal, self._settings.chunk_limit_bytes, _MOST_LINES)
         return draft
 
     def _append(self, draft: ChunkDraft) -> None:
@@ -298,7 +324,7 @@ class Feeder:
         self._prefix.update(b"".join(draft.digests))
         self._position = Position(
             before.chunks + 1,
-            before.offset + sum(line.size for line in draft.lines),
+            before.offset + draft.taken,
             before.lines + draft.chunk.line_count,
             self._prefix.hexdigest(),
         )
