@@ -32,7 +32,8 @@ PATHS_BEGIN_IN = [
     *(ROOT / name for name in ("core/weighbridge", "worker/weighbridge_worker")),
     ROOT / "producer/weighbridge_producer",
 ]
-INTERNAL = {"WEIGHBRIDGE_LIFELINE_FD"}  #: between a process of ours and the worker that it starts
+#: Between a process of ours and the worker that it starts; between the script of a shell and the command.
+INTERNAL = {"WEIGHBRIDGE_LIFELINE_FD", "WEIGHBRIDGE_COMPLETE"}
 
 
 def read(page: str) -> str:

@@ -15,6 +15,7 @@ from weighbridge.settings import masked, read_settings
 from weighbridge.text import pluralize, printable
 from weighbridge_producer.cli import gate_options as gate_opt
 from weighbridge_producer.cli import options as opt
+from weighbridge_producer.cli.completed_values import batch_ids
 from weighbridge_producer.cli.exit_status import EXIT_TROUBLE, decide_on, exit_with
 from weighbridge_producer.cli.reading import (
     Map,
@@ -264,7 +265,10 @@ def _put_back(client: Client, batches: Iterable[str]) -> None:
 
 
 _AnyBatch = Annotated[
-    str | None, typer.Argument(metavar="BATCH", help="A batch id.", callback=opt.utf8)
+    str | None,
+    typer.Argument(
+        metavar="BATCH", help="A batch id.", callback=opt.utf8, autocompletion=batch_ids
+    ),
 ]
 _Queue = Annotated[
     str | None,

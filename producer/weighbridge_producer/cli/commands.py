@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import MutableMapping
 from importlib import import_module
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 _INTERRUPTED = 130  #: typer's own answer to Ctrl-C; ours is 1, as for whatever else went wrong
 _TROUBLE = 1
+COMPLETE_VARIABLE = "_WEIGHBRIDGE_COMPLETE"  #: by which a shell asks for what completes a line
 
 
 class Entry(NamedTuple):
@@ -56,6 +58,7 @@ COMMANDS = {
     "graders": Entry("graders", "List the installed graders, or describe one."),
     "trace": Entry("traces", "Show and convert traces."),
     "keys": Entry("keys", "Make, list and revoke API keys."),
+    "completion": Entry("completion", "Print the script that completes commands in a shell."),
 }
 
 
@@ -122,6 +125,7 @@ app = typer.Typer(
     help="Grade AI-agent outputs and traces in bulk, with evidence for every verdict.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
+    add_completion=False,  # `completion` prints the script, for any shell and not only the current one
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -147,6 +151,10 @@ def _every_command(
 
 def run_app(arguments: list[str] | None) -> NoReturn:
     """Run the command that the arguments name, and exit; what goes wrong is told in words."""
+    if COMPLETE_VARIABLE in os.environ:
+        from typer._completion_classes import completion_init
+
+        completion_init()
     try:
         app(arguments, standalone_mode=True)
     except SystemExit as ending:

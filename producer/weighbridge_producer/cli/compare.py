@@ -14,6 +14,7 @@ from weighbridge.settings import read_settings
 from weighbridge_producer.cli import gate_options as gate_opt
 from weighbridge_producer.cli import options as opt
 from weighbridge_producer.cli.compare_text import print_comparison
+from weighbridge_producer.cli.completed_values import runs as completed_runs
 from weighbridge_producer.cli.exit_status import EXIT_TROUBLE, print_gates
 from weighbridge_producer.cli.repeats_text import print_repeats
 from weighbridge_producer.cli.run_names import RUN_HELP, open_run
@@ -52,6 +53,7 @@ def compare(
         list[str],
         typer.Argument(
             metavar="RUN",
+            autocompletion=completed_runs,
             help=f"Two or more runs, each {RUN_HELP}. The first is what the others are compared with.",
             callback=opt.all_utf8,
         ),

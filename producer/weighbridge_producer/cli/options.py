@@ -11,6 +11,7 @@ import typer
 from weighbridge.errors import ConfigError, UnknownGraderError
 from weighbridge.jobs.model import GraderSpec, parse_specs
 from weighbridge.settings import Settings, read_settings
+from weighbridge_producer.cli.completed_values import batch_ids, grader_ids
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -67,7 +68,10 @@ Project = Annotated[
         "--project", metavar="P", help="The project that the batch belongs to.", callback=utf8
     ),
 ]
-BatchId = Annotated[str, typer.Argument(metavar="BATCH", help="A batch id.", callback=utf8)]
+BatchId = Annotated[
+    str,
+    typer.Argument(metavar="BATCH", help="A batch id.", callback=utf8, autocompletion=batch_ids),
+]
 Graders = Annotated[
     list[str] | None,
     typer.Option(
@@ -76,6 +80,7 @@ Graders = Annotated[
         metavar="[LABEL=]ID",
         help="A grader for cases that name none; repeatable.",
         callback=all_utf8,
+        autocompletion=grader_ids,
     ),
 ]
 Configs = Annotated[

@@ -17,6 +17,7 @@ from weighbridge.jobs.outcome import Outcome
 from weighbridge.jobs.result import ResultRow, is_kind_of
 from weighbridge.settings import read_settings
 from weighbridge_producer.cli import options as opt
+from weighbridge_producer.cli.completed_values import batch_ids
 from weighbridge_producer.cli.show import err, out, print_causes, shown
 from weighbridge_producer.reports.report import Report
 
@@ -40,6 +41,7 @@ def results(
         str,
         typer.Argument(
             metavar="BATCH|FILE",
+            autocompletion=batch_ids,
             help="A batch id, or a file of result lines as `run` writes it (.jsonl, plain, .gz or .zst).",
             callback=opt.utf8,
         ),

@@ -11,6 +11,7 @@ from weighbridge.errors import InputError
 from weighbridge.settings import read_settings
 from weighbridge.text import pluralize
 from weighbridge_producer.cli import options as opt
+from weighbridge_producer.cli.completed_values import batch_ids
 from weighbridge_producer.cli.run_names import open_lines
 from weighbridge_producer.cli.show import err, out, percent, print_json, shown, table
 from weighbridge_producer.comparison.runs import rows_of
@@ -32,6 +33,7 @@ def sweep(
         str,
         typer.Argument(
             metavar="RUN",
+            autocompletion=batch_ids,
             help="A result file (.jsonl, plain, .gz or .zst) or a batch id.",
             callback=opt.utf8,
         ),
