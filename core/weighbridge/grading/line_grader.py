@@ -193,12 +193,11 @@ class LineGrader:
                 f"the grader raised {brief(error)}",
                 "graders must not raise",
             )
-        version = None
-        if isinstance(ready, ReadyGrader):
-            version = ready.version
-            tally.versions_used.add(ready.id_and_version)
+        built = ready if isinstance(ready, ReadyGrader) else None
+        if built:
+            tally.versions_used.add(built.id_and_version)
         if isinstance(graded, Fault):
-            return self._job_errored(line, case, spec, version, tally, graded)
+            return self._job_errored(line, case, spec, built, tally, graded)
         row, outcome, cause, score = graded
         tally.count(spec.label, spec.grader, outcome, cause, score)
         return row
@@ -208,30 +207,38 @@ class LineGrader:
         line: Line,
         case: Case,
         spec: GraderSpec,
-        version: int | None,
+        ready: ReadyGrader | None,
         tally: Tally,
         error: Fault,
     ) -> bytes:
         tally.count(spec.label, spec.grader, Outcome.ERRORED, error.code)
-        return _job_result(line, case, spec, version, Outcome.ERRORED, error.at(line.location))
+        return _job_result(line, case, spec, ready, Outcome.ERRORED, error.at(line.location))
 
 
 def _line_result(line: Line, outcome: Outcome, error: Fault) -> bytes:
     """Return the one result of a line that is no case."""
     custom_id = peek_custom_id(line.raw)
     row = ResultRow(
-        *(custom_id, line.number, None, None, None),
+        *(custom_id, line.number, None, None, None, None),
         *(outcome.status, None, error, None, None),
     )
     return row.to_bytes()
 
 
 def _job_result(
-    line: Line, case: Case, spec: GraderSpec, version: int | None, outcome: Outcome, error: Fault
+    line: Line,
+    case: Case,
+    spec: GraderSpec,
+    ready: ReadyGrader | None,
+    outcome: Outcome,
+    error: Fault,
 ) -> bytes:
     """Return the result of a job that was not graded."""
+    version, config_digest = (
+        (ready.version, ready.receipts.config_digest) if ready else (None, None)
+    )
     row = ResultRow(
-        *(case.custom_id, line.number, spec.label, spec.grader, version),
+        *(case.custom_id, line.number, spec.label, spec.grader, version, config_digest),
         *(outcome.status, None, error, case.metadata, None),
     )
     return row.to_bytes()

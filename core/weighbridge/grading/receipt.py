@@ -11,6 +11,7 @@ import rfc8785
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+_CONFIG_DIGITS = 16  #: hexadecimal
 _SHORT_FLOATS = 1e15  #: beyond it some write exponents
 _PLAIN = frozenset({str, int, bool, type(None)})  #: written alike by orjson and RFC 8785
 
@@ -98,7 +99,7 @@ class Receipts:
     results `are_plain` (see `Grader.has_plain_results`) a receipt takes half the time.
     """
 
-    __slots__ = ("_are_plain", "_begun")
+    __slots__ = ("_are_plain", "_begun", "config_digest")
 
     def __init__(
         self, grader: str, version: int, config: dict[str, Any], *, are_plain: bool = False
@@ -106,6 +107,8 @@ class Receipts:
         subject = canonical_json({"config": config, "grader": grader, "grader_version": version})
         self._begun = sha256(subject[:-1] + b',"inputs":')
         self._are_plain = are_plain
+        #: What tells configurations apart in result lines: the first 64 bits of the SHA-256 over its canonical form.
+        self.config_digest = sha256(canonical_json(config)).hexdigest()[:_CONFIG_DIGITS]
 
     def of(self, inputs: bytes, result: Mapping[str, Any]) -> str:
         """Return the receipt of a result for inputs in canonical form."""

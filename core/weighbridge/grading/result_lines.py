@@ -34,7 +34,7 @@ def written(
         line_written = graded_to_bytes(
             case.custom_id,
             line.number,
-            (spec.label, spec.grader, ready.version),
+            (spec.label, spec.grader, ready.version, ready.receipts.config_digest),
             result,
             case.metadata,
             ready.receipts.of(inputs.canonical, result),

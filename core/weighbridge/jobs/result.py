@@ -25,6 +25,7 @@ class ResultRow(msgspec.Struct, frozen=True, gc=False):
     label: str | None  #: None, with grader and version, where the line is no case
     grader: str | None
     grader_version: int | None  #: None where the grader was not built
+    config_digest: str | None  #: of its configuration with the defaults filled in; None likewise
     status: str  #: a JobStatus
     result: Mapping[str, Any] | None  #: a GraderResult; None unless the job is graded
     error: Fault | None  #: why it is not graded
@@ -79,12 +80,12 @@ class ResultRow(msgspec.Struct, frozen=True, gc=False):
 def graded_to_bytes(
     custom_id: str,
     line: int,
-    facts: tuple[str | None, str, int],
+    facts: tuple[str | None, str, int, str],
     result: GraderResult,
     metadata: Mapping[str, Any] | None,
     receipt: str,
 ) -> bytes:
-    """Return what `to_bytes` returns for a graded job, in half the time; `facts` are label, grader and its version."""
+    """Return what `to_bytes` returns for a graded job, in half the time; `facts` are label, grader, its version and config digest."""
     return (
         b'{"custom_id":%b,"line":%d,%b"result":%b,"error":null,"metadata":%b,"receipt":"%b"}\n'
         % (
@@ -99,13 +100,14 @@ def graded_to_bytes(
 
 
 @lru_cache(maxsize=256)
-def _facts_to_bytes(facts: tuple[str | None, str, int]) -> bytes:
+def _facts_to_bytes(facts: tuple[str | None, str, int, str]) -> bytes:
     """Return the fields that are the same for each graded job of one grader and label."""
-    label, grader, version = facts
+    label, grader, version, config_digest = facts
     row = {
         "label": label,
         "grader": grader,
         "grader_version": version,
+        "config_digest": config_digest,
         "status": JobStatus.GRADED,
     }
     return orjson.dumps(row)[1:-1] + b","

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from weighbridge.settings import Settings
     from weighbridge_producer.gating.fields import FieldPath
 
-_FORM = 1  #: goes up when older files cannot be read any more
+_FORM = 2  #: goes up when older files cannot be read any more
 _SUFFIX = ".baseline.zst"
 _NAME = re.compile(r"(?!wb_)[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _HINT = "`weighbridge baseline set NAME RUN` makes one, `weighbridge baseline list` shows them"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from weighbridge.text import pluralize
+from weighbridge.text import pluralize, shorten
+from weighbridge_producer.comparison.pairs import Condition
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -13,6 +14,12 @@ if TYPE_CHECKING:
     from weighbridge_producer.comparison.tallies import Conditions
 
 _NOTES_LIMIT = 50
+_SIDES_SHOWN = 3
+_ID_CHARACTERS = 40
+_TOLD = {
+    Condition.EXPECTED: "other expected values: the cases changed",
+    Condition.INPUTS: "equal results of other inputs: the cases changed",
+}
 
 
 def notes_of(conditions: Iterable[tuple[str | None, Conditions]], runs: Iterable[Run]) -> list[str]:
@@ -24,18 +31,20 @@ def notes_of(conditions: Iterable[tuple[str | None, Conditions]], runs: Iterable
 def _of_conditions(conditions: Iterable[tuple[str | None, Conditions]]) -> Iterator[str]:
     """Say where one custom_id and label was graded under different conditions."""
     for label, found in conditions:
-        for (before, after), jobs in found.graders.most_common(3):
-            yield f"{label}: {pluralize(jobs, 'pair')} graded by {before} before, and by {after} after"
-        if found.limits:
+        for (condition, before, after), jobs in found.sides.most_common(_SIDES_SHOWN):
+            what = "configuration " if condition is Condition.CONFIGURATION else ""
             yield (
-                f"{label}: {pluralize(found.limits, 'pair')} with other limits or expected values:"
-                " the cases or the configuration changed"
+                f"{label}: {pluralize(jobs, 'pair')} graded by {what}{before} before, and by {what}{after} after"
+                f"{_examples(found, condition, jobs)}"
             )
-        if found.receipts:
-            yield (
-                f"{label}: {pluralize(found.receipts, 'pair')} with equal results but different receipts:"
-                " the inputs or the configuration changed"
-            )
+        for condition, told in _TOLD.items():
+            if jobs := found.jobs[condition]:
+                yield f"{label}: {pluralize(jobs, 'pair')} with {told}{_examples(found, condition, jobs)}"
+
+
+def _examples(found: Conditions, condition: Condition, jobs: int) -> str:
+    named = [shorten(custom_id, _ID_CHARACTERS) for custom_id in found.named(condition)]
+    return f" ({', '.join(named)}{', ...' if jobs > len(named) else ''})"
 
 
 def _of_run(run: Run) -> Iterator[str]:

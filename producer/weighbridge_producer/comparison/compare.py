@@ -78,12 +78,20 @@ class LabelComparison:
                 for (group, before, after), jobs in self.tally.causes.most_common(_CAUSES_SHOWN)
             ],
             "conditions": {
-                "other_grader_or_version": [
-                    {"before": before, "after": after, "jobs": jobs}
-                    for (before, after), jobs in conditions.graders.most_common(_CAUSES_SHOWN)
+                "different": [
+                    {
+                        "condition": str(condition),
+                        "jobs": jobs,
+                        "first": conditions.named(condition),
+                    }
+                    for condition, jobs in conditions.jobs.most_common()
                 ],
-                "other_limits": conditions.limits,
-                "equal_but_other_receipts": conditions.receipts,
+                "changes": [
+                    {"condition": str(condition), "before": before, "after": after, "jobs": jobs}
+                    for (condition, before, after), jobs in conditions.sides.most_common(
+                        _CAUSES_SHOWN
+                    )
+                ],
                 "identical_receipts": conditions.identical,
             },
         }

@@ -39,6 +39,7 @@ class Entry(msgspec.Struct, frozen=True, array_like=True, gc=False):
     line: int  #: of the run's input
     grader: str | None
     grader_version: int | None
+    config: str  #: a digest of the configuration; empty where the grader was not built
     outcome: str
     cause: str  #: as summaries count it; VACUOUS for a pass with nothing to check
     reason: str  #: why the job did not pass
@@ -67,6 +68,7 @@ class _Line(msgspec.Struct, gc=False):
     label: str | None
     grader: str | None
     grader_version: int | None
+    config_digest: str | None
     status: str
     result: msgspec.Raw
     metadata: msgspec.Raw
@@ -92,8 +94,14 @@ def read_entry(line: bytes, wanted: tuple[FieldPath, ...] | None = ()) -> Entry:
         fields = leaves_of(found.metadata, wanted)
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
         raise ValueError(f"this is not a result line: {error}") from error
-    if any(len(name) > NAME_LIMIT for name in (found.custom_id, found.label, found.grader) if name):
-        raise ValueError(f"its custom_id, label or grader has more than {NAME_LIMIT} characters")
+    if any(
+        len(name) > NAME_LIMIT
+        for name in (found.custom_id, found.label, found.grader, found.config_digest)
+        if name
+    ):
+        raise ValueError(
+            f"its custom_id, label, grader or config_digest has more than {NAME_LIMIT} characters"
+        )
     limits = _limits(result.evidence) if result else {}
     if result and result.verdict == _PASS:
         judged = _VACUOUS_PASS if VACUOUS in limits else _PLAIN_PASS
@@ -105,6 +113,7 @@ def read_entry(line: bytes, wanted: tuple[FieldPath, ...] | None = ()) -> Entry:
         found.line,
         found.grader,
         found.grader_version,
+        found.config_digest or "",
         *judged,
         limits,
         crc32(found.result) if result else 0,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from weighbridge.jobs.outcome import Outcome
+from weighbridge.jobs.outcome import VACUOUS, Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -31,6 +31,31 @@ class Group(StrEnum):
     ERRORED = "errored"  #: at least one of the two was not graded
     NEW = "new"  #: only the second run has it
     GONE = "gone"  #: only the first run has it
+
+
+class Condition(StrEnum):
+    """What was not the same when the two results of a pair were graded."""
+
+    NONE = ""  #: nothing that can be told, or one of them was not graded
+    VERSION = "version"  #: the grader, or its version
+    CONFIGURATION = "configuration"  #: of the same version of the same grader
+    EXPECTED = "expected value"  #: of the case, under the same configuration
+    INPUTS = "inputs"  #: beside equal expected values and an equal result
+
+
+def condition_of(before: Entry, after: Entry) -> Condition:
+    """Return what differed first; that an agent answered otherwise, with another result, is not looked for."""
+    if not before.receipt or not after.receipt or before.receipt == after.receipt:
+        return Condition.NONE
+    if (before.grader, before.grader_version) != (after.grader, after.grader_version):
+        return Condition.VERSION
+    if before.config != after.config:
+        return Condition.CONFIGURATION
+    shared = before.limits.keys() & after.limits.keys() - {VACUOUS}
+    if any(before.limits[check] != after.limits[check] for check in shared):
+        return Condition.EXPECTED
+    # A grader returns the same for the same inputs, so that other receipts of equal results mean other inputs.
+    return Condition.INPUTS if before.digest == after.digest else Condition.NONE
 
 
 class Pair(NamedTuple):
@@ -72,6 +97,12 @@ class Pair(NamedTuple):
         judged_before = before is not None and before.outcome in _JUDGED
         return judged_before and (after is None or after.outcome not in _JUDGED)
 
+    @property
+    def condition(self) -> Condition:
+        """What was not the same when the two were graded."""
+        before, after = self.before, self.after
+        return condition_of(before, after) if before and after else Condition.NONE
+
     def check_changes(self) -> list[dict[str, Any]]:
         """Return each check that fails on one side only, or on both for other steps or values."""
         sides = [_numbered_checks(entry) for entry in (self.before, self.after)]
@@ -98,6 +129,7 @@ class Pair(NamedTuple):
             "before": _side(self.before),
             "after": _side(self.after),
             "checks": self.check_changes(),
+            "condition": str(self.condition),
         }
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from bisect import insort
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from heapq import heappush, heapreplace
 from typing import TYPE_CHECKING
 
 from weighbridge.jobs.outcome import VACUOUS, Outcome
-from weighbridge_producer.comparison.pairs import Group, Pair
+from weighbridge_producer.comparison.pairs import Condition, Group, Pair, condition_of
 from weighbridge_producer.gating.fields import MISSING, field_name
 from weighbridge_producer.gating.slices import OTHER_VALUES, SLICES_LIMIT, SliceTally
 from weighbridge_producer.statistics import PairedCounts
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from weighbridge_producer.gating.fields import FieldPath
 
 _LABELS_LIMIT = 1_000
+_EXAMPLES = 3  #: cases of each condition that are named
 _CAUSES_LIMIT = 300  #: kinds of change under one label; more are counted together
 OTHER_LABELS = "(other labels)"
 OTHER_CAUSES = "(other causes)"
@@ -29,32 +32,46 @@ Cell = tuple[bool, bool]  #: whether a pair's two results passed
 class Conditions:
     """Under what different conditions the pairs of a label were graded."""
 
-    graders: Counter[tuple[str, str]] = field(
-        default_factory=Counter
-    )  #: grader and version: before, after
-    limits: int = 0  #: pairs whose checks applied other thresholds, or expected other values
-    receipts: int = (
-        0  #: pairs with equal results but other receipts: other inputs or another configuration
-    )
+    jobs: Counter[Condition] = field(default_factory=Counter)
+    #: What it was before and after, where it is a version or a configuration.
+    sides: Counter[tuple[Condition, str, str]] = field(default_factory=Counter)
+    examples: dict[Condition, list[tuple[int, str]]] = field(default_factory=dict)
     identical: int = 0  #: pairs with one receipt: the same inputs, configuration, grader and result
 
-    def count(self, before: Entry, after: Entry) -> None:
-        """Count a pair of results, where both were graded."""
-        if not before.receipt or not after.receipt:
+    def count(self, pair: Pair) -> None:
+        """Count a pair of results."""
+        before, after = pair.before, pair.after
+        if not before or not after or not before.receipt:
             return
         if before.receipt == after.receipt:
             self.identical += 1
             return
-        versions = [f"{entry.grader} {entry.grader_version}" for entry in (before, after)]
-        if versions[0] != versions[1]:
-            if len(self.graders) < _LABELS_LIMIT:
-                self.graders[versions[0], versions[1]] += 1
+        condition = condition_of(before, after)
+        if condition is Condition.NONE:
             return
-        shared = before.limits.keys() & after.limits.keys() - {VACUOUS}
-        if any(before.limits[check] != after.limits[check] for check in shared):
-            self.limits += 1
-        elif before.digest == after.digest:
-            self.receipts += 1
+        self.jobs[condition] += 1
+        self._keep_example(condition, (after.line, pair.custom_id))
+        if named := _SIDES.get(condition):
+            key = (condition, named(before), named(after))
+            if key in self.sides or len(self.sides) < _LABELS_LIMIT:
+                self.sides[key] += 1
+
+    def _keep_example(self, condition: Condition, example: tuple[int, str]) -> None:
+        """Keep the first cases of the input; pairs come in any order."""
+        kept = self.examples.setdefault(condition, [])
+        if len(kept) < _EXAMPLES or example < kept[-1]:
+            insort(kept, example)
+            del kept[_EXAMPLES:]
+
+    def named(self, condition: Condition) -> list[str]:
+        """Return the custom_ids of the first cases that a condition is of."""
+        return [custom_id for _, custom_id in self.examples.get(condition, ())]
+
+
+_SIDES: dict[Condition, Callable[[Entry], str]] = {
+    Condition.VERSION: lambda entry: f"{entry.grader} {entry.grader_version}",
+    Condition.CONFIGURATION: lambda entry: entry.config,
+}
 
 
 @dataclass(slots=True)
@@ -86,7 +103,7 @@ class LabelTally:
             self.after[after.outcome] += 1
             self.after[VACUOUS] += after.cause == VACUOUS
         if before and after:
-            self.conditions.count(before, after)
+            self.conditions.count(pair)
             if group is not Group.UNCHANGED:
                 self._count_causes(group, _shown(before), _shown(after))
         if pair.is_judged and before and after:

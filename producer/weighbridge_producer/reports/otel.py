@@ -80,6 +80,7 @@ def _facts(row: ResultRow) -> dict[str, Any]:
         "weighbridge.grader": row.grader,
         "weighbridge.grader_version": row.grader_version,
         "weighbridge.cause": row.cause or None,
+        "weighbridge.config_digest": row.config_digest,
         "weighbridge.receipt": row.receipt,
         **{f"weighbridge.metadata.{path}": value for path, value in fields},
     }

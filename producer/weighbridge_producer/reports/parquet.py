@@ -137,7 +137,7 @@ def _schema(pa: Any, fields: dict[str, str], *, has_rest: bool) -> Any:
         ("evidence", pa.list_(check)),
         *((f"metadata.{path}", getattr(pa, kind)()) for path, kind in fields.items()),
         *([("metadata", text)] if has_rest else []),
-        ("receipt", text),
+        *(("config_digest", text), ("receipt", text)),
     ]
     return pa.schema(columns)
 
@@ -162,6 +162,7 @@ def _cells(row: ResultRow, fields: dict[str, str], *, has_rest: bool) -> dict[st
         "error_code": error and error.code,
         "error_message": error and error.message,
         "evidence": [_check(entry) for entry in row.evidence],
+        "config_digest": row.config_digest,
         "receipt": row.receipt,
         **{
             f"metadata.{path}": _text(metadata.get(path))

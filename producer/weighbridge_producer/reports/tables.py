@@ -163,7 +163,7 @@ def _metadata_names(columns: Columns) -> list[str]:
 
 
 def _jobs(report: Report, columns: Columns) -> Iterator[list[Any]]:
-    yield [*_JOB, *_metadata_names(columns), "receipt"]
+    yield [*_JOB, *_metadata_names(columns), "config_digest", "receipt"]
     for row in report.rows():
         judged, error = row.result or {}, row.error
         yield [
@@ -173,6 +173,7 @@ def _jobs(report: Report, columns: Columns) -> Iterator[list[Any]]:
             *(row.reason(), row.cause),
             *((error.code, error.message) if error else (None, None)),
             *_metadata(row, columns),
+            row.config_digest,
             row.receipt,
         ]
 

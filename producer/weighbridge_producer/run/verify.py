@@ -208,7 +208,13 @@ class _Comparison:
         """Whether a row is the one result of a line that could not even be read, for what happened then."""
         if found.label is not None or found.status != JobStatus.ERRORED:
             return False
-        nothing = {"label": None, "grader": None, "grader_version": None, "metadata": None}
+        nothing = {
+            "label": None,
+            "grader": None,
+            "grader_version": None,
+            "config_digest": None,
+            "metadata": None,
+        }
         jobs = map(ResultRow.from_bytes, self._open.values())
         return any(_could_have_happened(row, found, replace(job, **nothing)) for job in jobs)
 
@@ -234,6 +240,9 @@ def _difference(row: bytes, expected: bytes) -> str:
     version = given["grader_version"]
     if version and job["grader_version"] and version != job["grader_version"]:
         return f"version {version} of the grader judged, and version {job['grader_version']} is installed here"
+    config = given.get("config_digest")
+    if config and job["config_digest"] and config != job["config_digest"]:
+        return f"another configuration of the grader judged: {config}, not {job['config_digest']}"
     fields = [name for name in job if given.get(name) != job[name]]
     fields += sorted(name[:_LABEL_SHOWN] for name in given.keys() - job.keys())
     if not fields:
@@ -250,13 +259,14 @@ def _could_have_happened(row: bytes, found: ResultRow, job: ResultRow) -> bool:
     if error is None or codes is None or error.code not in codes:
         return False
     is_errored = found.status == JobStatus.ERRORED
-    version = job.grader_version if is_errored and found.grader_version is not None else None
+    was_built = is_errored and found.grader_version is not None
     # A worker that does not know a chunk's schema cannot read the ids in it.
     is_unread = error.code == ErrorCode.SCHEMA_VERSION and found.custom_id is None
     happened = replace(
         job,
         custom_id=None if is_unread and job.label is None else job.custom_id,
-        grader_version=version,
+        grader_version=job.grader_version if was_built else None,
+        config_digest=job.config_digest if was_built else None,
         status=found.status,
         result=None,
         error=error,

@@ -75,6 +75,9 @@ class TrialShape(BaseModel):
 
     grader: str
     grader_version: int
+    config_digest: str = Field(
+        description="the first 16 digits of the SHA-256 over the config with its defaults filled in"
+    )
     status: Literal["graded"]
     result: JudgementShape
     receipt: str = Field(

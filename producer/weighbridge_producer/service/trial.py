@@ -84,5 +84,5 @@ def _line(grader_id: str, body: bytes) -> bytes:
 
 def _errored(fault: Fault) -> ResultRow:
     """Return what a job came to that could not be graded."""
-    row = (None, 1, None, None, None, str(JobStatus.ERRORED), None, fault, None, None)
+    row = (None, 1, None, None, None, None, str(JobStatus.ERRORED), None, fault, None, None)
     return ResultRow(*row)

@@ -96,7 +96,8 @@ def test_a_graders_own_example_is_graded_as_in_a_batch(service: HttpServer, grad
     case = {"custom_id": "example", "grader": grader, **job}
     line = orjson.loads(next(iter(grade_lines([orjson.dumps(case)]))))
     expected = {
-        name: line[name] for name in ("grader", "grader_version", "status", "result", "receipt")
+        name: line[name]
+        for name in ("grader", "grader_version", "config_digest", "status", "result", "receipt")
     }
     assert answer.json() == expected
 

@@ -15,7 +15,8 @@ from weighbridge.errors import InputError, InvalidFilterError
 from weighbridge.jobs.model import GraderSpec
 from weighbridge_producer import compare
 from weighbridge_producer.comparison import tallies
-from weighbridge_producer.comparison.pairs import Group
+from weighbridge_producer.comparison.entries import read_entry
+from weighbridge_producer.comparison.pairs import Condition, Group, Pair
 from weighbridge_producer.statistics import PairedCounts
 
 if TYPE_CHECKING:
@@ -142,23 +143,66 @@ def test_another_version_of_the_grader_is_said() -> None:
     after = [orjson.dumps(row | {"grader_version": 99, "receipt": "0" * 64})]
     conditions = compare(before, after).labels[0].tally.conditions
     version = row["grader_version"]
-    assert conditions.graders == {(f"string-match {version}", "string-match 99"): 1}
+    assert conditions.jobs == {Condition.VERSION: 1}
     assert compare(before, after).notes == [
-        f"string-match: 1 pair graded by string-match {version} before, and by string-match 99 after"
+        f"string-match: 1 pair graded by string-match {version} before, and by string-match 99 after (q)"
     ]
+
+
+def test_another_configuration_is_said_with_the_cases_also_where_the_result_is_another() -> None:
+    names = [f"q{number}" for number in range(5)]
+    folding = [GraderSpec("string-match", {"case_sensitive": False})]
+    before = graded([case(name, "Lisbon", "lisbon") for name in names])
+    after = graded([case(name, "Lisbon", "lisbon") for name in reversed(names)], folding)
+    comparison = compare(before, after)
+    [note] = comparison.notes
+    digests = [orjson.loads(rows[0])["config_digest"] for rows in (before, after)]
+    assert note == (
+        f"string-match: 5 pairs graded by configuration {digests[0]} before,"
+        f" and by configuration {digests[1]} after (q4, q3, q2, ...)"
+    )
+    told = comparison.labels[0].as_dict()["conditions"]
+    assert told["different"] == [
+        {"condition": "configuration", "jobs": 5, "first": ["q4", "q3", "q2"]}
+    ]
+
+
+def test_a_configuration_that_says_the_defaults_is_not_another() -> None:
+    spelled_out = [GraderSpec("string-match", {"case_sensitive": True})]
+    comparison = compare(graded([case("q")]), graded([case("q")], spelled_out))
+    assert comparison.notes == []
+    assert comparison.labels[0].tally.conditions.identical == 1
 
 
 def test_another_expected_value_is_said() -> None:
     comparison = compare(graded([case("q")]), graded([case("q", "Lisbon", "Porto")]))
-    assert comparison.labels[0].tally.conditions.limits == 1
+    assert comparison.labels[0].tally.conditions.jobs == {Condition.EXPECTED: 1}
+    assert comparison.notes == [
+        "string-match: 1 pair with other expected values: the cases changed (q)"
+    ]
 
 
-def test_equal_results_with_other_receipts_are_said() -> None:
-    stripping = [GraderSpec("string-match", {"strip_whitespace": True})]
-    before, after = graded([case("q")]), graded([case("q")], stripping)
+def test_equal_results_of_other_inputs_are_said() -> None:
+    traces = [{"messages": [{"role": "user", "content": text}]} for text in ("hello", "goodbye")]
+    before, after = (
+        graded([orjson.dumps({"custom_id": "q", "inputs": {"trace": trace}})], [GraderSpec("loop")])
+        for trace in traces
+    )
     conditions = compare(before, after).labels[0].tally.conditions
-    assert (conditions.receipts, conditions.identical) == (1, 0)
+    assert (conditions.jobs, conditions.identical) == ({Condition.INPUTS: 1}, 0)
     assert compare(before, before).labels[0].tally.conditions.identical == 1
+
+
+def test_another_answer_with_another_result_is_what_is_compared_and_not_said() -> None:
+    assert compare(graded([case("q")]), graded([case("q", "Porto")])).notes == []
+
+
+def test_each_change_says_under_what_other_condition_it_was_graded() -> None:
+    folding = [GraderSpec("string-match", {"case_sensitive": False})]
+    before = graded([case("q", "Lisbon", "lisbon")])
+    after = graded([case("q", "Lisbon", "lisbon")], folding)
+    [(first, second)] = zip(map(read_entry, before), map(read_entry, after), strict=True)
+    assert Pair("q", "string-match", first, second).as_dict()["condition"] == "configuration"
 
 
 def test_a_pass_that_checks_nothing_any_more_is_changed_evidence() -> None:

@@ -22,7 +22,7 @@ from weighbridge.traces import Trace
 
 INPUTS = {"agent_response": "yes", "expected_output": "true"}
 KEYS = [
-    *("custom_id", "line", "label", "grader", "grader_version", "status"),
+    *("custom_id", "line", "label", "grader", "grader_version", "config_digest", "status"),
     *("result", "error", "metadata", "receipt"),
 ]
 
@@ -77,6 +77,9 @@ def case(**fields: Any) -> dict[str, Any]:
     return {"custom_id": "a", "inputs": INPUTS} | fields
 
 
+CONFIG_DIGEST = "bc17e5f25bd59369"  #: of the defaults of true-false
+
+
 def test_a_result_line_has_every_field_in_its_order() -> None:
     [row] = grade(case(metadata={"k": "v"}))
     assert list(row) == KEYS
@@ -88,6 +91,7 @@ def test_a_result_line_has_every_field_in_its_order() -> None:
         "label": "true-false",
         "grader": "true-false",
         "grader_version": 2,
+        "config_digest": CONFIG_DIGEST,
         "status": "graded",
         "result": None,
         "error": None,
@@ -130,7 +134,7 @@ GOLDEN_RECEIPTS: list[tuple[str, str | None]] = [
 ]
 GOLDEN_LINE = (
     b'{"custom_id":"pass","line":1,"label":"true-false","grader":"true-false","grader_version"'
-    b':2,"status":"graded","result":{"passed":true,"score":1.0,"verdict":"pass","details":{"ex'
+    b':2,"config_digest":"bc17e5f25bd59369","status":"graded","result":{"passed":true,"score":1.0,"verdict":"pass","details":{"ex'
     b'pected_bool":"true","actual_bool":"true","match_status":"match","reason":"Expected and a'
     b'ctual values match","expected_original":"true","actual_original":"Yes","normalized_expec'
     b'ted":"true","normalized_actual":"yes"},"evidence":[{"check":"boolean_match","description'
@@ -149,6 +153,7 @@ def test_an_errored_line_has_the_same_fields() -> None:
         "label": None,
         "grader": None,
         "grader_version": None,
+        "config_digest": None,
         "status": "errored",
         "result": None,
         "error": {

@@ -16,6 +16,7 @@ ROW = {
     "label": "l",
     "grader": "g",
     "grader_version": 1,
+    "config_digest": "0a",
     "status": "errored",
     "result": None,
     "error": {"code": "C", "message": "m", "hint": "h"},
@@ -44,7 +45,7 @@ def test_every_cell_of_a_table_is_quoted(tmp_path):
     results.write_bytes(orjson.dumps(ROW) + b"\n")
     deliver(Report(results, "cases"), [str(tmp_path / "table.csv")])
     _, row = (tmp_path / "table.csv").read_text().splitlines()
-    assert row == '"c","1","l","g","1","errored","","","","","C: m","C","C","m","00"'
+    assert row == '"c","1","l","g","1","errored","","","","","C: m","C","C","m","0a","00"'
 
 
 def test_a_failed_test_tells_all_that_failed_and_at_which_steps(tmp_path):

@@ -204,7 +204,8 @@ def test_a_timeout_is_unproven_with_and_without_the_version(
     plain: Batch, version: int | None
 ) -> None:
     a, b = plain.rows
-    outcome = plain.check(a, timed_out(b, grader_version=version))
+    digest = orjson.loads(b)["config_digest"] if version else None
+    outcome = plain.check(a, timed_out(b, grader_version=version, config_digest=digest))
     assert (counts(outcome), outcome.ok) == ({"proven": 1, "unproven": 1}, False)
 
 
@@ -244,6 +245,7 @@ def test_a_failure_forged_into_a_pass_is_never_let_through(
         {"custom_id": "a"},
         {"grader": "string-match"},
         {"grader_version": VERSION + 1},
+        {"config_digest": "0" * 16},
         {"status": "graded"},
         {"status": "cancelled"},
         {"status": "unheard of"},
@@ -276,6 +278,7 @@ OTHER_VALUES: dict[str, list[Any]] = {
     "custom_id": ["other", None],
     "grader": ["other", None],
     "grader_version": [VERSION + 1, None],
+    "config_digest": ["0" * 16, None],
     "status": ["graded", "errored", "cancelled", "other"],
     "result": [{"verdict": "pass"}, {}, None],
     "error": [error("INVALID_JSON"), error("CANCELLED"), error("ID_CONFLICT"), None],
@@ -361,6 +364,7 @@ def test_a_row_with_a_value_of_a_wrong_type_is_no_result(plain: Batch, name: str
             {"grader_version": 9},
             f"version 9 of the grader judged, and version {VERSION} is installed here",
         ),
+        ({"config_digest": "0" * 16}, "another configuration of the grader judged: 0000000000000000, not "),
         ({"receipt": "x", "metadata": {}}, "changed; differs in: metadata, receipt"),
         ({"more": 1}, "changed; differs in: more"),
         ({"result": {"verdict": [[]]}}, "changed; differs in: result"),
