@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import pytest
+
 from support.chunks import (
     CHARGE,
     DAY,
@@ -24,6 +26,7 @@ from weighbridge.store.key_names import key
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from weighbridge.jobs.chunk import ChunkId
     from weighbridge.store import Store
 
 
@@ -55,6 +58,61 @@ def test_other_results_of_the_same_graders_are_counted_as_nondeterministic(
     assert store.state(batch).nondeterministic == 1
     assert store.state(batch).counts == counts
     assert list(store.results(batch, [str(chunk)])) == [results]
+
+
+@pytest.mark.parametrize("outcome", [Outcome.ERRORED, Outcome.CANCELLED, Outcome.EXPIRED])
+@pytest.mark.parametrize("which", ["first", "second"])
+def test_results_with_a_job_that_no_grader_judged_say_nothing_about_determinism(
+    store: Store, batch: str, outcome: Outcome, which: str
+) -> None:
+    [chunk] = filled(store, batch, [3])
+    results, judged = graded(store, batch, chunk)
+    other = Tally(versions_used=judged.versions_used, digest="other")
+    for _ in range(3):
+        other.count(None, None, outcome)
+    order = (other, judged) if which == "first" else (judged, other)
+    assert [store.record(batch, chunk, results, tally) for tally in order] == ["new", "late"]
+    assert store.state(batch).nondeterministic == 0
+
+
+def test_each_entry_of_the_log_names_the_one_before_it_and_the_epoch(
+    store: Store, batch: str
+) -> None:
+    chunks = filled(store, batch, [1, 1])
+    for chunk in chunks:
+        recorded(store, batch, chunk)
+    store.reopen(batch, chunks[0], 1, DAY)
+    recorded(store, batch, chunks[0].of_epoch(1))
+    log = store.read_log(batch, "", 0)
+    assert [entry.after for entry in log] == ["", *(entry.position for entry in log[:-1])]
+    assert [entry.epoch for entry in log] == [0, 0, 0, 1, 1]
+
+
+def test_a_cancelled_batch_of_which_not_all_had_arrived_is_cancelled_although_all_is_graded(
+    store: Store, batch: str
+) -> None:
+    [chunk] = filled(store, batch, [3], seal=False)
+    recorded(store, batch, chunk)
+    assert store.state(batch).status == BatchStatus.IN_PROGRESS
+    store.close_batch(batch, BatchStatus.CANCELLED, "somebody asked")
+    state = store.state(batch)
+    assert (state.status, state.reason) == (BatchStatus.CANCELLED, "somebody asked")
+    assert state.ended_at
+
+
+def test_a_batch_closed_before_it_was_sealed_ends_with_its_last_chunk(
+    store: Store, batch: str
+) -> None:
+    [chunk] = filled(store, batch, [3], seal=False)
+    store.close_batch(batch, BatchStatus.CANCELLED)
+    assert recorded(store, batch, chunk) == "new"
+    assert store.state(batch).status == BatchStatus.CANCELLED
+
+
+def test_an_empty_batch_that_is_cancelled_has_ended(store: Store, batch: str) -> None:
+    store.close_batch(batch, BatchStatus.CANCELLED)
+    assert store.state(batch).status == BatchStatus.CANCELLED
+    assert store.state(batch).ended_at
 
 
 def test_freeing_drops_what_is_recorded_and_keeps_the_lines_of_what_is_to_be_graded(
@@ -141,6 +199,7 @@ def test_a_part_recorded_in_time_leaves_the_rest_open(store: Store, batch: str) 
     counts = store.state(batch).counts
     assert (counts.total, counts.passed, counts.pending) == (5, 2, 3)
     assert store.open_chunks(batch) == [part for part, _ in rest]
+    assert store.info(batch, chunk) is None
     # Another execution that did all of it comes too late, and says nothing about determinism.
     assert recorded(store, batch, chunk) == "late"
     for part, _ in rest:
@@ -182,37 +241,48 @@ def labelled(labels: Sequence[str], digest: str) -> Tally:
     return tally
 
 
-def test_a_retry_takes_out_of_the_summary_what_was_counted_past_its_bound(
-    store: Store, batch: str
-) -> None:
+@pytest.fixture
+def crowded(store: Store, batch: str) -> list[ChunkId]:
+    """The chunks of a batch whose summary is full: all rows are the first's, and the second's jobs are counted together."""
     chunks = filled(store, batch, [2500, 2, 1], seal=False)
     # Two rows for each label: its outcome, and its tenth of the score.
-    tallies = [
-        labelled([str(number) for number in range(2500)], "a"),
-        labelled(["past", "bound"], "b"),
-        labelled(["past"], "c"),
-    ]
-    meta = key(batch, "meta")
-    for chunk, tally in zip(chunks[:2], tallies, strict=False):
-        store.record(batch, chunk, b"", tally)
-    assert store.redis.hget(meta, "rows") == b"5000"
-    assert store.summary(batch)[0].label == "(other labels)"
-    # Rows that a retry makes room for are used, and what stands in them is not taken for what was counted past the bound.
-    store.reopen(batch, chunks[0], 1, DAY)
-    assert store.redis.hget(meta, "rows") == b"0"
-    store.record(batch, chunks[2], b"", tallies[2])
-    assert store.redis.hget(meta, "rows") == b"2"
-    assert [(group.label, group.passed) for group in store.summary(batch)] == [
-        ("(other labels)", 2),
-        ("past", 1),
-    ]
-    store.reopen(batch, chunks[1], 2, DAY)
-    left = [(group.label, group.passed) for group in store.summary(batch)]
-    assert sum(passed for _, passed in left) == 1
+    store.record(batch, chunks[0], b"", labelled([str(number) for number in range(2500)], "a"))
+    store.record(batch, chunks[1], b"", labelled(["past", "bound"], "b"))
+    return chunks
+
+
+def passed(store: Store, batch: str) -> dict[str, int]:
+    return {group.label: group.passed for group in store.summary(batch)}
+
+
+def rows(store: Store, batch: str) -> int:
+    return int(store.redis.hget(key(batch, "meta"), "rows"))
+
+
+def test_labels_past_the_bound_of_a_summary_are_counted_together_and_those_within_go_on(
+    store: Store, batch: str, crowded: list[ChunkId]
+) -> None:
+    store.record(batch, crowded[2], b"", labelled(["7"], "c"))
+    found = passed(store, batch)
+    assert (found["(other labels)"], found["7"], found["8"], rows(store, batch)) == (2, 2, 1, 5000)
     assert_counts_sum(store, batch)
-    store.reopen(batch, chunks[2], 3, DAY)
-    assert store.summary(batch) == []
-    assert store.redis.hget(meta, "rows") == b"0"
+
+
+def test_a_retry_takes_out_of_the_summary_what_was_counted_past_its_bound(
+    store: Store, batch: str, crowded: list[ChunkId]
+) -> None:
+    store.reopen(batch, crowded[0], 1, DAY)
+    assert rows(store, batch) == 0
+    # There is room again, and what stands there is not taken for what was counted past the bound.
+    store.record(batch, crowded[2], b"", labelled(["past"], "c"))
+    assert rows(store, batch) == 2
+    assert passed(store, batch) == {"(other labels)": 2, "past": 1}
+    store.reopen(batch, crowded[1], 2, DAY)
+    assert sum(passed(store, batch).values()) == 1
+    assert_counts_sum(store, batch)
+    store.reopen(batch, crowded[2], 3, DAY)
+    assert passed(store, batch) == {}
+    assert rows(store, batch) == 0
 
 
 def test_a_reopened_part_is_graded_again_without_the_rest_of_its_chunk(

@@ -112,9 +112,10 @@ local function finish(closing, last, epoch)
   look_at(0)
 end
 
+-- For a batch that has not ended.
 local function finish_if_done()
-  local state = redis.call('HMGET', meta, 'sealed', 'ended_ms', 'closing', 'open', 'last', 'epoch')
-  local settled = state[1] == '1' or state[3] ~= ''
-  if settled and state[2] == '' and tonumber(state[4]) == 0 then finish(state[3], state[5], state[6]) end
+  local state = redis.call('HMGET', meta, 'sealed', 'closing', 'open', 'last', 'epoch')
+  local settled = state[1] == '1' or state[2] ~= ''
+  if settled and tonumber(state[3]) == 0 then finish(state[2], state[4], state[5]) end
 end
 

@@ -13,7 +13,7 @@ if redis.call('ZREM', open, name) == 0 then
   local held = redis.call('HGET', chunks, done)
   local first = held and cjson.decode(held)
   if not first or not first.digest then return 'late' end
-  if first.versions == ARGV[3] and first.digest == ARGV[4] then return 'recorded' end
+  if first.digest == ARGV[4] then return 'recorded' end
   -- Only what graders said must be the same again; a time-out or a cancellation need not come twice.
   if first.versions == ARGV[3] and all_graded(cjson.decode(first.tally).counts)
     and all_graded(cjson.decode(ARGV[6]).counts) then
@@ -87,9 +87,7 @@ if info.prior then redis.call('HDEL', chunks, 'prior ' .. name, 'prior ' .. name
 if done:find('[~@]') then
   local number = done:match('^%d+')
   local parts = redis.call('HGET', chunks, number .. ' parts')
-  if not parts or not (' ' .. parts .. ' '):find(' ' .. done .. ' ', 1, true) then
-    redis.call('HSET', chunks, number .. ' parts', parts and parts .. ' ' .. done or done)
-  end
+  redis.call('HSET', chunks, number .. ' parts', parts and parts .. ' ' .. done or done)
 end
 if (held.sealed == '1' or held.closing ~= '') and held[at.open] + changes[at.open] == 0 then
   finish(held.closing, entry, held.epoch)
