@@ -452,13 +452,14 @@ def test_a_config_is_the_graders_own():
 def test_a_trace_without_calls_passes_as_vacuous():
     result = grade({"type": "llm", "output": "hello"}, allowlist=["search"])
     assert (result["verdict"], result["score"]) == ("pass", 1.0)
-    assert [each["check"] for each in result["evidence"]] == ["vacuous"]
+    assert [(each["check"], each["passed"]) for each in result["evidence"]] == [("vacuous", True)]
 
 
 def test_calls_can_be_required():
     result = grade({"type": "llm", "output": "hello"}, require_tool_calls=True)
     assert (result["verdict"], result["score"]) == ("fail", 0.0)
-    assert entry(result, "tool_calls_made")["limit"] == 1
+    made = entry(result, "tool_calls_made")
+    assert (made["limit"], made["passed"]) == (1, False)
     assert grade(call("ls"), require_tool_calls=True)["passed"]
 
 

@@ -63,6 +63,23 @@ def test_the_errors_of_a_value_cost_their_description_and_the_copies_they_hold()
     assert errors_in({}, ["a", "b"]) == 0
 
 
+def test_patterns_are_counted_with_the_states_that_they_are_compiled_to():
+    one = graph({"pattern": "^a+$"})
+    two = graph({"pattern": "^a+$", "patternProperties": {"^a+$": {}}})
+    assert (graph({}).patterns, one.patterns, two.patterns) == (0, 1, 2)
+    assert two.states == 2 * one.states > 0
+
+
+def test_data_are_measured_depth_by_depth():
+    shape = shape_of({"abc": "de", "f": ["ghij", {"k": 1, "l": 2, "m": 3}, 1e31]})
+    assert shape.values == [1, 2, 3, 3]
+    # The keys of an object count where it stands, and once more with what they lead to.
+    assert shape.characters == [4, 2 + 4, 4 + 3, 3]
+    assert shape.members == [2, 0, 3, 0]
+    assert shape.extreme == [0, 0, 1, 0]
+    assert shape.inside(2) == (6, 10)
+
+
 @pytest.mark.parametrize(
     ("number", "is_slow"),
     [(0, False), (1, False), (-1e30, False), (1e-12, False), (1.1e30, True), (-9e-13, True)],

@@ -47,6 +47,11 @@ def test_a_long_value_is_cut(value):
     assert 4_000 <= len(as_json(value)) <= 8_010
 
 
+def test_a_value_is_cut_after_its_first_4000_characters():
+    assert as_json(["x" * 3_997]) == f'["{"x" * 3_997}"]'
+    assert as_json(["x" * 3_998]) == f'["{"x" * 3_998}"…'
+
+
 def test_a_value_that_contains_itself_is_cut():
     value = []
     value.append(value)

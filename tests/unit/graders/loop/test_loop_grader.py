@@ -975,3 +975,34 @@ def test_random_traces_name_only_steps_of_their_own_in_order():
             assert loop["repeats"] >= 1
         assert (result["verdict"] == "fail") is bool(result["details"]["loops"])
         assert 0 <= result["score"] < 1 or result["verdict"] == "pass"
+
+
+def test_two_texts_in_a_row_of_turns_are_a_loop_and_three_are_none():
+    said = [
+        "I look at the first of the orders and then decide what to do.",
+        "There may be more than one way to read this; let me think.",
+        "Before anything else, somebody should check the stock.",
+    ]
+    two = [llm(said[number]) for number in (0, 1, 1, 0, 1, 0, 0, 1)]
+    three = [llm(said[number]) for number in (0, 1, 2, 1, 0, 2, 2, 1, 0)]
+    assert ids(two) == [numbered(1, 8)]
+    assert ids(three) == []
+
+
+def test_a_loop_after_steps_that_only_move_on_is_found():
+    moved = times(5, tool, "scroll", {"direction": "down"}, None)
+    between = [tool(name, {"at": name}, f"{name} was done") for name in ("open", "sort", "sum")]
+    same = times(5, tool, "search", {"q": "x"}, "none")
+    assert ids([*moved, *between, *same]) == [numbered(9, 13)]
+
+
+def test_one_call_that_fails_in_about_the_same_way_is_a_loop_however_often_it_does():
+    def failures(count):
+        return [
+            tool("fetch", {"url": "a"}, f"Error: timeout, {'connection reset by peer' if at % 2 else 'no answer'} after {at * 37 % 11} s")
+            for at in range(count)
+        ]  # fmt: skip
+
+    for count in (4, 5, 7):
+        assert ids(failures(count)) == [numbered(1, count)]
+    assert ids(failures(3)) == []

@@ -242,3 +242,9 @@ def test_what_tells_nothing_new_between_attempts_parts_them_not(between):
 def test_what_is_new_between_attempts_parts_them(between):
     steps = [step for at, attempt in enumerate(greps(6)) for step in (attempt, between(at))]
     assert ("same_failure", 6) not in kinds(steps)
+
+
+def test_a_row_of_one_failure_is_found_wherever_it_begins():
+    done = [tool("press", {"key": f"F{at}"}, f"opened page {'abcdefg'[at]}") for at in range(7)]
+    for before in (0, 1, 4, 7):
+        assert kinds([*done[:before], *plans(9)]) == [("same_failure", 9)]

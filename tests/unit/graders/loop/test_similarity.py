@@ -1,0 +1,70 @@
+"""Texts that are alike: what counts as the same, what as nearly, and what tells two things apart."""
+
+from __future__ import annotations
+
+import pytest
+
+from weighbridge.graders.loop.arguments import Arguments
+from weighbridge.graders.loop.similarity import Least, Recent
+from weighbridge.graders.loop.text_forms import ANY_SORT, Wording, ratio
+from weighbridge.graders.loop.work_budget import WorkBudget
+
+QUESTION = "which of the many trains from the old town stop at the harbour before the evening"
+LEAST = Least(0.9, ANY_SORT)
+
+
+def described(*texts):
+    named = {f"k{place}": text for place, text in enumerate(texts)}
+    return Arguments(named).described(WorkBudget())
+
+
+def recent(*things):
+    found = Recent(LEAST, WorkBudget())
+    for number, thing in enumerate(things):
+        found.add(number, thing)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("other", "is_fuzzy"),
+    [
+        ((QUESTION, "north"), False),
+        ((QUESTION.upper(), "north"), False),
+        ((QUESTION.replace("old", "odd"), "north"), True),
+        ((QUESTION, "south"), None),
+        ((QUESTION.replace("old", "odd"), "south"), None),
+        (("where do I buy a ticket for the tram and for how long is it good", "north"), None),
+        ((QUESTION,), None),
+    ],
+)
+def test_things_of_two_texts_are_alike_where_each_text_is(other, is_fuzzy):
+    found = next(recent(described(QUESTION, "north")).alike(described(*other)), None)
+    assert (found and found.is_fuzzy) is is_fuzzy
+
+
+def test_kinds_are_those_of_the_things_that_are_alike_and_have_the_same_digits():
+    things = [
+        described(f"{QUESTION} on track 4"),
+        described(f"{QUESTION} on track 5"),
+        described(f"{QUESTION} by track 4"),
+        described("something else altogether, of track 4"),
+    ]
+    asked = described(f"{QUESTION} at track 4")
+    assert recent(*things).kinds_alike(asked, lambda item: item * 10) == {0, 20}
+    assert recent(*things).kinds_alike(asked, lambda item: item % 2) == {0}
+
+
+def test_the_names_in_a_text_count_and_not_their_order():
+    one, other, third = (
+        Wording(f"open {first} beside {second}", WorkBudget()).forms
+        for first, second in (("a_1", "b_2"), ("b_2", "a_1"), ("b_2", "a_3"))
+    )
+    assert one.names == other.names
+    assert one.names != third.names
+
+
+def test_how_alike_two_texts_are_is_a_share_of_their_characters():
+    budget = WorkBudget()
+    assert ratio("abcd", "abce", budget) == 0.75
+    assert ratio("abcd", "abcd", budget) == 1.0
+    assert ratio("abcd", "wxyz", budget) == 0.0
