@@ -61,6 +61,17 @@ def test_from_the_navigation_to_the_step_of_a_failure(page: Page, traces: str) -
     expect(page.locator("#evidence-1")).to_be_in_viewport()
 
 
+def test_keys_lead_from_failure_to_failure(page: Page, traces: str) -> None:
+    page.goto(f"/batches/{traces}/result?custom_id=shop-stuck-4&label=loop")
+    heading = page.get_by_role("heading", level=1)
+    page.keyboard.press("j")
+    expect(heading).to_have_text("shop-pingpong-5")
+    page.keyboard.press("j")
+    expect(heading).to_have_text("shop-misuse-6")
+    page.keyboard.press("k")
+    expect(heading).to_have_text("shop-pingpong-5")
+
+
 def test_a_grader_is_chosen_configured_and_tried(page: Page) -> None:
     page.goto("/graders/budget")
     limit = page.get_by_label("max_tokens", exact=True)

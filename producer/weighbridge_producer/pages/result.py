@@ -12,6 +12,7 @@ from weighbridge.jobs.model import NAME_LIMIT
 from weighbridge.jobs.outcome import Outcome
 from weighbridge_producer.pages.addresses import batch_at, result_at
 from weighbridge_producer.pages.large_cases import LargeCaseError, read_case
+from weighbridge_producer.pages.neighbours import neighbours_of
 from weighbridge_producer.pages.rendering import page
 from weighbridge_producer.service.auth import LargeRead, ReadBatch, Reader
 from weighbridge_producer.service.service import Served
@@ -83,6 +84,7 @@ def result(
         batch_id=batch_id,
         batch_href=batch_at(batch_id),
         custom_id=custom_id,
+        around=neighbours_of(service, batch, chosen),
         result=chosen,
         outcome_word=chosen.outcome.word,
         tabs=_tabs(batch_id, custom_id, results, chosen),

@@ -24,7 +24,9 @@ _HEADROOM = 1.08
 _HISTOGRAM_BAR, _HISTOGRAM_GAP, _HISTOGRAM_HEIGHT = 44, 6, 90
 
 BOX = 26
-_BOXES_SHOWN = 24
+ROW_HEIGHT = 44
+_BOXES_SHOWN = 240
+_BOXES_IN_ROW = 12  #: that fit on a phone
 
 
 class Segment(NamedTuple):
@@ -151,43 +153,62 @@ class Box(NamedTuple):
     """A step of a loop."""
 
     x: int
+    y: int
     number: int
     letter: str
     hue: int  #: of the letter, 0 to 5
 
 
 class Bracket(NamedTuple):
-    """One round of a loop."""
+    """One round of a loop, or what a row has of it."""
 
     x: int
+    y: int
     width: int
     round: int
 
 
 @dataclass(frozen=True, slots=True)
 class LoopStrip:
-    """The steps of a loop in a row, one box each, with a bracket around each round."""
+    """The steps of a loop in rows, one box each, with a bracket around each round."""
 
     boxes: tuple[Box, ...]
     brackets: tuple[Bracket, ...]
     width: int
+    height: int
     hidden: int  #: steps that there is no box for
 
 
 def loop_strip(loop: ShownLoop) -> LoopStrip:
-    """Return the first steps of a loop as boxes."""
+    """Return the steps of a loop as boxes, the first 240; a row has whole rounds where they are short enough."""
     shown = loop.members[:_BOXES_SHOWN]
+    period = loop.period or 1
+    in_row = period * (_BOXES_IN_ROW // period) or _BOXES_IN_ROW
+    height = ROW_HEIGHT if period > 1 else BOX + 4
+
     boxes = tuple(
-        Box(index * BOX, step.number, step.letter, hue_of(step.letter))
-        for index, step in enumerate(shown)
+        Box(at % in_row * BOX, at // in_row * height, step.number, step.letter, hue_of(step.letter))
+        for at, step in enumerate(shown)
     )
     brackets = []
-    if loop.period:
-        for at in range(0, len(shown), loop.period):
-            size = min(loop.period, len(shown) - at)
-            brackets.append(Bracket(at * BOX, size * BOX, at // loop.period + 1))
+    if period > 1:
+        for at in range(0, len(shown), period):
+            brackets += _brackets(at, min(at + period, len(shown)), at // period + 1, in_row)
     hidden = max(loop.steps, len(loop.members)) - len(shown)
-    return LoopStrip(boxes, tuple(brackets), len(shown) * BOX, hidden)
+    rows = -(-len(shown) // in_row)
+    width = min(len(shown), in_row) * BOX
+    return LoopStrip(boxes, tuple(brackets), width, rows * height, hidden)
+
+
+def _brackets(start: int, end: int, number: int, in_row: int) -> list[Bracket]:
+    """Return the bracket around a round, one for each row that it is in."""
+    found = []
+    while start < end:
+        stop = min(end, (start // in_row + 1) * in_row)
+        y = start // in_row * ROW_HEIGHT
+        found.append(Bracket(start % in_row * BOX, y, (stop - start) * BOX, number))
+        start = stop
+    return found
 
 
 def hue_of(letter: str) -> int:

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.graders.values import as_json
-from weighbridge.text import cut_after
+from weighbridge.text import cut_after, elapsed, pluralize
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from weighbridge.traces import Step
 
@@ -17,6 +17,7 @@ _LOOPS_SHOWN = 20
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _OTHER = "*"  #: the letter of what comes after the last one
 _BRIEF_CHARACTERS = 120
+_DIFFERENCES_SHOWN = 10
 _KINDS = {
     "identical": "the same step again and again",
     "near_identical": "nearly the same step again and again",
@@ -53,8 +54,9 @@ class ShownLoop:
     steps: int  #: how many there are, of which `members` are the ones that the result lists
     members: tuple[LoopedStep, ...]
     legend: tuple[tuple[str, int, str], ...]  #: letter, number of its first step, what that did
-    wasted_tokens: int | None
-    wasted_ms: float | None
+    differences: tuple[str, ...]  #: what differed between the repeats
+    recovered: bool | None  #: whether the agent came to something else afterwards
+    wasted: str  #: what was spent from the first repeat on, in words
 
     @property
     def says(self) -> str:
@@ -106,8 +108,9 @@ def _loop(
         "steps": loop["steps"] if _is_count(loop.get("steps")) else len(numbers),
         "members": _members(numbers, letters, period),
         "legend": _legend(numbers, letters, steps),
-        "wasted_tokens": _number(loop.get("wasted_tokens")),
-        "wasted_ms": _number(loop.get("wasted_ms")),
+        "differences": tuple(_differences(loop)),
+        "recovered": loop["recovered"] if type(loop.get("recovered")) is bool else None,
+        "wasted": _wasted(loop),
     }
 
 
@@ -117,6 +120,34 @@ def _is_count(value: Any) -> bool:
 
 def _number(value: Any) -> Any:
     return value if type(value) in {int, float} else None
+
+
+def _wasted(loop: Mapping[str, Any]) -> str:
+    """Say what was spent from the first repeat on, as far as it is known."""
+    steps, tokens, ms, usd = (
+        _number(loop.get(f"wasted_{unit}")) for unit in ("steps", "tokens", "ms", "usd")
+    )
+    parts = (
+        pluralize(steps, "step") if steps else "",
+        pluralize(tokens, "token") if tokens else "",
+        elapsed(ms / 1_000) if ms else "",
+        f"{usd:.3g} USD" if usd else "",
+    )
+    return ", ".join(filter(None, parts))
+
+
+def _differences(loop: Mapping[str, Any]) -> Iterator[str]:
+    """Say what differed between the repeats of a loop: arguments with their values, and results."""
+    listed = loop.get("differences")
+    for each in listed[:_DIFFERENCES_SHOWN] if type(listed) is list else ():
+        if type(each) is not dict or type(each.get("values")) is not list:
+            continue
+        values = ", ".join(str(value)[:_BRIEF_CHARACTERS] for value in each["values"][:3])
+        more = ", …" if (_number(each.get("distinct")) or 0) > len(each["values"]) else ""
+        yield f"{each.get('tool', '')} {each.get('argument', '')}: {values}{more}"
+    results = loop.get("distinct_results")
+    if _is_count(results):
+        yield "the same result each time" if results == 1 else f"{results:,} different results"
 
 
 def _letters(numbers: list[int], period: int | None, steps: Sequence[Step]) -> list[str]:

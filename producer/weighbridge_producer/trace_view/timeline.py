@@ -13,7 +13,7 @@ from weighbridge.graders.values import as_json
 from weighbridge.grading.case import parse_case
 from weighbridge.jobs.model import GraderSpec
 from weighbridge.settings import MIB
-from weighbridge.text import cut_after, encodable, pluralize
+from weighbridge.text import cut_after, encodable
 from weighbridge.traces import read_trace
 from weighbridge_producer.trace_view.annotated_json import (
     AnnotatedLine,
@@ -25,13 +25,14 @@ from weighbridge_producer.trace_view.annotated_json import (
 )
 from weighbridge_producer.trace_view.loop_marks import LoopedStep, ShownLoop, loops_of
 from weighbridge_producer.trace_view.running_totals import RunningTotal, running_totals
+from weighbridge_producer.trace_view.step_columns import StepColumns, TimeAxis, axis_of, columns_of
 from weighbridge_producer.trace_view.trace_summary import summary_facts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from weighbridge.grading.case import Case
-    from weighbridge.traces import Step, Trace, Usage
+    from weighbridge.traces import Step, Trace
 
 SHOWN_BYTES = 8 * MIB  #: of a case, beyond which its trace is not read for a page
 WINDOW = 100  #: steps on one page
@@ -94,8 +95,9 @@ class ShownStep:
     type: str
     name: str
     depth: int
-    facts: tuple[str, ...]  #: model, tokens, cost, times
+    columns: StepColumns
     brief: str
+    result: str  #: what a call brought, in one line
     is_failure: bool
     texts: tuple[ShownText, ...]
     marks: tuple[Mark, ...]
@@ -140,6 +142,8 @@ class Timeline:
     lacks: tuple[tuple[str, str], ...]  #: what the source does not tell, and why
     not_carried: tuple[str, ...]
     numbers: Mapping[str, int]  #: of the steps that evidence names, by their ids
+    axis: TimeAxis | None  #: None where the trace tells no times
+    has_tokens: bool  #: whether any step tells its tokens
 
 
 def read_case(line: bytes | None, defaults: tuple[GraderSpec, ...]) -> Case:
@@ -191,6 +195,8 @@ def timeline_of(
         lacks=tuple((lack.replace("_", " "), why) for lack, why in trace.missing.items()),
         not_carried=trace.not_carried,
         numbers={each: numbers[each] for each in _named(evidence) if each in numbers},
+        axis=rows.axis,
+        has_tokens=any(step.usage for step in trace.steps),
     )
 
 
@@ -247,9 +253,7 @@ class _Rows:
         self._numbers = numbers
         self._called = _called(trace.steps)
         self._indices = {each.id: index for index, each in enumerate(trace.steps)}
-        self._began = min(
-            (each.started_at for each in trace.steps if each.started_at is not None), default=0
-        )
+        self.axis = axis_of(trace.steps)
         self._loops = loops
         self._marks: dict[int, list[Mark]] = defaultdict(list)
         self._problems: dict[int, tuple[Problem, ...]] = {}
@@ -295,8 +299,9 @@ class _Rows:
             type=step.type,
             name=step.name or "",
             depth=self._depth(number - 1),
-            facts=tuple(_step_facts(step, self._began)),
+            columns=columns_of(step, self.axis),
             brief=_brief(step) or self._called.get(step.id, ""),
+            result=_result(step),
             is_failure=bool(step.error),
             texts=tuple(_texts(step, without_arguments=arguments is not None)),
             marks=tuple(self._marks.get(number, ())),
@@ -340,33 +345,22 @@ def _called(steps: Sequence[Step]) -> dict[str, str]:
     }
 
 
-def _step_facts(step: Step, began: int) -> list[str]:
-    facts = [step.model] if step.model else []
-    if step.usage:
-        facts += _usage(step.usage)
-    if step.cost_usd is not None:
-        facts.append(f"{step.cost_usd:.6g} USD")
-    if step.started_at is not None:
-        facts.append(f"at {(step.started_at - began) / 1e9:+.2f} s")
-        if step.ended_at is not None and step.ended_at >= step.started_at:
-            facts.append(f"took {(step.ended_at - step.started_at) / 1e6:,.4g} ms")
-    return facts
-
-
-def _usage(usage: Usage) -> list[str]:
-    if usage.total is not None:
-        facts = [pluralize(usage.total, "token")]
-    else:
-        told = {"in": usage.input_tokens, "out": usage.output_tokens}
-        facts = [f"{count:,} tokens {way}" for way, count in told.items() if count is not None]
-    return [*facts, f"{usage.cached_tokens:,} cached"] if usage.cached_tokens else facts
-
-
 def _brief(step: Step) -> str:
     """Return what a step did in one line."""
     value = step.arguments if step.type == "tool" else step.output
     if value is None:
         value = step.input if step.output is None else step.output
+    return _line(value)
+
+
+def _result(step: Step) -> str:
+    """Return what a call brought in one line; nothing for what is no call, or says it already."""
+    if step.type != "tool" or step.arguments is None:
+        return ""
+    return _line(step.error if step.output is None else step.output)
+
+
+def _line(value: Any) -> str:
     if value is None:
         return ""
     text = value if type(value) is str else as_json(value)

@@ -164,6 +164,22 @@ def test_a_loop_is_drawn_as_repeats(service: HttpServer, shop: Batch) -> None:
     assert "".join(badges) == "ABABABAB"
 
 
+def test_a_failing_case_leads_to_those_before_and_after_it(
+    service: HttpServer, shop: Batch
+) -> None:
+    page = result(service, shop, "shop-pingpong-5", "loop")
+    around = page.root.one("nav", class_="around")
+    assert "2 of 5 failing" in flat(around)
+    names = {link.attributes["rel"]: link.attributes["href"] for link in around.all("a")}
+    address = f"/batches/{shop.id}/result?custom_id="
+    assert names["prev"] == f"{address}shop-stuck-4&label=loop"
+    assert names["next"] == f"{address}shop-misuse-6&label=tool-schema"
+    first = result(service, shop, "shop-stuck-4", "loop").root.one("nav", class_="around")
+    assert [link.attributes["rel"] for link in first.all("a")] == ["next"]
+    passed = result(service, shop, "shop-track-2", "loop").root.one("nav", class_="around")
+    assert [link.attributes["href"] for link in passed.all("a")] == [names["prev"]]
+
+
 def test_the_running_total_is_drawn_with_its_limit_and_first_breach(
     service: HttpServer, shop: Batch
 ) -> None:

@@ -9,6 +9,7 @@ from weighbridge.jobs.outcome import Counts
 from weighbridge_producer.pages.progress import Sample, progress_of
 from weighbridge_producer.trace_view.charts import (
     BAR_WIDTH,
+    BOX,
     HEIGHT,
     WIDTH,
     bar,
@@ -87,7 +88,7 @@ def test_everything_lies_within_the_chart_whatever_the_amounts(points, limit):
 
 def loop(letters, period):
     members = tuple(LoopedStep(at + 1, letter, 1, False) for at, letter in enumerate(letters))
-    return ShownLoop(1, "cycle", period, 3, len(letters), members, (), None, None)
+    return ShownLoop(1, "cycle", period, 3, len(letters), members, (), (), None, "")
 
 
 def test_each_round_of_a_loop_has_a_bracket():
@@ -96,10 +97,25 @@ def test_each_round_of_a_loop_has_a_bracket():
     assert [bracket.width for bracket in strip.brackets] == [78, 78, 52]
 
 
-def test_a_loop_without_an_order_has_no_brackets_and_a_long_one_tells_what_it_hides():
-    strip = loop_strip(loop("AB" * 50, None))
+def test_a_long_loop_is_drawn_whole_in_rows_of_whole_rounds():
+    strip = loop_strip(loop("ABCDE" * 8, 5))
+    assert len(strip.boxes) == 40
+    assert (strip.width, strip.hidden) == (10 * BOX, 0)
+    assert {box.y for box in strip.boxes if box.letter == "A"} == {0, 44, 88, 132}
+    assert {bracket.x for bracket in strip.brackets} == {0, 5 * BOX}
+    assert all(bracket.width == 5 * BOX for bracket in strip.brackets)
+
+
+def test_a_round_that_is_longer_than_a_row_has_a_bracket_in_each():
+    strip = loop_strip(loop("ABCDEFGHIJKLMNO" * 2, 15))
+    assert [bracket.width // BOX for bracket in strip.brackets] == [12, 3, 9, 6]
+    assert [bracket.round for bracket in strip.brackets] == [1, 1, 2, 2]
+
+
+def test_a_loop_without_an_order_has_no_brackets_and_a_very_long_one_tells_what_it_hides():
+    strip = loop_strip(loop("AB" * 150, None))
     assert strip.brackets == ()
-    assert strip.hidden == 100 - len(strip.boxes)
+    assert (len(strip.boxes), strip.hidden) == (240, 60)
 
 
 # ---- progress ----

@@ -1,0 +1,93 @@
+"""The columns of a timeline's row: tokens, time, and where the step lies on the run's time axis."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from weighbridge.text import compact, elapsed, pluralize
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from weighbridge.traces import Step, Usage
+
+AXIS_WIDTH = 100.0
+_LEAST_WIDTH = 1.0  #: of a step that took hardly any time, so that it can be seen
+_NANOSECONDS = 1e9
+
+
+class AxisBar(NamedTuple):
+    """Where a step lies on the time axis, of `AXIS_WIDTH`."""
+
+    x: float
+    width: float
+
+
+class StepColumns(NamedTuple):
+    """What is told of a step beside what it did; empty where the trace does not tell it."""
+
+    tokens: str
+    tokens_told: str  #: the same in full
+    took: str
+    began: str
+    bar: AxisBar | None
+    facts: tuple[str, ...]  #: model, cost
+
+
+class TimeAxis(NamedTuple):
+    """The time of a run, from its first step's start to its last one's end."""
+
+    start: int  #: nanoseconds
+    end: int
+
+    @property
+    def told(self) -> str:
+        """How long it is."""
+        return elapsed((self.end - self.start) / _NANOSECONDS)
+
+
+def axis_of(steps: Sequence[Step]) -> TimeAxis | None:
+    """Return the time axis of a run; None where fewer than two of its times differ."""
+    times = [at for step in steps for at in (step.started_at, step.ended_at) if at is not None]
+    if not times or min(times) == max(times):
+        return None
+    return TimeAxis(min(times), max(times))
+
+
+def columns_of(step: Step, axis: TimeAxis | None) -> StepColumns:
+    """Return the columns of a step."""
+    facts = [step.model] if step.model else []
+    if step.cost_usd is not None:
+        facts.append(f"{step.cost_usd:.6g} USD")
+    took = began = ""
+    if step.started_at is not None and axis:
+        began = f"at {elapsed((step.started_at - axis.start) / _NANOSECONDS)}"
+    if step.started_at is not None and step.ended_at is not None:
+        took = elapsed(max(0, step.ended_at - step.started_at) / _NANOSECONDS)
+    tokens, told = _tokens(step.usage) if step.usage else ("", "")
+    return StepColumns(tokens, told, took, began, _bar(step, axis), tuple(facts))
+
+
+def _bar(step: Step, axis: TimeAxis | None) -> AxisBar | None:
+    if axis is None or step.started_at is None:
+        return None
+    scale = AXIS_WIDTH / (axis.end - axis.start)
+    x = (step.started_at - axis.start) * scale
+    width = max(_LEAST_WIDTH, (max(step.ended_at or 0, step.started_at) - step.started_at) * scale)
+    return AxisBar(round(min(x, AXIS_WIDTH - width), 2), round(width, 2))
+
+
+def _tokens(usage: Usage) -> tuple[str, str]:
+    """Return the tokens of a step, short and in full."""
+    parts = {
+        "in": usage.input_tokens,
+        "out": usage.output_tokens,
+        "cached": usage.cached_tokens or None,
+    }
+    told = [f"{count:,} {way}" for way, count in parts.items() if count is not None]
+    known = [count for count in (usage.input_tokens, usage.output_tokens) if count is not None]
+    total = usage.total if usage.total is not None else sum(known)
+    if not told and usage.total is None:
+        return "", ""
+    whole = pluralize(total, "token")
+    return compact(total), f"{whole}: {', '.join(told)}" if told else whole
