@@ -23,7 +23,7 @@ _FAILURE = linear(
 |forbidden\b|malformed\b|bad request|too many requests|rate limit|(?:http\W{0,4})?[45]\d\d (?:[a-z]|$))
 |"error(?:_message)?"\s?:\s?(?:"[^"]|\{|true|[1-9])|"(?:success|ok)"\s?:\s?false|"is_?error"\s?:\s?true
 |"status"\s?:\s?"(?:error|fail)|(?:exit[_ ]?(?:code|status)|return ?code)\W{1,4}[1-9]|traceback \(most recent|command not found
-|no such file or directory|permission denied|^.{0,80}\b(?:has )?failed(?: to\b|[:.!]|$)|\bwrong password\b
+|no such file or directory|permission denied|^(?:\w{1,20} ){1,3}time(?:d ?|-)?out\b|^.{0,80}\b(?:has )?failed(?: to\b|[:.!]|$)|\bwrong password\b
 |^.{0,80}\b(?:syntax error|unmatched|unrecogni[sz]ed|unterminated|unexpected (?:eof|end of|token|character)|illegal (?:option|variable|character)
 |unknown (?:option|predicate|command|argument|column|table|function|tool|flag)|unsupported operand|(?:missing|extra) (?:operand|argument)
 |invalid (?:option|number|argument|input|syntax|character|command|choice|value|range|path)|must precede)\b
@@ -45,6 +45,10 @@ _RECEIPT = linear(
 |inserted|replaced|queued|stored|done|completed?|ok)\b"""
 )
 _NOTHING = linear(r"\b(?:no|not|none|nothing|could ?n[o']t|unable|sorry|empty|0)\b")
+_EMPTY = linear(
+    r"""\bno (?:\w{1,20} ){0,2}(?:results?|match(?:es)?|data|records?|items?|hits|entries|documents)\b
+|\b(?:results?|items|documents|hits|records|matches|data|rows|entries)"?\s?:\s?(?:\[\]|0\b)|^\s*\[\]\s*$|\bnothing (?:was )?found\b"""
+)
 #: A picture that was left out of the trace says nothing of what it showed.
 _OMITTED = re.compile(
     r"\W{0,5}(?:image|screenshot|picture)(?:[ _](?:omitted|removed|data|url|content))?\W{0,5}",
@@ -71,6 +75,11 @@ def answers(text: str) -> bool:
     """Whether a result answers what was asked, rather than to say that something was done or not found."""
     is_long = len(text) >= _ANSWER_CHARACTERS
     return not says_done(text) and (is_long or not _NOTHING.search(text))
+
+
+def is_empty(text: str) -> bool:
+    """Whether a result says that there is nothing of what was asked for."""
+    return len(text) <= _VAIN_CHARACTERS and _EMPTY.search(text) is not None
 
 
 def is_omitted(text: str) -> bool:

@@ -34,7 +34,8 @@ _NO_ACTION = linear(
 |\b(?:without|no|not (?:find|contain|include|make|use|call)|missing|lacks?) (?:any |a |an |valid )?(?:tool|function)(?: calls?)?\b
 |\bno (?:valid )?(?:action|command|code ?block|code) (?:was |were |is )?(?:found|provided|given|detected|from|in)\b
 |\b(?:not|couldn't|cannot|failed to|unable to) (?:parse|extract|detect|understand) (?:your |the |an? |any )?(?:action|response|command|tool|function|output|json|code|message)
-|\b(?:invalid|wrong|malformed|incorrect) (?:action|format|tool call|function call|json|response)\b|\b(?:parsing|parse|format) error\b"""
+|\b(?:invalid|wrong|malformed|incorrect) (?:action|format|(?:tool|function|api) calls?|json|response)\b|\b(?:parsing|parse|format) error\b
+|\b(?:actions?|commands?|calls?|formats?|json|responses?|outputs?) (?:does not|do not|doesn't|don't|did not|is|are|was|were|seems?|looks?)(?: to be)? (?:not (?:be )?valid|invalid|malformed|follow|match the format)"""
 )
 #: It asks the agent to go on, and tells how far it may.
 _GO_ON = linear(

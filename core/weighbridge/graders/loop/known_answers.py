@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.graders.loop.call_kinds import is_read_only, is_short, runs_code, waits
-from weighbridge.graders.loop.failure_signs import answers, says_in_vain
+from weighbridge.graders.loop.failure_signs import answers, is_empty, says_in_vain
 from weighbridge.graders.loop.merging import NOTHING_NEW, Finding
 from weighbridge.graders.loop.text_forms import lists_items
 from weighbridge.graders.loop.work_budget import WorkBudget
@@ -19,9 +19,15 @@ if TYPE_CHECKING:
 
 _TAKEN_CHARACTERS = 4_000  #: longer arguments are no question
 _FAILURE_CHARACTERS = 600
+_NEAR = 5  #: calls before a stretch, in which one that it repeats is named with it
+_SHORT_CHARACTERS = 200  #: of a result, in which a time is noise that would hide that it is known
 _SAME_ATTEMPT = 0.85  #: of the words of two attempts that fail the same way
 _SAME_QUESTION = 0.6  #: of two questions with the same answer
 _WORD = re.compile(r"[^\W\d_]+|\d+")
+#: How many results are asked for is no part of the question.
+_HOW_MANY = re.compile(
+    r'"(?:max_results|num_results|limit|size|count|display|top_k|per_page|page_size)":"?\d{1,6}"?'
+)
 #: What a failure quotes is what the call failed of.
 _QUOTED = re.compile(r"""['"`\u2018\u201c]([^'"`\u2019\u201d\n]{3,80})['"`\u2019\u201d]""")
 #: A number of some length, or a few words, or lines: hardly two different questions have it as an answer.
@@ -29,14 +35,18 @@ _TELLING = re.compile(r"\d{2}|[^\W\d_]{2,}[^\w\n]{1,3}[^\W\d_]{2,}|\w[/.\n]\w")
 
 
 def known_answers(calls: Sequence[Call | None], limits: Limits) -> Iterator[Finding]:
-    """Find calls, twice `max_repeats` with the first of them, that came to nothing but what was known."""
-    told = [(call.tool, call.outcome.text) for call in calls if call is not None]
+    """Find calls, twice `max_repeats` with the first of them, that came to nothing but what was known.
+
+    A failed call that is sent again as it was counts twice, but two calls more than `max_repeats` are needed.
+    """
+    told = [(call.tool, _told(call)) for call in calls if call is not None]
     if len(told) - len(set(told)) >= _least(limits):
         yield from _Stretches(calls, limits).found()
 
 
 def _least(limits: Limits) -> int:
-    return 2 * limits.max_repeats - 1
+    """Return how many calls have to repeat what one before came to."""
+    return min(2 * limits.max_repeats - 1, limits.max_repeats + 1)
 
 
 class _Met(NamedTuple):
@@ -52,21 +62,25 @@ class _Stretches:
     def __init__(self, calls: Sequence[Call | None], limits: Limits) -> None:
         self._calls = calls
         self._least = _least(limits)
+        self._enough = 2 * limits.max_repeats - 1
         self._reach = limits.max_period
         self._budget = WorkBudget()
         self._came: dict[tuple[str, str], int] = {}  #: the last call that came to a result
         self._met: dict[int, _Met] = {}  #: of each pair
+        #: the words of attempts that came to one failure, or found nothing
+        self._said: dict[tuple[str, str], set[str]] = {}
         self._failed: list[int] = []  #: since something was changed
         self._stretch: list[int] = []
+        self._again = 0  #: of the stretch, the failed calls that are sent as they were
         self._before: set[int] = set()  #: the calls that those of the stretch repeat
 
     def found(self) -> Iterator[Finding]:
         """Yield each stretch that is long enough."""
         for index, call in enumerate(self._calls):
-            text = call.outcome.text if call is not None else None
+            text = _told(call) if call is not None else None
             if call is None or text is None or waits(call):
                 yield from self._end()
-                self._came, self._met, self._failed = {}, {}, []
+                self._came, self._met, self._failed, self._said = {}, {}, [], {}
                 continue
             met = self._met.get(call.pair)
             before = self._came.get((call.tool, text)) if met is None else met.last
@@ -76,6 +90,7 @@ class _Stretches:
             elif not self._is_second_look(call, before, met):
                 self._stretch.append(index)
                 self._before.add(before)
+                self._again += met is not None and call.outcome.has_failed
             self._met[call.pair] = _Met(met.times + 1 if met else 1, index)
             self._came[call.tool, text] = index
             if call.outcome.has_failed:
@@ -88,8 +103,8 @@ class _Stretches:
             for index in self._failed:
                 if (failed := self._calls[index]) is not None:
                     self._met.pop(failed.pair, None)
-                    self._came.pop((failed.tool, failed.outcome.text or ""), None)
-            self._failed = []
+                    self._came.pop((failed.tool, _told(failed) or ""), None)
+            self._failed, self._said = [], {}
 
     def _is_second_look(self, call: Call, before: int, met: _Met | None) -> bool:
         """Whether a call that succeeded is sent a second time as it was."""
@@ -104,11 +119,14 @@ class _Stretches:
             return index - before <= self._reach
         if not self._budget.is_left:
             return False
+        came = call.tool, text
         if call.outcome.has_failed:
-            return self._names(call, text) or self._is_attempt_again(call, earlier)
-        return (
-            is_read_only(call) and _tells(text) and self._are_alike(call, earlier, _SAME_QUESTION)
-        )
+            return self._names(call, text) or self._is_attempt_again(call, earlier, came)
+        if not is_read_only(call):
+            return False
+        if _tells(text):
+            return self._are_alike(call, earlier, _SAME_QUESTION)
+        return is_empty(text) and self._is_attempt_again(call, earlier, came)
 
     def _names(self, call: Call, failure: str) -> bool:
         """Whether a failure quotes what stands in the arguments: it was told before that there is no such thing."""
@@ -117,9 +135,15 @@ class _Stretches:
             return False
         return not self._words(call).isdisjoint(quoted)
 
-    def _is_attempt_again(self, call: Call, earlier: Call) -> bool:
-        is_work = runs_code(call) or not is_short(call)
-        return not is_work and self._are_alike(call, earlier, _SAME_ATTEMPT)
+    def _is_attempt_again(self, call: Call, earlier: Call, came: tuple[str, str]) -> bool:
+        """Whether an attempt says nothing that those did not say that came to the same, in whatever order."""
+        if runs_code(call) or not is_short(call):
+            return False
+        words = self._words(call)
+        said = self._said.setdefault(came, set(self._words(earlier)))
+        is_again = words <= said
+        said |= words
+        return is_again or self._are_alike(call, earlier, _SAME_ATTEMPT)
 
     def _are_alike(self, one: Call, other: Call, share: float) -> bool:
         """Whether two calls have so many of their words in common, and one no numbers that the other lacks."""
@@ -131,20 +155,26 @@ class _Stretches:
         return is_alike and (numbers <= other_numbers or numbers >= other_numbers)
 
     def _words(self, call: Call) -> frozenset[str]:
-        key = call.arguments.key.decode("utf-8", "replace").casefold()
+        key = _HOW_MANY.sub("", call.arguments.key.decode("utf-8", "replace").casefold())
         words = frozenset(_WORD.findall(key))
         self._budget.read(key, len(words))
         return words
 
     def _end(self) -> Iterator[Finding]:
-        stretch, before = self._stretch, self._before
-        self._stretch, self._before = [], set()
-        if len(stretch) < self._least:
+        stretch, before, again = self._stretch, self._before, self._again
+        self._stretch, self._before, self._again = [], set(), 0
+        if len(stretch) < self._least or len(stretch) + again < self._enough:
             return
-        indices = sorted({*stretch, *(at for at in before if stretch[0] - at <= self._reach)})
+        indices = sorted({*stretch, *(at for at in before if stretch[0] - at <= _NEAR)})
         texts = [call.arguments.texts for at in indices if (call := self._calls[at]) is not None]
         if not lists_items(texts):
             yield Finding(NOTHING_NEW, None, tuple(indices))
+
+
+def _told(call: Call) -> str | None:
+    """Return what came of a call; a short result without noise."""
+    text = call.outcome.text
+    return text if text is None or len(text) > _SHORT_CHARACTERS else call.outcome.steady
 
 
 def _quotes(failure: str) -> list[str]:

@@ -46,6 +46,7 @@ _ECHOED = linear(r"\w*[\d/.][\w./:@-]*")
 _NAMES = 2  #: of words, in attempts that say nothing but what to do with which thing: `cat FILE`
 _MORE_THAN_REPEATS = 2  #: attempts, where some were sent again as they were: these count twice
 _LISTED = 12  #: of many attempts, those in which a list would show
+_WORD = re.compile(r"[^\W\d]+")
 _TOLD = re.compile(r"\d{1,15}(?:\.\d{1,15})?")
 _NUMBER = re.compile(rb"\d{1,15}(?:\.\d{1,15})?")
 _MARKED = re.compile(rb"[/|.]|[\s\"]-")
@@ -204,6 +205,8 @@ class _Chains:
             bare, marks = _TRIFLES.subn(" ", told)
             self._budget.mask(told, marks)
             key = bare.encode()
+        if not key.isascii():
+            return frozenset(map(str.encode, _WORD.findall(key.decode("utf-8", "replace").lower())))
         return frozenset(key.translate(_LETTERS_ALONE).split())
 
     def _failure(self, call: Call) -> str:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from weighbridge.graders.loop.work_budget import Limits
 
 _CLAIMS_AT_LEAST = 0.8  #: of the texts, where what refuses them is no frame that misses an action
+_MORE_THAN_REPEATS = 2
 _CLAIM_CHARACTERS = 2_000
 _CLAIM = linear(
     r"""\b(?:done|complete[ds]?|completion|finish(?:ed)?|final(?:ly|i[sz]ed)?|sol(?:ved|ution)|ready|fixed|resolved|implemented|in place|all set|set up
@@ -24,8 +25,11 @@ _CLAIM = linear(
 
 
 def refused(turns: Sequence[Message], limits: Limits) -> Iterator[Finding]:
-    """Find answers without calls that are refused the same way, twice as often as one answer may be repeated."""
-    least = 2 * limits.max_repeats
+    """Find answers without calls that are refused the same way.
+
+    Twice as often as one answer may be repeated; two more than that are enough of what no answer to a task is, by its form.
+    """
+    least = _least_unreadable(limits)
     if sum(turn.reply != "" for turn in turns) < least:
         return
     run: list[int] = []
@@ -34,17 +38,23 @@ def refused(turns: Sequence[Message], limits: Limits) -> Iterator[Finding]:
         is_answer = turn.text and turn.reply and not turn.calls
         same = (gist_of(turn.reply) if is_answer else "", turn.calls_before)
         if same != last:
-            yield from _found(turns, run, least)
+            yield from _found(turns, run, limits)
             run, last = [], same
         if is_answer:
             run.append(index)
-    yield from _found(turns, run, least)
+    yield from _found(turns, run, limits)
 
 
-def _found(turns: Sequence[Message], run: list[int], least: int) -> Iterator[Finding]:
-    if len(run) < least or not refuses(turns[run[0]].reply):
+def _least_unreadable(limits: Limits) -> int:
+    return min(2 * limits.max_repeats, limits.max_repeats + _MORE_THAN_REPEATS)
+
+
+def _found(turns: Sequence[Message], run: list[int], limits: Limits) -> Iterator[Finding]:
+    if len(run) < _least_unreadable(limits) or not refuses(turns[run[0]].reply):
         return
-    texts = [encodable(turns[index].text[-_CLAIM_CHARACTERS:]) for index in run]
-    claims = sum(_CLAIM.search(text) is not None for text in texts)
-    if has_no_action(turns[run[0]].reply) or claims >= _CLAIMS_AT_LEAST * len(run):
-        yield Finding(REFUSED, None, tuple(run))
+    if not has_no_action(turns[run[0]].reply):
+        texts = [encodable(turns[index].text[-_CLAIM_CHARACTERS:]) for index in run]
+        claims = sum(_CLAIM.search(text) is not None for text in texts)
+        if len(run) < 2 * limits.max_repeats or claims < _CLAIMS_AT_LEAST * len(run):
+            return
+    yield Finding(REFUSED, None, tuple(run))

@@ -78,12 +78,33 @@ def test_a_users_own_message_is_a_new_request_however_alike():
 
 
 @pytest.mark.parametrize(
-    "answer", [EMPTY, NO_CALL, "The checker still reports failures. The task is not complete."]
+    "answer", [EMPTY, "The checker still reports failures. The task is not complete."]
 )
 def test_claims_in_new_words_that_are_refused_the_same_way_are_a_loop(answer):
     steps = [step for said in SAYINGS[:6] for step in (llm(said), user(answer))]
     assert kinds(steps) == [("refused", 6)]
     assert kinds(steps[2:]) == []
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        NO_CALL,
+        "The search API calls seem not valid. Please check the arguments and try again.",
+        "Your response does not match the format that is described above.",
+    ],
+)
+def test_five_answers_that_cannot_be_read_are_a_loop_whatever_they_say(answer):
+    steps = [step for said in SAYINGS[:5] for step in (llm(said), user(answer))]
+    assert kinds(steps) == [("refused", 5)]
+    assert kinds(steps[2:]) == []
+
+
+def test_wrong_guesses_are_tries():
+    steps = [
+        step for at in range(7) for step in (llm(f"It is {at * 7}."), user("Wrong. Try again."))
+    ]
+    assert kinds(steps) == []
 
 
 def test_what_part_of_a_team_refuses_is_refused_too():

@@ -131,3 +131,36 @@ def test_code_that_fails_with_one_text_is_another_try_each_time():
         for at in range(8)
     ]  # fmt: skip
     assert kinds(steps) == []
+
+
+def search(text, output, **more):
+    return tool("news_search", {"query": text, **more}, output)
+
+
+def test_searches_that_only_order_known_words_anew_and_find_nothing_are_a_loop():
+    texts = ["chips ai korea", "ai chips", "korea chips", "korea ai", "chips korea ai", "ai"]
+    found_nothing = '{"built": "Fri, 19 Dec 2025 11:51:1%d +0900", "total": 0, "items": []}'
+    steps = [search(text, found_nothing % at) for at, text in enumerate(texts)]
+    assert kinds(steps) == [("nothing_new", 6)]
+    assert kinds(steps[:5]) == []
+    other = [search(f"{text} {'xyzuvw'[at]}", found_nothing % at) for at, text in enumerate(texts)]
+    assert kinds(other) == []
+
+
+def test_a_failed_call_that_is_sent_as_it_was_counts_twice():
+    quotes = [tool("quote", {"symbol": "A"}, "Request timeout")] * 3
+    plain = tool("quote", {"symbol": "A", "market": ""}, "Request timeout")
+    other = tool("quote", {"market": "X"}, "Request timeout")
+    assert [steps for _, steps in kinds([plain, plain, *quotes])] == [5]
+    assert kinds([plain, other, *quotes]) == []
+
+
+def test_how_many_results_are_asked_for_is_no_difference():
+    steps = [search("chips", "Request timeout", limit=limit) for limit in (3, 5, 10, 20, 50, 100)]
+    assert kinds(steps) == [("nothing_new", 6)]
+
+
+def test_words_of_any_script_part_attempts():
+    names = ["서울", "부산", "대구", "인천", "광주", "대전", "울산", "수원"]
+    steps = [search(f"{name} 날씨", "No data available") for name in names]
+    assert kinds(steps) == []
