@@ -116,6 +116,7 @@ def test_pages_of_the_log_follow_each_other_without_gap_or_repeat(
         found, cursor = [], None
         while True:
             page = log.page(project="a", limit=5, cursor=cursor)
+            assert len(page.entries) <= 5
             found += [int(entry.details["n"]) for entry in page.entries]
             if not (cursor := page.next_cursor):
                 break

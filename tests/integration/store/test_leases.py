@@ -10,7 +10,9 @@ from support.chunks import CHARGE, DAY, a_batch, claimed, filled, recorded
 from weighbridge.errors import Fault
 
 if TYPE_CHECKING:
-    from weighbridge.store import Store
+    from collections.abc import Callable
+
+    from weighbridge.store import ClaimResult, Store
 
 
 def test_a_lease_keeps_every_other_execution_out(store: Store, batch: str, queue: str) -> None:
@@ -134,6 +136,28 @@ def test_a_chunk_that_waits_out_a_pause_is_looked_at_when_it_ends(
     store.watch(batch)
     assert batch not in store.due_batches(store.now() + 2, 10_000)
     assert batch in store.due_batches(store.now() + 5, 10_000)
+
+
+@pytest.mark.parametrize(
+    "give_back",
+    [
+        lambda store, claim: store.release(claim.batch, str(claim.chunk), claim.token),
+        lambda store, claim: store.set_aside(claim.batch, str(claim.chunk), claim.token, "", ""),
+        lambda store, claim: store.count_failure(claim.batch, claim.chunk, claim.token, CHARGE),
+        lambda store, claim: store.split(
+            claim.batch, claim.chunk, claim.token, [(claim.chunk.part(1, 2), 1)], "", CHARGE
+        ),
+    ],
+    ids=["released", "set aside for anybody", "failed", "split"],
+)
+def test_what_is_given_back_to_a_batch_that_gave_up_its_turn_is_handed_out_at_once(
+    store: Store, batch: str, queue: str, give_back: Callable[[Store, ClaimResult], object]
+) -> None:
+    filled(store, batch, [1])
+    claim = claimed(store, queue, "w/1")
+    assert store.claim_next(queue, "w/2", 60) is None
+    assert give_back(store, claim)
+    assert claimed(store, queue, "w/2").chunk.start == 1
 
 
 class TestFailures:

@@ -109,6 +109,28 @@ def test_a_batch_closed_before_it_was_sealed_ends_with_its_last_chunk(
     assert store.state(batch).status == BatchStatus.CANCELLED
 
 
+def test_a_batch_that_is_closed_is_looked_at_at_once_and_the_first_to_close_it_decides(
+    store: Store, batch: str, queue: str
+) -> None:
+    filled(store, batch, [3])
+    claimed(store, queue)
+    assert batch not in store.due_batches(store.now() + 5, 10_000)
+    assert store.close_batch(batch, BatchStatus.CANCELLED, "somebody asked")
+    assert batch in store.due_batches(store.now(), 10_000)
+    assert store.close_batch(batch, BatchStatus.EXPIRED, "it took too long")
+    state = store.state(batch)
+    assert (state.status, state.closing) == (BatchStatus.CANCELLING, BatchStatus.CANCELLED)
+    assert state.reason == "somebody asked"
+
+
+def test_a_batch_that_has_ended_cannot_be_closed(store: Store, batch: str) -> None:
+    [chunk] = filled(store, batch, [3])
+    recorded(store, batch, chunk)
+    before = store.state(batch)
+    assert not store.close_batch(batch, BatchStatus.CANCELLED)
+    assert store.state(batch) == before
+
+
 def test_an_empty_batch_that_is_cancelled_has_ended(store: Store, batch: str) -> None:
     store.close_batch(batch, BatchStatus.CANCELLED)
     assert store.state(batch).status == BatchStatus.CANCELLED

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import decimal
 import time
+from decimal import Decimal
 
 import orjson
 import pytest
@@ -11,7 +12,9 @@ import pytest
 from weighbridge.errors import ConfigError, ConfigTypeError
 from weighbridge.graders import GraderRequirements
 from weighbridge.graders.budget import BudgetGrader
+from weighbridge.graders.budget.consumption import exceeds
 from weighbridge.graders.budget.limits import percent, shown, utilisation
+from weighbridge.graders.budget.measurements import as_number
 from weighbridge.traces import Step, Trace, Usage
 
 DETAILS = [
@@ -1026,3 +1029,34 @@ def test_the_time_to_grade_grows_with_the_number_of_steps_and_no_faster(shape):
 
     seconds(100)
     assert seconds(40_000) < 40 * seconds(4_000) + 0.1
+
+
+@pytest.mark.parametrize(
+    ("amount", "number"),
+    [
+        (Decimal("3.0"), 3),
+        (Decimal("0.25"), 0.25),
+        (-7, -7),
+        (2**63 - 1, 2**63 - 1),
+        (2**63, 2.0**63),
+        (-(2**63), -(2.0**63)),
+    ],
+)
+def test_an_amount_is_an_integer_where_it_is_whole_and_within_64_bits(amount, number):
+    found = as_number(amount)
+    assert (type(found), found) == (type(number), number)
+
+
+@pytest.mark.parametrize(
+    ("amount", "other", "is_more"),
+    [
+        (3, 2, True),
+        (2, 2, False),
+        (Decimal("1.1"), Decimal(1), True),
+        (Decimal("1.0000005"), Decimal(1), False),
+        (Decimal("1.000002"), Decimal(1), True),
+        (Decimal(1), Decimal("1.1"), False),
+    ],
+)
+def test_sums_of_money_may_differ_by_their_rounding(amount, other, is_more):
+    assert exceeds(amount, other) is is_more

@@ -1006,3 +1006,32 @@ def test_one_call_that_fails_in_about_the_same_way_is_a_loop_however_often_it_do
     for count in (4, 5, 7):
         assert ids(failures(count)) == [numbered(1, count)]
     assert ids(failures(3)) == []
+
+
+@pytest.mark.parametrize(("between", "is_loop"), [(2, True), (3, False)])
+def test_an_attempt_that_fails_again_is_not_helped_by_the_odd_call_between(between, is_loop):
+    steps = []
+    for at in range(4):
+        steps.append(tool("book", {"id": 3}, "Error: full"))
+        steps += [
+            tool("go_to", {"place": f"{at} {place}"}, f"in {'abcd'[at]}{'xyz'[place]}")
+            for place in range(between)
+        ]
+    assert ids(steps) == ([["s1", "s4", "s7", "s10"]] if is_loop else [])
+
+
+def test_a_loop_right_after_a_word_of_the_user_begins_with_its_first_call():
+    noisy = [tool("stat", {"f": "a"}, f"size 4, read {at} ms ago") for at in (31, 7, 55, 12)]
+    assert ids([user("go on"), *noisy]) == [numbered(2, 5)]
+
+
+def test_five_calls_that_each_fail_three_times_among_others_are_a_loop():
+    order = "abcdeafbgcdhaeibcjde"
+    steps = [
+        tool("open", {"name": name}, f"Error: {name} is gone")
+        if name in "abcde"
+        else tool("write", {"name": name}, f"{name} was written")
+        for name in order
+    ]
+    [found] = ids(steps)
+    assert found == [f"s{at}" for at, name in enumerate(order, 1) if name in "abcde"]
