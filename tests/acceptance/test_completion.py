@@ -68,6 +68,7 @@ def bash(line: str, tmp_path: Path, **settings: str) -> list[str]:
     return [each for each in offered if each]
 
 
+@pytest.mark.slow
 def test_bash_completes_commands_options_values_and_graders(tmp_path: Path) -> None:
     offered = {
         line: bash(f"weighbridge {line}", tmp_path)
@@ -96,6 +97,7 @@ def test_bash_completes_commands_options_values_and_graders(tmp_path: Path) -> N
     }
 
 
+@pytest.mark.slow
 def test_bash_completes_the_ids_of_batches_that_a_server_has(
     tmp_path: Path, own_server: EmbeddedServer
 ) -> None:

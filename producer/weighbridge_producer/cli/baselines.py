@@ -80,7 +80,10 @@ def list_all(as_json: opt.AsJson = False) -> None:
     out.print(rows)
 
 
-def delete(name: _Name) -> None:
+def delete(name: _Name, as_json: opt.AsJson = False) -> None:
     """Delete a baseline."""
     delete_baseline(read_settings().baseline_folder, name)
-    out.print(f"{shown(name)} is deleted")
+    if as_json:
+        print_json({"name": name, "deleted": True})
+    else:
+        out.print(f"{shown(name)} is deleted")

@@ -224,11 +224,14 @@ def cancel(batch: opt.BatchId, url: opt.Url = None, as_json: opt.AsJson = False)
     print_json(state.as_dict()) if as_json else print_state(state)
 
 
-def retry(batch: opt.BatchId, url: opt.Url = None) -> None:
+def retry(batch: opt.BatchId, url: opt.Url = None, as_json: opt.AsJson = False) -> None:
     """Grade again jobs that were cancelled, expired or had a temporary error."""
     with opt.client(url) as client:
         jobs = client.batch(batch).retry()
-    out.print(f"{pluralize(jobs, 'job')} {'is' if jobs == 1 else 'are'} graded again")
+    if as_json:
+        print_json({"batch_id": batch, "retried": jobs})
+    else:
+        out.print(f"{pluralize(jobs, 'job')} {'is' if jobs == 1 else 'are'} graded again")
 
 
 def dead_letters(
@@ -242,7 +245,10 @@ def dead_letters(
     with opt.client(url) as client:
         letters = client.health().dead_letters
         if put_back:
-            _put_back(client, dict.fromkeys(letter.batch_id for letter in letters))
+            batches = dict.fromkeys(letter.batch_id for letter in letters)
+            retried = _put_back(client, batches, quiet=as_json)
+            if as_json:
+                print_json(retried)
             return
     if as_json:
         print_json([asdict(letter) for letter in letters])
@@ -254,14 +260,19 @@ def dead_letters(
     out.print(rows)
 
 
-def _put_back(client: Client, batches: Iterable[str]) -> None:
+def _put_back(client: Client, batches: Iterable[str], *, quiet: bool) -> list[dict[str, str | int]]:
+    """Retry the dead letters of batches; return how many of each, as JSON shows it."""
+    retried: list[dict[str, str | int]] = []
     for batch in batches:
         handle = client.batch(batch)
         if handle.status().status.final:
             jobs = handle.retry(dead_letters=True)
-            out.print(f"{shown(batch)}: {pluralize(jobs, 'job')} graded again")
+            retried.append({"batch_id": batch, "retried": jobs})
+            if not quiet:
+                out.print(f"{shown(batch)}: {pluralize(jobs, 'job')} graded again")
         else:
             err.print(f"{shown(batch)} has not ended: wait for its end, or cancel it")
+    return retried
 
 
 _AnyBatch = Annotated[
@@ -276,17 +287,29 @@ _Queue = Annotated[
 ]
 
 
-def pause(batch: _AnyBatch = None, queue: _Queue = None, url: opt.Url = None) -> None:
+def pause(
+    batch: _AnyBatch = None,
+    queue: _Queue = None,
+    url: opt.Url = None,
+    as_json: opt.AsJson = False,
+) -> None:
     """Stop workers from starting work of a batch or queue; work in progress is completed."""
-    _set_paused(batch, queue, url, paused=True)
+    _set_paused(batch, queue, url, paused=True, as_json=as_json)
 
 
-def unpause(batch: _AnyBatch = None, queue: _Queue = None, url: opt.Url = None) -> None:
+def unpause(
+    batch: _AnyBatch = None,
+    queue: _Queue = None,
+    url: opt.Url = None,
+    as_json: opt.AsJson = False,
+) -> None:
     """Let workers continue a paused batch or queue."""
-    _set_paused(batch, queue, url, paused=False)
+    _set_paused(batch, queue, url, paused=False, as_json=as_json)
 
 
-def _set_paused(batch: str | None, queue: str | None, url: str | None, *, paused: bool) -> None:
+def _set_paused(
+    batch: str | None, queue: str | None, url: str | None, *, paused: bool, as_json: bool
+) -> None:
     if (batch is None) == (queue is None):
         raise typer.BadParameter("give a batch id, or --queue QUEUE")
     with opt.client(url) as client:
@@ -295,16 +318,22 @@ def _set_paused(batch: str | None, queue: str | None, url: str | None, *, paused
             handle.pause() if paused else handle.unpause()
         else:
             client.pause_queue(queue or "") if paused else client.unpause_queue(queue or "")
+    if as_json:
+        print_json({"batch_id" if batch else "queue": batch or queue, "paused": paused})
+        return
     out.print(f"{shown(batch or queue or '')} {'is paused' if paused else 'is no longer paused'}")
 
 
-def delete(batch: opt.BatchId, url: opt.Url = None) -> None:
+def delete(batch: opt.BatchId, url: opt.Url = None, as_json: opt.AsJson = False) -> None:
     """Delete a batch with its inputs and results."""
     with opt.client(url) as client:
         handle = client.batch(batch)
         handle.status()
         handle.delete()
-    out.print(f"{shown(batch)} is deleted")
+    if as_json:
+        print_json({"batch_id": batch, "deleted": True})
+    else:
+        out.print(f"{shown(batch)} is deleted")
 
 
 def batches(

@@ -104,11 +104,16 @@ def revoke(
         ),
     ],
     url: opt.Url = None,
+    as_json: opt.AsJson = False,
 ) -> None:
     """Revoke an API key, effective immediately."""
     with opt.client(url) as client:
-        if client.revoke_key(key_id):
+        revoked = client.revoke_key(key_id)
+        if as_json:
+            print_json({"id": key_id, "revoked": revoked})
+        elif revoked:
             out.print(f"key {shown(key_id)} is revoked")
+        if revoked:
             return
         named = [key.id for key in client.keys().keys if key.name == key_id]
     if named:

@@ -18,7 +18,7 @@ from weighbridge.jobs.result import ResultRow, is_kind_of
 from weighbridge.settings import read_settings
 from weighbridge_producer.cli import options as opt
 from weighbridge_producer.cli.completed_values import batch_ids
-from weighbridge_producer.cli.show import err, out, print_causes, shown
+from weighbridge_producer.cli.show import err, out, print_causes, print_json, shown
 from weighbridge_producer.reports.report import Report
 
 if TYPE_CHECKING:
@@ -96,12 +96,23 @@ def results(
     by_case: opt.ByCase = False,
     with_cases: opt.WithCases = False,
     url: opt.Url = None,
+    as_json: Annotated[
+        bool,
+        typer.Option(
+            "--json",
+            help="Write one JSON value: the results, with --causes the causes, or with -o the files; and the cursor.",
+        ),
+    ] = False,
 ) -> None:
     """Write the results of a batch or of a file, and on standard error the cursor to continue a batch from."""
-    from weighbridge_producer.reports.forms import STDOUT
+    from weighbridge_producer.reports.forms import STDOUT, goes_to_stdout
     from weighbridge_producer.run.outputs import check_source, check_targets
 
     outputs = [] if causes else output or [STDOUT]
+    if as_json and output and any(map(goes_to_stdout, output)):
+        raise typer.BadParameter(
+            "--json and -o - both write to standard output", param_hint="--json"
+        )
     check_source(source, check_targets(outputs))
     wanted = _Wanted(custom_id, cause or [], label, failed=failed, errored=errored)
     cases_of: CasesOf | None = None
@@ -124,13 +135,19 @@ def results(
             cases_of = partial(_cases_of, handle)
             if with_cases:
                 lines = _with_cases(handle, lines)
+        if as_json and outputs == [STDOUT]:
+            _write_one_value(_sorted(lines, stack) if sort else lines, wanted)
+            return
         if outputs == [STDOUT] and not sort:
             _write_as_they_come(lines)
         elif wanted.takes_all and not sort and _is_plain(source):
-            _write(Report(Path(source), source, by_case), outputs)
+            _write(Report(Path(source), source, by_case), outputs, as_json=as_json)
         else:
-            _write_all(source, lines, outputs, cases_of, sort=sort, by_case=by_case)
-    if wanted.cursor and not sort:
+            report = Report(_gathered(lines, stack, sort=sort), source, by_case, cases_of=cases_of)
+            _write(report, outputs, as_json=as_json)
+    if as_json and outputs:
+        print_json({"outputs": outputs, "cursor": wanted.cursor or None})
+    elif wanted.cursor and not sort:
         err.print(f"cursor: {wanted.cursor}")
 
 
@@ -220,34 +237,42 @@ def _cases_of(handle: Batch, wanted: Mapping[int, str]) -> Iterator[tuple[int, b
             yield line, case
 
 
-def _write_all(
-    name: str,
-    blobs: Iterable[bytes],
-    outputs: list[str],
-    cases_of: CasesOf | None,
-    *,
-    sort: bool,
-    by_case: bool,
-) -> None:
-    """Gather the results in a file, and make every output of it; without any, show the causes."""
+def _write_one_value(blobs: Iterable[bytes], wanted: _Wanted) -> None:
+    """Write result lines as one JSON object, as they come, and the cursor after them."""
+    target, between = sys.stdout.buffer, b""
+    target.write(b'{"results":[')
+    for rows in filter(None, (blob.splitlines() for blob in blobs)):
+        target.write(between + b",".join(rows))
+        between = b","
+    target.write(b'],"cursor":%b}\n' % orjson.dumps(wanted.cursor or None))
+    target.flush()
+
+
+def _gathered(blobs: Iterable[bytes], stack: ExitStack, *, sort: bool) -> Path:
+    """Return a file with the results, which is gone with the stack."""
     from weighbridge_producer.run.result_file import sort_by_line
 
-    with tempfile.TemporaryDirectory(prefix="weighbridge-") as folder:
-        gathered = Path(folder) / "results.jsonl"
-        with gathered.open("wb") as file:
-            file.writelines(blobs)
-        if sort:
-            sort_by_line(gathered)
-        _write(Report(gathered, name, by_case, cases_of=cases_of), outputs)
+    folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="weighbridge-"))
+    gathered = Path(folder) / "results.jsonl"
+    with gathered.open("wb") as file:
+        file.writelines(blobs)
+    if sort:
+        sort_by_line(gathered)
+    return gathered
 
 
-def _write(report: Report, outputs: list[str]) -> None:
+def _sorted(blobs: Iterable[bytes], stack: ExitStack) -> Iterator[bytes]:
+    return stack.enter_context(_gathered(blobs, stack, sort=True).open("rb"))
+
+
+def _write(report: Report, outputs: list[str], *, as_json: bool) -> None:
+    """Make every output of results; without any, show the causes."""
     from weighbridge_producer.run.outputs import write_each
 
     if outputs:
         write_each(report, outputs, sys.stdout.buffer)
     else:
-        _show_causes(report, report.name)
+        _show_causes(report, report.name, as_json=as_json)
 
 
 def _is_plain(source: str) -> bool:
@@ -255,11 +280,14 @@ def _is_plain(source: str) -> bool:
     return Path(source).is_file() and source.endswith(".jsonl")
 
 
-def _show_causes(report: Report, name: str) -> None:
+def _show_causes(report: Report, name: str, *, as_json: bool) -> None:
     from weighbridge_producer.reports.overview import survey
 
     found = survey(report)
     causes = found.causes()
+    if as_json:
+        print_json({"results": found.total, "causes": [cause._asdict() for cause in causes]})
+        return
     if not causes:
         out.print("no job of these did not pass" if found.total else "no results")
         return

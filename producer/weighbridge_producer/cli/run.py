@@ -132,7 +132,7 @@ def run(
     usage error. A gate that sees passes that are all vacuous is not met, unless --max-vacuous accepts them.
     """
     if clean:
-        _clean()
+        _clean(as_json=as_json)
         return
     if not cases:
         raise typer.BadParameter("name a file of cases, or - for a pipe", param_hint="CASES")
@@ -158,6 +158,8 @@ def run(
             err.print(
                 f"no job failed or errored in {shown(only_failed)}: there is nothing to grade"
             )
+            if as_json:
+                print_json({"batch": None, "graders": [], "outputs": []})
             return
     if dry_run:
         from weighbridge_producer.cli.dry_run import dry_run as show_cases
@@ -254,13 +256,17 @@ def _mention_interrupted(run: LocalRun) -> None:
             state.release()
 
 
-def _clean() -> None:
-    count = 0
+def _clean(*, as_json: bool) -> None:
+    removed: list[str] = []
     for state in RunState.interrupted():
-        out.print(f"removed {shown(str(state.folder))}")
         state.remove()
-        count += 1
-    out.print(f"{pluralize(count, 'interrupted run')} removed")
+        removed.append(printable(str(state.folder)))
+    if as_json:
+        print_json({"removed": removed})
+        return
+    for folder in removed:
+        out.print(f"removed {shown(folder)}")
+    out.print(f"{pluralize(len(removed), 'interrupted run')} removed")
 
 
 def _print_report(report: RunReport, outputs: tuple[str, ...]) -> None:

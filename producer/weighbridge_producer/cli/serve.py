@@ -17,7 +17,7 @@ from weighbridge.settings import masked, read_settings
 from weighbridge.text import pluralize, printable
 from weighbridge_producer.cli import options as opt
 from weighbridge_producer.cli.exit_status import EXIT_TROUBLE
-from weighbridge_producer.cli.show import err, out, print_error, shown
+from weighbridge_producer.cli.show import err, out, print_error, print_json, shown
 
 if TYPE_CHECKING:
     from weighbridge.jobs.model import GraderSpec
@@ -76,6 +76,9 @@ def serve(
     grader: opt.Graders = None,
     config: opt.Configs = None,
     graders: opt.GradersFile = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Write what happens as JSON, one value per line.")
+    ] = False,
 ) -> None:
     """Serve the HTTP API and the web UI until Ctrl-C or SIGTERM.
 
@@ -93,6 +96,7 @@ def serve(
     with ExitStack() as stack:
         listener = stack.enter_context(listen(host, port))
         serving = _Serving(settings, listener, submit, specs)
+        serving.as_json = as_json
         if embedded:
             from weighbridge_producer.run.local_service import LocalService, default_folder
 
@@ -147,6 +151,7 @@ class _Serving:
         self.settings = settings
         self.kept_in: Path | None = None  #: where an embedded server's batches are
         self.failure: WeighbridgeError | None = None
+        self.as_json = False  #: whether what happens is told as JSON
         self._listener = listener
         self._cases = cases
         self._graders = graders
@@ -194,6 +199,11 @@ class _Serving:
                     submitting.join(_LEAVE_SECONDS)
 
     def _announce(self, service: Service, url: str) -> None:
+        if self.as_json:
+            kept_in = str(self.kept_in) if self.kept_in else None
+            keys = {"keys_required": service.keys_required, "kept_in": kept_in}
+            print_json({"url": f"{self._listener.url}/", "redis_url": masked(url), **keys})
+            return
         out.print(f"Weighbridge is at {shown(self._listener.url)}/")
         if not self._listener.is_loopback and not service.settings.trusted_proxies:
             err.print(
@@ -228,7 +238,10 @@ class _Serving:
                 source = Source(cases, self.settings)
                 batch = client.open(printable(source.name), self._graders)
                 batch.submit(source, should_stop=self._stop.is_set)
-                out.print(f"submitted: {self._page(f'/batches/{batch.id}')}")
+                if self.as_json:
+                    print_json({"submitted": batch.id})
+                else:
+                    out.print(f"submitted: {self._page(f'/batches/{batch.id}')}")
                 self._follow(batch)
         except WeighbridgeError as error:
             print_error(error)
@@ -243,6 +256,9 @@ class _Serving:
                 counts = batch.wait(_WAIT_SECONDS).counts
                 break
         else:
+            return
+        if self.as_json:
+            print_json({"graded": batch.id, "counts": counts.as_dict()})
             return
         out.print(
             f"  graded: {counts.passed:,} of {pluralize(counts.total, 'job')} passed, {counts.failed:,} failed"

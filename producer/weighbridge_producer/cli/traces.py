@@ -96,6 +96,9 @@ def convert(
         ),
     ] = "-",
     trace_mapping: TraceMappingFile = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Write how many were written, and lost, as JSON.")
+    ] = False,
 ) -> None:
     """Write every trace of FILE in the native form, one per line.
 
@@ -107,14 +110,20 @@ def convert(
 
     mapping = trace_mapping_of(trace_mapping)
     if output == "-":
-        failed = _write_all(Traces(file, mapping), sys.stdout.buffer)
+        if as_json:
+            raise typer.BadParameter(
+                "the traces go to standard output; name a file with -o", param_hint="--json"
+            )
+        _, failed = _write_all(Traces(file, mapping), sys.stdout.buffer)
     else:
         check_output(output, Source(file, read_settings()))
         try:
             with Path(output).open("wb") as target:
-                failed = _write_all(Traces(file, mapping), target)
+                written, failed = _write_all(Traces(file, mapping), target)
         except OSError as error:
             raise OutputError(f"{output!r} cannot be written: {error.strerror}") from None
+        if as_json:
+            print_json({"output": output, "written": written, "lost": failed})
     if failed:
         raise typer.Exit(EXIT_TROUBLE)
 
@@ -173,19 +182,21 @@ def _print_format(importer: Importer) -> None:
     out.print(rows)
 
 
-def _write_all(traces: Traces, target: BinaryIO) -> int:
-    """Write every trace; return how many could not be."""
+def _write_all(traces: Traces, target: BinaryIO) -> tuple[int, int]:
+    """Write every trace; return how many were written, and how many could not be."""
     from weighbridge.traces.formats.native import to_native
 
+    written = 0
     for found in traces:
         try:
             target.write(_line({**to_native(found.trace), "id": found.trace.id or found.name}))
         except TraceError as error:
             traces.lose(error)
             continue
+        written += 1
         for lost in found.trace.not_carried:
             err.print(f"{shown(found.name)}: not carried over: {shown(lost)}")
-    return traces.lost
+    return written, traces.lost
 
 
 def _line(data: dict[str, Any]) -> bytes:

@@ -28,13 +28,14 @@ def worker(
     log_format: Annotated[str, typer.Option(help="text or json")] = "text",
     log_level: Annotated[str, typer.Option(help="debug, info, warning or error")] = "info",
     redis_url: opt.RedisUrl = None,
+    as_json: Annotated[bool, typer.Option("--json", help="The same as --log-format json.")] = False,
 ) -> None:
     """Start a worker on this machine; it runs until it is stopped or drained."""
     if redis_url:
         os.environ["WEIGHBRIDGE_REDIS_URL"] = redis_url
     flags = [
         f"--concurrency={concurrency}",
-        f"--log-format={log_format}",
+        f"--log-format={'json' if as_json else log_format}",
         f"--log-level={log_level}",
     ]
     # The worker takes this process's place, so that signals and exit status are its own.
@@ -65,9 +66,14 @@ def drain(
         typer.Argument(metavar="WORKER", help="A worker's name, as `workers` lists it, or all."),
     ],
     url: opt.Url = None,
+    as_json: opt.AsJson = False,
 ) -> None:
     """Stop a worker once its work in progress is completed."""
     with opt.client(url) as client:
-        for worker_name in [info.name for info in client.workers()] if name == "all" else [name]:
+        names = [info.name for info in client.workers()] if name == "all" else [name]
+        for worker_name in names:
             client.drain(worker_name)
-            out.print(f"{shown(worker_name)} is draining")
+            if not as_json:
+                out.print(f"{shown(worker_name)} is draining")
+    if as_json:
+        print_json({"draining": names})
