@@ -57,7 +57,11 @@ def start_linked(proxy: Proxy, tmp_path: Path) -> Iterator[StartLinked]:
         def start(concurrency: int = 2, *, plugins: bool = True, **settings: object) -> Worker:
             log = tmp_path / f"worker-{len(proxy.links)}.log"
             worker = Worker(
-                proxy.link(), PASSWORD, log, concurrency=concurrency, plugins=plugins, **settings
+                *(proxy.link(), PASSWORD, log),
+                concurrency=concurrency,
+                plugins=plugins,
+                preloaded=True,
+                **settings,
             )
             stack.callback(worker.destroy)
             return worker
@@ -69,6 +73,6 @@ def start_linked(proxy: Proxy, tmp_path: Path) -> Iterator[StartLinked]:
 def cli(tmp_path: Path) -> Iterator[Cli]:
     """The command line in a folder of its own; nothing of it outlives the test."""
     (tmp_path / "cli").mkdir()
-    cli = Cli(tmp_path / "cli")
+    cli = Cli(tmp_path / "cli", preloaded=True)
     yield cli
     cli.clean_up()

@@ -16,6 +16,7 @@ import httpx
 import psutil
 
 from support import requests
+from support.preloaded import WORKER, ForkedProcess
 from support.servers import free_port
 from support.waiting import eventually
 from support.workers import environment
@@ -43,8 +44,10 @@ class Worker:
         clock_shift_seconds: float = 0,
         concurrency: int = CONCURRENCY,
         plugins: bool = True,
+        preloaded: bool = False,
         **settings: object,
     ) -> None:
+        """Start it, or fork it from a process that has loaded it: then without a prefix, and with the right time."""
         self.link = link
         env = environment(link.url(password), **settings)
         if not plugins:
@@ -52,17 +55,23 @@ class Worker:
         if clock_shift_seconds:
             env["FAULTS_CLOCK_SHIFT_SECONDS"] = str(clock_shift_seconds)
             env["PYTHONPATH"] = os.pathsep.join([str(CLOCK), env["PYTHONPATH"]])
-        module = (sys.executable, "-m", "weighbridge_worker", "run", "--concurrency")
+        words = ["run", "--concurrency", str(concurrency)]
+        self.ended_by_us = False  #: whether it was told to end
+        if preloaded:
+            output = log.with_suffix(".out"), log
+            self.process: subprocess.Popen[bytes] | ForkedProcess = ForkedProcess(
+                WORKER, words, env, Path.cwd(), output
+            )
+            return
         with log.open("ab") as output:
             self.process = subprocess.Popen(
-                [*prefix, *module, str(concurrency)],
+                [*prefix, sys.executable, "-m", "weighbridge_worker", *words],
                 env=env,
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=output,
                 start_new_session=True,
             )
-        self.ended_by_us = False  #: whether it was told to end
 
     @property
     def alive(self) -> bool:
@@ -108,6 +117,7 @@ class Worker:
         self.ended_by_us = True
         children = self.children()
         self.signal_all(signal.SIGKILL)
+        self.process.kill()
         psutil.wait_procs(children, timeout=10)
         self.process.wait(10)
 

@@ -54,11 +54,11 @@ def test_a_lost_message_costs_little_while_the_queue_is_busy(
 def test_a_small_batch_does_not_wait_for_a_large_one(
     store_server: StoreServer, start_linked: StartLinked, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("WEIGHBRIDGE_CHUNK_LIMIT_JOBS", "100")
+    monkeypatch.setenv("WEIGHBRIDGE_CHUNK_LIMIT_JOBS", "10")
     start_linked(2)
     plan = plain(Plan("small", "aimed"), 10)
     with Client(url_of(store_server)) as client:
-        large = submit_busy_batch(client, 60_000, 0.002)
+        large = submit_busy_batch(client, 6_000, 0.02)
         submitted_at = time.monotonic()
         batch = client.submit(cases_of(plan))
         wait_for_end(batch, 20)
