@@ -24,8 +24,8 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         yield served
 
 
-# No longer than a module: while Playwright lives nothing else in its thread can run an event loop.
-@pytest.fixture(scope="module")
+# No longer than these tests: while Playwright lives nothing else in its thread can run an event loop.
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     """A Chromium; where there is none the test skips, in CI it fails."""
     try:
