@@ -20,6 +20,7 @@ from weighbridge_producer.service.api import (
     audit,
     batches,
     cases,
+    comparisons,
     events,
     graders,
     keys,
@@ -81,7 +82,7 @@ def create_app(service: Service) -> FastAPI:
         routes.router
         for routes in (
             *(batches, opening, events, results, cases, graders),
-            *(ops, workers, queues, audit, keys),
+            *(comparisons, ops, workers, queues, audit, keys),
         )
     ]
     for router in app.state.api_routers:

@@ -1,4 +1,4 @@
-"""The forms in which a comparison is written: every change as JSON Lines, JUnit, and a summary in Markdown."""
+"""The forms in which a comparison is written: every change as JSON Lines or a table, JUnit, and a summary in Markdown."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ from weighbridge.errors import OutputError
 from weighbridge.text import pluralize
 from weighbridge_producer.comparison.pairs import Group
 from weighbridge_producer.comparison.regression_gates import p_value
-from weighbridge_producer.reports.forms import Output, output_of
+from weighbridge_producer.reports.forms import Form, Output, output_of
 from weighbridge_producer.reports.junit import attributes, failed_case, gate_case, passed_case
 from weighbridge_producer.reports.markdown import code, gates_table, table
+from weighbridge_producer.reports.parquet import parquet_table
+from weighbridge_producer.reports.tables import csv_table, tsv_table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -48,6 +50,7 @@ def change_line(run: Run, pair: Pair) -> bytes:
 def comparison_output(text: str) -> Output:
     """Read an output as `run -o` has it; raises OutputError for a form that comparisons do not have."""
     output = output_of(text)
+    output.form.check_can_be_written()
     if output.form.name not in _FORMS:
         raise OutputError(
             f"a comparison is not written as {output.form.name} to {output.target!r}",
@@ -58,7 +61,12 @@ def comparison_output(text: str) -> Output:
 
 def comparison_blocks(written: Written, output: Output) -> Iterator[bytes]:
     """Yield a comparison in the form of an output."""
-    return output.packed(_FORMS[output.form.name](written))
+    return output.packed(blocks_of(written, output.form))
+
+
+def blocks_of(written: Written, form: Form) -> Iterator[bytes]:
+    """Yield a comparison in a form that comparisons have."""
+    return _FORMS[form.name](written)
 
 
 def _lines(written: Written) -> Iterator[bytes]:
@@ -204,8 +212,43 @@ def _examples(found: Comparison, group: Group) -> str:
     return f"{head}\n\n{table(('case', 'grader', 'before', 'after'), rows)}{first}"
 
 
+#: Of a table of changes, with their types in Parquet.
+_COLUMNS = {
+    **dict.fromkeys(("run", "custom_id", "label", "group", "condition"), "string"),
+    **{
+        f"{side}.{name}": "int64" if name == "line" else "string"
+        for side in ("before", "after")
+        for name in ("line", "outcome", "cause", "reason")
+    },
+    "checks": "string",
+}
+
+
+def _changes(written: Written) -> Iterator[dict[str, Any]]:
+    """Yield the cells of each result that changed."""
+    with written.changes.open("rb") as file:
+        for line in file:
+            change = orjson.loads(line)
+            cells: dict[str, Any] = dict.fromkeys(_COLUMNS)
+            cells |= {name: change[name] for name in _COLUMNS if name in change}
+            for side in ("before", "after"):
+                for name, value in (change[side] or {}).items():
+                    cells[f"{side}.{name}"] = value
+            cells["checks"] = ", ".join(each["check"] for each in change["checks"])
+            yield cells
+
+
+def _rows(written: Written) -> Iterator[list[Any]]:
+    yield list(_COLUMNS)
+    for cells in _changes(written):
+        yield list(cells.values())
+
+
 _FORMS: dict[str, Callable[[Written], Iterator[bytes]]] = {
     "jsonl": _lines,
+    "csv": lambda written: csv_table(_rows(written)),
+    "tsv": lambda written: tsv_table(_rows(written)),
+    "parquet": lambda written: parquet_table(_COLUMNS, _changes(written)),
     "md": _markdown,
     "junit": _junit,
 }

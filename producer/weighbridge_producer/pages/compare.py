@@ -10,7 +10,6 @@ from fastapi.responses import HTMLResponse
 
 from weighbridge.errors import InvalidFilterError, NoSuchResultError
 from weighbridge.jobs.model import NAME_LIMIT
-from weighbridge.settings import MIB
 from weighbridge_producer.comparison.compare import compare_runs
 from weighbridge_producer.comparison.pairs import Group
 from weighbridge_producer.comparison.regression_gates import p_value
@@ -20,6 +19,7 @@ from weighbridge_producer.pages.addresses import batch_at, result_at
 from weighbridge_producer.pages.rendering import page
 from weighbridge_producer.pages.result import CustomId, view_of
 from weighbridge_producer.pages.text_diff import side_by_side
+from weighbridge_producer.service.api.comparisons import INPUT_LIMIT_BYTES, RESULTS_LIMIT
 from weighbridge_producer.service.auth import LargeRead, Reader, SearchTurn, visible_batch
 from weighbridge_producer.service.service import Served
 from weighbridge_producer.trace_view.case_view import StepSelection
@@ -39,8 +39,6 @@ if TYPE_CHECKING:
 
 router = APIRouter()
 
-RESULTS_LIMIT = 20_000  #: of two batches, compared while somebody waits; a second's work
-_INPUT_LIMIT_BYTES = 64 * MIB  #: the same, where cases are large; results quote them
 _BATCHES_LISTED = 50
 _EXAMPLES = 25  #: of each group
 _LABELS_SHOWN = 40
@@ -112,7 +110,7 @@ def compare(
         states = [each.status() for each in batches]
         context["results"] = results = sum(state.counts.finished for state in states)
         size = sum(state.input_bytes for state in states)
-        if results > RESULTS_LIMIT or size > _INPUT_LIMIT_BYTES:
+        if results > RESULTS_LIMIT or size > INPUT_LIMIT_BYTES:
             command = f"weighbridge compare {batches[0].id} {batches[1].id}"
             context["command"] = f"{command} --by {by}" if by else command
         else:

@@ -13,7 +13,7 @@ from weighbridge_producer.reports.metadata_fields import flat
 from weighbridge_producer.reports.tables import METADATA_COLUMNS, compared, head_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
     from weighbridge.jobs.result import ResultRow
@@ -67,25 +67,38 @@ class _Sink:
 def blocks(report: Report) -> Iterator[bytes]:
     """Yield the file, a row group at a time."""
     import pyarrow as pa
-    from pyarrow import parquet
 
     fields, has_rest = _fields_of(report.results)
     schema = _schema(pa, fields, has_rest=has_rest)
+    yield from _written(schema, (_cells(row, fields, has_rest=has_rest) for row in report.rows()))
+
+
+def parquet_table(columns: Mapping[str, str], rows: Iterable[dict[str, Any]]) -> Iterator[bytes]:
+    """Yield rows as a file; `columns` has the type of each, by its name in pyarrow."""
+    import pyarrow as pa
+
+    check()
+    schema = pa.schema([(name, getattr(pa, kind)()) for name, kind in columns.items()])
+    yield from _written(schema, rows)
+
+
+def _written(schema: Any, rows: Iterable[dict[str, Any]]) -> Iterator[bytes]:
+    import pyarrow as pa
+    from pyarrow import parquet
+
     sink = _Sink()
     with parquet.ParquetWriter(pa.PythonFile(sink, mode="w"), schema, compression="zstd") as writer:
-        for rows in _groups(report, fields, has_rest=has_rest):
-            writer.write_table(pa.Table.from_pylist(rows, schema))
+        for group in _groups(rows):
+            writer.write_table(pa.Table.from_pylist(group, schema))
             yield sink.take()
     yield sink.take()
 
 
-def _groups(
-    report: Report, fields: dict[str, str], *, has_rest: bool
-) -> Iterator[list[dict[str, Any]]]:
+def _groups(every: Iterable[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
     rows: list[dict[str, Any]] = []
     size = 0
-    for row in report.rows():
-        rows.append(_cells(row, fields, has_rest=has_rest))
+    for row in every:
+        rows.append(row)
         size += sum(len(cell) for cell in rows[-1].values() if type(cell) is str)
         if len(rows) >= ROWS_AT_ONCE or size >= BYTES_AT_ONCE:
             yield rows

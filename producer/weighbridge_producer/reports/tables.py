@@ -16,7 +16,7 @@ from weighbridge_producer.reports.metadata_fields import flat
 from weighbridge_producer.reports.report import not_a_result
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from weighbridge_producer.reports.report import Report
@@ -74,19 +74,32 @@ class Columns(NamedTuple):
 
 def csv_blocks(report: Report) -> Iterator[bytes]:
     """Yield a table with commas, every cell quoted."""
-    return _blocks(report, "excel", csv.QUOTE_ALL)
+    return csv_table(_rows(report))
 
 
 def tsv_blocks(report: Report) -> Iterator[bytes]:
     """Yield a table with tabs; a cell that has one, or a line break, is quoted."""
-    return _blocks(report, "excel-tab", csv.QUOTE_MINIMAL)
+    return tsv_table(_rows(report))
 
 
-def _blocks(report: Report, dialect: str, quoting: Any) -> Iterator[bytes]:
+def csv_table(rows: Iterable[list[Any]]) -> Iterator[bytes]:
+    """Yield rows with commas, every cell quoted."""
+    return _blocks(rows, "excel", csv.QUOTE_ALL)
+
+
+def tsv_table(rows: Iterable[list[Any]]) -> Iterator[bytes]:
+    """Yield rows with tabs; a cell that has one, or a line break, is quoted."""
+    return _blocks(rows, "excel-tab", csv.QUOTE_MINIMAL)
+
+
+def _rows(report: Report) -> Iterator[list[Any]]:
     columns = columns_of(report.results)
+    return _cases(report, columns) if report.by_case else _jobs(report, columns)
+
+
+def _blocks(rows: Iterable[list[Any]], dialect: str, quoting: Any) -> Iterator[bytes]:
     buffer = io.StringIO()
     writer = csv.writer(buffer, dialect=dialect, quoting=quoting)
-    rows = _cases(report, columns) if report.by_case else _jobs(report, columns)
     for count, row in enumerate(rows):
         writer.writerow(_safe(row))
         if count % _ROWS_AT_ONCE == 0:

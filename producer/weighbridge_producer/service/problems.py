@@ -50,6 +50,7 @@ STATUS_OF: dict[type[WeighbridgeError], int] = {
     err.MappingNeededError: 422,
     err.InputError: 400,
     err.InvalidFilterError: 422,
+    err.InvalidGateError: 422,
     err.InvalidKeyError: 422,
     err.InvalidProjectError: 422,
     err.KeyRequiredError: 401,

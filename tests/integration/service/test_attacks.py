@@ -52,6 +52,7 @@ ROLES: dict[tuple[str, str], Role | None] = {
     ("GET", "/api/workers"): Role.READ,
     ("GET", "/"): Role.READ,
     ("GET", "/batches/{batch_id}"): Role.READ,
+    ("GET", "/api/compare"): Role.READ,
     ("GET", "/compare"): Role.READ,
     ("GET", "/compare/case"): Role.READ,
     ("GET", "/batches/{batch_id}/case"): Role.READ,

@@ -1,0 +1,65 @@
+"""A comparison as a table: a row for each result that changed."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from support.result_lines import case, graded
+from weighbridge_producer.comparison.compare import compare_runs
+from weighbridge_producer.comparison.runs import run_of_lines
+from weighbridge_producer.comparison_forms import Written, blocks_of, change_line
+from weighbridge_producer.reports.forms import FORMS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def written(tmp_path: Path) -> Written:
+    """One result regressed, one is new, one is as it was; the texts are hostile."""
+    before = graded([case("=r", "Lisbon"), case("same")])
+    after = graded([case("=r", "=1+1\t\n"), case("same"), case("new", "Porto")])
+    changes = tmp_path / "changes.jsonl"
+    with changes.open("wb") as file:
+
+        def write(run, pair) -> None:
+            file.write(change_line(run, pair))
+
+        runs = [run_of_lines("monday", before), run_of_lines("tuesday", after)]
+        [found] = compare_runs(runs, on_change=write)
+    return Written([(found, [])], changes)
+
+
+def made(written: Written, form: str) -> bytes:
+    return b"".join(blocks_of(written, FORMS[form]))
+
+
+@pytest.mark.parametrize(("form", "dialect"), [("csv", "excel"), ("tsv", "excel-tab")])
+def test_a_table_has_a_row_for_each_change_and_runs_no_formula(
+    written: Written, form: str, dialect: str
+) -> None:
+    text = made(written, form).decode()
+    found = {row["group"]: row for row in csv.DictReader(io.StringIO(text), dialect=dialect)}
+    assert found.keys() == {"regressed", "new"}
+    regressed = found["regressed"]
+    assert regressed["custom_id"] == "'=r"
+    assert (regressed["run"], regressed["label"]) == ("tuesday", "string-match")
+    assert (regressed["before.outcome"], regressed["after.outcome"]) == ("passed", "failed")
+    assert regressed["checks"] == "string_match"
+    assert regressed["after.reason"].startswith("Expected 'Lisbon' but got")
+    assert found["new"]["before.outcome"] == ""
+    assert found["new"]["after.line"] == "3"
+
+
+def test_parquet_has_the_same_with_types(written: Written) -> None:
+    table = parquet.read_table(io.BytesIO(made(written, "parquet")))
+    rows = {row["group"]: row for row in table.to_pylist()}
+    assert rows["regressed"]["custom_id"] == "=r"
+    assert table.schema.field("after.line").type == pa.int64()
+    assert rows["new"]["before.line"] is None
