@@ -17,9 +17,10 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
+from redis.exceptions import NoScriptError
 
 from weighbridge.errors import ServerFullError, StaleCursorError
-from weighbridge.store.connection import translate_errors
+from weighbridge.store.connection import is_cluster, translate_errors
 from weighbridge.store.key_names import dies_at, key, text
 from weighbridge.store.worker_registry import fleet_key
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 AUDIT = fleet_key("audit")
 ENTRIES_LIMIT = 100_000  #: that the stream keeps, about; the oldest go
+_CAPPED: dict[str, Any] = {"maxlen": ENTRIES_LIMIT, "approximate": True}
 BATCH_ENTRIES_LIMIT = 100  #: that are kept with a batch, the newest
 _READ_AT_ONCE = 1_000
 _LOOKED_AT_LIMIT = 10_000  #: entries that one page looks through for those that match
@@ -128,14 +130,26 @@ class AuditLog:
         data = orjson.dumps(entry.as_dict())
         try:
             with translate_errors():
-                self._redis.xadd(AUDIT, {"entry": data}, maxlen=ENTRIES_LIMIT, approximate=True)
+                if entry.batch and not is_cluster(self._redis):
+                    self._keep_both(entry.batch, data)
+                    return
+                self._redis.xadd(AUDIT, {"entry": data}, **_CAPPED)
                 if entry.batch:
-                    self._add_to_batch(
-                        keys=[key(entry.batch, "meta"), key(entry.batch, "audit")],
-                        args=[data, BATCH_ENTRIES_LIMIT, int(dies_at(entry.batch)) + 1],
-                    )
+                    self._add_to_batch(*_with_batch(entry.batch, data))
         except ServerFullError:
             _log.warning("Redis is full: its audit log lacks the entry above")
+
+    def _keep_both(self, batch: str, data: bytes) -> None:
+        """Keep an entry in the stream and with its batch, in one round trip."""
+        keys, args = _with_batch(batch, data)
+        pipe = self._redis.pipeline(transaction=False)
+        pipe.xadd(AUDIT, {"entry": data}, **_CAPPED)
+        pipe.evalsha(self._add_to_batch.sha, len(keys), *keys, *args)
+        for answer in pipe.execute(raise_on_error=False):
+            if isinstance(answer, NoScriptError):
+                self._add_to_batch(keys, args)
+            elif isinstance(answer, Exception):
+                raise answer
 
     def of_batch(self, batch: str) -> list[Entry]:
         """Return what was done to a batch, oldest first; the newest 100."""
@@ -192,6 +206,12 @@ class AuditLog:
             if len(rows) < _READ_AT_ONCE:
                 return
             last = f"({text(rows[-1][0])}"
+
+
+def _with_batch(batch: str, data: bytes) -> tuple[list[str], list[Any]]:
+    """Return the keys and arguments of the script that keeps an entry with its batch."""
+    keys = [key(batch, "meta"), key(batch, "audit")]
+    return keys, [data, BATCH_ENTRIES_LIMIT, int(dies_at(batch)) + 1]
 
 
 def _checked(cursor: str) -> str:

@@ -17,7 +17,7 @@ from weighbridge.store.key_names import DUE, dies_at, key, text, turns
 from weighbridge.store.records import BatchOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from redis.commands.core import Script
 
@@ -80,10 +80,38 @@ class StoreBase:
         if not self.is_cluster:
             self.redis.connection_pool.disconnect(inuse_connections=False)
 
+    def _keys(self, batch: str, queue: str = "") -> list[str]:
+        """Return the keys that every script of a batch is given."""
+        return [key(batch, "meta"), *(() if self.is_cluster else (turns(queue), DUE))]
+
+    def _run_all(
+        self,
+        batch: str,
+        calls: Sequence[tuple[Any, ...]],
+    ) -> list[Any]:
+        """Run scripts that may be run twice, in order and in one round trip, and return their answers.
+
+        Each call is a script's name and its arguments after the batch. Raises the first error among the answers.
+        """
+        pipe = self.redis.pipeline(transaction=False)
+        for name, *args in calls:
+            sha, keys = self._scripts[name].sha, self._keys(batch)
+            pipe.execute_command("EVALSHA", sha, len(keys), *keys, batch, *args)
+        with translate_errors():
+            answers: list[Any] = pipe.execute(raise_on_error=False)
+        unknown = [at for at in range(len(calls)) if isinstance(answers[at], NoScriptError)]
+        # Those behind one that the server did not know yet came too early.
+        for at, (name, *args) in enumerate(calls):
+            if unknown and at >= unknown[0]:
+                answers[at] = self._run(name, batch, *args)
+        with translate_errors():
+            for answer in answers:
+                if isinstance(answer, Exception):
+                    raise answer
+        return answers
+
     def _run(self, script: str, batch: str, *args: Any, queue: str = "") -> Any:
-        keys = [key(batch, "meta")]
-        if not self.is_cluster:
-            keys += [turns(queue), DUE]
+        keys = self._keys(batch, queue)
         with translate_errors():
             try:
                 return self._scripts[script](keys=keys, args=[batch, *args])

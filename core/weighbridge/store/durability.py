@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from redis.exceptions import NoPermissionError, ResponseError
 
+from weighbridge.store.cluster import is_cluster
 from weighbridge.text import pluralize
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
+
+    Queue = Callable[[Any], object]  #: puts a command on a pipeline
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,32 +47,57 @@ class Durability:
         return asdict(self) | {"text": str(self)}
 
 
-def confirm(redis: Any, write: Callable[[Any], object], timeout_seconds: float) -> Durability:
+def confirm(
+    redis: Any, write: Queue, read: Queue, timeout_seconds: float
+) -> tuple[Durability, Any]:
     """Wait until the server confirms what was written before, for at most so long each on its disk and on replicas.
 
-    WAITAOF and WAIT ask for what their own connection has written, so `write` queues a write that changes nothing on
-    the pipeline whose connection asks; the server puts it behind all that it took in before.
+    WAITAOF and WAIT ask for what their own connection has written, so `write` queues a write that changes nothing; the
+    server puts it behind all that it took in before. Also returns what `read` queued then reads.
     """
-    append_only = bool(redis.info("persistence").get("aof_enabled"))
-    connected = int(redis.info("replication").get("connected_slaves") or 0)
+    if is_cluster(redis):
+        kept = redis.info("persistence"), redis.info("replication")
+    else:
+        pipe = redis.pipeline(transaction=False)
+        write(pipe)
+        pipe.client_id()
+        pipe.info("persistence")
+        pipe.info("replication")
+        _, connection, *kept = pipe.execute()
+        # A server that gets the write and the wait at once would look for the sync by its timer only, every 0.1 s.
+        found = _wait(redis, kept, timeout_seconds, read, lambda pipe: pipe.client_id())
+        if found[-1] == connection:
+            return found[:2]
+    return _wait(redis, kept, timeout_seconds, read, write)[:2]
+
+
+def _wait(
+    redis: Any, kept: Sequence[dict[str, Any]], timeout_seconds: float, read: Queue, first: Queue
+) -> tuple[Durability, Any, Any]:
+    """Return what the server confirms of what its connection has written, and what `read` and `first` queued."""
+    append_only = bool(kept[0].get("aof_enabled"))
+    connected = int(kept[1].get("connected_slaves") or 0)
     milliseconds = max(1, int(timeout_seconds * 1000))  # 0 would be for ever
     pipe = redis.pipeline(transaction=False)
-    write(pipe)
+    first(pipe)
     if append_only:
         pipe.execute_command("WAITAOF", 1, 0, milliseconds)
     if connected:
         pipe.execute_command("WAIT", connected, milliseconds)
-    answers = pipe.execute(raise_on_error=False)
-    if isinstance(answers[0], Exception):
-        raise answers[0]
+    read(pipe)
+    *answers, found = pipe.execute(raise_on_error=False)
+    for answer in (answers[0], found):
+        if isinstance(answer, Exception):
+            raise answer
     replicas = answers[-1] if connected else 0
-    return Durability(
+    durability = Durability(
         disk=_on_disk(answers[1]) if append_only else None,
         replicas=0 if _is_refused(replicas) else int(replicas),
         connected_replicas=connected,
         append_only=append_only,
         waited_seconds=timeout_seconds,
     )
+    return durability, found, answers[0]
 
 
 def _on_disk(answer: Any) -> bool | None:

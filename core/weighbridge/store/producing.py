@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from weighbridge.errors import BatchClosedError, BatchLostError, ChunkConflictError
 from weighbridge.store.base import StoreBase
@@ -62,12 +62,27 @@ class Producing(StoreBase):
 
         Raises GapError, ChunkConflictError, BatchClosedError, ServerFullError, or that the batch is lost.
         """
-        after = chunk.after
-        answer = self._run(
-            *("submit_chunk", batch, chunk.id.number, str(chunk.id), chunk.jobs),
-            *(after.offset, after.lines, after.prefix, chunk.payload, chunk.duplicates, chunk.ids),
-        )
+        answer = self._run("submit_chunk", batch, *_stored_as(chunk))
         self._take_turn(batch)
+        return self._submitted(batch, chunk, answer)
+
+    def submit_last_chunk(self, batch: str, chunk: ChunkUpload) -> None:
+        """Do what `submit_chunk` and then `seal` do, in one round trip."""
+        if self.is_cluster:
+            self.submit_chunk(batch, chunk)
+            self.seal(batch, chunk.after.chunks, chunk.after.prefix)
+            return
+        stored, sealed = self._run_all(
+            batch,
+            [
+                ("submit_chunk", *_stored_as(chunk)),
+                ("seal", chunk.after.chunks, chunk.after.prefix),
+            ],
+        )
+        self._submitted(batch, chunk, stored)
+        self._sealed(batch, sealed)
+
+    def _submitted(self, batch: str, chunk: ChunkUpload, answer: list[Any]) -> Pace:
         match [text(answer[0]), *answer[1:]]:
             case ["new", us, jobs]:
                 return Pace(int(us), int(jobs))
@@ -104,7 +119,11 @@ class Producing(StoreBase):
 
         Raises GapError when some have not, ChunkConflictError when the lines are others.
         """
-        match self._run("seal", batch, chunks, prefix):
+        self._sealed(batch, self._run("seal", batch, chunks, prefix))
+        self._take_turn(batch)
+
+    def _sealed(self, batch: str, answer: list[Any]) -> None:
+        match answer:
             case [b"gap", expected]:
                 raise GapError(int(expected))
             case [b"conflict"]:
@@ -116,7 +135,6 @@ class Producing(StoreBase):
                 raise _closed(batch)
             case [b"lost"]:
                 raise self.missing(batch)
-        self._take_turn(batch)
 
     def confirm_seal(self, batch: str, timeout_seconds: float) -> Durability:
         """Return how durable a sealed batch is, waiting for what the server can confirm.
@@ -126,8 +144,12 @@ class Producing(StoreBase):
         meta, dies_ms = key(batch, "meta"), int(dies_at(batch) * 1000)
         with translate_errors():
             # It dies at that time anyway; and unlike others this command is not refused by a full server.
-            found = confirm(self.redis, lambda pipe: pipe.pexpireat(meta, dies_ms), timeout_seconds)
-            sealed = self.redis.hget(meta, "sealed")
+            found, sealed = confirm(
+                self.redis,
+                lambda pipe: pipe.pexpireat(meta, dies_ms),
+                lambda pipe: pipe.hget(meta, "sealed"),
+                timeout_seconds,
+            )
         if sealed is None:
             raise self.missing(batch)
         if sealed != b"1":
@@ -156,6 +178,15 @@ class Producing(StoreBase):
         """Drop the results of recorded chunks, and the lines of those that are whole; call it once they are written elsewhere."""
         if chunks:
             self._run("free", batch, *chunks)
+
+
+def _stored_as(chunk: ChunkUpload) -> tuple[Any, ...]:
+    """Return what `submit_chunk.lua` takes after the batch."""
+    after = chunk.after
+    return (
+        *(chunk.id.number, str(chunk.id), chunk.jobs, after.offset, after.lines, after.prefix),
+        *(chunk.payload, chunk.duplicates, chunk.ids),
+    )
 
 
 def _closed(batch: str) -> BatchClosedError:

@@ -47,9 +47,14 @@ class RedisBatch(BackendBatch):
         settings: Settings,
         batch_id: str,
         actor: Actor | None = None,
+        opened_with: BatchOptions | None = None,
     ) -> None:
-        """Make a handle for somebody, by default who runs this process; the audit log says so."""
+        """Make a handle for somebody, by default who runs this process; the audit log says so.
+
+        Of a batch that was just `opened_with` options, the first feeder need not ask for them.
+        """
         self.id = batch_id
+        self._opened_with = opened_with
         self._store = store
         self._publisher = publisher
         self._settings = settings
@@ -57,7 +62,8 @@ class RedisBatch(BackendBatch):
 
     def record(self, action: Action, **details: str) -> None:
         """Keep in the audit log what was done to the batch."""
-        self._record(action, self._project(), details)
+        options = self._opened_with
+        self._record(action, options.project if options else self._project(), details)
 
     def _record(self, action: Action, project: str, details: dict[str, str]) -> None:
         entry = Entry(action, self._actor, project, self.id, details)
@@ -101,6 +107,7 @@ class RedisBatch(BackendBatch):
         should_stop: Callable[[], bool] = lambda: False,
     ) -> Feeder:
         """Return what fills this batch from a source."""
+        opened_with, self._opened_with = self._opened_with, None
         return Feeder(
             self._store,
             self._publisher,
@@ -109,6 +116,7 @@ class RedisBatch(BackendBatch):
             self._settings,
             on_wait=on_wait,
             should_stop=should_stop,
+            opened_with=opened_with,
         )
 
     def submit(

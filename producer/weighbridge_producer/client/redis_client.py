@@ -115,7 +115,7 @@ class RedisClient:
             expiry_seconds=self.settings.batch_expiry_seconds,
             ttl_seconds=self.settings.result_ttl_seconds,
         )
-        opened = self.batch(batch, actor)
+        opened = RedisBatch(self.store, self.publisher, self.settings, batch, actor, options)
         opened.record(Action.SUBMIT)
         return opened
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from weighbridge.broker.publisher import Publisher
     from weighbridge.settings import Settings
-    from weighbridge.store import Store
+    from weighbridge.store import BatchOptions, Store
     from weighbridge_producer.input.source import Source
     from weighbridge_producer.input.source_lines import SourceLine
 
@@ -102,6 +102,8 @@ class ChunkDraft:
     taken: int = 0  #: bytes of the input
     cases: int = 0  #: lines that are jobs
     faults: int = 0
+    ends_source: bool = False  #: whether there were no more lines to fill it with
+    is_last: bool = False  #: of its batch
     _claims: dict[str, IdClaim] = field(default_factory=dict)  #: the first of each custom_id
     _later: dict[str, list[IdClaim]] = field(default_factory=dict)  #: the others of it
 
@@ -151,6 +153,8 @@ class ChunkDraft:
             index += 1
             if self.cases + self.faults >= most_jobs or size >= most_bytes or index >= most_lines:
                 break
+        else:
+            self.ends_source = True
         chunk.line_count, self.size, self.taken = index, size, taken
 
     def claims(self) -> list[IdClaim]:
@@ -211,7 +215,9 @@ class Feeder:
         *,
         on_wait: Callable[[str], None] = lambda _: None,
         should_stop: Callable[[], bool] = lambda: False,
+        opened_with: BatchOptions | None = None,
     ) -> None:
+        """Feed a batch; one that was `opened_with` these options just now need not be asked how far it is."""
         self._store = store
         self._publisher = publisher
         self._batch = batch
@@ -219,11 +225,13 @@ class Feeder:
         self._settings = settings
         self._on_wait = on_wait
         self._should_stop = should_stop
-        options = store.options(batch)
+        self._is_new = opened_with is not None
+        options = opened_with or store.options(batch)
         self._queue = options.queue
         self._jobs_a_line = max(1, len(options.graders))
         self._pace = Pace()
         self._last_jobs = _FIRST_JOBS // 2
+        self._is_sealed = False
         self._position = Position()
         self._digester = Digester(batch)
         self._prefix = blake2b(digest_size=_DIGEST_BYTES)
@@ -233,8 +241,10 @@ class Feeder:
         """Submit what the server does not have yet, and seal the batch."""
         while True:
             try:
-                self._feed_from(self._store.position(self._batch))
-                if not self._should_stop():
+                position = Position() if self._is_new else self._store.position(self._batch)
+                self._is_new = False
+                self._feed_from(position)
+                if not self._is_sealed and not self._should_stop():
                     self._store.seal(self._batch, self._position.chunks, self._position.prefix)
             except GapError as gap:
                 # The server came back without its last writes.
@@ -267,6 +277,7 @@ class Feeder:
         )
 
     def _feed_from(self, position: Position) -> None:
+        self._is_sealed = False
         self._prefix = blake2b(digest_size=_DIGEST_BYTES)
         self._seen = BloomFilter()
         lines = iter(self._source)
@@ -303,13 +314,16 @@ class Feeder:
             # What cannot be read again may come slowly, and what was read of it must not be lost.
             hurried = self._position.chunks < at_once or not self._source.rereadable
             if hurried or len(held) > _HELD:
-                yield held.popleft()
+                first = held.popleft()
+                first.is_last = first.ends_source and not held
+                yield first
         rest = [line for draft in held for line in draft.lines]
         least = -(-len(rest) // _LAST_PARTS)
         while rest:
             most = max(-(-len(rest) // 2), least)
             draft = self._filled(iter(rest), min(self._lines_goal(), most))
             del rest[: draft.chunk.line_count]
+            draft.is_last = not rest
             yield draft
 
     def _filled(self, lines: Iterator[SourceLine], goal: int) -> ChunkDraft:
@@ -339,7 +353,7 @@ class Feeder:
         )
         self._wait_for_room(chunk.number)
         self._settle_ids(draft)
-        answer = self._with_retries(
+        self._with_retries(
             ChunkUpload(
                 id=chunk,
                 jobs=draft.cases * self._jobs_a_line + draft.faults,
@@ -347,10 +361,9 @@ class Feeder:
                 payload=draft.chunk.pack(),
                 ids=self._digester.pack(draft.claims()),
                 duplicates=len(draft.chunk.repeats),
-            )
+            ),
+            is_last=draft.is_last,
         )
-        if answer.jobs:
-            self._pace = answer
         # The chunk is stored: a message that a full broker refuses is sent by the sweeper, once there is room.
         with suppress(ServerFullError):
             self._publisher.wake(self._queue)
@@ -366,17 +379,24 @@ class Feeder:
                 for later in draft.take_back(doubted[found.position], same_line=found.same_line)
             ]
 
-    def _with_retries(self, chunk: ChunkUpload) -> Pace:
+    def _with_retries(self, chunk: ChunkUpload, *, is_last: bool) -> None:
         deadline = time.monotonic() + self._settings.full_server_timeout_seconds
         while True:
             try:
-                return self._store.submit_chunk(self._batch, chunk)
+                if is_last:
+                    self._store.submit_last_chunk(self._batch, chunk)
+                    self._is_sealed = True
+                else:
+                    pace = self._store.submit_chunk(self._batch, chunk)
+                    self._pace = pace if pace.jobs else self._pace
             except ServerFullError as error:
                 if time.monotonic() > deadline or self._should_stop():
                     raise ServerFullError(
                         f"{error.message}, and none came free in {self._settings.full_server_timeout_seconds:g} s",
                         f"what was submitted is safe; make room, then resume batch {self._batch}",
                     ) from None
+            else:
+                return
             self._on_wait("Redis is full")
             time.sleep(_FULL_PAUSE_SECONDS)
 

@@ -156,6 +156,40 @@ def test_a_sealed_batch_takes_no_more_and_can_be_sealed_again(store: Store, batc
     assert store.submit_chunk(batch, chunk) == Pace()
 
 
+def test_the_last_chunk_travels_with_the_seal_and_both_may_come_twice(
+    store: Store, batch: str
+) -> None:
+    chunk = a_chunk(batch, 0, [a_line("a")])
+    for _ in range(2):
+        store.submit_last_chunk(batch, chunk)
+    assert store.position(batch) == Position(1, *_place(chunk.after), sealed=True)
+    assert store.state(batch).counts.total == 1
+
+
+def test_the_last_chunk_is_sealed_on_a_server_that_has_forgotten_every_script(
+    store: Store, batch: str
+) -> None:
+    store.redis.script_flush()
+    chunk = a_chunk(batch, 0, [a_line("a")])
+    store.submit_last_chunk(batch, chunk)
+    assert store.position(batch) == Position(1, *_place(chunk.after), sealed=True)
+
+
+def test_a_last_chunk_behind_a_gap_is_refused_and_seals_nothing(store: Store, batch: str) -> None:
+    with pytest.raises(GapError):
+        store.submit_last_chunk(batch, a_chunk(batch, 1, [a_line("b")], first=2))
+    assert store.position(batch) == Position()
+
+
+def test_a_last_chunk_with_other_lines_is_a_conflict_and_seals_nothing(
+    store: Store, batch: str
+) -> None:
+    store.submit_chunk(batch, a_chunk(batch, 0, [a_line("a")]))
+    with pytest.raises(ChunkConflictError):
+        store.submit_last_chunk(batch, a_chunk(batch, 0, [a_line("b")]))
+    assert not store.position(batch).sealed
+
+
 def test_a_cancelled_batch_takes_no_more(store: Store, batch: str) -> None:
     store.submit_chunk(batch, a_chunk(batch, 0, [a_line("a")]))
     assert store.close_batch(batch, BatchStatus.CANCELLED)
