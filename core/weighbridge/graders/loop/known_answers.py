@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.graders.loop.call_kinds import is_read_only, is_short, runs_code, waits
 from weighbridge.graders.loop.failure_signs import answers, is_empty, says_in_vain
+from weighbridge.graders.loop.masked_attempts import raises_a_limit
 from weighbridge.graders.loop.merging import NOTHING_NEW, Finding
 from weighbridge.graders.loop.text_forms import lists_items
 from weighbridge.graders.loop.work_budget import WorkBudget
@@ -166,8 +167,9 @@ class _Stretches:
         if len(stretch) < self._least or len(stretch) + again < self._enough:
             return
         indices = sorted({*stretch, *(at for at in before if stretch[0] - at <= _NEAR)})
-        texts = [call.arguments.texts for at in indices if (call := self._calls[at]) is not None]
-        if not lists_items(texts):
+        found = [call for at in indices if (call := self._calls[at]) is not None]
+        is_honest = lists_items([call.arguments.texts for call in found]) or raises_a_limit(found)
+        if not is_honest:
             yield Finding(NOTHING_NEW, None, tuple(indices))
 
 

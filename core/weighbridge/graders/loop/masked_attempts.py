@@ -100,7 +100,7 @@ def _came_to_the_same(one: Call | None, other: Call | None) -> bool:
 def _is_stuck_row(row: Sequence[Call]) -> bool:
     """Whether calls of one failure go through no list, raise no limit, and are no pieces of work."""
     first = row[:_LISTED]
-    is_honest = lists_items([call.arguments.texts for call in first]) or _raises_a_limit(first)
+    is_honest = lists_items([call.arguments.texts for call in first]) or raises_a_limit(first)
     return not is_honest and len({call.exact for call in row}) > 1 and all(map(asks, row))
 
 
@@ -108,7 +108,7 @@ def _is_stuck(chain: Sequence[_Attempt], limits: Limits) -> bool:
     """Whether attempts are no honest work: a list of things, a limit that is raised, each of a few things once."""
     is_short = _tries_each(chain) and len(chain) < 3 * limits.max_repeats
     tried = [attempt.call for attempt in chain]
-    return not (is_short or _lists(chain) or _raises_a_limit(tried) or _gets_on(chain))
+    return not (is_short or _lists(chain) or raises_a_limit(tried) or _gets_on(chain))
 
 
 def _suspects(calls: Sequence[Call | None], least: int) -> set[int]:
@@ -260,7 +260,7 @@ def _tries_each(chain: Sequence[_Attempt]) -> bool:
     )
 
 
-def _raises_a_limit(calls: Sequence[Call]) -> bool:
+def raises_a_limit(calls: Sequence[Call]) -> bool:
     """Whether attempts differ by a number that grows by half or more each time, as a time limit that is raised does."""
     rows = [_NUMBER.findall(call.arguments.key) for call in calls]
     return len({len(row) for row in rows}) == 1 and any(

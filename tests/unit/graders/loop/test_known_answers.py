@@ -156,8 +156,10 @@ def test_a_failed_call_that_is_sent_as_it_was_counts_twice():
 
 
 def test_how_many_results_are_asked_for_is_no_difference():
-    steps = [search("chips", "Request timeout", limit=limit) for limit in (3, 5, 10, 20, 50, 100)]
-    assert kinds(steps) == [("nothing_new", 6)]
+    steps = [search("chips", "Request timeout", limit=limit) for limit in (10, 5, 20, 3, 50, 8)]
+    assert [count for _, count in kinds(steps)] == [6]
+    raised = [search("chips", "Request timeout", limit=5 * 2**at) for at in range(6)]
+    assert kinds(raised) == []
 
 
 def test_words_of_any_script_part_attempts():
