@@ -72,6 +72,8 @@ def test_a_renewed_lease_ends_later(store: Store, batch: str, queue: str) -> Non
     [held] = store.held(batch).chunks
     assert held.until - store.now() == pytest.approx(60, abs=2)
     assert held.info.at == "2 0"
+    assert store.release(batch, str(chunk), "w/1")
+    assert claimed(store, queue, "w/2").info.at == ""
 
 
 def test_what_is_recorded_is_not_handed_out(store: Store, batch: str, queue: str) -> None:

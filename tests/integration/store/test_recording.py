@@ -150,6 +150,18 @@ def test_freeing_drops_what_is_recorded_and_keeps_the_lines_of_what_is_to_be_gra
     assert store.state(batch).counts.passed == 5
 
 
+def test_freeing_a_part_keeps_the_lines_that_the_rest_of_its_chunk_is_graded_from(
+    store: Store, batch: str
+) -> None:
+    [chunk] = filled(store, batch, [5])
+    part, rest = chunk.part(1, 3), chunk.part(3, 6)
+    store.record(batch, chunk, *graded(store, batch, part), [(rest, 3)])
+    store.free(batch, [str(part)])
+    assert list(store.results(batch, [str(part)])) == [None]
+    assert recorded(store, batch, rest) == "new"
+    assert store.state(batch).counts.passed == 5
+
+
 def test_a_chunk_that_a_rollback_opened_again_is_neither_finished_nor_freed(
     store: Store, batch: str
 ) -> None:

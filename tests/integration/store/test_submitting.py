@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,7 @@ from weighbridge.store import (
     Pace,
     Position,
 )
+from weighbridge.store.key_names import BATCHES, LISTED_SECONDS, listing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,6 +52,23 @@ def test_a_batch_and_its_entries_in_the_lists_are_written_at_once(store: Store) 
     assert batch in store.batches(project="p")
     assert batch in store.batches()
     assert batch in store.active_batches()
+
+
+def test_a_batch_that_nothing_happens_to_is_looked_at_when_it_expires(store: Store) -> None:
+    batch = store.open_batch(BatchOptions(), expiry_seconds=60, ttl_seconds=60)
+    assert batch not in store.due_batches(store.now() + 55, 10_000)
+    assert batch in store.due_batches(store.now() + 61, 10_000)
+
+
+def test_a_new_batch_takes_those_out_of_the_lists_that_are_no_longer_found(store: Store) -> None:
+    long_ago = int(store.now()) - LISTED_SECONDS
+    names = {b"before": long_ago - 1, b"then": long_ago + 60}
+    for name in (BATCHES, listing("old")):
+        store.redis.zadd(name, names)
+    store.open_batch(BatchOptions(project="old"), expiry_seconds=60, ttl_seconds=60)
+    for name in (BATCHES, listing("old")):
+        assert store.redis.zscore(name, b"before") is None
+        assert store.redis.zrem(name, b"then") == 1
 
 
 def test_a_batch_tells_its_options_as_they_were_given(store: Store) -> None:
@@ -104,6 +123,24 @@ def test_ids_that_earlier_chunks_have_are_named(store: Store, batch: str) -> Non
             DuplicateId(3, True),
         ]
     assert store.state(batch) == before
+
+
+def test_an_id_is_not_found_in_the_bytes_of_two_others(store: Store, batch: str) -> None:
+    # Ids with the same first two bytes lie side by side in the index: six bytes, four of the line, three of the chunk.
+    packed = b"--abcdefghij" + b"--uvwxyz1234"
+    chunk = replace(a_chunk(batch, 0, [a_line("a"), a_line("b")]), ids=packed)
+    store.submit_chunk(batch, chunk)
+    asked = [
+        b"--bcdefghij\0",
+        b"--ij\0\0\0uvwxy",
+        b"--\0uvwxyz123",
+        b"--uvwxyz1234",
+        b"--abcdefghiX",
+    ]
+    assert store.find_duplicates(batch, b"".join(asked)) == [
+        DuplicateId(3, True),
+        DuplicateId(4, False),
+    ]
 
 
 def test_the_chunks_of_an_id_are_found_before_and_after_it_is_in_the_index(

@@ -6,6 +6,7 @@ import pytest
 from referencing.jsonschema import DRAFT202012
 
 from weighbridge.graders.tool_schema.json_data import is_extreme, json_data, shape_of
+from weighbridge.graders.tool_schema.schema import compile_schema
 from weighbridge.graders.tool_schema.schema_graph import ANY_KEY, graph_of
 from weighbridge.graders.tool_schema.validation_cost import Allowance, ValidationCost
 
@@ -117,3 +118,18 @@ def test_a_quarter_of_the_allowance_is_for_data_that_are_not_measured_depth_by_d
     assert allowance.take_at_once(2.0, 1_249_997)
     assert allowance.take_at_once(1.0, 0)
     assert not allowance.take_at_once(1.0, 0)
+
+
+@pytest.mark.parametrize(
+    ("schema", "subschemas"),
+    [({}, 1), ({"properties": {"a": {"type": "string"}, "b": {"items": {}}, "c": True}}, 4)],
+)
+def test_compiling_a_schema_costs_its_bytes_and_its_subschemas(schema, subschemas):
+    size = len(json_data(schema).text)
+    assert compile_schema(schema).cost == 2 * size + 200 * subschemas
+
+
+def test_compiling_a_pattern_costs_its_states():
+    schema = {"pattern": "^a+$"}
+    size, states = len(json_data(schema).text), graph(schema).states
+    assert compile_schema(schema).cost == 2 * size + 200 + 800 + 16 * states

@@ -1035,3 +1035,26 @@ def test_five_calls_that_each_fail_three_times_among_others_are_a_loop():
     ]
     [found] = ids(steps)
     assert found == [f"s{at}" for at, name in enumerate(order, 1) if name in "abcde"]
+
+
+@pytest.mark.parametrize(
+    ("report", "is_loop"),
+    [
+        ("Error: the build ended with a failure in the module of orders", True),
+        ("No results were found for what I was asked to look up in the papers", True),
+        ("I have looked at the papers that were given to me, as I was asked", False),
+    ],
+)
+def test_what_one_of_several_agents_reports_in_vain_each_time_is_a_loop(report, is_loop):
+    asked = [
+        "please build it",
+        "what about the tests",
+        "have another go at this",
+        "and what is it now",
+    ]
+    steps = [
+        step
+        for words in asked
+        for step in (llm(words, name="planner"), llm(report, name="builder"))
+    ]
+    assert ids(steps) == ([["s2", "s4", "s6", "s8"]] if is_loop else [])
