@@ -32,8 +32,9 @@ PATHS_BEGIN_IN = [
     *(ROOT / name for name in ("core/weighbridge", "worker/weighbridge_worker")),
     ROOT / "producer/weighbridge_producer",
 ]
-#: Between a process of ours and the worker that it starts; between the script of a shell and the command.
-INTERNAL = {"WEIGHBRIDGE_LIFELINE_FD", "WEIGHBRIDGE_COMPLETE"}
+#: Between a process of ours and the worker that it starts; between the script of a shell and the command; and one of a
+#: CI service.
+INTERNAL = {"WEIGHBRIDGE_LIFELINE_FD", "WEIGHBRIDGE_COMPLETE", "WEIGHBRIDGE_PACKAGE"}
 
 
 def read(page: str) -> str:

@@ -199,7 +199,7 @@ def test_the_wheel_holds_the_three_packages_and_what_they_need_at_run_time(tmp_p
     expected = {
         path.relative_to(ROOT / root).as_posix()
         for root in PACKAGE_ROOTS
-        for suffix in ("*.py", "*.lua", "py.typed", "static/*", "templates/**/*.html")
+        for suffix in ("*.py", "*.lua", "py.typed", "static/*", "templates/**/*.html", "starter/*")
         for path in (ROOT / root).rglob(suffix)
     }
     command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]

@@ -31,6 +31,7 @@ class Entry(NamedTuple):
 
 
 COMMANDS = {
+    "init": Entry("init", "Write files to begin with: answers, a mapping, graders, a CI workflow."),
     "run": Entry("run", "Grade cases on this machine and write the results."),
     "submit": Entry("batches", "Submit cases as one batch and print its id."),
     "status": Entry("batches", "Show the state of a batch."),

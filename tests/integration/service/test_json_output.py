@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 RESULTS = "results.jsonl"
 #: What each command is called with; BATCH, DOOMED and KEY are made for it. Those with None run on, and have tests below.
 ARGUMENTS: dict[str, list[str] | None] = {
+    "init": ["new"],
     "run": ["cases.jsonl", "--workers", "1", "-o", "run.jsonl"],
     "submit": ["cases.jsonl"],
     "status": ["BATCH"],
