@@ -993,7 +993,8 @@ def test_a_loop_after_steps_that_only_move_on_is_found():
     moved = times(5, tool, "scroll", {"direction": "down"}, None)
     between = [tool(name, {"at": name}, f"{name} was done") for name in ("open", "sort", "sum")]
     same = times(5, tool, "search", {"q": "x"}, "none")
-    assert ids([*moved, *between, *same]) == [numbered(9, 13)]
+    [loop] = loops([*moved, *between, *same])
+    assert (loop["kind"], loop["step_ids"]) == ("identical", numbered(9, 13))
 
 
 def test_one_call_that_fails_in_about_the_same_way_is_a_loop_however_often_it_does():
@@ -1058,3 +1059,14 @@ def test_what_one_of_several_agents_reports_in_vain_each_time_is_a_loop(report, 
         for step in (llm(words, name="planner"), llm(report, name="builder"))
     ]
     assert ids(steps) == ([["s2", "s4", "s6", "s8"]] if is_loop else [])
+
+
+def test_a_number_that_goes_up_and_down_is_noise_beside_ten_words_that_stay():
+    words = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa"]
+
+    def read(count):
+        said = " ".join(words[:count])
+        return [tool("stat", {"f": "a"}, f"{said} {number}") for number in (31, 7, 55, 12)]
+
+    assert ids(read(10)) == [numbered(1, 4)]
+    assert ids(read(9)) == []
