@@ -140,6 +140,17 @@ def test_a_chunk_that_waits_out_a_pause_is_looked_at_when_it_ends(
     assert batch in store.due_batches(store.now() + 5, 10_000)
 
 
+@pytest.mark.parametrize(("pause", "soon"), [(0, 1), (4, 4)])
+def test_a_release_brings_the_next_look_at_its_batch_forward(
+    store: Store, batch: str, queue: str, pause: int, soon: int
+) -> None:
+    filled(store, batch, [1])
+    claim = claimed(store, queue, "w/1", 60)
+    store.release(batch, str(claim.chunk), "w/1", pause_seconds=pause)
+    assert batch not in store.due_batches(store.now() + soon - 0.9, 10_000)
+    assert batch in store.due_batches(store.now() + soon + 0.1, 10_000)
+
+
 @pytest.mark.parametrize(
     "give_back",
     [

@@ -150,6 +150,14 @@ def test_freeing_drops_what_is_recorded_and_keeps_the_lines_of_what_is_to_be_gra
     assert store.state(batch).counts.passed == 5
 
 
+def test_a_chunk_whose_lines_are_lost_keeps_its_results(store: Store, batch: str) -> None:
+    [chunk] = filled(store, batch, [2])
+    recorded(store, batch, chunk)
+    store.redis.hdel(key(batch, "chunks"), f"{chunk.number} lines")
+    assert not store.reopen(batch, chunk, 1, DAY)
+    assert store.state(batch).counts.passed == 2
+
+
 def test_freeing_a_part_keeps_the_lines_that_the_rest_of_its_chunk_is_graded_from(
     store: Store, batch: str
 ) -> None:
