@@ -18,6 +18,7 @@ DOCS_STAMP := $(VENV)/.installed-docs-for
 PYTEST_ARGS ?= -n 3 --dist loadgroup
 PAGE_ARGS ?=
 FAULTS_ARGS ?=
+PACKAGES_ARGS ?=
 SECONDS ?= 1800
 SEED ?= 1
 SOAK_ARGS ?=
@@ -64,6 +65,10 @@ test: $(STAMP) ## Run the whole test suite
 .PHONY: test-fast
 test-fast: $(STAMP) ## Run the quick unit tests, with few generated examples
 	$(BIN)/python -m pytest tests/unit -m 'not slow and not long' --hypothesis-profile=fast $(PYTEST_ARGS)
+
+.PHONY: packages
+packages: $(STAMP) ## Install the wheel and the sdist in clean environments, and run them (minutes)
+	$(BIN)/python -m pytest -m '' tests/acceptance/test_packages.py $(PACKAGES_ARGS)
 
 .PHONY: faults
 faults: $(STAMP) ## Make each fault once, and aim at what is promised (minutes)

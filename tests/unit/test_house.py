@@ -2,7 +2,6 @@
 
 import ast
 import json
-import os
 import re
 import subprocess
 import sys
@@ -17,6 +16,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from support.wheels import wheel
 from weighbridge.graders import default_registry
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -195,19 +195,14 @@ def test_make_says_so_when_python_cannot_make_environments(tmp_path: Path) -> No
 
 
 @pytest.mark.slow
-def test_the_wheel_holds_the_three_packages_and_what_they_need_at_run_time(tmp_path: Path) -> None:
+def test_the_wheel_holds_the_three_packages_and_what_they_need_at_run_time() -> None:
     expected = {
         path.relative_to(ROOT / root).as_posix()
         for root in PACKAGE_ROOTS
         for suffix in ("*.py", "*.lua", "py.typed", "static/*", "templates/**/*.html", "starter/*")
         for path in (ROOT / root).rglob(suffix)
     }
-    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
-    subprocess.run(
-        command, cwd=ROOT, check=True, capture_output=True, env={**os.environ, "PYTHONPATH": ""}
-    )
-    [wheel] = tmp_path.glob("*.whl")
-    with zipfile.ZipFile(wheel) as archive:
+    with zipfile.ZipFile(wheel()) as archive:
         held = {name for name in archive.namelist() if ".dist-info/" not in name}
         scripts = next(
             archive.read(name) for name in archive.namelist() if name.endswith("entry_points.txt")
