@@ -85,6 +85,12 @@ class Arguments(Struct, eq=False, gc=False):
         return len(self.key) <= FOLDED_CHARACTERS
 
     @property
+    def numbers(self) -> bytes:
+        """The runs of digits in any order."""
+        digits = self.digits
+        return b" ".join(sorted(digits.split())) if b" " in digits else digits
+
+    @property
     def gist(self) -> bytes:
         """The arguments without differences of case, white space, quotes and stops; the digits stay where they are."""
         if not self.is_comparable:

@@ -62,7 +62,10 @@ class Identities:
         self._compare_results = compare_results
         self._first: defaultdict[str, dict[object, Call]] = defaultdict(dict)
         self._known = 0
+        self._made = 0  #: actions
         self._actions: dict[str, _Action] = {}
+        #: by tool and numbers: the only call so far; None where there are more
+        self._only: dict[tuple[str, bytes], _Action | None] = {}
         self._last: dict[int, str] = {}
         self._seen = ("", "")  #: the last result, and roughly what it says
         self._pairs: dict[int, int] = {}
@@ -77,15 +80,41 @@ class Identities:
             if first is call:
                 self._known += 1
             call.exact, call.arguments = first.exact, first.arguments
-            rough = self._rough(call)
-            key = f"{call.exact}" if rough is None else f"{call.exact} {rough}"
-            action = self._actions.get(key)
-            if action is None:
-                action = self._actions[key] = self._action(call, rough)
+            action = self._unlike_all(call, is_new=first is call) or self._action_of(call)
             result = action.result_of(call.outcome) if self._compare_results else _UNTOLD
             call.action = action.number
             pair = action.number << _RESULTS_BITS | result
             call.pair = self._pairs.setdefault(pair, len(self._pairs))
+
+    def _unlike_all(self, call: Call, *, is_new: bool) -> _Action | None:
+        """Return an action for a call that none before could be like; None for any other.
+
+        What it came to is looked at only once there is another that could be like it: most calls have none.
+        """
+        given = call.arguments
+        if given.value is None or not given.is_comparable or not self._budget.is_left:
+            return None
+        kind = call.tool, given.numbers
+        only = self._only.get(kind)
+        if only is not None:
+            rough = self._rough(only.call)
+            self._actions[_key_of(only.call, rough)] = self._recent[*kind, rough] = only
+            self._only[kind] = None
+        elif is_new and kind not in self._only:
+            return self._only.setdefault(kind, self._alone(call))
+        return None
+
+    def _alone(self, call: Call) -> _Action:
+        self._made += 1
+        return _Action(self._made, call)
+
+    def _action_of(self, call: Call) -> _Action:
+        rough = self._rough(call)
+        key = _key_of(call, rough)
+        action = self._actions.get(key)
+        if action is None:
+            action = self._actions[key] = self._action(call, rough)
+        return action
 
     def _rough(self, call: Call) -> str | None:
         """Return roughly what a call came to; a result that is not told is taken for the last one."""
@@ -108,11 +137,11 @@ class Identities:
 
     def _action(self, call: Call, rough: str | None) -> _Action:
         """Return the action of a call that is alike and came to about the same, or a new one."""
-        alone = _Action(len(self._actions), call)
+        alone = self._alone(call)
         given = call.arguments
         if given.value is None or not given.is_comparable or not self._budget.is_left:
             return alone
-        key = call.tool, b" ".join(sorted(given.digits.split())), rough
+        key = call.tool, given.numbers, rough
         recent = self._recent.get(key)
         if recent is None:
             self._recent[key] = alone
@@ -150,3 +179,7 @@ class Identities:
         if one.text is None or other.text is None:
             return False
         return one.text == other.text or one.steady == other.steady
+
+
+def _key_of(call: Call, rough: str | None) -> str:
+    return f"{call.exact}" if rough is None else f"{call.exact} {rough}"

@@ -40,14 +40,18 @@ def known_answers(calls: Sequence[Call | None], limits: Limits) -> Iterator[Find
 
     A failed call that is sent again as it was counts twice, but two calls more than `max_repeats` are needed.
     """
-    told = [(call.tool, _told(call)) for call in calls if call is not None]
-    if len(told) - len(set(told)) >= _least(limits):
-        yield from _Stretches(calls, limits).found()
+    told = _told(calls)
+    results = [came for came in told if came is not None]
+    if len(results) - len(set(results)) >= _least(limits):
+        yield from _Stretches(calls, told, limits).found()
 
 
 def _least(limits: Limits) -> int:
     """Return how many calls have to repeat what one before came to."""
     return min(2 * limits.max_repeats - 1, limits.max_repeats + 1)
+
+
+_Came = tuple[str, str]  #: a tool, and what a call of it came to
 
 
 class _Met(NamedTuple):
@@ -60,16 +64,21 @@ class _Met(NamedTuple):
 class _Stretches:
     """Walks over calls, and remembers what came of those before."""
 
-    def __init__(self, calls: Sequence[Call | None], limits: Limits) -> None:
+    def __init__(
+        self, calls: Sequence[Call | None], told: Sequence[_Came | None], limits: Limits
+    ) -> None:
         self._calls = calls
+        self._told = told
+        self._fails: dict[_Came, bool] = {}
+        self._quoted: dict[_Came, set[str]] = {}  #: the last words of what failures quote
         self._least = _least(limits)
         self._enough = 2 * limits.max_repeats - 1
         self._reach = limits.max_period
         self._budget = WorkBudget()
-        self._came: dict[tuple[str, str], int] = {}  #: the last call that came to a result
+        self._came: dict[_Came, int] = {}  #: the last call that came to a result
         self._met: dict[int, _Met] = {}  #: of each pair
         #: the words of attempts that came to one failure, or found nothing
-        self._said: dict[tuple[str, str], set[str]] = {}
+        self._said: dict[_Came, set[str]] = {}
         self._failed: list[int] = []  #: since something was changed
         self._stretch: list[int] = []
         self._again = 0  #: of the stretch, the failed calls that are sent as they were
@@ -77,66 +86,76 @@ class _Stretches:
 
     def found(self) -> Iterator[Finding]:
         """Yield each stretch that is long enough."""
-        for index, call in enumerate(self._calls):
-            text = _told(call) if call is not None else None
-            if call is None or text is None or waits(call):
+        for index, (call, came) in enumerate(zip(self._calls, self._told, strict=True)):
+            if call is None or came is None or waits(call):
                 yield from self._end()
                 self._came, self._met, self._failed, self._said = {}, {}, [], {}
                 continue
-            met = self._met.get(call.pair)
-            before = self._came.get((call.tool, text)) if met is None else met.last
-            if before is None or not self._is_known(call, text, before, index):
+            met, has_failed = self._met.get(call.pair), self._has_failed(call, came)
+            before = self._came.get(came) if met is None else met.last
+            if before is None or not self._is_known(call, came, before, index):
                 yield from self._end()
-                self._forget_failures(call)
-            elif not self._is_second_look(call, before, met):
+                if self._failed and not has_failed:
+                    self._forget_failures(call)
+            elif has_failed or not self._is_second_look(call, before, met):
                 self._stretch.append(index)
                 self._before.add(before)
-                self._again += met is not None and call.outcome.has_failed
+                self._again += met is not None and has_failed
             self._met[call.pair] = _Met(met.times + 1 if met else 1, index)
-            self._came[call.tool, text] = index
-            if call.outcome.has_failed:
+            self._came[came] = index
+            if has_failed:
                 self._failed.append(index)
         yield from self._end()
 
+    def _has_failed(self, call: Call, came: _Came) -> bool:
+        if came not in self._fails:
+            self._fails[came] = call.outcome.has_failed
+        return self._fails[came]
+
     def _forget_failures(self, call: Call) -> None:
         """What failed may not fail any more after a call that changed something."""
-        if self._failed and not (call.outcome.has_failed or is_read_only(call)):
-            for index in self._failed:
-                if (failed := self._calls[index]) is not None:
-                    self._met.pop(failed.pair, None)
-                    self._came.pop((failed.tool, _told(failed) or ""), None)
-            self._failed, self._said = [], {}
+        if is_read_only(call):
+            return
+        for index in self._failed:
+            failed, came = self._calls[index], self._told[index]
+            if failed is not None and came is not None:
+                self._met.pop(failed.pair, None)
+                self._came.pop(came, None)
+        self._failed, self._said = [], {}
 
     def _is_second_look(self, call: Call, before: int, met: _Met | None) -> bool:
-        """Whether a call that succeeded is sent a second time as it was."""
+        """Whether a call is sent a second time as it was."""
         earlier = self._calls[before]
         is_equal = earlier is not None and earlier.exact == call.exact
-        return is_equal and met is not None and met.times == 1 and not call.outcome.has_failed
+        return is_equal and met is not None and met.times == 1
 
-    def _is_known(self, call: Call, text: str, before: int, index: int) -> bool:
+    def _is_known(self, call: Call, came: _Came, before: int, index: int) -> bool:
         """Whether what a call came to was known from one before, or from a call that is as good as equal."""
         earlier = self._calls[before]
         if earlier is None or call.pair == earlier.pair:
             return index - before <= self._reach
         if not self._budget.is_left:
             return False
-        came = call.tool, text
-        if call.outcome.has_failed:
-            return self._names(call, text) or self._is_attempt_again(call, earlier, came)
+        if self._fails[came]:
+            return self._names(call, came) or self._is_attempt_again(call, earlier, came)
         if not is_read_only(call):
             return False
-        if _tells(text):
+        if _tells(came[1]):
             return self._are_alike(call, earlier, _SAME_QUESTION)
-        return is_empty(text) and self._is_attempt_again(call, earlier, came)
+        return is_empty(came[1]) and self._is_attempt_again(call, earlier, came)
 
-    def _names(self, call: Call, failure: str) -> bool:
+    def _names(self, call: Call, came: _Came) -> bool:
         """Whether a failure quotes what stands in the arguments: it was told before that there is no such thing."""
-        quoted = [words[-1] for each in _quotes(failure) if (words := _WORD.findall(each))]
+        if came not in self._quoted:
+            self._quoted[came] = {
+                words[-1] for each in _quotes(came[1]) if (words := _WORD.findall(each))
+            }
+        quoted = self._quoted[came]
         if not quoted or len(call.arguments.key) > _TAKEN_CHARACTERS:
             return False
         return not self._words(call).isdisjoint(quoted)
 
-    def _is_attempt_again(self, call: Call, earlier: Call, came: tuple[str, str]) -> bool:
+    def _is_attempt_again(self, call: Call, earlier: Call, came: _Came) -> bool:
         """Whether an attempt says nothing that those did not say that came to the same, in whatever order."""
         if runs_code(call) or not is_short(call):
             return False
@@ -173,10 +192,20 @@ class _Stretches:
             yield Finding(NOTHING_NEW, None, tuple(indices))
 
 
-def _told(call: Call) -> str | None:
-    """Return what came of a call; a short result without noise."""
-    text = call.outcome.text
-    return text if text is None or len(text) > _SHORT_CHARACTERS else call.outcome.steady
+def _told(calls: Sequence[Call | None]) -> list[_Came | None]:
+    """Return what came of each call: its tool and its result, a short one without noise."""
+    steady: dict[str, str] = {}
+    told: list[_Came | None] = []
+    for call in calls:
+        text = call.outcome.text if call is not None else None
+        if call is None or text is None:
+            told.append(None)
+            continue
+        if len(text) <= _SHORT_CHARACTERS:
+            known = steady.get(text)
+            text = steady.setdefault(text, call.outcome.steady) if known is None else known
+        told.append((call.tool, text))
+    return told
 
 
 def _quotes(failure: str) -> list[str]:
