@@ -158,6 +158,30 @@ def test_a_chunk_whose_lines_are_lost_keeps_its_results(store: Store, batch: str
     assert store.state(batch).counts.passed == 2
 
 
+def test_a_retry_whose_client_dies_at_once_expires_all_the_same(store: Store, batch: str) -> None:
+    [chunk] = filled(store, batch, [2])
+    recorded(store, batch, chunk)
+    store.retire(batch)
+    expires_ms = int((store.now() + 60) * 1000)
+    assert store._run("reopen", batch, str(chunk), str(chunk.of_epoch(1)), 1, expires_ms) == 1
+    assert batch not in store.due_batches(store.now() + 55, 10_000)
+    assert batch in store.due_batches(store.now() + 61, 10_000)
+
+
+def test_a_server_whose_log_lacks_an_entry_is_behind_and_one_that_opened_its_chunk_again_is_not(
+    store: Store, batch: str
+) -> None:
+    [chunk] = filled(store, batch, [1])
+    recorded(store, batch, chunk)
+    entry = store.read_log(batch, "", 0)[0]
+    # It is asked where the results were not there: now they are.
+    assert store.is_behind(batch, entry)
+    assert store.is_behind(batch, replace(entry, position="9999999999999-0"))
+    store.reopen(batch, chunk, 1, DAY)
+    assert not store.is_behind(batch, entry)
+    assert store.is_behind(batch, replace(entry, position="9999999999999-0"))
+
+
 def test_freeing_a_part_keeps_the_lines_that_the_rest_of_its_chunk_is_graded_from(
     store: Store, batch: str
 ) -> None:
