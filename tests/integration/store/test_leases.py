@@ -8,6 +8,7 @@ import pytest
 
 from support.chunks import CHARGE, DAY, a_batch, claimed, filled, recorded
 from weighbridge.errors import Fault
+from weighbridge.store import BatchOptions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -116,6 +117,27 @@ def test_a_chunk_claimed_after_a_look_that_found_nothing_held_is_looked_at_in_ti
     assert batch not in store.due_batches(store.now() + 3600, 10_000)
     claimed(store, queue, "w/1", 8)
     assert batch in store.due_batches(store.now() + 9, 10_000)
+
+
+def test_a_longer_lease_than_one_that_is_over_is_looked_at_in_time(
+    store: Store, batch: str, queue: str
+) -> None:
+    chunks = filled(store, batch, [1, 1])
+    claimed(store, queue, "w/1", 8)
+    recorded(store, batch, chunks[0])
+    store.watch(batch)
+    claimed(store, queue, "w/1", 60)
+    assert batch not in store.due_batches(store.now() + 55, 10_000)
+    assert batch in store.due_batches(store.now() + 61, 10_000)
+
+
+def test_a_batch_expires_in_time_although_a_lease_in_it_is_longer(store: Store, queue: str) -> None:
+    options = BatchOptions(queue=queue)
+    batch = store.open_batch(options, expiry_seconds=60, ttl_seconds=DAY)
+    filled(store, batch, [1])
+    claimed(store, queue, "w/1", 3600)
+    store.watch(batch)
+    assert batch in store.due_batches(store.now() + 61, 10_000)
 
 
 def test_a_chunk_claimed_while_the_sweeper_looks_is_looked_at_in_time(
