@@ -16,6 +16,7 @@ from weighbridge_producer.pages import (
     result,
     results,
     sign_in,
+    theme,
     workers,
 )
 from weighbridge_producer.pages.rendering import compile_templates
@@ -42,6 +43,7 @@ for pages in (
     result,
     results,
     sign_in,
+    theme,
     workers,
 ):
     router.include_router(pages.router)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import time
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from urllib.parse import urlencode
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
@@ -16,6 +17,7 @@ from weighbridge.text import duration
 from weighbridge_producer.pages.addresses import batch_at
 from weighbridge_producer.pages.causes import causes_of
 from weighbridge_producer.pages.progress import Sample, progress_of
+from weighbridge_producer.pages.rate_history import rate_histories
 from weighbridge_producer.pages.rendering import page
 from weighbridge_producer.pages.standing import answer_of, label_view, outcomes_of, pass_rate
 from weighbridge_producer.service.auth import ManageBatch, ReadBatch, Reader, SubmitBatch
@@ -32,6 +34,9 @@ router = APIRouter()
 
 _PER_PAGE = 25
 _FARTHEST = 1_000_000  #: batches that are paged through
+_SEARCHED_BATCHES = 20_000  #: by one request
+_SEARCHED_AT_ONCE = 200
+_SEARCH_SECONDS = 0.15
 _LABELS_SHOWN = 40
 
 _Amount = Query(ge=0, le=1e12, allow_inf_nan=False)
@@ -54,23 +59,64 @@ def batches(
     service: Served,
     identity: Reader,
     start: Annotated[int, Query(alias="from", ge=0, le=_FARTHEST)] = 0,
+    text: Annotated[str, Query(max_length=200)] = "",
 ) -> HTMLResponse:
-    """Show the batches, newest first."""
-    store, now = service.client.store, time.time()
-    ids = store.batches(start + _PER_PAGE + 1, project=identity.sees)[start:]
-    rows = [_row(state, options, now) for state, options in store.listed(ids[:_PER_PAGE])]
+    """Show the batches, newest first; those whose name or id has a text, where one is given."""
+    found = _found(service, identity.sees, start, text.strip().casefold())
+    now = time.time()
+    listed = [(state, options.source) for state, options in found.batches]
     return page(
         request,
         "batches.html",
-        rows=rows,
+        rows=[_row(state, options, now) for state, options in found.batches],
         has_projects=service.keys_required,
         project=identity.sees,
         start=start,
-        earlier=max(0, start - _PER_PAGE) if start else None,
-        later=start + _PER_PAGE if len(ids) > _PER_PAGE else None,
+        text=text,
+        histories=rate_histories(listed),
+        first_href=_list_at(text, 0),
+        earlier_href=_list_at(text, max(0, start - _PER_PAGE)) if start and not text else None,
+        later_href=None if found.next_start is None else _list_at(text, found.next_start),
+        is_searched=found.is_searched,
         batch_at=batch_at,
         legend=_legend(),
     )
+
+
+class _Batches(NamedTuple):
+    """A page of batches, and where the next one begins."""
+
+    batches: list[tuple[BatchState, BatchOptions]]
+    next_start: int | None
+    is_searched: bool  #: False where the time for a search ended first
+
+
+def _found(service: Service, project: str | None, start: int, text: str) -> _Batches:
+    store = service.client.store
+    if not text:
+        ids = store.batches(start + _PER_PAGE + 1, project=project)[start:]
+        after = start + _PER_PAGE if len(ids) > _PER_PAGE else None
+        return _Batches(store.listed(ids[:_PER_PAGE]), after, is_searched=True)
+    ids = store.batches(start + _SEARCHED_BATCHES, project=project)[start:]
+    deadline = time.monotonic() + _SEARCH_SECONDS
+    found: list[tuple[BatchState, BatchOptions]] = []
+    for at in range(0, len(ids), _SEARCHED_AT_ONCE):
+        if at and time.monotonic() > deadline:
+            return _Batches(found, start + at, is_searched=False)
+        for state, options in store.listed(ids[at : at + _SEARCHED_AT_ONCE]):
+            if any(text in name.casefold() for name in (options.source or "", state.batch_id)):
+                found.append((state, options))
+                if len(found) == _PER_PAGE:
+                    after = start + ids.index(state.batch_id, at) + 1
+                    return _Batches(found, after, is_searched=True)
+    has_more = len(ids) == _SEARCHED_BATCHES
+    after = start + len(ids) if has_more else None
+    return _Batches(found, after, is_searched=not has_more)
+
+
+def _list_at(text: str, start: int) -> str:
+    query = {name: value for name, value in (("text", text), ("from", start)) if value}
+    return f"/?{urlencode(query, errors='replace')}" if query else "/"
 
 
 def _legend() -> list[tuple[str, str]]:

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from weighbridge_producer.client.redis_batch import RedisBatch
     from weighbridge_producer.service.service import Service
 
-_SECONDS = 0.05  #: that a page waits for them
-
 
 class Neighbours(NamedTuple):
     """Where the cases before and after are shown, in the order of a table that begins with failures."""
@@ -32,7 +30,7 @@ def neighbours_of(service: Service, batch: RedisBatch, result: ResultRow) -> Nei
     """Return the neighbours of a case; None where nothing failed, or they are not known in time."""
     state = batch.status()
     try:
-        view = service.case_views.view(state, ResultFilter(), CaseOrder.FAILURES, _SECONDS)
+        view = service.case_views.view(state, ResultFilter(), CaseOrder.FAILURES)
     except NoViewError:
         return None
     if not isinstance(view, CaseView):

@@ -23,6 +23,10 @@ _NAVIGATION = (
     ("/workers", "Workers"),
 )
 
+#: What the pages' colours follow; the last is what the visitor's system prefers.
+THEMES = ("light", "dark", "system")
+THEME_COOKIE = "weighbridge_theme"
+
 
 def page(
     request: Request,
@@ -39,6 +43,8 @@ def page(
         .render(
             current=_current(request.scope["path"]),
             is_signed_in=COOKIE in request.cookies,
+            theme=_theme(request),
+            page_address=_address_of(request),
             **context,
         )
     )
@@ -66,8 +72,21 @@ def _digest(name: str) -> str:
 @cache
 def _environment() -> Environment:
     made = environment()
-    made.globals |= {"asset": asset, "navigation": _NAVIGATION}
+    made.globals |= {"asset": asset, "navigation": _NAVIGATION, "themes": THEMES}
     return made
+
+
+def _theme(request: Request) -> str:
+    chosen = request.cookies.get(THEME_COOKIE)
+    return chosen if chosen in THEMES else THEMES[-1]
+
+
+def _address_of(request: Request) -> str:
+    """Return the address to come back to; a form that was sent has none but the first page."""
+    if request.scope["method"] not in {"GET", "HEAD"}:
+        return "/"
+    path, query = request.url.path, request.url.query
+    return f"{path}?{query}" if query else path
 
 
 def _current(path: str) -> str:

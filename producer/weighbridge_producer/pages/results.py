@@ -35,7 +35,6 @@ router = APIRouter()
 PER_PAGE = 50
 _SEARCH_SECONDS = 0.15
 _MEANWHILE_SECONDS = 0.05  #: of a search for what is shown until everything is sorted
-_VIEW_SECONDS = 0.1  #: that a page waits for an order, before it shows results in none
 _CHOICES_SHOWN = 200
 
 #: What the results that match are offered as, besides the table.
@@ -147,7 +146,7 @@ def _found(
     if query.cursor or wanted.custom_id:
         return _searched(batch, wanted, query.cursor)
     try:
-        view = service.case_views.view(state, wanted, query.order, _VIEW_SECONDS)
+        view = service.case_views.view(state, wanted, query.order)
     except NoViewError as error:
         found = _searched(batch, wanted, None)
         found.unsorted = str(error)

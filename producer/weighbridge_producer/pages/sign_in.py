@@ -22,7 +22,7 @@ _FORM_LIMIT_BYTES = 16 * 1024
 def ask_for_key(request: Request, service: Served, next: str = "/") -> Response:  # noqa: A002 - as the address has it
     """Show the form that asks for a key; where keys are off nobody needs one."""
     if not service.keys_required:
-        return RedirectResponse(_local(next), 303)
+        return RedirectResponse(local_address(next), 303)
     return _form(request, next, current=service.keys.find(request.cookies.get(COOKIE, "")))
 
 
@@ -33,12 +33,12 @@ async def take_key(request: Request, service: Served) -> Response:
     target = entries.get("next", ["/"])[-1]
     key = entries.get("key", [""])[-1].strip()
     if not service.keys_required:
-        return RedirectResponse(_local(target), 303)
+        return RedirectResponse(local_address(target), 303)
     try:
         await run_in_threadpool(sign_in, service, key, address_of(request))
     except AccessError as error:
         return _form(request, target, problem=problem_of(error))
-    answer = RedirectResponse(_local(target), 303)
+    answer = RedirectResponse(local_address(target), 303)
     answer.set_cookie(
         *(COOKIE, key),
         path="/",
@@ -71,13 +71,13 @@ def _form(
         *(request, "sign_in.html"),
         status_code=problem.status if problem else 200,
         headers=headers,
-        target=_local(target),
+        target=local_address(target),
         current_key=current,
         problem=problem,
     )
 
 
-def _local(target: str) -> str:
+def local_address(target: str) -> str:
     """Return an address of this service to go on to; whatever is none leads to the first page."""
     # Browsers take a backslash for a slash, and drop tabs and line breaks.
     is_plain = target.isascii() and target.isprintable() and "\\" not in target

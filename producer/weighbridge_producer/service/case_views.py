@@ -30,6 +30,9 @@ _KEPT_CASES = 4_000_000  #: of all batches together, 24 bytes each
 _VIEWS = 6  #: of one batch, 4 bytes a case each
 _THREADS = 2
 _WAITING = 16  #: views that are asked for at once
+_WAIT_SECONDS = 0.1  #: of a request for its view
+_SMALL_JOBS = 20_000  #: of a batch
+_LONGEST_WAIT_SECONDS = 5.0
 _FRESH_SECONDS = 2.0  #: that a view of a batch that is graded may be old
 
 
@@ -95,9 +98,11 @@ class CaseViews:
         self._kept: OrderedDict[str, _Kept] = OrderedDict()
 
     def view(
-        self, state: BatchState, wanted: ResultFilter, order: CaseOrder, wait_seconds: float
+        self, state: BatchState, wanted: ResultFilter, order: CaseOrder
     ) -> CaseView | NotReady:
-        """Return a batch's cases in an order, or how far that has come after some time.
+        """Return a batch's cases in an order, or how far that has come after a tenth of a second.
+
+        A small batch, which hardly takes that long, is waited for on a busy machine too.
 
         Raises NoViewError for a batch of too many jobs, and what the store raises.
         """
@@ -113,7 +118,8 @@ class CaseViews:
         if future is None:
             return NotReady(0)
         try:
-            view = future.result(wait_seconds)
+            is_small = state.counts.total <= _SMALL_JOBS
+            view = future.result(_LONGEST_WAIT_SECONDS if is_small else _WAIT_SECONDS)
         except NotYetError:
             return NotReady(min(99, 100 * kept.done // max(1, state.counts.finished)))
         finally:

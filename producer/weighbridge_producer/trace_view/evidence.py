@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from weighbridge.graders.values import as_json
-from weighbridge.text import cut_after, revealed
+from weighbridge.text import cut_after, elapsed, revealed
 from weighbridge_producer.trace_view.annotated_json import problems_in
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _VALUE_CHARACTERS = 2_000
 _PARTS = ("before", "expected", "observed", "after")  #: of a difference
 _PART_CHARACTERS = 500
+_PLAIN_LIMIT = 1e15  #: of numbers that are written out
 _STEPS_LISTED = 50
 _ENTRIES_SHOWN = 200
 
@@ -97,5 +98,8 @@ def _brief(entry: Mapping[str, Any], name: str) -> str | None:
     value = entry.get(name)
     if value is None:
         return None
+    if type(value) in {int, float} and abs(value) < _PLAIN_LIMIT:
+        is_time = str(entry.get("check", "")).endswith("_ms")
+        return elapsed(value / 1_000) if is_time else f"{value:,}"
     text = value if type(value) is str else as_json(value)
     return cut_after(text, _VALUE_CHARACTERS)

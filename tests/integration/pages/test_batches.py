@@ -114,6 +114,59 @@ def test_the_list_is_paged_newest_first(own_server: EmbeddedServer) -> None:
     assert len(shown) == len(set(shown))
 
 
+def test_batches_are_found_by_a_part_of_their_name_or_id(own_server: EmbeddedServer) -> None:
+    with HttpServer(own_server.url) as service:
+        client = service.service.client
+        made = {n: client.open(f"{'night' if n % 2 else 'day'} {n}", ()).id for n in range(60)}
+
+        def listed(path: str) -> list[str]:
+            rows = get(service, path).root.all("td", class_="of-batch")
+            return [row.one("a").text for row in rows]
+
+        nights = [f"night {n}" for n in range(1, 60, 2)]
+        page = get(service, "/?text=NIGHT")
+        [older] = [link for link in page.root.all("a") if link.text == "Older"]
+        found = listed("/?text=NIGHT") + listed(older.attributes["href"])
+        assert sorted(found) == sorted(nights)
+        assert listed(f"/?text={made[7][-12:]}") == ["night 7"]
+        assert listed("/?text=%3Cb%3E") == []
+
+
+def test_the_pass_rates_of_a_source_are_drawn_and_lead_to_its_batches(
+    own_server: EmbeddedServer,
+) -> None:
+    with HttpServer(own_server.url) as service:
+        client, made = service.service.client, set()
+        for _ in range(2):
+            batch = client.open("<i>nightly", ["true-false"])
+            client.submit([case("p"), case("f", "no")], graders=["true-false"], resume=batch.id)
+            grade_open_chunks(client.store, batch.id)
+            made.add(f"/batches/{batch.id}")
+        figure = get(service, "/").root.one("figure", class_="history-chart")
+    told = " ".join(figure.one("figcaption").text.split())
+    assert told == "<i>nightly 2 batches latest 50 %"
+    assert {link.attributes["href"] for link in figure.all("a")} == made
+
+
+def test_a_theme_is_remembered_and_leads_back_to_where_it_was_chosen(service: HttpServer) -> None:
+    chosen = requests.post(
+        f"{service.url}/theme", data={"theme": "dark", "back": "/workers"}, headers=HTML
+    )
+    assert (chosen.status_code, chosen.headers["location"]) == (303, "/workers")
+    cookie = chosen.headers["set-cookie"].partition(";")[0]
+    page = get(service, "/workers", Cookie=cookie)
+    assert page.root.one("html").attributes["data-theme"] == "dark"
+    pressed = [button.text for button in page.root.all("button", **{"aria-pressed": "true"})]
+    assert pressed == ["Dark"]
+    back = requests.post(f"{service.url}/theme", data={"theme": "system", "back": "//evil.example"})
+    assert back.headers["location"] == "/"
+    assert "Max-Age=0" in back.headers["set-cookie"]
+    assert (
+        "data-theme"
+        not in get(service, "/", Cookie="weighbridge_theme=x").root.one("html").attributes
+    )
+
+
 @pytest.mark.parametrize("start", ["-1", "x", "99999999999999999999"])
 def test_a_page_of_the_list_that_cannot_be_is_refused(service: HttpServer, start: str) -> None:
     get(service, f"/?from={start}", status=422)
@@ -271,7 +324,11 @@ def test_cancelling_asks_once_more_and_ends_the_batch(own_server: EmbeddedServer
     with HttpServer(own_server.url) as service:
         batch = service.service.client.submit([case("c")], graders=["true-false"])
         asked = get(service, f"/batches/{batch.id}/cancel/confirm")
-        [form] = [form for form in asked.root.all("form") if form.attributes["method"] == "post"]
+        [form] = [
+            form
+            for form in asked.root.one("main").all("form")
+            if form.attributes["method"] == "post"
+        ]
         answer = post(service, form.attributes["action"])
         assert (answer.status_code, answer.headers["location"]) == (303, f"/batches/{batch.id}")
         assert batch.status().status == "cancelled"

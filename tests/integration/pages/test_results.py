@@ -136,7 +136,7 @@ def test_fields_of_metadata_that_are_chosen_have_columns_and_stay_in_the_address
         batch = client.submit(cases, graders=["true-false"])
         batch.wait(60)
     address = f"/batches/{batch.id}/results"
-    offered = get(service, address).root.one("form").all("input", name="column")
+    offered = get(service, address).root.one("main").one("form").all("input", name="column")
     assert [box.attributes["value"] for box in offered] == ["topic", "<b>"]
     page = get(service, f"{address}?column=%3Cb%3E&column=topic&verdict=fail")
     assert [cell.text for cell in rows(page)[7].all("td", class_="of-field")] == ["[7]", "t7"]
@@ -149,7 +149,7 @@ def test_the_form_shows_the_filters_that_are_set(service: HttpServer, shop: Batc
     page = get(service, f"/batches/{shop.id}/results?verdict=fail&label=loop&text=%22%3E%3Cb%3E")
     chosen = [
         option.attributes["value"]
-        for option in page.root.one("form").all("option")
+        for option in page.root.one("main").one("form").all("option")
         if "selected" in option.attributes
     ]
     assert chosen == ["fail", "loop", "failures"]
@@ -205,7 +205,7 @@ def test_what_cannot_be_looked_for_is_told_beside_the_form(
 ) -> None:
     page = get(service, f"/batches/{shop.id}/results?{query}", status)
     assert told in page.root.one(role="alert").text
-    assert page.root.one("form").attributes["action"] == f"/batches/{shop.id}/results"
+    assert page.root.one("main").one("form").attributes["action"] == f"/batches/{shop.id}/results"
 
 
 def test_a_result_of_any_id_is_reached_by_its_link_and_shown_as_text(

@@ -41,7 +41,7 @@ def seen(
     wanted: ResultFilter = EVERYTHING,
     order: CaseOrder = CaseOrder.INPUT,
 ) -> list[str]:
-    view = views.view(batch.status(), wanted, order, 30)
+    view = views.view(batch.status(), wanted, order)
     assert isinstance(view, CaseView)
     cases = read_cases(batch._store, batch.id, view, 0, 1_000)
     return [str(rows[0].custom_id) for rows in cases]
@@ -77,9 +77,8 @@ def test_what_is_graded_again_has_its_new_outcome(client: RedisClient) -> None:
 def test_each_job_of_a_case_keeps_its_label_outcome_and_cause(client: RedisClient) -> None:
     batch = client.submit([case(0)], graders=["true-false", "string-match"])
     grade_open_chunks(client.store, batch.id)
-    view = CaseViews(client.store, lambda: False).view(
-        batch.status(), EVERYTHING, CaseOrder.FAILURES, 30
-    )
+    views = CaseViews(client.store, lambda: False)
+    view = views.view(batch.status(), EVERYTHING, CaseOrder.FAILURES)
     assert isinstance(view, CaseView)
     told = {job.label: (job.outcome, job.cause) for job in view.index.profile(0)}
     assert told == {

@@ -1,0 +1,70 @@
+"""Pass rates over time: the batches of one source as a line, oldest first."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from weighbridge_producer.pages.addresses import batch_at
+from weighbridge_producer.pages.standing import pass_rate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from weighbridge.jobs.model import BatchState
+
+WIDTH, HEIGHT = 280, 56
+_MARGIN = 6
+_SOURCES_SHOWN = 3
+
+
+class RatePoint(NamedTuple):
+    """The pass rate of one batch."""
+
+    x: float
+    y: float
+    rate: float  #: percent
+    at: float  #: when the batch was created, in seconds since the epoch
+    href: str
+
+
+class RateHistory(NamedTuple):
+    """The pass rates of the batches of one source."""
+
+    source: str
+    points: tuple[RatePoint, ...]
+
+    @property
+    def line(self) -> str:
+        """The points of a polyline."""
+        return " ".join(f"{point.x:g},{point.y:g}" for point in self.points)
+
+
+def rate_histories(batches: Iterable[tuple[BatchState, str]]) -> list[RateHistory]:
+    """Return the histories of the sources with the most batches that have a pass rate and have ended, two at least."""
+    by_source: dict[str, list[tuple[BatchState, float]]] = {}
+    for state, source in batches:
+        rate = pass_rate(state.counts)
+        if source and rate is not None and state.status.final:
+            by_source.setdefault(source, []).append((state, rate))
+    several = [(source, found) for source, found in by_source.items() if len(found) > 1]
+    several.sort(key=lambda each: -len(each[1]))
+    return [_history(source, found) for source, found in several[:_SOURCES_SHOWN]]
+
+
+def _history(source: str, found: list[tuple[BatchState, float]]) -> RateHistory:
+    in_time = sorted(found, key=lambda each: each[0].created_at)
+    # Evenly apart: between a night's runs and the next there is no more to see.
+    step = (WIDTH - 2 * _MARGIN) / (len(in_time) - 1)
+    return RateHistory(
+        source,
+        tuple(
+            RatePoint(
+                round(_MARGIN + step * number, 2),
+                round(_MARGIN + (HEIGHT - 2 * _MARGIN) * (1 - rate / 100), 2),
+                rate,
+                state.created_at,
+                batch_at(state.batch_id),
+            )
+            for number, (state, rate) in enumerate(in_time)
+        ),
+    )
