@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from weighbridge_producer.client.redis_client import RedisClient
 
 
+# Nearly all that is made until the tests begin is kept; searching it for garbage took a quarter of that time.
+gc.disable()
 # A shell that starts the tests in the background ignores SIGINT, and whatever they start would ignore it as well.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 # The same examples in each run, and no deadline on a busy machine; Hypothesis loads it by itself where CI is set.
@@ -36,8 +38,8 @@ _SHARED_BY_MODULE = ("integration/pages/", "integration/service/", "integration/
 _SHARED_BY_ALL = "browser/"
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
     """Have xdist run tests that share something in one process, so that it is started once and not in each."""
     folder = Path(__file__).parent
     for item in items:
@@ -46,6 +48,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.xdist_group(_SHARED_BY_ALL))
         elif path.startswith(_SHARED_BY_MODULE):
             item.add_marker(pytest.mark.xdist_group(path))
+    yield
+    # Those that take longest first, in whatever order the others are: nobody waits for one of them alone at the end.
+    items.sort(key=lambda item: item.get_closest_marker("timeout") is None)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[object]:
+    """Search for garbage again once all is loaded and collected."""
+    try:
+        return (yield)
+    finally:
+        gc.enable()
 
 
 def pytest_collection_finish() -> None:
