@@ -36,10 +36,16 @@ class Producing(StoreBase):
     """What a producer does with a batch."""
 
     def open_batch(
-        self, options: BatchOptions, *, expiry_seconds: int, ttl_seconds: int, batch: str = ""
+        self,
+        options: BatchOptions,
+        *,
+        expiry_seconds: int,
+        ttl_seconds: int,
+        batch: str = "",
+        now: float | None = None,
     ) -> str:
-        """Register a batch and return its id, which carries its times."""
-        created = int(server_time(self.redis))
+        """Register a batch and return its id, which carries its times; `now` is the server's, where it was just asked."""
+        created = int(server_time(self.redis) if now is None else now)
         batch = batch or new_batch_id(created, expiry_seconds + ttl_seconds)
         expires, dies = created + expiry_seconds, created + expiry_seconds + ttl_seconds
         lists, listed_since = (BATCHES, listing(options.project)), created - LISTED_SECONDS

@@ -53,8 +53,8 @@ _ALIVE = (
     _PRELUDE
     + """
 local names = redis.call('ZRANGEBYSCORE', workers, now + 1, '+inf', 'LIMIT', 0, 5000)
-if #names == 0 then return {} end
-return redis.call('HMGET', beats, unpack(names))
+if #names == 0 then return {now, {}} end
+return {now, redis.call('HMGET', beats, unpack(names))}
 """
 )
 #: ARGV: name, how long the request is kept where nobody lives (ms)
@@ -116,9 +116,13 @@ class WorkerRegistry:
 
     def alive(self) -> list[WorkerInfo]:
         """Return the living workers, by name; whose heartbeat cannot be read is none of ours."""
+        return self.alive_at()[0]
+
+    def alive_at(self) -> tuple[list[WorkerInfo], float]:
+        """Return the living workers, and the server's time at which they are, in seconds since the epoch."""
         with translate_errors():
-            beats = self._alive(_KEYS)
-        return sorted(_read(beats), key=lambda worker: worker.name)
+            now_ms, beats = self._alive(_KEYS)
+        return sorted(_read(beats), key=lambda worker: worker.name), now_ms / 1000
 
     def say_farewell(self, name: str) -> None:
         """Note that a worker was asked to end: if it is killed before it has, no job is to blame."""

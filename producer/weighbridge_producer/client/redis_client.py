@@ -104,7 +104,8 @@ class RedisClient:
     ) -> RedisBatch:
         """Register an empty batch of a project. Raises UnknownGraderError, ConfigError, InvalidProjectError."""
         specs = parse_specs(graders)
-        versions = self.check_graders(specs)
+        workers, now = self.fleet.alive_at()
+        versions = _checked_versions(specs, workers)
         actor = actor or self.actor
         options = BatchOptions(
             *(specs, name, metadata, self.settings.queue, priority, versions),
@@ -114,6 +115,7 @@ class RedisClient:
             options,
             expiry_seconds=self.settings.batch_expiry_seconds,
             ttl_seconds=self.settings.result_ttl_seconds,
+            now=now,
         )
         opened = RedisBatch(self.store, self.publisher, self.settings, batch, actor, options)
         opened.record(Action.SUBMIT)
@@ -124,24 +126,7 @@ class RedisClient:
 
         Returns the versions, by grader id, that workers must have at least: those installed here.
         """
-        registry, workers = default_registry(), self.fleet.alive()
-        advertised: dict[str, int] = {}
-        for worker in workers:
-            for grader, version in worker.graders.items():
-                advertised[grader] = max(version, advertised.get(grader, 0))
-        versions: dict[str, int] = {}
-        for spec in specs:
-            installed = spec.grader in registry.ids()
-            if not installed and spec.grader not in advertised:
-                raise UnknownGraderError(
-                    spec.grader, known=dict.fromkeys([*registry.ids(), *advertised])
-                )
-            if installed:
-                registry.create(spec.grader, dict(spec.config) if spec.config is not None else None)
-                versions[spec.grader] = registry.get(spec.grader).version
-            if workers and spec.grader not in advertised:
-                raise _nobody_has(spec.grader, workers, advertised)
-        return versions
+        return _checked_versions(specs, self.fleet.alive())
 
     def batch(self, batch_id: str, actor: Actor | None = None) -> RedisBatch:
         """Return a handle on a batch; what is done with it is done by `actor`, or else by this client's."""
@@ -221,6 +206,27 @@ class RedisClient:
     def graders(self) -> list[dict[str, Any]]:
         """Return the catalogue of graders installed here."""
         return default_registry().catalogue()
+
+
+def _checked_versions(specs: Sequence[GraderSpec], workers: Sequence[WorkerInfo]) -> dict[str, int]:
+    registry = default_registry()
+    advertised: dict[str, int] = {}
+    for worker in workers:
+        for grader, version in worker.graders.items():
+            advertised[grader] = max(version, advertised.get(grader, 0))
+    versions: dict[str, int] = {}
+    for spec in specs:
+        installed = spec.grader in registry.ids()
+        if not installed and spec.grader not in advertised:
+            raise UnknownGraderError(
+                spec.grader, known=dict.fromkeys([*registry.ids(), *advertised])
+            )
+        if installed:
+            registry.create(spec.grader, dict(spec.config) if spec.config is not None else None)
+            versions[spec.grader] = registry.get(spec.grader).version
+        if workers and spec.grader not in advertised:
+            raise _nobody_has(spec.grader, workers, advertised)
+    return versions
 
 
 def _nobody_has(
