@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from weighbridge.child_process import collect_garbage_seldom
 from weighbridge.errors import WeighbridgeError
 from weighbridge.graders.registry import default_registry
-from weighbridge.grading.grader_cache import MESSAGE_LIMIT
+from weighbridge.grading.grader_cache import MESSAGE_LIMIT, GraderCache
 from weighbridge.grading.line_grader import WHOLE_LINE, LineGrader, Tally, digest_of
 from weighbridge.jobs.capabilities import Lane, Need
 from weighbridge.jobs.model import SCHEMA_VERSION, ErrorCode
@@ -64,6 +64,7 @@ class Child:
         self._deadline = Deadline(
             slot, settings.job_deadline_seconds, settings.chunk_soft_limit_seconds / 2
         )
+        self._ready = GraderCache()  # of all batches: most name the same few graders
         self._grader_for = lru_cache(maxsize=64)(self._make_grader)
         self.endings = DeferredSignals()
         self._memory = ChildMemory(slot, settings.child_memory_limit_bytes, cgroups)
@@ -202,7 +203,7 @@ class Child:
 
     def _make_grader(self, batch: str) -> tuple[LineGrader, Mapping[str, int]]:
         options = self._store.options(batch)
-        return LineGrader(options.graders), options.versions
+        return LineGrader(options.graders, ready=self._ready), options.versions
 
 
 class _Noting:

@@ -56,10 +56,14 @@ class LineGrader:
     """Grades lines with the graders they name, or else with a batch's own; keeps the graders it has built."""
 
     def __init__(
-        self, defaults: Sequence[GraderSpec] = (), registry: Registry | None = None
+        self,
+        defaults: Sequence[GraderSpec] = (),
+        registry: Registry | None = None,
+        ready: GraderCache | None = None,
     ) -> None:
+        """Grade with the graders of a registry, or with those that a cache has `ready`."""
         self._defaults = tuple(defaults)
-        self._ready = GraderCache(registry)
+        self._ready = ready or GraderCache(registry)
 
     def grade(
         self,

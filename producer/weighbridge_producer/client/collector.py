@@ -119,7 +119,8 @@ class Collector:
         if self._rest:
             yield self._rest
             self._rest = None
-        wait = 0.0
+        # Of a log that was not read yet, any entry is news: a batch that has ended has one.
+        wait = _WAIT_SECONDS if follow and self._last is None else 0.0
         while not should_stop():
             after = self._last.position if self._last else ""
             entries = self._store.read_log(self._batch, after, wait)
@@ -166,9 +167,14 @@ class Collector:
         return self._at_end
 
     def _await_newer_server(self) -> None:
-        """Read on over new connections, soon: whoever answered lags behind, as a primary that was demoted does."""
+        """Read on over new connections, soon: whoever answered lags behind, as a primary that was demoted does.
+
+        At first, read on at once: the batch may have ended between two questions.
+        """
         now = time.monotonic()
-        self._lagging_since = self._lagging_since or now
+        if not self._lagging_since:
+            self._lagging_since = now
+            return
         if now - self._lagging_since > _LAG_SECONDS:
             raise ServerUnavailableError(
                 f"Redis lacks results of batch {self._batch} that it has recorded",
