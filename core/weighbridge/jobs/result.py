@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 import msgspec
@@ -37,6 +37,14 @@ class ResultRow(msgspec.Struct, frozen=True, gc=False):
         """Read what `to_bytes` wrote; ValueError for anything else."""
         try:
             return msgspec.convert(orjson.loads(line), cls)
+        except _UNDECODABLE as error:
+            raise ValueError(f"this is no result line: {error}") from error
+
+    @classmethod
+    def with_exact_integers(cls, line: bytes) -> ResultRow:
+        """Read the same in half the time; integers over 64 bits stay as they are, which `to_bytes` cannot write."""
+        try:
+            return _row_decoder().decode(line)
         except _UNDECODABLE as error:
             raise ValueError(f"this is no result line: {error}") from error
 
@@ -75,6 +83,11 @@ class ResultRow(msgspec.Struct, frozen=True, gc=False):
             return ""
         reason = self.result["details"].get("reason")
         return str(reason or next((check["description"] for check in self.failed_checks), ""))
+
+
+@cache
+def _row_decoder() -> msgspec.json.Decoder[ResultRow]:
+    return msgspec.json.Decoder(ResultRow)
 
 
 def graded_to_bytes(

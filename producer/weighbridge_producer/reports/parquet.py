@@ -113,8 +113,8 @@ def _fields_of(results: Path) -> tuple[dict[str, str], bool]:
     has_rest = False
     with results.open("rb") as file:
         for number, line in enumerate(file, start=1):
-            metadata = memoryview(head_of(line, results, number).metadata).tobytes()
-            for path, value in flat(orjson.loads(metadata) or {}).items():
+            metadata = head_of(line, results, number).metadata or {}
+            for path, value in flat(metadata).items():
                 if path not in kinds and len(kinds) >= METADATA_COLUMNS:
                     has_rest = True
                 elif value is not None:

@@ -33,12 +33,14 @@ class Report:
     changes: tuple[str, ...] = ()  #: what changed since another run, in lines of text
     cases_of: CasesOf | None = None  #: None where the cases are not at hand
 
-    def rows(self) -> Iterator[ResultRow]:
-        """Yield the results."""
+    def rows(
+        self, read: Callable[[bytes], ResultRow] = ResultRow.from_bytes
+    ) -> Iterator[ResultRow]:
+        """Yield the results, each as `read` returns it."""
         with self.results.open("rb") as file:
             for number, line in enumerate(file, start=1):
                 try:
-                    row = ResultRow.from_bytes(line)
+                    row = read(line)
                 except ValueError as error:
                     raise not_a_result(self.results, number, error) from None
                 yield row

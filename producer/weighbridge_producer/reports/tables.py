@@ -41,7 +41,6 @@ _FORMULA = re.compile(rf"\A(?=[\t\r\n{_SIGNS}])|(?<=[;\t\r\n])(?=[{_SIGNS}])")
 #: The outcome of a case is the first of these that one of its jobs has.
 _ORDER = ("errored", "expired", "cancelled", "fail", "ungradable", "pass")
 _FIRST = frozenset(_SIGNS)  #: at the beginning of a cell
-_DANGEROUS = ("\0", "\t", "\r", "\n", ";")  #: in one
 _NUL = str.maketrans({"\0": "\ufffd"})
 
 
@@ -50,7 +49,7 @@ class Head(msgspec.Struct):
 
     line: int
     label: str | None
-    metadata: msgspec.Raw
+    metadata: dict[str, Any] | None
 
 
 _head = msgspec.json.Decoder(Head)
@@ -84,27 +83,34 @@ def tsv_blocks(report: Report) -> Iterator[bytes]:
 
 def csv_table(rows: Iterable[list[Any]]) -> Iterator[bytes]:
     """Yield rows with commas, every cell quoted."""
-    return _blocks(rows, "excel", csv.QUOTE_ALL)
+    lines: list[str] = []
+    for row in rows:
+        cells = _safe(row)
+        line = '","'.join(cells)
+        # Two quotes stand between a cell and the next; any other is in a cell.
+        if line.count('"') > 2 * (len(cells) - 1):
+            line = '","'.join([cell.replace('"', '""') for cell in cells])
+        lines.append(f'"{line}"\r\n')
+        if len(lines) >= _ROWS_AT_ONCE:
+            yield "".join(lines).encode(errors="replace")
+            lines.clear()
+    yield "".join(lines).encode(errors="replace")
 
 
 def tsv_table(rows: Iterable[list[Any]]) -> Iterator[bytes]:
     """Yield rows with tabs; a cell that has one, or a line break, is quoted."""
-    return _blocks(rows, "excel-tab", csv.QUOTE_MINIMAL)
-
-
-def _rows(report: Report) -> Iterator[list[Any]]:
-    columns = columns_of(report.results)
-    return _cases(report, columns) if report.by_case else _jobs(report, columns)
-
-
-def _blocks(rows: Iterable[list[Any]], dialect: str, quoting: Any) -> Iterator[bytes]:
     buffer = io.StringIO()
-    writer = csv.writer(buffer, dialect=dialect, quoting=quoting)
+    writer = csv.writer(buffer, dialect="excel-tab")
     for count, row in enumerate(rows):
         writer.writerow(_safe(row))
         if count % _ROWS_AT_ONCE == 0:
             yield _drained(buffer)
     yield _drained(buffer)
+
+
+def _rows(report: Report) -> Iterator[list[Any]]:
+    columns = columns_of(report.results)
+    return _cases(report, columns) if report.by_case else _jobs(report, columns)
 
 
 def _drained(buffer: io.StringIO) -> bytes:
@@ -114,14 +120,18 @@ def _drained(buffer: io.StringIO) -> bytes:
     return text.encode(errors="replace")
 
 
-def _safe(row: list[Any]) -> list[Any]:
-    """Return a row whose cells are safe; hardly any has a cell that is not, so all are looked at together."""
-    cells = [cell for cell in row if type(cell) is str]
+def _safe(row: list[Any]) -> list[str]:
+    """Return a row's cells as safe texts; hardly any has a cell that is not, so all are looked at together."""
+    cells = [cell if type(cell) is str else "" if cell is None else str(cell) for cell in row]
     texts = "".join(cells)
-    is_plain = len(texts) <= CELL_CHARACTERS and not any(sign in texts for sign in _DANGEROUS)
+    # Every control character is unprintable.
+    is_plain = len(texts) <= CELL_CHARACTERS and ";" not in texts and texts.isprintable()
     if is_plain and _FIRST.isdisjoint([cell[:1] for cell in cells]):
-        return row
-    return [_inert(cell) if type(cell) is str else cell for cell in row]
+        return cells
+    # A number may begin with a sign.
+    return [
+        _inert(text) if type(cell) is str else text for cell, text in zip(row, cells, strict=True)
+    ]
 
 
 def _inert(cell: str) -> str:
@@ -141,8 +151,10 @@ def columns_of(results: Path) -> Columns:
             head = head_of(line, results, number)
             if head.label is not None and len(labels) < LABELS_LIMIT:
                 labels[head.label] = None
-            metadata = memoryview(head.metadata).tobytes()
-            for path in flat(orjson.loads(metadata)) if metadata != b"null" else ():
+            metadata = head.metadata or {}
+            if metadata.keys() <= paths.keys() and dict not in map(type, metadata.values()):
+                continue
+            for path in flat(metadata):
                 if path in paths:
                     continue
                 if len(paths) < METADATA_COLUMNS:
@@ -168,7 +180,10 @@ def _cell(value: Any) -> Any:
 
 
 def _json(value: Any) -> str:
-    return orjson.dumps(value).decode()
+    try:
+        return orjson.dumps(value).decode()
+    except TypeError:  # an integer over 64 bits
+        return msgspec.json.encode(value).decode()
 
 
 def _metadata_names(columns: Columns) -> list[str]:
@@ -177,7 +192,7 @@ def _metadata_names(columns: Columns) -> list[str]:
 
 def _jobs(report: Report, columns: Columns) -> Iterator[list[Any]]:
     yield [*_JOB, *_metadata_names(columns), "config_digest", "receipt"]
-    for row in report.rows():
+    for row in report.rows(ResultRow.with_exact_integers):
         judged, error = row.result or {}, row.error
         yield [
             *(row.custom_id, row.line, row.label, row.grader, row.grader_version, row.status),

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import random
 
 import orjson
 import pytest
@@ -10,7 +11,7 @@ from weighbridge.grading.line_grader import grade_lines
 from weighbridge.jobs.model import GraderSpec
 from weighbridge_producer.reports.forms import FORMS
 from weighbridge_producer.reports.report import Report
-from weighbridge_producer.reports.tables import CELL_CHARACTERS, METADATA_COLUMNS
+from weighbridge_producer.reports.tables import CELL_CHARACTERS, METADATA_COLUMNS, csv_table
 
 BOTH = (GraderSpec("string-match"), GraderSpec("true-false"))
 
@@ -117,3 +118,27 @@ def test_by_case_a_line_that_is_no_case_is_a_row(tmp_path):
     first, second = rows(tmp_path, lines, by_case=True)
     assert (first["line"], first["outcome"], first["cause"]) == ("1", "errored", "INVALID_JSON")
     assert second["outcome"] == "pass"
+
+
+def test_numbers_stay_numbers_whatever_they_begin_with(tmp_path):
+    line = graded(case("q1", "-5", metadata={"n": -5, "x": -0.5, "t": "-5"}))
+    big = line[0].replace(b'"x":-0.5', b'"x":-0.5,"big":{"n":[123456789012345678901234567890]}')
+    [row] = rows(tmp_path, [big])
+    assert (row["metadata.n"], row["metadata.x"]) == ("-5", "-0.5")
+    assert (row["metadata.t"], row["observed"]) == ("'-5", "'-5")
+    assert row["metadata.big.n"] == "[123456789012345678901234567890]"
+
+
+@pytest.mark.parametrize("alphabet", ['a"', 'a", \u00e9\U0001f600', 'b"\u00a0\u2028'])
+def test_cells_are_quoted_as_pythons_own_writer_quotes_them(alphabet):
+    chosen = random.Random(alphabet)
+    table = [
+        [
+            chosen.choice([None, 1, -2.5, "".join(chosen.choices(alphabet, k=chosen.randrange(6)))])
+            for _ in range(5)
+        ]
+        for _ in range(1_200)
+    ]
+    expected = io.StringIO(newline="")
+    csv.writer(expected, quoting=csv.QUOTE_ALL).writerows(table)
+    assert b"".join(csv_table(table)).decode() == expected.getvalue()
