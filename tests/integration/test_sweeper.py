@@ -14,6 +14,7 @@ from support.sweeping import QUEUE, SETTINGS, Site
 from support.waiting import eventually
 from weighbridge.jobs.model import BatchStatus, ErrorCode
 from weighbridge.store import BatchOptions
+from weighbridge.store.key_names import SWEEPER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -269,6 +270,13 @@ class TestWhoSweeps:
         # The first sweeps no more; some seconds later the second does.
         assert eventually(second.sweep, 10, "the take-over") >= 1
         assert first.sweep() == 0
+
+    def test_the_role_is_kept_for_as_long_as_was_asked(self, site: Site) -> None:
+        for seconds in (30, 60):
+            assert site.store.lead_sweep("first", seconds)
+            left = site.store.redis.pttl(SWEEPER)
+            assert 1000 * (seconds - 10) < left <= 1000 * seconds
+        assert not site.store.lead_sweep("second", 90)
 
     def test_a_sweep_on_a_store_without_room_for_the_role_goes_on(
         self, site: Site, refused: Callable[[], None]

@@ -220,6 +220,17 @@ class TestFailures:
             info = claimed(store, queue).info
             assert (info.failures, info.quarantined, info.suspicions) == ({}, {}, 0)
 
+    def test_the_part_with_the_suspect_job_stays_suspect(
+        self, store: Store, batch: str, queue: str
+    ) -> None:
+        [chunk] = filled(store, batch, [3])
+        claimed(store, queue, "w/1")
+        store.release(batch, str(chunk), "w/1", suspect=True)
+        token = claimed(store, queue, "w/2").token
+        parts = [(chunk.part(at, at + 1), 1) for at in (1, 2, 3)]
+        assert store.split(batch, chunk, token, parts, str(parts[1][0]), CHARGE)
+        assert [claimed(store, queue).info.suspicions for _ in parts] == [0, 1, 0]
+
     def test_failures_count_once_each_and_quarantine_the_job_at_the_limit(
         self, store: Store, batch: str, queue: str
     ) -> None:

@@ -153,6 +153,7 @@ def test_the_chunks_of_an_id_are_found_before_and_after_it_is_in_the_index(
     store.submit_chunk(batch, first)
     b = first.ids[ID_BYTES : ID_BYTES + 8]
     assert store.chunks_of_id(batch, b) == [str(first.id)]
+    assert store.chunks_of_id(batch, first.ids[1:9]) == []  # bytes across two digests
     store.find_duplicates(batch, first.ids)
     assert store.chunks_of_id(batch, b) == [str(first.id)]
     store.submit_chunk(batch, a_chunk(batch, 1, [a_line("c")], first=3))
