@@ -8,27 +8,27 @@ WeighbridgeError
 ├── BatchError                            a problem with one batch
 │   ├── BatchNotFoundError                Redis has no such batch
 │   ├── BatchExpiredError                 its time to live has passed
-│   ├── BatchLostError                    Redis should have it, and has lost it
-│   ├── ChunkConflictError                two producers, or a changed input, fill one batch
+│   ├── BatchLostError                    Redis should have it, but has lost it
+│   ├── ChunkConflictError                two producers submit to one batch, or the input has changed
 │   ├── BatchClosedError                  it accepts no more jobs
-│   ├── ResultsFreedError                 some of its results are kept elsewhere, and no longer in Redis
-│   ├── ResultsIncompleteError            the results collected are not as many as the batch has jobs
+│   ├── ResultsFreedError                 some of its results are in the output of a run, and no longer in Redis
+│   ├── ResultsIncompleteError            the number of collected results differs from the number of jobs
 │   └── StaleCursorError                  a cursor from before a retry, or from before Redis lost its last writes
 ├── TraceError                            a trace cannot be read
 │   └── UnknownTraceFormatError           it is in no known format
 ├── InputError                            the input as a whole cannot be read
-│   ├── MappingError                      a mapping of rows to cases is wrong, or does not fit the rows
-│   ├── MappingNeededError                the input has columns of its own, and no mapping says what they are
-│   ├── InvalidInputError                 some of its lines cannot be graded, and it has to be accepted as a whole
+│   ├── MappingError                      a mapping of rows to cases is invalid, or does not fit the rows
+│   ├── MappingNeededError                the input has columns of its own, and no mapping to a case
+│   ├── InvalidInputError                 some of its lines cannot be graded, and it was submitted with `strict`
 │   └── NoGraderError                     neither the submission nor the input names a grader
 ├── OutputError                           an output cannot be written
 ├── FileError (OSError)                   the operating system refuses a file or folder
-├── InvalidFilterError (ValueError)         a filter asks for what no result can have
-├── InvalidGateError (ValueError)           a gate asks for what is no share, or no field
+├── InvalidFilterError (ValueError)         a filter has a value that no result can have
+├── InvalidGateError (ValueError)           a gate has an invalid share, label or field
 ├── InvalidKeyError (ValueError)            an API key cannot be made as asked
 ├── InvalidProjectError (ValueError)       a project cannot have that name
 ├── InvalidSettingError (ValueError)      an environment variable has a value that its setting cannot take
-├── ServerError                           Redis is missing, refuses a command, or misbehaves
+├── ServerError                           Redis cannot be found, refuses a command, or gives an invalid response
 │   ├── ServerUnavailableError            nothing answers at the address of Redis or of the service
 │   └── ServerFullError                   Redis has no memory left
 ├── RefusedError                          the service refuses a request for a reason specific to HTTP
@@ -152,13 +152,13 @@ class BatchExpiredError(BatchError, LookupError):
 
 
 class BatchLostError(BatchError):
-    """Redis should have the batch, and has lost it."""
+    """Redis should have the batch, but has lost it."""
 
     code = "BATCH_LOST"
 
 
 class ChunkConflictError(BatchError):
-    """Two producers, or a changed input, fill one batch."""
+    """Two producers submit to one batch, or the input has changed."""
 
     code = "CHUNK_CONFLICT"
 
@@ -170,13 +170,13 @@ class BatchClosedError(BatchError):
 
 
 class ResultsFreedError(BatchError):
-    """Results that were not collected here are freed: `weighbridge run` has written them to its output."""
+    """Redis no longer has all results: `weighbridge run` has written them to its output and deleted them."""
 
     code = "RESULTS_FREED"
 
 
 class ResultsIncompleteError(BatchError):
-    """The results collected are not as many as the batch has jobs."""
+    """The number of collected results differs from the number of jobs."""
 
     code = "RESULTS_INCOMPLETE"
 
@@ -206,19 +206,19 @@ class InputError(WeighbridgeError):
 
 
 class MappingError(InputError):
-    """A mapping of rows to cases is written wrongly, or does not fit the rows."""
+    """A mapping of rows to cases is invalid, or does not fit the rows."""
 
     code = "INVALID_MAPPING"
 
 
 class MappingNeededError(InputError):
-    """The input has rows with columns of their own, and nothing says which of them are a case's fields."""
+    """The input has rows with columns of their own, and no mapping to the fields of a case."""
 
     code = "MAPPING_NEEDED"
 
     def __init__(self, name: str, what: str, hint: str = "") -> None:
         super().__init__(
-            f"{name!r} is {what}, and nothing says which of its columns are the fields of a case",
+            f"{name!r} is {what}, and no mapping says which of its columns are the fields of a case",
             hint
             or "map them with --map custom_id=COLUMN,agent_response=COLUMN,expected_output=COLUMN",
         )
@@ -251,7 +251,7 @@ class BadLine(NamedTuple):
 
 
 class InvalidInputError(InputError):
-    """Some of the input's lines cannot be graded, and the input has to be accepted as a whole."""
+    """Some lines of the input cannot be graded, and it was submitted with `strict`."""
 
     code = "INPUT_INVALID"
     bad_lines: tuple[BadLine, ...] = ()  #: the first of them, where this process read the input
@@ -281,13 +281,13 @@ class FileError(WeighbridgeError, OSError):
 
 
 class InvalidFilterError(WeighbridgeError, ValueError):
-    """A filter asks for something that no result can have."""
+    """A filter has a value that no result can have."""
 
     code = "INVALID_FILTER"
 
 
 class InvalidGateError(WeighbridgeError, ValueError):
-    """A gate asks for something that is no share, or names no label or field."""
+    """A gate has an invalid share, or does not name a label or field."""
 
     code = "INVALID_GATE"
 
@@ -322,7 +322,7 @@ class InvalidSettingError(WeighbridgeError, ValueError):
 
 
 class ServerError(WeighbridgeError):
-    """Redis is missing, refuses a command, or misbehaves."""
+    """Redis cannot be found, refuses a command, or gives an invalid response."""
 
     code = "REDIS_ERROR"
 
@@ -427,7 +427,7 @@ class RateLimitedError(AccessError):
 
     def __init__(self, most: int, retry_after_seconds: int) -> None:
         super().__init__(
-            f"more than {pluralize(most, 'such request')} in this minute",
+            f"the limit of {pluralize(most, 'request')} per minute is reached",
             f"try again in {retry_after_seconds} s; WEIGHBRIDGE_RATE_LIMIT_PER_MINUTE sets the limit",
         )
         self.retry_after_seconds = retry_after_seconds

@@ -99,7 +99,7 @@ class Settings(BaseModel):
     #: How long `submit` waits for Redis to confirm that a sealed batch is on its disk, and again for its replicas.
     #: At most 7, because connections time out after 8.
     confirm_seconds: Annotated[float, Gt(0), Le(7)] = 5.0
-    #: The folder in which `weighbridge baseline set` keeps results, beside the project that they are of.
+    #: The folder in which `weighbridge baseline set` stores results, relative to the current one.
     baseline_folder: Path = Path(".weighbridge/baselines")
 
     #: The largest body that `POST /api/batches` takes, as it is sent, compressed or not.

@@ -121,7 +121,7 @@ def _persistence(server: _Server) -> Iterator[Finding]:
             "problem",
             "persistence",
             "the last write to the append-only file failed",
-            "look at the log of Redis and at its disk; until then nothing new is kept",
+            "look at the log of Redis and at its disk; until then no new data is saved",
         )
     if info.get("rdb_last_bgsave_status") not in {"ok", None}:
         yield Finding(
@@ -222,7 +222,7 @@ def _versions(health: Health) -> Iterator[Finding]:
             "problem",
             "versions",
             f"workers of another release than this command's: {', '.join(strange[:5])}",
-            "bring producers and workers to the same release",
+            "install the same release for producers and workers",
         )
     for queue in sorted({worker.queue for worker in health.workers}):
         yield from _grader_versions([it for it in health.workers if it.queue == queue])

@@ -58,7 +58,7 @@ BAD = {
     "truncated": Bad(b'{"custom_id": "t", "inputs": {"agent_resp', "INVALID_JSON", "ends too early"),
     "NaN": Bad(answering("nan", b"NaN"), "NUMBER_OUT_OF_RANGE", "NaN and Infinity"),
     "1e999": Bad(answering("1e999", b"1e999"), "NUMBER_OUT_OF_RANGE", "64 bits", "1e999"),
-    "duplicate keys": Bad(answering("dup", b'{"a": 1, "a": 2}'), "DUPLICATE_KEY", "'a' stands twice", "dup"),
+    "duplicate keys": Bad(answering("dup", b'{"a": 1, "a": 2}'), "DUPLICATE_KEY", "'a' occurs twice", "dup"),
     "a lone surrogate": Bad(answering("sur", b'"\\ud800"'), "LONE_SURROGATE", "surrogate"),
     "invalid UTF-8": Bad(answering("utf", b'"\xff"'), "INVALID_UTF8", "0xff", "utf"),
     "a byte-order mark": Bad(b"\xef\xbb\xbf" + line("bom"), "BYTE_ORDER_MARK", "byte-order mark"),

@@ -214,7 +214,7 @@ def test_a_server_that_does_not_answer_is_given_up_within_seconds(cli, tmp_path)
     ended = cli("run", "cases.jsonl", seconds=15, redis_url=url)
     assert ended.status == 1
     assert "REDIS_UNAVAILABLE" in ended.err
-    assert "nothing is kept" in ended.err
+    assert "the finished work is not kept" in ended.err
     assert "hunter2" not in ended.err
     cli.await_silence()
     assert cli.left_over() == []
@@ -284,7 +284,7 @@ def test_an_interrupted_run_leaves_no_process_and_the_same_command_finishes_it(c
     assert not (cli.folder / "out.jsonl").exists()
     if how != signal.SIGKILL:
         assert run.returncode == 1
-        assert f"interrupted; what is done is kept in {kept[0]}" in said.decode()
+        assert f"interrupted; the finished work is kept in {kept[0]}" in said.decode()
     assert list(cli.temporary.iterdir()) == []
 
     ended = cli("run", many.name, "-o", "out.jsonl", "--workers", "1")
@@ -342,7 +342,7 @@ def test_a_reader_that_leaves_early_ends_the_run_and_leaves_it_to_be_resumed(cli
     run.stdout.close()
     said = run.stderr.read().decode()
     assert run.wait(20) == 1
-    assert "what is done is kept in" in said
+    assert "the finished work is kept in" in said
     assert "Traceback" not in said
     assert "Exception" not in said
     cli.await_silence()

@@ -114,7 +114,7 @@ def test_a_run_with_fewer_result_lines_than_jobs_is_no_success(
     told = f"RESULTS_INCOMPLETE: {COUNT:,} result lines came for {COUNT + 1:,} jobs of batch"
     assert told in " ".join(said.decode().split())
     assert not (cli.folder / "out.jsonl").exists()
-    assert "what is done is kept in" in said.decode()
+    assert "the finished work is kept in" in said.decode()
 
     ended = cli("run", many.name, "-o", "out.jsonl", redis_url=shared.url)
     assert ended.status == 100

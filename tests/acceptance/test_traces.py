@@ -131,7 +131,7 @@ def test_a_trace_that_cannot_be_read_is_told_with_its_code_and_its_place(cli, tm
     (tmp_path / "odd.jsonl").write_bytes(b'{"steps": []}\n\n{"steps": [{"type": "odd"}]}\n')
     ended = cli("trace", "convert", "odd.jsonl")
     assert ended.status == 1
-    assert ended.err.startswith("line 3: UNKNOWN_TRACE_FORMAT: no trace format has this shape")
+    assert ended.err.startswith("line 3: UNKNOWN_TRACE_FORMAT: not a recognised trace format")
 
 
 def test_what_is_no_trace_is_told_by_what_it_looks_like(cli, tmp_path):
@@ -228,7 +228,7 @@ def test_integers_beyond_64_bits_are_refused_as_in_grading_or_kept_as_they_are(c
     (tmp_path / "in.jsonl").write_bytes(plain.encode() + b"\n" + orjson.dumps(chat) + b"\n")
     ended = cli("trace", "convert", "in.jsonl", "-o", "out.jsonl")
     assert ended.status == 1
-    assert "line 1: NUMBER_OUT_OF_RANGE: a number is larger than 64 bits" in ended.err
+    assert "line 1: NUMBER_OUT_OF_RANGE: a number does not fit into 64 bits" in ended.err
     [row] = rows(tmp_path / "out.jsonl")
     assert f"{number}" in row["steps"][1]["arguments"]
     shown = cli("trace", "show", "out.jsonl")
@@ -246,7 +246,10 @@ def test_a_check_says_of_each_file_what_was_recognised_counted_and_lost(cli, tmp
     ended = cli("trace", "check", str(folder))
     assert (ended.status, ended.err) == (0, "")
     assert "a.json  native  1 trace, 2 steps, 1 model call, 1 tool call, 12 tokens" in ended.out
-    assert "differs total_tokens: summary tells 12, the steps 9; the larger counts" in ended.out
+    assert (
+        "differs total_tokens: summary states 12, the steps add up to 9; the larger figure is used"
+        in ended.out
+    )
     assert "not carried over: trace field 'more' (1)" in ended.out
     assert (
         "two.jsonl.gz  native  2 traces, 4 steps, 2 model calls, 2 tool calls, 18 tokens"
@@ -285,7 +288,7 @@ def test_an_installed_importer_reads_its_format_wherever_traces_are_read(tmp_pat
     )
     listed = run("trace", "formats")
     assert "Acme event logs" in listed.stdout
-    assert "the plug-in broken is left out" in listed.stderr
+    assert "the plug-in broken was not loaded" in listed.stderr
     graded = run(
         "run", "log.json", "--grader", "budget", "-c", "max_tool_calls=0", "-o", "out.jsonl"
     )

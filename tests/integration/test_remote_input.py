@@ -125,7 +125,7 @@ def test_a_server_that_does_not_answer_is_told() -> None:
 
 @pytest.mark.parametrize("url", ["ftp://host/a.csv", "file:///etc/passwd", "memory://a"])
 def test_another_scheme_is_refused(url: str) -> None:
-    with pytest.raises(InputError, match="scheme that is not read"):
+    with pytest.raises(InputError, match="scheme that is not supported"):
         of(url)
 
 

@@ -283,7 +283,7 @@ class TestPages:
     ) -> None:
         cursor = mixed.search(limit=3).cursor
         assert cursor
-        with pytest.raises(StaleCursorError, match="no such position"):
+        with pytest.raises(StaleCursorError, match="this position in its results"):
             mixed.search(cursor=f"{cursor.rpartition('.')[0]}.{offset}")
 
 

@@ -56,10 +56,11 @@ class StringMatchConfig(GraderConfig):
         default=False, description="strips Unicode whitespace from both ends"
     )
     collapse_whitespace: bool = Field(
-        default=False, description="makes runs of Unicode whitespace one space, and strips the ends"
+        default=False,
+        description="replaces each run of Unicode whitespace by one space, and strips both ends",
     )
     expected_any: Strings = Field(
-        default=(), description="further answers to accept, normalised in the same way"
+        default=(), description="further accepted answers, normalised in the same way"
     )
 
 

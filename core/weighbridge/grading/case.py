@@ -98,7 +98,7 @@ def _refuse_stray(value: dict[str, Any]) -> None:
         lacking = "'inputs'" if "custom_id" in value else "'custom_id' and 'inputs'"
         raise LineError(
             ErrorCode.MISSING_FIELD,
-            f"the line is no case: it lacks {lacking}, and has the shape of no trace that is known",
+            f"not a case (missing {lacking}) and not a recognised trace format",
             advice or _instead_of("inputs", value, CaseShape) or _NEEDED[CaseShape],
         )
 
@@ -119,7 +119,7 @@ def _check_bounds(value: dict[str, Any], size: int) -> None:
             raise LineError(
                 ErrorCode.INVALID_FIELD,
                 f"the case has {len(graders):,} graders, at most {GRADERS_LIMIT} are allowed",
-                "make several cases of it",
+                "split it into several cases",
             )
         for index, spec in enumerate(graders):
             if type(spec) is dict:
@@ -131,7 +131,7 @@ def _check_bounds(value: dict[str, Any], size: int) -> None:
             raise LineError(
                 ErrorCode.INVALID_FIELD,
                 f"the metadata has {length:,} bytes, at most {METADATA_LIMIT_BYTES:,} are allowed",
-                "keep what is large elsewhere, and name it here",
+                "store large values elsewhere, and put a reference here",
             )
 
 
@@ -145,15 +145,15 @@ def _instead_of(missing: str, value: dict[str, Any], shape: type) -> str:
     """Return which unknown key probably stands for one that is missing; empty if none does."""
     unknown = [key for key in value if key not in shape.__annotations__]
     given = closest(missing, unknown)
-    return f"{given[:80]!r} stands there{did_you_mean(missing)}" if given else ""
+    return f"found {given[:80]!r}{did_you_mean(missing)}" if given else ""
 
 
 def _unknown_field(path: str, name: str, known: Iterable[str]) -> LineError:
     meant = did_you_mean(closest(name, known), before="", after=" ")
     return LineError(
         ErrorCode.UNKNOWN_FIELD,
-        f"nothing reads the field {(path + name)[:80]!r}",
-        f"{meant}Known: {', '.join(known)}; what is your own goes into 'metadata'",
+        f"unknown field {(path + name)[:80]!r}",
+        f"{meant}Known: {', '.join(known)}; put fields of your own into 'metadata'",
     )
 
 

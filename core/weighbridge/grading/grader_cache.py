@@ -53,7 +53,7 @@ class ReadyGrader:
             known = ", ".join(sorted(self.known))
             return Fault(
                 ErrorCode.UNKNOWN_FIELD,
-                f"nothing reads the input {name[:80]!r}",
+                f"unknown input {name[:80]!r}",
                 f"{meant}Known: {known}",
             )
         return None
@@ -75,7 +75,7 @@ class GraderCache:
             return Fault(
                 ErrorCode.INVALID_CONFIG,
                 f"the config has {len(config):,} bytes, at most {CONFIG_LIMIT_BYTES:,} are allowed",
-                "a config says how to judge; what to judge belongs to the inputs",
+                "put what is judged into the inputs; the config only says how to judge",
             )
         # A stranger's lines may each have a large config of their own: keeping them all would fill the memory.
         build = self._build if len(config) <= _KEPT_CONFIG_BYTES else self._build_uncached
@@ -128,4 +128,4 @@ def _parameters(grader: type[Grader]) -> tuple[frozenset[str], frozenset[str]]:
 def _hint(error: Exception, grader_id: str) -> str:
     if isinstance(error, UnknownGraderError):
         return "a grader that is not built in is a plug-in, to be installed where the workers run"
-    return f"`weighbridge graders show {grader_id}` lists what its config can say"
+    return f"`weighbridge graders show {grader_id}` lists the keys of its config"

@@ -15,5 +15,7 @@ def hint_for(value: Any) -> str:
     if type(value) is dict and value.keys() >= _OF_RESULTS:
         return "this is a result that Weighbridge wrote: give the cases that it came from"
     if is_trace(value):
-        return "this is a trace, and a file holds either cases or traces: as a case, it stands in inputs.trace"
+        return (
+            "this is a trace, but the file has cases: to make it a case, put it into inputs.trace"
+        )
     return advice_on(value)

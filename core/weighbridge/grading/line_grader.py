@@ -187,7 +187,7 @@ class LineGrader:
             finally:
                 watch.end()
         except JobDeadlineError as error:
-            hint = "raise WEIGHBRIDGE_JOB_DEADLINE_SECONDS, or mend the grader"
+            hint = "raise WEIGHBRIDGE_JOB_DEADLINE_SECONDS, or correct the grader"
             graded = Fault(ErrorCode.TIMEOUT, str(error), hint)
         except MemoryError:
             graded = _OUT_OF_MEMORY

@@ -27,7 +27,7 @@ def decode_line(line: bytes) -> dict[str, Any]:
         raise LineError(
             ErrorCode.NOT_AN_OBJECT,
             f"the line is a JSON {json_type(value)}, not an object",
-            hint_for(value) or 'write one case a line: {"custom_id": ..., "inputs": {...}}',
+            hint_for(value) or 'write one case per line: {"custom_id": ..., "inputs": {...}}',
         )
     _check_numbers(value)
     return value
@@ -47,7 +47,7 @@ def _check_numbers(root: dict[str, Any]) -> None:
             ):
                 raise LineError(
                     ErrorCode.NUMBER_OUT_OF_RANGE,
-                    "a number is larger than 64 bits can hold",
+                    "a number does not fit into 64 bits",
                     "write very large numbers as strings",
                 )
 
@@ -86,13 +86,13 @@ def _explain(line: bytes, reason: str) -> LineError:
         (
             "hex escape",
             ErrorCode.LONE_SURROGATE,
-            f"half of a surrogate pair{at}",
+            f"lone surrogate{at}",
             "write both halves, or U+FFFD",
         ),
         (
             "surrogate",
             ErrorCode.LONE_SURROGATE,
-            f"half of a surrogate pair{at}",
+            f"lone surrogate{at}",
             "write both halves, or U+FFFD",
         ),
         (
@@ -106,7 +106,7 @@ def _explain(line: bytes, reason: str) -> LineError:
         key = reason.partition('key "')[2].rpartition('" at ')[0]
         return LineError(
             ErrorCode.DUPLICATE_KEY,
-            f"the key {key[:80]!r} stands twice in one object",
+            f"the key {key[:80]!r} occurs twice in one object",
             "keep one of them",
         )
     for sign, code, message, hint in known:
@@ -122,5 +122,5 @@ def _explain(line: bytes, reason: str) -> LineError:
     return LineError(
         ErrorCode.INVALID_JSON,
         f"not JSON: {reason.partition(' at line ')[0]}{at}",
-        "write one JSON object a line",
+        "write one JSON object per line",
     )

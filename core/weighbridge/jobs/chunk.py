@@ -244,5 +244,5 @@ def unknown_version(version: object) -> Fault:
     return Fault(
         ErrorCode.SCHEMA_VERSION,
         f"the job has schema version {str(version)[:40]}, this worker knows {SCHEMA_VERSION}",
-        "bring producer and workers to the same release",
+        "install the same release for producers and workers",
     )

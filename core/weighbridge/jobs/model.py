@@ -60,10 +60,10 @@ class ErrorCode(StrEnum):
     #: A byte-order mark in the middle of the input.
     #: Remove the bytes EF BB BF; joined files often have them.
     BYTE_ORDER_MARK = "BYTE_ORDER_MARK"
-    #: An object has one key twice.
+    #: An object has the same key twice.
     #: Keep one of them.
     DUPLICATE_KEY = "DUPLICATE_KEY"
-    #: NaN, an infinity, or a number that 64 bits cannot hold.
+    #: NaN, an infinity, or a number that does not fit into 64 bits.
     #: Write it as a string, or null.
     NUMBER_OUT_OF_RANGE = "NUMBER_OUT_OF_RANGE"
     #: Half of a surrogate pair, such as `\ud800`, which UTF-8 cannot carry.
@@ -87,7 +87,7 @@ class ErrorCode(StrEnum):
     #: Neither the case nor its batch names a grader.
     #: Give the case a `grader`, or the batch one with `--grader ID`.
     NO_GRADER = "NO_GRADER"
-    #: The case or its inputs have a field that nothing reads.
+    #: The case or its inputs have an unknown field.
     #: Check the spelling; put fields of your own into `metadata`.
     UNKNOWN_FIELD = "UNKNOWN_FIELD"
     #: A field has the wrong type or value.
@@ -100,7 +100,7 @@ class ErrorCode(StrEnum):
     #: Give each case an id of its own.
     ID_CONFLICT = "ID_CONFLICT"
     #: The compressed input ends early or is damaged from here on.
-    #: Make the archive again; the lines before this one are graded.
+    #: Create the archive again; the lines before this one are graded.
     INPUT_TRUNCATED = "INPUT_TRUNCATED"
     #: The batch is full, or the compressed input expands too much; the rest is not read.
     #: Submit the rest as another batch, or raise the limit.
@@ -126,7 +126,7 @@ class ErrorCode(StrEnum):
     #: The job took more memory than a worker child may have.
     #: Split the case, or raise `WEIGHBRIDGE_CHILD_MEMORY_LIMIT_BYTES`.
     OUT_OF_MEMORY = "OUT_OF_MEMORY"
-    #: The worker process died at this job three times.
+    #: The worker process died three times while it graded this job.
     #: Grade the case on its own to find out why.
     WORKER_KILLED = "WORKER_KILLED"
     #: The batch was cancelled before the job was graded.

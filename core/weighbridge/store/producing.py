@@ -98,8 +98,8 @@ class Producing(StoreBase):
                 raise GapError(int(expected))
             case ["conflict"]:
                 raise ChunkConflictError(
-                    f"chunk {chunk.id.number} of {batch} is there already, with other lines",
-                    "another producer fills this batch, or the input has changed: submit it as a new batch",
+                    f"chunk {chunk.id.number} of {batch} is already stored with other lines",
+                    "another producer submits to this batch, or the input has changed: submit it as a new batch",
                 )
             case ["closed", *_]:
                 raise _closed(batch)
@@ -134,8 +134,8 @@ class Producing(StoreBase):
                 raise GapError(int(expected))
             case [b"conflict"]:
                 raise ChunkConflictError(
-                    f"batch {batch} has other lines than were submitted here",
-                    "another producer fills this batch: submit the input as a new batch",
+                    f"the lines of batch {batch} are not those submitted here",
+                    "another producer submits to this batch: submit the input as a new batch",
                 )
             case [b"closed"]:
                 raise _closed(batch)

@@ -68,6 +68,6 @@ def _check_text(name: str, value: str, limit: int) -> None:
         value.encode()
     except UnicodeEncodeError:
         raise InvalidFilterError(
-            f"the {name} to look for has half of a surrogate pair, which no result can have",
+            f"the {name} to look for has a lone surrogate, which no result can contain",
             "write whole characters",
         ) from None

@@ -93,7 +93,7 @@ class Search:
 
     def _lost(self) -> StaleCursorError:
         return StaleCursorError(
-            f"batch {self._batch} has no such position in its results, or no longer",
+            f"batch {self._batch} no longer has, or never had, this position in its results",
             "search them from the start",
         )
 

@@ -41,7 +41,7 @@ def meant(value: Any) -> str:
         return ""
     if type(value.get("role")) is str and ("content" in value or "tool_calls" in value):
         return (
-            "this is one message of a chat, and a trace is the whole list: "
+            "this is a single message of a chat, and a trace is the whole list: "
             "write the list on one line, or the file as one JSON document"
         )
     listed = value.get("messages")
@@ -68,7 +68,7 @@ def _misspelt_key(value: dict[str, Any]) -> str:
         if type(item) is list and item and type(key) is str and key not in _HOLDERS:
             guess = closest(key, list(_HOLDERS))
             if guess and guess not in value and _fits(item[0], guess):
-                return f"{key[:_NAME_CHARACTERS]!r} stands there{did_you_mean(guess)}"
+                return f"found {key[:_NAME_CHARACTERS]!r}{did_you_mean(guess)}"
     return ""
 
 

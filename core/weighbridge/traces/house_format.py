@@ -128,7 +128,7 @@ class _Steps:
         kind = types.get(word) or (word if word in STEP_TYPES else types.get(OTHERWISE))
         if kind is None:
             raise damaged(
-                f"step {number} has the type {str(told)[:40]!r}, of which the mapping says nothing"
+                f"step {number} has the type {str(told)[:40]!r}, which is not in the mapping"
             )
         return kind
 

@@ -33,4 +33,4 @@ class Importer:
 
 def damaged(what: str) -> TraceError:
     """Return the error for a trace that is not as its format wants it."""
-    return TraceError(what, "is the file whole, and written by the tool itself?")
+    return TraceError(what, "check that the file is complete, and as the tool wrote it")

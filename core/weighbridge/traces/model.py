@@ -19,7 +19,7 @@ CAPABILITIES: tuple[Capability, ...] = (
 
 
 class Usage(Struct, frozen=True, gc=False):
-    """Tokens; None for what the source does not tell."""
+    """Tokens; None for what the source does not record it."""
 
     input_tokens: int | None = None  #: cached ones included
     output_tokens: int | None = None

@@ -41,10 +41,10 @@ def nearest(value: Any, importers: Sequence[Importer]) -> str:
             found.append((sum(words[key] for key in common), importer.name, common))
     found.sort(key=lambda entry: -entry[0])
     told = [
-        f"{name} (which has {', '.join(common[:_KEYS_TOLD])}, too)"
+        f"{name} (keys in common: {', '.join(common[:_KEYS_TOLD])})"
         for _, name, common in found[:_FORMATS_TOLD]
     ]
-    return f"the nearest known formats by what is in it: {', '.join(told)}" if told else ""
+    return f"the most similar known formats: {', '.join(told)}" if told else ""
 
 
 def _keys_in(value: Any) -> set[str]:

@@ -145,7 +145,7 @@ def read_trace(value: Any) -> Trace:
     first, *others = read_traces(value)
     if others:
         raise TraceError(
-            f"there are {len(others) + 1} traces in one value, and one is wanted",
+            f"there are {len(others) + 1} traces in one value; expected one",
             "`weighbridge trace convert` writes each on a line of its own",
         )
     return first
@@ -162,7 +162,7 @@ def _read(found: Recognised) -> Sequence[Trace]:
         reason = f"{type(error).__name__}: {error}"[:_SHOWN_CHARACTERS]
         raise damaged(f"this looks like {importer.name}, but cannot be read: {reason}") from error
     if not traces:
-        raise damaged(f"this looks like {importer.name}, but holds no trace")
+        raise damaged(f"this looks like {importer.name}, but contains no trace")
     first = traces[0]
     if trace_id and len(traces) == 1 and first.id is None:
         first = replace(first, id=trace_id)
@@ -225,7 +225,7 @@ def find_format(value: Any) -> Recognised:
     known = ", ".join(importer.name for importer in formats())
     advice = advice_on(value)
     raise UnknownTraceFormatError(
-        f"no trace format has this shape: {_described(value)}",
+        f"not a recognised trace format: {_described(value)}",
         f"{advice}; known formats: {known}" if advice else f"known formats: {known}",
     )
 
@@ -267,4 +267,4 @@ def _described(value: Any) -> str:
         first = value[0] if value else None
         more = f", the first of them {_described(first)}" if type(first) is dict else ""
         return f"an array of {len(value):,}{more}"
-    return "no object or array"
+    return "neither an object nor an array"

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from weighbridge.traces.model import Capability, Step
 
 #: Why such a run is missing its tool calls; a grader that reads what the agent says can judge it all the same.
-ACTIONS_IN_TEXT = "the agent's actions stand in text, which is not read as tool calls"
+ACTIONS_IN_TEXT = "the agent's actions are written as text, which is not read as tool calls"
 _LEFT_BEHIND = (
-    "the source tells of tool calls in places that are not read: see what was not carried over"
+    "the source has tool calls in fields that are not read: see what was not carried over"
 )
 
 _LINE = r"^[ \t>*_#]{0,8}"

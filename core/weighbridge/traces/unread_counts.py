@@ -17,5 +17,5 @@ def with_unread_calls(trace: Trace) -> Trace:
     read = sum(step.type == "tool" for step in trace.steps)
     if counted <= read:
         return trace
-    reason = f"{trace.totals_from or 'the source'} tells of {counted:,} tool calls, of which {read:,} were read"
+    reason = f"{trace.totals_from or 'the source'} states {counted:,} tool calls, of which {read:,} were read"
     return replace(trace, missing={"tool_calls": reason, **trace.missing})

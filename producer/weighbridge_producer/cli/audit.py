@@ -67,7 +67,7 @@ def audit(
         )
     out.print(rows)
     if not entries:
-        err.print("nothing in the audit log matches")
+        err.print("no entry of the audit log matches")
 
 
 def _who(entry: Entry) -> str:

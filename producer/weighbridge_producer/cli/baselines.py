@@ -29,7 +29,7 @@ _Name = Annotated[
 def add_to(app: typer.Typer) -> None:
     """Add the commands."""
     group = typer.Typer(
-        help="Keep the results of a run to compare later ones with.", no_args_is_help=True
+        help="Store the results of a run, to compare later runs with it.", no_args_is_help=True
     )
     group.command("set")(set_baseline)
     group.command("list")(list_all)

@@ -48,7 +48,7 @@ COMMANDS = {
     "dead-letters": Entry("batches", "List the jobs that were given up, or grade them again."),
     "verify": Entry("verify", "Grade cases again and compare with earlier results."),
     "compare": Entry("compare", "Compare runs: what regressed, and whether pass rates differ."),
-    "baseline": Entry("baselines", "Keep the results of a run to compare later ones with."),
+    "baseline": Entry("baselines", "Store the results of a run, to compare later runs with it."),
     "sweep": Entry("sweep", "Show the pass rate that other limits would have given."),
     "serve": Entry("serve", "Serve the HTTP API and the web UI."),
     "audit": Entry("audit", "Show who did what to batches and keys."),
@@ -57,7 +57,7 @@ COMMANDS = {
     "drain": Entry("workers", "Stop a worker once its work in progress is completed."),
     "doctor": Entry("doctor", "Check Redis, the workers and the batches."),
     "graders": Entry("graders", "List the installed graders, or describe one."),
-    "trace": Entry("traces", "Show and convert traces."),
+    "trace": Entry("traces", "Show, check and convert traces."),
     "keys": Entry("keys", "Make, list and revoke API keys."),
     "completion": Entry("completion", "Print the script that completes commands in a shell."),
 }

@@ -126,7 +126,7 @@ def compare(
 
     --min-pass-rate, --min-gradable and --max-vacuous are for the results of each further run, as for `run`.
 
-    Exit status: 0 without a gate, or when each is met. 100 when a gate is not met. 1 when a gate cannot be told: no
+    Exit status: 0 without a gate, or when each is met. 100 when a gate is not met. 1 when a gate cannot be decided: no
     pair was judged, or results that the first run judged are missing, errored or ungradable (--allow-lost accepts
     that). 2 for a usage error.
     """
@@ -139,7 +139,7 @@ def compare(
         pairwise = (by, examples, output, max_regressions, min_pass_rate, min_gradable, max_vacuous)
         if any(pairwise):
             raise typer.BadParameter(
-                "of the other options, only --fail-on-regression, --min-effect, --allow-lost and --json go with it",
+                "it can be combined with --fail-on-regression, --min-effect, --allow-lost and --json only",
                 param_hint="--repeats-by",
             )
         _compare_repeats(runs, key, gates, url, as_json=as_json)

@@ -49,7 +49,7 @@ By = Annotated[
     typer.Option(
         "--by",
         metavar="metadata.FIELD",
-        help="Show the results for each value of this field, too: the 20 commonest, the rest as one; repeatable.",
+        help="Also show the results for each of the 20 most common values of this field, and for all others; repeatable.",
         callback=all_utf8,
     ),
 ]

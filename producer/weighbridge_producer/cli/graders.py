@@ -55,7 +55,7 @@ def listed(context: typer.Context, url: _Where = None, as_json: opt.AsJson = Fal
         rows.add_row(*(shown(str(grader[name])) for name in columns))
     out.print(rows)
     for name, reason in () if service else default_registry().failures.items():
-        err.print(f"[red]the plug-in {shown(name)} is left out[/]: {shown(reason)}")
+        err.print(f"[red]the plug-in {shown(name)} was not loaded[/]: {shown(reason)}")
 
 
 def show(

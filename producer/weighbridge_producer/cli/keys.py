@@ -39,7 +39,9 @@ def make(
     name: Annotated[
         str,
         typer.Argument(
-            metavar="NAME", help="A name that tells who or what uses the key.", callback=opt.utf8
+            metavar="NAME",
+            help="A name that identifies who or what uses the key.",
+            callback=opt.utf8,
         ),
     ],
     role: Annotated[

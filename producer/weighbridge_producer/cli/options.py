@@ -98,13 +98,15 @@ GradersFile = Annotated[
     typer.Option(
         "--graders",
         metavar="FILE",
-        help="A YAML or JSON file of graders, with their configs and labels.",
+        help="A YAML or JSON file that names graders, with their configs and labels.",
         callback=utf8,
     ),
 ]
 Strict = Annotated[
     bool,
-    typer.Option("--strict", help="Check every line first, and refuse the input if one is bad."),
+    typer.Option(
+        "--strict", help="Check every line first, and refuse the input if one is invalid."
+    ),
 ]
 OUTPUT_HELP = (
     ".jsonl, .csv, .tsv, .parquet, .otlp.jsonl (OpenTelemetry events), .md (a summary), .html (a page), .xml (JUnit), also with .gz or .zst; - for JSON Lines on standard"

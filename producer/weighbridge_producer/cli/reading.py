@@ -29,7 +29,7 @@ Map = Annotated[
     typer.Option(
         "--map",
         metavar="FIELD=PATH,...",
-        help="Which column or path of a row is which field of a case, such as"
+        help="The columns or paths of a row that are the fields of a case, such as"
         " custom_id=id,agent_response=output.text,metadata=topic. FIELD:=JSON is a constant. Repeatable.",
         callback=opt.all_utf8,
     ),
@@ -39,7 +39,7 @@ MappingFile = Annotated[
     typer.Option(
         "--mapping",
         metavar="FILE",
-        help="The same in a YAML or JSON file; --map goes before it.",
+        help="A YAML or JSON file with the mapping; --map adds to it and overrides it.",
         callback=opt.utf8,
     ),
 ]
@@ -59,7 +59,7 @@ SampleSize = Annotated[
     typer.Option(
         "--sample",
         metavar="N|N%",
-        help="Only so many of the cases, or this share of them, chosen by their ids: the same each time.",
+        help="Only this number or share of the cases, chosen by a hash of their ids: the same ones each time.",
     ),
 ]
 
@@ -88,7 +88,9 @@ def source_of(
     from weighbridge_producer.input.sampling import Sample
 
     if "-" in cases and len(cases) > 1:
-        raise typer.BadParameter("- is a pipe, and is read alone", param_hint="CASES")
+        raise typer.BadParameter(
+            "- (a pipe) cannot be combined with other input", param_hint="CASES"
+        )
     named = Paths.of(cases)
     can_be_looked_at = Source(named, settings, _ANY).rereadable
     house = trace_mapping_of(trace_mapping)
@@ -105,7 +107,7 @@ def source_of(
         return Source(named, settings, mapping, trace_mapping=house)
     chosen = Sample.parse(sample)
     if chosen.below is None and not can_be_looked_at:
-        raise InputError("a pipe is read only once", "give a sample of it as a share: --sample 5%")
+        raise InputError("a pipe cannot be read twice", "give the sample as a share: --sample 5%")
     every = Source(named, settings, mapping, trace_mapping=house)
     return Source(named, settings, mapping, chosen.bounded(every), trace_mapping=house)
 
@@ -170,11 +172,11 @@ def _agreed(seen: Recognised) -> FieldMapping:
         missing = " and ".join(proposal.missing)
         raise MappingNeededError(seen.file, what, f"{option}, with the column that has {missing}")
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise MappingNeededError(seen.file, what, f"{option} is what its columns suggest")
+        raise MappingNeededError(seen.file, what, f"its columns suggest {option}")
     err.print(f"{shown(seen.file)} is {shown(what, _WIDTH)}", soft_wrap=True)
     err.print(f"Its columns suggest: {shown(option, _WIDTH)}", soft_wrap=True)
     err.print(f"The first row would be: {shown(_first_case(seen, proposal.mapping))}")
-    if not typer.confirm("Grade it so?", default=True, err=True):
+    if not typer.confirm("Grade with this mapping?", default=True, err=True):
         raise MappingNeededError(seen.file, what)
     return proposal.mapping
 

@@ -289,7 +289,7 @@ def _show_causes(report: Report, name: str, *, as_json: bool) -> None:
         print_json({"results": found.total, "causes": [cause._asdict() for cause in causes]})
         return
     if not causes:
-        out.print("no job of these did not pass" if found.total else "no results")
+        out.print("all of these jobs passed" if found.total else "no results")
         return
     print_causes(causes)
     out.print(f"\nresults of one cause: weighbridge results {shown(name)} --cause CAUSE")

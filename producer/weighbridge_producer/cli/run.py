@@ -85,7 +85,7 @@ def run(
         typer.Option(
             "--only-failed",
             metavar="RUN",
-            help=f"Grade only the cases of which a job failed or errored in an earlier run: {RUN_HELP}.",
+            help=f"Grade only the cases that had a failed or errored job in an earlier run: {RUN_HELP}.",
             callback=opt.utf8,
         ),
     ] = "",
@@ -120,7 +120,7 @@ def run(
         ),
     ] = None,
     clean: Annotated[
-        bool, typer.Option("--clean", help="Remove what interrupted runs have left, and exit.")
+        bool, typer.Option("--clean", help="Remove the saved state of interrupted runs, and exit.")
     ] = False,
     as_json: opt.AsJson = False,
 ) -> None:
@@ -128,8 +128,8 @@ def run(
 
     Exit status: 0 when every job passed, or each gate is met. 1 when any job errored, even if others failed, or when
     one was ungradable and not too many failed (--min-gradable allows some of both); when there was nothing to grade, or
-    a gate cannot be told; after an error or an interruption. Otherwise 100 when jobs failed or a gate is not met. 2 for a
-    usage error. A gate that sees passes that are all vacuous is not met, unless --max-vacuous accepts them.
+    a gate cannot be decided; after an error or an interruption. Otherwise 100 when jobs failed or a gate is not met. 2 for
+    a usage error. If all passes are vacuous, --min-pass-rate is not met, unless --max-vacuous accepts them.
     """
     if clean:
         _clean(as_json=as_json)
@@ -236,7 +236,7 @@ def _go(options: RunOptions, settings: Settings, *, quiet: bool) -> RunReport:
 
 def _say_how_to_continue(run: LocalRun, left: str) -> None:
     if run.state.resumable and run.state.batch:
-        err.print(f"{left}; what is done is kept in {shown(str(run.state.folder))}")
+        err.print(f"{left}; the finished work is kept in {shown(str(run.state.folder))}")
         err.print(
             "  to continue, run the same command again; to discard it, weighbridge run --clean"
         )
@@ -244,7 +244,7 @@ def _say_how_to_continue(run: LocalRun, left: str) -> None:
         return
     run.state.remove()
     why = "" if run.state.resumable else ", because the input cannot be read a second time"
-    err.print(f"{left}; nothing is kept{why}")
+    err.print(f"{left}; the finished work is not kept{why}")
 
 
 def _mention_interrupted(run: LocalRun) -> None:

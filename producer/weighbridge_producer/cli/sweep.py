@@ -109,7 +109,7 @@ def _print(swept: Sweep, candidates: list[Candidate]) -> None:
         )
     out.print(rows)
     if not candidates:
-        err.print(f"no result tells what {shown(swept.param)} is about")
+        err.print(f"no result has a measurement for {shown(swept.param)}")
     if swept.ungraded:
         out.print(f"{pluralize(swept.ungraded, 'result')} left out: not graded")
     if swept.is_rounded:

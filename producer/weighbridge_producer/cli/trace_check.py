@@ -117,11 +117,11 @@ def _print_file(checked: CheckedFile) -> None:
     for trace in checked.traces:
         for found in trace.differences:
             one = (
-                f"{found['of']}: {found['where']} tells {found['by_source']:,}, "
-                f"the steps {found['by_steps']:,}; the larger counts"
+                f"{found['of']}: {found['where']} states {found['by_source']:,}, "
+                f"the steps add up to {found['by_steps']:,}; the larger figure is used"
             )
             differing[
-                one if of == 1 else f"{found['of']}: {found['where']} tells other totals"
+                one if of == 1 else f"{found['of']}: {found['where']} states other totals"
             ] += 1
     _print_each("differs", differing, of)
     _print_each(

@@ -31,7 +31,7 @@ File = Annotated[str, typer.Argument(metavar="FILE", help=opt.CASES_HELP)]
 
 def add_to(app: typer.Typer) -> None:
     """Add the commands."""
-    group = typer.Typer(help="Look at traces, and convert them.", no_args_is_help=True)
+    group = typer.Typer(help="Show, check and convert traces.", no_args_is_help=True)
     for command in (show, check, convert, formats):
         group.command()(command)
     app.add_typer(group, name="trace")
@@ -156,7 +156,7 @@ def formats(
         out.print(rows)
         out.print("\nweighbridge trace formats ID shows where the fields of one are read from")
         for name, reason in installed_formats().failures.items():
-            err.print(f"[red]the plug-in {shown(name)} is left out[/]: {shown(reason)}")
+            err.print(f"[red]the plug-in {shown(name)} was not loaded[/]: {shown(reason)}")
 
 
 def _as_dict(importer: Importer) -> dict[str, object]:

@@ -293,4 +293,4 @@ def pages_in(pieces: Iterable[bytes]) -> Iterator[Page | None]:
             looked = 0
         looked = mark if mark >= 0 else len(held)
     if held:
-        raise ServerError("the results end without the cursor after them", "ask for them again")
+        raise ServerError("the results ended without a final cursor", "request them again")

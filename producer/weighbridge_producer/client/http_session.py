@@ -151,7 +151,7 @@ class HttpSession:
             raise self._no_url(str(error)) from None
         except (httpx2.TransportError, httpx2.DecodingError) as error:
             not_sent = isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout)
-            what = "nothing answers" if not_sent else "the connection broke off"
+            what = "nothing answers" if not_sent else "the connection was lost"
             told = ServiceUnavailableError(
                 f"{masked(self.url)}: {what}: {str(error) or type(error).__name__}",
                 "is `weighbridge serve` running there?" if not_sent else "",

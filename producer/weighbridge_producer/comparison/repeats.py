@@ -51,7 +51,7 @@ class RepeatKey:
             return cls(separator=separator)
         if not text.startswith("metadata."):
             raise InvalidFilterError(
-                f"{text[:80]!r} does not say which results are repeats",
+                f"{text[:80]!r} does not name what repeats have in common",
                 "write metadata.FIELD, or custom_id:SEPARATOR for ids such as q1#2, with # as the separator",
             )
         return cls(path=parse_field(text))

@@ -79,7 +79,7 @@ def _damaged(what: str) -> Fault:
     return Fault(
         ErrorCode.INPUT_TRUNCATED,
         f"the archive is damaged: {what[:200]}",
-        "make the log again, or export it with `inspect log dump`",
+        "write the log again, or export it with `inspect log dump`",
     )
 
 
@@ -93,6 +93,6 @@ def _too_long(info: zipfile.ZipInfo, settings: Settings) -> Fault:
 
 _NO_LOG = Fault(
     ErrorCode.INVALID_JSON,
-    "the file is a ZIP archive, and not a log of Inspect, which has samples/*.json in it",
+    "the file is a ZIP archive, but not an Inspect log: there is no samples/*.json in it",
     "unpack it, and give the files in it or their folder",
 )

@@ -140,8 +140,8 @@ def _of_folder(path: Path, endings: tuple[str, ...]) -> tuple[Path, ...]:
     if not files:
         raise InputError(
             f"the folder {str(path)!r} has no file to read",
-            f"files are read that end in {', '.join(endings)}, also with .gz or .zst,"
-            f" but not in {OUR_RESULTS}",
+            f"only files that end in {', '.join(endings)}, also with .gz or .zst, are read,"
+            f" but not those that end in {OUR_RESULTS}",
         )
     return files
 
@@ -152,7 +152,7 @@ def _of_pattern(pattern: str) -> tuple[Path, ...]:
     files = tuple(file for file in matching if not _is_ours(file.name))
     if matching and not files:
         raise InputError(
-            f"the pattern {pattern!r} matches nothing but results of earlier runs",
+            f"the pattern {pattern!r} matches only results of earlier runs",
             f"files that end in {OUR_RESULTS} are never read as input",
         )
     if not files:

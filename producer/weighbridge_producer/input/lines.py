@@ -192,7 +192,7 @@ def bomb_fault(limit: int) -> Fault:
     return Fault(
         ErrorCode.INPUT_TOO_LARGE,
         f"the compressed input expands more than {limit}-fold: it is not read beyond this line",
-        "decompress it yourself if it is what it should be, or raise WEIGHBRIDGE_EXPANSION_LIMIT",
+        "if the input is trustworthy, decompress it yourself, or raise WEIGHBRIDGE_EXPANSION_LIMIT",
     )
 
 
@@ -201,5 +201,5 @@ def damage_fault(error: Exception) -> Fault:
     return Fault(
         ErrorCode.INPUT_TRUNCATED,
         f"the compressed input ends early or is damaged here: {error}",
-        "what came before is graded; make the archive again for the rest",
+        "what came before is graded; create the archive again for the rest",
     )

@@ -245,7 +245,9 @@ class _Fields:
         """Add `FIELD=PATH` or `FIELD:=JSON`."""
         name, equals, written = text.partition("=")
         if not equals or not name.strip(": ") or not written.strip():
-            raise MappingError(f"{shorten(text, 80, '...')!r} is not part of a mapping", _FORM)
+            raise MappingError(
+                f"{shorten(text, 80, '...')!r} is not a valid part of a mapping", _FORM
+            )
         if name.endswith(":"):
             self.add(name[:-1].strip(), _constant(text, written))
         else:
@@ -262,9 +264,7 @@ class _Fields:
             self._takes_rest = True
         elif name == "metadata":
             if not isinstance(value, Path):
-                raise MappingError(
-                    "metadata is mapped to something without a name", "write metadata.NAME=..."
-                )
+                raise MappingError("an entry of metadata has no name", "write metadata.NAME=...")
             self._put(self._metadata, value.name, value, "metadata")
         elif room == "metadata" and dot and inner:
             self._put(self._metadata, inner, value, "metadata")

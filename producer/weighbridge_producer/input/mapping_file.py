@@ -30,9 +30,7 @@ from weighbridge_producer.input.mapping import (
 from weighbridge_producer.input.yaml_file import YamlFile
 
 _KEYS = ("custom_id", "inputs", "metadata", "rows")
-_SHAPE = (
-    "write a path, {value: CONSTANT}, or a list of paths of which the first that is there counts"
-)
+_SHAPE = "write a path, {value: CONSTANT}, or a list of paths, of which the first that the row has is used"
 
 
 def read_mapping(path: str | FilePath) -> FieldMapping:

@@ -70,7 +70,7 @@ def remote_files(url: str) -> tuple[RemoteFile, ...]:
     scheme = url.partition("://")[0].lower()
     if scheme not in SCHEMES:
         raise InputError(
-            f"{_without_password(url)!r} begins with a scheme that is not read",
+            f"{_without_password(url)!r} has a scheme that is not supported",
             f"known are {', '.join(f'{known}://' for known in SCHEMES)}",
         )
     if scheme in {"http", "https"} or not glob.has_magic(url):
@@ -147,7 +147,7 @@ def _translated(url: str, work: Callable[[], Any]) -> Any:
         raise InputError(f"the input {_without_password(url)!r} does not exist") from None
     except PermissionError as error:
         raise InputError(
-            f"the input {_without_password(url)!r} may not be read: {_in_words(error)}",
+            f"the input {_without_password(url)!r} cannot be accessed: {_in_words(error)}",
             "set the credentials as for the server's own tools, such as AWS_PROFILE",
         ) from None
     except Exception as error:  # each kind of server has errors of its own

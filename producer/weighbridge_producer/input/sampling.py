@@ -39,7 +39,7 @@ class Sample:
         is_share = bool(found and found[2])
         if not found or number == 0 or (is_share and number > 100) or (not is_share and number % 1):
             raise InputError(
-                f"{text[:40]!r} is not the size of a sample",
+                f"{text[:40]!r} is not a valid sample size",
                 "write a number of cases, or a share as 5%",
             )
         return cls(text.strip(), int(number / 100 * _SPACE) if is_share else None)

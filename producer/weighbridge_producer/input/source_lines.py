@@ -56,8 +56,8 @@ def _given_line(case: bytes | str) -> SourceLine:
     if b"\n" in line:
         fault = Fault(
             ErrorCode.INVALID_JSON,
-            "a case given as text has a line break in it",
-            "give one line a case",
+            "a case passed as text contains a line break",
+            "pass one line per case",
         )
         return SourceLine(b"\n", fault, len(case))
     return SourceLine(line + b"\n", None, len(line) + 1)

@@ -117,8 +117,10 @@ class _Reader:
     def _pointer(self, node: Any, key: str) -> str:
         pointer = node[key]
         if not isinstance(pointer, str) or (pointer and not pointer.startswith("/")):
-            hint = "a JSON Pointer is empty, for the whole, or begins with /: /output/text"
-            self._file.fail(f"{key!r} is no JSON Pointer: {str(pointer)[:80]!r}", node, key, hint)
+            hint = "a JSON Pointer is empty, for the whole, or begins with /, as in /output/text"
+            self._file.fail(
+                f"{key!r} is not a JSON Pointer: {str(pointer)[:80]!r}", node, key, hint
+            )
         return str(pointer)
 
     def _types(self, step: Any) -> dict[str, str]:
@@ -126,8 +128,8 @@ class _Reader:
         known = (*STEP_TYPES, RESULT)
         for word in types:
             if types[word] not in known:
-                hint = f"known types: {', '.join(known)}; {OTHERWISE!r} stands for all other words"
+                hint = f"known types: {', '.join(known)}; {OTHERWISE!r} matches all other values"
                 self._file.fail(
-                    f"{str(types[word])[:80]!r} is no type of a step", types, word, hint
+                    f"{str(types[word])[:80]!r} is not a type of step", types, word, hint
                 )
         return {str(word): str(types[word]) for word in types}

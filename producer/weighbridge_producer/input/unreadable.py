@@ -80,7 +80,7 @@ def readable_lines(lines: Iterator[SourceLine]) -> Iterator[SourceLine]:
 
 def _no_json(text: bytes) -> Fault:
     looks = next((what for pattern, what in _TEXTS if pattern.search(text)), None)
-    what = f"not JSON: none of its first {_LINES} lines begins like it"
+    what = f"not JSON: none of its first {_LINES} lines begins like JSON"
     return _fault(what + (f", it looks like {looks}" if looks else ""), _WANTED)
 
 

@@ -80,7 +80,7 @@ class YamlFile:
             count += 1
             if count > _NODES_LIMIT:
                 raise self._error(
-                    f"the {self._kind} holds too much, or an alias in it stands for too much"
+                    f"the {self._kind} is too large, or an alias in it expands to too much"
                 )
             if isinstance(node, Mapping):
                 return {key_text(key): copy(item) for key, item in node.items()}
@@ -92,7 +92,7 @@ class YamlFile:
             return copy(value)
         except RecursionError:
             raise self._error(
-                f"the {self._kind} is nested too deeply, or an alias in it holds itself"
+                f"the {self._kind} is nested too deeply, or an alias in it refers to itself"
             ) from None
 
     def fail(self, message: str, node: Any, key: Any = None, hint: str = "") -> NoReturn:

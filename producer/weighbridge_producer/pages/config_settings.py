@@ -201,7 +201,7 @@ def _are_texts(values: object) -> bool:
 def _number(text: str) -> float:
     value = int(text) if _INTEGER.fullmatch(text) else float(text)
     if not (INT_MIN <= value <= INT_MAX if isinstance(value, int) else math.isfinite(value)):
-        raise EntryError(f"is larger than 64 bits can hold: {text[:40]}")
+        raise EntryError(f"does not fit into 64 bits: {text[:40]}")
     return value
 
 

@@ -45,7 +45,7 @@ def read_case(
     except ProblemError as error:
         raise LargeCaseError(f"{error.problem.detail}: {error.problem.hint}") from None
     except SandboxStartError:
-        raise LargeCaseError("no process that reads the case can be started now") from None
+        raise LargeCaseError("no process is available to read the case") from None
     except SandboxLimitError as error:
         raise LargeCaseError(_limit_text(error, service.settings.job_deadline_seconds)) from None
 

@@ -147,7 +147,9 @@ def _preview(
     beginning = Head(name, head[:HEAD_BYTES], is_whole)
     preview = preview_of(beginning, params.graders, client.settings, elsewhere, params.mapping)
     if form.is_submitting and preview.columns and not params.mapping:
-        raise _refused("the input has columns of its own", "choose what each field of a case is")
+        raise _refused(
+            "the input has columns of its own", "choose the column for each field of a case"
+        )
     if form.is_submitting and preview.names_no_grader:
         raise _refused(
             "none of the first lines names a grader, and none is chosen", "choose a grader"

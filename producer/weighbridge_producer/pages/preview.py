@@ -44,7 +44,7 @@ _PARTS = 300_000  #: members of objects and arrays that are read in about a seco
 _CASES_SHOWN = 5
 _FAULTS_SHOWN = 10
 _EXCERPT_CHARACTERS = 160
-_NO_ROWS = "its first rows cannot be read from its beginning; it is read when it has arrived"
+_NO_ROWS = "its rows cannot be previewed from its beginning; they are read after the upload"
 _PACKINGS = ((b"\x1f\x8b", "gzip"), (b"\x28\xb5\x2f\xfd", "zstd"))
 
 

@@ -153,7 +153,7 @@ def case(batch: ReadBatch, _turn: LargeRead, custom_id: CustomId) -> Response:
     line = batch.case(custom_id)
     if line is None:
         raise NoSuchResultError(
-            f"the inputs of {custom_id[:80]!r} are no longer kept", "the result is still there"
+            f"the inputs of {custom_id[:80]!r} are no longer stored", "the result is still there"
         )
     headers = {"Content-Disposition": 'attachment; filename="case.json"'}
     return Response(line, media_type="application/json", headers=headers)

@@ -45,7 +45,7 @@ class IdempotencyKeys:
                         "IDEMPOTENCY_KEY_IN_USE",
                         "a request with this Idempotency-Key is running",
                     ),
-                    "wait for its answer, or send the request again later",
+                    "wait for its response, or send the request again later",
                     {"Retry-After": "5"},
                 )
             held = HeldKey(self._redis, name, lease, fingerprint)

@@ -113,7 +113,7 @@ class Security:
             return Problem(414, "ADDRESS_TOO_LONG", "the address has more than 8 KiB", "shorten it")
         if "\n" in request.scope["path"]:
             # Routes pass over one at the end: they would serve somebody else's result.
-            return Problem(404, "NOT_FOUND", "no address has line breaks")
+            return Problem(404, "NOT_FOUND", "a URL cannot contain line breaks")
         hosts = request.headers.getlist("host")
         if len(hosts) > 1 or not _HOST.fullmatch("".join(hosts)):
             return Problem(

@@ -70,7 +70,7 @@ def _line(grader_id: str, body: bytes) -> bytes:
     for name in sorted(asked.keys() - _FIELDS):
         raise LineError(
             ErrorCode.UNKNOWN_FIELD,
-            f"nothing reads the field {name[:80]!r}",
+            f"unknown field {name[:80]!r}",
             "known: inputs, config",
         )
     if type(asked.get("inputs")) is not dict:

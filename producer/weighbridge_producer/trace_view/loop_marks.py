@@ -22,14 +22,14 @@ _KINDS = {
     "identical": "the same step again and again",
     "near_identical": "nearly the same step again and again",
     "cycle": "the same steps in the same order",
-    "noisy_results": "the same steps, with results that differ by noise alone",
-    "same_failure": "attempts that differ in trifles and fail the same way",
-    "nothing_new": "calls in other words that come to what was known before",
-    "refused": "answers in new words, refused the same way each time",
+    "noisy_results": "the same steps, with results that differ only in noise",
+    "same_failure": "attempts that differ only in numbers, paths or options, and fail the same way",
+    "nothing_new": "calls, some of them reworded, that brought nothing new",
+    "refused": "reworded answers, refused the same way each time",
     "interleaved": "a few steps in any order",
     "parallel": "the same calls inside one message",
     "text": "the same answer again and again",
-    "text_cycle": "a few answers in turn",
+    "text_cycle": "a few answers in the same order",
 }
 
 

@@ -139,7 +139,7 @@ class Timeline:
     steps: tuple[ShownStep, ...]
     loops: tuple[ShownLoop, ...]
     totals: tuple[RunningTotal, ...]
-    lacks: tuple[tuple[str, str], ...]  #: what the source does not tell, and why
+    lacks: tuple[tuple[str, str], ...]  #: what the source does not record it, and why
     not_carried: tuple[str, ...]
     numbers: Mapping[str, int]  #: of the steps that evidence names, by their ids
     axis: TimeAxis | None  #: None where the trace tells no times
@@ -149,7 +149,9 @@ class Timeline:
 def read_case(line: bytes | None, defaults: tuple[GraderSpec, ...]) -> Case:
     """Return the case on a line, read as it is to be graded; NoTimelineError for what cannot be shown."""
     if line is None:
-        raise NoTimelineError("the case's inputs are no longer kept: only the result is left")
+        raise NoTimelineError(
+            "the case's inputs are no longer stored: only the result is available"
+        )
     if len(line) > SHOWN_BYTES:
         raise NoTimelineError(
             f"the case has {len(line):,} bytes, and a page reads at most {SHOWN_BYTES:,}"

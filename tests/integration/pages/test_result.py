@@ -292,7 +292,7 @@ def test_results_whose_inputs_are_freed_keep_their_evidence(
     with RedisClient(server.url) as client:
         assert client.store.redis.hdel(f"wb:{{{batch.id}}}:chunks", "0 lines") == 1
     page = result(service, batch, "run")
-    assert "no longer kept" in page.root.one("p", class_="notice").text
+    assert "no longer stored" in page.root.one("p", class_="notice").text
     assert "the same step 6 times" in page.root.one(id="evidence-1").text
     get(service, f"/batches/{batch.id}/case", 404, custom_id="run")
 

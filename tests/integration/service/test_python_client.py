@@ -191,7 +191,7 @@ class TestCutLines:
         proxy.cut_upload(200_000)
         with Client(proxy.url) as client:
             before = {state.batch_id for state in client.batches()}
-            with pytest.raises(ServerUnavailableError, match="broke off"):
+            with pytest.raises(ServerUnavailableError, match="was lost"):
                 client.submit(true_false_cases(5000))
 
             def ended() -> list[BatchStatus]:

@@ -101,7 +101,7 @@ def test_another_chunk_under_the_same_number_is_a_conflict(
     store: Store, batch: str, lines: list[bytes]
 ) -> None:
     store.submit_chunk(batch, a_chunk(batch, 0, [a_line("a")]))
-    with pytest.raises(ChunkConflictError, match="with other lines") as raised:
+    with pytest.raises(ChunkConflictError, match="is already stored with other lines") as raised:
         store.submit_chunk(batch, a_chunk(batch, 0, lines))
     assert raised.value.code == "CHUNK_CONFLICT"
     assert store.state(batch).counts.total == 1
@@ -175,7 +175,7 @@ def test_sealing_other_lines_than_are_there_is_a_conflict(store: Store, batch: s
     """A rolled-back server may have been filled by another producer, with as many chunks."""
     chunk = a_chunk(batch, 0, [a_line("a")])
     store.submit_chunk(batch, chunk)
-    with pytest.raises(ChunkConflictError, match="has other lines"):
+    with pytest.raises(ChunkConflictError, match="are not those submitted here"):
         store.seal(batch, 1, a_chunk(batch, 0, [a_line("b")]).after.prefix)
     assert not store.position(batch).sealed
     store.seal(batch, 1, chunk.after.prefix)

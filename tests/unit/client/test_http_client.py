@@ -77,7 +77,7 @@ def test_a_name_in_a_path_is_one_part_of_it_and_leads_nowhere(name: str) -> None
 class TestPauses:
     """The clock is the test's: it passes while somebody sleeps, and when it is told to."""
 
-    BROKE_OFF = RetryableError(ServerUnavailableError("the connection broke off"), not_sent=False)
+    BROKE_OFF = RetryableError(ServerUnavailableError("the connection was lost"), not_sent=False)
     NOBODY = RetryableError(ServerUnavailableError("nothing answers"), not_sent=True)
 
     def fail_for_ever(self, pauses: http_session.RetryPauses) -> None:
@@ -142,7 +142,7 @@ class TestPages:
     def test_lines_without_a_place_after_them_are_not_given(self, tail: bytes) -> None:
         pages = pages_in([self.BODY, tail])
         assert (next(pages), next(pages), next(pages)) == (self.PAGES[0], None, self.PAGES[1])
-        with pytest.raises(ServerError, match="end without the cursor after them"):
+        with pytest.raises(ServerError, match="ended without a final cursor"):
             next(pages)
 
     def test_a_place_that_is_none_is_refused(self) -> None:

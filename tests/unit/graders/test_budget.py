@@ -272,7 +272,7 @@ def test_tokens_told_in_part_that_would_keep_the_limit_are_ungradable_and_name_t
     entry = only(result)
     assert entry["description"] == (
         "used at least 300/1000 tokens = 30%, but the rest is not known: "
-        "no tokens are told by 2 of 3 LLM steps (steps s2 and s4)"
+        "no tokens are recorded by 2 of 3 LLM steps (steps s2 and s4)"
     )
     assert (entry["observed"], entry["step_ids"]) == (300, ["s2", "s4"])
     assert result["details"]["at_least"] == ["total_tokens"]
@@ -283,7 +283,7 @@ def test_tokens_told_in_part_pass_when_missing_usage_is_ignored_which_is_said():
     assert result["verdict"] == "pass"
     assert only(result)["description"] == (
         "used 300/1000 tokens = 30%; 700 left; "
-        "ignored: no tokens are told by 1 of 2 LLM steps (step s2)"
+        "ignored: no tokens are recorded by 1 of 2 LLM steps (step s2)"
     )
     assert grade(llm(3000), llm(), max_tokens=1000, missing_usage="ignore")["verdict"] == "fail"
 
@@ -329,21 +329,21 @@ def test_the_total_of_the_run_counts_where_its_steps_tell_none():
     assert (result["verdict"], only(result)["observed"]) == ("pass", 800)
     result = grade(llm(), run={"usage": {"total_tokens": 1800}}, max_tokens=1000)
     assert result["verdict"] == "fail"
-    assert "only the run as a whole tells so" in only(result)["description"]
+    assert "it is known only from the total of the run" in only(result)["description"]
 
 
 def test_of_two_whole_totals_the_larger_counts_and_the_result_says_by_how_much_they_differ():
     run = {"usage": {"total_tokens": 9000}, "totals_from": "final_metrics"}
     result = grade(llm(300), llm(200), run=run, max_tokens=1000)
     assert (result["verdict"], only(result)["observed"]) == ("fail", 9000)
-    told = "final_metrics tells 9000 and the steps 500: the larger counts"
+    told = "final_metrics states 9000, the steps add up to 500; the larger figure is used"
     assert told in only(result)["description"]
     assert result["details"]["differences"] == [
         {"of": "total_tokens", "by_source": 9000, "by_steps": 500, "where": "final_metrics"}
     ]
     result = grade(llm(300), llm(9700), run=run, max_tokens=10_000)
     assert (result["verdict"], only(result)["observed"]) == ("pass", 10_000)
-    assert "final_metrics tells 9000 and the steps 10000" in only(result)["description"]
+    assert "final_metrics states 9000, the steps add up to 10000" in only(result)["description"]
 
 
 def test_totals_that_are_the_same_are_no_difference():
@@ -361,8 +361,8 @@ def test_what_the_source_counts_beyond_the_steps_counts_too(limit, counted):
     steps = [llm(5), tool(), tool()]
     result = grade(*steps, run=run, **{limit: 6})
     assert (result["verdict"], only(result)["observed"]) == ("fail", 7)
-    assert "only the source's own count tells so" in only(result)["description"]
-    assert "summary.n tells 7" in only(result)["description"]
+    assert "known only from the source's own count" in only(result)["description"]
+    assert "summary.n states 7" in only(result)["description"]
     assert result["details"][counted] == 7
     assert grade(*steps, run=run, **{limit: 7})["verdict"] == "pass"
 
@@ -371,7 +371,7 @@ def test_tool_calls_that_only_the_source_counts_leave_the_calls_of_a_single_tool
     run = {"counts": {"tool_calls": 3}}
     result = grade(tool(), tool(), run=run, max_tool_calls_per_tool={"search": 5})
     assert result["verdict"] == "ungradable"
-    told = "tells of 3 tool calls, of which 2 were read"
+    told = "states 3 tool calls, of which 2 were read"
     assert told in only(result)["description"]
     assert (
         grade(tool(), tool(), run=run, max_tool_calls_per_tool={"search": 1})["verdict"] == "fail"
@@ -400,7 +400,7 @@ def test_a_total_of_the_run_that_tells_only_its_input_is_the_least_of_all_tokens
     assert grade(tool(), run=run, max_tokens=800)["verdict"] == "fail"
     result = grade(tool(), run=run, max_tokens=1000)
     assert result["verdict"] == "ungradable"
-    assert "no tokens are told by the run and its steps" in only(result)["description"]
+    assert "no tokens are recorded by the run and its steps" in only(result)["description"]
 
 
 def test_the_sum_that_an_agent_tells_is_not_counted_beside_the_calls_inside_it():
@@ -565,7 +565,7 @@ def test_the_times_of_the_run_count_too():
     assert only(grade(llm(), run=run, max_duration_ms=9000))["passed"]
     result = grade(timed(llm(), 1000, 2000), run=run, max_duration_ms=8000)
     assert (result["verdict"], only(result)["observed"]) == ("fail", 9000)
-    assert "only the run as a whole tells so" in only(result)["description"]
+    assert "it is known only from the total of the run" in only(result)["description"]
 
 
 def test_the_times_of_messages_tell_when_a_run_began_and_ended():
@@ -725,7 +725,7 @@ def test_a_call_without_tokens_and_cost_leaves_the_cost_open_unless_it_is_ignore
     assert result["verdict"] == "ungradable"
     assert only(result)["step_ids"] == ["s2", "s3"]
     assert (
-        "neither cost nor tokens to price are told by 2 of 3 LLM steps"
+        "neither a cost nor tokens to price are recorded by 2 of 3 LLM steps"
         in (only(result)["description"])
     )
     result = grade(*steps, max_cost_usd=1, missing_usage="ignore")

@@ -114,7 +114,7 @@ def test_a_model_of_the_table_without_a_price_is_not_free():
     )
     info = TABLE.find_provider_model(free[1], None, free[0], None)[1]
     price = PricedModel.of_table(free[0], info).usd(Usage(1, 1), None)
-    assert price == Unpriced("there is no price of its tokens")
+    assert price == Unpriced("there is no price for its tokens")
 
 
 def test_a_model_with_no_price_at_any_time_is_not_free():
@@ -143,7 +143,7 @@ def test_a_model_without_a_price_of_some_tokens_has_a_price_only_without_them(
 
 def test_tokens_that_contradict_each_other_have_no_price():
     price = usd("gpt-4o", Usage(5, 5, cached_tokens=6))
-    assert price == Unpriced("more cached input tokens are told than input tokens")
+    assert price == Unpriced("more cached input tokens than input tokens are recorded")
 
 
 def test_calls_together_have_a_price_only_where_it_does_not_depend_on_each_call():

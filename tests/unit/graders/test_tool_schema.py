@@ -305,7 +305,7 @@ def test_arguments_that_are_json_text_of_an_object_are_that_object():
 def test_a_call_whose_arguments_the_trace_does_not_tell_is_judged_by_the_lists_alone():
     result = grade(call(), tools=MCP)
     assert result["verdict"] == "ungradable"
-    assert "does not tell the arguments" in entry(result, "arguments_are_judged")["description"]
+    assert "does not record the arguments" in entry(result, "arguments_are_judged")["description"]
     assert grade(call(), allowlist=["search"])["passed"]
     assert grade(call(), tools=MCP, blocklist=["search"])["verdict"] == "fail"
     chat = [{"role": "assistant", "tool_calls": [{"function": {"name": "search"}}]}]
@@ -412,7 +412,7 @@ def test_an_invalid_schema_of_a_tool_that_is_never_called_is_no_matter():
     [
         ({"schemas": {"t": {"properties": {"a": {"type": "strin"}}}}}, ConfigError, "/properties/a/type"),
         ({"schemas": {"t": {"pattern": "("}}}, ConfigError, "/pattern"),
-        ({"schemas": {"t": {"$ref": "http://127.0.0.1:1/x"}}}, ConfigError, "nothing outside is read"),
+        ({"schemas": {"t": {"$ref": "http://127.0.0.1:1/x"}}}, ConfigError, "nothing outside of it is read"),
         ({"schemas": {"t": {"$schema": "urn:x"}}}, ConfigError, "is not known"),
         ({"schemas": {"t": 5}}, ConfigTypeError, "schemas.t"),
         ({"schemas": {"t": None}}, ConfigTypeError, "schemas.t"),

@@ -97,7 +97,7 @@ def test_an_unknown_field_is_named_with_the_one_that_was_probably_meant(
 ) -> None:
     error = fault({"custom_id": "a", "inputs": INPUTS, given: {}})
     assert error.fault.code == ErrorCode.UNKNOWN_FIELD
-    assert error.message == f"nothing reads the field {given!r}"
+    assert error.message == f"unknown field {given!r}"
     assert error.hint.startswith(f"did you mean {meant!r}? Known: custom_id, inputs, grader")
 
 
@@ -127,17 +127,17 @@ def test_an_unknown_field_of_a_grader_is_named_with_its_place() -> None:
         (
             {"custom_id": "a", "input": INPUTS},
             "the case lacks 'inputs'",
-            "'input' stands there; did you mean 'inputs'?",
+            "found 'input'; did you mean 'inputs'?",
         ),
         (
             {"id": "a", "inputs": INPUTS, "custom_ids": "a"},
             "the case lacks 'custom_id'",
-            "'custom_ids' stands there; did you mean 'custom_id'?",
+            "found 'custom_ids'; did you mean 'custom_id'?",
         ),
         (
             {"custom_id": "a", "inputs": INPUTS, "graders": [{"grder": "loop"}]},
             "the case lacks 'graders.0.grader'",
-            "'grder' stands there; did you mean 'grader'?",
+            "found 'grder'; did you mean 'grader'?",
         ),
         (
             {"custom_id": "a", "inputs": INPUTS, "graders": [{}]},
@@ -163,13 +163,13 @@ RESULT = {"custom_id": "a", "status": "graded", "grader_version": 1, "receipt": 
 @pytest.mark.parametrize(
     ("line", "hint"),
     [
-        ({"role": "user", "content": "hi"}, "this is one message of a chat, and a trace is the whole"),
-        ({"mesages": [{"role": "user"}]}, "'mesages' stands there; did you mean 'messages'?"),
+        ({"role": "user", "content": "hi"}, "this is a single message of a chat, and a trace is the whole"),
+        ({"mesages": [{"role": "user"}]}, "found 'mesages'; did you mean 'messages'?"),
         ({"messages": [{"role": "usr", "content": "hi"}]}, "message 1 has the role 'usr'; did you mean 'user'?"),
-        ({"messages": [{"role": "user", "content": "hi"}]}, "this is a trace, and a file holds either cases or"),
+        ({"messages": [{"role": "user", "content": "hi"}]}, "this is a trace, but the file has cases"),
         (RESULT, "this is a result that Weighbridge wrote"),
         ({}, 'it needs "custom_id" and "inputs"'),
-        ({"input": {}}, "'input' stands there; did you mean 'inputs'?"),
+        ({"input": {}}, "found 'input'; did you mean 'inputs'?"),
     ],
 )  # fmt: skip
 def test_an_object_that_is_no_case_is_told_what_it_seems_to_be(
@@ -177,7 +177,7 @@ def test_an_object_that_is_no_case_is_told_what_it_seems_to_be(
 ) -> None:
     error = fault(line)
     assert error.fault.code == ErrorCode.MISSING_FIELD
-    assert error.message.startswith("the line is no case: it lacks ")
+    assert error.message.startswith("not a case (missing ")
     assert error.hint.startswith(hint)
 
 
@@ -188,7 +188,7 @@ def test_an_object_that_is_no_case_is_told_what_it_seems_to_be(
 def test_an_object_that_is_no_case_is_told_which_fields_it_lacks(
     line: dict[str, Any], lacking: str
 ) -> None:
-    assert f"it lacks {lacking}, and" in fault(line).message
+    assert f"(missing {lacking}) and" in fault(line).message
 
 
 @pytest.mark.parametrize(
@@ -272,11 +272,11 @@ def test_a_case_with_too_many_graders_is_refused() -> None:
 def test_a_flood_of_faults_is_answered_with_the_first() -> None:
     flood = {f"k{number}": 0 for number in range(100_000)}
     error = fault({"custom_id": "a", "inputs": INPUTS, **flood})
-    assert (error.fault.code, error.message) == ("UNKNOWN_FIELD", "nothing reads the field 'k0'")
+    assert (error.fault.code, error.message) == ("UNKNOWN_FIELD", "unknown field 'k0'")
     error = fault({"custom_id": "a", "inputs": INPUTS, "graders": [0] * 100_000})
     assert error.message == "the case has 100,000 graders, at most 64 are allowed"
     error = fault({"custom_id": "a", "inputs": INPUTS, "graders": [{"grader": "x", **flood}]})
-    assert error.message == "nothing reads the field 'graders.0.k0'"
+    assert error.message == "unknown field 'graders.0.k0'"
 
 
 def test_metadata_that_would_swell_every_result_is_refused() -> None:

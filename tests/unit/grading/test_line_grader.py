@@ -158,7 +158,7 @@ def test_an_errored_line_has_the_same_fields() -> None:
         "result": None,
         "error": {
             "code": "UNKNOWN_FIELD",
-            "message": "nothing reads the field 'x'",
+            "message": "unknown field 'x'",
             "hint": row["error"]["hint"],
         },
         "metadata": None,
@@ -239,7 +239,7 @@ def test_an_unknown_input_is_named_with_what_was_probably_meant() -> None:
     [row] = grade(case(inputs=INPUTS | {"agent_respnse": 1}))
     assert row["error"] == {
         "code": "UNKNOWN_FIELD",
-        "message": "nothing reads the input 'agent_respnse'",
+        "message": "unknown input 'agent_respnse'",
         "hint": "did you mean 'agent_response'? Known: agent_response, expected_output",
     }
 

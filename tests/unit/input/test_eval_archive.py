@@ -100,7 +100,7 @@ def test_samples_packed_with_zstandard_are_read() -> None:
 def test_a_zip_archive_of_other_things_is_told_as_one() -> None:
     [line] = read(archive())
     assert line.fault is not None
-    assert "not a log of Inspect" in line.fault.message
+    assert "not an Inspect log" in line.fault.message
 
 
 def test_a_damaged_sample_is_its_own_fault() -> None:

@@ -83,16 +83,16 @@ def test_metadata_takes_columns_under_their_own_names_new_names_or_all_that_are_
 @pytest.mark.parametrize(
     ("text", "what"),
     [
-        ("custom_id", "is not part of a mapping"),
-        ("custom_id=", "is not part of a mapping"),
-        ("=id", "is not part of a mapping"),
+        ("custom_id", "is not a valid part of a mapping"),
+        ("custom_id=", "is not a valid part of a mapping"),
+        ("=id", "is not a valid part of a mapping"),
         ("agent_response=answer", "does not say what the custom_id"),
         ("custom_id=id", "has no inputs"),
         ("custom_id=id,custom_id=answer,x=y", "custom_id is mapped twice"),
         ("custom_id=id,x=y,x=z", "inputs.x is mapped twice"),
         ("custom_id=id,x=y,metadata=a.t,metadata=b.t", "metadata.t is mapped twice"),
         ("custom_id=id,x:=yes", "not JSON"),
-        ("custom_id=id,x=y,metadata={a}-{b}", "without a name"),
+        ("custom_id=id,x=y,metadata={a}-{b}", "has no name"),
     ],
 )
 def test_a_wrong_mapping_is_refused_with_what_is_wrong(text: str, what: str) -> None:

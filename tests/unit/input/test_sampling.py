@@ -48,5 +48,5 @@ def test_cases_that_are_added_change_a_share_by_themselves_only() -> None:
 
 @pytest.mark.parametrize("text", ["", "0", "-3", "0%", "101%", "2.5", "ten", "5 %", "1e3"])
 def test_another_size_is_refused(text: str) -> None:
-    with pytest.raises(InputError, match="not the size of a sample"):
+    with pytest.raises(InputError, match="not a valid sample size"):
         Sample.parse(text)

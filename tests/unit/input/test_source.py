@@ -394,7 +394,7 @@ def test_a_file_that_would_be_input_the_next_time_is_known(
     [
         ("", "has no file to read"),
         ("*.jsonl.gz", "no file matches"),
-        ("*.jsonl", "matches nothing but results of earlier runs"),
+        ("*.jsonl", "matches only results of earlier runs"),
     ],
 )
 def test_a_folder_or_pattern_without_input_is_refused_at_once(

@@ -68,9 +68,9 @@ def test_what_does_not_fit_is_a_fault_in_its_place(tmp_path):
     ("text", "told"),
     [
         ("id: /run", "'steps' is missing"),
-        ("steps: events", "line 1: 'steps' is no JSON Pointer"),
+        ("steps: events", "line 1: 'steps' is not a JSON Pointer"),
         ("steps: /e\nstpe: {}", "line 2: unknown key 'stpe'; did you mean 'step'"),
-        ("steps: /e\nstep: {type: /k, types: {a: llmm}}", "'llmm' is no type of a step"),
+        ("steps: /e\nstep: {type: /k, types: {a: llmm}}", "'llmm' is not a type of step"),
         ("steps: /e\nusage: {in: /x}", "unknown key 'in'"),
         ("steps: /e\ncalls: /c", "calls is not an object"),
         ("steps: /e\nlines: each", "all lines of a file are one trace"),

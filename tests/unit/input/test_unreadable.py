@@ -38,7 +38,7 @@ FILES = {
     "binary data": b"\x01\x00\x02\n\x00\x00" * 100,
     "it looks like Markdown": MARKDOWN.encode(),
     "it looks like an HTML page": b"<!DOCTYPE html>\n" + b"<p>\n" * 100,
-    "not JSON: none of its first 20 lines begins like it": b"name,answer\n" * 16_082,
+    "not JSON: none of its first 20 lines begins like JSON": b"name,answer\n" * 16_082,
 }  # fmt: skip
 
 

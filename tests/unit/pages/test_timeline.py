@@ -333,10 +333,10 @@ def test_a_case_without_a_trace_has_none():
 @pytest.mark.parametrize(
     ("line", "why"),
     [
-        (None, "no longer kept"),
+        (None, "no longer stored"),
         (b" " * (SHOWN_BYTES + 1), "a page reads at most"),
         (b"{", "cannot be read"),
-        (case({"trace": {"nothing": 1}}), "no trace format"),
+        (case({"trace": {"nothing": 1}}), "not a recognised trace format"),
     ],
 )
 def test_what_cannot_be_shown_says_why(line, why):

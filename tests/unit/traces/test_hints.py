@@ -10,7 +10,7 @@ from weighbridge.errors import UnknownTraceFormatError
 from weighbridge.traces import read_trace
 from weighbridge.traces.hints import meant
 
-WHOLE = "this is one message of a chat, and a trace is the whole list"
+WHOLE = "this is a single message of a chat, and a trace is the whole list"
 MANY = [{"role": "user"}] * 30
 
 
@@ -19,8 +19,8 @@ MANY = [{"role": "user"}] * 30
     [
         ({"role": "user", "content": "hi"}, WHOLE),
         ({"role": "assistant", "tool_calls": []}, WHOLE),
-        ({"mesages": [{"role": "user"}]}, "'mesages' stands there; did you mean 'messages'?"),
-        ({"usage": {}, "step": [{"type": "llm"}]}, "'step' stands there; did you mean 'steps'?"),
+        ({"mesages": [{"role": "user"}]}, "found 'mesages'; did you mean 'messages'?"),
+        ({"usage": {}, "step": [{"type": "llm"}]}, "found 'step'; did you mean 'steps'?"),
         ([{"role": "usr"}], "message 1 has the role 'usr'; did you mean 'user'?"),
         ([{"role": "user"}, {"role": "Assistant"}], "message 2 has the role 'Assistant'; did you mean 'assistant'?"),
         ({"messages": [{"role": "narrator"}]}, "message 1 has the role 'narrator'; known: assistant, developer"),
@@ -66,7 +66,7 @@ def test_nothing_is_guessed_where_nothing_comes_to_mind(value: Any) -> None:
 def test_a_value_of_no_known_shape_is_told_which_formats_are_nearest_by_what_is_in_it(value, names):
     with pytest.raises(UnknownTraceFormatError) as caught:
         read_trace(value)
-    assert caught.value.hint.startswith("the nearest known formats by what is in it: ")
+    assert caught.value.hint.startswith("the most similar known formats: ")
     for name in names:
         assert name in caught.value.hint.split("; known formats")[0]
 

@@ -159,7 +159,7 @@ def test_lines_are_not_split_at_other_characters_that_end_lines():
 
 
 def test_a_bad_item_of_a_list_is_named():
-    with pytest.raises(TraceError, match="trace 2 of the list: no trace format has this shape"):
+    with pytest.raises(TraceError, match="trace 2 of the list: not a recognised trace format"):
         read_traces([EXAMPLES["atif"], {"a": 1}])
 
 
@@ -172,9 +172,9 @@ def test_a_bad_item_of_a_list_is_named():
         ([], "an array of 0"),
         ([1, 2], "an array of 2"),
         ([{"a": 1}], "an array of 1, the first of them an object with a"),
-        (5, "no object or array"),
-        (None, "no object or array"),
-        ("5", "no object or array"),
+        (5, "neither an object nor an array"),
+        (None, "neither an object nor an array"),
+        ("5", "neither an object nor an array"),
     ],
 )
 def test_an_unknown_shape_is_an_error_that_names_the_formats(value, described):

@@ -221,7 +221,7 @@ IN_TEXT = {
 
 @pytest.mark.parametrize("form", IN_TEXT)
 def test_a_run_whose_actions_stand_in_its_text_does_not_claim_to_have_no_calls(form):
-    reason = "the agent's actions stand in text, which is not read as tool calls"
+    reason = "the agent's actions are written as text, which is not read as tool calls"
     assert read_trace(IN_TEXT[form]).missing["tool_calls"] == reason
 
 

@@ -70,8 +70,8 @@ class BudgetConfig(GraderConfig):
 
     max_tokens: _Count | None = Field(
         default=None,
-        description="all tokens: the total that each model call tells, or else its input and output; "
-        "these also where they are more",
+        description="all tokens: the total that each model call records, or its input and output tokens if there is "
+        "no total or they are more",
     )
     max_input_tokens: _Count | None = Field(
         default=None, description="input tokens, cached ones included"
@@ -82,7 +82,7 @@ class BudgetConfig(GraderConfig):
     )
     max_tool_calls_per_tool: Annotated[dict[str, _Count], Field(min_length=1)] | None = Field(
         default=None,
-        description='the same for single tools, by their exact names: `{"search": 3}`',
+        description='the same limit for single tools, by their exact names: `{"search": 3}`',
     )
     max_llm_calls: _Count | None = Field(default=None, description="steps of type `llm`")
     max_steps: _Count | None = Field(
@@ -94,18 +94,18 @@ class BudgetConfig(GraderConfig):
     )
     max_step_latency_ms: _Quantity | None = Field(
         default=None,
-        description="the slowest single step; a step around others, such as an agent's, is not one",
+        description="the slowest single step; a step that contains others, such as an agent's, does not count",
     )
     max_cost_usd: _Quantity | None = Field(default=None, description="what the run cost")
     prices: dict[str, ModelPrices] = Field(
         default_factory=dict,
-        description="own prices by the model's exact name as the trace tells it, in USD of a million tokens: "
-        '`{"my-model": {"input": 0.5, "output": 2}}`, and perhaps `cached_input`, `cache_write`, `cache_write_1h`; '
-        "they go before the table's",
+        description="prices of your own by the model's exact name in the trace, in USD per million tokens: "
+        '`{"my-model": {"input": 0.5, "output": 2}}`, optionally with `cached_input`, `cache_write`, `cache_write_1h`; '
+        "they override the table",
     )
     missing_usage: Literal["ungradable", "ignore"] = Field(
         default="ungradable",
-        description='`"ignore"` judges by what is known where model calls do not tell their tokens',
+        description='`"ignore"` judges by what is known if model calls do not record their tokens',
     )
 
     @model_validator(mode="after")
@@ -126,7 +126,7 @@ class BudgetGrader(TraceGrader):
     id = "budget"
     name = "Budget"
     description = "Limits on the tokens, calls, steps, time and money that a run consumed"
-    version = 2
+    version = 3
     Config = BudgetConfig
     settings: BudgetConfig
 
@@ -213,7 +213,7 @@ def _exact(limit: float) -> Amount:
 def _vacuous() -> Evidence:
     return {
         "check": "vacuous",
-        "description": "no limit rests on any fact: the trace tells nothing of what they limit",
+        "description": "nothing to check: the trace records none of the quantities that the limits apply to",
         "passed": True,
         "step_ids": [],
     }

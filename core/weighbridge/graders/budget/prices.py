@@ -132,12 +132,12 @@ def _usd(rates: Rates, usage: Usage, is_one_call: bool) -> Decimal | Unpriced:
         count_told(usage.cache_write_tokens) or 0,
     )
     if cached + written > sent:
-        return Unpriced("more cached input tokens are told than input tokens")
+        return Unpriced("more cached input tokens than input tokens are recorded")
     if not is_one_call and rates.depend_on_call:
         return Unpriced("its price depends on each call")
     of_input, of_output = _at(rates.input, sent), _at(rates.output, sent)
     if (of_input is None and sent) or (of_output is None and received):
-        return Unpriced("there is no price of its tokens")
+        return Unpriced("there is no price for its tokens")
     of_input, of_output = of_input or _FREE, of_output or _FREE
     of_cached = _at_or(rates.cached, sent, of_input)
     of_written = _at_or(rates.cache_write, sent, of_input)

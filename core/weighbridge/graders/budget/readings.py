@@ -76,7 +76,7 @@ class Readings:
     def _tokens(self, unit: str, total: Total, what: str) -> Reading:
         measured = self._measured
         is_whole = measured.is_whole(total, "token_usage")
-        untold = "" if is_whole else self._untold("token_usage", total, f"no {unit} are told")
+        untold = "" if is_whole else self._untold("token_usage", total, f"no {unit} are recorded")
         return Reading(
             unit=unit,
             known=total.known,
@@ -126,7 +126,7 @@ class Readings:
         took = measured.duration
         untold = ""
         if not took.is_whole:
-            untold = "it is not told when the run began, or when it ended"
+            untold = "the start or the end of the run is not recorded"
             if "timing" in measured.trace.missing and not took.is_told:
                 untold = self._lacking("timing")
         return Reading(
@@ -143,7 +143,7 @@ class Readings:
         first = self._measured.duration.first
         found = self._measured.times.first_after(first + int(limit * 10**6))
         if found is None:
-            return Breach("only the run as a whole tells so")
+            return Breach("it is known only from the total of the run")
         step, time = found
         after = shown(milliseconds(time - first))
         return Breach(f"first exceeded at {named([step])}, {after} ms after the start", [step])
@@ -208,7 +208,9 @@ class Readings:
     def _unpriced(self) -> str:
         cost = self._measured.cost
         if not cost.unpriced:
-            return self._untold("cost", cost.total, "neither cost nor tokens to price are told")
+            return self._untold(
+                "cost", cost.total, "neither a cost nor tokens to price are recorded"
+            )
         return _some(
             [
                 f"{reason} ({named(steps)})" if steps else reason
@@ -220,7 +222,7 @@ class Readings:
 def _crossing(total: Total, limit: Amount) -> Breach:
     found = total.crossing(limit)
     if found is None:
-        return Breach("only the run as a whole tells so, not its steps")
+        return Breach("it is known only from the total of the run, not from its steps")
     step, running = found
     return Breach(
         f"first crossed at {named([step])}, where the running total was {shown(running)}", [step]
@@ -229,7 +231,7 @@ def _crossing(total: Total, limit: Amount) -> Breach:
 
 def _beyond(steps: Sequence[Step], limit: int, noun: str) -> Breach:
     if not steps:
-        return Breach("only the source's own count tells so, not the steps")
+        return Breach("it is known only from the source's own count, not from the steps")
     first, last = limit + 1, limit + len(steps)
     if first == last:
         which = f"{noun} {first} exceeds it"

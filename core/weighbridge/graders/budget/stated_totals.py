@@ -18,7 +18,7 @@ _WHERE_CHARACTERS = 100
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A total that the source tells, and the other one that its steps come to; the larger counts."""
+    """A total that the source states and a different sum of its steps; the larger of the two is used."""
 
     by_source: Amount
     by_steps: Amount
@@ -35,7 +35,7 @@ class Difference:
     def remark(self, where: str, write: Callable[[Amount], str]) -> str:
         """Return the difference as evidence tells it, after a semicolon."""
         told, read = write(self.by_source), write(self.by_steps)
-        return f"; {_named(where)} tells {told} and the steps {read}: the larger counts"
+        return f"; {_named(where)} states {told}, the steps add up to {read}; the larger figure is used"
 
 
 def of_total(total: Total) -> Difference | None:

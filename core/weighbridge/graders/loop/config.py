@@ -23,15 +23,15 @@ class LoopConfig(GraderConfig):
         default=3,
         ge=1,
         le=1_000,
-        description="one step more often than that in a row is a loop; so are as many full rounds of two or more "
-        "steps (at least 2); from four steps and three rounds on the last may be half",
+        description="a step that occurs more often than this in a row is a loop, and so are this many full rounds of two or more "
+        "steps (at least 2); of cycles of four steps or more, half of the last round is enough from the third on",
     )
     similarity_threshold: float = Field(
         default=DEFAULT_THRESHOLD,
         ge=0.0,
         le=1.0,
-        description="how alike two steps are that count as one, 0 to 1; at 1 only case, white space, punctuation, "
-        "word order and small words make no difference; below the default, short questions with the same short result count too",
+        description="how similar two steps must be to count as the same, 0 to 1; at 1, only case, white space, punctuation, "
+        "word order and small words are ignored; below the default, short questions with the same short result count too",
     )
     max_period: int = Field(
         default=10, ge=1, le=50, description="the most steps in one round of a cycle"
@@ -42,9 +42,9 @@ class LoopConfig(GraderConfig):
     )
     compare_results: bool = Field(
         default=True,
-        description="false takes calls with the same arguments for the same, whatever they came to",
+        description="if false, calls with the same arguments are the same, whatever their results",
     )
     fail_on: Literal["any", "unrecovered"] = Field(
         default="any",
-        description="`unrecovered` tolerates loops that the agent got out of: it came to something else afterwards",
+        description="`unrecovered` accepts loops that the agent left: it did something else afterwards",
     )

@@ -30,7 +30,7 @@ class LoopGrader(TraceGrader):
     id = "loop"
     name = "Loop"
     description = "Repeated similar steps"
-    version = 3
+    version = 4
     Config = LoopConfig
     settings: LoopConfig
 

@@ -32,11 +32,11 @@ _WHAT = {
     "near_identical": "nearly the same step",
     "parallel": "the same steps in one message",
     "cycle": "the same {period} steps in the same order",
-    "noisy_results": "the same steps, whose results differ by noise alone,",
-    "same_failure": "one tool that fails the same way",
-    "nothing_new": "calls that came to what was known before,",
-    "refused": "an answer in new words, refused the same way,",
-    "interleaved": "a few steps in turn, with hardly anything new between,",
+    "noisy_results": "the same steps, with results that differ only in noise,",
+    "same_failure": "calls of one tool that fail the same way",
+    "nothing_new": "calls that brought nothing new,",
+    "refused": "a reworded answer, refused the same way,",
+    "interleaved": "a few steps, with hardly anything new between them,",
     "text": "the same text",
     "text_cycle": "the same few texts",
 }
@@ -166,9 +166,9 @@ def _severity(severity: Severity) -> str:
     costs += [] if usd is None else [f"{usd:,.4f} USD"]
     first, last, count = severity.began_at, severity.last_at, severity.run_steps
     where = (
-        f"steps {first:,} to {last:,} of {count:,}, then the agent got out"
+        f"steps {first:,} to {last:,} of {count:,}, then the agent left the loop"
         if severity.recovered
-        else f"from step {first:,} of {count:,} to the end, the agent did not get out"
+        else f"from step {first:,} of {count:,} to the end: the agent did not leave the loop"
     )
     return f"{where}; cost from the first repeat: {', '.join(costs)}"
 
@@ -192,8 +192,8 @@ def evidence_beyond_limits(trace: Trace, *, is_compared: bool) -> list[Evidence]
         beyond.append(
             {
                 "check": "likeness",
-                "description": "so much here is nearly alike, or has noise in it, that not all of it was compared in full: "
-                "the later steps count as the same only where they are equal",
+                "description": "too many steps are similar, or have noise in them, to compare all of them in full: "
+                "later steps count as the same only if they are equal",
                 "passed": True,
                 "step_ids": [],
             }
@@ -205,11 +205,11 @@ def _alike(loop: Loop) -> str:
     if loop.kind == "refused":
         return "without a call between"
     if loop.kind == "same_failure":
-        return "which differ in numbers, paths or other trifles, with nothing new learnt between"
+        return "which differ only in numbers, paths or options, with nothing new between them"
     if loop.min_similarity < 1:
         return f"at least {min(99, round(100 * loop.min_similarity))}% alike"
     before = "the one before" if loop.period == 1 else "the one that it repeats"
-    return f"each equal to {before}{', noise in results aside' if loop.has_noise else ''}"
+    return f"each equal to {before}{', ignoring noise in results' if loop.has_noise else ''}"
 
 
 def evidence_of_none(sight: Coverage, limits: Limits) -> list[Evidence]:

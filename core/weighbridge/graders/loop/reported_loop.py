@@ -32,7 +32,7 @@ class Loop:
     period: int | None  #: steps in one round; None where they come in no order
     repeats: int  #: full rounds, or how often the most frequent step came
     step_ids: tuple[str, ...]  #: in trace order
-    min_similarity: float  #: between a step and the one that it repeats, noise in results aside
+    min_similarity: float  #: between a step and the one that it repeats, ignoring noise in results
     has_noise: bool  #: whether results differ by noise
     severity: Severity
     shown: str  #: the first step, for a person

@@ -119,7 +119,7 @@ def _fault(step: Step, tool: Tool, allowance: Allowance) -> FaultyCall | None:
     if given is None:
         if tool.rule.schema is None:
             return None
-        why = Undecided("the trace does not tell the arguments")
+        why = Undecided("the trace does not record the arguments")
         return FaultyCall(tool, step.id, "arguments_are_judged", "", why)
     if type(given) is not dict:
         given = parse_arguments(given)
@@ -132,7 +132,7 @@ def _fault(step: Step, tool: Tool, allowance: Allowance) -> FaultyCall | None:
     try:
         arguments = json_data(given)
     except NotJsonError as error:
-        why = Undecided(f"the arguments are no JSON: {error}")
+        why = Undecided(f"the arguments are not JSON: {error}")
         return FaultyCall(tool, step.id, "arguments_are_judged", as_json(given), why)
     outcome = schema.judge(arguments, allowance)
     if outcome is True:
@@ -148,7 +148,7 @@ def _no_object(given: Any) -> Problem:
         return problem("", "type", f"the arguments are {_kind(given)}, not a JSON object")
     if not given.strip():
         return problem(
-            "", "json", "the arguments are an empty text; a call without arguments says {}"
+            "", "json", "the arguments are an empty text; a call without arguments has {}"
         )
     try:
         return problem(
@@ -156,7 +156,7 @@ def _no_object(given: Any) -> Problem:
         )
     except orjson.JSONDecodeError as error:
         where = f"line {error.lineno} column {error.colno} (character {error.pos})"
-        return problem("", "json", f"the arguments are no JSON: {error.msg}, at {where}")
+        return problem("", "json", f"the arguments are not JSON: {error.msg}, at {where}")
 
 
 _KINDS = {

@@ -71,18 +71,18 @@ class ToolSchemaConfig(GraderConfig):
     )
     blocklist: Strings = Field(
         default=(),
-        description="the same for tools that may not; a blocked name loses even when it is allowed",
+        description="the tools that may not be called, in the same form; a blocked name is refused even if it is allowed",
     )
     schemas: dict[str, _Schema] = Field(
         default_factory=dict, description="JSON Schemas of arguments by the tool's name"
     )
     tools: _ToolList = Field(
         default=None,
-        description="the list of all tools, as OpenAI writes it (with or without `function`), Anthropic "
+        description="the list of all tools in the form of OpenAI (with or without `function`), Anthropic "
         "(`input_schema`) or MCP (`inputSchema`, or a whole answer to `tools/list`)",
     )
     use_trace_tools: bool = Field(
-        default=True, description="whether the definitions in the trace itself count"
+        default=True, description="whether the definitions in the trace itself are used"
     )
     require_schema: bool = Field(
         default=False, description="whether a call of a tool without a schema fails"

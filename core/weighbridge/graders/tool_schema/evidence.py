@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _Item = TypeVar("_Item")
 _SHOWN_NAMES = 20
 _COMPARED_NAMES = 1_000  #: among which the one that was meant is looked for
-_UNJUDGED = "no list and no definition says anything of it"
+_UNJUDGED = "not covered by any list or definition"
 _TOO_LARGE = "the arguments do not match the schema, and are too large to tell where"
 
 
@@ -142,7 +142,7 @@ def _calls(tool: Tool) -> str:
 def _vacuous(calls: Calls) -> Evidence:
     return {
         "check": "vacuous",
-        "description": f"no list and no definition says anything of the {pluralize(calls.total, 'call')}",
+        "description": f"no list and no definition covers the {pluralize(calls.total, 'call')}",
         "passed": True,
         "observed": calls.total,
         "step_ids": [],

@@ -61,12 +61,12 @@ def _copy(value: Any, levels: int) -> Any:
         return value if value in _INTEGERS else _nearest_float(value)
     if kind is float or kind is bool or value is None:
         return value
-    raise NotJsonError("it holds a value that is not JSON")
+    raise NotJsonError("it contains a value that is not JSON")
 
 
 def _key(key: Any) -> str:
     if type(key) is not str:
-        raise NotJsonError("it holds a key that is not text")
+        raise NotJsonError("it contains a key that is not text")
     return encodable(key)
 
 
@@ -74,7 +74,7 @@ def _nearest_float(number: int) -> float:
     try:
         return float(number)
     except OverflowError:
-        raise NotJsonError("it holds a number beyond every float") from None
+        raise NotJsonError("it contains a number that is too large for a float") from None
 
 
 class Shape(NamedTuple):

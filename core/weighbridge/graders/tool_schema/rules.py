@@ -176,7 +176,7 @@ class Rules:
 
     def _without_schema(self, tool: str, definition: Definition | None, listed: list[str]) -> Rule:
         if self._policy.require_schema:
-            where = f"{definition.source} give none" if definition else "nothing defines the tool"
+            where = f"{definition.source} give none" if definition else "the tool is not defined"
             reason = f"a schema is required, and {where}"
             gradable = not self._lacks_definitions
             return _refused(tool, Refusal("tool_has_schema", reason, ("require_schema",), gradable))

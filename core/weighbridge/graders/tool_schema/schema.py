@@ -151,7 +151,7 @@ def _compile(text: bytes) -> Schema | UnusableSchema:
         cost += SUBSCHEMAS_LIMIT * _COMPARISONS_PER_SUBSCHEMA
         return _unusable("", "json", f"the schema has {error}", cost)
     except SchemaReferenceError as error:
-        why = f"{error.reference!r} leads to nothing in the schema, and nothing outside is read"
+        why = f"{error.reference!r} does not exist in the schema, and nothing outside of it is read"
         return _unusable("", "$ref", why, cost)
     except EndlessSchemaError:
         return _unusable("", "$ref", "the schema refers to itself without end", cost)

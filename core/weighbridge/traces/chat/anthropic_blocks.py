@@ -41,7 +41,7 @@ class Blocks:
         """Add a message that was written down at a time; its tool results become messages of their own."""
         role = message.get("role") if type(message) is dict else None
         if type(role) is not str:
-            raise damaged(f"message {len(self.messages) + 1} is no object with a role")
+            raise damaged(f"message {len(self.messages) + 1} is not an object with a role")
         content = message.get("content")
         if type(content) is dict:
             content = [content]

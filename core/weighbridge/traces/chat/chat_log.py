@@ -84,7 +84,7 @@ class ChatLog:
         known = id_of(call_id)
         if known is not None:
             if known in self._answered:
-                self.notes.add("results that are told again")
+                self.notes.add("repeated results")
                 return
             if known in self._asked:
                 self._answered.add(known)

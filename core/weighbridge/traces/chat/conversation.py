@@ -177,11 +177,11 @@ class _Reader:
         of_message = self._run.of_message
         told_again = repeated(messages)
         if told_again:
-            self._run.notes.add("messages that came twice", len(told_again))
+            self._run.notes.add("repeated messages", len(told_again))
         for index, message in enumerate(messages):
             role = message.get("role") if type(message) is dict else None
             if type(role) is not str:
-                raise damaged(f"message {index + 1} is no object with a role")
+                raise damaged(f"message {index + 1} is not an object with a role")
             if role == "model":
                 role = "assistant"
             if index in told_again:
@@ -352,9 +352,7 @@ class _Reader:
         known = self._asked.get(call_id) if call_id else None
         if known is not None:
             is_same = (known.result or {}).get("content") == message.get("content")
-            self._run.notes.add(
-                "tool results that came twice" if is_same else "further results of a call"
-            )
+            self._run.notes.add("repeated tool results" if is_same else "further results of a call")
             if is_same:
                 return known.step_id
             return self._other(message, facts)

@@ -75,7 +75,7 @@ class Items:
     def add(self, item: Any, time: int | None = None) -> None:
         """Add an item: consecutive ones of the model are one answer."""
         if type(item) is not dict:
-            raise damaged(f"an item is no object, after {len(self.messages)} messages")
+            raise damaged(f"an item is not an object, after {len(self.messages)} messages")
         if is_of_model(item):
             self._of_model(item, time)
             return

@@ -55,7 +55,7 @@ _BROWSED = (
 )
 _BROWSERS = tuple((re.compile(rf"\s{{0,20}}I {form}", re.DOTALL), name) for form, name in _BROWSED)
 _REPORT_CHARACTERS = 1_000  #: of a report, in which what was done stands
-_TOLD_IN_PROSE = "agents that have tools tell in words of their own what they did with them"
+_TOLD_IN_PROSE = "agents that have tools describe in free text what they did with them"
 _REASONS: dict[Capability, str] = {
     "token_usage": "this history carries no token counts",
     "timing": "this history carries no times",
@@ -95,7 +95,7 @@ def _read(value: dict[str, Any]) -> list[Trace]:
     reader.chat.notes.add_fields(value, _FIELDS, "record")
     for number, message in enumerate(single_messages(_history(value)), 1):
         if not _is_said(message):
-            raise damaged(f"message {number} is no object with a role and content")
+            raise damaged(f"message {number} is not an object with a role and content")
         reader.add(message, is_first=number == 1)
     usage, cost_usd = _spent(value.get("cost"))
     run = Run(
@@ -193,12 +193,12 @@ IMPORTER = Importer(
             "name, arguments",
             "execute_code with the blocks of code before an 'exitcode:'; what WebSurfer says it did",
         ),
-        ("output", "content; of a tool call, the message that tells its outcome"),
+        ("output", "content; of a tool call, the message that records its outcome"),
         ("error", "an exitcode other than 0"),
         ("usage, cost_usd of the run", "cost.usage_including_cached_inference"),
         ("metadata", ", ".join(_ABOUT)),
     ),
     tried_on="real runs of AG2 and of Magentic-One",
-    lacks="times, the tools, and tokens and cost unless the chat's cost stands beside it;"
+    lacks="times, the tools, and tokens and cost unless the chat's cost is stored with it;"
     " what FileSurfer and others did with their tools",
 )

@@ -136,7 +136,7 @@ IMPORTER = Importer(
     name="Anthropic messages",
     matches=_matches,
     read=_read,
-    tried_on="real answers of Anthropic's API; made sessions of Claude Code",
+    tried_on="real answers of Anthropic's API; synthetic sessions of Claude Code",
     fields=(
         ("id", "the message's id; of a tool call, the id of its tool_use block"),
         ("type", "role: assistant is llm; each tool_use block in it is tool; system is system"),
@@ -149,5 +149,5 @@ IMPORTER = Importer(
         ("cost_usd", "total_cost_usd of Claude Code's last line"),
         ("tools", "tools; of Claude Code's first line, their names"),
     ),
-    lacks="times and cost, but for Claude Code's lines; usage, unless the answers are kept whole",
+    lacks="times and cost, except in Claude Code's lines; usage, unless the answers are kept whole",
 )

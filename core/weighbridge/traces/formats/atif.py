@@ -58,7 +58,7 @@ _METRICS = ("prompt_tokens", "completion_tokens", "cached_tokens", "cost_usd")
 _REASONS: dict[Capability, str] = {
     "token_usage": "no step of this trajectory has metrics with tokens, and final_metrics has none",
     "timing": "no step of this trajectory has a timestamp",
-    "cost": "neither the steps nor final_metrics tell a cost or tokens",
+    "cost": "neither the steps nor final_metrics record a cost or tokens",
     "tool_definitions": "the agent of this trajectory has no tool_definitions",
 }
 
@@ -187,7 +187,7 @@ class _Reader:
         self.steps_left += max(0, (count_of(totals.get("total_steps")) or 0) - len(steps))
         for number, step in enumerate(steps, 1):
             if type(step) is not dict:
-                raise damaged(f"step {number} is no object")
+                raise damaged(f"step {number} is not an object")
             part.step(step)
         part.finish()
 
@@ -227,7 +227,7 @@ class _Trajectory:
         self._notes.add_fields(value, _STEP_FIELDS, "step")
         calls = value.get("llm_call_count")
         if type(calls) is int and calls > 1:
-            self._notes.add("model calls that stand together in one step with others", calls - 1)
+            self._notes.add("model calls that share one step with others", calls - 1)
         metrics = object_of(value.get("metrics"))
         self._notes.add_fields(metrics, frozenset(_METRICS), "metrics")
         kind = _type_of(value.get("source"), calls)
@@ -294,7 +294,7 @@ class _Trajectory:
         for reference in objects_of([references] if type(references) is dict else references):
             sub_agent = self._sub_agents.take(reference)
             if sub_agent is None:
-                self._notes.add("references to sub-agents in other files, or told before")
+                self._notes.add("references to sub-agents in other files, or repeated")
             else:
                 self._sub_agent(sub_agent, step_id)
 

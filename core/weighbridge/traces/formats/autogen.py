@@ -41,8 +41,8 @@ _STRUCTURED = "StructuredMessage"
 _USERS = frozenset({"user", "user_proxy"})
 _LOOKED_AT = 20
 _REASONS: dict[Capability, str] = {
-    "token_usage": "no message of this run tells its models_usage",
-    "timing": "the messages of this run tell no times",
+    "token_usage": "no message of this run records its models_usage",
+    "timing": "the messages of this run have no times",
     "cost": "AutoGen records no cost, and this run no tokens to compute it from",
     "tool_definitions": "the messages come without the tools that were offered",
 }
@@ -247,6 +247,6 @@ IMPORTER = Importer(
         ("tools", "tools of an LLMCall"),
         ("metadata", "stop_reason"),
     ),
-    tried_on="made messages and events, after the documentation of AutoGen 0.4 to 0.7",
-    lacks="cost, the model and, but for the log, the tools",
+    tried_on="synthetic messages and events, modelled on the documentation of AutoGen 0.4 to 0.7",
+    lacks="cost, the model and, except in the log, the tools",
 )

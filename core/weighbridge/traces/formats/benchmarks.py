@@ -46,9 +46,9 @@ _TAU_REASONS: dict[Capability, str] = {
     "tool_definitions": "tau-bench keeps the tools in the benchmark, not in its results",
 }
 _TAU2_REASONS: dict[Capability, str] = {
-    "token_usage": "no message of this simulation tells its tokens",
-    "timing": "this simulation tells no times",
-    "cost": "this simulation tells neither the agent's cost nor its tokens",
+    "token_usage": "no message of this simulation records its tokens",
+    "timing": "this simulation has no times",
+    "cost": "this simulation records neither the agent's cost nor its tokens",
     "tool_definitions": "tau2 keeps the tools in the benchmark, not in a simulation",
 }
 

@@ -49,7 +49,7 @@ _FIELDS = frozenset(
 _STEP = "step_"
 _TEXT_LIMIT = 20_000  #: characters of a text that may be calls
 _REASONS: dict[Capability, str] = {
-    "token_usage": "this result does not tell its tokens",
+    "token_usage": "this result does not record its tokens",
     "timing": "BFCL records how long answers took, not when",
     "cost": "BFCL records no cost, and this result no tokens to compute it from",
     "tool_definitions": "BFCL keeps the functions in the benchmark, not in its results",
@@ -250,6 +250,6 @@ IMPORTER = Importer(
         ("usage", "input_token_count and output_token_count, of each step"),
         ("metadata", "model_name, the category, latency"),
     ),
-    tried_on="made results, after BFCL's own source (version 4)",
+    tried_on="synthetic results, modelled on BFCL's own source (version 4)",
     lacks="times, cost and the tools; what was asked, and results, unless inference_log has them",
 )

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 _SPEAKERS = frozenset({"user", "assistant"})
 _REASONS: dict[Capability, str] = {
-    "token_usage": "no line tells an answer's usage",
+    "token_usage": "no line records an answer's usage",
     "timing": "these lines carry no times",
     "cost": "these lines carry no cost, and no usage to compute it from",
-    "tool_definitions": "these lines do not tell which tools were offered",
+    "tool_definitions": "these lines do not list the tools that were offered",
 }
 
 
@@ -136,7 +136,7 @@ class _Session:
         if (
             uuid and self._seen.get(uuid) == message
         ):  # a resumed session begins with what it resumes
-            self._notes.add("lines that came twice")
+            self._notes.add("repeated lines")
             return
         if uuid:
             self._seen[uuid] = message

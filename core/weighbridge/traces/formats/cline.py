@@ -56,9 +56,9 @@ _SHOWN_CALLS = {
 _SHOWN_RESULTS = frozenset({"command_output", "mcp_server_response", "browser_action_result"})
 _USAGES = frozenset({"api_req_started", "deleted_api_reqs"})
 _REASONS: dict[Capability, str] = {
-    "token_usage": "the talk with the model has no tokens, which stand in ui_messages.json",
-    "timing": "the talk with the model has no times",
-    "cost": "the talk with the model has no cost, which stands in ui_messages.json",
+    "token_usage": "the conversation with the model has no tokens; see ui_messages.json",
+    "timing": "the conversation with the model has no times",
+    "cost": "the conversation with the model has no cost; see ui_messages.json",
     "tool_definitions": "a task's files do not keep the tools apart from the prompt",
 }
 
@@ -78,7 +78,7 @@ def _is_shown(value: Any) -> bool:
 
 
 def _is_talk(value: list[Any]) -> bool:
-    """Whether a list is the talk with the model, with the program's own marks and no calls but in text."""
+    """Whether a list is the conversation with the model, with the program's own marks and no calls but in text."""
     is_marked = False
     for message in value:
         content = message.get("content") if type(message) is dict else None
@@ -111,7 +111,7 @@ def _read(value: list[Any]) -> list[Trace]:
 
 
 class _Talk:
-    """Reads the talk with the model: a call is the first tag of a tool in an answer."""
+    """Reads the conversation with the model: a call is the first tag of a tool in an answer."""
 
     def __init__(self, chat: ChatLog) -> None:
         self._chat = chat
@@ -280,6 +280,6 @@ IMPORTER = Importer(
         ("usage, cost_usd", "tokensIn with cacheReads and cacheWrites, tokensOut, cost"),
         ("started_at, ended_at", "ts"),
     ),
-    tried_on="made tasks, after the source of Cline 3 and Roo Code 3",
+    tried_on="synthetic tasks, modelled on the source of Cline 3 and Roo Code 3",
     lacks="the model and the tools; of the talk also tokens and cost, and of the page most results",
 )

@@ -33,10 +33,10 @@ _EVENTS = frozenset(
 )
 _FAILED = frozenset({"failed", "declined"})
 _REASONS: dict[Capability, str] = {
-    "token_usage": "no turn of this thread was completed, which would tell its tokens",
+    "token_usage": "no turn of this thread was completed, which would record its tokens",
     "timing": "these events carry no times",
-    "cost": "Codex tells no cost, and this thread no tokens to compute it from",
-    "tool_definitions": "these events do not tell which tools were offered",
+    "cost": "Codex has no cost, and this thread no tokens to compute it from",
+    "tool_definitions": "these events do not list the tools that were offered",
 }
 
 
@@ -174,6 +174,6 @@ IMPORTER = Importer(
         ("error", "status failed or declined, error of an item, turn.failed"),
         ("usage of the run", "usage of turn.completed"),
     ),
-    tried_on="made events, after the source of Codex",
+    tried_on="synthetic events, modelled on the source of Codex",
     lacks="times, cost, the model, the tools and what the user asked; how many model calls there were",
 )

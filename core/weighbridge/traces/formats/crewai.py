@@ -33,11 +33,11 @@ _PREFIXES = ("crew_", "task_", "agent_", "llm_", "tool_usage", "flow_", "memory_
 _OWN = ("crew_kickoff", "llm_call", "tool_usage")
 _LOOKED_AT = 20
 _REASONS: dict[Capability, str] = {
-    "tool_calls": "a crew's output does not tell which tools its agents called",
-    "token_usage": "this output does not tell its token_usage",
-    "timing": "a crew's output tells no times",
+    "tool_calls": "a crew's output does not record which tools its agents called",
+    "token_usage": "this output does not record its token_usage",
+    "timing": "a crew's output has no times",
     "cost": "CrewAI records no cost, and this output no tokens to compute it from",
-    "tool_definitions": "a crew's output does not tell which tools its agents had",
+    "tool_definitions": "a crew's output does not record which tools its agents had",
 }
 
 
@@ -129,7 +129,7 @@ class _Events:
         name = id_of(event.get("event_id"))
         if name is not None:
             if name in self._seen:
-                self._chat.notes.add("events that came twice")
+                self._chat.notes.add("repeated events")
                 return
             self._seen.add(name)
         kind, time = str(event.get("type")), time_of(event.get("timestamp"))
@@ -165,7 +165,7 @@ class _Events:
         self._chat.answer(text, facts=facts, name=agent)
         if calls:
             self._chat.notes.add(
-                "calls that an answer asks for, told again as tools are used", len(calls)
+                "calls that an answer asks for, repeated when the tools are used", len(calls)
             )
 
     def _tool(self, kind: str, event: dict[str, Any], time: int | None) -> None:
@@ -205,6 +205,6 @@ IMPORTER = Importer(
         ("counts", "token_usage.successful_requests: model calls"),
         ("started_at, ended_at", "timestamp"),
     ),
-    tried_on="made outputs and events, after the documentation of CrewAI 0.100 to 1",
+    tried_on="synthetic outputs and events, modelled on the documentation of CrewAI 0.100 to 1",
     lacks="cost and the tools; of an output also times and, unless its tasks keep messages, tool calls",
 )

@@ -40,8 +40,8 @@ _SESSION_FIELDS = frozenset(
 _STREAM = frozenset({"init", "message", "tool_use", "tool_result", "error", "result"})
 _FAILED = frozenset({"error", "cancelled"})
 _REASONS: dict[Capability, str] = {
-    "token_usage": "no answer of this session tells its tokens",
-    "timing": "this session tells no times",
+    "token_usage": "no answer of this session records its tokens",
+    "timing": "this session has no times",
     "cost": "gemini-cli records no cost, and this session no tokens to compute it from",
     "tool_definitions": "gemini-cli does not record the tools",
 }
@@ -221,6 +221,6 @@ IMPORTER = Importer(
         ("usage of the run", "stats of the result, in stream-json"),
         ("started_at, ended_at", "timestamp; of the run startTime, lastUpdated"),
     ),
-    tried_on="made sessions, after the source of versions 0.9 to 0.40",
+    tried_on="synthetic sessions, modelled on the source of versions 0.9 to 0.40",
     lacks="cost, the tools and the system prompt; tokens of single answers in stream-json",
 )

@@ -102,7 +102,7 @@ class _Reader:
             if event.get("partial") is True:
                 self.chat.notes.add("pieces of streamed answers, which come again whole")
             elif name is not None and name in seen:
-                self.chat.notes.add("events that came twice")
+                self.chat.notes.add("repeated events")
             else:
                 if name is not None:
                     seen.add(name)
@@ -203,6 +203,6 @@ IMPORTER = Importer(
         ("tools", "event_logs[].model_request.config.tools, which older versions keep"),
         ("metadata", "app_name, user_id"),
     ),
-    tried_on="a real session of 2024; made ones of the versions since",
-    lacks="cost; the tools and the instructions, but for older versions; state and artifacts",
+    tried_on="a real session of 2024; synthetic ones of the versions since",
+    lacks="cost; the tools and the instructions, except in older versions; state and artifacts",
 )

@@ -32,8 +32,8 @@ _LISTS = ("conversation", "messages")
 _ABOUT = frozenset({"accumulated_total_tokens", "message_count", "working_dir", "schedule_id"})
 _ASKING = frozenset({"toolRequest", "frontendToolRequest"})
 _REASONS: dict[Capability, str] = {
-    "token_usage": "this session does not tell its tokens",
-    "timing": "no message of this session tells when it was made",
+    "token_usage": "this session does not record its tokens",
+    "timing": "no message of this session records when it was made",
     "cost": "Goose records no cost, and this session no tokens to compute it from",
     "tool_definitions": "Goose does not keep the tools with a session",
 }
@@ -208,6 +208,6 @@ IMPORTER = Importer(
         ("started_at, ended_at", "created"),
         ("metadata", "description or name, working_dir, provider_name"),
     ),
-    tried_on="made sessions, after the source of Goose 1",
+    tried_on="synthetic sessions, modelled on the source of Goose 1",
     lacks="cost, the tools and the system prompt; tokens and models of single answers",
 )

@@ -48,7 +48,7 @@ _COUNTS = (
 _SCORING = frozenset({"scorer", "scorers", "score"})
 _REASONS: dict[Capability, str] = {
     "token_usage": "the sample has neither the usage of its model calls nor its model_usage",
-    "timing": "the sample has no events, which tell the times",
+    "timing": "the sample has no events, which record the times",
     "cost": "Inspect records no cost of this sample, and no tokens to compute it from",
     "tool_definitions": "no model call among the sample's events lists the tools",
 }
@@ -351,6 +351,6 @@ IMPORTER = Importer(
         ("tools", "tools of the model events"),
         ("metadata", "eval.task, status, uuid, error, limit, total_time, and the scores"),
     ),
-    tried_on="real logs of Inspect from 2024 and 2025, .json and .eval; samples with tools are made",
+    tried_on="real logs of Inspect from 2024 and 2025, .json and .eval; samples with tools are synthetic",
     lacks="cost; what scorers and sandboxes did",
 )

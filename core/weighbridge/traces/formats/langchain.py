@@ -114,7 +114,7 @@ IMPORTER = Importer(
     name="LangChain messages",
     matches=_matches,
     read=_read,
-    tried_on="made messages, as LangChain writes them",
+    tried_on="synthetic messages, as LangChain writes them",
     fields=(
         ("id of a message", "id; else its number: s1, s2, ..."),
         ("id of a tool call", "tool_calls[].id"),
@@ -125,5 +125,5 @@ IMPORTER = Importer(
         ("model", "response_metadata.model_name"),
         ("usage", "usage_metadata; else token_usage or usage of response_metadata"),
     ),
-    lacks="times, cost, and the tools, unless they stand beside the messages",
+    lacks="times, cost, and the tools, unless they are stored next to the messages",
 )

@@ -173,11 +173,11 @@ IMPORTER = Importer(
         ("input, output", "inputs, outputs"),
         ("error", "error"),
         ("model", "extra.metadata.ls_model_name, extra.invocation_params.model"),
-        ("usage", "prompt_tokens and so on, or the usage that outputs tell"),
+        ("usage", "prompt_tokens and so on, or the usage in the outputs"),
         ("cost_usd", "total_cost"),
         ("started_at, ended_at", "start_time, end_time"),
         ("tools", "extra.invocation_params.tools, inputs.tools"),
     ),
-    tried_on="made runs, after the documentation of LangSmith's API",
+    tried_on="synthetic runs, modelled on the documentation of LangSmith's API",
     lacks="feedback, and whatever the application did not send",
 )

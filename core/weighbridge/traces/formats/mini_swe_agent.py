@@ -45,8 +45,8 @@ _INFO_FIELDS = frozenset({"model_stats", "exit_status", "submission", "mini_vers
 _OBSERVATION = "<returncode>"  #: how the program's own template begins what a command printed
 _REASONS: dict[Capability, str] = {
     "token_usage": "no message keeps the model's response with its usage",
-    "timing": "no message tells its time",
-    "cost": "no cost was counted: neither the messages nor model_stats tell it",
+    "timing": "no message records its time",
+    "cost": "no cost was counted: neither the messages nor model_stats record it",
     "tool_definitions": "mini-SWE-agent has the shell alone, and does not record its definition",
 }
 
@@ -94,7 +94,7 @@ def _read(value: dict[str, Any]) -> list[Trace]:
     run.notes.add_fields(value, _FIELDS, "file")
     run.notes.add_fields(info, _INFO_FIELDS, "info")
     if not languages:
-        run.notes.add("answers whose commands only the run's own pattern tells", chat.unread)
+        run.notes.add("answers whose commands are found only by the run's own pattern", chat.unread)
         run.notes.calls_left += read + chat.unread
     return [read_messages(chat.messages, "mini-swe-agent", run, _REASONS)]
 
@@ -200,7 +200,7 @@ IMPORTER = Importer(
     name="mini-SWE-agent trajectories",
     matches=_matches,
     read=_read,
-    tried_on="real trajectories of mini-SWE-agent 1; made ones of version 2",
+    tried_on="real trajectories of mini-SWE-agent 1; synthetic ones of version 2",
     fields=(
         ("id", "instance_id; of a step its number: s1, s2, ..."),
         *CHAT_FIELDS,

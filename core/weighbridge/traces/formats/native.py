@@ -55,9 +55,9 @@ _TRACE_FIELDS = frozenset(
     }
 )
 _REASONS: dict[Capability, str] = {
-    "token_usage": "no model call of the trace tells its tokens",
-    "timing": "no step of the trace tells its time",
-    "cost": "no step of the trace tells its cost or its tokens",
+    "token_usage": "no model call of the trace records its tokens",
+    "timing": "no step of the trace records its time",
+    "cost": "no step of the trace records its cost or its tokens",
     "tool_definitions": "the trace does not list the tools that were offered",
 }
 
@@ -194,7 +194,7 @@ def _told_missing(value: dict[str, Any]) -> dict[Capability, str] | None:
         if name not in CAPABILITIES:
             raise _fault("the trace", "missing", name, f"about {', '.join(CAPABILITIES)}")
     return {
-        name: string_of(told[name]) or "the source does not tell"
+        name: string_of(told[name]) or "the source does not record it"
         for name in CAPABILITIES
         if name in told
     }
@@ -302,9 +302,12 @@ IMPORTER = Importer(
         ("started_at, ended_at", "the same: ISO 8601, or seconds since 1970"),
         (
             "counts",
-            f"counts, beside steps: {', '.join(_COUNTS)} of the whole run, where its source tells them",
+            f"counts, beside steps: {', '.join(_COUNTS)} of the whole run, if its source states them",
         ),
-        ("totals_from", "totals_from, beside steps: which fields of its source tell these totals"),
+        (
+            "totals_from",
+            "totals_from, beside steps: the fields of its source that state these totals",
+        ),
         ("tools", "tools, beside steps, as OpenAI, Anthropic or MCP write them"),
         ("metadata", "metadata, beside steps: an object"),
     ),

@@ -117,7 +117,7 @@ IMPORTER = Importer(
     matches=_matches,
     read=_read,
     is_general=True,
-    tried_on="real chats of tau-bench and AgentDojo, and real answers of OpenAI, Azure and Google; made ones of Bedrock",
+    tried_on="real chats of tau-bench and AgentDojo, and real answers of OpenAI, Azure and Google; synthetic ones of Bedrock",
     fields=(
         ("id of a message", "id; else its number: s1, s2, ..."),
         ("id of a tool call", "tool_calls[].id; for function_call its place"),
@@ -134,5 +134,5 @@ IMPORTER = Importer(
         ("started_at, ended_at", "timestamp or created_at of a message; created of a completion"),
         ("tools", "tools, functions"),
     ),
-    lacks="tokens, times and cost, unless they stand beside the messages",
+    lacks="tokens, times and cost, unless they are stored next to the messages",
 )

@@ -226,7 +226,7 @@ IMPORTER = Importer(
     name="OpenAI Responses items",
     matches=_matches,
     read=_read,
-    tried_on="real responses of OpenAI's API; made sessions of Codex",
+    tried_on="real responses of OpenAI's API; synthetic sessions of Codex",
     fields=(
         ("id", "of a model call, the response's id; of a tool call, call_id or id of its item"),
         (

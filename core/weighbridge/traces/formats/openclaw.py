@@ -50,9 +50,9 @@ _ANSWER_FIELDS = frozenset(
 )
 _FAILED = frozenset({"error", "aborted"})
 _REASONS: dict[Capability, str] = {
-    "token_usage": "no answer of this session tells its usage",
-    "timing": "this session tells no times",
-    "cost": "no answer of this session tells its cost or tokens",
+    "token_usage": "no answer of this session records its usage",
+    "timing": "this session has no times",
+    "cost": "no answer of this session records its cost or tokens",
     "tool_definitions": "sessions do not keep the tools",
 }
 
@@ -122,7 +122,7 @@ class _Reader:
         name = id_of(line.get("id"))
         if name is not None and kind != "session" and "message" in line:
             if name in self._seen:
-                self.chat.notes.add("lines that came twice")
+                self.chat.notes.add("repeated lines")
                 return
             self._seen.add(name)
         if _is_message(line):
@@ -219,6 +219,6 @@ IMPORTER = Importer(
         ("started_at, ended_at", "timestamp of the message, and of its entry"),
         ("metadata", "version, cwd"),
     ),
-    tried_on="made sessions, after the documentation and the source of version 3",
+    tried_on="synthetic sessions, modelled on the documentation and the source of version 3",
     lacks="the tools and the system prompt; what compactions and branch summaries used",
 )

@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 _EVENTS = frozenset({"step_start", "text", "tool_use", "step_finish", "reasoning", "error", "tool"})
 _LOOKED_AT = 20
 _REASONS: dict[Capability, str] = {
-    "token_usage": "no message of this session tells its tokens",
-    "timing": "this session tells no times",
-    "cost": "no message of this session tells its cost or tokens",
+    "token_usage": "no message of this session records its tokens",
+    "timing": "this session has no times",
+    "cost": "no message of this session records its cost or tokens",
     "tool_definitions": "opencode does not keep the tools with a session",
 }
 
@@ -214,6 +214,6 @@ IMPORTER = Importer(
         ("started_at, ended_at", "info.time, state.time"),
         ("metadata", "title, version"),
     ),
-    tried_on="made sessions and events, after the source of opencode 1",
+    tried_on="synthetic sessions and events, modelled on the source of opencode 1",
     lacks="the tools and the system prompt; sub-agents, which have sessions of their own",
 )

@@ -57,8 +57,8 @@ _OWN_ARGUMENTS = frozenset(
 )  #: of an action's arguments, that are the program's
 _REASONS: dict[Capability, str] = {
     "token_usage": "the events come without the model's responses and their metrics",
-    "timing": "the events tell no times",
-    "cost": "the events tell neither a cost nor tokens to compute it from",
+    "timing": "the events have no times",
+    "cost": "the events record neither a cost nor tokens to compute it from",
     "tool_definitions": "no event lists the tools that were offered",
 }
 
@@ -317,7 +317,7 @@ IMPORTER = Importer(
         ("tools", "args.tools of the system action, kwargs.tools of a completion"),
         ("metadata", "agent_class, max_iterations, error"),
     ),
-    tried_on="real runs of CodeActAgent, as events and as an evaluation's output; made completions,"
+    tried_on="real runs of CodeActAgent, as events and as an evaluation's output; synthetic completions,"
     " older events without a response, and events of the software agent SDK",
     lacks="what condensers and delegates' own histories used, beyond the run's totals",
 )

@@ -309,7 +309,7 @@ IMPORTER = Importer(
     read=_read,
     parts=_parts,
     is_line=_is_line,
-    tried_on="real exports of agents with OpenTelemetry, and real spans of Vercel's AI SDK; made records of MLflow, Phoenix and Logfire",
+    tried_on="real exports of agents with OpenTelemetry, and real spans of Vercel's AI SDK; synthetic records of MLflow, Phoenix and Logfire",
     fields=(("id of the trace", "traceId"), *FIELDS),
     lacks=LACKS,
 )

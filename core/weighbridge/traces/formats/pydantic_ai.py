@@ -31,7 +31,7 @@ _RETURNS = frozenset({"tool-return", "builtin-tool-return", "retry-prompt"})
 _LOOKED_AT = 20
 _REASONS: dict[Capability, str] = {
     "token_usage": "no response of this history has its usage",
-    "timing": "this history tells no times",
+    "timing": "this history has no times",
     "cost": "Pydantic AI records no cost, and this history no tokens to compute it from",
     "tool_definitions": "the history does not keep the tools",
 }
@@ -167,6 +167,6 @@ IMPORTER = Importer(
         ("usage", "usage: input_tokens and output_tokens, or request_tokens and response_tokens"),
         ("started_at, ended_at", "timestamp"),
     ),
-    tried_on="made histories, after the documentation of Pydantic AI 0 and 1",
+    tried_on="synthetic histories, modelled on the documentation of Pydantic AI 0 and 1",
     lacks="cost and the tools",
 )

@@ -166,6 +166,6 @@ IMPORTER = Importer(
         ("usage", "token_usage of the step, and of the run beside the steps"),
         ("started_at, ended_at", "timing"),
     ),
-    tried_on="made memories, after the source of smolagents 1",
+    tried_on="synthetic memories, modelled on the source of smolagents 1",
     lacks="cost, the model, the tools; what managed agents did, which keep memories of their own",
 )

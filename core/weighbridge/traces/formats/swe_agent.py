@@ -168,7 +168,7 @@ def _compare(
     calls = sum(len(objects_of(item.get("tool_calls"))) for item in history)
     carried = sum(len(turn.functions) for turn in turns)
     if calls > carried:
-        notes.add("function calls of the history, which the actions stand for", calls - carried)
+        notes.add("function calls of the history, which the actions represent", calls - carried)
     told, done = (sum(turn.calls for turn in some) for some in (from_history, turns))
     if told > done:
         notes.add("actions of the history that no turn shows", told - done)

@@ -34,9 +34,9 @@ _FIELDS = frozenset(
 )
 _SIDES = (("assistant", "agent"), ("user", "user"))  #: roles, and what a tick calls them
 _REASONS: dict[Capability, str] = {
-    "token_usage": "this simulation does not tell its agent_usage",
-    "timing": "this simulation tells no times",
-    "cost": "this simulation tells neither the agent's cost nor its tokens",
+    "token_usage": "this simulation does not record its agent_usage",
+    "timing": "this simulation has no times",
+    "cost": "this simulation records neither the agent's cost nor its tokens",
     "tool_definitions": "tau2 keeps the tools in the benchmark, not in a simulation",
 }
 
@@ -199,6 +199,6 @@ IMPORTER = Importer(
         ("started_at, ended_at of the run", "start_time, end_time"),
         ("metadata", "task_id, trial, reward, termination_reason, duration"),
     ),
-    tried_on="a real simulation without its texts and calls; made ones with them",
+    tried_on="a real simulation without its texts and calls; synthetic ones with them",
     lacks="the tools, and tokens of single turns; a turn of speech may be part of a model's answer",
 )

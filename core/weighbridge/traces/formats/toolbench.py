@@ -38,7 +38,7 @@ _ANSWER_FIELDS = frozenset(
 _SUCCEEDED = frozenset({0, 3, 4})  #: observation codes: an answer, the final one, and giving up
 _THOUGHT, _ACTION, _INPUT = "Thought", "Action", "Action Input"
 _REASONS: dict[Capability, str] = {
-    "token_usage": "this answer does not tell its total_tokens",
+    "token_usage": "this answer does not record its total_tokens",
     "timing": "ToolBench records no times",
     "cost": "ToolBench records no cost, and this answer no tokens to compute it from",
     "tool_definitions": "this answer does not list its functions",
@@ -161,6 +161,6 @@ IMPORTER = Importer(
         ("counts", "answer_generation.query_count: model calls, also those that left no node"),
         ("metadata", "win, finish_type, valid_data"),
     ),
-    tried_on="real answers of ToolBench's tree search; made ones of its chains",
+    tried_on="real answers of ToolBench's tree search; synthetic ones of its chains",
     lacks="times, cost, the model, and tokens of single model calls",
 )

@@ -41,8 +41,8 @@ _STEP_FIELDS = frozenset(
 #: Providers whose API counts the cached tokens apart from the input.
 _CACHED_APART = frozenset({"anthropic", "bedrock"})
 _REASONS: dict[Capability, str] = {
-    "token_usage": "no answer of this trajectory tells its tokens",
-    "timing": "this trajectory tells no times",
+    "token_usage": "no answer of this trajectory records its tokens",
+    "timing": "this trajectory has no times",
     "cost": "Trae records no cost, and this trajectory no tokens to compute it from",
     "tool_definitions": "no interaction of this trajectory lists the tools",
 }

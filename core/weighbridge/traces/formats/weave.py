@@ -160,7 +160,7 @@ IMPORTER = Importer(
         ("parent_id", "parent_id"),
         (
             "type",
-            "attributes.weave.kind; else llm where no call inside tells usage, tool by its name",
+            "attributes.weave.kind; else llm where no inner call records usage, tool by its name",
         ),
         ("name, arguments", "display_name or the operation's name; inputs"),
         ("input, output", "inputs, output"),
@@ -170,6 +170,6 @@ IMPORTER = Importer(
         ("started_at, ended_at", "started_at, ended_at"),
         ("tools", "inputs.tools"),
     ),
-    tried_on="made calls, after the documentation of Weave's API",
+    tried_on="synthetic calls, modelled on the documentation of Weave's API",
     lacks="which calls are a tool's, where neither the operation's name nor its kind says it",
 )

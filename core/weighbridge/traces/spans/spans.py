@@ -15,7 +15,7 @@ FIELDS = (
     ("parent_id", "the nearest step around the span; of a tool call, the model call that asked"),
     (
         "type",
-        "openinference.span.kind, gen_ai.operation.name, traceloop.span.kind, or what else it tells",
+        "openinference.span.kind, gen_ai.operation.name, traceloop.span.kind, or other attributes",
     ),
     ("name", "gen_ai.tool.name, tool.name, gen_ai.agent.name; else the span's name"),
     (
@@ -28,7 +28,7 @@ FIELDS = (
     ),
     (
         "output of a tool call",
-        "gen_ai.tool.call.result, output.value; else what the model was told of it",
+        "gen_ai.tool.call.result, output.value; else the result as sent to the model",
     ),
     (
         "user and system steps",

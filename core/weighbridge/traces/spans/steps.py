@@ -37,15 +37,15 @@ if TYPE_CHECKING:
     from weighbridge.traces.spans.spans import Span
 
 _REASONS: dict[Capability, str] = {
-    "token_usage": "no span of a model call tells its tokens",
-    "timing": "no span tells when it ran",
-    "cost": "no span tells a cost, or tokens to compute it from",
-    "tool_definitions": "no span tells which tools were offered",
+    "token_usage": "no span of a model call records its tokens",
+    "timing": "no span records when it ran",
+    "cost": "no span records a cost, or tokens to compute it from",
+    "tool_definitions": "no span lists the tools that were offered",
 }
 _NO_CALLS = (
-    "no span is of a tool call, and those of model calls do not tell what the model answered"
+    "there are no spans of tool calls, and those of model calls do not record the model's answers"
 )
-_HIDDEN_CALLS = "a model call ended so that tools be called, but no span tells of the calls"
+_HIDDEN_CALLS = "a model call ended with tool calls, but no span records the calls"
 _CONVERSATIONS = (
     "gen_ai.conversation.id",
     "session.id",
@@ -81,12 +81,12 @@ def traces_of(
     found = [run for run in runs if run.operations]
     if not found:
         raise TraceError(
-            f"none of {total:,} spans tells of a model call, a tool call or an agent",
+            f"none of {total:,} spans is of a model call, a tool call or an agent",
             "expected attributes such as gen_ai.operation.name or openinference.span.kind",
         )
     found[0].note(
         {
-            "spans that came twice": total - sum(map(len, by_trace.values())),
+            "repeated spans": total - sum(map(len, by_trace.values())),
             "traces without a model call, tool call or agent": len(runs) - len(found),
             **(notes or {}),
         }
@@ -135,7 +135,7 @@ class _Run:
                 - used,
                 "parts of the model's reasoning": sum(thought),
                 "tool calls whose arguments no span records": untold,
-                "tool calls of earlier turns that a request tells of": self._calls.earlier,
+                "tool calls of earlier turns that are in a request": self._calls.earlier,
             }
         )
         tools = self._tools()

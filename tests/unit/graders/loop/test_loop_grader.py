@@ -192,7 +192,7 @@ def test_noise_in_results_makes_equal_calls_no_less_alike():
     (loop,) = loops(steps)
     assert loop["min_similarity"] == 1
     (entry,) = grade(steps)["evidence"]
-    assert "each equal to the one before, noise in results aside; " in entry["description"]
+    assert "each equal to the one before, ignoring noise in results; " in entry["description"]
 
 
 def test_long_calls_that_differ_in_a_number_are_different():
@@ -779,7 +779,7 @@ def test_a_loop_that_lasts_to_the_end_costs_all_that_follows_its_first_repeat():
     assert (loop["began_at"], loop["recovered"], loop["wasted_steps"]) == (3, False, 7)
     assert (loop["wasted_tokens"], loop["wasted_ms"], loop["wasted_usd"]) == (330, 2005, 0.75)
     assert result["evidence"][0]["description"].endswith(
-        "from step 3 of 10 to the end, the agent did not get out; "
+        "from step 3 of 10 to the end: the agent did not leave the loop; "
         "cost from the first repeat: 7 steps, 330 tokens, 2.0 s, 0.7500 USD"
     )
 
@@ -791,7 +791,7 @@ def test_a_loop_that_the_agent_got_out_of_costs_what_came_before():
     assert (loop["began_at"], loop["recovered"], loop["wasted_steps"]) == (3, True, 6)
     assert (loop["wasted_tokens"], loop["wasted_ms"], loop["wasted_usd"]) == (330, 2005, 0.75)
     assert result["evidence"][0]["description"].endswith(
-        "steps 3 to 9 of 10, then the agent got out; "
+        "steps 3 to 9 of 10, then the agent left the loop; "
         "cost from the first repeat: 6 steps, 330 tokens, 2.0 s, 0.7500 USD"
     )
 

@@ -291,7 +291,7 @@ def test_lines_that_came_twice_and_those_of_the_program_are_no_steps():
     assert len(trace.steps_of("llm")) == 1
     assert [step.output for step in trace.steps_of("user")] == ["Go."]
     assert [step.output for step in trace.steps_of("other")] == ["API Error: 529"]
-    assert "lines that came twice (1)" in trace.not_carried
+    assert "repeated lines (1)" in trace.not_carried
     assert "notices of the program to the model (1)" in trace.not_carried
 
 

@@ -190,7 +190,7 @@ def test_a_dispatch_without_a_model_is_no_model_call():
 
 def test_model_calls_that_share_a_step_are_noted():
     trace = read_trace(trajectory(agent_step(1, llm_call_count=3)))
-    assert trace.not_carried == ("model calls that stand together in one step with others (2)",)
+    assert trace.not_carried == ("model calls that share one step with others (2)",)
 
 
 def test_final_metrics_are_the_runs_totals():
@@ -336,7 +336,7 @@ def test_sub_agents_in_other_files_and_those_told_before_are_noted():
         )
     )
     assert [step.id for step in trace.steps] == ["1", "c", "c/1"]
-    assert trace.not_carried == ("references to sub-agents in other files, or told before (2)",)
+    assert trace.not_carried == ("references to sub-agents in other files, or repeated (2)",)
 
 
 def test_the_runs_totals_are_known_only_with_those_of_every_sub_agent():
@@ -356,7 +356,7 @@ def test_the_runs_totals_are_known_only_with_those_of_every_sub_agent():
 
 
 def test_a_step_that_is_no_object_is_an_error_that_says_which():
-    with pytest.raises(TraceError, match="step 2 is no object"):
+    with pytest.raises(TraceError, match="step 2 is not an object"):
         read_trace(trajectory(user_step(1), "x"))
 
 
@@ -408,7 +408,7 @@ def test_totals_beyond_the_steps_count_and_say_where_they_stand():
     assert (trace.totals_from, trace.counts) == ("final_metrics", Counts(steps=5))
     result = BudgetGrader(config={"max_tokens": 7192}).grade(value)
     assert result["verdict"] == "fail"
-    told = "final_metrics tells 8832 and the steps 660: the larger counts"
+    told = "final_metrics states 8832, the steps add up to 660; the larger figure is used"
     assert told in result["evidence"][0]["description"]
 
 

@@ -147,7 +147,7 @@ def test_without_any_tokens_in_the_file_nothing_is_known_of_the_greetings():
     messages = [{**message, "usage": None} for message in TAU2["messages"]]
     trace = read_trace({**TAU2, "messages": messages})
     assert trace.steps[0].usage is None
-    assert trace.missing["token_usage"] == "no message of this simulation tells its tokens"
+    assert trace.missing["token_usage"] == "no message of this simulation records its tokens"
 
 
 def test_calls_of_the_simulated_user_are_no_tool_steps():

@@ -25,9 +25,9 @@ def test_events_are_answers_with_their_calls_and_the_last_result_of_each():
     assert set(trace.missing) == {"tool_definitions"}
     assert trace.not_carried == (
         "earlier results of long-running calls (1)",
-        "events that came twice (1)",
         "parts of the model's reasoning (1)",
         "pieces of streamed answers, which come again whole (1)",
+        "repeated events (1)",
     )
 
 

@@ -68,7 +68,7 @@ def test_a_log_has_a_trace_for_each_sample_and_a_sample_may_stand_alone():
 
 
 def test_a_log_without_samples_holds_no_trace():
-    with pytest.raises(TraceError, match="this looks like Inspect logs, but holds no trace"):
+    with pytest.raises(TraceError, match="this looks like Inspect logs, but contains no trace"):
         read_traces(INSPECT | {"samples": []})
 
 

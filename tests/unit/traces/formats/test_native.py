@@ -76,9 +76,9 @@ def test_a_trace_written_by_hand_is_read_field_by_field():
 def test_a_trace_that_tells_no_more_than_calls_lacks_the_rest_with_reasons():
     trace = read_trace({"steps": [{"type": "llm", "output": "hi"}, {"type": "tool", "name": "f"}]})
     assert trace.missing == {
-        "token_usage": "no model call of the trace tells its tokens",
-        "timing": "no step of the trace tells its time",
-        "cost": "no step of the trace tells its cost or its tokens",
+        "token_usage": "no model call of the trace records its tokens",
+        "timing": "no step of the trace records its time",
+        "cost": "no step of the trace records its cost or its tokens",
         "tool_definitions": "the trace does not list the tools that were offered",
     }
 
@@ -102,7 +102,7 @@ def test_a_trace_may_say_itself_what_its_source_lacked():
     trace = read_trace(
         {"steps": [{"type": "llm"}], "missing": {"timing": "no clock", "cost": None}}
     )
-    assert trace.missing == {"timing": "no clock", "cost": "the source does not tell"}
+    assert trace.missing == {"timing": "no clock", "cost": "the source does not record it"}
 
 
 @pytest.mark.parametrize("value", [{"steps": []}, {"id": "empty", "steps": [], "tools": []}])

@@ -88,7 +88,7 @@ def test_a_message_that_stands_twice_counts_once_and_so_do_its_calls_and_their_r
     (trace,) = read_traces([answer, answer, answered, answered, *again])
     assert [step.type for step in trace.steps] == ["llm", "tool"]
     twice = 2 if own else 1
-    told = (f"messages that came twice ({twice})", f"tool results that came twice ({twice})")
+    told = (f"repeated messages ({twice})", f"repeated tool results ({twice})")
     assert trace.not_carried == told
     assert "tool_calls" not in trace.missing
 
@@ -396,7 +396,7 @@ def test_tools_are_read_however_they_are_written(tools):
 
 def test_a_message_that_is_none_after_many_that_are_is_an_error_that_says_which():
     messages = [{"role": "user", "content": "hi"}] * 30
-    with pytest.raises(TraceError, match="message 31 is no object with a role"):
+    with pytest.raises(TraceError, match="message 31 is not an object with a role"):
         read_trace([*messages, "hi"])
 
 

@@ -254,7 +254,7 @@ def test_a_response_that_failed_is_a_failed_model_call(facts, error):
 def test_items_of_unknown_types_are_noted():
     trace = read_trace([USER, call(), {"type": "item_reference", "id": "x"}])
     assert trace.not_carried == ("items of type 'item_reference' (1)",)
-    with pytest.raises(TraceError, match="an item is no object"):
+    with pytest.raises(TraceError, match="an item is not an object"):
         read_trace([USER, call(), 7])
 
 

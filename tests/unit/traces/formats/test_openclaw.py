@@ -23,8 +23,8 @@ def test_entries_become_steps_once_each():
     )  # fmt: skip
     assert trace.not_carried == (
         "entries of type 'compaction' (1)",
-        "lines that came twice (1)",
         "parts of the model's reasoning (1)",
+        "repeated lines (1)",
     )
 
 

@@ -195,7 +195,7 @@ def test_several_trace_ids_are_several_traces():
 
 
 def test_a_document_without_an_agents_spans_is_refused_and_says_what_is_wanted():
-    with pytest.raises(TraceError, match="none of 1 spans tells of a model call"):
+    with pytest.raises(TraceError, match="none of 1 spans is of a model call"):
         read_traces(request(otlp_span(told={"http.method": "GET"})))
     with pytest.raises(TraceError, match="none of 0 spans"):
         read_traces(logs(log("gen_ai.choice", {})))

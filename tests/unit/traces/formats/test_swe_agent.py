@@ -119,7 +119,7 @@ def test_a_history_alone_tells_the_turns():
         ("llm", None, "Done."),
         ("tool", "submit", None),
     ]
-    assert trace.not_carried == ("function calls of the history, which the actions stand for (1)",)
+    assert trace.not_carried == ("function calls of the history, which the actions represent (1)",)
 
 
 def with_stats(**stats):

@@ -230,9 +230,9 @@ def test_the_sum_that_an_agent_tells_stays_on_the_agent():
 def test_what_no_span_tells_is_missing_with_a_reason():
     trace = read(span(CHAT | {"gen_ai.response.finish_reasons": ["stop"]}))
     assert trace.missing == {
-        "token_usage": "no span of a model call tells its tokens",
-        "cost": "no span tells a cost, or tokens to compute it from",
-        "tool_definitions": "no span tells which tools were offered",
+        "token_usage": "no span of a model call records its tokens",
+        "cost": "no span records a cost, or tokens to compute it from",
+        "tool_definitions": "no span lists the tools that were offered",
     }
     assert "timing" in read(Span("t", "a", None, "", None, None, dict(CHAT))).missing
 
@@ -240,9 +240,12 @@ def test_what_no_span_tells_is_missing_with_a_reason():
 @pytest.mark.parametrize(
     ("attributes", "reason"),
     [
-        ({}, "no span is of a tool call, and those of model calls do not tell what"),
-        ({"gen_ai.response.finish_reasons": '["tool_calls"]'}, "a model call ended so that tools"),
-        ({"gen_ai.response.finish_reasons": ["tool_use"]}, "a model call ended so that tools"),
+        ({}, "there are no spans of tool calls, and those of model calls do not"),
+        (
+            {"gen_ai.response.finish_reasons": '["tool_calls"]'},
+            "a model call ended with tool calls",
+        ),
+        ({"gen_ai.response.finish_reasons": ["tool_use"]}, "a model call ended with tool calls"),
         ({"gen_ai.response.finish_reasons": ["stop"]}, None),
         ({"gen_ai.completion.0.content": "Here."}, None),
     ],
@@ -320,7 +323,7 @@ def test_a_span_that_came_twice_is_one():
     twice = span(CHAT, span_id="a")
     trace = read(twice, twice)
     assert len(trace.steps) == 1
-    assert trace.not_carried == ("spans that came twice (1)",)
+    assert trace.not_carried == ("repeated spans (1)",)
 
 
 def test_each_trace_id_with_a_step_is_a_trace():
@@ -362,7 +365,7 @@ def test_a_call_that_only_a_later_request_tells_of_is_a_step_of_the_turn():
     assert (tool.id, tool.arguments, tool.output) == ("c1", {"q": "x"}, "found")
     earlier = read(span(CHAT | history(SEARCH) | said))
     assert earlier.steps_of("tool") == []
-    assert earlier.not_carried == ("tool calls of earlier turns that a request tells of (1)",)
+    assert earlier.not_carried == ("tool calls of earlier turns that are in a request (1)",)
 
 
 @pytest.mark.parametrize(
