@@ -6,11 +6,11 @@ The runs are drawn; each is written in a format's own form, damaged in the ways 
 from __future__ import annotations
 
 import copy
-import json
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from support.drawn_runs import counts, few, runs
 from support.generated import examples
 from support.trace_forms import (
     as_anthropic,
@@ -21,8 +21,7 @@ from support.trace_forms import (
     as_openinference,
     as_otlp,
 )
-from weighbridge.graders.budget import BudgetGrader
-from weighbridge.traces import Step, Trace, Usage, read_trace
+from weighbridge.traces import Step, Trace
 
 FORMS = {
     "chat": as_openai_chat,
@@ -33,42 +32,6 @@ FORMS = {
     "otlp": as_otlp,
     "openinference": as_openinference,
 }
-COUNTED = ("input_tokens", "output_tokens", "total_tokens", "llm_calls", "tool_calls")
-few = st.integers(1, 500)
-
-
-@st.composite
-def runs(draw: st.DrawFn) -> Trace:
-    """Draw a run: model calls with parallel tool calls, retries of the same call, and failures."""
-    steps = [Step(id="u0", type="user", output="Go.")]
-    number = 0
-    for turn in range(draw(st.integers(1, 5))):
-        sent, received = draw(few), draw(few)
-        usage = Usage(sent, received, sent + received, draw(st.integers(0, sent)))
-        said = draw(st.sampled_from(["I look.", "Again.", f"Look {turn}."]))
-        steps.append(Step(id=f"msg_{turn}aZ9xK2", type="llm", output=said, model="m", usage=usage))
-        for _ in range(draw(st.integers(0, 3))):
-            number += 1
-            told = draw(st.sampled_from(["found", "none", "error"]))
-            steps.append(
-                Step(
-                    id=f"call_{number}bQ7rT4wY",
-                    type="tool",
-                    parent_id=f"msg_{turn}aZ9xK2",
-                    name=draw(st.sampled_from(["search", "mail"])),
-                    arguments={"q": draw(st.sampled_from(["x", "y"]))},  # the same again: a retry
-                    output=told,
-                    error="error" if told == "error" else None,
-                )
-            )
-    return Trace(id="run", format="native", steps=tuple(steps))
-
-
-def counts(value: object) -> dict[str, object]:
-    """Return what a run in whichever form is counted to have used."""
-    trace = value if isinstance(value, Trace) else read_trace(json.loads(json.dumps(value)))
-    details = BudgetGrader(config={"max_steps": 10**6}).judge(trace)["details"]
-    return {name: details[name] for name in COUNTED}
 
 
 @given(runs(), st.sampled_from(sorted(FORMS)))

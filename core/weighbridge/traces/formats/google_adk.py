@@ -21,6 +21,8 @@ from weighbridge.traces.fields import (
 from weighbridge.traces.importer import Importer
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from weighbridge.traces.model import Capability, Trace
 
 _SESSION_FIELDS = frozenset(
@@ -88,7 +90,8 @@ class _Reader:
             id_of(log.get("event_id")): log for log in objects_of(session.get("event_logs"))
         }
         self._latest: dict[str, int] = {}  #: by a call's id, the event that tells its last result
-        for number, event in enumerate(events):
+        self._whole = list(self._read_once())
+        for number, event in self._whole:
             for part in _parts(event):
                 call_id = id_of(object_of(first_of(part, _RESPONSES)).get("id"))
                 if call_id is not None:
@@ -96,6 +99,11 @@ class _Reader:
 
     def read(self) -> None:
         """Read all events."""
+        for number, event in self._whole:
+            self._event(event, number)
+
+    def _read_once(self) -> Iterator[tuple[int, dict[str, Any]]]:
+        """Yield the events with their numbers, without pieces of others and what stands twice."""
         seen: set[str] = set()
         for number, event in enumerate(self._events):
             name = id_of(event.get("id"))
@@ -106,7 +114,7 @@ class _Reader:
             else:
                 if name is not None:
                     seen.add(name)
-                self._event(event, number)
+                yield number, event
 
     def _event(self, event: dict[str, Any], number: int) -> None:
         parts, time = _parts(event), time_of(event.get("timestamp"))

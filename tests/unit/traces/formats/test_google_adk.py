@@ -53,3 +53,13 @@ def test_an_event_with_an_error_is_a_model_call_that_failed():
     failed = {"id": "1", "invocation_id": "i", "author": "a", "error_code": "429", "error_message": "slow down"}  # fmt: skip
     [step] = read_trace({"events": [failed]}).steps
     assert (step.type, step.error) == ("llm", "slow down")
+
+
+def test_the_result_in_an_event_that_came_twice_is_kept():
+    user, _, answer, results, *_ = GOOGLE_ADK["events"]
+    trace = read_trace({**GOOGLE_ADK, "events": [user, answer, results, results]})
+    assert [call.output for call in trace.steps_of("tool")] == [
+        {"error": "none"},
+        {"status": "pending"},
+    ]
+    assert trace.not_carried[0] == "events that came twice (1)"
