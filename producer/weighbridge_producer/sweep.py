@@ -1,4 +1,4 @@
-"""Sweeps: the pass rate that other limits would have given, from measurements that results hold, without grading again."""
+"""The pass rate that other limits would have given, from the measurements in the results, without grading again."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _DIGITS = 4
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """What a result tells of what a limit is about, and what the rest of its checks came to."""
+    """The measurement in a result that a limit applies to, and the outcome of its other checks."""
 
     observed: float | None  #: None where nothing is told
     is_whole: bool  #: whether that is all of it, and not the least that it can be
@@ -47,7 +47,7 @@ class Measurement:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """What a limit would have given."""
+    """The outcome that a limit would have given."""
 
     limit: float
     passed: int

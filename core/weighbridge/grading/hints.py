@@ -1,4 +1,4 @@
-"""What a line seems to be that is no case, so that whoever wrote it is told what to do with it."""
+"""Hints for a line that is not a case: what it seems to be, and how to submit it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _OF_RESULTS = frozenset({"grader_version", "receipt", "status"})
 
 
 def hint_for(value: Any) -> str:
-    """Return a hint for a JSON value that stands where a case should; empty if it is like nothing known."""
+    """Return a hint for a JSON value in place of a case; empty if it resembles nothing known."""
     if type(value) is dict and value.keys() >= _OF_RESULTS:
         return "this is a result that Weighbridge wrote: give the cases that it came from"
     if is_trace(value):

@@ -1,4 +1,4 @@
-"""What was probably meant by a value that has the shape of no trace: a slip of the pen, or one message of many."""
+"""Hints for a value that is in no known trace format: a misspelt key or role, or a single message instead of the list."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _WORDS: dict[str, tuple[str, frozenset[str]]] = {
 
 
 def meant(value: Any) -> str:
-    """Return, as a hint, what would make a trace of a value that has no known shape; empty if nothing comes to mind."""
+    """Return a hint that says how to correct a value that is in no known format; empty if no correction is known."""
     if type(value) is list:
         return _misspelt_word(value, "role")
     if type(value) is not dict:

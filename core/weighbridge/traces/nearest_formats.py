@@ -1,4 +1,4 @@
-"""Which known formats a value of no known shape is nearest to: by the keys in it, wherever these stand."""
+"""The known formats that share most keys with a value in no known format, at any depth."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _PARTS = re.compile(r"\w+")
 
 
 def nearest(value: Any, importers: Sequence[Importer]) -> str:
-    """Return, as a hint, which formats have most of the keys in a value, and which keys; empty where none has."""
+    """Return a hint that names the formats sharing most keys with a value, and these keys; empty if there are none."""
     keys = _keys_in(value)
     if not keys:
         return ""

@@ -1,4 +1,4 @@
-"""From any JSON to traces: the format is known by its shape, never by a file's name."""
+"""Reading traces from any JSON: the format is detected from the content, never from the name of a file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a source counts and its trace does not have: a run may have done more than was read of it."""
+"""Tool calls that a source counts but that were not read: the trace is then incomplete."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Notes: what a reader of a comparison has to know of how its results came about."""
+"""Notes on a comparison: results that were graded under different conditions, and results that were not compared."""
 
 from __future__ import annotations
 

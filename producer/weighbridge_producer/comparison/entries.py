@@ -1,4 +1,4 @@
-"""Entries: what a comparison needs of a result line."""
+"""Entries: the parts of a result line that a comparison needs."""
 
 from __future__ import annotations
 

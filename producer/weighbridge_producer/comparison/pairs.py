@@ -1,4 +1,4 @@
-"""Pairs: what two runs have under one custom_id and label, and what changed between them."""
+"""Pairs: the results of two runs with the same custom_id and label, and the changes between them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _GRADED = _JUDGED | {str(Outcome.UNGRADABLE)}
 
 
 class Group(StrEnum):
-    """What became of a result from one run to the other."""
+    """The change of a result between two runs."""
 
     UNCHANGED = "unchanged"  #: the same outcome, for the same reasons
     REGRESSED = "regressed"  #: it passed, and fails now

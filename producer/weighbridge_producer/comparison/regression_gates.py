@@ -1,4 +1,4 @@
-"""Gates of a comparison: how many results may regress, and how sure a lower pass rate has to be."""
+"""Gates of a comparison: the number of results that may regress, and the significance of a lower pass rate."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _ALLOWED = re.compile(r"(\d+)|(\d+(?:\.\d+)?)\s*%")
 
 @dataclass(frozen=True, slots=True)
 class RegressionGates:
-    """What a comparison has to reach."""
+    """The gates of a comparison."""
 
     max_regressions: str = (
         ""  #: `12` or `0.5%` of the pairs judged in both runs; empty: no such gate
@@ -48,7 +48,7 @@ class RegressionGates:
             )
 
     def check(self, comparison: Comparison) -> list[GateResult]:
-        """Return what became of each gate."""
+        """Return the result of each gate."""
         results = []
         if self.max_regressions:
             results.append(self._count_of_regressions(comparison))
@@ -118,7 +118,7 @@ class RegressionGates:
 
 
 class _Loss(NamedTuple):
-    """How a label's pass rate differs."""
+    """The difference between the pass rates of a label."""
 
     label: str
     difference: float | None

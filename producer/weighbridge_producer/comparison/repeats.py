@@ -38,7 +38,7 @@ Repeats = tuple[int, int]  #: how often a case was judged, and how often it pass
 
 @dataclass(frozen=True, slots=True)
 class RepeatKey:
-    """What tells which results are repeats of one case: a field of the metadata, or the custom_id up to a separator."""
+    """The key that repeats of one case have in common: a metadata field, or the custom_id up to a separator."""
 
     path: FieldPath = ()
     separator: str = ""
@@ -113,7 +113,7 @@ class Reliability:
 
     @property
     def flaky(self) -> int:
-        """How many cases passed at times."""
+        """How many cases passed in some repeats and failed in others."""
         return sum(n for (judged, passed), n in self.cases.items() if 0 < passed < judged)
 
     @property

@@ -1,4 +1,4 @@
-"""Runs: where the results come from that are compared."""
+"""Runs: the sources of the results that are compared."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tallies: what the pairs of two runs come to, label by label and slice by slice, in bounded memory."""
+"""Counts of the pairs of two runs, by label and slice, in bounded memory."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Cell = tuple[bool, bool]  #: whether a pair's two results passed
 
 @dataclass(slots=True)
 class Conditions:
-    """Under what different conditions the pairs of a label were graded."""
+    """The pairs of a label that were graded under different conditions."""
 
     jobs: Counter[Condition] = field(default_factory=Counter)
     #: What it was before and after, where it is a version or a configuration.
@@ -83,7 +83,7 @@ class Room:
 
 @dataclass(slots=True)
 class LabelTally:
-    """What the pairs of one label came to."""
+    """The counts of the pairs of one label."""
 
     room: Room = field(default_factory=Room)
     groups: Counter[Group] = field(default_factory=Counter)
@@ -166,7 +166,7 @@ class Examples:
 
 
 class Tallies:
-    """What all pairs of two runs came to."""
+    """The counts of all pairs of two runs."""
 
     def __init__(self, by: tuple[FieldPath, ...], examples: int) -> None:
         self.by = by

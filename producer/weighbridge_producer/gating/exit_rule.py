@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """An exit status, why it is what it is, and what became of each gate."""
+    """An exit status, its reason, and the result of each gate."""
 
     status: int
     reason: str = ""  #: what no gate says; empty where the gates say it, or nothing is to be said
@@ -49,7 +49,7 @@ def decide(
     *,
     incomplete: str = "",
 ) -> Decision:
-    """Return the exit status that results deserve.
+    """Return the exit status for the results.
 
     1 when the evaluation itself is incomplete: it did not end (`incomplete` says why), there was nothing to grade, a
     job errored or was ungradable where no --min-gradable allows some, or a gate cannot be told. Else 100 when a gate is

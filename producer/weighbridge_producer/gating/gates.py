@@ -26,7 +26,7 @@ _PERCENT = re.compile(r"(\d+(?:\.\d+)?)\s*%")
 
 
 class GateKind(StrEnum):
-    """What a gate asks for, by the option that names it."""
+    """The quantity that a gate limits, by the option that sets it."""
 
     #: Of the jobs that passed or failed, this share passed.
     MIN_PASS_RATE = "--min-pass-rate"  # noqa: S105 - an option, not a password
@@ -123,7 +123,7 @@ class GateResult:
 
 
 def added(summaries: Iterable[GraderSummary]) -> GraderSummary:
-    """Return what the jobs of several labels came to together."""
+    """Return the sum of the counts of several labels."""
     rows = list(summaries)
     totals = {str(outcome): sum(row.jobs(outcome) for row in rows) for outcome in Outcome}
     return summary_of("", totals | {VACUOUS: sum(row.vacuous for row in rows)})

@@ -1,4 +1,4 @@
-"""Slices: what the jobs came to whose metadata have one value of a field, in bounded memory."""
+"""Counts of the jobs with one value of a metadata field, in bounded memory."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ class _Fault(msgspec.Struct):
 
 
 class _Note(msgspec.Struct):
-    """What the sender knows of a line and the line does not say."""
+    """What the sender knows about a line that is not in the line itself."""
 
     fault: _Fault | None = None
     size: _Count = 0  #: bytes of input that it took; it may be empty for being far too long

@@ -11,7 +11,7 @@ from weighbridge_producer.input.temporary import scratch_database
 
 
 class Duplicate(Enum):
-    """What a line is to the custom_id on it."""
+    """How a line relates to earlier lines with the same custom_id."""
 
     FIRST = auto()  #: no earlier line has it
     REPEAT = auto()  #: the first line with it is the same
@@ -27,7 +27,7 @@ class DuplicateIndex:
         return scratch_database("owners (id BLOB PRIMARY KEY, line BLOB)")
 
     def claim(self, custom_id: str, line: bytes) -> Duplicate:
-        """Note a line's id, and say what an earlier line makes of it."""
+        """Register the id of a line, and return how the line relates to earlier ones with that id."""
         key, digest = _digest(custom_id.encode()), _digest(line)
         claimed = self._base.execute("INSERT OR IGNORE INTO owners VALUES (?, ?)", (key, digest))
         if claimed.rowcount:
@@ -36,7 +36,7 @@ class DuplicateIndex:
         return Duplicate.REPEAT if owner == digest else Duplicate.CONFLICT
 
     def close(self) -> None:
-        """Forget everything."""
+        """Delete the index."""
         if "_base" in self.__dict__:
             self._base.close()
 

@@ -63,7 +63,7 @@ def _is_sample(name: str) -> bool:
 
 
 def _content(archive: zipfile.ZipFile, file: BinaryIO, info: zipfile.ZipInfo, limit: int) -> bytes:
-    """Return a member of an archive, or, of one that is too long, a byte more than may be."""
+    """Return a member of an archive; of one over the limit, one byte more than the limit."""
     if info.compress_type != _ZSTANDARD:
         with archive.open(info) as member:
             return member.read(limit + 1)

@@ -1,4 +1,4 @@
-"""Results and datasets of other tools, known by their shape: what of them is which field of a case."""
+"""Results and datasets of other tools, recognised by their keys, with the mapping of each to cases."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def _texts(parts: list[Any]) -> Iterable[str]:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """A shape of rows, and the fields that its rows can give."""
+    """The layout of one tool's rows, and the fields of a case that they provide."""
 
     name: str
     has_shape: Callable[[Row], bool]

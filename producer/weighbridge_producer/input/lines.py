@@ -119,7 +119,7 @@ def plain_stream(
 
 
 class _Checked(io.RawIOBase):
-    """Unpacked content that may not become too much."""
+    """Decompressed content, whose size is checked against the limit."""
 
     def __init__(self, plain: io.RawIOBase, packed: _Counted, limit: int) -> None:
         self._plain = plain
@@ -138,7 +138,7 @@ class _Checked(io.RawIOBase):
 
 
 class _Counted(io.RawIOBase):
-    """Counts what is read of a stream, and lets its head be seen first."""
+    """Counts the bytes that are read from a stream, and allows its first bytes to be read in advance."""
 
     def __init__(self, stream: BinaryIO, on_bytes: Callable[[int], None]) -> None:
         self._stream = stream
@@ -179,7 +179,7 @@ def _read_some(stream: BinaryIO, size: int) -> bytes:
 
 
 def length_fault(size: int, limit: int) -> Fault:
-    """Return why a line is too long."""
+    """Return the fault of a line that is too long."""
     return Fault(
         ErrorCode.LINE_TOO_LONG,
         f"the line has {size:,} bytes, at most {limit:,} are allowed",
@@ -188,7 +188,7 @@ def length_fault(size: int, limit: int) -> Fault:
 
 
 def bomb_fault(limit: int) -> Fault:
-    """Return why compressed input is not read on."""
+    """Return the fault of compressed input that expands beyond the limit."""
     return Fault(
         ErrorCode.INPUT_TOO_LARGE,
         f"the compressed input expands more than {limit}-fold: it is not read beyond this line",
@@ -197,7 +197,7 @@ def bomb_fault(limit: int) -> Fault:
 
 
 def damage_fault(error: Exception) -> Fault:
-    """Return why compressed input ends early."""
+    """Return the fault of compressed input that is damaged or ends early."""
     return Fault(
         ErrorCode.INPUT_TRUNCATED,
         f"the compressed input ends early or is damaged here: {error}",

@@ -1,4 +1,4 @@
-"""Mappings: which value of a row becomes which field of a case.
+"""Mappings from the values of a row to the fields of a case.
 
 A mapping is written `custom_id=id,agent_response=output.text,metadata=topic`: fields of the case on the left, paths into the
 row on the right.
@@ -31,7 +31,7 @@ Row = Mapping[str, Any]
 
 
 class Value(Protocol):
-    """What a field of a case is made of."""
+    """The source of a field of a case."""
 
     def of(self, row: Row, number: int) -> Any:
         """Return the value for a row, MISSING where the row has none."""

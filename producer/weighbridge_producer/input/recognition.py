@@ -1,4 +1,4 @@
-"""What an input is, before it is read: cases and traces, which need nothing, or rows that a mapping makes cases of."""
+"""Detects, before an input is read, whether it has cases, traces, or rows that need a mapping."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files that are elsewhere: `https://`, `s3://`, `gs://` and what else fsspec reads; fsspec is an extra."""
+"""Remote files: `https://`, `s3://`, `gs://` and the other schemes of fsspec, which is an optional dependency."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _VERSION_FIELDS = ("ETag", "etag", "LastModified", "updated", "mtime", "generati
 
 
 def is_url(text: str) -> bool:
-    """Whether a text names something elsewhere."""
+    """Whether a text is the URL of a remote file."""
     return "://" in text
 
 
@@ -52,7 +52,7 @@ class RemoteFile:
         return size if isinstance(size, int) else None
 
     def version(self) -> list[str | int]:
-        """Return what differs when it has changed, as far as its server tells."""
+        """Return a value that changes with the file, if the server provides one."""
         info = self._info()
         told = [str(info[name]) for name in _VERSION_FIELDS if info.get(name) is not None]
         return [self.url, info.get("size") or 0, *told]

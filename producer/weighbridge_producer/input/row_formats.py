@@ -1,4 +1,4 @@
-"""Which form the rows of a file have, and the rows."""
+"""The format of a file with rows, and a reader for the rows."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _SUFFIXES = {
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How a file has its rows."""
+    """The format of the rows in a file, and where they are."""
 
     format: RowFormat
     dialect: Dialect | None = None  #: of a table
@@ -67,7 +67,7 @@ def table_format(name: str) -> RowFormat | None:
 
 
 def layout_of(head: bytes, name: str, *, is_whole: bool, rows: str = "") -> Layout:
-    """Find out how a file has its rows, from its name and its first bytes, unpacked.
+    """Detect the format of the rows in a file from its name and its first decompressed bytes.
 
     `rows` is where the list of rows is, if that is known.
     """

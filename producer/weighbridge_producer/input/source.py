@@ -70,7 +70,7 @@ class Source:
 
     @property
     def name(self) -> str:
-        """What to call the input."""
+        """The name of the input."""
         if isinstance(self._cases, (str, Path, Paths)):
             return "standard input" if str(self._cases) == "-" else str(self._cases)
         return str(getattr(self._cases, "name", "cases"))
@@ -82,7 +82,7 @@ class Source:
 
     @property
     def names_locations(self) -> bool:
-        """Whether lines tell their file, and their number in it."""
+        """Whether each line has its file and its line number there."""
         return self._found is not None and self._found.are_found
 
     def would_take(self, file: str) -> bool:
@@ -96,7 +96,7 @@ class Source:
         return self.size is not None
 
     def fingerprint(self) -> list[list[str | int]]:
-        """Return what tells whether the files are those of before: their paths, sizes and times."""
+        """Return a fingerprint of the files: their paths, sizes and modification times."""
         return [_fingerprint(file) for file in self.files]
 
     def __iter__(self) -> Iterator[SourceLine]:

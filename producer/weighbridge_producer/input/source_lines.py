@@ -24,7 +24,7 @@ class SourceLine(msgspec.Struct, gc=False):
     custom_id: str | None = None  #: where it is known without a look at the line
 
     def as_job(self, number: int) -> Line:
-        """Return the line as whoever grades it takes it, from its number in the input."""
+        """Return the line in the form that graders take, with its number in the input."""
         origins = ((number - 1, *self.origin),) if self.origin else ()
         return Line(number - 1, number, self.raw.rstrip(b"\n"), self.fault, origins)
 

@@ -179,7 +179,7 @@ def _guessed(head: bytes) -> str:
 
 
 def _delimiter_of(lines: Sequence[str]) -> str:
-    """Return what parts the cells: that under which the first rows have equally many, and most of them."""
+    """Return the delimiter with which the first rows have the same number of cells, and the most cells."""
     found = {delimiter: _fit(lines, delimiter) for delimiter in _DELIMITERS}
     return max(found, key=lambda delimiter: found[delimiter])
 

@@ -1,4 +1,4 @@
-"""Scratch: what is too much for memory, in a private file that is gone when its user is."""
+"""Temporary storage for data that is too large for memory, in a private file that is deleted with its process."""
 
 from __future__ import annotations
 

@@ -140,9 +140,9 @@ class _Item(NamedTuple):
 
 
 def _items(document: bytes) -> list[_Item] | None:
-    """Return what a document holds; None where it is no JSON.
+    """Return the traces or cases in a document; None if it is not JSON.
 
-    A document of no known shape counts as one trace: whoever grades it says what is wrong with it.
+    A document in no known format counts as one trace, and its result says what is wrong.
     """
     try:
         value = orjson.loads(document)
@@ -189,7 +189,7 @@ class TraceWrapper:
         self._ids = ids
 
     def lines(self, lines: Iterator[SourceLine], first: int) -> Iterator[SourceLine]:
-        """Yield each line's trace as a case; lines that hold none as they are, to be told what is wrong with them."""
+        """Yield the trace of each line as a case; a line without a trace is passed on unchanged, and its result is an error."""
         for number, line in enumerate(lines, start=first):
             raw = line.raw.strip(JSON_SPACE)
             bare = _bare(raw) if raw and not line.fault else None
@@ -210,7 +210,7 @@ class TraceWrapper:
 
 
 def _bare(raw: bytes) -> _Bare | None:
-    """Return what a line's trace says of itself; None for a line that is a case, or no object or array."""
+    """Return the trace of a line; None for a line that is a case, or neither an object nor an array."""
     try:
         found: _Bare = _named.decode(raw)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):

@@ -1,4 +1,4 @@
-"""Files that hold no JSON at all: each is one error that says what the file is, not one for each of its lines."""
+"""Files without any JSON: each is a single error that says what the file is, not one error per line."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ def blocks(report: Report) -> Iterator[bytes]:
 
 
 def code(text: str, most: int = _CELL_CHARACTERS) -> str:
-    """Return a stranger's text as code in a table's cell: no markup, no link, no mention."""
+    """Return an untrusted text as code in a table cell: no markup, no link, no mention."""
     shown = shorten(revealed(text), most).replace("|", "\\|")
     fence = "`" * (1 + max(map(len, _FENCES.findall(shown)), default=0))
     pad = " " if shown.startswith("`") or shown.endswith("`") else ""
@@ -82,7 +82,7 @@ def _gates(report: Report) -> str:
 
 
 def gates_table(gates: Iterable[GateResult]) -> str:
-    """Return a table of what became of each gate."""
+    """Return a table of the gates and their results."""
     return table(("", "gate", "required", "seen"), map(_gate, gates))
 
 

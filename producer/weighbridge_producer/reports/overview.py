@@ -1,4 +1,4 @@
-"""What the results of a report come to, in one reading: counts, and causes with an example of each."""
+"""The counts of a report, and its causes with an example of each, from one pass over the results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Result lines that are read from a file which somebody may have changed."""
+"""Result lines from a file, which is not trusted."""
 
 from __future__ import annotations
 

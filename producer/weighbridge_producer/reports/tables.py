@@ -45,7 +45,7 @@ _NUL = str.maketrans({"\0": "\ufffd"})
 
 
 class Head(msgspec.Struct):
-    """What is read of each line to find the columns."""
+    """The parts of a result line that determine the columns of a table."""
 
     line: int
     label: str | None
@@ -135,7 +135,7 @@ def _safe(row: list[Any]) -> list[str]:
 
 
 def _inert(cell: str) -> str:
-    """Return a cell that no spreadsheet runs, cuts or fails to read."""
+    """Return a cell that a spreadsheet neither executes nor truncates nor rejects."""
     if len(cell) > CELL_CHARACTERS:
         cell = shorten(cell, CELL_CHARACTERS)
     return _FORMULA.sub("'", cell.translate(_NUL) if "\0" in cell else cell)
@@ -218,7 +218,7 @@ def compared(row: ResultRow) -> tuple[Any, Any]:
 
 
 def _cases(report: Report, columns: Columns) -> Iterator[list[Any]]:
-    """Yield a row for each case; of labels beyond the limit nothing is told."""
+    """Yield a row for each case; labels beyond the limit are left out."""
     labels = columns.labels
     yield [
         *("custom_id", "line", "outcome", "reason", "cause", "expected", "observed"),
