@@ -9,6 +9,7 @@ import pytest
 
 from support import requests
 from support.cases import assert_graded_right, results_by_id, true_false_cases, write_cases
+from support.chunks import a_batch, filled
 from support.cli import Cli
 from support.http import HttpServer
 from support.servers import Cluster, free_port
@@ -18,6 +19,7 @@ from support.workers import BY_MODULE, environment
 from weighbridge.errors import ServerError, ServerFullError, ServerUnavailableError
 from weighbridge.jobs.model import BatchStatus
 from weighbridge.settings import Settings
+from weighbridge.store import Store
 from weighbridge.store.connection import connect, is_cluster, memory_share, translate_errors
 from weighbridge_producer.client.redis_client import RedisClient
 
@@ -69,6 +71,20 @@ def test_batches_on_a_cluster_are_graded_and_collected(
     assert client.health().active_batches <= len(listed)
     batches[0].delete()
     assert batches[0].id not in [state.batch_id for state in client.batches()]
+
+
+@pytest.mark.slow
+def test_a_chunk_on_a_cluster_is_handed_out_before_all_of_its_batch_has_arrived(
+    cluster: Cluster,
+) -> None:
+    store = Store(address(cluster))
+    batch = a_batch(store, "early")
+    [chunk] = filled(store, batch, [2], seal=False)
+    claim = store.claim_next("early", "w/1", 60)
+    assert claim
+    assert claim.chunk == chunk
+    store.delete(batch)
+    store.close()
 
 
 @pytest.mark.slow

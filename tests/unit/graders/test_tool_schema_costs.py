@@ -91,9 +91,9 @@ def test_numbers_far_from_one_are_slow_to_divide(number, is_slow):
 
 
 def test_an_allowance_is_a_second_and_a_little_for_each_call_and_byte():
-    allowance = Allowance(3)
+    allowance = Allowance(2)
     allowance.grow(7)
-    left = 10_000_000 + 3 * 100 + 7 * 4
+    left = 10_000_000 + 2 * 100 + 7 * 4
     assert not allowance.take(left + 1)
     assert allowance.take(left - 1)
     assert not allowance.take(2)
