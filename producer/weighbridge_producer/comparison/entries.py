@@ -124,7 +124,7 @@ def read_entry(line: bytes, wanted: tuple[FieldPath, ...] | None = ()) -> Entry:
 
 def _not_passed(line: bytes) -> _Judged:
     """Return outcome, cause, reason and failed checks of a job that did not pass."""
-    row = ResultRow.from_bytes(line)
+    row = ResultRow.with_exact_integers(line)
     failed = tuple(map(_failed_check, row.failed_checks[:_CHECKS_LIMIT]))
     return str(row.outcome), row.cause, shorten(row.reason(), _REASON_LIMIT), failed
 

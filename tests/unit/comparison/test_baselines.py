@@ -89,7 +89,7 @@ def test_what_is_no_name_is_refused(name: str, tmp_path: Path) -> None:
             "of another release",
         ),
         (
-            b'{"baseline":1,"name":"main","source":"x","created_at":0,"results":1}\n[1]\n',
+            b'{"baseline":2,"name":"main","source":"x","created_at":0,"results":1}\n[1]\n',
             "line 2 .* is damaged",
         ),
     ],
