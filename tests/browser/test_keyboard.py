@@ -46,7 +46,7 @@ def test_from_the_navigation_to_the_step_of_a_failure(page: Page, traces: str) -
     page.goto("/workers")
     tab_to(page, page.get_by_role("navigation", name="Main").get_by_role("link", name="Batches"))
     page.keyboard.press("Enter")
-    batch = page.locator(f"a[href='/batches/{traces}']")
+    batch = page.locator(f"a[href='/batches/{traces}']", has_text="shop_agent.jsonl")
     tab_to(page, batch)
     page.keyboard.press("Enter")
     tab_to(page, page.locator("#causes").get_by_role("link", name="shop-chatty-8"))
