@@ -10,8 +10,11 @@ from typing import Annotated
 
 import typer
 
+from weighbridge.settings import read_settings
+from weighbridge.store.addresses import not_a_url
 from weighbridge_producer.cli import options as opt
 from weighbridge_producer.cli.show import out, print_json, shown, table
+from weighbridge_producer.client.address import address_of, is_service
 
 
 def add_to(app: typer.Typer) -> None:
@@ -31,6 +34,11 @@ def worker(
     as_json: Annotated[bool, typer.Option("--json", help="The same as --log-format json.")] = False,
 ) -> None:
     """Start a worker on this machine; it runs until it is stopped or drained."""
+    settings = read_settings()
+    address = redis_url or settings.store_address
+    # Celery would try without end to reach what is no server's address.
+    if address and is_service(address_of(address, settings)):
+        raise not_a_url(address)
     if redis_url:
         os.environ["WEIGHBRIDGE_REDIS_URL"] = redis_url
     flags = [

@@ -17,6 +17,7 @@ from support.http import HttpServer, ServeProcess
 from support.uploads import NDJSON, problem
 from support.waiting import eventually
 from support.workers import environment
+from weighbridge.store import audit as audit_log
 from weighbridge.store.api_keys import ApiKeys, Role
 from weighbridge.store.audit import AUDIT, Action, AuditLog, Entry, command_line_actor
 from weighbridge_producer.client.redis_client import RedisClient
@@ -169,7 +170,7 @@ def test_an_entry_of_a_batch_that_is_gone_leaves_no_key(client: RedisClient) -> 
 
 
 def test_the_log_is_capped(own_server: EmbeddedServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("weighbridge.store.audit.ENTRIES_LIMIT", 100)
+    monkeypatch.setitem(audit_log._CAPPED, "maxlen", 100)
     with RedisClient(own_server.url) as client:
         for _ in range(1_000):
             AuditLog(client.store.redis).record(Entry(Action.CANCEL, command_line_actor()))

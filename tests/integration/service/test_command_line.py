@@ -304,6 +304,14 @@ class TestAddresses:
         assert told in refused.err
         assert "http://" in refused.err or "WEIGHBRIDGE_URL" in refused.err
 
+    @pytest.mark.parametrize("command", ["worker", "serve"])
+    def test_what_stands_on_redis_refuses_the_url_of_a_service(
+        self, run: Callable[..., Ended], command: str
+    ) -> None:
+        refused = run(command, "--redis-url", "http://127.0.0.1:8000")
+        assert refused.status == 1
+        assert "not a Redis URL" in refused.err
+
     def test_where_nothing_answers_every_command_says_so(self, run: Callable[..., Ended]) -> None:
         url = f"http://127.0.0.1:{free_port()}"
         refused = run("batches", "--url", url)
