@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from array import array
+from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
 from typing import Any
 
 import msgspec
@@ -12,6 +14,8 @@ import orjson
 from weighbridge.errors import Fault
 from weighbridge.jobs.chunk import Line
 from weighbridge.jobs.model import ErrorCode
+
+_BLOCK_LINES = 4_096  #: of a document
 
 
 class SourceLine(msgspec.Struct, gc=False):
@@ -102,3 +106,38 @@ def _unwritable_fault(why: str) -> Fault:
         (ErrorCode.INVALID_JSON, "use plain JSON types"),
     )
     return Fault(code, f"the case cannot be written as JSON: {why[:200]}", hint)
+
+
+class HeldLines:
+    """Lines that are kept until it is known what they are: most in blocks, since a document may have millions of short ones."""
+
+    def __init__(self) -> None:
+        self._blocks: list[bytes] = []
+        self._lengths = array(
+            "Q"
+        )  #: of each line in the blocks, and the bytes of input that it took
+        self._sizes = array("Q")
+        self._last: list[SourceLine] = []
+
+    def add(self, line: SourceLine) -> None:
+        """Keep one more."""
+        self._last.append(line)
+        if len(self._last) >= _BLOCK_LINES and not line.fault:
+            self._blocks.append(b"".join([each.raw for each in self._last]))
+            self._lengths.extend(map(len, [each.raw for each in self._last]))
+            self._sizes.extend([each.size for each in self._last])
+            self._last = []
+
+    def text(self) -> bytes:
+        """Return them as one text."""
+        return b"".join([*self._blocks, *[line.raw for line in self._last]])
+
+    def lines(self) -> Iterator[SourceLine]:
+        """Yield them as they were."""
+        told = zip(self._lengths, self._sizes, strict=True)
+        for block in self._blocks:
+            start = 0
+            for length, size in islice(told, _BLOCK_LINES):
+                yield SourceLine(block[start : start + length], None, size)
+                start += length
+        yield from self._last

@@ -19,7 +19,7 @@ from weighbridge.settings import MIB
 from weighbridge.traces.split import opens_session, session_id, single_traces, spans_lines
 from weighbridge_producer.input.duplicates import Duplicate, DuplicateIndex
 from weighbridge_producer.input.result_cases import cases_of_results, is_result
-from weighbridge_producer.input.source_lines import SourceLine
+from weighbridge_producer.input.source_lines import HeldLines, SourceLine
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -101,23 +101,24 @@ def input_kind(raw: bytes) -> str:
 
 def _document(lines: Iterator[SourceLine], name: str, ids: DuplicateIndex) -> Iterator[SourceLine]:
     """Yield the traces (or cases) of a document; if it is none, the lines as they are."""
-    read: list[SourceLine] = []
-    size = 0
+    read = HeldLines()
+    size, first = 0, b""
     for line in lines:
-        read.append(line)
+        first = first or line.raw
+        read.add(line)
         size += line.size
-        if size > DOCUMENT_LIMIT_BYTES and begins_document(read[0].raw):
+        if size > DOCUMENT_LIMIT_BYTES and begins_document(first):
             text = f"the document has more than {DOCUMENT_LIMIT_BYTES:,} bytes"
             hint = "write one trace per line, which may be as many as you like"
             yield SourceLine(b"\n", Fault(ErrorCode.INPUT_TOO_LARGE, text, hint), size)
             return
         if line.fault or size > DOCUMENT_LIMIT_BYTES:
-            yield from read
+            yield from read.lines()
             yield from lines
             return
-    items = _items(b"".join(line.raw for line in read))
+    items = _items(read.text())
     if items is None:
-        yield from read
+        yield from read.lines()
         return
     wrapper = TraceWrapper(name, ids)
     for number, item in enumerate(items, start=1):
