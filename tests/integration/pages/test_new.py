@@ -78,7 +78,11 @@ def test_the_form_offers_every_grader_with_its_configuration(http: httpx.Client)
     assert boxes == ["string-match", "true-false", "budget", "loop", "tool-schema"]
     assert not any("checked" in box.attributes for box in root.all("input", name="grader"))
     labelled = {label.attributes["for"] for label in root.all("label")}
-    controls = [one for tag in ("input", "textarea", "select", "progress") for one in root.all(tag)]
+    controls = [
+        one
+        for tag in ("input", "textarea", "select", "progress")
+        for one in root.one(id="main").all(tag)
+    ]
     assert {one.attributes["id"] for one in controls} <= labelled
     ids = [one.attributes["id"] for one in root.all() if "id" in one.attributes]
     assert len(ids) == len(set(ids))
