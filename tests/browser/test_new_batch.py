@@ -10,6 +10,7 @@ from playwright.sync_api import expect
 
 from support.cases import sleepy_cases, true_false_cases, write_cases
 from support.examples import MIXED, SHOP_AGENT
+from weighbridge.graders.tool_schema import ToolSchemaGrader
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -213,7 +214,9 @@ def test_workers_are_told_with_what_they_do(page: Page) -> None:
     page.goto("/workers")
     expect(page.get_by_role("main")).to_contain_text("No chunk is stuck.")
     expect(page.get_by_role("region", name="Running workers").get_by_role("row")).to_have_count(2)
-    expect(page.get_by_role("region", name="Running workers")).to_contain_text("tool-schema 3")
+    expect(page.get_by_role("region", name="Running workers")).to_contain_text(
+        f"tool-schema {ToolSchemaGrader.version}"
+    )
 
 
 def test_columns_of_ones_own_are_picked_over_the_preview(page: Page, tmp_path: Path) -> None:
