@@ -14,8 +14,10 @@ STAMP := $(VENV)/.installed-for
 RUN_STAMP := $(VENV)/.installed-to-run-for
 # Additional requirements of `make docs` and `make docs-serve`.
 DOCS_STAMP := $(VENV)/.installed-docs-for
-# More processes than most machines have cores, because tests spend a third of their time waiting for processes.
-PYTEST_ARGS ?= -n 3 --dist loadgroup
+# More processes than most machines have cores, because tests spend most of their time waiting for other processes.
+PYTEST_ARGS ?= -n 8 --dist loadgroup
+# These only compute: more processes than cores only collect the tests more often.
+FAST_ARGS ?= -n auto --dist worksteal -o timeout=0
 PAGE_ARGS ?=
 FAULTS_ARGS ?=
 PACKAGES_ARGS ?=
@@ -61,11 +63,13 @@ page: $(RUN_STAMP) ## Serve the web UI with the example traces, and print the ad
 
 .PHONY: test
 test: $(STAMP) ## Run the whole test suite
+	@# Compiled once here, or else by each process.
+	@test -d tests/unit/__pycache__ || $(BIN)/python -m pytest --collect-only -q >/dev/null
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 
 .PHONY: test-fast
 test-fast: $(STAMP) ## Run the quick unit tests, with few generated examples
-	$(BIN)/python -m pytest tests/unit -m 'not slow and not long' --hypothesis-profile=fast $(PYTEST_ARGS)
+	$(BIN)/python -m pytest tests/unit -m 'not slow and not long' --hypothesis-profile=fast $(FAST_ARGS)
 
 .PHONY: packages
 packages: $(STAMP) ## Install the wheel and the sdist in clean environments, and run them (minutes)

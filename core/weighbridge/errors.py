@@ -1,47 +1,49 @@
 """Every error that Weighbridge raises on purpose.
 
 WeighbridgeError
-├── ConfigError (ValueError)              a grader's configuration has an unknown key or a wrong value
-├── ConfigTypeError (TypeError)           a grader's configuration has a value of the wrong type
-├── UnknownGraderError (LookupError)      no grader has that id
-├── LineError                             one line of input cannot become a job; the others still can
-├── BatchError                            a problem with one batch
-│   ├── BatchNotFoundError                Redis has no such batch
-│   ├── BatchExpiredError                 its time to live has passed
-│   ├── BatchLostError                    Redis should have it, but has lost it
-│   ├── ChunkConflictError                two producers submit to one batch, or the input has changed
-│   ├── BatchClosedError                  it accepts no more jobs
-│   ├── ResultsFreedError                 some of its results are in the output of a run, and no longer in Redis
-│   ├── ResultsIncompleteError            the number of collected results differs from the number of jobs
-│   └── StaleCursorError                  a cursor from before a retry, or from before Redis lost its last writes
-├── TraceError                            a trace cannot be read
-│   └── UnknownTraceFormatError           it is in no known format
-├── InputError                            the input as a whole cannot be read
-│   ├── MappingError                      a mapping of rows to cases is invalid, or does not fit the rows
-│   ├── MappingNeededError                the input has columns of its own, and no mapping to a case
-│   ├── InvalidInputError                 some of its lines cannot be graded, and it was submitted with `strict`
-│   └── NoGraderError                     neither the submission nor the input names a grader
-├── OutputError                           an output cannot be written
-├── FileError (OSError)                   the operating system refuses a file or folder
-├── InvalidFilterError (ValueError)         a filter has a value that no result can have
-├── InvalidGateError (ValueError)           a gate has an invalid share, label or field
-├── InvalidKeyError (ValueError)            an API key cannot be made as asked
-├── InvalidProjectError (ValueError)       a project cannot have that name
-├── InvalidSettingError (ValueError)      an environment variable has a value that its setting cannot take
-├── ServerError                           Redis cannot be found, refuses a command, or gives an invalid response
-│   ├── ServerUnavailableError            nothing answers at the address of Redis or of the service
-│   ├── InvalidUrlError                   a URL names neither a Redis server nor a service
-│   └── ServerFullError                   Redis has no memory left
-├── RefusedError                          the service refuses a request for a reason specific to HTTP
-├── NoSuchResultError (LookupError)       the batch has no job under that id
-├── NoSuchWorkerError (LookupError)       no running worker has that name
-├── AddressError                          the service cannot listen on its address
-└── AccessError                           the service refuses the request to this caller
-    ├── KeyRequiredError                  no API key was sent
-    ├── KeyRefusedError                   the API key is unknown, revoked or expired
-    ├── RoleTooLowError                   the API key's role does not allow this
-    ├── RateLimitedError                  too many requests from one key or address
-    └── TrialsBusyError                   too many graders are being tried at once
+├── ConfigError (ValueError)          a grader's configuration has an unknown key or a wrong value
+├── ConfigTypeError (TypeError)       a grader's configuration has a value of the wrong type
+├── UnknownGraderError (LookupError)  no grader has that id
+├── LineError                         one line of input cannot become a job; the others still can
+├── BatchError                        a problem with one batch
+│   ├── BatchNotFoundError            Redis has no such batch
+│   ├── BatchExpiredError             its time to live has passed
+│   ├── BatchLostError                Redis should have it, but has lost it
+│   ├── ChunkConflictError            two producers submit to one batch, or the input has changed
+│   ├── BatchClosedError              it accepts no more jobs
+│   ├── ResultsFreedError             some of its results are in the output of a run, and no longer in Redis
+│   ├── ResultsIncompleteError        the number of collected results differs from the number of jobs
+│   └── StaleCursorError              a cursor from before a retry, or from before Redis lost its last writes
+├── TraceError                        a trace cannot be read
+│   └── UnknownTraceFormatError       it is in no known format
+├── InputError                        the input as a whole cannot be read
+│   ├── MappingError                  a mapping of rows to cases is invalid, or does not fit the rows
+│   ├── MappingNeededError            the input has columns of its own, and no mapping to a case
+│   ├── InvalidInputError             some of its lines cannot be graded, and it was submitted with `strict`
+│   └── NoGraderError                 neither the submission nor the input names a grader
+├── OutputError                       an output cannot be written
+├── FileError (OSError)               the operating system refuses a file or folder
+├── InvalidFilterError (ValueError)   a filter has a value that no result can have
+├── InvalidGateError (ValueError)     a gate has an invalid share, label or field
+├── InvalidKeyError (ValueError)      an API key cannot be made as asked
+├── InvalidProjectError (ValueError)  a project cannot have that name
+├── InvalidSettingError (ValueError)  an environment variable has a value that its setting cannot take
+├── ServerError                       Redis cannot be found, refuses a command, or gives an invalid response
+│   ├── ServerUnavailableError        nothing answers at the address of Redis
+│   │   └── ServiceUnavailableError   nothing answers at the address of the service
+│   ├── InvalidUrlError               a URL names neither a Redis server nor a service
+│   └── ServerFullError               Redis has no memory left
+├── RefusedError                      the service refuses a request for a reason specific to HTTP
+├── NoSuchKeyError (LookupError)      no API key has that id
+├── NoSuchResultError (LookupError)   the batch has no job under that id
+├── NoSuchWorkerError (LookupError)   no running worker has that name
+├── AddressError                      the service cannot listen on its address
+└── AccessError                       the service refuses the request to this caller
+    ├── KeyRequiredError              no API key was sent
+    ├── KeyRefusedError               the API key is unknown, revoked or expired
+    ├── RoleTooLowError               the API key's role does not allow this
+    ├── RateLimitedError              too many requests from one key or address
+    └── TrialsBusyError               too many graders are being tried at once
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ _HELD = re.compile(rb"^(?:RssAnon|VmSwap):\s*(\d+) kB", re.MULTILINE)
 _OOM_SCORE = 500
 
 
-class HeldMemory:
+class PrivateMemory:
     """Private memory of a process, resident or swapped out, without file pages and reservations.
 
     A read takes about 20 us, because the file stays open.
@@ -36,10 +36,10 @@ class HeldMemory:
         os.close(self._file)
 
 
-def held_by_this_process() -> int:
+def own_memory_bytes() -> int:
     """Return the memory use of this process in bytes; 0 if unknown."""
     try:
-        held = HeldMemory(os.getpid())
+        held = PrivateMemory(os.getpid())
     except OSError:
         return 0
     try:
@@ -48,13 +48,13 @@ def held_by_this_process() -> int:
         held.close()
 
 
-def give_memory_back() -> None:
+def release_free_memory() -> None:
     """Make the C library return free memory to the operating system, if it supports that."""
     with suppress(OSError, AttributeError):
         ctypes.CDLL(None).malloc_trim(0)
 
 
-def be_ended_first() -> None:
+def prefer_for_oom_kill() -> None:
     """Make the kernel prefer this process when it has to kill one for lack of memory."""
     with suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text(str(_OOM_SCORE))

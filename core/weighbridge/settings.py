@@ -1,4 +1,4 @@
-"""All settings with their defaults, read once at the start of a process from `WEIGHBRIDGE_*` and passed down."""
+"""The settings with their defaults, read once at the start of a process from `WEIGHBRIDGE_*` and passed down."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _COMPARED_CHARACTERS = 256
-_LEAST_LIKENESS = 65.0  #: minimum similarity, of 100, for a suggestion
+_MIN_SIMILARITY = 65.0  #: minimum similarity, of 100, for a suggestion
 _LONE_SURROGATES = re.compile("[\ud800-\udfff]")
 # Characters that control a terminal, change the text direction, or cannot be encoded as UTF-8.
 _MISLEADING = "\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff"
@@ -35,7 +35,7 @@ def closest(name: str, known: Iterable[str]) -> str | None:
     names = list(known)
     compared = [known_name[:_COMPARED_CHARACTERS] for known_name in names]
     match = process.extractOne(
-        name[:_COMPARED_CHARACTERS], compared, scorer=fuzz.ratio, score_cutoff=_LEAST_LIKENESS
+        name[:_COMPARED_CHARACTERS], compared, scorer=fuzz.ratio, score_cutoff=_MIN_SIMILARITY
     )
     return names[match[2]] if match else None
 
@@ -77,6 +77,16 @@ def _escape(found: re.Match[str]) -> str:
     return found[0].encode("unicode_escape", "surrogatepass").decode()
 
 
+def percent(part: int, whole: int) -> str:
+    """Return a percentage with one decimal; 100.0 % means all, 0.0 % none, and an empty text a share of nothing."""
+    if not whole:
+        return ""
+    tenths = round(part * 1000 / whole)
+    if 0 < part < whole:
+        tenths = min(max(tenths, 1), 999)
+    return f"{tenths / 10:.1f}%"
+
+
 def encodable(text: str) -> str:
     """Return the text with each lone surrogate replaced by U+FFFD, so that it has a UTF-8 form."""
     if text.isascii():
@@ -86,6 +96,11 @@ def encodable(text: str) -> str:
     except UnicodeEncodeError:
         return _LONE_SURROGATES.sub("\ufffd", text)
     return text
+
+
+def all_encodable(texts: list[str]) -> list[str]:
+    """Return the texts as `encodable` does; one test for all takes a fraction of the time."""
+    return texts if "".join(texts).isascii() else list(map(encodable, texts))
 
 
 def shorten(text: str, most: int, mark: str = "…") -> str:

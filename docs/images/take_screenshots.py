@@ -46,7 +46,7 @@ def show_new_batch(page: Page, _: str) -> None:
     """Show the preview of a file with errors."""
     page.goto("/new")
     page.get_by_label("True/False", exact=True).check()
-    page.get_by_label("Or drop a file here").set_input_files(MIXED)
+    page.get_by_label("Or drop files here").set_input_files(MIXED)
     expect(page.get_by_role("table", name="Lines that cannot be graded")).to_be_visible()
     page.get_by_label("Paste lines").evaluate("(field) => field.scrollIntoView()")  # on a phone
 

@@ -12,6 +12,7 @@ from weighbridge.errors import OutputError
 from weighbridge.text import pluralize
 from weighbridge_producer.comparison.pairs import Group
 from weighbridge_producer.comparison.regression_gates import p_value
+from weighbridge_producer.comparison.rows import cause_rows, difference_text, rate_text, side_text
 from weighbridge_producer.reports.comparison_html import comparison_page
 from weighbridge_producer.reports.forms import Form, Output, output_of
 from weighbridge_producer.reports.junit import attributes, failed_case, gate_case, passed_case
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from weighbridge_producer.comparison.rates import Rates
     from weighbridge_producer.comparison.runs import Run
     from weighbridge_producer.gating.gates import GateResult
-    from weighbridge_producer.statistics import Interval
 
 _SHOWN = 10  #: causes, and examples per group, in a summary
 _LABELS_SHOWN = 50
@@ -36,7 +36,7 @@ _EXEMPLIFIED = (Group.REGRESSED, Group.ERRORED, Group.UNGRADABLE, Group.REPAIRED
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class ComparisonData:
     """The data from which the outputs are generated."""
 
     comparisons: list[tuple[Comparison, list[GateResult]]]
@@ -60,23 +60,23 @@ def comparison_output(text: str) -> Output:
     return output
 
 
-def comparison_blocks(written: Written, output: Output) -> Iterator[bytes]:
+def comparison_blocks(written: ComparisonData, output: Output) -> Iterator[bytes]:
     """Yield a comparison in the form of an output."""
     return output.packed(blocks_of(written, output.form))
 
 
-def blocks_of(written: Written, form: Form) -> Iterator[bytes]:
+def blocks_of(written: ComparisonData, form: Form) -> Iterator[bytes]:
     """Yield a comparison in one of the supported forms."""
     return _FORMS[form.name](written)
 
 
-def _lines(written: Written) -> Iterator[bytes]:
+def _lines(written: ComparisonData) -> Iterator[bytes]:
     with written.changes.open("rb") as file:
         while block := file.read(256 * 1024):
             yield block
 
 
-def _junit(written: Written) -> Iterator[bytes]:
+def _junit(written: ComparisonData) -> Iterator[bytes]:
     """Yield a test case for each result that regressed or was repaired, and for each gate."""
     regressed = sum(found.groups[Group.REGRESSED] for found, _ in written.comparisons)
     repaired = sum(found.groups[Group.REPAIRED] for found, _ in written.comparisons)
@@ -113,7 +113,7 @@ def _regressed_case(change: dict[str, Any]) -> str:
     )
 
 
-def _markdown(written: Written) -> Iterator[bytes]:
+def _markdown(written: ComparisonData) -> Iterator[bytes]:
     for found, checked in written.comparisons:
         parts = [
             _head(found, checked),
@@ -127,14 +127,14 @@ def _markdown(written: Written) -> Iterator[bytes]:
 
 
 def _head(found: Comparison, checked: list[GateResult]) -> str:
-    told = pluralize(found.pairs, "result") + " in both"
+    summary = pluralize(found.pairs, "result") + " in both"
     for group in Group:
         if jobs := found.groups[group]:
-            told += f", {jobs:,} {group}"
+            summary += f", {jobs:,} {group}"
     if checked:
         unmet = sum(not gate.met for gate in checked)
-        told += f"; {pluralize(unmet, 'gate')} not met" if unmet else "; all gates met"
-    return f"## Weighbridge: {code(found.before.name)} → {code(found.after.name)}\n\n{told}"
+        summary += f"; {pluralize(unmet, 'gate')} not met" if unmet else "; all gates met"
+    return f"## Weighbridge: {code(found.before.name)} → {code(found.after.name)}\n\n{summary}"
 
 
 def _rates(found: Comparison) -> str:
@@ -155,34 +155,23 @@ def _rates(found: Comparison) -> str:
 def _rate(name: str, rates: Rates) -> list[str]:
     if rates.before is None or rates.after is None or rates.difference is None:
         return [name, "", "", "no pair judged in both", ""]
-    low, high = rates.interval or (0.0, 0.0)
-    difference = f"{rates.difference * 100:+.1f} [{low * 100:+.1f}, {high * 100:+.1f}]"
+    difference = difference_text(rates.difference, rates.interval)
     return [
         name,
-        _percent(rates.before, rates.before_interval),
-        _percent(rates.after, rates.after_interval),
+        rate_text(rates.before, rates.before_interval),
+        rate_text(rates.after, rates.after_interval),
         f"**{difference}**" if rates.adjusted_p <= 0.05 else difference,
         p_value(rates.adjusted_p),
     ]
 
 
-def _percent(rate: float, interval: Interval | None) -> str:
-    low, high = interval or (0.0, 1.0)
-    return f"{rate:.1%} [{low * 100:.1f}, {high * 100:.1f}]"
-
-
 def _causes(found: Comparison) -> str:
-    causes = [
-        (jobs, str(group), label.label or "", before, after)
-        for label in found.labels
-        for (group, before, after), jobs in label.tally.causes.items()
-    ]
+    causes = cause_rows(found)
     if not causes:
         return ""
-    causes.sort(key=lambda cause: (-cause[0], cause[1:]))
     rows = [
-        [f"{jobs:,}", group, *map(code, (label, before, after))]
-        for jobs, group, label, before, after in causes[:_SHOWN]
+        [f"{cause.jobs:,}", cause.group, *map(code, (cause.label, cause.before, cause.after))]
+        for cause in causes[:_SHOWN]
     ]
     text = table(("jobs", "change", "grader", "before", "after"), rows, right=("jobs",))
     if rest := causes[_SHOWN:]:
@@ -199,9 +188,7 @@ def _examples(found: Comparison, group: Group) -> str:
             code(pair.custom_id),
             code(pair.label or ""),
             *(
-                code(f"{entry.outcome}: {entry.reason or entry.cause}".removesuffix(": "))
-                if entry
-                else ""
+                code(side_text(entry.outcome, entry.reason, entry.cause)) if entry else ""
                 for entry in (pair.before, pair.after)
             ),
         ]
@@ -225,7 +212,7 @@ _COLUMNS = {
 }
 
 
-def _changes(written: Written) -> Iterator[dict[str, Any]]:
+def _changes(written: ComparisonData) -> Iterator[dict[str, Any]]:
     """Yield the cells of each result that changed."""
     with written.changes.open("rb") as file:
         for line in file:
@@ -239,13 +226,13 @@ def _changes(written: Written) -> Iterator[dict[str, Any]]:
             yield cells
 
 
-def _rows(written: Written) -> Iterator[list[Any]]:
+def _rows(written: ComparisonData) -> Iterator[list[Any]]:
     yield list(_COLUMNS)
     for cells in _changes(written):
         yield list(cells.values())
 
 
-_FORMS: dict[str, Callable[[Written], Iterator[bytes]]] = {
+_FORMS: dict[str, Callable[[ComparisonData], Iterator[bytes]]] = {
     "jsonl": _lines,
     "csv": lambda written: csv_table(_rows(written)),
     "tsv": lambda written: tsv_table(_rows(written)),

@@ -202,7 +202,7 @@ def _clock(server: _Server) -> Iterator[Finding]:
             "warning",
             "clock",
             f"this machine's clock is {abs(skew):,.0f} s {ahead} that of Redis",
-            "synchronise both (NTP): batches go by the clock of Redis, but the ages in lists and the expiry of API keys by"
+            "synchronise both (NTP): batches use the clock of Redis, but the ages in lists and the expiry of API keys by"
             " the clock of the machine that shows or checks them",
         )
 
@@ -253,14 +253,14 @@ def _grader_versions(workers: list[WorkerInfo]) -> Iterator[Finding]:
             found.setdefault(grader, Counter())[version] += 1
     for grader, versions in sorted(found.items()):
         if len(versions) > 1 or sum(versions.values()) < len(workers):
-            told = ", ".join(
+            listed = ", ".join(
                 f"version {version} on {pluralize(count, 'worker')}"
                 for version, count in sorted(versions.items())
             )
             yield Finding(
                 "warning",
                 "versions",
-                f"{grader} is not the same on all {len(workers)} workers: {told}",
+                f"{grader} is not the same on all {len(workers)} workers: {listed}",
                 "finish the deployment; until then its jobs wait for the workers that have it",
             )
 
@@ -322,7 +322,7 @@ def examine_at(address: str, settings: Settings) -> list[Finding]:
 
         with HttpClient(address, settings=settings) as service:
             try:
-                return service.session.ask("GET", "api/doctor", _Findings).findings
+                return service.session.request("GET", "api/doctor", _Findings).findings
             except ServiceUnavailableError as error:
                 return [Finding("problem", "service", str(error.fault), error.hint)]
     from weighbridge_producer.client.redis_client import RedisClient

@@ -34,7 +34,7 @@ def listen(host: str, port: int) -> Iterator[Listener]:
     except (OSError, UnicodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not an address"
         raise AddressError(
-            f"{host[:80]}, port {port}, cannot be listened on: {reason}",
+            f"cannot listen on {host[:80]}, port {port}: {reason}",
             "is another program there? --port and --host choose another address",
         ) from None
     with bound:

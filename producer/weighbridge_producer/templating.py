@@ -10,7 +10,7 @@ import orjson
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from weighbridge.text import compact, duration, elapsed, pluralize, visible
+from weighbridge.text import compact, duration, elapsed, percent, pluralize, visible
 
 _PAGES = Path(__file__).parent / "pages"
 STATIC_FOLDER = _PAGES / "static"
@@ -38,6 +38,7 @@ def environment() -> Environment:
         "compact": compact,
         "duration": duration,
         "elapsed": elapsed,
+        "percent": percent,
         "pluralize": pluralize,
         "version": version("weighbridge"),
     }

@@ -68,7 +68,7 @@ def test_the_preview_and_what_keeps_a_batch_from_it_have_no_serious_accessibilit
 ) -> None:
     watch.expected_statuses = {422}
     page.goto("/new")
-    page.get_by_label("Or drop a file here").set_input_files(SHOP_AGENT)
+    page.get_by_label("Or drop files here").set_input_files(SHOP_AGENT)
     expect(page.get_by_role("table", name="First cases")).to_be_visible()
     assert serious_faults(page) == []
     page.get_by_label("Budget", exact=True).check()

@@ -266,7 +266,7 @@ def test_a_preview_shows_a_hostile_file_as_it_is(page: Page, tmp_path: Path) -> 
         tmp_path / f"{image}{REVERSED}.jsonl", [*hostile_cases(), {EVERYTHING: EVERYTHING}]
     )
     page.goto("/new")
-    page.get_by_label("Or drop a file here").set_input_files(cases)
+    page.get_by_label("Or drop files here").set_input_files(cases)
     expect(page.get_by_role("table", name="First cases")).to_contain_text(HOSTILE["closing"])
     expect(page.get_by_role("table", name="Lines that")).to_contain_text(HOSTILE["script"])
     expect(page.locator("#file-chosen")).to_contain_text(image)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import random
 import re
 from typing import TYPE_CHECKING
 
 import orjson
+import pyarrow as pa
 from playwright.sync_api import expect
+from pyarrow import parquet
 
+from support.browser import PHONE
 from support.cases import sleepy_cases, true_false_cases, write_cases
 from support.examples import MIXED, SHOP_AGENT
 from weighbridge.graders.tool_schema import ToolSchemaGrader
@@ -41,11 +45,12 @@ def choose_trace_graders(page: Page) -> None:
     config_of(page, "Tool Schema").get_by_label("blocklist", exact=True).fill("delete_*")
 
 
-def test_from_the_example_file_to_the_marked_step_of_a_failure(page: Page) -> None:
+def test_from_the_example_file_to_the_marked_step_of_a_failure(page: Page, watch: Watch) -> None:
+    watch.expected_statuses = {422}  # of a preview before the chosen grader has its first limit
     page.goto("/")
     page.get_by_role("navigation", name="Main").get_by_role("link", name="New batch").click()
     expect(page).to_have_title(re.compile("^New batch"))
-    page.get_by_label("Or drop a file here").set_input_files(SHOP_AGENT)
+    page.get_by_label("Or drop files here").set_input_files(SHOP_AGENT)
     expect(preview(page)).to_contain_text("OpenAI")
     expect(preview(page).get_by_text("NO_GRADER").first).to_be_visible()
     choose_trace_graders(page)
@@ -85,7 +90,7 @@ def test_a_preview_tells_what_is_wrong_with_which_line_before_anything_is_submit
     page: Page,
 ) -> None:
     page.goto("/new")
-    page.get_by_label("Or drop a file here").set_input_files(MIXED)
+    page.get_by_label("Or drop files here").set_input_files(MIXED)
     faults = preview(page).get_by_role("table", name=re.compile("^Lines that cannot be graded"))
     expect(faults.get_by_text("INVALID_JSON")).to_be_visible()
     expect(faults.get_by_text("UNKNOWN_GRADER")).to_be_visible()
@@ -134,7 +139,7 @@ def test_a_look_says_as_much_of_a_bad_configuration_until_it_is_right(
 
 def test_cases_that_nobody_would_judge_are_not_submitted(page: Page, watch: Watch) -> None:
     page.goto("/new")
-    page.get_by_label("Or drop a file here").set_input_files(SHOP_AGENT)
+    page.get_by_label("Or drop files here").set_input_files(SHOP_AGENT)
     expect(preview(page)).to_contain_text("10 cases")
     page.get_by_label("Paste lines").fill(orjson.dumps(next(true_false_cases(1))).decode())
     expect(preview(page)).to_contain_text("both pasted lines and a file: remove one of them")
@@ -152,7 +157,7 @@ def test_a_batch_is_watched_to_its_end_without_loading_the_page_again(
 ) -> None:
     page.goto("/new")
     cases = write_cases(tmp_path / "sleepy.jsonl", sleepy_cases(40, 0.1))
-    page.get_by_label("Or drop a file here").set_input_files(cases)
+    page.get_by_label("Or drop files here").set_input_files(cases)
     expect(preview(page)).to_contain_text("40 cases")
     page.get_by_role("button", name="Submit the batch").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("sleepy.jsonl")
@@ -219,12 +224,55 @@ def test_workers_are_told_with_what_they_do(page: Page) -> None:
     )
 
 
+def test_tables_of_workers_and_of_a_preview_are_whole_on_a_phone(page: Page) -> None:
+    page.set_viewport_size(PHONE)
+    page.goto("/workers")
+    check_is_whole(page.get_by_role("region", name="Running workers"))
+    page.goto("/new")
+    page.get_by_label("Loop", exact=True).check()
+    page.get_by_label("Paste lines").fill('{"custom_id": "a", "inputs": {"trace": []}}\nno case\n')
+    page.get_by_role("button", name="Preview").click()
+    check_is_whole(page.get_by_role("region", name="First cases"))
+    check_is_whole(page.get_by_role("region", name="Lines that cannot be graded"))
+
+
+def test_a_folder_becomes_one_batch_without_the_files_that_are_no_input(
+    page: Page, tmp_path: Path
+) -> None:
+    answer = {"agent_response": "Graz", "expected_output": "Graz"}
+    for name in (
+        "runs/b.jsonl",
+        "runs/deeper/a.jsonl",
+        "runs/notes.docx",
+        "runs/old.results.jsonl",
+        "runs/.c.jsonl",
+    ):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        write_cases(tmp_path / name, [{"custom_id": name, "inputs": answer}])
+    page.goto("/new")
+    page.get_by_label("String Match", exact=True).check()
+    page.get_by_label("Or choose a folder").set_input_files(tmp_path / "runs")
+    expect(page.locator("#file-chosen")).to_contain_text("2 files")
+    expect(preview(page)).to_contain_text("This is the first of 2 files")
+    page.get_by_role("button", name="Submit the batch").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("b.jsonl and 1 more")
+    expect(page.locator("#status")).to_have_text("completed")
+    results = page.get_by_role("region", name="Table of results")
+    expect(results).to_contain_text("runs/b.jsonl")
+    expect(results).to_contain_text("runs/deeper/a.jsonl")
+
+
+def check_is_whole(region: Locator) -> None:
+    expect(region).to_be_visible()
+    assert region.evaluate("shown => shown.scrollWidth <= shown.clientWidth")
+
+
 def test_columns_of_ones_own_are_picked_over_the_preview(page: Page, tmp_path: Path) -> None:
     table = tmp_path / "answers.csv"
     table.write_text("id,question,response,gold\nq1,a?,Paris,Paris\nq2,b?,Rome,Milan\n")
     page.goto("/new")
     page.get_by_label("String Match", exact=True).check()
-    page.get_by_label("Or drop a file here").set_input_files(table)
+    page.get_by_label("Or drop files here").set_input_files(table)
     columns = page.get_by_role("group", name="Columns of your rows")
     expect(columns.get_by_label("custom_id")).to_have_value("id")
     expect(columns.get_by_label("agent_response")).to_have_value("response")
@@ -235,3 +283,38 @@ def test_columns_of_ones_own_are_picked_over_the_preview(page: Page, tmp_path: P
     expect(page.get_by_role("heading", level=1)).to_have_text("answers.csv")
     expect(page.locator("#status")).to_have_text("completed")
     expect(page.get_by_role("main")).to_contain_text("All jobs: 2 passed")
+
+
+def test_the_first_rows_of_a_large_parquet_file_are_previewed(page: Page, tmp_path: Path) -> None:
+    noise = random.Random(1)
+    rows = [
+        {
+            "uid": f"r{n}",
+            "completion": "Graz",
+            "gold": "Graz",
+            "context": noise.randbytes(800).hex(),
+        }
+        for n in range(6_000)
+    ]
+    table = tmp_path / "rows.parquet"
+    parquet.write_table(pa.Table.from_pylist(rows), table, row_group_size=1_000)
+    assert table.stat().st_size > 5_000_000
+    page.goto("/new")
+    page.get_by_label("String Match", exact=True).check()
+    page.get_by_label("Or drop files here").set_input_files(table)
+    columns = page.get_by_role("group", name="Columns of your rows")
+    expect(columns.get_by_label("custom_id")).to_have_value("uid")
+    expect(columns.get_by_label("agent_response")).to_have_value("completion")
+    expect(preview(page).get_by_role("rowheader", name="r4")).to_be_visible()
+    expect(preview(page)).to_contain_text("200 cases, the first ones")
+
+
+def test_pasted_rows_of_a_table_get_columns_to_pick_and_guesses_are_said_to_be(page: Page) -> None:
+    page.goto("/new")
+    page.get_by_label("String Match", exact=True).check()
+    page.get_by_label("Paste lines").fill("c1;c2;c3\nk7;Paris;Paris\nk8;lima;Lima\nk9;Rome;Oslo\n")
+    columns = page.get_by_role("group", name="Columns of your rows")
+    expect(columns).to_contain_text("guessed from the values")
+    expect(columns.get_by_label("agent_response")).to_have_value("c2")
+    columns.get_by_label("agent_response").select_option("c3")
+    expect(preview(page)).to_contain_text('"agent_response":"Lima"')

@@ -52,6 +52,17 @@ def answers(count: int) -> Iterator[bytes]:
         yield orjson.dumps({"custom_id": f"case-{number}", "inputs": inputs})
 
 
+def test_results_that_did_not_pass_are_first_each_kind_in_the_order_of_the_input(
+    page: Page, tmp_path: Path
+) -> None:
+    lines = [*grade_lines(answers(6), ["string-match"]), *grade_lines([b"no case"], [])]
+    page.goto(report(tmp_path, lines).as_uri())
+    expect(page.locator("#told")).to_have_text("1 to 7 of 7")
+    ids = [row.split("\t")[0] for row in page.locator("#table tbody tr").all_inner_texts()]
+    assert ids[:4] == ["case-1", "case-2", "case-3", "case-5"]
+    assert ids[5:] == ["case-0", "case-4"]
+
+
 def test_results_are_filtered_by_cause_and_text_and_lead_to_their_evidence(
     page: Page, tmp_path: Path
 ) -> None:
@@ -98,6 +109,9 @@ def test_it_fits_a_phone(browser: Browser, tmp_path: Path) -> None:
         page.goto(file.as_uri())
         expect(page.locator("#told")).to_have_text("1 to 40 of 40")
         assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+        for name in ("Pass rates", "Table of results"):
+            region = page.get_by_role("region", name=name)
+            assert region.evaluate("shown => shown.scrollWidth <= shown.clientWidth")
 
 
 @pytest.mark.slow

@@ -48,6 +48,33 @@ def test_a_failure_leads_by_its_cause_and_evidence_to_the_marked_step(
     expect(page.locator("#evidence-1")).to_be_in_viewport()
 
 
+def test_a_mark_stands_in_the_row_of_its_step(page: Page, traces: str) -> None:
+    page.goto(result_of(traces, "shop-pingpong-5", "loop"))
+    step = page.locator("#step-6")
+    mark = step.locator(".marks").bounding_box()
+    summary = step.locator("summary").bounding_box()
+    assert mark
+    assert summary
+    assert summary["x"] + summary["width"] <= mark["x"]
+    assert summary["y"] - 5 <= mark["y"] < summary["y"] + summary["height"]
+
+
+def test_a_long_label_takes_one_line_among_the_others(page: Page, served: Served) -> None:
+    long = {"grader": "true-false", "label": "a label of many words " * 8 + "end"}
+    case = {"custom_id": "c", "inputs": {"agent_response": "yes", "expected_output": "no"}}
+    batch = served.graded([case], "true-false", long)
+    page.goto(result_of(batch, "c", "true-false"))
+    short, other = (
+        page.get_by_role("navigation", name="Labels of this case").get_by_role("link").all()
+    )
+    expect(other).to_have_attribute("title", str(long["label"]))
+    expect(other).to_contain_text(str(long["label"]))
+    heights = [tab.bounding_box() for tab in (short, other)]
+    assert heights[0]
+    assert heights[1]
+    assert heights[0]["height"] == heights[1]["height"]
+
+
 def test_a_steps_address_opens_it_in_view(page: Page, traces: str) -> None:
     page.goto(f"{result_of(traces, 'shop-chatty-8', 'budget')}&step=20#step-20")
     step = page.locator("#step-20")

@@ -117,7 +117,7 @@ def test_a_worker_that_is_stopped_by_force_at_each_deploy_counts_no_attempt(
         start_worker(own_server.url, **settings)
         assert only_result(batch)["status"] == "graded"
     assert len(attempts(path)) == 2
-    assert "counts against no job: its worker is ending" in worker.log
+    assert "no job's failure count changes: its worker is ending" in worker.log
 
 
 def test_a_worker_that_was_asked_to_end_says_so_at_once(
@@ -166,7 +166,7 @@ def test_a_child_that_is_stopped_three_times_during_a_job_is_no_fault_of_the_job
             os.kill(await_attempt(path, number), signal.SIGSTOP)
         assert only_result(batch)["status"] == "graded"
     assert len(attempts(path)) == 4
-    assert worker.log.count("counts against no job: its process was stopped") == 3
+    assert worker.log.count("no job's failure count changes: its process was stopped") == 3
 
 
 @pytest.mark.slow

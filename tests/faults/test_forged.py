@@ -205,7 +205,7 @@ def test_a_death_that_cannot_be_handled_stops_neither_the_heartbeat_nor_other_wo
             client.store.redis.set(key, "x")
         for child in worker.await_children(2):
             child.send_signal(signal.SIGKILL)
-        eventually(lambda: "failed, and the watch continues" in worker.log, 20, "the failure")
+        eventually(lambda: "failed, and is tried again" in worker.log, 20, "the failure")
         before = eventually(worker.info)
         sweeps_a_lost_batch(client)
         eventually(lambda: (info := worker.info()) and info.jobs > before.jobs, 10, "a heartbeat")

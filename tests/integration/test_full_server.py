@@ -94,7 +94,7 @@ def test_a_full_server_costs_no_worker_and_what_is_submitted_is_graded(
             batch.wait(30)
         assert_graded_right(results_by_id(batch), JOBS)
         assert {child.pid for child in worker.children()} == children
-    assert "connecting again" not in worker.log
+    assert "reconnecting to the broker" not in worker.log
     assert "the heartbeat failed" not in worker.log
 
 

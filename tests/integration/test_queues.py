@@ -63,6 +63,23 @@ def test_a_task_of_ones_own_may_wake_workers(server: EmbeddedServer) -> None:
     publisher.close()
 
 
+def test_the_messages_of_a_channel_are_sent_by_one_client_while_its_connections_last(
+    server: EmbeddedServer,
+) -> None:
+    publisher = Publisher(Settings(queue="sent-by-one-client"), server.url)
+    with publisher.app.producer_or_acquire() as producer:
+        channel = producer.channel
+        with channel.conn_or_acquire() as first, channel.conn_or_acquire() as second:
+            assert first is second
+        channel._disconnect_pools()
+        with channel.conn_or_acquire() as later:
+            assert later is not first
+            assert later.ping()
+    publisher.wake()
+    assert publisher.queue_length() == 1
+    publisher.close()
+
+
 def test_threads_that_send_first_at_nearly_the_same_time_all_can() -> None:
     program = """
 import threading, time

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from support.workers import environment
-from weighbridge.broker.publisher import Publisher, plain_broker_errors
+from weighbridge.broker.publisher import Publisher, translate_broker_errors
 from weighbridge.errors import InvalidSettingError, ServerError
 from weighbridge.settings import Settings
 from weighbridge.store.connection import connect
@@ -60,7 +60,7 @@ def test_a_password_that_cuts_its_url_short_is_not_shown_in_part(use: object) ->
 
 
 def test_what_a_transport_says_of_a_wrong_url_is_not_repeated() -> None:
-    with pytest.raises(ServerError) as raised, plain_broker_errors(CUT_SHORT):
+    with pytest.raises(ServerError) as raised, translate_broker_errors(CUT_SHORT):
         int("s3cr")
     assert "s3cr" not in str(raised.value)
     assert raised.value.__cause__ is None

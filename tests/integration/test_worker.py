@@ -86,7 +86,7 @@ def test_a_worker_drains_when_a_client_asks(
         assert info
         client.drain(info.name)
         assert leaving.await_end() == 0
-        assert "asked to drain: completing work in progress, then exiting" in leaving.log
+        assert "drain requested: completing the chunks in progress, then exiting" in leaving.log
         assert [worker.pid for worker in client.workers()] == [staying.pid]
         batch.wait(30)
         assert len(results_by_id(batch)) == 100
@@ -215,7 +215,7 @@ def test_a_worker_none_of_whose_children_begins_what_waits_connects_again_and_ta
         child.suspend()
         batch = client.submit(true_false_cases(500))
         batch.wait(60)
-        assert "connecting again, with new children" in worker.log
+        assert "reconnecting to the broker with new children" in worker.log
         assert has_ended(child)
         results = results_by_id(batch)
         assert len(results) == 500

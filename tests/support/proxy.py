@@ -20,6 +20,8 @@ class Proxy:
         self.drops_replies = (
             False  #: True to drop replies: commands are executed, but the client gets no reply
         )
+        #: number of requests to forward before all connections are cut, also later ones
+        self.requests_left: int | None = None
         self._pairs: set[tuple[socket.socket, socket.socket]] = set()
         self._lock = threading.Lock()
         self._listener = socket.create_server(("127.0.0.1", 0))
@@ -81,10 +83,20 @@ class Proxy:
                 self._pairs.add(pair)
             answers = threading.Thread(target=self._answer, args=pair, daemon=True)
             answers.start()
-            _pump(client, server)
+            self._ask(client, server)
             answers.join()
             with self._lock:
                 self._pairs.discard(pair)
+
+    def _ask(self, client: socket.socket, server: socket.socket) -> None:
+        with suppress(OSError):
+            while data := client.recv(_CHUNK_BYTES):
+                if self.requests_left == 0:
+                    self.cut()
+                elif self.requests_left is not None:
+                    self.requests_left -= 1
+                server.sendall(data)
+        _shut(server, socket.SHUT_WR)
 
     def _answer(self, client: socket.socket, server: socket.socket) -> None:
         with suppress(OSError):
@@ -94,13 +106,6 @@ class Proxy:
                 if not self.drops_replies:
                     client.sendall(data)
         _shut(client, socket.SHUT_RDWR)
-
-
-def _pump(source: socket.socket, sink: socket.socket) -> None:
-    with suppress(OSError):
-        while data := source.recv(_CHUNK_BYTES):
-            sink.sendall(data)
-    _shut(sink, socket.SHUT_WR)
 
 
 def _shut(one: socket.socket, how: int) -> None:

@@ -161,6 +161,7 @@ class Sentinels:
         self, folder: Path, pair: ReplicaPair, name: str = "grades", **options: str
     ) -> None:
         self.name = name
+        self._pair = pair
         self._nodes = [_Sentinel(folder / f"sentinel-{n}", pair, name, **options) for n in range(3)]
 
     @property
@@ -180,11 +181,15 @@ class Sentinels:
         self._stack.close()
 
     def fail_over(self) -> None:
-        """Perform an orderly failover to the replica."""
-        with self._nodes[0].client() as sentinel:
+        """Perform an orderly failover to the replica.
+
+        Until its demotion, which may take seconds, the old primary accepts writes that it loses then.
+        """
+        with self._nodes[0].client() as sentinel, self._pair.primary.client() as old:
             before = self.primary_port()
             sentinel.execute_command("SENTINEL FAILOVER", self.name)
             eventually(lambda: self.primary_port() != before, 30, "the new primary")
+            eventually(lambda: old.info("replication")["role"] == "slave", 30, "the demotion")
 
     def primary_port(self) -> int:
         """Return the port of the primary according to the first sentinel."""

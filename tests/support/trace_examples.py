@@ -874,6 +874,41 @@ GOOSE = [
     ),
 ]
 
+BROWSER_USE = {
+    "history": [
+        {
+            "model_output": {
+                "current_state": {
+                    "evaluation_previous_goal": "Unknown",
+                    "memory": "Nothing is open.",
+                    "next_goal": "Open the shop.",
+                },
+                "action": [{"go_to_url": {"url": "shop.example"}}, {"click": {"index": 4}}],
+            },
+            "result": [
+                {"is_done": False, "extracted_content": "Opened shop.example"},
+                {"is_done": False, "error": "Element 4 does not exist"},
+            ],
+            "state": {"url": "about:blank", "title": "", "tabs": [], "screenshot": None},
+            "metadata": {"step_start_time": 1735732801.5, "step_end_time": 1735732803.0, "step_number": 1},
+        },
+        {
+            "model_output": None,
+            "result": [{"is_done": False, "error": "The model did not answer in JSON"}],
+            "state": {"url": "https://shop.example/", "title": "Shop"},
+            "metadata": None,
+        },
+        {
+            "model_output": {
+                "thinking": "Done.",
+                "action": [{"done": {"text": "It costs 3.", "success": True}}],
+            },
+            "result": [{"is_done": True, "success": True, "extracted_content": "It costs 3."}],
+            "state": {"url": "https://shop.example/", "title": "Shop"},
+        },
+    ],
+    "usage": {"total_prompt_tokens": 90, "total_completion_tokens": 10, "total_tokens": 100},
+}  # fmt: skip
 SMOLAGENTS = [
     {"system_prompt": "You are an agent."},
     {"task": "Find x.", "task_images": None},
@@ -1050,8 +1085,205 @@ CLINE = [
     _shown(8, "say", "error", "no such file"),
 ]
 
+TOOL_EVAL = {
+    "588": {
+        "query": "Find x.",
+        "available_tools": [{"name": "search", "description": "Finds.", "parameters": {}}],
+        "answer": {
+            "method": "CoT@1",
+            "total_steps": 5,
+            "final_answer": "x",
+            "answer_details": [
+                {
+                    "role": "system",
+                    "message": "",
+                    "next": [
+                        {
+                            "role": "tool",
+                            "message": "{'name': 'search', 'arguments': '{\"q\": \"x\"}', 'response': 'found'}",
+                            "next": [
+                                {"role": "assistant", "message": "I finish.", "next": []},
+                                {
+                                    "role": "tool",
+                                    "message": {
+                                        "name": "Finish",
+                                        "arguments": "{}",
+                                        "response": "",
+                                    },
+                                    "next": [],
+                                },
+                            ],
+                        }
+                    ],
+                }
+            ],
+        },
+    }
+}
+OPENAI_AGENTS = {
+    "$schemaVersion": "1.12",
+    "current_agent": {"name": "helper"},
+    "original_input": "Find x.",
+    "max_turns": 10,
+    "model_responses": [
+        {
+            "response_id": "resp_1",
+            "usage": {
+                "requests": 1,
+                "input_tokens": 9,
+                "input_tokens_details": [{"cached_tokens": 4, "cache_write_tokens": 0}],
+                "output_tokens": 2,
+                "total_tokens": 11,
+            },
+            "output": [
+                {"type": "function_call", "call_id": "c1", "name": "search", "arguments": "{}"}
+            ],
+        },
+        {
+            "response_id": "resp_2",
+            "usage": {"requests": 1, "input_tokens": 12, "output_tokens": 3, "total_tokens": 15},
+            "output": [
+                {
+                    "type": "message",
+                    "role": "assistant",
+                    "content": [{"type": "output_text", "text": "Found."}],
+                }
+            ],
+        },
+    ],
+    "context": {
+        "usage": {"requests": 3, "input_tokens": 30, "output_tokens": 5, "total_tokens": 35}
+    },
+    "generated_items": [
+        {
+            "type": "tool_call_item",
+            "raw_item": {"type": "function_call", "call_id": "c1", "name": "search"},
+        },
+        {
+            "type": "tool_call_output_item",
+            "raw_item": {"type": "function_call_output", "call_id": "c1", "output": "x"},
+            "output": "x",
+        },
+    ],
+}
+
+
+def _assistants_object(kind: str, number: int, **told: Any) -> dict[str, Any]:
+    head = {"id": f"{kind}_{number}", "object": kind, "created_at": 1_735_732_800 + number}
+    return {**head, "thread_id": "thread_1", **told}
+
+
+def _assistants_text(text: str) -> list[dict[str, Any]]:
+    return [{"type": "text", "text": {"value": text, "annotations": []}}]
+
+
+OPENAI_ASSISTANTS = {
+    "messages": {
+        "object": "list",
+        "data": [
+            _assistants_object(
+                "thread.message", 5, role="assistant", run_id="thread.run_1", content=_assistants_text("Found.")
+            ),
+            _assistants_object("thread.message", 0, role="user", content=_assistants_text("Find x.")),
+        ],
+    },
+    "runs": [
+        _assistants_object(
+            "thread.run",
+            1,
+            model="gpt-4o",
+            status="completed",
+            completed_at=1_735_732_806,
+            tools=[{"type": "function", "function": {"name": "search"}}],
+            usage={"prompt_tokens": 20, "completion_tokens": 5, "total_tokens": 25},
+        )
+    ],
+    "steps": [
+        _assistants_object(
+            "thread.run.step",
+            2,
+            run_id="thread.run_1",
+            completed_at=1_735_732_803,
+            status="completed",
+            usage={"prompt_tokens": 8, "completion_tokens": 2, "total_tokens": 10},
+            step_details={
+                "type": "tool_calls",
+                "tool_calls": [
+                    {
+                        "id": "call_1",
+                        "type": "function",
+                        "function": {"name": "search", "arguments": "{}", "output": "x"},
+                    },
+                    {
+                        "id": "call_2",
+                        "type": "code_interpreter",
+                        "code_interpreter": {"input": "1", "outputs": [{"type": "logs", "logs": "1"}]},
+                    },
+                ],
+            },
+        ),
+        _assistants_object(
+            "thread.run.step",
+            4,
+            run_id="thread.run_1",
+            status="completed",
+            usage={"prompt_tokens": 12, "completion_tokens": 3, "total_tokens": 15},
+            step_details={
+                "type": "message_creation",
+                "message_creation": {"message_id": "thread.message_5"},
+            },
+        ),
+    ],
+}  # fmt: skip
+
+
+def _session_event(number: int, kind: str, **more: Any) -> dict[str, Any]:
+    time = f"2025-01-01T12:00:{number:02}Z"
+    return {"id": f"sevt_{number}", "type": kind, "processed_at": time} | more
+
+
+MANAGED_AGENTS = [
+    _session_event(0, "session.status_running"),
+    _session_event(1, "user.message", content=[{"type": "text", "text": "Find x."}]),
+    _session_event(2, "span.model_request_start"),
+    _session_event(3, "agent.thinking"),
+    _session_event(4, "agent.message", content=[{"type": "text", "text": "I look."}]),
+    _session_event(5, "agent.tool_use", name="bash", input={"command": "ls"}),
+    _session_event(6, "agent.mcp_tool_use", name="search", input={}, mcp_server_name="s"),
+    _session_event(
+        7,
+        "span.model_request_end",
+        model_request_start_id="sevt_2",
+        is_error=False,
+        model_usage={
+            "input_tokens": 2,
+            "output_tokens": 5,
+            "cache_read_input_tokens": 10,
+            "cache_creation_input_tokens": 3,
+        },
+    ),
+    _session_event(8, "agent.tool_result", tool_use_id="sevt_5", content="a", is_error=True),
+    _session_event(9, "agent.mcp_tool_result", mcp_tool_use_id="sevt_6", content="b"),
+    _session_event(
+        10,
+        "session.usage",
+        usage={
+            "input_tokens": 2,
+            "output_tokens": 6,
+            "cache_read_input_tokens": 10,
+            "cache_creation": {"ephemeral_1h_input_tokens": 0, "ephemeral_5m_input_tokens": 3},
+            "list_cost": {"amount": "150", "currency": "USD"},
+        },
+    ),
+]
+
 #: Examples by format id.
 EXAMPLES: dict[str, Any] = {
+    "managed-agents": MANAGED_AGENTS,
+    "tool-eval": TOOL_EVAL,
+    "openai-agents": OPENAI_AGENTS,
+    "openai-assistants": OPENAI_ASSISTANTS,
+    "browser-use": BROWSER_USE,
     "smolagents": SMOLAGENTS,
     "pydantic-ai": PYDANTIC_AI,
     "autogen": AUTOGEN,

@@ -20,6 +20,8 @@ from weighbridge.store import key_names
 from weighbridge.traces import FORMATS
 from weighbridge.traces.importer import Importer
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted(
     path.relative_to(ROOT).as_posix()

@@ -2,6 +2,7 @@
 
 import pytest
 
+from weighbridge import errors
 from weighbridge.errors import BadLine, ConfigError, Fault, InvalidInputError, LineError
 
 FAULT = Fault("INVALID_JSON", "the line is not JSON", "close the object")
@@ -29,3 +30,20 @@ def test_an_invalid_input_lists_its_bad_lines_with_what_would_work() -> None:
         "b.jsonl, line 1: TOO_DEEP: too deep",
         "... and 1 more",
     ]
+
+
+def test_the_tree_in_the_documentation_is_the_tree_of_the_classes() -> None:
+    drawn, path = set(), []
+    for line in errors.__doc__.splitlines():
+        if "── " in line:
+            depth = (line.index("── ") - 1) // 4
+            name = line.partition("── ")[2].split()[0]
+            path[depth:] = [name]
+            drawn.add((path[depth - 1] if depth else "WeighbridgeError", name))
+    ours = [
+        each
+        for each in vars(errors).values()
+        if isinstance(each, type) and issubclass(each, errors.WeighbridgeError)
+    ]
+    parents = {each: next(base for base in each.__mro__[1:] if base in ours) for each in ours[1:]}
+    assert drawn == {(parent.__name__, each.__name__) for each, parent in parents.items()}

@@ -19,6 +19,8 @@ from packaging.utils import canonicalize_name
 from support.wheels import wheel
 from weighbridge.graders import default_registry
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE_ROOTS = ("core", "worker", "producer")
 PIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*==[0-9][A-Za-z0-9.+!-]*")
@@ -89,7 +91,6 @@ def test_constraints_pin_every_requirement_within_its_range() -> None:
     assert wrong == []
 
 
-@pytest.mark.slow
 def test_every_imported_distribution_is_a_declared_dependency() -> None:
     project = pyproject()["project"]
     for_users = {
@@ -194,7 +195,6 @@ def test_make_says_so_when_python_cannot_make_environments(tmp_path: Path) -> No
     assert "its venv module is missing" in ended.stderr
 
 
-@pytest.mark.slow
 def test_the_wheel_holds_the_three_packages_and_what_they_need_at_run_time() -> None:
     expected = {
         path.relative_to(ROOT / root).as_posix()

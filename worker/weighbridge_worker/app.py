@@ -16,7 +16,7 @@ from celery import Task, bootsteps, signals
 from celery.worker.components import Pool
 from celery.worker.request import Request
 
-from weighbridge.broker.publisher import GRADE_TASK, make_celery, plain_broker_errors
+from weighbridge.broker.publisher import GRADE_TASK, make_celery, translate_broker_errors
 from weighbridge.child_process import collect_garbage_seldom, tie_to_parent
 from weighbridge.errors import BatchError, ServerError
 from weighbridge.graders.registry import default_registry
@@ -25,9 +25,9 @@ from weighbridge.settings import read_settings
 from weighbridge.store.addresses import checked_url
 from weighbridge.store.worker_registry import WorkerInfo
 from weighbridge_worker import transport
-from weighbridge_worker.blame import how_it_ended
 from weighbridge_worker.child import Child
 from weighbridge_worker.child_cgroups import ChildCgroups
+from weighbridge_worker.child_end import how_it_ended
 from weighbridge_worker.exclusive_lock import ExclusiveLock
 from weighbridge_worker.logs import configure_logging
 from weighbridge_worker.memory_watch import BETWEEN_JOBS_FACTOR
@@ -48,13 +48,14 @@ transport.register()
 broker_url = settings.broker_address or DEFAULT_URL
 app: Celery = make_celery(settings, broker_url)
 app.set_current()
+app.conf.worker_pool = "weighbridge_worker.child_pool:ChildTaskPool"
 
 
-class _Station:
+class _WorkerState:
     """State of a worker process besides its Celery application, inherited by children through fork."""
 
     def __init__(self) -> None:
-        self.board = Scoreboard(1)  # replaced when the number of children is known
+        self.scoreboard = Scoreboard(1)  # replaced when the number of children is known
         self.exclusion = ExclusiveLock()
         self.cgroups = ChildCgroups(
             settings.child_cgroup, BETWEEN_JOBS_FACTOR * settings.child_memory_limit_bytes
@@ -74,7 +75,7 @@ def _lose_connection() -> None:
     raise ConnectionResetError("the broker no longer responds")
 
 
-station = _Station()
+worker_state = _WorkerState()
 
 
 class ChunkRequest(Request):
@@ -87,17 +88,17 @@ class ChunkRequest(Request):
         error = getattr(error, "exc", error)
         if (
             isinstance(error, (WorkerLostError, SystemExit))
-            and station.supervisor
+            and worker_state.supervisor
             and self.worker_pid
         ):
-            station.supervisor.report_death(int(self.worker_pid), how_it_ended(error))
+            worker_state.supervisor.report_death(int(self.worker_pid), how_it_ended(error))
         return outcome
 
     def on_timeout(self, soft: bool, timeout: float) -> Any:
         """Report a child that Celery kills because it exceeded the hard limit."""
         outcome = super().on_timeout(soft, timeout)
-        if not soft and station.supervisor and self.worker_pid:
-            station.supervisor.report_death(
+        if not soft and worker_state.supervisor and self.worker_pid:
+            worker_state.supervisor.report_death(
                 int(self.worker_pid), "the hard time limit", timed_out=True
             )
         return outcome
@@ -111,7 +112,7 @@ class PoolMaintenance(bootsteps.StartStopStep):
     def register_with_event_loop(self, worker: Any, hub: Any) -> None:
         """Check for dead children often; by default, Celery takes up to five seconds."""
         hub.call_repeatedly(_REPORT_SECONDS, worker.pool.maintain_pool)
-        station.hub = hub
+        worker_state.hub = hub
 
     def stop(self, worker: Any) -> None:
         """Drop the messages that no child has started, because the stopping pool no longer passes them to children.
@@ -133,18 +134,20 @@ class ChunkTask(Task):  # type: ignore[type-arg]
 @app.task(name=GRADE_TASK, base=ChunkTask)
 def grade_chunk(schema_version: int, lane: str, hops: int) -> None:  # noqa: ARG001 - not used so far
     """Grade the next chunk that is due; the message is only a wake-up, and the store determines the chunk."""
-    child = station.child
+    child = worker_state.child
     assert child is not None, "a worker child was started without its set-up"
     try:
         outcome = child.grade_next(lane, hops)
     except (BatchError, ServerError) as error:
-        _log.warning("a chunk was not graded: %s", error)
+        _log.warning("a message was processed without grading a chunk: %s", error)
         _wake_another()
         return
     except Exception:  # noqa: BLE001 - the sweeper reopens the chunk when its lease expires
-        _log.exception("a chunk was not graded")
+        _log.exception(
+            "unexpected error before grading: a chunk already claimed is put back when its lease expires"
+        )
         return
-    _log.debug("woken: %s", outcome)
+    _log.debug("message processed: %s", outcome)
 
 
 def _wake_another() -> None:
@@ -155,7 +158,7 @@ def _wake_another() -> None:
 
 def _wake(lane: str, hops: int) -> None:
     message = {"schema_version": SCHEMA_VERSION, "lane": lane, "hops": hops}
-    with plain_broker_errors(broker_url):
+    with translate_broker_errors(broker_url):
         app.send_task(GRADE_TASK, kwargs=message, exchange="", routing_key=settings.queue)
 
 
@@ -166,13 +169,14 @@ def _set_up_logging(loglevel: int = logging.INFO, **_: Any) -> None:
 
 @signals.celeryd_after_setup.connect
 def _start(instance: Any, **_: Any) -> None:
-    registry = default_registry()  # before the fork, so that children share its memory
+    registry = default_registry()
+    registry.preload()  # before the fork, so that children share its memory
     concurrency = max(
         instance.concurrency, instance.max_concurrency or 0
     )  # the maximum of `--autoscale`
-    station.board = Scoreboard(concurrency)
+    worker_state.scoreboard = Scoreboard(concurrency)
     info = WorkerInfo(
-        name=station.name,
+        name=worker_state.name,
         host=socket.gethostname(),
         pid=os.getpid(),
         concurrency=concurrency,
@@ -182,10 +186,17 @@ def _start(instance: Any, **_: Any) -> None:
         broken_plug_ins=registry.failures,
         started_at=time.time(),
     )
-    station.supervisor = Supervisor(
-        *(settings, store_url, info, station.board, station.cgroups, station.reconnect)
+    worker_state.supervisor = Supervisor(
+        *(
+            settings,
+            store_url,
+            info,
+            worker_state.scoreboard,
+            worker_state.cgroups,
+            worker_state.reconnect,
+        )
     )
-    station.supervisor.start()
+    worker_state.supervisor.start()
     collect_garbage_seldom()  # billiard collects garbage before each fork, which took most of the start-up time
 
 
@@ -193,27 +204,37 @@ def _start(instance: Any, **_: Any) -> None:
 def _start_child(**_: Any) -> None:
     # The original parent's id, because it may have died already; a pool without processes has none.
     tie_to_parent(getattr(current_process(), "_parent_pid", None))
-    slot = station.board.take(os.getpid())
-    station.supervisor = None
-    station.child = Child(
-        *(settings, store_url, station.name, slot, station.exclusion, station.cgroups, _wake)
+    slot = worker_state.scoreboard.take(os.getpid())
+    worker_state.supervisor = None
+    worker_state.child = Child(
+        *(
+            settings,
+            store_url,
+            worker_state.name,
+            slot,
+            worker_state.exclusion,
+            worker_state.cgroups,
+            _wake,
+        )
     )
 
 
 @signals.worker_ready.connect
 def _ready(**_: Any) -> None:
-    if station.supervisor:
-        station.supervisor.note_children_ready()
-    _log.info("worker %s is ready: graders %s", station.name, ", ".join(default_registry().ids()))
+    if worker_state.supervisor:
+        worker_state.supervisor.note_children_ready()
+    _log.info(
+        "worker %s is ready: graders %s", worker_state.name, ", ".join(default_registry().ids())
+    )
 
 
 @signals.worker_shutting_down.connect
 def _expect_end(**_: Any) -> None:
-    if station.supervisor:
-        station.supervisor.note_shutdown()
+    if worker_state.supervisor:
+        worker_state.supervisor.note_shutdown()
 
 
 @signals.worker_shutdown.connect
 def _stop(**_: Any) -> None:
-    if station.supervisor:
-        station.supervisor.stop()
+    if worker_state.supervisor:
+        worker_state.supervisor.stop()

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import gc
 import logging
 import secrets
 import time
 from functools import cache, lru_cache, partial
 from typing import TYPE_CHECKING
 
-from weighbridge.child_process import collect_garbage_seldom
+from weighbridge.child_process import RecentGarbage, collect_garbage_seldom
 from weighbridge.errors import WeighbridgeError
 from weighbridge.graders.registry import default_registry
 from weighbridge.grading.grader_cache import MESSAGE_LIMIT, GraderCache
@@ -38,7 +37,7 @@ _HOPS, _HOP_SECONDS = (
     100,
     0.05,
 )  #: limit of forwarding a message that others must process
-#: Grading time between garbage collections, which take about 0.2 ms each.
+#: Grading time between garbage collections.
 _GARBAGE_SECONDS = 0.02
 _REST_SECONDS = 1.0  #: grading time per part of a chunk that exceeded its time budget
 _log = logging.getLogger("weighbridge.worker")
@@ -71,6 +70,7 @@ class Child:
         self._grader_for = lru_cache(maxsize=64)(self._make_grader)
         self.endings = DeferredSignals()
         self._memory = ChildMemory(slot, settings.child_memory_limit_bytes, cgroups)
+        self._garbage = RecentGarbage()
         collect_garbage_seldom()
         self._memory.note_start()
 
@@ -116,16 +116,16 @@ class Child:
             raise
         except BaseException as error:  # noqa: BLE001 - a grader may raise anything
             # Handled like a child's death, because an unchanged chunk would fail again and again.
-            _log.exception("grading chunk %s of %s failed", claim.chunk, claim.batch)
+            _log.exception("unexpected error in grading %s, which is put back", work)
             handle(_failure(work, error), self._store, self.settings.observed_deaths_limit)
             self._wake("", 0)
             return "failed"
         finally:
-            gc.collect()
+            self._garbage.collect_all()
             self.slot.leave(jobs)
             if self._memory.keeps_too_much():
-                _log.info("this child keeps memory of its jobs, and is replaced")
-                self.endings.ask()
+                _log.info("replacing this child: it still uses much memory after its jobs")
+                self.endings.request_end()
         return outcome
 
     def _grade_and_record(self, claim: ClaimResult) -> tuple[str, int]:
@@ -160,7 +160,7 @@ class Child:
         )
 
     def _set_aside(self, claim: ClaimResult, lane: str) -> str:
-        _log.info("chunk %s of %s is left to workers with %s", claim.chunk, claim.batch, lane)
+        _log.info("chunk %s of batch %s is left to workers with %s", claim.chunk, claim.batch, lane)
         self._store.set_aside(claim.batch, str(claim.chunk), claim.token, self.settings.queue, lane)
         self._wake(lane, 0)
         return "set aside"
@@ -190,7 +190,7 @@ class Child:
                     )
                     break
                 if elapsed - collected > _GARBAGE_SECONDS:
-                    gc.collect()
+                    self._garbage.collect()
                     collected = elapsed
                 refused = quarantined
                 if len(line.raw) > largest:

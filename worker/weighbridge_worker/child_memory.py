@@ -9,7 +9,7 @@ from weighbridge.child_process import limit_memory
 from weighbridge.errors import Fault
 from weighbridge.grading.line_grader import WHOLE_LINE
 from weighbridge.jobs.model import ErrorCode
-from weighbridge.memory import be_ended_first, give_memory_back, held_by_this_process
+from weighbridge.memory import own_memory_bytes, prefer_for_oom_kill, release_free_memory
 from weighbridge.settings import GIB
 
 if TYPE_CHECKING:
@@ -34,17 +34,21 @@ class ChildMemory:
         self._slot = slot
         self._limit = limit_bytes
         self.largest_line_bytes = limit_bytes // _BYTES_A_BYTE  #: longer lines are not graded
-        be_ended_first()
+        prefer_for_oom_kill()
         if not limit_memory(_ADDRESS_SPACE_FACTOR * limit_bytes + _ADDRESS_SPACE_ROOM_BYTES):
-            _log.warning("this system cannot limit a worker child's address space")
+            _log.warning(
+                "the system cannot limit a child's address space: memory is limited by measuring it only"
+            )
         try:
             cgroups.enter()
         except OSError as error:
-            _log.warning("a worker child has no cgroup of its own: %s", error)
+            _log.warning(
+                "could not move a child into its cgroup, which limits its memory: %s", error
+            )
 
     def note_start(self) -> None:
         """Record the child's memory use before its first chunk, which starts the watch."""
-        self._slot.note_memory(held_by_this_process())
+        self._slot.note_memory(own_memory_bytes())
 
     def refusal(self, line: Line) -> dict[int, Fault] | None:
         """Return the error of a line that is too large for the memory limit, in the form for `grade`."""
@@ -62,8 +66,8 @@ class ChildMemory:
         """Return whether the child retains too much memory between two chunks."""
         if self._grown() <= self._limit // _KEPT_SHARE:
             return False
-        give_memory_back()
+        release_free_memory()
         return self._grown() > self._limit // _KEPT_SHARE
 
     def _grown(self) -> int:
-        return held_by_this_process() - self._slot.memory_at_start
+        return own_memory_bytes() - self._slot.memory_at_start

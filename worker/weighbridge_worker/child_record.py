@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from weighbridge_worker.blame import activity_of
+from weighbridge_worker.death_causes import activity_of
 
 if TYPE_CHECKING:
     from weighbridge.jobs.model import ErrorCode
@@ -26,7 +26,7 @@ class ChildRecord:
     renewed_at: float = 0.0
     missing_since: float = 0.0
     killed_for: ErrorCode | None = None
-    excuse: str = ""  #: reason why its end was not caused by a job
+    external_cause: str = ""  #: reason why its end was not caused by a job
     reported: str = ""  #: how it ended
 
     def follow(self, seen: SlotSnapshot, now: float) -> None:
@@ -44,7 +44,7 @@ class ChildRecord:
         if seen.line is not None:
             self.graded_at = self.graded_at or now
 
-    def excuse_at_hard_limit(self, seen: SlotSnapshot, graded_limit_seconds: float) -> str:
+    def external_cause_at_hard_limit(self, seen: SlotSnapshot, graded_limit_seconds: float) -> str:
         """Return the reason why reaching Celery's hard limit was not caused by a job; empty if it was.
 
         Celery's time starts with the message, so the child may have spent it waiting for the server.
@@ -52,4 +52,4 @@ class ChildRecord:
         graded = time.monotonic() - self.graded_at if self.graded_at else 0.0
         if seen.line is not None and graded >= graded_limit_seconds:
             return ""
-        return "most of its time it waited"
+        return "it spent most of that time waiting for Redis"

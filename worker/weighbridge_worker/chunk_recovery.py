@@ -6,7 +6,7 @@ import logging
 from typing import TYPE_CHECKING
 
 from weighbridge.jobs.model import ErrorCode
-from weighbridge_worker.blame import excuse_for
+from weighbridge_worker.death_causes import external_cause_of
 from weighbridge_worker.poison_isolation import Death, handle
 
 if TYPE_CHECKING:
@@ -35,12 +35,12 @@ class ChunkRecovery:
         *,
         overrun: Overrun | None,
         killed_for: ErrorCode | None,
-        excuse: str,
+        external_cause: str,
         is_ending: bool,
     ) -> None:
         """Put back a dead child's chunk.
 
-        `overrun` and `killed_for` are the reason why the parent killed it, `excuse` the reason why that was not caused
+        `overrun` and `killed_for` are the reason why the parent killed it, `external_cause` the reason why that was not caused
         by a job; `is_ending` means that the worker was asked to stop.
         """
         if overrun and overrun.is_of(seen):
@@ -51,9 +51,9 @@ class ChunkRecovery:
             self._count(death, limit)
             return
         if overrun:
-            excuse = "the job that held too much memory had just ended"
-        if excuse := excuse or excuse_for(how, is_ending=is_ending):
-            self._release(work, f"a child ended by {how} at {work.batch}/{work.chunk}", excuse)
+            external_cause = "the job that held too much memory had just ended"
+        if external_cause := external_cause or external_cause_of(how, is_ending=is_ending):
+            self._release(work, f"a child ended by {how} at {work}", external_cause)
             return
         cause = killed_for or ErrorCode.WORKER_KILLED
         self._count(Death(work, seen.line, seen.job, cause, how), self._limit)
@@ -62,7 +62,7 @@ class ChunkRecovery:
         if handle(death, self._store, limit):
             self._wake()
 
-    def _release(self, work: Assignment, what: str, excuse: str) -> None:
-        _log.info("%s, which counts against no job: %s", what, excuse)
+    def _release(self, work: Assignment, what: str, external_cause: str) -> None:
+        _log.info("%s; no job's failure count changes: %s", what, external_cause)
         if self._store.release(work.batch, work.chunk, work.token):
             self._wake()

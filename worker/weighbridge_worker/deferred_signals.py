@@ -27,16 +27,16 @@ class DeferredSignals:
     """Records requests to end that arrive while a child grades a chunk."""
 
     def __init__(self) -> None:
-        self._asked = False
+        self._end_requested = False
 
-    def ask(self) -> None:
+    def request_end(self) -> None:
         """Make the child end after its chunk."""
-        self._asked = True
+        self._end_requested = True
 
     @contextmanager
     def deferred(self) -> Iterator[None]:
         """Defer requests to end inside the context; handlers are set each time, because graders may replace them."""
-        if self._asked:
+        if self._end_requested:
             signal.setitimer(signal.ITIMER_REAL, 0)
         usual = {name: signal.signal(name, self._note) for name in _REQUESTS}
         usual |= {name: signal.signal(name, signal.SIG_IGN) for name in _IGNORED}
@@ -45,12 +45,12 @@ class DeferredSignals:
         finally:
             for name, handler in usual.items():
                 signal.signal(name, handler or signal.SIG_DFL)
-            if self._asked:
+            if self._end_requested:
                 signal.signal(signal.SIGALRM, _end)
                 signal.setitimer(signal.ITIMER_REAL, _REPORT_SECONDS)
 
     def _note(self, _signal: int, _frame: Any) -> None:
-        self._asked = True
+        self._end_requested = True
 
 
 class DefersSignals(Protocol):

@@ -30,7 +30,7 @@ class Liveness:
         """Return whether a worker is certainly dead; one without any heartbeat is, after some time of checking."""
         return self._is_gone_at(name, self._looked_at)
 
-    def is_heard(self, name: str) -> bool:
+    def was_alive(self, name: str) -> bool:
         """Return whether a worker had a heartbeat at the last check."""
         return self._heard.get(name) == self._looked_at
 

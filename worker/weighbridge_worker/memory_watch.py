@@ -7,16 +7,14 @@ their process when they reach an address-space limit.
 from __future__ import annotations
 
 import logging
-import os
-import signal
 import time
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from weighbridge.errors import Fault
 from weighbridge.jobs.model import ErrorCode
-from weighbridge.memory import HeldMemory
+from weighbridge.memory import PrivateMemory
+from weighbridge_worker.child_end import kill_child
 from weighbridge_worker.fork_gate import ForkGate
 
 if TYPE_CHECKING:
@@ -66,7 +64,7 @@ class Overrun:
 class _Watched:
     """The record of a child between two checks."""
 
-    memory: HeldMemory
+    memory: PrivateMemory
     at: tuple[int, int] = (-1, -1)  #: chunk and line
     sequence: int = 0  #: number of the current job
     was_busy: bool = False  #: True if it had a chunk
@@ -80,8 +78,8 @@ class _Watched:
 class MemoryWatch:
     """Checks all children 20 times per second."""
 
-    def __init__(self, board: Scoreboard, limit_bytes: int, cgroups: ChildCgroups) -> None:
-        self._board = board
+    def __init__(self, scoreboard: Scoreboard, limit_bytes: int, cgroups: ChildCgroups) -> None:
+        self._scoreboard = scoreboard
         self._limit = limit_bytes
         self._cgroups = cgroups
         self._watched: dict[int, _Watched] = {}
@@ -108,7 +106,7 @@ class MemoryWatch:
         return Overrun(seen.sequence, is_at_job, self._cgroups.limit_bytes, by_job, self._limit)
 
     def _check_all(self) -> None:
-        slots = self._board.taken()
+        slots = self._scoreboard.taken()
         for slot in slots:
             # A child records its memory use when it has started; before that there is nothing to compare.
             if slot.memory_at_start and slot.pid not in self._overruns:
@@ -119,7 +117,7 @@ class MemoryWatch:
     def _check_child(self, slot: Slot, pid: int) -> None:
         try:
             watched = self._watched.get(pid) or self._watched.setdefault(
-                pid, _Watched(HeldMemory(pid))
+                pid, _Watched(PrivateMemory(pid))
             )
             held = watched.memory.read() - slot.memory_at_start
         except OSError:
@@ -133,20 +131,21 @@ class MemoryWatch:
             watched.at = at
         watched.sequence, watched.held_bytes, watched.was_busy = sequence, held, slot.busy
         if held > self._limit:
-            self._judge(slot, watched)
+            self._judge(slot, pid, watched)
 
-    def _judge(self, slot: Slot, watched: _Watched) -> None:
+    def _judge(self, slot: Slot, pid: int, watched: _Watched) -> None:
         if not slot.running and watched.held_bytes <= self._limit * BETWEEN_JOBS_FACTOR:
             return
         by_job = slot.running and self._grows_at_its_job(slot, watched)
         seen, held = slot.read(), watched.held_bytes
+        if seen.pid != pid:
+            return  # it has ended, and the slot is free or another child's
         overrun = Overrun(seen.sequence, seen.line is not None, held, by_job, self._limit)
-        self._overruns[seen.pid] = overrun
-        with suppress(ProcessLookupError):
-            os.kill(seen.pid, signal.SIGKILL)
+        self._overruns[pid] = overrun
+        kill_child(pid)
         _log.warning(
-            "killed child %d at %s: it held %d MiB, at most %d MiB are allowed",
-            *(seen.pid, seen.work, held // _MIB, self._limit // _MIB),
+            "killed child %d at %s: it used %d MiB of memory, and the limit is %d MiB",
+            *(pid, seen.work, held // _MIB, self._limit // _MIB),
         )
 
     def _grows_at_its_job(self, slot: Slot, watched: _Watched) -> bool:

@@ -65,10 +65,10 @@ def handle(death: Death, store: Store, limit: int) -> bool:
             charge = death.charge(job, limit)
             back = [chunk] if store.count_failure(batch, chunk, death.work.token, charge) else []
     except BatchError as error:
-        _log.info("the batch of a dead child's chunk is gone: %s", error)
+        _log.info("a child died at %s, which needs no retry: %s", death.work, error)
         return False
-    put = ", ".join(map(str, back)) or "nothing: it belongs to another worker by now"
-    _log.warning("a child died by %s at %s/%s; put back: %s", death.how, batch, chunk, put)
+    put = f"put back as {', '.join(map(str, back))}" if back else "another worker already has it"
+    _log.warning("a child died by %s at %s: %s", death.how, death.work, put)
     return bool(back)
 
 

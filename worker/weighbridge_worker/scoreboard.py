@@ -36,6 +36,10 @@ class Assignment:
     chunk: str
     token: str
 
+    def __str__(self) -> str:
+        """Return the chunk and the batch, without the token."""
+        return f"chunk {self.chunk} of batch {self.batch}"
+
 
 @dataclass(frozen=True, slots=True)
 class SlotSnapshot:

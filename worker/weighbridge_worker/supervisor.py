@@ -19,9 +19,10 @@ from weighbridge.errors import WeighbridgeError
 from weighbridge.jobs.model import ErrorCode
 from weighbridge.store import Store
 from weighbridge.store.worker_registry import WorkerInfo, WorkerRegistry
-from weighbridge_worker.blame import activity_of, end_of, is_starved, stall_of
+from weighbridge_worker.child_end import end_of, kill_child
 from weighbridge_worker.child_record import ChildRecord
 from weighbridge_worker.chunk_recovery import ChunkRecovery
+from weighbridge_worker.death_causes import activity_of, is_starved, stop_cause_of
 from weighbridge_worker.fork_gate import ForkGate
 from weighbridge_worker.memory_watch import MemoryWatch
 from weighbridge_worker.sweeper import Sweeper
@@ -58,12 +59,12 @@ class Supervisor:
         settings: Settings,
         url: str,
         info: WorkerInfo,
-        board: Scoreboard,
+        scoreboard: Scoreboard,
         cgroups: ChildCgroups,
         reconnect: Callable[[], None],
     ) -> None:
         self._settings = settings
-        self._board = board
+        self._scoreboard = scoreboard
         self._cgroups = cgroups
         self._info = info
         self._store = Store(url, retry=False)
@@ -74,7 +75,7 @@ class Supervisor:
         self._recovery = ChunkRecovery(
             self._store, self._publisher.wake, settings.observed_deaths_limit
         )
-        self._memory = MemoryWatch(board, settings.child_memory_limit_bytes, cgroups)
+        self._memory = MemoryWatch(scoreboard, settings.child_memory_limit_bytes, cgroups)
         self._watched: dict[int, ChildRecord] = {}
         self._reported: queue.SimpleQueue[tuple[int, str, bool]] = queue.SimpleQueue()
         self._reconnect = reconnect
@@ -131,19 +132,22 @@ class Supervisor:
 
     def _announce_shutdown(self) -> None:
         if self._is_ending and not self._has_said_farewell:
-            self._fleet.say_farewell(self._info.name)
+            self._fleet.note_shutdown_of(self._info.name)
             self._has_said_farewell = True
 
     def _leave(self) -> None:
-        for slot in self._board.taken():
+        for slot in self._scoreboard.taken():
             self._cgroups.leave(slot.pid)
         try:
-            for slot in self._board.taken():
+            for slot in self._scoreboard.taken():
                 if work := slot.read().work:
                     self._store.release(work.batch, work.chunk, work.token)
             self._fleet.leave(self._info.name)
         except WeighbridgeError as error:
-            _log.warning("exiting without telling the store: %s", error)
+            _log.warning(
+                "could not release chunks and sign off at exit: %s; other workers take over when the leases expire",
+                error,
+            )
 
     def report_death(self, pid: int, how: str, *, timed_out: bool = False) -> None:
         """Queue Celery's report of a dead child; called from its loop, so it must not block."""
@@ -159,12 +163,14 @@ class Supervisor:
                 if now >= next_beat or (self._is_ending and not self._info.draining):
                     next_beat = now + self._settings.heartbeat_seconds
                     self._run_duty("the heartbeat", self._beat)
-                self._run_duty("the farewell", self._announce_shutdown)
-                self._run_duty("reports of deaths", self._store_reports)
-                self._run_duty("the end", partial(self._end_if_idle, now))
-                self._run_duty("the end's grace", partial(self._end_after_grace, now))
-                for slot in self._board.taken():
-                    self._run_duty(f"child {slot.pid}", partial(self._check_child, slot, now))
+                self._run_duty("announcing the shutdown", self._announce_shutdown)
+                self._run_duty("handling of dead children", self._store_reports)
+                self._run_duty("exit when idle", partial(self._end_if_idle, now))
+                self._run_duty("exit after the grace period", partial(self._end_after_grace, now))
+                for slot in self._scoreboard.taken():
+                    self._run_duty(
+                        f"the check of child {slot.pid}", partial(self._check_child, slot, now)
+                    )
 
     def _sweep(self) -> None:
         wait = _TICK_SECONDS
@@ -172,8 +178,11 @@ class Supervisor:
         while not self._stop.wait(wait):
             self._run_duty("the sweep", self._sweeper.sweep)
             with self._sweep_gate.closed():
-                self._run_duty("listening", partial(self._reconnect_if_idle, time.monotonic()))
-                self._run_duty("advertising", self._advertise)
+                self._run_duty(
+                    "the check for waiting messages",
+                    partial(self._reconnect_if_idle, time.monotonic()),
+                )
+                self._run_duty("advertising of capabilities", self._advertise)
             # Jitter, so that many workers do not sweep at the same time.
             wait = self._settings.sweep_seconds * random.uniform(0.75, 1.25)  # noqa: S311
 
@@ -191,25 +200,29 @@ class Supervisor:
                 self._failing[duty] = reason
                 is_ours = isinstance(error, WeighbridgeError)
                 _log.warning(
-                    "%s failed, and the watch continues: %s", duty, reason, exc_info=not is_ours
+                    "%s failed, and is tried again: %s", duty, reason, exc_info=not is_ours
                 )
         else:
             self._failing.pop(duty, None)
 
     def _end_if_idle(self, now: float) -> None:
-        if not self._is_ending or any(slot.read().work for slot in self._board.taken()):
+        if not self._is_ending or any(slot.read().work for slot in self._scoreboard.taken()):
             self._busy_at = now
         elif now - self._busy_at > _IDLE_SECONDS:
             # Observed rarely: the pool waits forever for a message that it has lost.
-            _log.warning("nothing is being graded, but the pool does not end: exiting without it")
+            _log.warning(
+                "exiting: a shutdown was requested and no job is running, but the pool has not ended for %.0f s",
+                _IDLE_SECONDS,
+            )
             self._leave()
             os._exit(0)  # the children end with this process
 
     def _end_after_grace(self, now: float) -> None:
         if self._is_ending and now - self._ending_at > _END_GRACE_SECONDS:
-            for slot in self._board.taken():
-                if slot.read().work:
-                    self._kill(slot.pid)
+            for slot in self._scoreboard.taken():
+                seen = slot.read()
+                if seen.work:
+                    kill_child(seen.pid)
 
     def _discount_own_stall(self, now: float) -> None:
         """Extend the time of jobs by periods in which this process was stopped, and so perhaps the children."""
@@ -220,17 +233,21 @@ class Supervisor:
 
     def _reconnect_if_idle(self, now: float) -> None:
         """Reconnect Celery and replace the children if waiting messages are not being processed."""
-        slots = self._board.taken()
+        slots = self._scoreboard.taken()
         heard = sum(slot.messages for slot in slots)
         busy = heard != self._heard or any(slot.read().work for slot in slots)
         if busy or self._is_ending or not self._publisher.queue_length():
             self._heard_at, self._heard = now, heard
         elif now - self._heard_at > _DEAF_SECONDS:
-            _log.warning("messages wait, and none is started: connecting again, with new children")
+            _log.warning(
+                "reconnecting to the broker with new children: messages wait, and no child has taken one for %.0f s",
+                _DEAF_SECONDS,
+            )
             self._heard_at = now
+            pids = [slot.pid for slot in slots]
             self._reconnect()
-            for slot in slots:
-                self._kill(slot.pid)  # it may hang before it records any work
+            for pid in pids:
+                kill_child(pid)  # it may hang before it records any work
 
     def _advertise(self) -> None:
         if time.monotonic() >= self._advertise_at:
@@ -239,7 +256,7 @@ class Supervisor:
             self._advertise_at = time.monotonic() + pause
 
     def _beat(self) -> None:
-        done = [slot.done for slot in self._board.taken()]
+        done = [slot.done for slot in self._scoreboard.taken()]
         jobs, chunks = (sum(column) for column in zip(*done, strict=True)) if done else (0, 0)
         self._info = replace(self._info, draining=self._info.draining or self._is_ending)
         info = replace(
@@ -249,7 +266,7 @@ class Supervisor:
             self._fleet.heartbeat(info, self._settings.heartbeat_ttl_seconds)
             and not self._info.draining
         ):
-            _log.info("asked to drain: completing work in progress, then exiting")
+            _log.info("drain requested: completing the chunks in progress, then exiting")
             self._info = replace(self._info, draining=True)
             os.kill(os.getpid(), signal.SIGTERM)
 
@@ -284,28 +301,29 @@ class Supervisor:
             activity = activity_of(seen.pid)
             if is_starved(activity, watched.cpu_seconds, limit):
                 return
-            _log.warning("killing child %d, stuck at %s", seen.pid, seen.work)
+            _log.warning(
+                "killing child %d: a job of %s has run for more than %.0f s",
+                *(seen.pid, seen.work, limit),
+            )
             watched.killed_for = ErrorCode.TIMEOUT
-            watched.excuse = stall_of(activity)
-            self._kill(seen.pid)
-
-    def _kill(self, pid: int) -> None:
-        with suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
+            watched.external_cause = stop_cause_of(activity)
+            kill_child(seen.pid)
 
     def _store_reports(self) -> None:
         """Store Celery's reports in the children's records; they are handled when the processes have ended."""
         with suppress(queue.Empty):
             while True:
                 pid, how, timed_out = self._reported.get_nowait()
-                if slot := self._board.of(pid):
+                if slot := self._scoreboard.of(pid):
                     fresh = ChildRecord(slot.sequence, time.monotonic())
                     watched = self._watched.setdefault(pid, fresh)
                     watched.reported = how
                     if timed_out:
                         watched.killed_for = ErrorCode.TIMEOUT
                         limit = self._settings.chunk_soft_limit_seconds
-                        watched.excuse = watched.excuse_at_hard_limit(slot.read(), limit)
+                        watched.external_cause = watched.external_cause_at_hard_limit(
+                            slot.read(), limit
+                        )
 
     def _reap(self, slot: Slot, seen: SlotSnapshot, watched: ChildRecord) -> None:
         overrun = self._memory.overrun_of(seen)
@@ -314,12 +332,12 @@ class Supervisor:
                 *(seen.work, seen, watched.reported or "an unseen end"),
                 overrun=overrun,
                 killed_for=watched.killed_for,
-                excuse=watched.excuse,
+                external_cause=watched.external_cause,
                 is_ending=self._is_ending,
             )
         # Last, so that a death stays on the scoreboard if the server is unavailable, and is handled later.
         jobs, chunks = slot.done
         self._retired_jobs += jobs
         self._retired_chunks += chunks
-        self._board.free(slot)
+        self._scoreboard.free(slot)
         del self._watched[seen.pid]

@@ -1,6 +1,6 @@
 """The sweeper: puts back chunks of lost workers, replaces lost messages, and closes cancelled or expired batches.
 
-One worker of the fleet sweeps at a time; if two overlap for a moment, nothing is done twice.
+One worker at a time runs the sweep; if two overlap for a moment, nothing is done twice.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Sweeper:
         self._fleet = fleet
         self._publisher = publisher
         self._duty = duty
-        self._living = Liveness(settings.heartbeat_ttl_seconds)
+        self._liveness = Liveness(settings.heartbeat_ttl_seconds)
         self._failing: set[str] = set()  #: batches whose failure has been logged
         self._missing_messages: Counter[str] = Counter()  #: by queue, at the last check
         self._audited, self._audited_at = 0, time.monotonic()
@@ -77,10 +77,10 @@ class Sweeper:
         """Visit the batches that are due, if this worker has the sweeper's role; return their number."""
         with self._duty():
             if not self._has_sweep_lease():
-                self._living.forget()
+                self._liveness.forget()
                 return 0
             workers = self._fleet.alive()
-            gone = self._living.note({worker.name for worker in workers})
+            gone = self._liveness.note({worker.name for worker in workers})
             # Check a lost worker's chunks before their leases expire.
             ahead = self._settings.lease_seconds if gone else 0.0
             due = self._store.due_batches(self._store.now() + ahead, BATCHES_AT_ONCE)
@@ -120,7 +120,10 @@ class Sweeper:
         except Exception:  # noqa: BLE001 - a failing batch must not block the others
             if batch not in self._failing:
                 self._failing.add(batch)
-                _log.exception("batch %r cannot be swept; the others are", batch)
+                _log.exception(
+                    "batch %r cannot be swept, and is tried again every %.0f s; other batches are not affected",
+                    *(batch, _AUDIT_SECONDS),
+                )
             self._store.postpone(batch, _AUDIT_SECONDS)
         else:
             self._failing.discard(batch)
@@ -157,11 +160,11 @@ class Sweeper:
         """Put back a chunk whose worker is lost."""
         info = held.info
         if info.token:
-            if self._living.is_gone(info.worker):
-                died = not self._fleet.has_said_farewell(info.worker)
+            if self._liveness.is_gone(info.worker):
+                died = not self._fleet.was_asked_to_stop(info.worker)
                 self._put_back(batch, held, died=died)
             # Without a heartbeat, it is unknown whether the whole worker has died.
-            elif held.until <= now and self._living.is_heard(info.worker):
+            elif held.until <= now and self._liveness.was_alive(info.worker):
                 self._put_back(batch, held, died=False)
         elif held.until > now:
             return
@@ -185,7 +188,7 @@ class Sweeper:
             doublings = min(info.suspicions - 1, _SUSPECT_PAUSES)
             pause = _SUSPECT_PAUSE_SECONDS * 2**doublings if info.suspicions else 0.0
             self._store.release(batch, name, info.token, suspect=True, pause_seconds=pause)
-        _log.info("chunk %s of %s lost worker %s: put back", name, batch, info.worker)
+        _log.info("put back chunk %s of batch %s: its worker %s lost it", name, batch, info.worker)
         self._wake(self._store.options(batch).queue)
 
     def _check_lane(self, batch: str, held: HeldChunk, workers: list[WorkerInfo]) -> None:

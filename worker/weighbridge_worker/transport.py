@@ -43,7 +43,10 @@ class _Admission:
         if message := sanitize(item, queue):
             return key, message
         # BRPOP has already removed it from the queue.
-        _log.warning("dropped a message that is not from Weighbridge: %r", item[:_SHOWN_BYTES])
+        _log.warning(
+            "dropped a message on queue %r that is not from Weighbridge: %r; find the program that sent it",
+            *(queue, item[:_SHOWN_BYTES]),
+        )
         return None
 
 

@@ -153,14 +153,14 @@ class Publisher:
 
     def connect(self) -> None:
         """Open the connection in advance, because that is slow."""
-        with plain_broker_errors(self._url), self.app.producer_or_acquire() as producer:
+        with translate_broker_errors(self._url), self.app.producer_or_acquire() as producer:
             _ = producer.channel
 
     def wake(self, queue: str = "", lane: str = "", hops: int = 0) -> None:
         """Wake a worker of a queue, by default the settings' queue; lost or duplicate messages do no harm."""
         message = {"schema_version": SCHEMA_VERSION, "lane": lane, "hops": hops}
         queue = queue or self.queue
-        with plain_broker_errors(self._url):
+        with translate_broker_errors(self._url):
             try:
                 self._send(message, queue)
             except AttributeError:
@@ -175,6 +175,9 @@ class Publisher:
             exchange="",
             routing_key=queue,
             ignore_result=True,
+            # Only for Celery's logs, and slow to make from the arguments.
+            argsrepr="...",
+            kwargsrepr="...",
             result_cls=_Sent,  # type: ignore[arg-type]
             add_to_parent=False,  # do not add it to the results of a caller's own Celery task
             retry=True,
@@ -210,7 +213,7 @@ class Publisher:
 
 
 @contextmanager
-def plain_broker_errors(url: str) -> Iterator[None]:
+def translate_broker_errors(url: str) -> Iterator[None]:
     """Translate errors of Celery and its transport to ServerError."""
     from kombu.exceptions import OperationalError
 

@@ -38,6 +38,16 @@ class _Client(Redis):
 class _WorksWhenFull:
     """Mixin for channels that send, receive and acknowledge messages even if the server is full."""
 
+    _kept: Redis | None = None  #: the client for commands that do not block
+
+    def _create_client(self, asynchronous: bool = False) -> Any:
+        """Return a client, the same one while its pool lasts: kombu asks for one to send each message."""
+        if asynchronous:
+            return super()._create_client(asynchronous)  # type: ignore[misc]
+        if self._kept is None or self._kept.connection_pool is not self.pool:  # type: ignore[attr-defined]
+            self._kept = super()._create_client()  # type: ignore[misc]
+        return self._kept
+
     def _put(self, queue: str, message: Any, **options: Any) -> None:
         try:
             super()._put(queue, message, **options)  # type: ignore[misc]

@@ -117,7 +117,7 @@ class _ConfigValidation:
             try:
                 owner(config=config)
             except Exception as error:  # noqa: BLE001 - must never raise
-                _log.warning("%s", _complaint(error))
+                _log.warning("invalid configuration of %s: %s", owner.__name__, _text_of(error))
                 return False
             return True
 
@@ -146,6 +146,10 @@ class Grader(GraderInterface):
         self._given = copy.deepcopy(config or {})
         self.prepare()
         self._is_complete = True
+
+    @classmethod
+    def preload(cls) -> None:
+        """Import what only grading needs; workers call this once, before they fork."""
 
     def prepare(self) -> None:
         """Precompute data for `grade` from `settings`; attributes cannot be set after this."""
@@ -262,7 +266,7 @@ def _checked_id(grader_id: object) -> str:
     return grader_id
 
 
-def _complaint(error: Exception) -> str:
+def _text_of(error: Exception) -> str:
     try:
         return encodable(str(error))
     except Exception:  # noqa: BLE001 - an error that cannot be formatted must not raise either

@@ -58,6 +58,11 @@ class Registry:
         """Return the versions of graders by id; this imports all of them."""
         return {grader_id: self.get(grader_id).version for grader_id in self._classes}
 
+    def preload(self) -> None:
+        """Import all graders, and what they need to grade."""
+        for grader_id in self._classes:
+            self.get(grader_id).preload()
+
     def get(self, grader_id: str) -> type[Grader]:
         """Return the grader class with an id; raises UnknownGraderError if there is none."""
         try:
@@ -104,7 +109,7 @@ class Registry:
         if problem:
             self._failures[plug_in.name] = problem
             _log.warning(
-                "grader plug-in %r (%s) is left out: %s", plug_in.name, plug_in.value, problem
+                "grader plug-in %r (%s) was not loaded: %s", plug_in.name, plug_in.value, problem
             )
         else:
             self._classes[grader.id] = grader

@@ -22,9 +22,9 @@ from weighbridge.graders.base import (
 from weighbridge.graders.normal_form import normalized
 from weighbridge.graders.text_difference import (
     CONTEXT_CHARACTERS,
-    Parted,
-    parted,
+    UnequalTexts,
     reason_for,
+    unequal_texts,
 )
 from weighbridge.graders.values import EXCERPT_CHARACTERS, read_text
 from weighbridge.text import encodable, pluralize
@@ -109,7 +109,7 @@ class StringMatchGrader(OutputGrader):
             if wanted == got:
                 judgement = _match(encodable(wanted))
             else:
-                differing = parted(wanted, got)
+                differing = unequal_texts(wanted, got)
                 judgement = self._mismatch(expected_original, actual_original, differing)
         verdict, match_status, reason, evidence = judgement
         details: dict[str, object] = {
@@ -135,7 +135,7 @@ class StringMatchGrader(OutputGrader):
         return None
 
     def _mismatch(
-        self, expected_original: str, actual_original: str, differing: Parted
+        self, expected_original: str, actual_original: str, differing: UnequalTexts
     ) -> Judgement:
         """Describe the difference of the two sides, with excerpts around the first difference."""
         kind, difference = differing.kind(), differing.shown()

@@ -58,7 +58,7 @@ WORDS: dict[Kind, str] = {
 }
 
 
-class Parted(NamedTuple):
+class UnequalTexts(NamedTuple):
     """Two unequal texts, with the lengths of their common prefix and suffix."""
 
     expected: str
@@ -117,10 +117,10 @@ class Parted(NamedTuple):
         )
 
 
-def parted(expected: str, observed: str) -> Parted:
+def unequal_texts(expected: str, observed: str) -> UnequalTexts:
     """Determine the common prefix and suffix of two unequal texts."""
     start = first_difference(expected, observed)
-    return Parted(expected, observed, start, _common_end(expected, observed, start))
+    return UnequalTexts(expected, observed, start, _common_end(expected, observed, start))
 
 
 def reason_for(kind: Kind, difference: Difference, expected: str, observed: str) -> str:

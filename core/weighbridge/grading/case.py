@@ -76,7 +76,7 @@ def parse_case(raw: bytes, defaults: tuple[GraderSpec, ...], *, needs_grader: bo
         return case
     value = decode_line(raw)
     if "inputs" not in value:
-        _refuse_stray(value)
+        _reject_non_case(value)
     _check_bounds(value, len(raw))
     _write_out_graders(value)
     try:
@@ -91,7 +91,7 @@ def parse_case(raw: bytes, defaults: tuple[GraderSpec, ...], *, needs_grader: bo
     )
 
 
-def _refuse_stray(value: dict[str, Any]) -> None:
+def _reject_non_case(value: dict[str, Any]) -> None:
     """Reject an object that is not a case, with a hint on what it seems to be."""
     advice = hint_for(value)
     if advice or "custom_id" not in value:

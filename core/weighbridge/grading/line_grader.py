@@ -9,7 +9,7 @@ from weighbridge.errors import Fault, LineError
 from weighbridge.grading.case import Case, parse_case
 from weighbridge.grading.grader_cache import GraderCache, ReadyGrader, brief
 from weighbridge.grading.inputs import Inputs
-from weighbridge.grading.result_lines import Graded, written
+from weighbridge.grading.result_lines import Graded, to_result_line
 from weighbridge.grading.tally import Tally
 from weighbridge.jobs.chunk import Line
 from weighbridge.jobs.line import peek_custom_id
@@ -183,7 +183,7 @@ class LineGrader:
                     graded = fault
                 else:
                     named = inputs.with_trace_read if ready.reads_trace else inputs.given
-                    graded = written(line, case, inputs, spec, ready, ready.grade(**named))
+                    graded = to_result_line(line, case, inputs, spec, ready, ready.grade(**named))
             finally:
                 watch.end()
         except JobDeadlineError as error:
@@ -283,6 +283,6 @@ _CLOSED = {
 
 _OUT_OF_MEMORY = Fault(
     ErrorCode.OUT_OF_MEMORY,
-    "the grader wanted more memory than a worker child may have",
+    "the grader needed more memory than a worker child may use",
     "split the case, or raise WEIGHBRIDGE_CHILD_MEMORY_LIMIT_BYTES",
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hashlib import sha256
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -13,57 +14,50 @@ if TYPE_CHECKING:
 
 _CONFIG_DIGITS = 16  #: hexadecimal digits
 _SHORT_FLOATS = 1e15  #: larger floats may be written with exponents
+#: Python writes larger floats as RFC 8785 does, in a tenth of the library's time.
+_LONG_FLOATS = 1e21
 _PLAIN = frozenset({str, int, bool, type(None)})  #: encoded identically by orjson and RFC 8785
+#: The first bytes of UTF-8 characters beyond U+FFFF.
+_FOUR_BYTE_LEADS = tuple(bytes([lead]) for lead in range(0xF0, 0xF5))
 
 
 def canonical_json(value: object) -> bytes:
     """Return a JSON value in RFC 8785 canonical form; integers over 2^53, which it does not define, have all digits."""
     try:
-        text = orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
-    except TypeError:  # an integer over 64 bits
+        text = orjson.dumps(_with_plain_floats(value), option=orjson.OPT_SORT_KEYS)
+    except TypeError:  # an integer over 64 bits, or a type that JSON lacks
         return _canonical_slowly(value)
-    # RFC 8785 sorts keys by UTF-16 and orjson by UTF-8, which is the same for ASCII.
-    if not (text.isascii() or _has_ascii_keys(value)):
-        return _canonical_slowly(value)
-    if _is_plain(value):
-        return text
-    try:
-        return orjson.dumps(_with_plain_floats(value), option=orjson.OPT_SORT_KEYS)
-    except TypeError:
-        return _canonical_slowly(value)
-
-
-def _is_plain(node: Any) -> bool:
-    """Return whether orjson encodes a value as RFC 8785 requires, which excludes floats."""
-    kind = type(node)
-    if kind is not dict and kind is not list:
-        return kind in _PLAIN
-    for value in node.values() if kind is dict else node:
-        kind = type(value)
-        if kind in _PLAIN:
-            continue
-        if kind is float and _is_plain_float(value):
-            continue
-        if (kind is not dict and kind is not list) or not _is_plain(value):
-            return False
-    return True
+    # RFC 8785 sorts keys by UTF-16 and orjson by UTF-8, which differ only for characters beyond U+FFFF.
+    has_four_bytes = any(map(text.__contains__, _FOUR_BYTE_LEADS))
+    return _canonical_slowly(value) if has_four_bytes and not _has_ascii_keys(value) else text
 
 
 def _with_plain_floats(node: Any) -> Any:
-    """Return a value whose floats are encoded as in RFC 8785; TypeError for a type that JSON lacks."""
+    """Return a value whose floats orjson encodes as RFC 8785 requires: the value itself if it has no other floats.
+
+    Raises TypeError for a type that JSON lacks.
+    """
     kind = type(node)
-    if kind is dict:
-        return {key: _with_plain_floats(item) for key, item in node.items()}
-    if kind is list:
-        return [_with_plain_floats(item) for item in node]
-    if kind is str or kind is int or kind is bool or node is None:
-        return node
+    if kind is dict or kind is list:
+        copied = None
+        for key, value in node.items() if kind is dict else enumerate(node):
+            if type(value) in _PLAIN:
+                continue
+            plain = _with_plain_floats(value)
+            if plain is not value:
+                copied = node.copy() if copied is None else copied
+                copied[key] = plain
+        return node if copied is None else copied
     if kind is not float:
+        if kind in _PLAIN:
+            return node
         raise TypeError
     if _is_plain_float(node):
         return node
-    is_short = abs(node) < _SHORT_FLOATS and node.is_integer()
-    return int(node) if is_short else orjson.Fragment(rfc8785.dumps(node))
+    size = abs(node)
+    if size < _SHORT_FLOATS and node.is_integer():
+        return int(node)
+    return orjson.Fragment(repr(node) if _LONG_FLOATS <= size < inf else rfc8785.dumps(node))
 
 
 def _is_plain_float(number: float) -> bool:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Graded = tuple[bytes, Outcome, str, float]
 
 
-def written(
+def to_result_line(
     line: Line,
     case: Case,
     inputs: Inputs,

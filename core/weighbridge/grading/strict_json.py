@@ -42,9 +42,7 @@ def _check_numbers(root: dict[str, Any]) -> None:
                 continue
             if kind is dict or kind is list:
                 stack.append(value)
-            elif (kind is int and not INT_MIN <= value <= INT_MAX) or (
-                kind is float and not math.isfinite(value)
-            ):
+            elif not (INT_MIN <= value <= INT_MAX if kind is int else math.isfinite(value)):
                 raise LineError(
                     ErrorCode.NUMBER_OUT_OF_RANGE,
                     "a number does not fit into 64 bits",

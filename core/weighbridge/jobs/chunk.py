@@ -247,6 +247,6 @@ def unknown_version(version: object) -> Fault:
     """Return the error for jobs with an unsupported schema version."""
     return Fault(
         ErrorCode.SCHEMA_VERSION,
-        f"the job has schema version {str(version)[:40]}, this worker knows {SCHEMA_VERSION}",
+        f"the job has schema version {str(version)[:40]}, this worker supports {SCHEMA_VERSION}",
         "install the same release for producers and workers",
     )

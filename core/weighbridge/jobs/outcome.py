@@ -28,23 +28,30 @@ class Outcome(StrEnum):
     verdict: Verdict | None  #: of a graded job
     css_class: str  #: CSS class in bars and legends
     junit: str  #: element in a JUnit test case; empty: none
+    rank: int  #: position among the outcomes, the worst first
 
     def __new__(
-        cls, name: str, status: JobStatus, verdict: Verdict | None, css_class: str, junit: str
+        cls,
+        name: str,
+        status: JobStatus,
+        verdict: Verdict | None,
+        css_class: str,
+        junit: str,
+        rank: int,
     ) -> Self:
         """Create a member from its name and attributes."""
         member = str.__new__(cls, name)
         member._value_ = name
         member.status, member.verdict = status, verdict
-        member.css_class, member.junit = css_class, junit
+        member.css_class, member.junit, member.rank = css_class, junit, rank
         return member
 
-    PASSED = ("passed", JobStatus.GRADED, Verdict.PASS, "pass", "")
-    FAILED = ("failed", JobStatus.GRADED, Verdict.FAIL, "fail", "failure")
-    UNGRADABLE = ("ungradable", JobStatus.GRADED, Verdict.UNGRADABLE, "ungradable", "skipped")
-    ERRORED = ("errored", JobStatus.ERRORED, None, "errored", "error")
-    CANCELLED = ("cancelled", JobStatus.CANCELLED, None, "muted", "skipped")
-    EXPIRED = ("expired", JobStatus.EXPIRED, None, "muted", "skipped")
+    PASSED = ("passed", JobStatus.GRADED, Verdict.PASS, "pass", "", 5)
+    FAILED = ("failed", JobStatus.GRADED, Verdict.FAIL, "fail", "failure", 0)
+    UNGRADABLE = ("ungradable", JobStatus.GRADED, Verdict.UNGRADABLE, "ungradable", "skipped", 2)
+    ERRORED = ("errored", JobStatus.ERRORED, None, "errored", "error", 1)
+    CANCELLED = ("cancelled", JobStatus.CANCELLED, None, "muted", "skipped", 3)
+    EXPIRED = ("expired", JobStatus.EXPIRED, None, "muted", "skipped", 4)
 
     # Enum's own __hash__ is written in Python, and tallies use it for each job.
     __hash__ = str.__hash__

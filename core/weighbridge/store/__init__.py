@@ -20,7 +20,7 @@ deleted   string  marks a deleted batch, which would otherwise be reported as lo
 from weighbridge.store.admin import Administration
 from weighbridge.store.durability import Durability
 from weighbridge.store.id_index import IdIndex
-from weighbridge.store.key_names import dies_at, new_batch_id
+from weighbridge.store.key_names import expires_at, new_batch_id
 from weighbridge.store.leasing import CLAIM_SECONDS, Leasing, unpacked
 from weighbridge.store.producing import Producing
 from weighbridge.store.queries import Queries
@@ -63,7 +63,7 @@ __all__ = [
     "Recorded",
     "ScanResult",
     "Store",
-    "dies_at",
+    "expires_at",
     "new_batch_id",
     "unpacked",
 ]

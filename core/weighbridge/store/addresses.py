@@ -57,7 +57,7 @@ def parse_group(url: str) -> ServerGroup | None:
         return None
     found = _GROUP.fullmatch(url)
     if not found:
-        raise not_a_url(url)
+        raise invalid_url(url)
     kind: Literal["sentinel", "cluster"] = (
         "sentinel" if found["kind"].lower() == "sentinel" else "cluster"
     )
@@ -102,7 +102,7 @@ def _path(url: str, kind: str, path: str) -> tuple[str, int]:
 def _host(url: str, written: str, port: int) -> Host:
     found = _HOST.fullmatch(written.strip())
     if not found or int(found["port"] or port) > 65_535:
-        raise not_a_url(url)
+        raise invalid_url(url)
     return found["host"].strip("[]"), int(found["port"] or port)
 
 
@@ -119,13 +119,13 @@ def checked_url(url: str) -> str:
         parts = urlsplit(one_server(url))
         _ = parts.port  # raises if an unescaped / ? or # in the password cuts the URL short
     except ValueError:
-        raise not_a_url(url) from None
+        raise invalid_url(url) from None
     if parts.scheme not in _SCHEMES:
-        raise not_a_url(url)
+        raise invalid_url(url)
     return url
 
 
-def not_a_url(url: str) -> InvalidUrlError:
+def invalid_url(url: str) -> InvalidUrlError:
     """Return the error for an invalid URL, without the parser's reason, which may quote a password."""
     return InvalidUrlError(
         f"not a Redis URL: {masked(url)!r}",

@@ -16,7 +16,7 @@ from weighbridge.store.key_names import (
     DUE,
     PAUSED,
     SWEEPER,
-    dies_at,
+    expires_at,
     key,
     listing,
     text,
@@ -209,10 +209,13 @@ class Administration(StoreBase):
             self._run("close", batch, str(BatchStatus.CANCELLED), "deleted")
             lanes = self._lanes(batch)
             self._forget_turns(batch, lanes)
-            left = max(int(dies_at(batch) - self.now()), 0)
-            self._run("delete", batch, left, *lanes)
-            for listed in filter(None, (listing(), ACTIVE, DUE, project and listing(project))):
-                self.redis.zrem(listed, batch)
+            left = max(int(expires_at(batch) - self.now()), 0)
+            lists = [listing(), ACTIVE, DUE, *([listing(project)] if project else [])]
+            if self.is_cluster:
+                # First, because an interrupted deletion can be repeated only while the batch has its keys.
+                for name in lists:
+                    self.redis.zrem(name, batch)
+            self._run("delete", batch, left, len(lists), *lists, *lanes)
         return True
 
     def _lanes(self, batch: str) -> set[str]:

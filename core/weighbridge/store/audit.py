@@ -21,7 +21,7 @@ from redis.exceptions import NoScriptError
 
 from weighbridge.errors import ServerFullError, StaleCursorError
 from weighbridge.store.connection import is_cluster, translate_errors
-from weighbridge.store.key_names import dies_at, key, text
+from weighbridge.store.key_names import expires_at, key, text
 from weighbridge.store.worker_registry import fleet_key
 
 if TYPE_CHECKING:
@@ -137,7 +137,10 @@ class AuditLog:
                 if entry.batch:
                     self._add_to_batch(*_with_batch(entry.batch, data))
         except ServerFullError:
-            _log.warning("Redis is full: its audit log lacks the entry above")
+            _log.warning(
+                "Redis is full: the entry %r is only in this log, not in the audit log on the server",
+                entry.action,
+            )
 
     def _keep_both(self, batch: str, data: bytes) -> None:
         """Add an entry to the stream and to its batch's list, in one round trip."""
@@ -211,7 +214,7 @@ class AuditLog:
 def _with_batch(batch: str, data: bytes) -> tuple[list[str], list[Any]]:
     """Return keys and arguments of the script that adds an entry to its batch's list."""
     keys = [key(batch, "meta"), key(batch, "audit")]
-    return keys, [data, BATCH_ENTRIES_LIMIT, int(dies_at(batch)) + 1]
+    return keys, [data, BATCH_ENTRIES_LIMIT, int(expires_at(batch)) + 1]
 
 
 def _checked(cursor: str) -> str:

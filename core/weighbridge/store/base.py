@@ -13,7 +13,7 @@ from redis.exceptions import NoScriptError
 from weighbridge.errors import BatchError, BatchExpiredError, BatchLostError, BatchNotFoundError
 from weighbridge.store.cluster import is_cluster
 from weighbridge.store.connection import connect, server_time, translate_errors
-from weighbridge.store.key_names import DUE, dies_at, key, text, turns
+from weighbridge.store.key_names import DUE, expires_at, key, text, turns
 from weighbridge.store.records import BatchOptions
 
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ class StoreBase:
     def missing(self, batch: str) -> BatchNotFoundError | BatchExpiredError | BatchLostError:
         """Return the error that says why a batch is missing."""
         try:
-            dies = dies_at(batch)
+            dies = expires_at(batch)
         except ValueError:
             return BatchNotFoundError(
                 f"{batch[:80]!r} is not a batch id", "`weighbridge batches` lists them"

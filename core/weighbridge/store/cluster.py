@@ -102,10 +102,10 @@ def is_cluster(client: object) -> bool:
 
 
 def _with_retries(retry: Retry, do: Callable[[], T]) -> T:
-    return retry.call_with_retry(do, lambda _: None, may_pass)
+    return retry.call_with_retry(do, lambda _: None, is_transient)
 
 
-def may_pass(error: Exception) -> bool:
+def is_transient(error: Exception) -> bool:
     """Return whether a cluster's error may be transient."""
     if isinstance(error, RedisClusterException):
         lacks_nodes = "cannot be connected" in str(error) or "not covered" in str(error)

@@ -24,8 +24,8 @@ from redis.exceptions import (
 from redis.retry import Retry
 
 from weighbridge.errors import ServerError, ServerFullError, ServerUnavailableError
-from weighbridge.store.addresses import checked_url, not_a_url, parse_group
-from weighbridge.store.cluster import connect_cluster, is_cluster, may_pass
+from weighbridge.store.addresses import checked_url, invalid_url, parse_group
+from weighbridge.store.cluster import connect_cluster, is_cluster, is_transient
 from weighbridge.store.failover import (
     CONNECTIONS,
     SentinelConnection,
@@ -40,7 +40,14 @@ if TYPE_CHECKING:
 
     from weighbridge.store.addresses import ServerGroup
 
-__all__ = ["connect", "is_cluster", "memory_share", "not_a_url", "server_time", "translate_errors"]
+__all__ = [
+    "connect",
+    "invalid_url",
+    "is_cluster",
+    "memory_share",
+    "server_time",
+    "translate_errors",
+]
 
 T = TypeVar("T")
 
@@ -62,10 +69,10 @@ class _RetryPolicy(Retry):
     ) -> T:
         """Call `do`, and repeat it after errors that may be transient."""
 
-        def may_pass(error: Exception) -> bool:
+        def is_transient(error: Exception) -> bool:
             return not _is_refusal(error) and (is_retryable is None or is_retryable(error))
 
-        return super().call_with_retry(do, fail, may_pass, with_failure_count)
+        return super().call_with_retry(do, fail, is_transient, with_failure_count)
 
 
 def _is_refusal(error: Exception) -> bool:
@@ -96,7 +103,7 @@ def connect(url: str, *, retry: bool = True) -> Any:
         with translate_errors():
             return connect_cluster(group, _cluster_retry(tries), **options)
     except ValueError:
-        raise not_a_url(url) from None
+        raise invalid_url(url) from None
 
 
 def _retries(tries: int) -> dict[str, Any]:
@@ -162,7 +169,7 @@ def translate_errors() -> Iterator[None]:
             f"no answer from Redis: {error}", "is Redis running, and is the URL right?"
         ) from error
     except RedisClusterException as error:
-        if may_pass(error):
+        if is_transient(error):
             raise ServerUnavailableError(
                 f"no answer from the Redis Cluster: {error}", "are all its masters running?"
             ) from error
@@ -190,9 +197,9 @@ def memory_share(client: Any) -> float:
     """Return the used share of a server's memory limit, 0.0 to 1.0; a cluster's fullest master; 0.0 without a limit."""
     with translate_errors():
         if is_cluster(client):
-            told = client.info("memory", target_nodes=RedisCluster.PRIMARIES)
+            reply = client.info("memory", target_nodes=RedisCluster.PRIMARIES)
             # If there is a single master, the reply is not keyed by node name.
-            memories = [told] if "used_memory" in told else list(told.values())
+            memories = [reply] if "used_memory" in reply else list(reply.values())
         else:
             memories = [client.info("memory")]
     return max(

@@ -68,7 +68,7 @@ class SentinelTlsConnection(SentinelConnection, SSLConnection):
 
 
 class Sentinels(Sentinel):
-    """redis-py's sentinel client, with a short error message if no sentinel knows the primary."""
+    """redis-py's sentinel client, with a short error message if no sentinel has a primary."""
 
     def __init__(self, hosts: Sequence[tuple[str, int]], options: dict[str, Any]) -> None:
         super().__init__(list(hosts), sentinel_kwargs=options)  # type: ignore[no-untyped-call]

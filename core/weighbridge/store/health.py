@@ -30,7 +30,10 @@ BATCHES_LIMIT = 100  #: batches examined: the oldest active ones, and the newest
 CHUNKS_LIMIT = 100  #: per batch: waiting chunks, leased chunks, and labels of dead letters
 _SCAN = 10_000  #: summary fields scanned in one step, enough for all of them
 #: HSCAN options for the summary rows that count dead letters, and a few others.
-_DEADLY_ROWS = {"match": f'*,"{Outcome.ERRORED}","[WTO]*', "count": _SCAN}
+_DEADLY_ROWS = {
+    "match": f'*,"{Outcome.ERRORED}","[{"".join({code[0] for code in DEADLY})}]*',
+    "count": _SCAN,
+}
 _FIRST = {"start": 0, "num": CHUNKS_LIMIT, "withscores": True}
 _OF_BATCH = ("options", "created_ms")
 _NOTHING = ChunkInfo()

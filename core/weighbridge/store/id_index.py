@@ -34,7 +34,7 @@ class IdIndex(StoreBase):
             raise self.missing(batch)
         return ResultsVersion(int(epoch), int(reopened or 0))
 
-    def look(
+    def scan_log(
         self,
         batch: str,
         after: str,

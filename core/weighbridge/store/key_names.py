@@ -31,7 +31,7 @@ def opened_at(batch: str) -> float:
     return _times(batch)[0]
 
 
-def dies_at(batch: str) -> float:
+def expires_at(batch: str) -> float:
     """Return when a batch's keys expire, in seconds since the epoch; ValueError if the id is invalid."""
     return sum(_times(batch))
 

@@ -12,7 +12,7 @@ from weighbridge.store.key_names import (
     ACTIVE,
     BATCHES,
     LISTED_SECONDS,
-    dies_at,
+    expires_at,
     key,
     listing,
     new_batch_id,
@@ -149,7 +149,7 @@ class Producing(StoreBase):
 
         Raises BatchLostError if the server has lost the seal.
         """
-        meta, dies_ms = key(batch, "meta"), round(dies_at(batch) * 1000)
+        meta, dies_ms = key(batch, "meta"), round(expires_at(batch) * 1000)
         with translate_errors():
             # The write has no effect, as this is the key's expiry anyway, and a full server does not refuse it.
             found, sealed = confirm(

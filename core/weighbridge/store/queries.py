@@ -116,7 +116,7 @@ class Queries(StoreBase):
         with translate_errors():
             return _summary(self.redis.hgetall(key(batch, "meta")))
 
-    def standing(self, batch: str) -> tuple[BatchState, list[GraderSummary]]:
+    def state_and_summary(self, batch: str) -> tuple[BatchState, list[GraderSummary]]:
         """Return a consistent snapshot of a batch's state and summary."""
         with translate_errors():
             raw = self.redis.hgetall(key(batch, "meta"))

@@ -74,9 +74,9 @@ class Matcher:
             return False
         if self._text and not self._text.is_in(line):
             return False
-        return not self._needles or self._says(line)
+        return not self._needles or self._fields_match(line)
 
-    def _says(self, line: bytes) -> bool:
+    def _fields_match(self, line: bytes) -> bool:
         """Return whether the line's fields match, rather than its bytes just containing the values."""
         wanted = self._wanted
         try:

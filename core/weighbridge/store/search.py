@@ -34,7 +34,6 @@ class _PageBuilder:
     cursor: Cursor | None = None  #: position after the lines examined so far
     lines: list[bytes] = field(default_factory=list)
     _size: int = 0
-    _looks: int = 0
 
     def is_full(self) -> bool:
         return len(self.lines) >= self.limit or self._size >= _PAGE_BYTES
@@ -113,7 +112,7 @@ class Search:
 
     def _look(self, after: str) -> ScanResult | None:
         # A line whose id conflicts with an earlier one may be in any chunk.
-        return self._store.look(
+        return self._store.scan_log(
             self._batch, after, self._matcher.record_texts, self._owners, ErrorCode.ID_CONFLICT
         )
 

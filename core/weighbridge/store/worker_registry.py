@@ -19,7 +19,7 @@ def fleet_key(name: str) -> str:
     return f"wb:{{fleet}}:{name}"
 
 
-_FAREWELL_SECONDS = 600
+_SHUTDOWN_SECONDS = 600
 _REMEMBERED_SECONDS = 3600  #: how long capabilities are kept after the last worker has stopped
 #: Names scored by the end of their heartbeat (ms); name -> the worker's report; names of workers asked to drain.
 _KEYS = _WORKERS, _BEATS, _DRAINS = [fleet_key(name) for name in ("workers", "beats", "drains")]
@@ -124,15 +124,15 @@ class WorkerRegistry:
             now_ms, beats = self._alive(_KEYS)
         return sorted(_read(beats), key=lambda worker: worker.name), now_ms / 1000
 
-    def say_farewell(self, name: str) -> None:
-        """Record that a worker was asked to stop, so that no job is blamed if it is killed before it has."""
+    def note_shutdown_of(self, name: str) -> None:
+        """Record that a worker was asked to stop, so that its death counts against no job if it is killed before it stops."""
         with translate_errors():
-            self._redis.set(_farewell(name), 1, ex=_FAREWELL_SECONDS)
+            self._redis.set(_shutdown_key(name), 1, ex=_SHUTDOWN_SECONDS)
 
-    def has_said_farewell(self, name: str) -> bool:
+    def was_asked_to_stop(self, name: str) -> bool:
         """Return whether a worker was recently asked to stop."""
         with translate_errors():
-            return bool(self._redis.exists(_farewell(name)))
+            return bool(self._redis.exists(_shutdown_key(name)))
 
     def advertise(self, queue: str, graders: Mapping[str, int], schema_version: int) -> None:
         """Record a worker's capabilities, which keep chunks in their lane for a while after it has stopped."""
@@ -178,5 +178,5 @@ def _capabilities(queue: str) -> str:
     return fleet_key(f"capabilities:{queue}")
 
 
-def _farewell(name: str) -> str:
+def _shutdown_key(name: str) -> str:
     return fleet_key(f"ending:{name}")

@@ -20,7 +20,7 @@ def events_in(lines: list[bytes]) -> list[Any] | None:
     """Return the JSON in the events of a text by its lines; None if another line, or data that is no JSON, is among them.
 
     An object that names neither its type nor its kind, such as Gemini's, stands under `data` beside the `event`: that it
-    is part of one stream, only the text tells.
+    is part of one stream is evident only from the text.
     """
     events: list[Any] = []
     data: list[bytes] = []

@@ -191,7 +191,7 @@ def _with_iterations(usage: Usage, iterations: Any) -> Usage:
 
 
 def _with_caches(usage: Usage, *, is_apart: bool) -> Usage:
-    """Return token counts whose input has those of caches: where the names tell that it has not, or the numbers."""
+    """Return token counts whose input has those of caches: if the names or the numbers show that it does not."""
     sent, of_caches = (
         usage.input_tokens,
         (usage.cached_tokens or 0) + (usage.cache_write_tokens or 0),
@@ -220,8 +220,8 @@ def _foreign_usage(value: dict[str, Any]) -> Usage | None:
 
 def counts_of(llm_calls: Any = None, tool_calls: Any = None, steps: Any = None) -> Counts | None:
     """Return the counts that a source states for a run; None if absent, and for 0, which means not counted."""
-    told = (count_of(llm_calls) or None, count_of(tool_calls) or None, count_of(steps) or None)
-    return Counts(*told) if any(told) else None
+    recorded = (count_of(llm_calls) or None, count_of(tool_calls) or None, count_of(steps) or None)
+    return Counts(*recorded) if any(recorded) else None
 
 
 def counted(usage: Usage | None) -> Usage | None:
@@ -277,7 +277,7 @@ def time_of(value: Any, unit: Literal["s", "ms", "us", "ns"] = "s") -> int | Non
     if not 0 < value < _NANOSECONDS_LIMIT:
         return None
     if type(value) is float:
-        # Today's seconds in a float tell microseconds; what stands below them is the rounding of the float.
+        # A float with today's seconds has microseconds; smaller digits are its rounding.
         nanoseconds = round(value * (_NANOSECONDS[unit] / 1000)) * 1000
     else:
         nanoseconds = int(value) * _NANOSECONDS[unit]
@@ -399,7 +399,7 @@ class Notes:
                 if key not in carried and item not in (None, "", False, [], {}):
                     name = key[:_NAME_CHARACTERS] if type(key) is str else "?"
                     self.add(f"{of} field {name!r}")
-                    if type(item) in {dict, list, str} and _tells_of_calls(key):
+                    if type(item) in {dict, list, str} and _names_calls(key):
                         self.calls_left += len(item) if type(item) is list else 1
 
     def add_part(self, part: Mapping[str, Any]) -> None:
@@ -407,20 +407,20 @@ class Notes:
         filled = [key for key, item in part.items() if item is not None]
         kind = part.get("type") or next(iter(filled), None)
         self.add(f"content parts of type {str(kind)[:_NAME_CHARACTERS]!r}")
-        self.calls_left += any(map(_tells_of_calls, (kind, *filled)))
+        self.calls_left += any(map(_names_calls, (kind, *filled)))
 
-    def told(self) -> tuple[str, ...]:
+    def summaries(self) -> tuple[str, ...]:
         """Return the notes with their counts, in alphabetical order, up to a limit."""
-        told = [f"{what} ({count:,})" for what, count in sorted(self._counts.items())]
-        more = len(told) - _NOTES_LIMIT
+        recorded = [f"{what} ({count:,})" for what, count in sorted(self._counts.items())]
+        more = len(recorded) - _NOTES_LIMIT
         return (
-            (*told[:_NOTES_LIMIT], f"and {more:,} other kinds of fields")
+            (*recorded[:_NOTES_LIMIT], f"and {more:,} other kinds of fields")
             if more > 0
-            else tuple(told)
+            else tuple(recorded)
         )
 
 
-def _tells_of_calls(name: Any) -> bool:
+def _names_calls(name: Any) -> bool:
     return type(name) is str and _OF_CALLS.search(name) is not None
 
 

@@ -33,7 +33,7 @@ _WORDS: dict[str, tuple[str, frozenset[str]]] = {
 }  #: fields of what a list holds: what it holds then, and the values that are known
 
 
-def meant(value: Any) -> str:
+def correction_for(value: Any) -> str:
     """Return a hint on how to correct a value in no known format; empty if no correction is known."""
     if type(value) is list:
         return _misspelt_word(value, "role")

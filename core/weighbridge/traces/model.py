@@ -51,7 +51,7 @@ class Step(Struct, frozen=True, gc=False):
     name: str | None = None  #: of a tool or an agent
     input: Any = None  #: JSON; the step's input
     output: Any = None  #: JSON; the step's output: an assistant's text, a tool's result
-    #: Of a tool call: an object, or the source's text where that is none; None: not told.
+    #: Of a tool call: an object, or the source's text where that is none; None: not recorded.
     arguments: Any = None
     error: str | None = None  #: reason for the failure, if the source records one
     model: str | None = None
@@ -91,9 +91,9 @@ class Trace:
     usage: Usage | None = None  #: of the whole run, if the source records it
     cost_usd: float | None = None  #: the same
     counts: Counts | None = None  #: the same
-    totals_from: str = ""  #: the source's fields that tell these totals of the run, for a person
+    totals_from: str = ""  #: the source's fields with these totals, for display
     started_at: int | None = (
-        None  #: of the run, where the source tells it, in nanoseconds since 1970-01-01 UTC
+        None  #: of the run, if the source records it, in nanoseconds since 1970-01-01 UTC
     )
     ended_at: int | None = None
     missing: dict[Capability, str] = field(

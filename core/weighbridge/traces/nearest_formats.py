@@ -47,7 +47,7 @@ _GENERIC = frozenset(
 _PARTS = re.compile(r"\w+")
 
 
-def nearest(value: Any, importers: Sequence[Importer]) -> str:
+def similar_formats(value: Any, importers: Sequence[Importer]) -> str:
     """Return a hint that names the formats sharing most keys with a value, and these keys; empty if there are none."""
     keys = _keys_in(value)
     if not keys:
@@ -59,11 +59,11 @@ def nearest(value: Any, importers: Sequence[Importer]) -> str:
         if len(common) >= _KEYS_NEEDED:
             found.append((sum(words[key] for key in common), importer.name, common))
     found.sort(key=lambda entry: -entry[0])
-    told = [
+    recorded = [
         f"{name} (keys in common: {', '.join(common[:_KEYS_TOLD])})"
         for _, name, common in found[:_FORMATS_TOLD]
     ]
-    return f"the most similar known formats: {', '.join(told)}" if told else ""
+    return f"the most similar known formats: {', '.join(recorded)}" if recorded else ""
 
 
 def _keys_in(value: Any) -> set[str]:

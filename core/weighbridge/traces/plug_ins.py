@@ -45,7 +45,7 @@ class Formats:
         if problem:
             self.failures[plug_in.name] = problem
             _log.warning(
-                "importer plug-in %r (%s) is left out: %s", plug_in.name, plug_in.value, problem
+                "importer plug-in %r (%s) was not loaded: %s", plug_in.name, plug_in.value, problem
             )
         else:
             is_line = importer.is_line and _never_raising(importer.is_line)

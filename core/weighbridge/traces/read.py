@@ -19,6 +19,7 @@ from weighbridge.traces.formats import (
     autogen,
     benchmarks,
     bfcl,
+    browser_use,
     cline,
     codex_exec,
     crewai,
@@ -31,8 +32,11 @@ from weighbridge.traces.formats import (
     langchain,
     langfuse,
     langsmith,
+    managed_agents,
     mini_swe_agent,
     native,
+    openai_agents,
+    openai_assistants,
     openai_chat,
     openai_responses,
     openclaw,
@@ -43,13 +47,14 @@ from weighbridge.traces.formats import (
     smolagents,
     swe_agent,
     tau2_voice,
+    tool_eval,
     toolbench,
     trae,
     weave,
 )
-from weighbridge.traces.hints import meant
+from weighbridge.traces.hints import correction_for
 from weighbridge.traces.importer import damaged
-from weighbridge.traces.nearest_formats import nearest
+from weighbridge.traces.nearest_formats import similar_formats
 from weighbridge.traces.plug_ins import installed
 from weighbridge.traces.text_actions import missing_calls
 from weighbridge.traces.unread_counts import with_unread_calls
@@ -71,7 +76,9 @@ FORMATS: tuple[Importer, ...] = (
     *benchmarks.IMPORTERS,
     trae.IMPORTER,
     toolbench.IMPORTER,
+    tool_eval.IMPORTER,
     agent_history.IMPORTER,
+    browser_use.IMPORTER,
     langfuse.IMPORTER,
     inspect_log.IMPORTER,
     openhands.IMPORTER,
@@ -81,6 +88,7 @@ FORMATS: tuple[Importer, ...] = (
     ai_sdk_stream.IMPORTER,
     api_stream.IMPORTER,
     bfcl.IMPORTER,
+    managed_agents.IMPORTER,
     openclaw.IMPORTER,
     gemini_cli.IMPORTER,
     codex_exec.IMPORTER,
@@ -93,6 +101,8 @@ FORMATS: tuple[Importer, ...] = (
     autogen.IMPORTER,
     crewai.IMPORTER,
     cline.IMPORTER,
+    openai_agents.IMPORTER,
+    openai_assistants.IMPORTER,
     openai_responses.IMPORTER,
     anthropic.IMPORTER,
     openai_chat.IMPORTER,
@@ -116,7 +126,16 @@ def formats() -> tuple[Importer, ...]:
 
 _MESSAGES = "messages"
 #: Keys that people put a trace under, as JSON or as its text.
-_WRAPPERS = ("record", "trace", "trajectory", "conversation", _MESSAGES, "values", "outputs")
+_WRAPPERS = (
+    "record",
+    "trace",
+    "trajectory",
+    "conversation",
+    _MESSAGES,
+    "values",
+    "outputs",
+    "loglines",
+)
 _WRAPPINGS_LIMIT = 3
 _SHOWN_KEYS = 12
 _SHOWN_CHARACTERS = 200  #: shown of an error raised inside an importer
@@ -160,7 +179,7 @@ def _read(found: Recognised) -> Sequence[Trace]:
     importer, value, trace_id, notes = found
     try:
         traces = importer.read(value)
-    except TraceError:
+    except (TraceError, MemoryError):
         raise
     except Exception as error:
         # Importers validate only the fields they check; any other malformed data raises here.
@@ -171,9 +190,11 @@ def _read(found: Recognised) -> Sequence[Trace]:
     first = traces[0]
     if trace_id and len(traces) == 1 and first.id is None:
         first = replace(first, id=trace_id)
-    if notes is not None and notes.told():
+    if notes is not None and notes.summaries():
         missing = {**missing_calls(first.steps, notes, in_text=False), **first.missing}
-        first = replace(first, missing=missing, not_carried=(*first.not_carried, *notes.told()))
+        first = replace(
+            first, missing=missing, not_carried=(*first.not_carried, *notes.summaries())
+        )
     return [with_unread_calls(trace) for trace in (first, *traces[1:])]
 
 
@@ -246,7 +267,7 @@ def find_format(value: Any) -> Recognised:
 
 def advice_on(value: Any) -> str:
     """Return advice on a value of unknown shape: a likely correction, or else the nearest formats."""
-    return meant(value) or nearest(value, formats())
+    return correction_for(value) or similar_formats(value, formats())
 
 
 def _wrapped(value: dict[str, Any], notes: Notes) -> Any:

@@ -63,10 +63,10 @@ def session_id(lines: list[Any]) -> str | None:
     """Return the ID of the session that lines belong to, if one of them has it."""
     for line in _dicts(lines):
         payload = line.get("payload") if line.get("type") == "session_meta" else None
-        told = payload.get("id") if type(payload) is dict else line.get("thread_id")
+        recorded = payload.get("id") if type(payload) is dict else line.get("thread_id")
         is_head = line.get("type") == "session" or line.keys() >= _OLD_CODEX_HEAD
-        told = line.get("id") if is_head else told
-        found = _text(line.get("sessionId", line.get("session_id", told)))
+        recorded = line.get("id") if is_head else recorded
+        found = _text(line.get("sessionId", line.get("session_id", recorded)))
         if found:
             return found
     return None

@@ -26,7 +26,7 @@ _REACT = re.compile(
     rf"|{_LINE}(?:Action|ACTION)[ _](?:Input|INPUT){_NUMBER}:",
     re.MULTILINE,
 )
-#: The tags and marks in which chat templates and agents' prompts want calls.
+#: The tags and marks in which chat templates and agents' prompts require calls to be written.
 _TAG = re.compile(
     r"<(?:tool_call|tool_use|tool_code|function_calls?|function=|invoke name=|execute_[a-z]|use_mcp_tool|read_file"
     r"|write_to_file|replace_in_file|apply_diff|search_files|attempt_completion|\|python_tag\||\|tool_call"
@@ -59,7 +59,7 @@ _FENCED = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 def missing_calls(
     steps: Sequence[Step], notes: Notes, *, in_text: bool = True
 ) -> dict[Capability, str]:
-    """Return that the tool calls are missing, with the reason, where they prove to stand where nobody read them.
+    """Mark tool calls as missing if they occur only in text, or mostly in fields that are not read.
 
     `in_text`: also in what the agent says, for formats of which the calls may stand there.
     """

@@ -16,7 +16,7 @@ from weighbridge.text import pluralize, printable
 from weighbridge_producer.cli import gate_options as gate_opt
 from weighbridge_producer.cli import options as opt
 from weighbridge_producer.cli.completed_values import batch_ids
-from weighbridge_producer.cli.exit_status import EXIT_TROUBLE, decide_on, exit_with
+from weighbridge_producer.cli.exit_status import decide_on, exit_with
 from weighbridge_producer.cli.reading import (
     Map,
     MappingFile,
@@ -37,6 +37,7 @@ from weighbridge_producer.cli.show import (
     table,
 )
 from weighbridge_producer.cli.slices_text import print_slices
+from weighbridge_producer.gating.gates import ERROR
 from weighbridge_producer.gating.slices import SliceTally
 
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ def submit(
             again += _as_options(("--sample", sample), ("--trace-mapping", trace_mapping))
             can_be_read_again = source is given and source.rereadable
             _print_how_to_continue(batch, again if can_be_read_again else None)
-            raise typer.Exit(EXIT_TROUBLE) from None
+            raise typer.Exit(ERROR) from None
         if as_json:
             print_json(batch.status().as_dict() | {"durability": durability.as_dict()})
         else:
@@ -141,8 +142,8 @@ def _as_options(*options: tuple[str | None, ...]) -> list[str]:
 def _print_how_to_continue(batch: Batch, again: list[str] | None) -> None:
     err.print(f"interrupted; batch {shown(batch.id)} keeps what was submitted")
     if again:
-        told = shlex.join(["weighbridge", "submit", *again, "--resume", batch.id])
-        err.print(f"  continue: {shown(told)}", soft_wrap=True)
+        command = shlex.join(["weighbridge", "submit", *again, "--resume", batch.id])
+        err.print(f"  continue: {shown(command)}", soft_wrap=True)
     err.print(f"  cancel:   weighbridge cancel {shown(batch.id)}")
 
 
@@ -153,11 +154,11 @@ def status(
     as_json: opt.AsJson = False,
 ) -> None:
     """Show the state of a batch."""
-    asked = gate_opt.asked(by=by)
+    gating = gate_opt.parse_gate_options(by=by)
     with opt.client(url) as client:
         handle = client.batch(batch)
         state, summary = handle.status(), handle.summary()
-        slices = _slices(handle, asked)
+        slices = _slices(handle, gating)
     if as_json:
         graders, listed = ([row.as_dict() for row in rows] for rows in (summary, slices.slices()))
         print_json({**state.as_dict(), "graders": graders, "slices": listed})
@@ -167,10 +168,10 @@ def status(
     print_slices(slices)
 
 
-def _slices(handle: Batch, asked: gate_opt.Asked) -> SliceTally:
+def _slices(handle: Batch, gating: gate_opt.GateOptions) -> SliceTally:
     """Return the counts of a batch's current results by the requested fields; empty without fields."""
-    slices = SliceTally(asked.fields)
-    for page in handle.pages(follow=False) if asked.fields else ():
+    slices = SliceTally(gating.fields)
+    for page in handle.pages(follow=False) if gating.fields else ():
         slices.add_lines(page.lines)
     return slices
 
@@ -188,12 +189,12 @@ def watch(
 
     Exit status as for `run`: 0 when every job passed, 100 when jobs failed, 1 otherwise; `run --help` has the details.
     """
-    asked = gate_opt.asked(min_pass_rate, min_gradable, max_vacuous, by)
+    gating = gate_opt.parse_gate_options(min_pass_rate, min_gradable, max_vacuous, by)
     with opt.client(url) as client:
         handle = client.batch(batch)
         state = _followed(handle, quiet=as_json)
-        summary, slices = handle.summary(), _slices(handle, asked)
-    decision = decide_on(state, summary, asked.gates, slices)
+        summary, slices = handle.summary(), _slices(handle, gating)
+    decision = decide_on(state, summary, gating.gates, slices)
     if as_json:
         shown_slices = [row.as_dict() for row in slices.slices()]
         print_json({**state.as_dict(), "slices": shown_slices, **decision.as_dict()})

@@ -15,7 +15,7 @@ from weighbridge_producer.cli import gate_options as gate_opt
 from weighbridge_producer.cli import options as opt
 from weighbridge_producer.cli.compare_text import print_comparison
 from weighbridge_producer.cli.completed_values import runs as completed_runs
-from weighbridge_producer.cli.exit_status import EXIT_TROUBLE, print_gates
+from weighbridge_producer.cli.exit_status import print_gates
 from weighbridge_producer.cli.repeats_text import print_repeats
 from weighbridge_producer.cli.run_names import RUN_HELP, open_run
 from weighbridge_producer.cli.show import out, print_json, shown
@@ -23,12 +23,12 @@ from weighbridge_producer.comparison.compare import EXAMPLES, compare_runs
 from weighbridge_producer.comparison.regression_gates import RegressionGates
 from weighbridge_producer.comparison.repeats import RepeatKey, compare_repeats
 from weighbridge_producer.comparison_forms import (
-    Written,
+    ComparisonData,
     change_line,
     comparison_blocks,
     comparison_output,
 )
-from weighbridge_producer.gating.gates import check_gates
+from weighbridge_producer.gating.gates import ERROR, check_gates
 from weighbridge_producer.reports.forms import STDOUT
 from weighbridge_producer.run.outputs import check_folder, write_blocks
 
@@ -145,7 +145,7 @@ def compare(
         _compare_repeats(runs, key, gates, url, as_json=as_json)
     if len(runs) < 2:
         raise typer.BadParameter("name two runs or more", param_hint="RUN")
-    asked = gate_opt.asked(min_pass_rate, min_gradable, max_vacuous, by)
+    gating = gate_opt.parse_gate_options(min_pass_rate, min_gradable, max_vacuous, by)
     outputs = list(map(_output, output or []))
     with ExitStack() as stack:
         opened = [open_run(name, read_settings(), url, stack) for name in runs]
@@ -154,17 +154,17 @@ def compare(
         most = max(_EXAMPLES_SHOWN, EXAMPLES) if examples is None else examples
         with changes.open("wb") as file:
             on_change = _written_to(file) if outputs else None
-            found = compare_runs(opened, by=asked.fields, examples=most, on_change=on_change)
+            found = compare_runs(opened, by=gating.fields, examples=most, on_change=on_change)
         results = [
             (
                 comparison,
-                check_gates(asked.gates, comparison.after_labels, comparison.after_slices)
+                check_gates(gating.gates, comparison.after_labels, comparison.after_slices)
                 + gates.check(comparison),
             )
             for comparison in found
         ]
         for each in outputs:
-            write_blocks(comparison_blocks(Written(results, changes), each), each)
+            write_blocks(comparison_blocks(ComparisonData(results, changes), each), each)
     if as_json:
         print_json(
             {
@@ -208,7 +208,7 @@ def _compare_repeats(
 def _exit(gates: Iterable[GateResult]) -> NoReturn:
     """Exit with the status that the gates determine."""
     statuses = {gate.status for gate in gates}
-    raise typer.Exit(EXIT_TROUBLE if EXIT_TROUBLE in statuses else max(statuses, default=0))
+    raise typer.Exit(ERROR if ERROR in statuses else max(statuses, default=0))
 
 
 def _output(text: str) -> Output:

@@ -8,14 +8,14 @@ from weighbridge.text import pluralize
 from weighbridge_producer.cli.show import err, out, shown, table
 from weighbridge_producer.comparison.pairs import Group
 from weighbridge_producer.comparison.regression_gates import p_value
+from weighbridge_producer.comparison.rows import cause_rows, difference_text, rate_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from weighbridge_producer.comparison.compare import Comparison, LabelComparison
+    from weighbridge_producer.comparison.compare import Comparison
     from weighbridge_producer.comparison.pairs import Pair
     from weighbridge_producer.comparison.rates import Rates
-    from weighbridge_producer.statistics import Interval
 
 _LABELS_SHOWN = 50
 _CAUSES_SHOWN = 10
@@ -56,7 +56,7 @@ def _print_rates(comparison: Comparison) -> None:
     p_name = "adjusted p" if several else "p"
     rates = table("label", "before", "after", "difference", p_name, right=[p_name])
     for label in comparison.labels[:_LABELS_SHOWN]:
-        rates.add_row(_name(label), *_rates(label.rates, label.rates.adjusted_p))
+        rates.add_row(_name(label.label), *_rates(label.rates, label.rates.adjusted_p))
         for piece in label.slices:
             name = f"  {piece.field.removeprefix('metadata.')}: {piece.value}"
             rates.add_row(shown(name, _NAME_WIDTH), *_rates(piece.rates, piece.rates.adjusted_p))
@@ -69,36 +69,24 @@ def _rates(rates: Rates, p: float) -> Iterator[str]:
     if rates.before is None or rates.after is None or rates.difference is None:
         yield from ("no pair judged in both", "", "", "")
         return
-    yield _percent(rates.before, rates.before_interval)
-    yield _percent(rates.after, rates.after_interval)
-    low, high = rates.interval or (0.0, 0.0)
-    yield f"{rates.difference * 100:+.1f} \\[{low * 100:+.1f}, {high * 100:+.1f}]"
+    yield shown(rate_text(rates.before, rates.before_interval))
+    yield shown(rate_text(rates.after, rates.after_interval))
+    yield shown(difference_text(rates.difference, rates.interval))
     yield p_value(p)
 
 
-def _percent(rate: float, interval: Interval | None) -> str:
-    low, high = interval or (0.0, 1.0)
-    return f"{rate:.1%} \\[{low * 100:.1f}, {high * 100:.1f}]"
-
-
 def _print_causes(comparison: Comparison) -> None:
-    found = [
-        (jobs, group, label, before, after)
-        for label in comparison.labels
-        for (group, before, after), jobs in label.tally.causes.items()
-    ]
+    found = cause_rows(comparison)
     if not found:
         return
-    order = {group: place for place, group in enumerate(_LISTED)}
-    found.sort(key=lambda item: (order.get(item[1], len(order)), -item[0], item[3], item[4]))
     causes = table("changed", "jobs", "label", "before", "after", right=["jobs"])
     for group in _LISTED:
-        of_group = [item for item in found if item[1] is group]
-        for jobs, _, label, before, after in of_group[:_CAUSES_SHOWN]:
-            sides = (shown(side, 40) for side in (before, after))
-            causes.add_row(str(group), f"{jobs:,}", _name(label), *sides)
+        of_group = [cause for cause in found if cause.group == group]
+        for cause in of_group[:_CAUSES_SHOWN]:
+            sides = (shown(side, 40) for side in (cause.before, cause.after))
+            causes.add_row(str(group), f"{cause.jobs:,}", _name(cause.label), *sides)
         if rest := of_group[_CAUSES_SHOWN:]:
-            jobs = sum(item[0] for item in rest)
+            jobs = sum(cause.jobs for cause in rest)
             causes.add_row(str(group), f"{jobs:,}", "", pluralize(len(rest), "other kind"), "")
     out.print()
     out.print(causes)
@@ -113,8 +101,8 @@ def _print_examples(group: Group, pairs: list[Pair], total: int) -> None:
         for name, entry in (("before", pair.before), ("after", pair.after)):
             if entry:
                 why = entry.reason or entry.cause
-                told = f"{entry.outcome}: {why}" if why else entry.outcome
-                out.print(f"    {name:<7} {shown(told, _REASON_WIDTH)}")
+                text = f"{entry.outcome}: {why}" if why else entry.outcome
+                out.print(f"    {name:<7} {shown(text, _REASON_WIDTH)}")
         for change in pair.check_changes():
             if change["steps_before"] or change["steps_after"]:
                 out.print(f"    steps   {shown(_steps(change))}")
@@ -140,5 +128,5 @@ def _print_ids(group: Group, pairs: list[Pair], total: int) -> None:
     out.print(f"\n[bold]{group}[/] ({total:,}): {names}{more}")
 
 
-def _name(label: LabelComparison) -> str:
-    return shown(label.label or "(bad lines)", _NAME_WIDTH)
+def _name(label: str | None) -> str:
+    return shown(label or "(bad lines)", _NAME_WIDTH)

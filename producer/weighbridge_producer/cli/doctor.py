@@ -9,10 +9,10 @@ import typer
 from weighbridge.settings import masked, read_settings
 from weighbridge.text import pluralize
 from weighbridge_producer.cli import options as opt
-from weighbridge_producer.cli.exit_status import EXIT_TROUBLE
 from weighbridge_producer.cli.show import out, print_json, shown
 from weighbridge_producer.client.address import address_of
 from weighbridge_producer.doctor import examine_at
+from weighbridge_producer.gating.gates import ERROR
 
 
 def add_to(app: typer.Typer) -> None:
@@ -40,4 +40,4 @@ def doctor(url: opt.Url = None, as_json: opt.AsJson = False) -> None:
             f"{shown(masked(address))}: {pluralize(len(problems), 'problem')}, {pluralize(warnings, 'warning')}"
         )
     if problems:
-        raise typer.Exit(EXIT_TROUBLE)
+        raise typer.Exit(ERROR)

@@ -12,8 +12,8 @@ from weighbridge.errors import BadLine
 from weighbridge.grading.line_grader import LineGrader
 from weighbridge.jobs.line import JSON_SPACE
 from weighbridge.text import pluralize, shorten
-from weighbridge_producer.cli.exit_status import EXIT_TROUBLE
 from weighbridge_producer.cli.show import err, out, print_json, shown
+from weighbridge_producer.gating.gates import ERROR
 from weighbridge_producer.input.duplicates import DuplicateIndex
 from weighbridge_producer.submit.strict import FAULTS_SHOWN, fault_of
 
@@ -58,7 +58,7 @@ def dry_run(source: Source, graders: Sequence[GraderSpec], *, as_json: bool) -> 
         out.print(f"{cases}, {pluralize(jobs, 'job')}{bad}. Nothing was graded.")
         for bad_line in bad_lines:
             err.print(shown(str(bad_line)), soft_wrap=True)
-    raise typer.Exit(EXIT_TROUBLE if faults or not lines else 0)
+    raise typer.Exit(ERROR if faults or not lines else 0)
 
 
 def _as_dict(

@@ -10,7 +10,7 @@ from weighbridge.jobs.model import BatchStatus
 from weighbridge.text import pluralize
 from weighbridge_producer.cli.show import err, shown
 from weighbridge_producer.gating.exit_rule import Decision, decide
-from weighbridge_producer.gating.gates import FAILED, PASSED, TROUBLE
+from weighbridge_producer.gating.gates import FAILED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from weighbridge.jobs.outcome import GraderSummary
     from weighbridge_producer.gating.gates import Gate, GateResult
     from weighbridge_producer.gating.slices import SliceTally
-
-EXIT_PASSED, EXIT_TROUBLE, EXIT_FAILED = PASSED, TROUBLE, FAILED
 
 
 def decide_on(
@@ -34,7 +32,7 @@ def decide_on(
     """Return the exit status for an ended batch; `cut_short` means that --fail-fast ended it."""
     if cut_short:
         why = f"{pluralize(state.counts.failed, 'job')} failed, and --fail-fast cancelled the rest"
-        return Decision(EXIT_FAILED, why)
+        return Decision(FAILED, why)
     completed = state.status is BatchStatus.COMPLETED
     incomplete = "" if completed else f"the batch is {state.status}"
     return decide(gates, labels, slices, incomplete=incomplete)

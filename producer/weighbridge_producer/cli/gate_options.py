@@ -56,7 +56,7 @@ By = Annotated[
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class GateOptions:
     """The gates and fields given on the command line."""
 
     gates: tuple[Gate, ...] = ()
@@ -68,12 +68,12 @@ class Asked:
         return tuple(dict.fromkeys((*self.by, *(gate.field for gate in self.gates if gate.field))))
 
 
-def asked(
+def parse_gate_options(
     min_pass_rate: Sequence[str] | None = None,
     min_gradable: Sequence[str] | None = None,
     max_vacuous: Sequence[str] | None = None,
     by: Sequence[str] | None = None,
-) -> Asked:
+) -> GateOptions:
     """Parse the options; an invalid gate or field is a usage error."""
     texts = {
         GateKind.MIN_PASS_RATE: min_pass_rate,
@@ -82,6 +82,6 @@ def asked(
     }
     try:
         gates = [parse_gate(kind, text) for kind, given in texts.items() for text in given or ()]
-        return Asked(tuple(gates), tuple(map(parse_field, by or ())))
+        return GateOptions(tuple(gates), tuple(map(parse_field, by or ())))
     except (InvalidGateError, InvalidFilterError) as error:
         raise typer.BadParameter(str(error)) from None

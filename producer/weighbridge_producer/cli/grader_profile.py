@@ -10,7 +10,6 @@ import typer
 from weighbridge.settings import read_settings
 from weighbridge.text import pluralize
 from weighbridge_producer.cli import options as opt
-from weighbridge_producer.cli.exit_status import EXIT_TROUBLE
 from weighbridge_producer.cli.reading import (
     Map,
     MappingFile,
@@ -19,6 +18,7 @@ from weighbridge_producer.cli.reading import (
     source_of,
 )
 from weighbridge_producer.cli.show import err, out, print_json, shown, table
+from weighbridge_producer.gating.gates import ERROR
 
 if TYPE_CHECKING:
     from weighbridge.jobs.model import GraderSpec
@@ -77,7 +77,7 @@ def profile(
     else:
         _print(specs[0], times, rounds)
     if not times.cases:
-        raise typer.Exit(EXIT_TROUBLE)
+        raise typer.Exit(ERROR)
 
 
 def _slowest(times: Times) -> list[CaseTimes]:

@@ -10,7 +10,7 @@ from weighbridge.errors import Fault, LineError, WeighbridgeError
 from weighbridge.grading.case import parse_case
 from weighbridge.grading.grader_cache import GraderCache, brief
 from weighbridge.grading.inputs import Inputs
-from weighbridge.grading.result_lines import written
+from weighbridge.grading.result_lines import to_result_line
 from weighbridge.jobs.model import ErrorCode
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def _measured(spec: GraderSpec, ready: ReadyGrader, line: Line) -> CaseTimes | F
             imported = thread_time_ns()
         result = ready.grade(**named)
         graded = thread_time_ns()
-        row = written(line, case, inputs, spec, ready, result)
+        row = to_result_line(line, case, inputs, spec, ready, result)
         ended = thread_time_ns()
     except LineError as error:
         return error.fault.at(line.location)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from weighbridge_producer.cli import options as opt
-from weighbridge_producer.cli.exit_status import EXIT_TROUBLE
 from weighbridge_producer.cli.show import err, out, print_json, shown, table
+from weighbridge_producer.gating.gates import ERROR
 
 if TYPE_CHECKING:
     from weighbridge.store.api_keys import ApiKey
@@ -122,7 +122,7 @@ def revoke(
         err.print(f"{shown(key_id)} is a name; give the id of the key: {', '.join(named)}")
     else:
         err.print(f"there is no key {shown(key_id)}; `weighbridge keys list` shows all")
-    raise typer.Exit(EXIT_TROUBLE)
+    raise typer.Exit(ERROR)
 
 
 def _validity(key: ApiKey, now: float) -> str:

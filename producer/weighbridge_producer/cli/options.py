@@ -12,6 +12,7 @@ from weighbridge.errors import ConfigError, UnknownGraderError
 from weighbridge.jobs.model import GraderSpec, parse_specs
 from weighbridge.settings import Settings, read_settings
 from weighbridge_producer.cli.completed_values import batch_ids, grader_ids
+from weighbridge_producer.reports.forms import FORMS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,7 +39,7 @@ def all_utf8(texts: list[str] | None) -> list[str] | None:
 
 
 CASES_HELP = (
-    "Cases, bare traces, or rows of your own: files (JSONL, JSON, CSV, TSV, Parquet, .eval; plain, .gz or .zst), folders, quoted patterns, "
+    "Cases, bare traces, or rows of your own: files (JSONL, JSON, CSV, TSV, Parquet, Arrow, .eval; plain, .gz or .zst), folders, quoted patterns, "
     "or - for a pipe. In a folder or pattern, files ending in .results.jsonl are skipped."
 )
 RedisUrl = Annotated[
@@ -108,9 +109,10 @@ Strict = Annotated[
         "--strict", help="Check every line first, and refuse the input if one is invalid."
     ),
 ]
+_ENDINGS = ", ".join(f"{form.endings[0]} ({form.what})" for form in FORMS.values())
 OUTPUT_HELP = (
-    ".jsonl, .csv, .tsv, .parquet, .otlp.jsonl (OpenTelemetry events), .md (a summary), .html (a page), .xml (JUnit), also with .gz or .zst; - for JSON Lines on standard"
-    " output; or FORM=FILE, as in md=- or junit=report, with one of jsonl, csv, tsv, parquet, otel, md, html, junit. Repeatable."
+    f"{_ENDINGS}, also with .gz or .zst; - for JSON Lines on standard output; or FORM=FILE, as in md=- or junit=report,"
+    f" with one of {', '.join(FORMS)}. Repeatable."
 )
 ByCase = Annotated[
     bool,

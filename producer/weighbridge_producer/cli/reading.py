@@ -169,14 +169,18 @@ def _confirmed_mapping(seen: Recognised) -> FieldMapping:
 
     columns = listed(dict.fromkeys(column for row in seen.rows for column in row))
     what = f"{seen.layout} with the columns {columns}"
-    option = f"--map {shlex.quote(proposal.text)}"
+    option, caution = f"--map {shlex.quote(proposal.text)}", shown(proposal.caution)
     if proposal.mapping is None:
         missing = " and ".join(proposal.missing)
-        raise MappingNeededError(seen.file, what, f"{option}, with the column that has {missing}")
+        hint = f"{option}, with the column that has {missing}"
+        raise MappingNeededError(seen.file, what, "\n  ".join(filter(None, (hint, caution))))
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise MappingNeededError(seen.file, what, f"its columns suggest {option}")
+        hint = f"its columns suggest {option}"
+        raise MappingNeededError(seen.file, what, "\n  ".join(filter(None, (hint, caution))))
     err.print(f"{shown(seen.file)} is {shown(what, _WIDTH)}", soft_wrap=True)
     err.print(f"Its columns suggest: {shown(option, _WIDTH)}", soft_wrap=True)
+    if caution:
+        err.print(caution, soft_wrap=True)
     err.print(f"The first row would be: {shown(_first_case(seen, proposal.mapping))}")
     if not typer.confirm("Grade with this mapping?", default=True, err=True):
         raise MappingNeededError(seen.file, what)

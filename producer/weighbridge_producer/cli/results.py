@@ -18,8 +18,8 @@ from weighbridge_producer.cli import gate_options as gate_opt
 from weighbridge_producer.cli import options as opt
 from weighbridge_producer.cli.completed_values import batch_ids
 from weighbridge_producer.cli.exit_status import exit_with
-from weighbridge_producer.cli.show import err, out, print_json
-from weighbridge_producer.cli.wanted_results import Wanted
+from weighbridge_producer.cli.result_selection import ResultSelection
+from weighbridge_producer.cli.show import err, out, print_json, shown
 from weighbridge_producer.reports.report import Report
 
 if TYPE_CHECKING:
@@ -123,21 +123,21 @@ def results(
     from weighbridge_producer.reports.forms import STDOUT, goes_to_stdout
     from weighbridge_producer.run.outputs import check_source, check_targets, write_each
 
-    asked = gate_opt.asked(min_pass_rate, min_gradable, max_vacuous, by)
+    gating = gate_opt.parse_gate_options(min_pass_rate, min_gradable, max_vacuous, by)
     is_part = any((custom_id, failed, errored, cause, cursor))
-    if asked.gates and is_part:
+    if gating.gates and is_part:
         raise typer.BadParameter(
             "a gate is for all results, or with --label for one label's: leave out --id, --failed, --errored, --cause"
             " and --cursor"
         )
-    shows_summary = bool(causes or asked.fields or asked.gates)
+    shows_summary = bool(causes or gating.fields or gating.gates)
     outputs = output or ([] if shows_summary else [STDOUT])
     if as_json and output and any(map(goes_to_stdout, output)):
         raise typer.BadParameter(
             "--json and -o - both write to standard output", param_hint="--json"
         )
     check_source(source, check_targets(outputs))
-    wanted = Wanted(custom_id, cause or [], label, failed=failed, errored=errored)
+    wanted = ResultSelection(custom_id, cause or [], label, failed=failed, errored=errored)
     cases_of: CasesOf | None = None
     state: BatchState | None = None
     summary: Summarised | None = None
@@ -154,10 +154,10 @@ def results(
         else:
             batch = _batch_id(source)
             handle = stack.enter_context(opt.client(url)).batch(batch)
-            if sort or (follow and asked.gates):
+            if sort or (follow and gating.gates):
                 handle.wait()
             # Read before the results, because a batch that ends meanwhile has more of them.
-            state = handle.status() if asked.gates else None
+            state = handle.status() if gating.gates else None
             lines = wanted.lines_of(handle, cursor, follow=follow)
             cases_of = partial(_cases_of, handle)
             if with_cases:
@@ -172,13 +172,16 @@ def results(
             file = Path(source) if as_it_is else _gathered(lines, stack, sort=sort)
             report = Report(file, source, by_case, cases_of=cases_of)
             if shows_summary:
-                summary = summarised(report, asked, state)
-                report = replace(report, gates=summary.gates)
+                summary = summarised(report, gating, state)
+                slices = tuple(summary.slices.slices())
+                report = replace(report, gates=summary.gates, slices=slices)
             write_each(report, outputs, sys.stdout.buffer)
     cursor = wanted.cursor or None
+    if (note := wanted.note(source)) and not shows_summary:
+        err.print(shown(note))
     if as_json:
-        told = summary_as_dict(summary, causes=causes) if summary else {}
-        print_json(({"outputs": outputs, "cursor": cursor} if outputs else {}) | told)
+        fields = summary_as_dict(summary, causes=causes) if summary else {}
+        print_json(({"outputs": outputs, "cursor": cursor} if outputs else {}) | fields)
     elif summary:
         show_summary(
             summary, source, err if any(map(goes_to_stdout, outputs)) else out, causes=causes
@@ -218,7 +221,7 @@ def _cases_of(handle: Batch, wanted: Mapping[int, str]) -> Iterator[tuple[int, b
             yield line, case
 
 
-def _write_one_value(blobs: Iterable[bytes], wanted: Wanted) -> None:
+def _write_one_value(blobs: Iterable[bytes], wanted: ResultSelection) -> None:
     """Stream result lines as one JSON object, followed by the cursor."""
     target, between = sys.stdout.buffer, b""
     target.write(b'{"results":[')

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from weighbridge.jobs.model import BatchState
-    from weighbridge_producer.cli.gate_options import Asked
+    from weighbridge_producer.cli.gate_options import GateOptions
     from weighbridge_producer.gating.exit_rule import Decision
     from weighbridge_producer.gating.gates import GateResult
     from weighbridge_producer.reports.report import Report
@@ -35,28 +35,28 @@ class Summarised(NamedTuple):
         return tuple(self.decision.gates) if self.decision else ()
 
 
-def summarised(report: Report, asked: Asked, state: BatchState | None) -> Summarised:
+def summarised(report: Report, gating: GateOptions, state: BatchState | None) -> Summarised:
     """Count the results of a batch or file, and check the gates; `state` is the batch's state."""
-    slices = SliceTally(asked.fields)
+    slices = SliceTally(gating.fields)
     found = survey(report, slices)
-    if not asked.gates:
+    if not gating.gates:
         return Summarised(found, slices, None)
     labels = found.labels()
     if state:
-        return Summarised(found, slices, decide_on(state, labels, asked.gates, slices))
-    return Summarised(found, slices, decide(asked.gates, labels, slices))
+        return Summarised(found, slices, decide_on(state, labels, gating.gates, slices))
+    return Summarised(found, slices, decide(gating.gates, labels, slices))
 
 
 def summary_as_dict(summary: Summarised, *, causes: bool) -> dict[str, Any]:
     """Return the summary in its JSON form."""
     found, slices, decision = summary
-    told: dict[str, Any] = {"results": found.total}
+    fields: dict[str, Any] = {"results": found.total}
     if causes:
-        told["causes"] = [cause._asdict() for cause in found.causes()]
+        fields["causes"] = [cause._asdict() for cause in found.causes()]
     if slices.by or decision:
-        told["graders"] = [row.as_dict() for row in found.labels()]
-        told["slices"] = [row.as_dict() for row in slices.slices()]
-    return told | (decision.as_dict() if decision else {})
+        fields["graders"] = [row.as_dict() for row in found.labels()]
+        fields["slices"] = [row.as_dict() for row in slices.slices()]
+    return fields | (decision.as_dict() if decision else {})
 
 
 def show_summary(summary: Summarised, name: str, console: Console, *, causes: bool) -> None:

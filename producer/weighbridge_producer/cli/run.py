@@ -14,7 +14,7 @@ from weighbridge.settings import read_settings
 from weighbridge.text import pluralize, printable
 from weighbridge_producer.cli import gate_options as gate_opt
 from weighbridge_producer.cli import options as opt
-from weighbridge_producer.cli.exit_status import EXIT_TROUBLE, decide_on, exit_with
+from weighbridge_producer.cli.exit_status import decide_on, exit_with
 from weighbridge_producer.cli.reading import (
     Map,
     MappingFile,
@@ -35,6 +35,7 @@ from weighbridge_producer.cli.show import (
     silence_stdout,
 )
 from weighbridge_producer.cli.slices_text import print_slices
+from weighbridge_producer.gating.gates import ERROR
 from weighbridge_producer.reports.forms import goes_to_stdout
 from weighbridge_producer.run.outputs import check_outputs
 from weighbridge_producer.run.run_folder import RunState
@@ -139,7 +140,7 @@ def run(
     from weighbridge_producer.run.options import RunOptions, default_output
 
     settings = read_settings()
-    asked = gate_opt.asked(min_pass_rate, min_gradable, max_vacuous, by)
+    gating = gate_opt.parse_gate_options(min_pass_rate, min_gradable, max_vacuous, by)
     specs = opt.specs(grader, config, graders)
     opt.check_here(specs, graders)
     outputs = tuple(output or [default_output(cases)])
@@ -186,12 +187,12 @@ def run(
             url=url,
             fail_fast=fail_fast or 0,
             once=readable is not source,
-            by=asked.fields,
-            gates=tuple(asked.gates),
+            by=gating.fields,
+            gates=tuple(gating.gates),
         )
         report = _go(options, settings, quiet=as_json)
     decision = decide_on(
-        *(report.state, report.summary, asked.gates, report.slices), cut_short=report.cut_short
+        *(report.state, report.summary, gating.gates, report.slices), cut_short=report.cut_short
     )
     if source.only is not None and source.only.missing:
         missing = f"{source.only.missing:,} of {pluralize(len(source.only), 'case')}"
@@ -230,8 +231,8 @@ def _go(options: RunOptions, settings: Settings, *, quiet: bool) -> RunReport:
     _print_how_to_continue(run, left)
     if run.stuck:
         # A thread blocked on a pipe cannot be stopped, and would block the interpreter's exit.
-        os._exit(EXIT_TROUBLE)
-    raise typer.Exit(EXIT_TROUBLE)
+        os._exit(ERROR)
+    raise typer.Exit(ERROR)
 
 
 def _print_how_to_continue(run: LocalRun, left: str) -> None:
@@ -278,8 +279,8 @@ def _print_report(report: RunReport, outputs: tuple[str, ...]) -> None:
     print_slices(report.slices, console)
     if report.errored:
         console.print()
-    for told in report.errored:
-        console.print("\n".join(shown(line, _ERROR_WIDTH) for line in told.splitlines()))
+    for text in report.errored:
+        console.print("\n".join(shown(line, _ERROR_WIDTH) for line in text.splitlines()))
     if counts.errored > len(report.errored):
         console.print(f"... the results have all {pluralize(counts.errored, 'errored job')}")
     if report.state.duplicates:

@@ -16,8 +16,8 @@ from weighbridge.errors import ServerError, WeighbridgeError
 from weighbridge.settings import masked, read_settings
 from weighbridge.text import pluralize, printable
 from weighbridge_producer.cli import options as opt
-from weighbridge_producer.cli.exit_status import EXIT_TROUBLE
 from weighbridge_producer.cli.show import err, out, print_error, print_json, shown
+from weighbridge_producer.gating.gates import ERROR
 
 if TYPE_CHECKING:
     from weighbridge.jobs.model import GraderSpec
@@ -110,7 +110,7 @@ def serve(
         serving.go(url, keys_required=require_keys or not listener.is_loopback)
     if serving.failure:
         print_error(serving.failure)
-        raise typer.Exit(EXIT_TROUBLE)
+        raise typer.Exit(ERROR)
 
 
 def _shared(redis_url: str | None, settings: Settings) -> str:

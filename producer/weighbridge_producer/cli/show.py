@@ -14,7 +14,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from weighbridge.text import pluralize, printable, shorten
+from weighbridge.text import percent, pluralize, printable, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -143,16 +143,6 @@ def _outcomes(rows: list[GraderSummary], *, closed: bool) -> Table:
             *(f"{part:,}/{of:,}" for part, of in parts),
         )
     return made
-
-
-def percent(part: int, whole: int) -> str:
-    """Return a percentage; 100.0 % means all, and 0.0 % means none."""
-    if not whole:
-        return ""
-    tenths = round(part * 1000 / whole)
-    if 0 < part < whole:
-        tenths = min(max(tenths, 1), 999)
-    return f"{tenths / 10:.1f}%"
 
 
 def _print_blocks(outcomes: Table, console: Console) -> None:

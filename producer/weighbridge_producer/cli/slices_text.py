@@ -5,7 +5,8 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from weighbridge_producer.cli.show import out, percent, shown, table
+from weighbridge.text import percent
+from weighbridge_producer.cli.show import out, shown, table
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -9,11 +9,11 @@ import typer
 
 from weighbridge.errors import InputError
 from weighbridge.settings import read_settings
-from weighbridge.text import pluralize
+from weighbridge.text import percent, pluralize
 from weighbridge_producer.cli import options as opt
 from weighbridge_producer.cli.completed_values import batch_ids
 from weighbridge_producer.cli.run_names import open_lines
-from weighbridge_producer.cli.show import err, out, percent, print_json, shown, table
+from weighbridge_producer.cli.show import err, out, print_json, shown, table
 from weighbridge_producer.comparison.runs import rows_of
 from weighbridge_producer.sweep import Sweep
 

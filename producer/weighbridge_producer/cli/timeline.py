@@ -56,12 +56,12 @@ def print_trace(name: str, trace: Trace) -> None:
 def _moments(steps: Sequence[Step]) -> list[str]:
     """Return the start times of the steps as a column, blank if unknown; an empty list if all are unknown."""
     start = min((step.started_at for step in steps if step.started_at is not None), default=0)
-    told = [
+    moments = [
         "" if step.started_at is None else f"{(step.started_at - start) / 1e9:+9.2f}s "
         for step in steps
     ]
-    width = max(map(len, told), default=0)
-    return [moment.rjust(width) for moment in told]
+    width = max(map(len, moments), default=0)
+    return [moment.rjust(width) for moment in moments]
 
 
 def _idents(steps: Sequence[Step]) -> list[str]:

@@ -11,9 +11,9 @@ import typer
 
 from weighbridge.text import pluralize
 from weighbridge_producer.cli import options as opt
-from weighbridge_producer.cli.exit_status import EXIT_TROUBLE
 from weighbridge_producer.cli.reading import TraceMappingFile, trace_mapping_of
 from weighbridge_producer.cli.show import out, print_json, shown
+from weighbridge_producer.gating.gates import ERROR
 
 if TYPE_CHECKING:
     from weighbridge.errors import Fault
@@ -65,7 +65,7 @@ def check(
             _print_file(each)
         _print_sum(checked)
     if any(each.errors or not each.traces for each in checked):
-        raise typer.Exit(EXIT_TROUBLE)
+        raise typer.Exit(ERROR)
 
 
 def _files(file: str) -> list[str]:
@@ -80,8 +80,8 @@ def _checked(file: str, mapping: TraceMapping | None) -> CheckedFile:
     result = CheckedFile(file)
 
     def lose(fault: Fault, where: str) -> None:
-        told = {"code": str(fault.code), "message": where + fault.message, "hint": fault.hint}
-        result.errors.append(told)
+        fields = {"code": str(fault.code), "message": where + fault.message, "hint": fault.hint}
+        result.errors.append(fields)
 
     for found in Traces(file, mapping, lose):
         result.traces.append(_read(found))
@@ -91,8 +91,7 @@ def _checked(file: str, mapping: TraceMapping | None) -> CheckedFile:
 
 
 def _read(found: NamedTrace) -> CheckedTrace:
-    from weighbridge.graders.budget.grader import ARITHMETIC
-    from weighbridge.graders.budget.measurements import Measurements
+    from weighbridge.graders.budget.measurements import ARITHMETIC, Measurements
 
     trace = found.trace
     with localcontext(ARITHMETIC):
@@ -152,17 +151,17 @@ def _print_file(checked: CheckedFile) -> None:
 
 def _counts(traces: list[CheckedTrace]) -> str:
     """Return the total counts of some traces as text."""
-    told = [pluralize(len(traces), "trace")]
+    parts = [pluralize(len(traces), "trace")]
     nouns = ("step", "model call", "tool call", "token")
     for name, noun in zip(_COUNTS, nouns, strict=False):
         known = [count for trace in traces if (count := trace.counts[name]) is not None]
         part = any(name in trace.at_least or trace.counts[name] is None for trace in traces)
         if known:
-            told.append(("at least " if part else "") + pluralize(sum(known), noun))
+            parts.append(("at least " if part else "") + pluralize(sum(known), noun))
     costs = [cost for trace in traces if (cost := trace.counts["cost_usd"]) is not None]
     if costs:
-        told.append(f"{sum(costs):.4f} USD")
-    return ", ".join(told)
+        parts.append(f"{sum(costs):.4f} USD")
+    return ", ".join(parts)
 
 
 def _print_each(what: str, counted: Counter[str], of: int) -> None:

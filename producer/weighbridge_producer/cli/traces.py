@@ -12,11 +12,11 @@ import typer
 from weighbridge.errors import InputError, OutputError, TraceError
 from weighbridge.settings import read_settings
 from weighbridge_producer.cli import options as opt
-from weighbridge_producer.cli.exit_status import EXIT_TROUBLE
 from weighbridge_producer.cli.reading import TraceMappingFile, trace_mapping_of
 from weighbridge_producer.cli.show import err, out, print_json, shown, table
 from weighbridge_producer.cli.timeline import print_trace
 from weighbridge_producer.cli.trace_check import check
+from weighbridge_producer.gating.gates import ERROR
 
 if TYPE_CHECKING:
     from typing import BinaryIO
@@ -125,7 +125,7 @@ def convert(
         if as_json:
             print_json({"output": output, "written": written, "lost": failed})
     if failed:
-        raise typer.Exit(EXIT_TROUBLE)
+        raise typer.Exit(ERROR)
 
 
 def formats(
@@ -145,8 +145,8 @@ def formats(
     if format_id is not None and format_id not in known:
         raise typer.BadParameter(f"known formats: {', '.join(known)}", param_hint="FORMAT")
     if as_json:
-        told = [known[format_id]] if format_id else importers
-        print_json({"formats": [_as_dict(importer) for importer in told]})
+        chosen = [known[format_id]] if format_id else importers
+        print_json({"formats": [_as_dict(importer) for importer in chosen]})
     elif format_id:
         _print_format(known[format_id])
     else:

@@ -10,7 +10,6 @@ import typer
 from weighbridge.errors import InputError
 from weighbridge.settings import read_settings
 from weighbridge_producer.cli import options as opt
-from weighbridge_producer.cli.exit_status import EXIT_TROUBLE
 from weighbridge_producer.cli.reading import (
     Map,
     MappingFile,
@@ -19,6 +18,7 @@ from weighbridge_producer.cli.reading import (
     source_of,
 )
 from weighbridge_producer.cli.show import err, out, print_json, shown
+from weighbridge_producer.gating.gates import ERROR
 
 
 def add_to(app: typer.Typer) -> None:
@@ -75,14 +75,14 @@ def verify(
     if as_json:
         print_json(outcome.as_dict())
     else:
-        for complaint in outcome.complaints:
-            err.print(shown(complaint))
-        if outcome.more_complaints:
-            err.print(f"... and {outcome.more_complaints:,} more")
+        for problem in outcome.problems:
+            err.print(shown(problem))
+        if outcome.more_problems:
+            err.print(f"... and {outcome.more_problems:,} more")
         out.print(
             f"{outcome.proven:,} proven, {outcome.changed:,} changed, {outcome.missing:,} missing,"
             f" {outcome.surplus:,} surplus, {outcome.unproven:,} unproven"
         )
         for advice in outcome.advice():
             err.print(advice)
-    raise typer.Exit(0 if outcome.ok else EXIT_TROUBLE)
+    raise typer.Exit(0 if outcome.ok else ERROR)

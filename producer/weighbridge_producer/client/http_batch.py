@@ -118,17 +118,17 @@ class HttpBatch(BackendBatch):
         return self.durability
 
     def status(self) -> BatchState:
-        return self._session.ask("GET", self._path, BatchState)
+        return self._session.request("GET", self._path, BatchState)
 
     def summary(self) -> list[GraderSummary]:
-        rows = self._session.ask("GET", self._path, _Details).graders
+        rows = self._session.request("GET", self._path, _Details).graders
         return [
             GraderSummary(**asdict(row) | {"causes": tuple(row.causes.items())}) for row in rows
         ]
 
     def options(self) -> BatchOptions:
         """Return the options that the batch was submitted with; the queue is left at its default."""
-        return self._session.ask("GET", self._path, _Details).options
+        return self._session.request("GET", self._path, _Details).options
 
     def pages(self, cursor: str | None = None, *, follow: bool = True) -> Iterator[Page]:
         """Yield pages of result lines as bytes, one chunk each, with the cursor that follows the page.
@@ -161,7 +161,7 @@ class HttpBatch(BackendBatch):
 
     def result(self, custom_id: str) -> list[Result]:
         path = f"{self._path}/results/{in_path(custom_id)}"
-        return self._session.ask("GET", path, _Results).results
+        return self._session.request("GET", path, _Results).results
 
     def search(
         self, wanted: ResultFilter = ANYTHING, cursor: str | None = None, limit: int = 50
@@ -171,13 +171,13 @@ class HttpBatch(BackendBatch):
         params["limit"] = limit
         if cursor:
             params["cursor"] = cursor
-        found = self._session.ask("GET", f"{self._path}/results", _Found, params=params)
+        found = self._session.request("GET", f"{self._path}/results", _Found, params=params)
         return ResultPage(list(map(bytes, found.results)), found.next_cursor, found.complete)
 
     def case(self, custom_id: str) -> bytes | None:
         try:
             path = f"{self._path}/cases/{in_path(custom_id)}"
-            return bytes(self._session.ask("GET", path, msgspec.Raw))
+            return bytes(self._session.request("GET", path, msgspec.Raw))
         except RefusedError as error:
             if error.problem == INPUTS_FREED:
                 return None
@@ -238,29 +238,29 @@ class HttpBatch(BackendBatch):
             yield from answer.iter_lines()
 
     def cancel(self) -> BatchState:
-        return self._session.ask("POST", f"{self._path}/cancel", BatchState)
+        return self._session.request("POST", f"{self._path}/cancel", BatchState)
 
     def _give_up(self, failure: BaseException) -> None:
         """End the batch as failed, because the rest of its cases will never come."""
         params: Params = {"failure": f"{type(failure).__name__}: {failure}"[:300]}
-        self._session.ask("POST", f"{self._path}/cancel", BatchState, params=params)
+        self._session.request("POST", f"{self._path}/cancel", BatchState, params=params)
 
     def retry(self, *, dead_letters: bool = False) -> int:
         params: Params = {"dead_letters": "true"} if dead_letters else {}
         # Not idempotent: a second request would be refused, because the batch is running again.
-        return self._session.ask(
-            "POST", f"{self._path}/retry", _Retried, params=params, again=False
+        return self._session.request(
+            "POST", f"{self._path}/retry", _Retried, params=params, idempotent=False
         ).retried
 
     def pause(self) -> None:
-        self._session.ask("POST", f"{self._path}/pause", BatchState)
+        self._session.request("POST", f"{self._path}/pause", BatchState)
 
     def unpause(self) -> None:
-        self._session.ask("POST", f"{self._path}/unpause", BatchState)
+        self._session.request("POST", f"{self._path}/unpause", BatchState)
 
     def delete(self) -> bool:
         try:
-            self._session.ask("DELETE", self._path, NoneType)
+            self._session.request("DELETE", self._path, NoneType)
         except (BatchNotFoundError, BatchExpiredError, BatchLostError):
             return False
         return True
@@ -278,7 +278,7 @@ class ServedLines:
     def at(self, line: int) -> bytes | None:
         """Return a line by its number, counted from 1; None if it is blank, missing, or freed."""
         if line not in self._known:
-            found = self._session.ask("GET", self._path, _Lines, params={"first": line})
+            found = self._session.request("GET", self._path, _Lines, params={"first": line})
             self._known = range(line, max(line, found.last) + 1)
             self._lines = {each.line: each.text.encode() for each in found.lines}
         return self._lines.get(line)

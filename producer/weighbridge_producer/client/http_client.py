@@ -142,7 +142,9 @@ class HttpClient:
             "project": project or "",
         }
         # Not idempotent: a second request would leave an empty batch open.
-        opened = self.session.ask("POST", "api/open-batches", _Opened, body=wanted, again=False)
+        opened = self.session.request(
+            "POST", "api/open-batches", _Opened, body=wanted, idempotent=False
+        )
         return self.batch(opened.batch_id)
 
     def batch(self, batch_id: str) -> HttpBatch:
@@ -158,7 +160,7 @@ class HttpClient:
         while cursor is not None and len(found) < most:
             params = _given(cursor=cursor, project=project)
             params["limit"] = min(most - len(found), _LISTED_AT_ONCE)
-            listed = self.session.ask("GET", "api/batches", _Listed, params=params)
+            listed = self.session.request("GET", "api/batches", _Listed, params=params)
             for each in map(bytes, listed.batches):
                 named = msgspec.structs.asdict(decoded(each, _ListedAs))
                 found.append(ListedBatch(decoded(each, BatchState), **named))
@@ -166,34 +168,34 @@ class HttpClient:
         return found
 
     def workers(self) -> list[WorkerInfo]:
-        return self.session.ask("GET", "api/workers", _Workers).workers
+        return self.session.request("GET", "api/workers", _Workers).workers
 
     def drain(self, worker: str) -> None:
-        self.session.ask("POST", f"api/workers/{in_path(worker)}/drain", dict)
+        self.session.request("POST", f"api/workers/{in_path(worker)}/drain", dict)
 
     def health(self) -> Health:
-        return self.session.ask("GET", "api/health", Health)
+        return self.session.request("GET", "api/health", Health)
 
     def graders(self) -> list[dict[str, Any]]:
         """Return the catalogue of the graders installed on the service."""
-        return self.session.ask("GET", "api/graders", _Catalogue).graders
+        return self.session.request("GET", "api/graders", _Catalogue).graders
 
     def grader(self, grader: str) -> dict[str, Any]:
         """Return one grader's entry in the service's catalogue."""
-        return self.session.ask("GET", f"api/graders/{in_path(grader)}", dict)
+        return self.session.request("GET", f"api/graders/{in_path(grader)}", dict)
 
     def grade(
         self, grader: str, inputs: dict[str, Any], config: dict[str, Any] | None
     ) -> dict[str, Any]:
         """Grade one set of inputs on the service, without a batch; return the fields of its result line."""
         body = {"inputs": inputs, "config": config}
-        return self.session.ask("POST", f"api/graders/{in_path(grader)}/grade", dict, body=body)
+        return self.session.request("POST", f"api/graders/{in_path(grader)}/grade", dict, body=body)
 
     def pause_queue(self, queue: str) -> None:
-        self.session.ask("POST", f"api/queues/{in_path(queue)}/pause", dict)
+        self.session.request("POST", f"api/queues/{in_path(queue)}/pause", dict)
 
     def unpause_queue(self, queue: str) -> None:
-        self.session.ask("POST", f"api/queues/{in_path(queue)}/unpause", dict)
+        self.session.request("POST", f"api/queues/{in_path(queue)}/unpause", dict)
 
     def audit(
         self,
@@ -208,13 +210,13 @@ class HttpClient:
         while cursor is not None and len(found) < most:
             params = _given(batch=batch, project=project, cursor=cursor)
             params |= {"since": repr(since), "limit": min(most - len(found), _ENTRIES_AT_ONCE)}
-            page = self.session.ask("GET", "api/audit", _Audit, params=params)
+            page = self.session.request("GET", "api/audit", _Audit, params=params)
             found += map(Entry.from_dict, page.entries)
             cursor = page.next_cursor
         return found
 
     def keys(self) -> KeyList:
-        return self.session.ask("GET", "api/keys", KeyList)
+        return self.session.request("GET", "api/keys", KeyList)
 
     def make_key(
         self,
@@ -231,12 +233,12 @@ class HttpClient:
             "project": project,
         }
         # Not idempotent: a second request would create a key whose token is never seen.
-        made = self.session.ask("POST", "api/keys", msgspec.Raw, body=wanted, again=False)
+        made = self.session.request("POST", "api/keys", msgspec.Raw, body=wanted, idempotent=False)
         return decoded(bytes(made), ApiKey), decoded(bytes(made), _MadeKey).key
 
     def revoke_key(self, key_id: str) -> bool:
         try:
-            self.session.ask("DELETE", f"api/keys/{in_path(key_id)}", NoneType)
+            self.session.request("DELETE", f"api/keys/{in_path(key_id)}", NoneType)
         except NoSuchKeyError:
             return False
         return True

@@ -32,7 +32,7 @@ _ANSWER_SECONDS = 60.0
 _IDLE_SECONDS = 3.0  #: keep-alive of idle connections; the service closes them after 5 s
 #: How long to retry with a service that has never answered, that is temporarily unavailable (an interrupted upload can
 #: hold its idempotency key for 30 s), and that limits the requests per minute.
-_STRANGE_SECONDS, _AWAY_SECONDS, _LIMITED_SECONDS = 2.0, 45.0, 150.0
+_FIRST_CONTACT_SECONDS, _UNAVAILABLE_SECONDS, _LIMITED_SECONDS = 2.0, 45.0, 150.0
 #: Pauses between attempts, doubled each time.
 _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.2, 5.0
 _SHOWN = 300  #: characters shown of a response in an unknown form
@@ -42,13 +42,13 @@ T = TypeVar("T")
 
 
 class RetryableError(Exception):
-    """A request failed but may succeed if retried; `told` is the error to raise if it is not retried."""
+    """A request failed but may succeed if retried; `cause` is the error to raise if it is not retried."""
 
     def __init__(
-        self, told: WeighbridgeError, *, not_sent: bool, after_seconds: float | None = None
+        self, cause: WeighbridgeError, *, not_sent: bool, after_seconds: float | None = None
     ) -> None:
-        super().__init__(str(told))
-        self.told = told
+        super().__init__(str(cause))
+        self.cause = cause
         self.not_sent = not_sent  #: True if the request did not reach the service
         self.after_seconds = after_seconds  #: the service's Retry-After; None if it sent none
 
@@ -86,9 +86,9 @@ class HttpSession:
 
     def pauses(self) -> RetryPauses:
         """Return the retry schedule for one request."""
-        return RetryPauses(_AWAY_SECONDS if self._has_answered else _STRANGE_SECONDS)
+        return RetryPauses(_UNAVAILABLE_SECONDS if self._has_answered else _FIRST_CONTACT_SECONDS)
 
-    def ask(
+    def request(
         self,
         method: str,
         path: str,
@@ -96,9 +96,12 @@ class HttpSession:
         *,
         params: Params | None = None,
         body: Any = None,
-        again: bool = True,
+        idempotent: bool = True,
     ) -> T:
-        """Send a request, with `body` as JSON, and return the decoded response; `again` allows retries."""
+        """Send a request, with `body` as JSON, and return the decoded response.
+
+        After a failure it is sent again if it is `idempotent`, or if it did not reach the service.
+        """
         pauses = self.pauses()
         content = None if body is None else [orjson.dumps(body)]
         headers = None if body is None else {"Content-Type": "application/json"}
@@ -109,8 +112,8 @@ class HttpSession:
                 ) as answer:
                     return decoded(answer.read(), shape)
             except RetryableError as error:
-                if not (again or error.not_sent):
-                    raise error.told from None
+                if not (idempotent or error.not_sent):
+                    raise error.cause from None
                 pauses.before_next(error)
 
     @contextmanager
@@ -152,11 +155,11 @@ class HttpSession:
         except (httpx2.TransportError, httpx2.DecodingError) as error:
             not_sent = isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout)
             what = "nothing answers" if not_sent else "the connection was lost"
-            told = ServiceUnavailableError(
+            failure = ServiceUnavailableError(
                 f"{masked(self.url)}: {what}: {str(error) or type(error).__name__}",
                 "is `weighbridge serve` running there?" if not_sent else "",
             )
-            raise RetryableError(told, not_sent=not_sent) from error
+            raise RetryableError(failure, not_sent=not_sent) from error
 
 
 class RetryPauses:
@@ -168,24 +171,24 @@ class RetryPauses:
         self._next_seconds = _FIRST_PAUSE_SECONDS
 
     def before_next(self, error: RetryableError) -> None:
-        """Wait before the next attempt, or raise `error.told` when the time limit is reached."""
+        """Wait before the next attempt, or raise `error.cause` when the time limit is reached."""
         now = time.monotonic()
         if self._failing_since is None:
             self._failing_since = now
         if not error.not_sent:
-            self._silent_seconds = _AWAY_SECONDS  # it has answered before
+            self._silent_seconds = _UNAVAILABLE_SECONDS  # it has answered before
         # Jitter, so that clients disconnected at the same moment do not all reconnect at once.
         spread = random.uniform(0.8, 1.2)  # noqa: S311 - not a secret
         pause = max(self._next_seconds * spread, error.after_seconds or 0.0)
         if now + pause > self._failing_since + self._time_limit_for(error):
-            raise error.told from None
+            raise error.cause from None
         self._next_seconds = min(2 * self._next_seconds, _LONGEST_PAUSE_SECONDS)
         time.sleep(pause)
 
     def _time_limit_for(self, error: RetryableError) -> float:
-        if isinstance(error.told, RateLimitedError):
+        if isinstance(error.cause, RateLimitedError):
             return _LIMITED_SECONDS
-        return self._silent_seconds if error.after_seconds is None else _AWAY_SECONDS
+        return self._silent_seconds if error.after_seconds is None else _UNAVAILABLE_SECONDS
 
 
 def in_path(name: str) -> str:

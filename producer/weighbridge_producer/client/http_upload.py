@@ -12,7 +12,7 @@ import orjson
 
 from weighbridge.store import Durability
 from weighbridge_producer.client.http_session import RetryableError, decoded
-from weighbridge_producer.input.annotated_lines import framed
+from weighbridge_producer.input.annotated_lines import annotate
 from weighbridge_producer.input.source import Source
 
 if TYPE_CHECKING:
@@ -96,8 +96,8 @@ class Upload:
                 if self.failure:
                     raise self.failure from None
                 if not self.repeatable:
-                    raise error.told from None
-                on_wait(error.told.message)
+                    raise error.cause from None
+                on_wait(error.cause.message)
                 pauses.before_next(error)
 
     def _sent(self, session: HttpSession, headers: Mapping[str, str]) -> tuple[str, Durability]:
@@ -136,7 +136,7 @@ class Upload:
             else:
                 yield self._head(framed=True)
                 self._begun = True
-                yield from _gathered(framed(self._source))
+                yield from _gathered(annotate(self._source))
         except Exception as error:
             self.failure = error
             raise

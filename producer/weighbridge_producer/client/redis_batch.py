@@ -171,9 +171,9 @@ class RedisBatch(BackendBatch):
             self.status()  # raises when the batch is not there
         return rows
 
-    def standing(self) -> tuple[BatchState, list[GraderSummary]]:
+    def state_and_summary(self) -> tuple[BatchState, list[GraderSummary]]:
         """Return `status` and `summary` from one snapshot."""
-        return self._store.standing(self.id)
+        return self._store.state_and_summary(self.id)
 
     def pages(
         self,

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _NOTES_LIMIT = 50
 _SIDES_SHOWN = 3
 _ID_CHARACTERS = 40
-_TOLD = {
+_DESCRIPTIONS = {
     Condition.EXPECTED: "other expected values: the cases changed",
     Condition.INPUTS: "equal results of other inputs: the cases changed",
 }
@@ -37,9 +37,9 @@ def _of_conditions(conditions: Iterable[tuple[str | None, Conditions]]) -> Itera
                 f"{label}: {pluralize(jobs, 'pair')} graded by {what}{before} before, and by {what}{after} after"
                 f"{_examples(found, condition, jobs)}"
             )
-        for condition, told in _TOLD.items():
+        for condition, text in _DESCRIPTIONS.items():
             if jobs := found.jobs[condition]:
-                yield f"{label}: {pluralize(jobs, 'pair')} with {told}{_examples(found, condition, jobs)}"
+                yield f"{label}: {pluralize(jobs, 'pair')} with {text}{_examples(found, condition, jobs)}"
 
 
 def _examples(found: Conditions, condition: Condition, jobs: int) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from weighbridge.jobs.outcome import VACUOUS, Outcome
+from weighbridge.jobs.outcome import OUTCOME_OF, VACUOUS, Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from weighbridge_producer.comparison.runs import Run
 
 Labelled = dict[str | None, "Entry"]  #: a case's results in one run, by label
-_JUDGED = frozenset({str(Outcome.PASSED), str(Outcome.FAILED)})
-_GRADED = _JUDGED | {str(Outcome.UNGRADABLE)}
+_JUDGED = frozenset(outcome.value for outcome in Outcome if outcome.has_score)
+_GRADED = frozenset(outcome.value for outcome in OUTCOME_OF.values())
 
 
 class Group(StrEnum):

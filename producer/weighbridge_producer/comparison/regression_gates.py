@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from weighbridge.errors import InvalidGateError
 from weighbridge.text import pluralize
 from weighbridge_producer.comparison.pairs import Group
-from weighbridge_producer.gating.gates import FAILED, PASSED, TROUBLE, GateResult
+from weighbridge_producer.gating.gates import ERROR, FAILED, PASSED, GateResult
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,7 +61,7 @@ class RegressionGates:
         gate = f"--max-regressions {self.max_regressions}"
         seen = f"{regressed:,} of {judged:,} pairs judged in both runs"
         if not judged:
-            return GateResult(gate, "", _at_most(self.max_regressions), seen, TROUBLE)
+            return GateResult(gate, "", _at_most(self.max_regressions), seen, ERROR)
         allowed = _ALLOWED.fullmatch(self.max_regressions)
         if allowed and allowed[2]:
             exceeded = regressed * 100 / judged > float(allowed[2])
@@ -81,7 +81,7 @@ class RegressionGates:
         lost = sum(label.lost[run - 1] for label in labels)
         if lost and not self.allow_lost:
             seen = f"{pluralize(lost, 'case')} judged in the first run and not in this one; --allow-lost accepts that"
-            results.append(GateResult("no lost results", "", _NOTHING_LOST, seen, TROUBLE))
+            results.append(GateResult("no lost results", "", _NOTHING_LOST, seen, ERROR))
         return results
 
     def _losses(self, comparison: Comparison) -> GateResult:
@@ -98,12 +98,12 @@ class RegressionGates:
             gate += f" --min-effect {self.min_effect:.4g}"
         least = f" by {points(self.min_effect)} or more" if self.min_effect else ""
         required = f"no pass rate lower{least} with an adjusted p of {SIGNIFICANCE} or less"
-        told = [each for each in differences if each.difference is not None]
-        if not told:
-            return GateResult(gate, "", required, "nothing judged in both runs", TROUBLE)
-        lost = [each for each in told if self._is_loss(each)]
+        measured = [each for each in differences if each.difference is not None]
+        if not measured:
+            return GateResult(gate, "", required, "nothing judged in both runs", ERROR)
+        lost = [each for each in measured if self._is_loss(each)]
         # For a gate that is met, show the label closest to a loss.
-        nearest = min(told, key=lambda each: (each.difference or 0.0, each.adjusted_p))
+        nearest = min(measured, key=lambda each: (each.difference or 0.0, each.adjusted_p))
         seen = "; ".join(map(_loss_text, lost[:_LABELS_NAMED] or [nearest]))
         if (more := len(lost) - _LABELS_NAMED) > 0:
             seen += f"; and {more:,} more labels"
@@ -143,7 +143,7 @@ def _lost(comparison: Comparison) -> GateResult:
         f" (in all: {groups[Group.GONE]:,} gone, {groups[Group.ERRORED]:,} errored,"
         f" {groups[Group.UNGRADABLE]:,} ungradable); --allow-lost accepts that"
     )
-    return GateResult("no lost results", "", _NOTHING_LOST, seen, TROUBLE)
+    return GateResult("no lost results", "", _NOTHING_LOST, seen, ERROR)
 
 
 def points(difference: float, *, signed: bool = False) -> str:

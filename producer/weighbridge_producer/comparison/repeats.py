@@ -144,10 +144,10 @@ class Reliability:
         return [self._at(k) for k in sorted({*_KS, most}) if 1 <= k <= most]
 
     def _at(self, k: int) -> AtK:
-        told = {repeats: n for repeats, n in self.cases.items() if repeats[0] >= k}
-        cases = sum(told.values())
-        any_of = sum(n * (pass_at_k(*repeats, k) or 0.0) for repeats, n in told.items())
-        all_of = sum(n * (pass_hat_k(*repeats, k) or 0.0) for repeats, n in told.items())
+        enough = {repeats: n for repeats, n in self.cases.items() if repeats[0] >= k}
+        cases = sum(enough.values())
+        any_of = sum(n * (pass_at_k(*repeats, k) or 0.0) for repeats, n in enough.items())
+        all_of = sum(n * (pass_hat_k(*repeats, k) or 0.0) for repeats, n in enough.items())
         return AtK(k, cases, any_of / cases, all_of / cases)
 
     def as_dict(self) -> dict[str, Any]:

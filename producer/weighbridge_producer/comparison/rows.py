@@ -1,4 +1,4 @@
-"""The tables of a comparison as rows of text, for the web UI and for the HTML file."""
+"""The tables of a comparison as rows of text, for the web UI, files and the terminal."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from weighbridge_producer.statistics import Interval
 
 _LABELS_SHOWN = 40
-_CAUSES_SHOWN = 12
+CAUSES_SHOWN = 12
 #: The groups that are listed, in reading order, each with the CSS class of its card.
 GROUPS = (
     (Group.REGRESSED, "fail"),
@@ -72,33 +72,39 @@ def rate_rows(found: Comparison) -> Iterator[RateRow]:
 def _rate_row(name: str, rates: Rates, *, is_slice: bool = False) -> RateRow:
     if rates.before is None or rates.after is None or rates.difference is None:
         return RateRow(name, is_slice, 0, "", "", "no result judged in both", "", "")
-    low, high = rates.interval or (0.0, 0.0)
     clear = rates.adjusted_p <= 0.05
     return RateRow(
         name,
         is_slice,
         rates.counts.pairs,
-        _percent(rates.before, rates.before_interval),
-        _percent(rates.after, rates.after_interval),
-        f"{rates.difference * 100:+.1f} [{low * 100:+.1f}, {high * 100:+.1f}]",
+        rate_text(rates.before, rates.before_interval),
+        rate_text(rates.after, rates.after_interval),
+        difference_text(rates.difference, rates.interval),
         p_value(rates.adjusted_p),
         ("fail" if rates.difference < 0 else "pass") if clear else "",
     )
 
 
-def _percent(rate: float, interval: Interval | None) -> str:
+def rate_text(rate: float, interval: Interval | None) -> str:
+    """Return a rate and its interval in percent."""
     low, high = interval or (0.0, 1.0)
     return f"{rate:.1%} [{low * 100:.1f}, {high * 100:.1f}]"
 
 
+def difference_text(difference: float, interval: Interval | None) -> str:
+    """Return the difference of two rates and its interval in percentage points."""
+    low, high = interval or (0.0, 0.0)
+    return f"{difference * 100:+.1f} [{low * 100:+.1f}, {high * 100:+.1f}]"
+
+
 def cause_rows(found: Comparison) -> list[CauseRow]:
-    """Return the most common changes, the commonest first."""
+    """Return the kinds of changes, the commonest first."""
     listed = [
         CauseRow(str(group), label.label or "", before, after, jobs)
         for label in found.labels
         for (group, before, after), jobs in label.tally.causes.items()
     ]
-    return sorted(listed, key=lambda cause: (-cause.jobs, cause))[:_CAUSES_SHOWN]
+    return sorted(listed, key=lambda cause: (-cause.jobs, cause))
 
 
 def side_text(outcome: str, reason: str, cause: str) -> str:

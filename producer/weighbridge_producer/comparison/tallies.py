@@ -77,7 +77,7 @@ _SIDES: dict[Condition, Callable[[Entry], str]] = {
 
 
 @dataclass(slots=True)
-class Room:
+class SliceAllowance:
     """The remaining number of slices that may be counted separately, over all labels."""
 
     left: int = 2 * SLICES_LIMIT
@@ -87,7 +87,7 @@ class Room:
 class LabelTally:
     """The counts of the pairs of one label."""
 
-    room: Room = field(default_factory=Room)
+    room: SliceAllowance = field(default_factory=SliceAllowance)
     groups: Counter[Group] = field(default_factory=Counter)
     cells: Counter[Cell] = field(default_factory=Counter)
     slices: dict[str, dict[str, Counter[Cell]]] = field(default_factory=dict)  #: by field, by value
@@ -172,7 +172,7 @@ class Tallies:
 
     def __init__(self, by: tuple[FieldPath, ...], examples: int) -> None:
         self.by = by
-        self._room = Room()
+        self._room = SliceAllowance()
         self.labels: dict[str | None, LabelTally] = {}
         self.examples = Examples(examples)
         self.after_slices = SliceTally(by)  #: the second run's results

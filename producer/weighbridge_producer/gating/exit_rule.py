@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from weighbridge.text import pluralize
 from weighbridge_producer.gating.gates import (
     EACH,
+    ERROR,
     FAILED,
     PASSED,
-    TROUBLE,
     Gate,
     GateKind,
     GateResult,
@@ -58,18 +58,18 @@ def decide(
     both labels and slices.
     """
     if incomplete:
-        return Decision(TROUBLE, incomplete)
+        return Decision(ERROR, incomplete)
     if not added(labels).finished:
-        return Decision(TROUBLE, "there was nothing to grade")
+        return Decision(ERROR, "there was nothing to grade")
     results = check_gates(gates, labels, slices)
     statuses = {result.status for result in results}
     ungraded = added(_uncovered(GateKind.MIN_GRADABLE, gates, labels))
     if ungraded.errored:
         also = f", {ungraded.ungradable:,} ungradable" if ungraded.ungradable else ""
         reason = f"{pluralize(ungraded.errored, 'job')} errored{also}; --min-gradable allows some"
-        return Decision(TROUBLE, reason, results)
-    if TROUBLE in statuses:
-        return Decision(TROUBLE, "", results)
+        return Decision(ERROR, reason, results)
+    if ERROR in statuses:
+        return Decision(ERROR, "", results)
     failed = [row for row in _uncovered(GateKind.MIN_PASS_RATE, gates, labels) if row.failed]
     if failed or FAILED in statuses:
         return Decision(FAILED, _uncovered_failures(failed, gates), results)
@@ -78,7 +78,7 @@ def decide(
         reason = (
             f"{pluralize(ungraded.ungradable, 'job')} {were} ungradable; --min-gradable allows some"
         )
-        return Decision(TROUBLE, reason, results)
+        return Decision(ERROR, reason, results)
     return Decision(PASSED, "", results)
 
 

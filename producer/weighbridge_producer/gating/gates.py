@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from weighbridge.errors import InvalidGateError
 from weighbridge.jobs.outcome import VACUOUS, Outcome
+from weighbridge.text import percent
 from weighbridge_producer.gating.fields import MISSING, field_name, parse_field
 from weighbridge_producer.gating.slices import summary_of
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from weighbridge_producer.gating.fields import FieldPath
     from weighbridge_producer.gating.slices import SliceTally
 
-PASSED, TROUBLE, FAILED = 0, 1, 100  #: exit statuses
+PASSED, ERROR, FAILED = 0, 1, 100  #: exit statuses
 EACH = "*"  #: means each label, or each value of a field
 _METADATA = "metadata."
 _PERCENT = re.compile(r"(\d+(?:\.\d+)?)\s*%")
@@ -174,7 +175,7 @@ def _accepts_vacuous(gate: Gate, gates: Sequence[Gate]) -> bool:
 def _nothing_there(gate: Gate, labels: Sequence[GraderSummary]) -> GateResult:
     known = ", ".join(row.label for row in labels[:10]) or "none"
     seen = "no job with that value" if gate.field else f"no job with that label (labels: {known})"
-    return GateResult(gate.text, "", _required(gate), seen, TROUBLE)
+    return GateResult(gate.text, "", _required(gate), seen, ERROR)
 
 
 def _required(gate: Gate) -> str:
@@ -198,11 +199,11 @@ def _check(gate: Gate, scope: str, seen: GraderSummary, *, tolerant: bool) -> Ga
     if whole:
         # A quotient, because 55 / 100 is rounded to the same float as 0.55, while 0.55 * 100 is not 55.
         share = part / whole
-        text = f"{_percent_of(part, whole)} ({text})"
+        text = f"{percent(part, whole)} ({text})"
         missed = share > gate.share if gate.kind is GateKind.MAX_VACUOUS else share < gate.share
-        status = PASSED if not missed else TROUBLE if gate.kind is GateKind.MIN_GRADABLE else FAILED
+        status = PASSED if not missed else ERROR if gate.kind is GateKind.MIN_GRADABLE else FAILED
     elif gate.kind is not GateKind.MAX_VACUOUS:
-        text, status = "no job was judged" if seen.finished else "no job", TROUBLE
+        text, status = "no job was judged" if seen.finished else "no job", ERROR
     if gate.kind is GateKind.MIN_PASS_RATE and not tolerant and 0 < seen.passed == seen.vacuous:
         text += ", all of them vacuous (nothing to check); --max-vacuous 1 accepts that"
         status = FAILED
@@ -211,11 +212,3 @@ def _check(gate: Gate, scope: str, seen: GraderSummary, *, tolerant: bool) -> Ga
 
 def _percent(share: float) -> str:
     return f"{share * 100:.6g}%"
-
-
-def _percent_of(part: int, whole: int) -> str:
-    """Return a percentage; 100 % means all, and 0 % means none."""
-    tenths = round(part * 1000 / whole)
-    if 0 < part < whole:
-        tenths = min(max(tenths, 1), 999)
-    return f"{tenths / 10:.1f}%"

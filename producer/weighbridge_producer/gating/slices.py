@@ -42,18 +42,10 @@ class Slice(NamedTuple):
 
 def summary_of(label: str, counts: Mapping[str, int]) -> GraderSummary:
     """Return the summary for counts by outcome, which may include vacuous passes."""
-    jobs = {name: counts.get(name, 0) for name in (*map(str, Outcome), VACUOUS)}
-    return GraderSummary(
-        label,
-        "",
-        passed=jobs[Outcome.PASSED],
-        failed=jobs[Outcome.FAILED],
-        ungradable=jobs[Outcome.UNGRADABLE],
-        errored=jobs[Outcome.ERRORED],
-        cancelled=jobs[Outcome.CANCELLED],
-        expired=jobs[Outcome.EXPIRED],
-        vacuous=jobs[VACUOUS],
-    )
+    jobs: dict[str, Any] = {
+        name: counts.get(name, 0) for name in (*(each.value for each in Outcome), VACUOUS)
+    }
+    return GraderSummary(label, "", **jobs)
 
 
 class SliceTally:

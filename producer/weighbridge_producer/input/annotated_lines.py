@@ -1,6 +1,6 @@
 """Lines for upload to a service: unchanged, except that a fault or location found by the sender precedes its line.
 
-Such a note is a line with the byte 0x1E (RS) and a JSON object; it applies to the next line.
+Such an annotation is a line with the byte 0x1E (RS) and a JSON object; it applies to the next line.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ class _Note(msgspec.Struct):
 _decode = msgspec.json.Decoder(_Note).decode
 
 
-def framed(lines: Iterable[SourceLine]) -> Iterator[bytes]:
-    """Encode lines in the format that `unframed` reads."""
+def annotate(lines: Iterable[SourceLine]) -> Iterator[bytes]:
+    """Encode lines in the format that `read_annotated` reads."""
     for line in lines:
         if line.fault or line.origin or line.raw.startswith(RECORD_SEPARATOR):
             note = {"fault": line.fault, "size": line.size, "origin": line.origin}
@@ -48,8 +48,8 @@ def framed(lines: Iterable[SourceLine]) -> Iterator[bytes]:
         yield line.raw if line.raw.endswith(b"\n") else line.raw + b"\n"
 
 
-def unframed(lines: Iterable[SourceLine]) -> Iterator[SourceLine]:
-    """Decode the output of `framed`; raises InputError for an invalid note."""
+def read_annotated(lines: Iterable[SourceLine]) -> Iterator[SourceLine]:
+    """Decode the output of `annotate`; raises InputError for an invalid annotation."""
     noted = iter(lines)
     for line in noted:
         if line.fault or not line.raw.startswith(RECORD_SEPARATOR):
@@ -57,7 +57,7 @@ def unframed(lines: Iterable[SourceLine]) -> Iterator[SourceLine]:
             continue
         following = next(noted, None)
         if following is None:
-            raise _broken("nothing follows the last note")
+            raise _broken("nothing follows the last annotation")
         try:
             yield _with_note(following, _decode(line.raw[1:]))
         except msgspec.MsgspecError as error:
@@ -74,6 +74,6 @@ def _with_note(line: SourceLine, note: _Note) -> SourceLine:
 
 def _broken(why: str) -> InputError:
     return InputError(
-        f"the lines are not framed as `framed` says: {why[:200]}",
+        f"invalid annotation in an upload with `framed=true`: {why[:200]}",
         "send JSON lines without `framed`",
     )

@@ -16,7 +16,16 @@ if TYPE_CHECKING:
 
 
 def with_events_as_list(lines: Iterator[SourceLine], limit_bytes: int) -> Iterator[SourceLine]:
-    """Yield the lines of a file, or one line if all are server-sent events of up to `limit_bytes`."""
+    """Return the lines of a file, or one line if all are server-sent events of up to `limit_bytes`."""
+    first = next(lines, None)
+    if first is None:
+        return lines
+    every = chain((first,), lines)
+    may_begin = first.fault or not first.raw.strip(JSON_SPACE) or begins_events(first.raw)
+    return _events_as_list(every, limit_bytes) if may_begin else every
+
+
+def _events_as_list(lines: Iterator[SourceLine], limit_bytes: int) -> Iterator[SourceLine]:
     for line in lines:
         if line.fault or line.raw.strip(JSON_SPACE):
             break

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from weighbridge.errors import InputError
+from weighbridge_producer.input.event_folders import EventFolder, with_event_folders
 from weighbridge_producer.input.remote import RemoteFile, is_url, remote_files
 
 if TYPE_CHECKING:
@@ -20,15 +21,18 @@ _HINT = (
     "give a JSONL file, plain, .gz or .zst, a folder or a pattern of such files, or - for a pipe"
 )
 _READ_IN_FOLDERS = (".jsonl", ".ndjson", ".json", ".traj", ".eval")
-_TABLES_IN_FOLDERS = (".csv", ".tsv", ".parquet")
+_TABLES_IN_FOLDERS = (".csv", ".tsv", ".parquet", ".arrow")
+#: What Hugging Face's `save_to_disk` writes beside the rows.
+_BESIDE_ARROW = frozenset({"dataset_info.json", "dataset_dict.json", "state.json"})
 _PACKED = (".gz", ".zst")
+ENDINGS_IN_FOLDERS = _READ_IN_FOLDERS + _TABLES_IN_FOLDERS  #: of files with cases, traces or rows
 OUR_RESULTS = ".results.jsonl"  #: suffix of the default output of `run`, never read as input
 
 
-InputFile = Path | RemoteFile
+InputFile = Path | RemoteFile | EventFolder
 
 
-class Paths(tuple[InputFile, ...]):
+class Paths(tuple[Path | RemoteFile, ...]):
     """Several files, folders, patterns of files and URLs as one input."""
 
     __slots__ = ()
@@ -36,7 +40,7 @@ class Paths(tuple[InputFile, ...]):
     @classmethod
     def of(cls, names: Iterable[str | Path]) -> Paths:
         """Return the paths for names."""
-        found: list[InputFile] = []
+        found: list[Path | RemoteFile] = []
         for name in names:
             found += remote_files(str(name)) if is_url(str(name)) else [Path(name)]
         return cls(found)
@@ -102,11 +106,11 @@ class _Named:
         self._endings = endings
         self._is_folder = _is_folder(path)
         self._is_pattern = not self._is_folder and glob.has_magic(str(path)) and not _exists(path)
-        self.files: tuple[Path, ...] = (path,)  #: in reading order
+        self.files: tuple[Path | EventFolder, ...] = (path,)  #: in reading order
         if self._is_folder:
-            self.files = _of_folder(path, self._endings)
+            self.files = with_event_folders(_of_folder(path, self._endings))
         elif self._is_pattern:
-            self.files = _of_pattern(str(path))
+            self.files = with_event_folders(_of_pattern(str(path)))
 
     @property
     def are_found(self) -> bool:
@@ -118,8 +122,10 @@ class _Named:
         base = self._path
         if self._is_pattern:
             base = Path(*takewhile(lambda part: not glob.has_magic(part), base.parts))
-        inside = self.are_found and isinstance(file, Path) and file.is_relative_to(base)
-        return Path(str(file)).relative_to(base).as_posix() if inside else file.name
+        own = file.path if isinstance(file, EventFolder) else file
+        if self.are_found and isinstance(own, Path) and own.is_relative_to(base) and own != base:
+            return own.relative_to(base).as_posix()
+        return file.name
 
     def would_take(self, file: str) -> bool:
         """Return whether the next search for files would include a file with this path."""
@@ -137,6 +143,8 @@ class _Named:
 def _of_folder(path: Path, endings: tuple[str, ...]) -> tuple[Path, ...]:
     found = (file for file in sorted(path.rglob("*")) if _is_input(file.name, endings))
     files = tuple(file for file in found if not file.name.startswith(".") and file.is_file())
+    if any(file.name.endswith(".arrow") for file in files):
+        files = tuple(file for file in files if file.name not in _BESIDE_ARROW)
     if not files:
         raise InputError(
             f"the folder {str(path)!r} has no file to read",
@@ -200,7 +208,7 @@ def _exists(path: Path) -> bool:
 
 def _size_of(path: InputFile) -> int | None:
     """Return a file's size in bytes; None for a pipe or device; InputError if it cannot be read."""
-    if isinstance(path, RemoteFile):
+    if isinstance(path, (RemoteFile, EventFolder)):
         return path.size()
     try:
         status = path.stat()

@@ -13,10 +13,11 @@ from weighbridge.grading.strict_json import decode_line
 from weighbridge.jobs.line import JSON_SPACE, json_type
 from weighbridge.jobs.model import ErrorCode
 from weighbridge.settings import KIB, MIB
-from weighbridge_producer.input.rows import RowError, SourceRow
+from weighbridge.text import pluralize
+from weighbridge_producer.input.rows import RowError, SourceRow, invalid_row
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from weighbridge.settings import Settings
     from weighbridge_producer.input.source_lines import SourceLine
@@ -44,9 +45,12 @@ def line_rows(lines: Iterable[SourceLine], most_lines: int | None = None) -> Ite
 
 
 def document_rows(
-    plain: io.BufferedIOBase, pointer: str, settings: Settings
+    plain: io.BufferedIOBase, pointer: str, settings: Settings, columns: Sequence[str] = ()
 ) -> Iterator[SourceRow]:
-    """Yield the items of the list at a JSON Pointer; the empty pointer is the document itself."""
+    """Yield the items of the list at a JSON Pointer; the empty pointer is the document itself.
+
+    `columns` are the names of the values in items that are lists.
+    """
     source = _Bounded(plain, settings.line_limit_bytes)
     prefix = ".".join([*(_keys(pointer)), "item"])
     number = 0
@@ -62,6 +66,10 @@ def document_rows(
         size = source.taken()
         if type(item) is dict:
             yield SourceRow(number, item, None, size)
+        elif columns and type(item) is list and len(item) == len(columns):
+            yield SourceRow(number, dict(zip(columns, item, strict=True)), None, size)
+        elif columns and type(item) is list:
+            yield SourceRow(number, {}, _ragged(item, columns), size)
         else:
             yield SourceRow(number, {}, _no_object(item), size)
 
@@ -86,6 +94,28 @@ def rows_pointer(head: bytes) -> str | None:
     except ijson.JSONError:
         pass  # truncated, or not JSON: reading it reports the error
     return first
+
+
+def table_in(head: bytes) -> tuple[str, tuple[str, ...]] | None:
+    """Return the JSON Pointer to the list of rows that are lists, and the names of their values; None if there is none.
+
+    The names are in `columns` before the rows, as in tables of W&B and of pandas (`orient="split"`).
+    """
+    columns: list[str] = []
+    try:
+        for count, (prefix, event, value) in enumerate(
+            ijson.parse(io.BytesIO(head), use_float=True)
+        ):
+            if event == "string" and prefix == "columns.item":
+                columns.append(value)
+            elif event == "start_array" and prefix in {"data.item", "rows.item"}:
+                is_table = len(set(columns)) == len(columns) > 0
+                return (f"/{prefix.removesuffix('.item')}", tuple(columns)) if is_table else None
+            if count > _EVENTS_LOOKED_AT:
+                break
+    except ijson.JSONError:
+        pass  # truncated, or not JSON: reading it reports the error
+    return None
 
 
 class _Bounded:
@@ -139,6 +169,13 @@ def _not_json(what: str) -> Fault:
         ErrorCode.INVALID_JSON,
         f"the document is not JSON from here on: {first[:120]}",
         "what came before is graded; write the file again for the rest",
+    )
+
+
+def _ragged(item: list[Any], columns: Sequence[str]) -> Fault:
+    return invalid_row(
+        f"the row has {pluralize(len(item), 'value')}, and the document {len(columns):,} columns",
+        "give each row a value for each column, or null",
     )
 
 

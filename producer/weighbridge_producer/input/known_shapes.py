@@ -38,6 +38,9 @@ class FirstEqual:
         """Return the paths of the assertions."""
         return (Path("testCase.assert"),)
 
+    def __str__(self) -> str:
+        return "testCase.assert (the first equals)"
+
 
 @dataclass(frozen=True, slots=True)
 class ChatText:
@@ -60,6 +63,9 @@ class ChatText:
     def paths(self) -> Iterable[Path]:
         """Return the paths of the answer."""
         return (Path(self.at),)
+
+    def __str__(self) -> str:
+        return f"{self.at} (the answer's text)"
 
 
 def _texts(parts: list[Any]) -> Iterable[str]:
@@ -89,6 +95,11 @@ class Shape:
             return None
         inputs = {name: self.inputs[name] for name in needed}
         return FieldMapping(self.custom_id, inputs, self.metadata, rows=self.rows, name=self.name)
+
+    def fits(self, rows: Sequence[Row], needed: Sequence[str]) -> bool:
+        """Return whether the rows have a value for each of the needed inputs that the shape has."""
+        values = [self.inputs[name] for name in needed if name in self.inputs]
+        return all(any(value.of(row, 1) is not MISSING for row in rows) for value in values)
 
 
 def shape_of(rows: Sequence[Row]) -> Shape | None:

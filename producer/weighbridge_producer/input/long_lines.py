@@ -42,8 +42,8 @@ def _shortened(line: SourceLine, fault: Fault, limit_bytes: int) -> Iterator[Sou
         return
     longest = max(map(len, written))
     if longest > limit_bytes:
-        told = f"{fault.message}; in the native form its trace has {longest:,}"
-        fault = Fault(ErrorCode.LINE_TOO_LONG, told, _HINT)
+        message = f"{fault.message}; in the native form its trace has {longest:,}"
+        fault = Fault(ErrorCode.LINE_TOO_LONG, message, _HINT)
         yield SourceLine(b"\n", fault, line.size, line.origin)
         return
     for number, text in enumerate(written):

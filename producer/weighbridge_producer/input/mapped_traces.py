@@ -10,7 +10,7 @@ from weighbridge.errors import Fault, TraceError
 from weighbridge.jobs.line import JSON_SPACE
 from weighbridge.jobs.model import ErrorCode
 from weighbridge.traces.fields import json_in
-from weighbridge.traces.house_format import resolve
+from weighbridge.traces.mapped_format import resolve
 from weighbridge_producer.input.source_lines import SourceLine
 from weighbridge_producer.input.trace_cases import (
     DOCUMENT_LIMIT_BYTES,
@@ -97,8 +97,8 @@ class _Reader:
         found = self._native(inputs["trace"])
         if isinstance(found, Fault):
             return SourceLine(b"\n", found, size)
-        told = {**case, "inputs": {**inputs, "trace": found}}
-        return SourceLine(orjson.dumps(told, option=orjson.OPT_APPEND_NEWLINE), None, size)
+        whole = {**case, "inputs": {**inputs, "trace": found}}
+        return SourceLine(orjson.dumps(whole, option=orjson.OPT_APPEND_NEWLINE), None, size)
 
     def _native(self, trace: Any) -> dict[str, Any] | Fault:
         """Return a trace in the native form, or a fault if it cannot be converted."""

@@ -26,6 +26,7 @@ _PLACEHOLDER = re.compile(r"\{([^{}]+)\}")
 _ITEM_END = re.compile(r",(?=\s*[\w./@-]+\s*:?=)")
 _ROW_LIMIT = 64  #: fields per mapping
 _COLUMNS_SHOWN = 20
+_JSON_STARTS = frozenset("{[")
 
 Row = Mapping[str, Any]
 
@@ -108,7 +109,12 @@ class Template:
         object.__setattr__(self, "_paths", tuple(map(Path, parts[1::2])))
 
     def of(self, row: Row, number: int) -> Any:
-        """Return the text with the row's values inserted; MISSING if one of them is missing."""
+        """Return the text with the row's values inserted; MISSING if one of them is missing.
+
+        A column whose name is the whole text takes precedence: headers of promptfoo's tables contain braces.
+        """
+        if self.text in row:
+            return row[self.text]
         text = self._literals[0]
         for path, literal in zip(self._paths, self._literals[1:], strict=True):
             value = path.of(row, number)
@@ -118,8 +124,8 @@ class Template:
         return text
 
     def paths(self) -> Iterable[Path]:
-        """Return the paths in the braces."""
-        return self._paths
+        """Return the paths in the braces, and the column that the whole text may be."""
+        return (*self._paths, Path(self.text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,15 +133,17 @@ class FirstOf:
     """The first of several values that a row has."""
 
     values: tuple[Value, ...]
+    skips_empty: bool = False  #: True if an empty text, as in a cell of a table, is no value
 
     def of(self, row: Row, number: int) -> Any:
-        """Return the first value that exists and is not null; null if all existing values are null."""
+        """Return the first value that exists and is not null; the last one that exists if there is none."""
         found: Any = MISSING
         for value in self.values:
             this = value.of(row, number)
-            if this is not MISSING:
-                found = this
-            if this is not MISSING and this is not None:
+            if this is MISSING:
+                continue
+            found = this
+            if this is not None and not (self.skips_empty and this == ""):
                 break
         return found
 
@@ -164,13 +172,19 @@ class FieldMapping:
     rows: str = ""
     name: str = ""  #: name of a built-in mapping, such as `promptfoo results`
     _used: frozenset[str] = field(init=False, repr=False, compare=False)
+    _id_column: str | None = field(init=False, repr=False, compare=False)
     _inputs: tuple[_Field, ...] = field(init=False, repr=False, compare=False)
     _metadata: tuple[_Field, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "custom_id", _skipping_empty(self.custom_id))
+        metadata = {name: _skipping_empty(value) for name, value in self.metadata.items()}
+        object.__setattr__(self, "metadata", metadata)
         paths = (path for _, value in self.fields() for path in value.paths())
         used = frozenset(key for path in paths for key in (path.text, path.parts[0]))
         object.__setattr__(self, "_used", used)
+        column = self.custom_id.text if isinstance(self.custom_id, Path) else None
+        object.__setattr__(self, "_id_column", column)
         object.__setattr__(self, "_inputs", _by_column(self.inputs))
         object.__setattr__(self, "_metadata", _by_column(self.metadata))
 
@@ -197,13 +211,16 @@ class FieldMapping:
     def case(self, row: Row, number: int) -> dict[str, Any]:
         """Return a row as a case; fields missing in the row are omitted."""
         case: dict[str, Any] = {}
-        custom_id = self.custom_id.of(row, number)
+        column = self._id_column
+        custom_id = (
+            row[column] if column is not None and column in row else self.custom_id.of(row, number)
+        )
         if type(custom_id) is str:
             case["custom_id"] = custom_id
         elif custom_id is not MISSING and custom_id is not None:
             case["custom_id"] = str(custom_id) if type(custom_id) in {int, float} else custom_id
         case["inputs"] = _present(self._inputs, row, number)
-        metadata = _present(self._metadata, row, number)
+        metadata = _present(self._metadata, row, number) if self._metadata else {}
         if self.takes_rest:
             metadata |= {key: value for key, value in row.items() if key not in self._used}
         if metadata:
@@ -344,8 +361,15 @@ def _item(name: str, value: Value) -> str:
 def _written(value: Value) -> str:
     if isinstance(value, (Path, Template)):
         return value.text
-    texts = dict.fromkeys(path.text for path in value.paths())
-    return "|".join(text for text in texts if "|" not in text)
+    if isinstance(value, FirstOf):
+        texts = dict.fromkeys(map(_written, value.values))
+        return "|".join(text for text in texts if "|" not in text)
+    return str(value)
+
+
+def _skipping_empty(value: Value) -> Value:
+    """Return a value that skips empty alternatives, as an id needs; an answer may be empty."""
+    return replace(value, skips_empty=True) if isinstance(value, FirstOf) else value
 
 
 def _by_column(fields: Mapping[str, Value]) -> tuple[_Field, ...]:
@@ -367,7 +391,18 @@ def _present(fields: tuple[_Field, ...], row: Row, number: int) -> dict[str, Any
     return found
 
 
+def json_within(value: Any) -> Any:
+    """Return the object or list that a text contains as JSON; any other value unchanged."""
+    if isinstance(value, str) and value.lstrip()[:1] in _JSON_STARTS:
+        try:
+            return orjson.loads(value)
+        except orjson.JSONDecodeError:
+            pass
+    return value
+
+
 def _step(value: Any, part: str) -> Any:
+    value = json_within(value)
     if isinstance(value, Mapping):
         return value.get(part, MISSING)
     if isinstance(value, list) and _INDEX.fullmatch(part) and int(part) < len(value):

@@ -70,15 +70,15 @@ class _Reader:
         return replace(mapping, rows=self._rows(root))
 
     def _metadata(self, root: CommentedMap) -> list[tuple[str, Value]]:
-        told = root.get("metadata")
-        if told is None:
+        entry = root.get("metadata")
+        if entry is None:
             return []
-        if isinstance(told, str):
-            return [("metadata", Path(told))]
-        if isinstance(told, CommentedMap):
-            return [(f"metadata.{name}", self._value(told, name)) for name in told]
-        if isinstance(told, CommentedSeq) and all(isinstance(name, str) for name in told):
-            return [("metadata", Path(str(name))) for name in told]
+        if isinstance(entry, str):
+            return [("metadata", Path(entry))]
+        if isinstance(entry, CommentedMap):
+            return [(f"metadata.{name}", self._value(entry, name)) for name in entry]
+        if isinstance(entry, CommentedSeq) and all(isinstance(name, str) for name in entry):
+            return [("metadata", Path(str(name))) for name in entry]
         return self._file.fail(
             "'metadata' is neither a list of paths nor an object of them",
             root,
@@ -93,11 +93,15 @@ class _Reader:
         return str(rows)
 
     def _value(self, node: CommentedMap, key: Any) -> Value:
-        told = node[key]
-        if isinstance(told, str) and told.strip():
-            return value_of(told.strip())
-        if isinstance(told, CommentedMap) and set(told) == {"value"}:
-            return Constant(self._file.plain(told["value"]))
-        if isinstance(told, CommentedSeq) and told and all(isinstance(each, str) for each in told):
-            return FirstOf(tuple(value_of(str(each)) for each in told))
+        entry = node[key]
+        if isinstance(entry, str) and entry.strip():
+            return value_of(entry.strip())
+        if isinstance(entry, CommentedMap) and set(entry) == {"value"}:
+            return Constant(self._file.plain(entry["value"]))
+        if (
+            isinstance(entry, CommentedSeq)
+            and entry
+            and all(isinstance(each, str) for each in entry)
+        ):
+            return FirstOf(tuple(value_of(str(each)) for each in entry))
         return self._file.fail(f"{str(key)[:80]!r} is not mapped to anything", node, key, _SHAPE)

@@ -8,122 +8,40 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.jobs.line import is_valid_name
-from weighbridge_producer.input.mapping import ROW_NUMBER, FieldMapping, Path, Value
+from weighbridge_producer.input.mapping import (
+    ROW_NUMBER,
+    FieldMapping,
+    Path,
+    Value,
+    json_within,
+)
+from weighbridge_producer.input.usual_names import (
+    ID_NAMES,
+    USUAL_NAMES,
+    can_be,
+    has_word_for,
+    id_names_of,
+    is_for_groups,
+    is_value_name,
+    names_of,
+    normal,
+)
+from weighbridge_producer.input.value_guesses import (
+    guessed_answers,
+    guessed_id,
+    guessed_trace,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from weighbridge_producer.input.mapping import Row
 
-#: Typical column names for each field, the likeliest first, compared without case and punctuation.
-_ID_NAMES = (
-    *(
-        "customid",
-        "id",
-        "caseid",
-        "testid",
-        "exampleid",
-        "questionid",
-        "sampleid",
-        "itemid",
-        "taskid",
-    ),
-    *(
-        "rowid",
-        "recordid",
-        "runid",
-        "uid",
-        "uuid",
-        "guid",
-        "key",
-        "qid",
-        "index",
-        "idx",
-        "number",
-        "no",
-        "name",
-    ),
-)
-_USUAL_NAMES: dict[str, tuple[str, ...]] = {
-    "expected_output": (
-        *(
-            "expectedoutput",
-            "expected",
-            "expectedanswer",
-            "expectedresponse",
-            "groundtruth",
-            "groundtruthanswer",
-        ),
-        *(
-            "gold",
-            "goldanswer",
-            "goldenanswer",
-            "golden",
-            "reference",
-            "referenceanswer",
-            "referenceoutput",
-        ),
-        *(
-            "referenceoutputs",
-            "target",
-            "ideal",
-            "correctanswer",
-            "correct",
-            "solution",
-            "truth",
-            "label",
-            "answer",
-        ),
-    ),
-    "agent_response": (
-        *(
-            "agentresponse",
-            "response",
-            "output",
-            "actualoutput",
-            "agentoutput",
-            "modeloutput",
-            "modelresponse",
-        ),
-        *(
-            "modelanswer",
-            "completion",
-            "prediction",
-            "predicted",
-            "predictedanswer",
-            "generation",
-            "generated",
-        ),
-        *(
-            "generatedtext",
-            "generatedanswer",
-            "actual",
-            "reply",
-            "outputs",
-            "result",
-            "answer",
-            "text",
-            "content",
-        ),
-    ),
-    "trace": (
-        *(
-            "trace",
-            "trajectory",
-            "messages",
-            "conversation",
-            "transcript",
-            "history",
-            "steps",
-            "spans",
-            "events",
-        ),
-        *("log", "run"),
-    ),
-}
 _DEPTH = 6  #: levels of a row that are searched for values
 _PATHS_LIMIT = 200
 _METADATA_MOST = 6
+#: In a mapping, names with these are not read as the names of columns.
+_IS_SYNTAX = re.compile(r"[=|]|\{[^{}]+\}")
 _METADATA_CHARACTERS = 60  #: longest value that is proposed as metadata
 
 
@@ -135,6 +53,9 @@ class Proposal:
     fields: dict[str, str]  #: paths by field, for the fields found
     missing: tuple[str, ...]  #: fields without a matching column
     columns: tuple[str, ...] = ()  #: all paths in the first rows
+    guessed: tuple[
+        str, ...
+    ] = ()  #: fields whose columns were chosen by their values, not their names
 
     @property
     def text(self) -> str:
@@ -144,22 +65,70 @@ class Proposal:
         found = [f"{name}={path}" for name, path in self.fields.items()]
         return ",".join([*found, *(f"{name}=COLUMN" for name in self.missing)])
 
+    @property
+    def caution(self) -> str:
+        """What to check before the proposal is used; empty if names support all of it."""
+        if not self.guessed:
+            return ""
+        return f"{', '.join(self.guessed)}: guessed from the values, not from the names, so check which is which"
 
-def propose(rows: Sequence[Row], needed: Sequence[str]) -> Proposal:
-    """Propose a mapping from the first rows for a case's id and the inputs that its graders need."""
+
+def propose(
+    rows: Sequence[Row], needed: Sequence[str], *, has_only_texts: bool = False
+) -> Proposal:
+    """Propose a mapping from the first rows for a case's id and the inputs that its graders need.
+
+    `has_only_texts` says that cells are texts, so that an object in one was encoded as JSON when the file was written;
+    in other files a text that is JSON is what a model wrote.
+    """
     columns = _columns(rows)
-    taken: dict[str, str] = {"custom_id": _id_path(columns, len(rows)) or ROW_NUMBER}
+    paths = tuple(columns)
+    if has_only_texts:
+        columns = {
+            path: values
+            for path, values in columns.items()
+            if not _is_around(path, values, columns)
+        }
+    taken: dict[str, str] = {}
+    custom_id = _id_path(columns, len(rows))
     # The expected output has clearer names, and `answer` means it if there is a response column too.
     for name in sorted(needed, key=lambda name: name != "expected_output"):
-        path = _path_for(name, columns, set(taken.values()), needed)
+        path = _path_for(name, columns, {custom_id, *taken.values()}, needed)
         if path:
             taken[name] = path
+    guesses = _guesses(columns, taken, custom_id, needed)
+    taken |= guesses
+    if custom_id is None:
+        free = {path: values for path, values in columns.items() if path not in taken.values()}
+        custom_id = guessed_id(free, len(rows))
+        guesses |= {"custom_id": custom_id} if custom_id else {}
+    taken = {"custom_id": custom_id or ROW_NUMBER} | taken
+    guessed = tuple(name for name in taken if name in guesses)
     missing = tuple(name for name in needed if name not in taken)
     if missing:
-        return Proposal(None, taken, missing, tuple(columns))
+        return Proposal(None, taken, missing, paths, guessed)
     fields: list[tuple[str, Value]] = [(name, Path(taken[name])) for name in ("custom_id", *needed)]
     fields += [("metadata", Path(path)) for path in _metadata(columns, set(taken.values()))]
-    return Proposal(FieldMapping.from_fields(fields), taken, (), tuple(columns))
+    return Proposal(FieldMapping.from_fields(fields), taken, (), paths, guessed)
+
+
+def _guesses(
+    columns: dict[str, list[Any]],
+    taken: Mapping[str, str],
+    custom_id: str | None,
+    needed: Sequence[str],
+) -> dict[str, str]:
+    """Return the paths, by their values, of inputs that have none by their names."""
+    found: dict[str, str] = {}
+    free = {path: values for path, values in columns.items() if path != custom_id}
+    if "trace" in needed and "trace" not in taken and (path := guessed_trace(free)):
+        found["trace"] = path
+    answers = ("agent_response", "expected_output")
+    if set(answers) <= set(needed) and not set(answers) <= taken.keys():
+        paths = guessed_answers(free, *(taken.get(name) for name in answers))
+        pairs = zip(answers, paths, strict=False)
+        found |= {name: path for name, path in pairs if name not in taken}
+    return found
 
 
 def _columns(rows: Sequence[Row]) -> dict[str, list[Any]]:
@@ -177,19 +146,20 @@ def _leaves(value: Any, path: str, depth: int) -> Iterator[tuple[str, Any]]:
         yield path, value
     if depth >= _DEPTH:
         return
+    value = json_within(value)
     if isinstance(value, Mapping):
         for key, inner in value.items():
             if not path or not re.search(r"[./]", key):
                 yield from _leaves(inner, f"{path}.{key}" if path else key, depth + 1)
-    elif isinstance(value, list) and value and isinstance(value[0], Mapping):
+    elif isinstance(value, list) and value and isinstance(value[0], (Mapping, str)):
         yield from _leaves(value[0], f"{path}.0", depth + 1)
 
 
 def _id_path(columns: dict[str, list[Any]], rows: int) -> str | None:
     """Return the path to a unique value with a name typical of an id."""
-    for name in _ID_NAMES:
+    for name in ID_NAMES:
         for path, values in columns.items():
-            if _normal(path) == name and len(values) == rows and _are_ids(values):
+            if name in id_names_of(path) and len(values) == rows and _are_ids(values):
                 return path
     return None
 
@@ -201,27 +171,64 @@ def _are_ids(values: list[Any]) -> bool:
 
 
 def _path_for(
-    name: str, columns: dict[str, list[Any]], taken: set[str], needed: Sequence[str]
+    name: str, columns: dict[str, list[Any]], taken: set[str | None], needed: Sequence[str]
 ) -> str | None:
     """Return the path whose name matches a field best; of equal matches, the least nested one."""
-    names = _USUAL_NAMES.get(name, ())
+    own = normal(name)
+    names = USUAL_NAMES.get(name, ())
     if name == "expected_output" and "agent_response" in needed and not _other_response(columns):
         names = tuple(known for known in names if known != "answer")
-    for known in dict.fromkeys((_normal(name), *names)):
-        fitting = [
-            path
-            for path, values in columns.items()
-            if _normal(path) == known and path not in taken and _fits(name, values)
+    only = _only_values(columns)
+    described = {
+        path: [
+            known
+            for known in names_of(path, is_only=path in only)
+            if known == own or can_be(name, path)
         ]
-        if fitting:
+        for path, values in columns.items()
+        if path not in taken and _fits(name, values)
+    }
+    for known in dict.fromkeys((own, *names)):
+        if fitting := [path for path, given in described.items() if known in given]:
             return min(fitting, key=lambda path: path.count("."))
-    return None
+    most = max(map(len, columns.values()), default=0)
+    fitting = [
+        path
+        for path in described
+        if has_word_for(name, path) and can_be(name, path) and len(columns[path]) * 2 >= most
+    ]
+    return min(fitting, key=lambda path: path.count("."), default=None)
+
+
+def _only_values(columns: dict[str, list[Any]]) -> set[str]:
+    """Return the paths of values that are alone in their objects."""
+    inner: dict[str, set[str]] = {}
+    for path in columns:
+        around, dot, _ = path.rpartition(".")
+        if dot:
+            inner.setdefault(around, set()).add(path)
+    return {next(iter(paths)) for paths in inner.values() if len(paths) == 1}
+
+
+def _is_around(path: str, values: list[Any], columns: dict[str, list[Any]]) -> bool:
+    """Return whether cells hold JSON objects, of which one value says more than the whole."""
+    if not any(isinstance(json_within(value), Mapping) for value in values):
+        return False
+    only, prefix = _only_values(columns), f"{path}."
+    return any(
+        inner.startswith(prefix)
+        and "." not in inner[len(prefix) :]
+        and (inner in only or is_value_name(inner))
+        for inner in columns
+    )
 
 
 def _other_response(columns: dict[str, list[Any]]) -> bool:
     """Return whether a column other than `answer` can be the response."""
-    names = set(_USUAL_NAMES["agent_response"]) - {"answer"}
-    return any(_normal(path) in names for path in columns)
+    names = set(USUAL_NAMES["agent_response"]) - {"answer"}
+    return any(
+        normal(Path(path).name) in names and can_be("agent_response", path) for path in columns
+    )
 
 
 def _fits(name: str, values: list[Any]) -> bool:
@@ -232,28 +239,39 @@ def _fits(name: str, values: list[Any]) -> bool:
             isinstance(v, (dict, list)) or (isinstance(v, str) and v.lstrip()[:1] in "{[")
             for v in present
         )
-    return name not in _USUAL_NAMES or not any(isinstance(value, (dict, list)) for value in present)
+    return name not in USUAL_NAMES or not any(isinstance(value, (dict, list)) for value in present)
 
 
 def _metadata(columns: dict[str, list[Any]], taken: set[str]) -> list[str]:
-    """Return the paths to short values, which are useful for slicing results."""
-    short = [
-        path
-        for path, values in columns.items()
-        if path not in taken and path.count(".") < 2 and all(map(_is_short, values))
-    ]
-    names: dict[str, str] = {}
-    for path in short:
-        names.setdefault(Path(path).name, path)
-    return list(names.values())[:_METADATA_MOST]
+    """Return the paths to short values, those first chosen by which results can be grouped."""
+    short: dict[str, str] = {}
+    for path, values in columns.items():
+        if path not in taken and path.count(".") < 2 and _is_metadata(path, values):
+            short.setdefault(Path(path).name, path)
+    chosen = sorted(short.values(), key=lambda path: _usefulness(columns[path]))[:_METADATA_MOST]
+    return [path for path in columns if path in chosen]
+
+
+def _is_metadata(path: str, values: list[Any]) -> bool:
+    return (
+        not path.endswith(".0")
+        and is_for_groups(path)
+        and not _IS_SYNTAX.search(path)
+        and all(map(_is_short, values))
+        and any(value not in {None, ""} for value in values)
+    )
+
+
+def _usefulness(values: list[Any]) -> int:
+    """Return 0 for a column with several values that repeat, 1 for one of different values, 2 for a constant."""
+    different = len(set(map(str, values)))
+    if different == 1 < len(values):
+        return 2
+    return 0 if different < len(values) else 1
 
 
 def _is_short(value: Any) -> bool:
     if isinstance(value, str):
-        return len(value) <= _METADATA_CHARACTERS
+        is_structure = isinstance(json_within(value), (dict, list))
+        return len(value) <= _METADATA_CHARACTERS and not is_structure
     return not isinstance(value, (dict, list))
-
-
-def _normal(path: str) -> str:
-    """Return a path's last name, normalised for comparison."""
-    return re.sub(r"[\W_]", "", Path(path).name).lower()

@@ -19,6 +19,7 @@ from weighbridge_producer.input.row_formats import (
     Layout,
     RowFormat,
     RowReader,
+    may_be_table,
     table_format,
 )
 from weighbridge_producer.input.source import Source
@@ -36,7 +37,7 @@ _ROWS = 100
 _LINES_OF_ROWS = 10_000  #: including blank lines
 _LINES = 20
 _BYTES = 8 * MIB
-_USUAL = ("agent_response", "expected_output")  #: the inputs of most graders
+USUAL_INPUTS = ("agent_response", "expected_output")  #: the inputs of most graders
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,7 @@ class Recognised:
     rows: list[Row]  #: the first rows
     mapping: FieldMapping | None = None  #: if determined by the shape of the rows
     proposal: Proposal | None = None  #: if the mapping can only be guessed
+    faulty: int = 0  #: number of rows among the first that cannot be read
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,15 +83,16 @@ def first_rows(opened: Opened, settings: Settings, rows: str = "") -> Recognised
     """Read the first rows of a file; `rows` is the JSON Pointer to their list in a document, if known."""
     reader = RowReader(opened.name, settings, rows, most_lines=_LINES_OF_ROWS)
     found: list[Row] = []
-    taken = 0
+    taken = faulty = 0
     with opened.open() as stream:
         for row in islice(reader.read(stream), _ROWS):
             taken += row.size
+            faulty += row.fault is not None
             if not row.fault:
                 found.append(row.values)
             if taken > _BYTES:
                 break
-    return Recognised(opened.label, reader.layout, found)
+    return Recognised(opened.label, reader.layout, found, faulty=faulty)
 
 
 def recognise(
@@ -100,14 +103,18 @@ def recognise(
     Rows of a known shape, or with columns named like a case's fields, get a mapping. Others get a proposal, which the
     user has to accept.
     """
-    needed = needed_inputs(graders) or _USUAL
+    needed = needed_inputs(graders) or USUAL_INPUTS
     is_table = table_format(opened.name) is not None
-    if not is_table and needed == ("trace",) and _is_read_as_it_is(opened, settings):
+    is_trace_only = not is_table and needed == ("trace",)
+    if is_trace_only and not may_be_table(opened.name) and _is_read_as_it_is(opened, settings):
         return None
     seen = first_rows(opened, settings)
+    is_table = is_table or (may_be_table(opened.name) and _is_whole_table(seen))
     if is_table and seen.rows and are_spans(dict(seen.rows[0])):
         return None
     shape = shape_of(seen.rows)
+    if shape and seen.rows and not shape.fits(seen.rows, needed):
+        shape = None
     if not seen.rows and seen.layout and seen.layout.format is RowFormat.EVAL:
         shape = INSPECT  # rows cannot be read from the beginning of an archive
     mapping = shape.mapping(needed) if shape else None
@@ -115,7 +122,8 @@ def recognise(
         return replace(seen, mapping=replace(mapping, rows=seen.layout.rows))
     if not is_table and (not seen.rows or _is_read_as_it_is(opened, settings)):
         return None
-    proposal = propose(seen.rows, needed)
+    is_csv = seen.layout is not None and seen.layout.format is RowFormat.CSV
+    proposal = propose(seen.rows, needed, has_only_texts=is_csv)
     where = seen.layout.rows if seen.layout else ""
     if proposal.mapping and where:
         proposal = replace(proposal, mapping=replace(proposal.mapping, rows=where))
@@ -123,6 +131,12 @@ def recognise(
     if names and not proposal.missing:
         return replace(seen, mapping=proposal.mapping)
     return replace(seen, proposal=proposal)
+
+
+def _is_whole_table(seen: Recognised) -> bool:
+    """Return whether each of the first lines has as many cells as the header, and more than one."""
+    is_csv = seen.layout is not None and seen.layout.format is RowFormat.CSV
+    return is_csv and not seen.faulty and bool(seen.rows) and len(seen.rows[0]) > 1
 
 
 def _is_read_as_it_is(opened: Opened, settings: Settings) -> bool:

@@ -54,8 +54,8 @@ class RemoteFile:
     def version(self) -> list[str | int]:
         """Return a value that changes with the file, if the server provides one."""
         info = self._info()
-        told = [str(info[name]) for name in _VERSION_FIELDS if info.get(name) is not None]
-        return [self.url, info.get("size") or 0, *told]
+        versions = [str(info[name]) for name in _VERSION_FIELDS if info.get(name) is not None]
+        return [self.url, info.get("size") or 0, *versions]
 
     def _info(self) -> dict[str, Any]:
         system, path = _system_of(self.url)

@@ -61,7 +61,7 @@ def _take(line: SourceLine, case: bytes) -> None:
     if case == b"null":
         line.fault = Fault(
             ErrorCode.MISSING_FIELD,
-            "the result has no case: its own line was none",
+            "the result has no case, because its input line was not one",
             "correct the line in the file that it came from",
         )
         line.raw = b"\n"

@@ -5,10 +5,12 @@ from __future__ import annotations
 import io
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 import orjson
 
+from weighbridge.errors import InputError
 from weighbridge.jobs.line import BYTE_ORDER_MARK, JSON_SPACE
 from weighbridge_producer.input.eval_archive import SIGNS
 from weighbridge_producer.input.files import unpacked_name
@@ -23,6 +25,12 @@ if TYPE_CHECKING:
     from weighbridge_producer.input.rows import SourceRow
 
 _PARQUET = b"PAR1"
+_ARROW_FILE = (
+    b"ARROW1"  #: with an index at its end; a stream, as Hugging Face writes it, has no sign
+)
+_OLD_EXCEL = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_OFFICE_PART = b"[Content_Types].xml"
+_NAMES_OF_TEXT = frozenset({"", ".txt", ".text", ".dat"})  #: endings that do not tell the format
 
 
 class RowFormat(StrEnum):
@@ -30,6 +38,7 @@ class RowFormat(StrEnum):
 
     CSV = "CSV"
     PARQUET = "Parquet"
+    ARROW = "Arrow"
     JSON_LINES = "JSON Lines"
     JSON = "JSON"
     EVAL = "an Inspect archive"
@@ -41,6 +50,8 @@ _SUFFIXES = {
     ".tab": RowFormat.CSV,
     ".parquet": RowFormat.PARQUET,
     ".pq": RowFormat.PARQUET,
+    ".arrow": RowFormat.ARROW,
+    ".feather": RowFormat.ARROW,
 }
 
 
@@ -51,6 +62,7 @@ class Layout:
     format: RowFormat
     dialect: Dialect | None = None  #: for tables
     rows: str = ""  #: JSON Pointer to the list of rows in a document
+    columns: tuple[str, ...] = ()  #: names of the values of rows that are lists
 
     def __str__(self) -> str:
         """Return a description of the layout."""
@@ -66,23 +78,38 @@ def table_format(name: str) -> RowFormat | None:
     return next((form for suffix, form in _SUFFIXES.items() if plain.endswith(suffix)), None)
 
 
+def may_be_table(name: str) -> bool:
+    """Return whether a file with this name may be a table, although its ending does not say so."""
+    return PurePath(unpacked_name(name).lower()).suffix in _NAMES_OF_TEXT
+
+
 def layout_of(head: bytes, name: str, *, is_whole: bool, rows: str = "") -> Layout:
     """Detect the format of the rows in a file from its name and its first decompressed bytes.
 
     `rows` is the JSON Pointer to the list of rows, if known.
     """
-    told = table_format(name)
+    named_format = table_format(name)
     start = head.removeprefix(BYTE_ORDER_MARK).lstrip(JSON_SPACE)[:1]
+    if head.startswith(_OLD_EXCEL) or (head.startswith(SIGNS) and _OFFICE_PART in head[:4096]):
+        raise InputError(
+            f"{name!r} is an Excel workbook or another Office document, which cannot be read",
+            "save the sheet as CSV UTF-8",
+        )
     if head.startswith(SIGNS):
         return Layout(RowFormat.EVAL)
-    if head.startswith(_PARQUET) or told is RowFormat.PARQUET:
+    if head.startswith(_PARQUET) or named_format is RowFormat.PARQUET:
         return Layout(RowFormat.PARQUET)
-    if told is RowFormat.CSV or start not in {b"{", b"["}:
+    if head.startswith(_ARROW_FILE) or named_format is RowFormat.ARROW:
+        return Layout(RowFormat.ARROW)
+    if named_format is RowFormat.CSV or start not in {b"{", b"["}:
         tab = "\t" if unpacked_name(name).lower().endswith((".tsv", ".tab")) else None
         return Layout(RowFormat.CSV, dialect_of(head, is_whole=is_whole, delimiter=tab))
     if rows or _is_document(head, start, name):
-        from weighbridge_producer.input.json_rows import rows_pointer
+        from weighbridge_producer.input.json_rows import rows_pointer, table_in
 
+        table = table_in(head)
+        if table and rows in {"", table[0]}:
+            return Layout(RowFormat.JSON, None, *table)
         found = rows or rows_pointer(head)
         if found is not None:
             return Layout(RowFormat.JSON, rows=found)
@@ -137,6 +164,11 @@ class RowReader:
 
             as_it_is = stream if _is_parquet_file(stream) else cast("BinaryIO", buffered)
             yield from parquet_rows(as_it_is, columns)
+        elif layout.format is RowFormat.ARROW:
+            from weighbridge_producer.input.arrow_rows import arrow_rows
+
+            has_index = plain.head.startswith(_ARROW_FILE)
+            yield from arrow_rows(cast("BinaryIO", buffered), columns, has_index=has_index)
         elif layout.dialect:
             yield from table_rows(buffered, layout.dialect, self._settings, self._most_lines)
         else:
@@ -146,7 +178,7 @@ class RowReader:
         from weighbridge_producer.input.json_rows import document_rows, line_rows
 
         if layout.format is RowFormat.JSON:
-            yield from document_rows(stream, layout.rows, self._settings)
+            yield from document_rows(stream, layout.rows, self._settings, layout.columns)
         else:
             lines = StreamLines(cast("BinaryIO", stream), self._name, self._settings)
             yield from line_rows(lines, self._most_lines)

@@ -6,6 +6,7 @@ import io
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 from weighbridge.errors import Fault, InputError, MappingNeededError
 from weighbridge.jobs.model import ErrorCode
 from weighbridge_producer.input.duplicates import DuplicateIndex
+from weighbridge_producer.input.event_folders import EventFolder
 from weighbridge_producer.input.files import InputFile, InputFiles, Paths
 from weighbridge_producer.input.lines import BLOCK_BYTES, StreamLines, length_fault
 from weighbridge_producer.input.long_lines import in_native_form
@@ -32,7 +34,19 @@ if TYPE_CHECKING:
     from weighbridge_producer.input.trace_mapping_file import TraceMapping
 
 Reading = Callable[[Iterator["SourceLine"]], Iterator["SourceLine"]]
-Cases = str | Path | Paths | BinaryIO | Iterable[Mapping[str, Any] | bytes | str | SourceLine]
+
+
+@dataclass(frozen=True, slots=True)
+class Streams:
+    """Several streams of bytes, read one after the other."""
+
+    name: str  #: of the whole input
+    named: Iterable[tuple[str, BinaryIO]]  #: each stream with its name
+
+
+Cases = (
+    str | Path | Paths | BinaryIO | Streams | Iterable[Mapping[str, Any] | bytes | str | SourceLine]
+)
 
 
 class Source:
@@ -84,7 +98,8 @@ class Source:
     @property
     def names_locations(self) -> bool:
         """True if each line has a file and line number as its location."""
-        return self._found is not None and self._found.are_found
+        is_found = self._found is not None and self._found.are_found
+        return is_found or isinstance(self._cases, Streams)
 
     def would_take(self, file: str) -> bool:
         """Return whether a file with this path would be part of the input when it is read again."""
@@ -107,20 +122,19 @@ class Source:
         """
         settings = self._settings
         most_lines, most_bytes = settings.batch_limit_lines, settings.batch_limit_bytes
-        total = 0
-        for count, line in enumerate(self._every_line(), start=1):
-            total += line.size
-            if count > most_lines or total > most_bytes:
-                yield self._too_large(line.size)
-                return
-            yield line
-
-    def _every_line(self) -> Iterator[SourceLine]:
-        self.consumed = 0
+        total = self.consumed = 0
         with closing(DuplicateIndex()) as ids:
-            lines = self._lines_of_all(ids)
-            lines = lines if self.only is None else self.only.of(lines)
-            yield from self.sample.of(lines) if self.sample else lines
+            for count, line in enumerate(self._chosen_lines(ids), start=1):
+                total += line.size
+                if count > most_lines or total > most_bytes:
+                    yield self._too_large(line.size)
+                    return
+                yield line
+
+    def _chosen_lines(self, ids: DuplicateIndex) -> Iterator[SourceLine]:
+        lines = self._lines_of_all(ids)
+        lines = lines if self.only is None else self.only.of(lines)
+        return self.sample.of(lines) if self.sample else lines
 
     def _lines_of_all(self, ids: DuplicateIndex) -> Iterator[SourceLine]:
         if self._holds_bytes:
@@ -131,7 +145,7 @@ class Source:
 
     @property
     def _holds_bytes(self) -> bool:
-        if isinstance(self._cases, (str, Path, Paths)):
+        if isinstance(self._cases, (str, Path, Paths, Streams)):
             return True
         return hasattr(self._cases, "readline") and not isinstance(self._cases, io.TextIOBase)
 
@@ -149,6 +163,8 @@ class Source:
                     yield self._found.name_of(file), stream
         elif isinstance(self._cases, (str, Path, Paths)):
             yield "stdin", sys.stdin.buffer
+        elif isinstance(self._cases, Streams):
+            yield from self._cases.named
         else:
             yield self.name, cast("BinaryIO", self._cases)
 
@@ -218,7 +234,7 @@ class Source:
 
 
 def _fingerprint(file: InputFile) -> list[str | int]:
-    if isinstance(file, RemoteFile):
+    if isinstance(file, (RemoteFile, EventFolder)):
         return file.version()
     status = file.stat()
     return [str(file.absolute()), status.st_size, status.st_mtime_ns]

@@ -132,10 +132,10 @@ class HeldLines:
 
     def lines(self) -> Iterator[SourceLine]:
         """Yield the lines unchanged."""
-        told = zip(self._lengths, self._sizes, strict=True)
+        measures = zip(self._lengths, self._sizes, strict=True)
         for block in self._blocks:
             start = 0
-            for length, size in islice(told, _BLOCK_LINES):
+            for length, size in islice(measures, _BLOCK_LINES):
                 yield SourceLine(block[start : start + length], None, size)
                 start += length
         yield from self._last

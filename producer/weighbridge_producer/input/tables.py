@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -15,13 +16,16 @@ from weighbridge.text import pluralize
 from weighbridge_producer.input.rows import RowError, SourceRow, invalid_row
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from weighbridge.settings import Settings
 
 HEAD_BYTES = 256 * KIB  #: examined to detect encoding and dialect
 _DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}
 _ROWS_TRIED = 50
+_BLOCK_CHARACTERS = 64 * KIB  #: read at once to find lines without quotes
+_LINES_ABOVE_MOST = 10  #: lines above a header that are skipped
+_SEPARATOR_LINE = re.compile(r"\ufeff?sep=([,;|\t])[\r\n]*")  #: Excel's first line
 _LATIN_SHARE = 0.15  #: German, French, Polish and Spanish have fewer letters beyond ASCII
 _COLUMNS_LIMIT = 10_000
 _MARKS = (
@@ -39,19 +43,28 @@ class Dialect:
 
     encoding: str
     delimiter: str
+    skipped: int = 0  #: lines above the header
 
     def __str__(self) -> str:
         """Return a description of the dialect."""
         encoding = "UTF-8" if self.encoding == "utf-8-sig" else self.encoding.upper()
-        return f"{encoding.replace('_', '-')}, {_DELIMITERS.get(self.delimiter, self.delimiter)}-separated"
+        header = f", header in line {self.skipped + 1}" if self.skipped else ""
+        delimiter = _DELIMITERS.get(self.delimiter, self.delimiter)
+        return f"{encoding.replace('_', '-')}, {delimiter}-separated{header}"
 
 
 def dialect_of(head: bytes, *, is_whole: bool, delimiter: str | None = None) -> Dialect:
     """Detect the dialect of a table from its first bytes."""
     encoding = _encoding_of(head)
     text = head.decode(encoding, errors="replace")
-    lines = text.splitlines(keepends=True)
-    return Dialect(encoding, delimiter or _delimiter_of(lines if is_whole else lines[:-1] or lines))
+    lines = list(io.StringIO(text, newline=""))
+    lines = lines if is_whole else lines[:-1] or lines
+    told = _SEPARATOR_LINE.fullmatch(lines[0]) if lines else None
+    if told:
+        return Dialect(encoding, told[1], 1)
+    delimiters = [delimiter] if delimiter else list(_DELIMITERS)
+    skipped = _lines_above_header(lines, delimiters)
+    return Dialect(encoding, delimiter or _delimiter_of(lines[skipped:]), skipped)
 
 
 def table_rows(
@@ -72,11 +85,16 @@ def table_rows(
         newline="",
     )
     lines = _Lines(text, settings.line_limit_bytes, dialect.delimiter, most_lines)
+    lines.has_blocks = ascii_based and most_lines is None
+    for _ in range(dialect.skipped):
+        next(lines, None)
     # csv's limit applies to the whole process, as the line limit does.
     csv.field_size_limit(settings.line_limit_bytes)
     reader = csv.reader(lines, delimiter=dialect.delimiter, strict=True)
     header: list[str] | None = None
     while True:
+        while header and (block := lines.plain_block()):
+            yield from _plain_rows(block, lines.read - len(block), dialect.delimiter, header)
         first = lines.read + 1
         lines.taken = 0
         try:
@@ -106,6 +124,19 @@ def table_rows(
             yield SourceRow(first, dict(zip(header, cells, strict=True)), None, lines.taken)
 
 
+def _plain_rows(
+    block: list[str], before: int, delimiter: str, header: list[str]
+) -> Iterator[SourceRow]:
+    """Yield the rows of lines without quotes, of which `before` lines come before the first."""
+    columns = len(header)
+    for number, line in enumerate(block, before + 1):
+        cells = line.split(delimiter)
+        if len(cells) == columns and line:
+            yield SourceRow(number, dict(zip(header, cells, strict=False)), None, len(line) + 1)
+        elif line:
+            yield SourceRow(number, {}, _ragged(len(cells), columns), len(line) + 1)
+
+
 class _LineTooLongError(Exception):
     def __init__(self, fault: Fault) -> None:
         super().__init__(fault.message)
@@ -119,6 +150,9 @@ class _Lines:
         self, text: io.TextIOWrapper[Any], limit: int, delimiter: str, most: int | None
     ) -> None:
         self._text = text
+        self._ahead = io.StringIO()  #: text that was read as a block, but has quotes
+        self._ahead_left = 0  #: characters of it that are left
+        self.has_blocks = False  #: True if whole blocks can be read at once
         self._most = most
         self._limit = limit
         self._delimiter = delimiter
@@ -129,14 +163,14 @@ class _Lines:
         return self
 
     def __next__(self) -> str:
-        line = "" if self.read == self._most else self._text.readline(self._limit + 2)
+        line = "" if self.read == self._most else self._readline(self._limit + 2)
         if not line:
             raise StopIteration
         self.read += 1
         self.taken += len(line)
         if len(line) > self._limit and not line.endswith(("\n", "\r")):
             while line and not line.endswith(("\n", "\r")):
-                line = self._text.readline(HEAD_BYTES)
+                line = self._readline(HEAD_BYTES)
                 self.taken += len(line)
             raise _LineTooLongError(
                 Fault(
@@ -149,6 +183,29 @@ class _Lines:
             raise _LineTooLongError(
                 invalid_row("the line has over 1,000,000 cells", "split the table")
             )
+        return line
+
+    def plain_block(self) -> list[str]:
+        """Return the next whole lines without their ends, or none if one of them has to be read by the csv module."""
+        if self._ahead_left or not self.has_blocks:
+            return []
+        text = self._text.read(_BLOCK_CHARACTERS)
+        if text and not text.endswith("\n"):
+            text += self._text.readline(self._limit + 2)
+        plain = text.replace("\r\n", "\n")
+        is_plain = '"' not in plain and "\r" not in plain and plain.endswith("\n")
+        if not is_plain or len(text) > min(self._limit, 2 * _BLOCK_CHARACTERS):
+            self._ahead, self._ahead_left = io.StringIO(text, newline=""), len(text)
+            return []
+        lines = plain[:-1].split("\n")
+        self.read += len(lines)
+        return lines
+
+    def _readline(self, most: int) -> str:
+        if not self._ahead_left:
+            return self._text.readline(most)
+        line = self._ahead.readline(most)
+        self._ahead_left -= len(line)
         return line
 
 
@@ -182,6 +239,17 @@ def _delimiter_of(lines: Sequence[str]) -> str:
     return max(found, key=lambda delimiter: found[delimiter])
 
 
+def _lines_above_header(lines: Sequence[str], delimiters: Iterable[str]) -> int:
+    """Return the number of first lines, such as a title or comments, that no delimiter splits, unlike all rows below."""
+    for skipped in range(min(_LINES_ABOVE_MOST, len(lines) - 2) + 1):
+        if not lines[skipped].strip():
+            continue
+        fits = [_fit(lines[skipped:], delimiter) for delimiter in delimiters]
+        if any(columns for _, columns in fits):
+            return skipped if skipped == 0 or any(share == 1.0 for share, _ in fits) else 0
+    return 0
+
+
 def _fit(lines: Sequence[str], delimiter: str) -> tuple[float, int]:
     """Return the share of rows with as many cells as the header for a delimiter, and the number of cells."""
     widths: Counter[int] = Counter()
@@ -210,7 +278,8 @@ def _header(cells: list[str]) -> list[str]:
     repeated = next((name for name, count in Counter(names).items() if count > 1), None)
     if repeated:
         raise InputError(
-            f"two columns of the table are called {repeated[:80]!r}", "rename one of them"
+            f"two columns of the table are called {repeated[:80]!r}",
+            "rename one of them, or add a header if the first row is data",
         )
     return names
 

@@ -9,7 +9,7 @@ from ruamel.yaml.comments import CommentedMap
 
 from weighbridge.errors import MappingError
 from weighbridge.text import closest, did_you_mean
-from weighbridge.traces.house_format import (
+from weighbridge.traces.mapped_format import (
     CALL_FIELDS,
     OTHERWISE,
     RESULT,
@@ -17,7 +17,7 @@ from weighbridge.traces.house_format import (
     RUN_FIELDS,
     STEP_FIELDS,
     STEP_TYPES,
-    HouseFormat,
+    MappedFormat,
     Pointers,
     parts_of,
 )
@@ -35,7 +35,7 @@ _TOGETHER = "together"
 class TraceMapping:
     """A mapping for reading the traces of an input."""
 
-    form: HouseFormat
+    form: MappedFormat
     traces: str | None  #: the array of traces in a document; None: each value is one trace
     together: bool  #: True if all lines of a file form one trace
     text: str  #: the mapping as JSON, for comparison with others
@@ -65,7 +65,7 @@ class _Reader:
             self._file.fail(
                 "all lines of a file are one trace, or each is one", root, "lines", hint
             )
-        form = HouseFormat(
+        form = MappedFormat(
             steps=self._pointer(root, "steps"),
             run=self._pointers(root, [name for name in RUN_FIELDS if name in root]),
             step=sections["step"],

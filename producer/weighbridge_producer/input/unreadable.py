@@ -38,6 +38,12 @@ _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _TEXTS = (
     (re.compile(rb"\s*<(?:!doctype|html)\b", re.IGNORECASE), "an HTML page"),
     (re.compile(rb"\s*<\?xml\b"), "an XML document"),
+    (
+        re.compile(
+            rb"\A\s*(?:---\s*\n)?[A-Za-z_][\w-]{0,60}:[^\n]{0,200}\n\s*(?:- |[A-Za-z_][\w-]{0,60}:)"
+        ),
+        "YAML",
+    ),
     (re.compile(rb"\s*(?:#{1,6} \S|```|[-*] \S|\|.+\||---\s*\n# )", re.MULTILINE), "Markdown"),
 )
 
@@ -52,19 +58,33 @@ def _binary_fault(head: bytes) -> Fault | None:
         return _fault("a tar archive", _UNPACK)
     if head.startswith(_UTF16) or (b"\0" in head and head[1::2].count(b"\0") * 3 > len(head)):
         return _fault("text in UTF-16", "save the file as UTF-8")
-    if len(head) >= _BINARY_FROM and head.count(b"\0") * 20 > len(head):
+    if len(head) >= _BINARY_FROM and (head.count(b"\0") * 20 > len(head) or _is_noise(head)):
         return _fault("binary data", "give JSON Lines, plain or compressed with gzip or zstd")
     return None
 
 
+def _is_noise(head: bytes) -> bool:
+    """Return whether a file's first bytes have many control characters, and are no UTF-8 text."""
+    controls = sum(byte < ord(" ") and byte not in JSON_SPACE for byte in head)
+    if controls * 20 <= len(head):
+        return False
+    try:
+        head[: len(head) - 3].decode()
+    except UnicodeDecodeError as error:
+        return error.end < len(head) - 3
+    return False
+
+
 def readable_lines(lines: Iterator[SourceLine]) -> Iterator[SourceLine]:
-    """Yield the lines of a file, or a single fault if the first lines show that it has no JSON."""
+    """Return the lines of a file, or a single fault if the first lines show that it has no JSON.
+
+    It is not a generator, because each one around all lines costs time per line.
+    """
     read: list[SourceLine] = []
     filled = 0
     for line in lines:
         if not read and (fault := _binary_fault(line.raw[:_HEAD_BYTES])):
-            yield SourceLine(b"\n", fault, line.size)
-            return
+            return iter((SourceLine(b"\n", fault, line.size),))
         read.append(line)
         content = line.raw.lstrip(JSON_SPACE)
         if line.fault or content.startswith(_JSON_STARTS):
@@ -73,9 +93,14 @@ def readable_lines(lines: Iterator[SourceLine]) -> Iterator[SourceLine]:
         if filled == _LINES:
             text = b"".join(each.raw for each in read)
             fault = _binary_fault(text[:_HEAD_BYTES]) or _no_json(text)
-            yield SourceLine(b"\n", fault, sum(each.size for each in read))
-            return
-    yield from chain(read, lines)
+            return iter((SourceLine(b"\n", fault, sum(each.size for each in read)),))
+    else:
+        text = b"".join(each.raw for each in read)
+        looks = next((what for pattern, what in _TEXTS if pattern.match(text)), None)
+        known = _fault(f"not JSON, it looks like {looks}", _WANTED) if looks else None
+        if fault := _binary_fault(text[:_HEAD_BYTES]) or known:
+            return iter((SourceLine(b"\n", fault, len(text)),))
+    return chain(read, lines)
 
 
 def _no_json(text: bytes) -> Fault:

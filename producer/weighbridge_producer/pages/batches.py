@@ -15,11 +15,16 @@ from weighbridge.jobs.outcome import Outcome
 from weighbridge.store.api_keys import Role
 from weighbridge.text import duration
 from weighbridge_producer.pages.addresses import batch_at
+from weighbridge_producer.pages.batch_outcome import (
+    label_view,
+    outcomes_of,
+    overall_outcome,
+    pass_rate,
+)
 from weighbridge_producer.pages.causes import causes_of
 from weighbridge_producer.pages.progress import Sample, progress_of
 from weighbridge_producer.pages.rate_history import rate_histories
 from weighbridge_producer.pages.rendering import page
-from weighbridge_producer.pages.standing import answer_of, label_view, outcomes_of, pass_rate
 from weighbridge_producer.service.auth import ManageBatch, ReadBatch, Reader, SubmitBatch
 from weighbridge_producer.service.service import Served
 from weighbridge_producer.trace_view.charts import Segment, bar
@@ -185,14 +190,14 @@ def live(
 
 def _context(service: Service, handle: RedisBatch, before: Sample | None) -> dict[str, Any]:
     batch_id = handle.id
-    state, summary = handle.standing()
+    state, summary = handle.state_and_summary()
     now = progress_of(state, time.time(), before)
     sample = now.sample
     return {
         "batch_id": batch_id,
         "state": state,
         "is_final": state.status.final,
-        "answer": answer_of(state),
+        "answer": overall_outcome(state),
         "pass_rate": pass_rate(state.counts),
         "progress": now,
         "has_workers": state.status.final or bool(service.client.workers()),

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from weighbridge.store import Store
     from weighbridge.store.result_filter import ResultFilter
-    from weighbridge_producer.service.case_index import Place
+    from weighbridge_producer.service.case_index import RowRange
     from weighbridge_producer.service.case_views import CaseView
 
 LABELS_SHOWN = 8  #: labels with columns; others are only counted
@@ -63,14 +63,14 @@ def read_cases(
     store: Store, batch_id: str, view: CaseView, start: int, count: int
 ) -> list[list[ResultRow]]:
     """Return the results of `count` cases of a view; empty for a case whose results are deleted."""
-    places = [view.index.place(case) for case in view.cases[start : start + count]]
-    found: dict[Place, list[ResultRow]] = {}
-    for chunk, some in groupby(sorted(places), key=lambda place: place.chunk):
+    locations = [view.index.location(case) for case in view.cases[start : start + count]]
+    found: dict[RowRange, list[ResultRow]] = {}
+    for chunk, some in groupby(sorted(locations), key=lambda location: location.chunk):
         [results] = store.results(batch_id, [chunk])
-        for place in some:
-            lines = (results or b"")[place.start : place.end].splitlines()
-            found[place] = list(_readable(lines))
-    return [found[place] for place in places]
+        for location in some:
+            lines = (results or b"")[location.start : location.end].splitlines()
+            found[location] = list(_readable(lines))
+    return [found[location] for location in locations]
 
 
 def _readable(lines: Iterable[bytes]) -> Iterator[ResultRow]:
@@ -95,12 +95,12 @@ def case_table(
     table: str,
 ) -> CaseTable:
     """Return the rows of cases with a column for each label and for each field of metadata; links keep the query `table`."""
-    told = [case for case in cases if case]
+    present = [case for case in cases if case]
     offered = dict.fromkeys(fields) | dict.fromkeys(
-        str(name) for case in told for name in case[0].metadata or ()
+        str(name) for case in present for name in case[0].metadata or ()
     )
     href = partial(href_of, batch_id, table)
-    rows = [_row(href, case, labels, fields, wanted) for case in told]
+    rows = [_row(href, case, labels, fields, wanted) for case in present]
     return CaseTable(rows, labels, fields, list(offered)[:FIELDS_OFFERED])
 
 
@@ -111,7 +111,7 @@ def _row(
     fields: Sequence[str],
     wanted: ResultFilter,
 ) -> CaseRow:
-    meant = meant_job(case, wanted)
+    meant = job_to_link(case, wanted)
     by_label = {job.label: job for job in case}
     shown = [by_label.get(label) for label in labels]
     metadata = meant.metadata or {}
@@ -129,7 +129,7 @@ def _row(
     )
 
 
-def meant_job(case: Sequence[ResultRow], wanted: ResultFilter) -> ResultRow:
+def job_to_link(case: Sequence[ResultRow], wanted: ResultFilter) -> ResultRow:
     """Return the job of a case to link to: of those that match the filter, the first that did not pass."""
     matching = [job for job in case if _profile(job).matches(wanted)] or case
     return next((job for job in matching if job.outcome is not Outcome.PASSED), matching[0])

@@ -41,6 +41,7 @@ class ColumnPickers:
 
     layout: str  #: description of the file's layout
     pickers: tuple[Picker, ...]
+    caution: str = ""  #: what to check in the proposed columns
 
     @property
     def key(self) -> str:
@@ -54,19 +55,19 @@ def pickers_of(
     """Return the pickers for rows, set to a mapping or else to the proposed columns."""
     proposal = seen.proposal
     columns = (ROW_NUMBER, *(proposal.columns if proposal else ()))
-    told = mapping or (proposal.mapping if proposal else None)
-    values = dict(told.fields()) if told else {}
+    shown = mapping or (proposal.mapping if proposal else None)
+    values = dict(shown.fields()) if shown else {}
     found = {name: tuple(path.text for path in value.paths()) for name, value in values.items()}
-    if proposal and not told:
+    if proposal and not shown:
         found = {name: (path,) for name, path in proposal.fields.items()}
     metadata = tuple(
         path for name, texts in found.items() if name.startswith("metadata.") for path in texts
     )
     fields = ("custom_id", *needed_inputs(graders))
     pickers = [Picker(field, found.get(field, ())[:1], columns) for field in fields]
-    return ColumnPickers(
-        str(seen.layout), (*pickers, Picker(_METADATA, metadata, columns[1:], takes_many=True))
-    )
+    pickers.append(Picker(_METADATA, metadata, columns[1:], takes_many=True))
+    caution = proposal.caution if proposal and not mapping else ""
+    return ColumnPickers(str(seen.layout), tuple(pickers), caution)
 
 
 def mapping_in(entries: Entries) -> str:

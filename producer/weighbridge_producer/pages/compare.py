@@ -13,6 +13,7 @@ from weighbridge.jobs.model import NAME_LIMIT
 from weighbridge_producer.comparison.compare import compare_runs
 from weighbridge_producer.comparison.pairs import Group
 from weighbridge_producer.comparison.rows import (
+    CAUSES_SHOWN,
     GROUPS,
     ChangedRow,
     cause_rows,
@@ -110,7 +111,7 @@ def _compared(batches: list[RedisBatch], by: str) -> dict[str, Any]:
             for group, css_class in GROUPS
             if groups[group]
         ],
-        "causes": cause_rows(found),
+        "causes": cause_rows(found)[:CAUSES_SHOWN],
     }
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from weighbridge.errors import InvalidFilterError
 from weighbridge.jobs.outcome import Outcome
 from weighbridge.store.result_filter import ResultFilter
-from weighbridge_producer.pages.case_table import href_of, meant_job, read_cases
+from weighbridge_producer.pages.case_table import href_of, job_to_link, read_cases
 from weighbridge_producer.service.case_views import CaseOrder, CaseView, NoViewError
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ class Neighbours(NamedTuple):
 
     previous: str | None
     next: str | None
-    place: int | None  #: position, from 1; None if the case is not among them
+    position: int | None  #: from 1; None if the case is not among them
     total: int
     of_table: bool  #: True for the cases of a table; False for all that did not pass
 
@@ -52,13 +52,13 @@ def neighbours_of(
     if not total:
         return None
     cases = _Cases(service, batch.id, view, wanted, text)
-    place = cases.place(result, total)
-    if place is None:
+    position = cases.position(result, total)
+    if position is None:
         return Neighbours(None, cases.first_href(range(total)), None, total, bool(table))
     return Neighbours(
-        cases.first_href(range(place - 1, -1, -1)),
-        cases.first_href(range(place + 1, total)),
-        place + 1,
+        cases.first_href(range(position - 1, -1, -1)),
+        cases.first_href(range(position + 1, total)),
+        position + 1,
         total,
         bool(table),
     )
@@ -84,7 +84,7 @@ class _Cases(NamedTuple):
     wanted: ResultFilter
     table: str  #: query that links keep
 
-    def place(self, result: ResultRow, total: int) -> int | None:
+    def position(self, result: ResultRow, total: int) -> int | None:
         """Return the position of a case among the first `total`, from 0; None if it is not among them."""
         for case in self.view.index.of_line(result.line):
             try:
@@ -96,11 +96,11 @@ class _Cases(NamedTuple):
                 return at
         return None
 
-    def first_href(self, places: Iterable[int]) -> str | None:
+    def first_href(self, positions: Iterable[int]) -> str | None:
         """Return the link of the first case that has a page."""
-        for at in islice(places, _PASSED_OVER):
+        for at in islice(positions, _PASSED_OVER):
             rows = self._rows(at)
-            job = meant_job(rows, self.wanted) if rows else None
+            job = job_to_link(rows, self.wanted) if rows else None
             if job and (href := href_of(self.batch_id, self.table, job)):
                 return href
         return None

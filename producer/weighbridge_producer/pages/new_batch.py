@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter, Request
@@ -10,14 +12,17 @@ from starlette.concurrency import run_in_threadpool
 
 from weighbridge.errors import WeighbridgeError
 from weighbridge_producer.client.redis_client import RedisClient
+from weighbridge_producer.input.files import ENDINGS_IN_FOLDERS, OUR_RESULTS
+from weighbridge_producer.pages import parquet_parts
 from weighbridge_producer.pages.column_pickers import mapping_in
 from weighbridge_producer.pages.forms import Entries
 from weighbridge_producer.pages.grader_selection import ChosenGraders
+from weighbridge_producer.pages.parquet_parts import is_parquet_name
 from weighbridge_producer.pages.preview import HEAD_BYTES, Head, Preview, preview_of
 from weighbridge_producer.pages.rendering import page
 from weighbridge_producer.service.auth import Submitter
 from weighbridge_producer.service.bodies import with_body_timeout
-from weighbridge_producer.service.form import Form
+from weighbridge_producer.service.form import Form, NextFile
 from weighbridge_producer.service.problems import Problem, ProblemError, problem_of
 from weighbridge_producer.service.service import Served
 from weighbridge_producer.service.submission_params import AUTO, SubmissionParams
@@ -42,7 +47,8 @@ class NewBatchForm:
         self.mapping = ""  #: from the text field or the column pickers
         self.written_mapping = ""  #: from the text field
         self.is_strict = False
-        self.file_size = 0  #: reported by the browser; 0 if unknown
+        self.file_size = 0  #: of the first file, reported by the browser; 0 if unknown
+        self.files = 0  #: number of files, reported by the browser; 0 if unknown
         self.is_submitting = False  #: True if this is the last preview before the upload
 
     def fill(self, fields: list[tuple[str, str]]) -> None:
@@ -57,8 +63,8 @@ class NewBatchForm:
         self.written_mapping = entries.get("mapping", [""])[-1]
         self.is_strict = "strict" in entries
         self.is_submitting = "submitting" in entries
-        size = entries.get("file_size", [""])[-1]
-        self.file_size = int(size) if size.isascii() and size.isdigit() and len(size) < 18 else 0
+        self.file_size = _number(entries.get("file_size", [""])[-1])
+        self.files = _number(entries.get("file_count", [""])[-1])
 
     def read(self, fields: list[tuple[str, str]], file_name: str) -> tuple[SubmissionParams, bytes]:
         """Return the parameters in a form's fields, and the pasted lines; ProblemError if they are invalid."""
@@ -68,7 +74,12 @@ class NewBatchForm:
             raise _refused(_BOTH, "remove one of them")
         if not has_text and not file_name:
             raise _refused("there are no cases", "choose a file, or paste some lines")
-        return self.params(file_name or _PASTED), self.text.encode(errors="replace")
+        params = self.params(file_name or _PASTED)
+        if self.files != 1 and not has_text:
+            # Without scripts the number is unknown, and there may be several.
+            more = f" and {self.files - 1:,} more" if self.files else ""
+            params = replace(params, source=params.source + more, first_file=file_name)
+        return params, self.text.encode(errors="replace")
 
     def params(self, source: str) -> SubmissionParams:
         """Return the form's parameters for a batch; raises ProblemError or WeighbridgeError if they are invalid."""
@@ -125,10 +136,30 @@ async def _beginning(
     async with with_body_timeout():
         async for piece in request.stream():
             take(len(piece))
-            head += reading.feed(piece)
-            if len(head) > HEAD_BYTES:
+            found = reading.feed(piece)
+            of_first = [*takewhile(lambda part: not isinstance(part, NextFile), found)]
+            head += b"".join(part for part in of_first if isinstance(part, bytes))
+            is_enough = len(head) > _most_bytes(reading.file_name or "")
+            if is_enough or len(of_first) < len(found):
                 break
     return reading.fields, reading.file_name or "", bytes(head)
+
+
+def _most_bytes(name: str) -> int:
+    """Return how much of a file is taken for its preview; of Parquet, its beginning and its end."""
+    if is_parquet_name(name):
+        return parquet_parts.HEAD_BYTES + parquet_parts.END_BYTES
+    return HEAD_BYTES
+
+
+def _head_of(name: str, content: bytes, file_size: int) -> Head:
+    most = _most_bytes(name)
+    if is_parquet_name(name):
+        # Without scripts, only the beginning of a larger file arrives.
+        is_cut = content.endswith(b"PAR1") and file_size > len(content) == most
+        is_whole = len(content) <= most and not is_cut
+        return Head(name, content[:most], is_whole, file_size if is_cut else 0)
+    return Head(name, content[:most], max(len(content), file_size) <= most)
 
 
 def _preview(
@@ -141,10 +172,9 @@ def _preview(
         raise _refused(_BOTH, "remove one of them")
     if has_text:
         name, head = _PASTED, form.text.encode(errors="replace")
-    is_whole = max(len(head), form.file_size) <= HEAD_BYTES
     params = form.params(name)
     elsewhere = {grader for worker in client.workers() for grader in worker.graders}
-    beginning = Head(name, head[:HEAD_BYTES], is_whole)
+    beginning = _head_of(name, head, form.file_size)
     preview = preview_of(beginning, params.graders, client.settings, elsewhere, params.mapping)
     if form.is_submitting and preview.columns and not params.mapping:
         raise _refused(
@@ -154,9 +184,15 @@ def _preview(
         raise _refused(
             "none of the first lines names a grader, and none is chosen", "choose a grader"
         )
+    if form.files > 1 and not has_text:
+        preview.note = f"This is the first of {form.files:,} files. All are submitted as one batch."
     if has_both:
         preview.note = f"{_BOTH}: remove one of them. Only the lines are previewed."
     return preview
+
+
+def _number(text: str) -> int:
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 18 else 0
 
 
 def _check_is_form(request: Request) -> None:
@@ -191,5 +227,8 @@ def _page(
         form=form,
         preview=preview,
         problem=problem,
-        head_bytes=HEAD_BYTES,
+        preview_bytes=f"{HEAD_BYTES} 0",  # of the beginning and of the end
+        folder_endings=ENDINGS_IN_FOLDERS,
+        not_in_folders=OUR_RESULTS,
+        parquet_bytes=f"{parquet_parts.HEAD_BYTES} {parquet_parts.END_BYTES}",
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, cast
 
@@ -22,11 +22,22 @@ from weighbridge.traces.split import is_trace
 from weighbridge_producer.input.decompress import DAMAGE, unpacked
 from weighbridge_producer.input.decompress import HEAD_BYTES as PACKED_SIGN_BYTES
 from weighbridge_producer.input.lines import BLOCK_BYTES, StreamLines
-from weighbridge_producer.input.recognition import Opened, recognise
+from weighbridge_producer.input.proposals import propose
+from weighbridge_producer.input.recognition import (
+    USUAL_INPUTS,
+    Opened,
+    needed_inputs,
+    recognise,
+)
 from weighbridge_producer.input.source import Source
 from weighbridge_producer.input.trace_cases import input_kind
 from weighbridge_producer.pages.column_pickers import ColumnPickers, pickers_of
 from weighbridge_producer.pages.large_cases import parts_of
+from weighbridge_producer.pages.parquet_parts import (
+    ParquetParts,
+    is_parquet_name,
+    row_of_schema,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -40,10 +51,13 @@ if TYPE_CHECKING:
 HEAD_BYTES = 256 * KIB  #: examined at the beginning of an input
 _LINES = 200
 _EXPANDED_BYTES = 4 * MIB
-_PARTS = 300_000  #: members of objects and arrays that can be processed in about a second
+_PARTS = (
+    300_000  #: lines, and members of objects and arrays, that can be processed in about a second
+)
 _CASES_SHOWN = 5
 _FAULTS_SHOWN = 10
 _EXCERPT_CHARACTERS = 160
+_ONLY_COLUMNS = "its first rows are too large to preview; choose the columns of a case's fields above, by their names"
 _NO_ROWS = "its rows cannot be previewed from its beginning; they are read after the upload"
 _PACKINGS = ((b"\x1f\x8b", "gzip"), (b"\x28\xb5\x2f\xfd", "zstd"))
 
@@ -55,6 +69,9 @@ class Head:
     name: str
     content: bytes
     is_whole: bool
+    size: int = (
+        0  #: bytes of the whole input, if its content is a Parquet file's beginning and footer
+    )
 
     @property
     def packing(self) -> str:
@@ -62,7 +79,9 @@ class Head:
         return next((name for sign, name in _PACKINGS if self.content.startswith(sign)), "")
 
     def bounded(self) -> Head:
-        """Return a part that can be processed quickly, with limited decompressed size and number of members."""
+        """Return a part that can be processed quickly, with limited decompressed size and numbers of lines and members."""
+        if is_parquet_name(self.name):
+            return self  # its rows are read one batch at a time
         plain, is_all = self._plain()
         end = _end_within(plain)
         if is_all and end == len(plain):
@@ -82,19 +101,21 @@ class Head:
         return bytes(plain), len(plain) <= _EXPANDED_BYTES
 
     def stream(self) -> io.BytesIO:
-        """Return a stream of the readable part; if not compressed, only complete lines."""
+        """Return a stream of the readable part; if not compressed, only complete lines, or parts of Parquet."""
+        if self.size:
+            return ParquetParts(self.content, self.size, self.name)
         if self.is_whole or self.packing:
             return _Named(self.content, self.name)
         return _Named(self.content[: self.content.rfind(b"\n") + 1], self.name)
 
 
 def _end_within(plain: bytes) -> int:
-    """Return the end of the first lines that together have a limited number of members."""
-    if parts_of(plain) <= _PARTS:
+    """Return the end of the first lines if these, or their members, are too many."""
+    if plain.count(b"\n") + parts_of(plain) <= _PARTS:
         return len(plain)
     end = parts = 0
     for line in io.BytesIO(plain):
-        parts += parts_of(line)
+        parts += 1 + parts_of(line)
         if parts > _PARTS:
             break
         end += len(line)
@@ -163,6 +184,8 @@ def preview_of(
     is_one_line = not packing and b"\n" not in head.content
     head = head.bounded()
     seen = recognise(Opened(head.name, head.name, head.stream), specs, settings)
+    if seen and not seen.rows and is_parquet_name(head.name):
+        return _preview_of_columns(head, specs, mapping, seen)
     if seen and not seen.rows:
         return _told_by_shape(Preview("rows", packing, note=_NO_ROWS), seen.mapping)
     if seen or mapping:
@@ -176,8 +199,8 @@ def preview_of(
     if kind == "document" and not head.is_whole:
         preview.note = "one JSON document over several lines, too long to preview"
         return preview
-    looking = _Looking(preview, tuple(specs), elsewhere)
-    preview.is_all = _look_at(head, settings, looking) and head.is_whole
+    builder = _PreviewBuilder(preview, tuple(specs), elsewhere)
+    preview.is_all = _look_at(head, settings, builder) and head.is_whole
     return preview
 
 
@@ -201,8 +224,21 @@ def _preview_of_rows(
     if used is None:
         preview.note = "Choose the columns that hold the fields of a case."
         return preview
-    looking = _Looking(preview, tuple(specs), elsewhere)
-    preview.is_all = _look_at(head, settings, looking, used) and head.is_whole
+    builder = _PreviewBuilder(preview, tuple(specs), elsewhere)
+    preview.is_all = _look_at(head, settings, builder, used) and head.is_whole
+    return preview
+
+
+def _preview_of_columns(
+    head: Head, specs: Sequence[GraderSpec], mapping: FieldMapping | None, seen: Recognised
+) -> Preview:
+    """Return the preview of a Parquet file whose rows have not arrived, by its columns."""
+    row = row_of_schema(head.stream())
+    if row is None:
+        return Preview("rows", head.packing, note=_NO_ROWS)
+    preview = Preview("rows", head.packing, note=_ONLY_COLUMNS)
+    needed = needed_inputs(specs) or USUAL_INPUTS
+    preview.columns = pickers_of(replace(seen, proposal=propose([row], needed)), specs, mapping)
     return preview
 
 
@@ -222,7 +258,7 @@ def _why_nothing(head: Head, is_one_line: bool) -> str:
 
 
 def _look_at(
-    head: Head, settings: Settings, looking: _Looking, mapping: FieldMapping | None = None
+    head: Head, settings: Settings, builder: _PreviewBuilder, mapping: FieldMapping | None = None
 ) -> bool:
     """Examine the lines that are not blank; return False if the limit was reached."""
     expanded = 0
@@ -233,7 +269,7 @@ def _look_at(
         if cut_off and not head.is_whole:
             return False
         if _has(line):
-            looking.at(number, line)
+            builder.add(number, line)
         expanded += len(line.raw)
     return True
 
@@ -242,7 +278,7 @@ def _has(line: SourceLine) -> bool:
     return bool(line.fault or line.raw.strip(JSON_SPACE))
 
 
-class _Looking:
+class _PreviewBuilder:
     """Builder of a preview."""
 
     def __init__(
@@ -253,8 +289,8 @@ class _Looking:
         self._elsewhere = elsewhere
         self._grader = LineGrader(specs)
 
-    def at(self, number: int, line: SourceLine) -> None:
-        """Examine one line."""
+    def add(self, number: int, line: SourceLine) -> None:
+        """Add one line."""
         preview = self._preview
         preview.lines += 1
         fault = self._grader.fault_of(line.as_job(number))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge_producer.pages.addresses import batch_at
-from weighbridge_producer.pages.standing import pass_rate
+from weighbridge_producer.pages.batch_outcome import pass_rate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -138,7 +138,7 @@ def step_page(
     try:
         view = read_case(service, identity.project, view_step, line, step, part, at)
     except LargeCaseError as error:
-        view = StepView(untold=str(error))
+        view = StepView(not_shown_reason=str(error))
     if view.steps and step > view.steps:
         raise NoSuchResultError(
             f"the trace of {custom_id[:80]!r} has no step {step}", f"it has {view.steps:,}"
@@ -220,4 +220,4 @@ def view_of(
     try:
         return read_case(service, identity.project, view_case, line, *facts)
     except LargeCaseError as error:
-        return CaseView(untold=str(error))
+        return CaseView(not_shown_reason=str(error))

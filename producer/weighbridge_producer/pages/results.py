@@ -69,7 +69,7 @@ def results(
 ) -> HTMLResponse:
     """Show a page of the cases with results that match the filters."""
     batch_id = batch.id
-    state, summary = batch.standing()
+    state, summary = batch.state_and_summary()
     problem: WeighbridgeError | None = None
     found, wanted = _Found(), ResultFilter()
     try:

@@ -25,7 +25,7 @@ router = APIRouter()
 _SHOWN = 100
 _LEAST_SECONDS = 0.5  #: shortest interval for measuring a rate
 _BEAT_SECONDS = 30.0  #: interval of two samples, because counts are updated only by heartbeats
-_DO_ABOUT = {
+_ADVICE = {
     "WORKER_KILLED": "the case crashes its worker process: look at its inputs and at the worker's log, then retry",
     "TIMEOUT": "grading takes longer than a job may: raise WEIGHBRIDGE_JOB_DEADLINE_SECONDS, or make the case smaller, then retry",
     "OUT_OF_MEMORY": "grading needs more memory than a child may have: raise WEIGHBRIDGE_CHILD_MEMORY_LIMIT_BYTES, then retry",
@@ -42,7 +42,7 @@ class ShownWorker(NamedTuple):
     graders: str
 
 
-class ShownLetter(NamedTuple):
+class DeadLetterRow(NamedTuple):
     """Dead letters, with a link to their list, and advice."""
 
     letter: DeadLetter
@@ -95,9 +95,9 @@ def _worker(worker: WorkerInfo, now: float) -> ShownWorker:
     return ShownWorker(worker, duration(max(0.0, now - worker.started_at)), graders)
 
 
-def _letter(letter: DeadLetter) -> ShownLetter:
+def _letter(letter: DeadLetter) -> DeadLetterRow:
     href = batch_at(letter.batch_id, "results", label=letter.label, reason=letter.code)
-    return ShownLetter(letter, href, _DO_ABOUT.get(letter.code, "look at the cases, then retry"))
+    return DeadLetterRow(letter, href, _ADVICE.get(letter.code, "look at the cases, then retry"))
 
 
 def _advice(health: Health) -> str:

@@ -25,7 +25,7 @@ class _Shared(NamedTuple):
     """State common to all tests of a process."""
 
     grader: LineGrader
-    places: Mapping[str, int]  #: each test's position in collection order, by node id
+    test_indices: Mapping[str, int]  #: each test's position in collection order, by node id
 
 
 _SHARED = pytest.StashKey[_Shared]()
@@ -41,9 +41,9 @@ class NotGradedError(Exception):
 class Checks:
     """The fixture's value: `check` asserts that a result passes, `collect` leaves it to the session's gates."""
 
-    def __init__(self, name: str, place: int, folder: Path, grader: LineGrader) -> None:
+    def __init__(self, name: str, test_index: int, folder: Path, grader: LineGrader) -> None:
         self._name = name  #: of the test
-        self._place = place  #: of the test, in the session's collection order
+        self._test_index = test_index  #: in the session's collection order
         self._folder = folder  #: of the test's file
         self._grader = grader
         self._graded: list[str] = []
@@ -90,7 +90,7 @@ class Checks:
     def taken(self) -> list[Any]:
         """Return the results since the last call: the test's position in the session, then result lines."""
         lines, self._graded = self._graded, []
-        return [self._place, *lines] if lines else []
+        return [self._test_index, *lines] if lines else []
 
     def _result(
         self,
@@ -124,10 +124,10 @@ def checks_of(request: pytest.FixtureRequest) -> Checks:
     session, item = request.session, request.node
     shared = session.stash.get(_SHARED, None)
     if shared is None:
-        places = {each.nodeid: place for place, each in enumerate(session.items)}
-        shared = session.stash[_SHARED] = _Shared(LineGrader(), places)
-    place = shared.places.get(item.nodeid, 0)
-    return Checks(printable(item.nodeid), place, request.path.parent, shared.grader)
+        test_indices = {each.nodeid: index for index, each in enumerate(session.items)}
+        shared = session.stash[_SHARED] = _Shared(LineGrader(), test_indices)
+    test_index = shared.test_indices.get(item.nodeid, 0)
+    return Checks(printable(item.nodeid), test_index, request.path.parent, shared.grader)
 
 
 def _trace_in(file: Path) -> Any:

@@ -21,11 +21,11 @@ _DESCRIPTION_CHARACTERS = 1_000
 def message_of(row: ResultRow) -> str:
     """Return the reason why a result did not pass, with its evidence."""
     grader = f" ({row.grader})" if row.grader and row.grader != row.label else ""
-    told = f"{row.label or 'weighbridge'}{grader}: {row.outcome.word}"
+    text = f"{row.label or 'weighbridge'}{grader}: {row.outcome.word}"
     if row.error:
-        return _line(f"{told}: {row.error.code}: {row.error.message}; {row.error.hint}")
+        return _line(f"{text}: {row.error.code}: {row.error.message}; {row.error.hint}")
     failed = row.failed_checks
-    lines = [_line(f"{told}: {row.reason()}")]
+    lines = [_line(f"{text}: {row.reason()}")]
     for check in failed[:_CHECKS_SHOWN]:
         lines += [f"  {line}" for line in _of_check(check)]
     if len(failed) > _CHECKS_SHOWN:

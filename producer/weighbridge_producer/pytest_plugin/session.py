@@ -45,10 +45,10 @@ class SessionResults:
 
     def add(self, results: list[Any]) -> None:
         """Store the results of a test: its position in the session, then result lines."""
-        place, *lines = results
+        test_index, *lines = results
         for line in lines:
             data = line.encode()
-            self._order.append((place, self._file.tell(), len(data)))
+            self._order.append((test_index, self._file.tell(), len(data)))
             self._file.write(data)
 
     def finish(self, exitstatus: int) -> int:

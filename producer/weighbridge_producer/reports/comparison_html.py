@@ -10,6 +10,7 @@ import orjson
 from weighbridge.text import shorten
 from weighbridge_producer.comparison.pairs import Group
 from weighbridge_producer.comparison.rows import (
+    CAUSES_SHOWN,
     GROUPS,
     ChangedRow,
     cause_rows,
@@ -36,15 +37,15 @@ def comparison_page(
     comparisons: Iterable[tuple[Comparison, list[GateResult]]], changes: Path
 ) -> Iterator[bytes]:
     """Yield the report; `changes` is a file with all changed results as JSON lines."""
-    told = list(islice(comparisons, COMPARISONS_LIMIT))
+    shown = list(islice(comparisons, COMPARISONS_LIMIT))
     listed = _listed(changes)
     html = (
         environment()
         .get_template("report/comparison.html")
         .render(
-            title=" → ".join([told[0][0].before.name, *(found.after.name for found, _ in told)]),
+            title=" → ".join([shown[0][0].before.name, *(found.after.name for found, _ in shown)]),
             style=report_style(),
-            comparisons=[_context(found, gates, listed) for found, gates in told],
+            comparisons=[_context(found, gates, listed) for found, gates in shown],
         )
     )
     yield html.encode(errors="replace")
@@ -94,7 +95,7 @@ def _context(found: Comparison, gates: list[GateResult], listed: _Listed) -> dic
         "found": found,
         "gates": gates,
         "rates": list(rate_rows(found)),
-        "causes": cause_rows(found),
+        "causes": cause_rows(found)[:CAUSES_SHOWN],
         "unchanged": groups[Group.UNCHANGED],
         "groups": [
             (str(group), css_class, groups[group], listed.get((found.after.name, group), []))

@@ -8,8 +8,6 @@ from collections.abc import Callable, Iterator
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import zstandard
-
 from weighbridge.errors import OutputError
 from weighbridge.text import closest, did_you_mean
 
@@ -117,7 +115,7 @@ def output_of(text: str) -> Output:
     ending = plain[plain.rfind(".") :] if "." in plain.rpartition("/")[2] else ""
     guess = closest(ending, [each for form in FORMS.values() for each in form.endings])
     raise OutputError(
-        f"cannot tell what to write to {text!r}{did_you_mean(guess if ending else None)}",
+        f"unknown output form in {text!r}{did_you_mean(guess if ending else None)}",
         f"known endings: {known_endings()}; or write FORM=FILE with one of {', '.join(FORMS)}",
     )
 
@@ -156,6 +154,8 @@ def _gzipped(blocks: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def _zstandard(blocks: Iterator[bytes]) -> Iterator[bytes]:
+    import zstandard  # only here, because the command line's help needs the table of forms
+
     packer = zstandard.ZstdCompressor().compressobj()
     for block in blocks:
         yield packer.compress(block)

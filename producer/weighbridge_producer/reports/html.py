@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import islice
+from itertools import groupby, islice
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
@@ -41,6 +42,7 @@ _CAUSES_SHOWN = 50
 _LABELS_SHOWN = 100
 _NAME_CHARACTERS = 120
 _REASON_CHARACTERS = 160
+_RANKS = {outcome.word: outcome.rank for outcome in Outcome}
 
 
 class _Exemplar(NamedTuple):
@@ -119,6 +121,10 @@ def _head(templates: Environment, report: Report, found: Survey, names: _Names) 
         total=found.total,
         labels=labels[:_LABELS_SHOWN],
         more_labels=max(0, len(labels) - _LABELS_SHOWN),
+        slices=[
+            (field, list(slices))
+            for field, slices in groupby(report.slices, key=attrgetter("field"))
+        ],
         gates=report.gates,
         causes=_causes(found, names),
     )
@@ -235,8 +241,9 @@ def _data(report: Report, found: Survey, names: _Names, shown: int) -> Iterator[
         passes, failures = passes - is_pass, failures - (not is_pass)
         yield (b"," if written else b"") + line
         written += 1
-    told = {name: list(getattr(names, name).names) for name in ("labels", "outcomes", "causes")}
-    rest = _json(told | {"missing": found.total - written})
+    named = {name: list(getattr(names, name).names) for name in ("labels", "outcomes", "causes")}
+    ranks = [_RANKS[word] for word in names.outcomes.names]
+    rest = _json(named | {"ranks": ranks, "missing": found.total - written})
     yield b"]," + rest[1:] + b"</script>\n"
 
 

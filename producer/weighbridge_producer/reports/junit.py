@@ -81,8 +81,8 @@ def failed_case(
     """Return a test case that failed or had another outcome, with the element `kind`."""
     message = quoteattr(shorten(_xml_text(reason), _MESSAGE_CHARACTERS))
     text = escape(shorten(_xml_text(body), _BODY_CHARACTERS))
-    told = f"message={message} type={quoteattr(_xml_text(cause))}"
-    return f"{_head(label, name)}><{kind} {told}>{text}</{kind}></testcase>\n"
+    attributes_text = f"message={message} type={quoteattr(_xml_text(cause))}"
+    return f"{_head(label, name)}><{kind} {attributes_text}>{text}</{kind}></testcase>\n"
 
 
 def _head(label: str, name: str) -> str:

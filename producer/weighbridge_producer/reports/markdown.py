@@ -1,11 +1,13 @@
-"""A summary in Markdown, for a pull request or `$GITHUB_STEP_SUMMARY`: rates, gates, causes, and what changed."""
+"""A summary in Markdown, for a pull request or `$GITHUB_STEP_SUMMARY`: rates, slices, gates, causes, and what changed."""
 
 from __future__ import annotations
 
 import re
+from itertools import groupby
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from weighbridge.text import pluralize, revealed, shorten
+from weighbridge.text import percent, pluralize, revealed, shorten
 from weighbridge_producer.reports.overview import survey
 
 if TYPE_CHECKING:
@@ -20,13 +22,17 @@ CAUSES_SHOWN = 10
 _LABELS_SHOWN = 50
 _CHANGES_SHOWN = 50
 _CELL_CHARACTERS = 200
+_RATES = ("pass rate", "passed", "failed", "ungradable", "errored")
 _FENCES = re.compile("`+")
 
 
 def blocks(report: Report) -> Iterator[bytes]:
     """Yield the summary."""
     found = survey(report)
-    parts = [_head(report, found), _rates(found), _gates(report), _causes(found), _changes(report)]
+    parts = [
+        *(_head(report, found), _rates(found), _slices(report)),
+        *(_gates(report), _causes(found), _changes(report)),
+    ]
     yield ("\n\n".join(filter(None, parts)) + "\n").encode()
 
 
@@ -47,16 +53,15 @@ def table(head: Iterable[str], rows: Iterable[Iterable[str]], right: Iterable[st
 
 def _head(report: Report, found: Survey) -> str:
     unmet = sum(not gate.met for gate in report.gates)
-    told = pluralize(found.total, "job")
+    summary = pluralize(found.total, "job")
     if report.gates:
-        told += f", {pluralize(unmet, 'gate')} not met" if unmet else ", all gates met"
-    return f"## Weighbridge: {code(report.name)}\n\n{told}"
+        summary += f", {pluralize(unmet, 'gate')} not met" if unmet else ", all gates met"
+    return f"## Weighbridge: {code(report.name)}\n\n{summary}"
 
 
 def _rates(found: Survey) -> str:
-    names = ("grader", "pass rate", "passed", "failed", "ungradable", "errored")
     labels = found.labels()
-    text = table(names, map(_rate, labels[:_LABELS_SHOWN]), right=names[1:])
+    text = table(("grader", *_RATES), map(_rate, labels[:_LABELS_SHOWN]), right=_RATES)
     if more := len(labels) - _LABELS_SHOWN:
         text += f"\n\n... and {pluralize(more, 'more label')}" if more > 0 else ""
     vacuous = [
@@ -67,10 +72,23 @@ def _rates(found: Survey) -> str:
     return text + ("\n\n" + "\n".join(vacuous) if vacuous else "")
 
 
+def _slices(report: Report) -> str:
+    """Return a table of rates for each field."""
+    return "\n\n".join(
+        f"### By {code(field)}\n\n"
+        + table(
+            ("value", "grader", *_RATES),
+            ([code(each.value), *_rate(each.summary)] for each in slices),
+            right=_RATES,
+        )
+        for field, slices in groupby(report.slices, key=attrgetter("field"))
+    )
+
+
 def _rate(row: GraderSummary) -> Iterator[str]:
     judged = row.passed + row.failed
     yield code(row.label or "(invalid lines)")
-    yield f"{100 * row.passed / judged:.1f} %" if judged else ""
+    yield percent(row.passed, judged)
     yield from (f"{row.passed:,} / {judged:,}", f"{row.failed:,}")
     yield from (f"{row.ungradable:,}", f"{row.errored:,}")
 

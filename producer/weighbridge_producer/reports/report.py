@@ -9,6 +9,7 @@ from pathlib import Path
 from weighbridge.errors import InputError
 from weighbridge.jobs.result import ResultRow
 from weighbridge_producer.gating.gates import GateResult
+from weighbridge_producer.gating.slices import Slice
 
 CasesOf = Callable[[Mapping[int, str]], Iterable[tuple[int, bytes]]]
 """A function that yields the submitted lines of requested cases, given their line numbers and custom_ids."""
@@ -30,6 +31,7 @@ class Report:
     name: str  #: name of the input
     by_case: bool = False  #: tables have one row per case, with columns for each label
     gates: tuple[GateResult, ...] = ()
+    slices: tuple[Slice, ...] = ()  #: by the requested metadata fields
     changes: tuple[str, ...] = ()  #: changes since another run, as lines of text
     cases_of: CasesOf | None = None  #: None if the cases are not available
 

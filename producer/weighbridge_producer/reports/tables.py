@@ -36,8 +36,6 @@ _OF_LABEL = ("verdict", "score", "reason")
 # Spreadsheets execute cells that start with these as formulas; if `;` separates cells, also after a `;`.
 _SIGNS = "=+@\uff1d\uff0b\uff0d\uff20-"
 _FORMULA = re.compile(rf"\A(?=[\t\r\n{_SIGNS}])|(?<=[;\t\r\n])(?=[{_SIGNS}])")
-#: The outcome of a case is the first of these among its jobs.
-_ORDER = ("errored", "expired", "cancelled", "fail", "ungradable", "pass")
 _FIRST = frozenset(_SIGNS)  #: dangerous at the beginning of a cell
 _NUL = str.maketrans({"\0": "\ufffd"})
 
@@ -224,7 +222,7 @@ def _cases(report: Report, columns: Columns) -> Iterator[list[Any]]:
         *_metadata_names(columns),
     ]
     for rows in _by_line(report.results):
-        first, worst = rows[0], min(rows, key=lambda row: _ORDER.index(row.outcome.word))
+        first, worst = rows[0], min(rows, key=lambda row: row.outcome.rank)
         by_label = {row.label: row for row in rows}
         yield [
             *(first.custom_id, first.line, worst.outcome.word, worst.reason(), worst.cause),

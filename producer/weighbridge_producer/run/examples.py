@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from weighbridge.jobs.result import ResultRow
+from weighbridge.jobs.result import ResultRow, line_number_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -18,6 +18,7 @@ Examples = dict[tuple[str, str], str]
 
 _LOOKED_AT = 20_000  #: jobs that did not pass; a rarer cause may get no example
 _PASSED = b'"verdict":"pass","details"'
+_BLOCK_BYTES = 256 * 1024  #: read at once
 
 
 def first_examples(results: Path, summary: Iterable[GraderSummary], most: int) -> Examples:
@@ -35,13 +36,18 @@ def first_examples(results: Path, summary: Iterable[GraderSummary], most: int) -
     found: dict[tuple[str, str], ResultRow] = {}
     if not wanted:
         return {}
-    with results.open("rb") as file:
+    missing, latest = len(wanted), 0
+    with results.open("rb", buffering=_BLOCK_BYTES) as file:
         for line in islice((line for line in file if _PASSED not in line), _LOOKED_AT):
+            if not missing and line_number_of(line) >= latest:
+                continue  # later in the input than every example, so not worth parsing
             row = ResultRow.from_bytes(line)
             key = row.label or "", row.cause
             is_first = key not in found or row.line < found[key].line
             if key in wanted and is_first and not row.error:
                 found[key] = row
+                missing = len(wanted) - len(found)
+                latest = max(example.line for example in found.values())
     return {
         key: f"{row.custom_id or f'line {row.line}'}: {row.reason()}" for key, row in found.items()
     }

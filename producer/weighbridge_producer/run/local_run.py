@@ -226,7 +226,7 @@ class LocalRun:
         for info in client.workers():
             if info.pid != worker.pid:
                 if of_run_before:
-                    client.fleet.say_farewell(info.name)
+                    client.fleet.note_shutdown_of(info.name)
                 client.fleet.leave(info.name)
 
     def _grade(
@@ -283,6 +283,7 @@ class LocalRun:
             self._source.name,
             options.by_case,
             tuple(gates),
+            slices=tuple(report.slices.slices()),
             cases_of=cases_in(self._source),
         )
         if self._stdout and not self._streams:
@@ -334,7 +335,7 @@ class LocalRun:
         self._report_progress("")
         # If the server is restored to an older state, only this process can resubmit what is missing.
         while not self._stop.wait(_WATCH_SECONDS) and not self._cut_short:
-            feeder.feed_again_what_is_lost()
+            feeder.resubmit_lost()
 
     def _monitor(self, client: RedisClient, batch: RedisBatch, worker: LocalWorker) -> None:
         while not self._stop.wait(_LOOK_SECONDS):

@@ -7,8 +7,7 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-import msgspec
-
+from weighbridge.jobs.result import line_number_of
 from weighbridge_producer.reports.case_lines import in_order, with_cases
 from weighbridge_producer.reports.forms import STDOUT, output_of
 from weighbridge_producer.run.durable_files import sync
@@ -20,13 +19,6 @@ if TYPE_CHECKING:
     from weighbridge.jobs.model import GraderSpec
 
 _COPY_BYTES = 1024 * 1024
-
-
-class _LineNumber(msgspec.Struct):
-    line: int
-
-
-_line_number = msgspec.json.Decoder(_LineNumber)
 
 
 class GrowingFile:
@@ -77,7 +69,7 @@ def sort_by_line(path: Path) -> None:
     offset, last = 0, -1
     with path.open("rb") as file:
         for row in file:
-            number = _line_number.decode(row).line
+            number = line_number_of(row)
             if number < last or not runs or number > last + 1:
                 runs.append((number, offset, 0))
             start, at, size = runs[-1]

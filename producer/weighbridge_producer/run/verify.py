@@ -43,7 +43,7 @@ _ALTERED = (
     " results were altered after the run: run the cases again."
 )
 _UNPROVEN = (
-    "Grading again cannot reproduce what kept a job from being graded: `weighbridge retry` grades such jobs again, and"
+    "Grading again cannot reproduce why a job was not graded: `weighbridge retry` grades such jobs again, and"
     " --allow-unproven accepts them as they are."
 )
 _LAST_LINE = 2**63 - 1  #: the largest line number that the index can hold
@@ -66,8 +66,8 @@ class Verification:
     )
     missing: int = 0  #: jobs without a result
     surplus: int = 0  #: results without a job, duplicate results, and lines that are not results
-    complaints: list[str] = field(default_factory=list)  #: the first few problems
-    more_complaints: int = 0  #: number of problems not in `complaints`
+    problems: list[str] = field(default_factory=list)  #: the first few problems
+    more_problems: int = 0  #: number of problems not in `problems`
 
     @property
     def ok(self) -> bool:
@@ -77,10 +77,10 @@ class Verification:
 
     def add_problem(self, what: str) -> None:
         """Add a problem, or only count it if there are many already."""
-        if len(self.complaints) < _SHOWN:
-            self.complaints.append(what)
+        if len(self.problems) < _SHOWN:
+            self.problems.append(what)
         else:
-            self.more_complaints += 1
+            self.more_problems += 1
 
     def advice(self) -> list[str]:
         """Return advice on the problems that were found."""
@@ -102,7 +102,7 @@ class Verification:
             "unproven": self.unproven,
             "missing": self.missing,
             "surplus": self.surplus,
-            "complaints": self.complaints,
+            "complaints": self.problems,
         }
 
 
@@ -178,14 +178,14 @@ class _Comparison:
             self._judge(row)
         self._outcome.missing += len(self._open)
         for label in self._open:
-            self._complain("no result", label)
+            self._add_problem("no result", label)
 
     def _judge(self, row: bytes) -> None:
         """Count a result that differs from the expected ones."""
         found = _decoded(row)
         if found is None:
             self._outcome.surplus += 1
-            self._complain("a row that is not a result")
+            self._add_problem("a row that is not a result")
         elif found.label in self._open:
             self._whole = False
             expected = self._open.pop(found.label)
@@ -193,18 +193,20 @@ class _Comparison:
                 self._note_unproven(found)
             else:
                 self._outcome.changed += 1
-                self._complain(_difference(row, expected), found.label)
+                self._add_problem(_difference(row, expected), found.label)
         elif self._whole and self._covers_whole_line(row, found):
             self._open.clear()
             self._note_unproven(found)
         else:
             self._outcome.surplus += 1
-            self._complain("there is no such job", found.label)
+            self._add_problem("there is no such job", found.label)
 
     def _note_unproven(self, found: ResultRow) -> None:
         self._outcome.unproven += 1
         if found.error and not self._outcome.allow_unproven:
-            self._complain(f"it says {found.error.code}, which cannot be proven", found.label)
+            self._add_problem(
+                f"error {found.error.code} cannot be reproduced by grading again", found.label
+            )
 
     def _covers_whole_line(self, row: bytes, found: ResultRow) -> bool:
         """Return whether a row is the only result of a line that a past error kept from being read at all."""
@@ -220,7 +222,7 @@ class _Comparison:
         jobs = map(ResultRow.from_bytes, self._open.values())
         return any(_could_have_happened(row, found, replace(job, **nothing)) for job in jobs)
 
-    def _complain(self, what: str, label: str | None = None) -> None:
+    def _add_problem(self, what: str, label: str | None = None) -> None:
         named = "" if label is None else f", label {label[:_LABEL_SHOWN]!r}"
         location = f" ({self._line.location})" if self._line.location else ""
         self._outcome.add_problem(f"line {self._line.number}{location}{named}: {what}")
@@ -236,9 +238,9 @@ def _decoded(row: bytes) -> ResultRow | None:
 def _difference(row: bytes, expected: bytes) -> str:
     """Describe how a row differs from the expected result of its job."""
     given, job = orjson.loads(row), orjson.loads(expected)
-    told, found = ((value.get("result") or {}).get("verdict") for value in (given, job))
-    if told != found and told in tuple(Verdict) and found in tuple(Verdict):
-        return f"the verdict is {told}, and grading again gives {found}"
+    stated, found = ((value.get("result") or {}).get("verdict") for value in (given, job))
+    if stated != found and stated in tuple(Verdict) and found in tuple(Verdict):
+        return f"the verdict is {stated}, and grading again gives {found}"
     version = given["grader_version"]
     if version and job["grader_version"] and version != job["grader_version"]:
         return f"version {version} of the grader judged, and version {job['grader_version']} is installed here"

@@ -18,7 +18,7 @@ from weighbridge.child_process import limit_memory, tie_to_parent
 from weighbridge.graders.registry import default_registry
 from weighbridge.grading.line_grader import JobDeadlineError
 from weighbridge.jobs.model import ErrorCode
-from weighbridge.memory import give_memory_back, held_by_this_process
+from weighbridge.memory import own_memory_bytes, release_free_memory
 from weighbridge.settings import MIB
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def main() -> None:
     # Output printed by the work must not be taken for a reply.
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     _raise_at_deadline(deadline_seconds)
-    default_registry().versions()  # loading graders must not count against a job's limits
+    default_registry().preload()  # loading graders must not count against a job's limits
     while (request := _read(requests)) is not None:
         work, arguments = pickle.loads(request)  # noqa: S301 - written by the pool
         del request
@@ -45,8 +45,8 @@ def main() -> None:
         limit_memory(memory_bytes)
         _write(replies, _reply(work, arguments, deadline_seconds))
         del arguments
-        give_memory_back()
-        if held_by_this_process() > _KEPT_BYTES:
+        release_free_memory()
+        if own_memory_bytes() > _KEPT_BYTES:
             return
 
 

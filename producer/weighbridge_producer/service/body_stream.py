@@ -8,6 +8,8 @@ import threading
 from collections import deque
 from typing import Any
 
+from weighbridge_producer.service.form import NextFile
+
 HELD_LIMIT_BYTES = 4 * 1024 * 1024  #: buffered between sender and reader
 
 
@@ -47,7 +49,7 @@ class BodyStream(io.RawIOBase):
         self.loop = asyncio.get_running_loop()  #: the sender's loop
         self._room = asyncio.Event()  # for the loop: set when a full pipe has room again
         self._news = threading.Condition()  # for the reader; its lock guards all attributes below
-        self._pieces: deque[bytes] = deque()
+        self._pieces: deque[bytes | NextFile] = deque()
         self._held = 0
         self._ended = False
         self._failure: Exception | None = None
@@ -55,11 +57,13 @@ class BodyStream(io.RawIOBase):
 
     # The event loop's side.
 
-    async def put(self, piece: bytes) -> None:
-        """Pass a piece to the reader, after waiting for room."""
+    async def put(self, piece: bytes | NextFile) -> None:
+        """Pass a piece to the reader, or the end of a file of several; then wait for room."""
+        if piece == b"":
+            return  # the reader would take it for the end
         with self._news:
             self._pieces.append(piece)
-            self._held += len(piece)
+            self._held += len(piece) if isinstance(piece, bytes) else 0
             self._news.notify()
         while self._must_wait():
             await self._room.wait()
@@ -101,7 +105,7 @@ class BodyStream(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """Read available bytes, and wait if there are none; return 0 at the end."""
+        """Read available bytes, and wait if there are none; return 0 at the end of the body, or of a file of several."""
         with self._news:
             while not self._pieces and not self._ended and not self._failure:
                 self._news.wait()
@@ -113,10 +117,21 @@ class BodyStream(io.RawIOBase):
                 self.loop.call_soon_threadsafe(self._room.set)
             return filled
 
+    def next_file(self) -> str | None:
+        """Skip the rest of a file, and return the name of the next one; None if there is none."""
+        while self.read(HELD_LIMIT_BYTES):
+            pass
+        with self._news:
+            following = self._pieces.popleft() if self._pieces else None
+            return following.name if isinstance(following, NextFile) else None
+
     def _fill(self, buffer: memoryview) -> int:
         filled = 0
         while self._pieces and filled < len(buffer):
-            piece = self._pieces.popleft()
+            piece = self._pieces[0]
+            if isinstance(piece, NextFile):
+                break
+            self._pieces.popleft()
             taken = min(len(piece), len(buffer) - filled)
             buffer[filled : filled + taken] = piece[:taken]
             filled += taken

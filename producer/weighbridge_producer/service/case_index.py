@@ -30,12 +30,6 @@ PROFILES_LIMIT = (
 _CHUNKS_AT_ONCE = 8
 _ENTRIES_AT_ONCE = 1_000
 _NO_SCORE = inf  #: for cases without a score, which are sorted last
-#: The order of outcomes in a table sorted by failures first.
-_WORST_FIRST = (
-    *(Outcome.FAILED, Outcome.ERRORED, Outcome.UNGRADABLE),
-    *(Outcome.CANCELLED, Outcome.EXPIRED, Outcome.PASSED),
-)
-_RANKS = {outcome: rank for rank, outcome in enumerate(_WORST_FIRST)}
 
 
 class JobProfile(NamedTuple):
@@ -91,7 +85,7 @@ class _Block:
         self.profiles, self.scores = array("H"), array("f")
 
 
-class Place(NamedTuple):
+class RowRange(NamedTuple):
     """The location of a case's results: a chunk, and the byte range in its results."""
 
     chunk: str
@@ -139,12 +133,12 @@ class CaseIndex:
     def failures_first(self, cases: Collection[int]) -> array[int]:
         """Sort cases by the worst outcome of their jobs; the sort is stable."""
         ranks = [
-            min((_RANKS[job.outcome] for job in profile), default=0) for profile in self._profiles
+            min((job.outcome.rank for job in profile), default=0) for profile in self._profiles
         ]
         of_cases = array("B")
         for block in self._blocks:
             of_cases.extend(map(ranks.__getitem__, block.profiles))
-        by_rank = [array("I") for _ in _WORST_FIRST]
+        by_rank = [array("I") for _ in Outcome]
         for case in cases:
             by_rank[of_cases[case]].append(case)
         return _joined(by_rank)
@@ -160,10 +154,10 @@ class CaseIndex:
             by_score.setdefault(round(scores[case], 3), array("I")).append(case)
         return _joined([by_score[score] for score in sorted(by_score)])
 
-    def place(self, case: int) -> Place:
+    def location(self, case: int) -> RowRange:
         """Return the location of a case's results."""
         block, at = self._find(case)
-        return Place(block.name, block.starts[at], block.ends[at])
+        return RowRange(block.name, block.starts[at], block.ends[at])
 
     def profile(self, case: int) -> CaseProfile:
         """Return the outcomes of a case's jobs."""

@@ -1,7 +1,8 @@
-"""Streaming parser of a multipart form: collects the fields, and passes the file on while it arrives."""
+"""Streaming parser of a multipart form: collects the fields, and passes the files on while they arrive."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from python_multipart import MultipartParser
@@ -22,11 +23,20 @@ _PAGE_FIELDS_LIMIT = 2_000  #: enough for all settings of all graders
 _NAME_FAULT = "FORM_FIELD"
 
 
+@dataclass(frozen=True, slots=True)
+class NextFile:
+    """The start of another file, after the first."""
+
+    name: str
+
+
 class Form:
-    """A form being parsed; `feed` takes pieces of the body and returns pieces of the file."""
+    """A form being parsed; `feed` takes pieces of the body and returns pieces of the files."""
 
     def __init__(self, content_type: str, *, takes_any_field: bool = False) -> None:
-        self._takes_any_field = takes_any_field  # and accepts an empty file field
+        self._takes_any_field = (
+            takes_any_field  # and accepts an empty file field, and several files
+        )
         _, options = parse_options_header(content_type)
         boundary = options.get(b"boundary")
         if not boundary:
@@ -46,24 +56,23 @@ class Form:
         except FormParserError as error:
             raise _broken(str(error)) from None
         self.fields: list[tuple[str, str]] = []  #: in order of arrival
-        self.file_name: str | None = None  #: None until the file starts
+        self.file_name: str | None = None  #: of the first file; None until it starts
         self.ended = False
-        self._file_pieces: list[bytes] = []
+        self._file_pieces: list[bytes | NextFile] = []
         self._field: bytearray | None = None  # the field being read
         self._field_name = ""
         self._kept_bytes = 0
         self._header_name = self._header_value = b""
         self._disposition = b""
 
-    def feed(self, piece: bytes) -> bytes:
-        """Parse the next piece of the body, and return the part of it that belongs to the file."""
+    def feed(self, piece: bytes) -> list[bytes | NextFile]:
+        """Parse the next piece of the body, and return the parts of it that belong to files."""
         try:
             self._parser.write(piece)
         except FormParserError as error:
             raise _broken(str(error)) from None
-        file = b"".join(self._file_pieces)
-        self._file_pieces.clear()
-        return file
+        found, self._file_pieces = self._file_pieces, []
+        return found
 
     def check_end(self) -> None:
         """Raise ProblemError if the form is truncated, or has no file."""
@@ -92,6 +101,10 @@ class Form:
     def _on_headers_finished(self) -> None:
         _, options = parse_options_header(self._disposition)
         name = options.get(b"name", b"").decode(errors="replace")
+        if self.file_name is not None and self._takes_any_field and name == FILE:
+            file_name = options.get(b"filename", b"").decode(errors="replace")
+            self._file_pieces.append(NextFile(file_name))
+            return
         if self.file_name is not None:
             raise ProblemError(
                 422,

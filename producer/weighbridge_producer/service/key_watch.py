@@ -77,6 +77,8 @@ class KeyWatch:
     def _end(self, key_id: str) -> None:
         events = self._open.pop(key_id, set())
         if events:
-            _log.info("key %s is revoked or expired: %d requests end", key_id, len(events))
+            _log.info(
+                "API key %s is no longer valid: ending %d open request(s)", key_id, len(events)
+            )
         for event in events:
             event.set()

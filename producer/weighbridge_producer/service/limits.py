@@ -34,10 +34,10 @@ _HINTS = {
 }
 
 
-def too_many(what: str, most: int) -> Callable[[], ProblemError]:
+def too_many(what: str, most: int, most_of_one: int) -> Callable[[], ProblemError]:
     """Return a factory of the problem for a reached limit."""
     unit = " bytes" if what == "BODIES" else ""
-    detail = f"this process accepts {most:,}{unit} at once, and one project only a part of that"
+    detail = f"this process accepts {most:,}{unit} at once, and at most {most_of_one:,} per project"
 
     def problem() -> ProblemError:
         headers = {"Retry-After": "5"} | ({"Connection": "close"} if what == "BODIES" else {})
@@ -58,7 +58,7 @@ class Slot:
         """Release the slot; a second call has no effect."""
         amount, self._amount = self._amount, 0
         if amount:
-            self._slots._release(self._project, amount)  # noqa: SLF001 - the classes belong together
+            self._slots._release(self._project, amount)  # noqa: SLF001 - Slot is part of Slots
 
     def __enter__(self) -> Self:
         return self

@@ -202,7 +202,7 @@ def _of_http(error: HTTPException) -> Problem:
 
 
 def _allowed(request: Request) -> set[str]:
-    """Return the methods allowed for an API path: a single route knows only its own."""
+    """Return the methods allowed for an API path: a route has only its own methods."""
     routes = [route for router in request.app.state.api_routers for route in router.routes]
     found = [route.methods for route in routes if route.matches(request.scope)[0] != Match.NONE]
     return set().union(*found)

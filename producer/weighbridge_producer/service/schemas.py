@@ -122,7 +122,7 @@ class StateShape(BaseModel):
         description="the status it will end with, once its open jobs are closed"
     )
     reason: str = Field(description="why it failed")
-    paused: bool = Field(description="whether workers are kept from starting work of it")
+    paused: bool = Field(description="whether it is paused")
 
 
 class DurabilityShape(BaseModel):
@@ -136,7 +136,7 @@ class DurabilityShape(BaseModel):
     connected_replicas: int
     append_only: bool = Field(description="whether Redis writes an append-only file")
     waited_seconds: float = Field(description="the time limit for each confirmation")
-    text: str = Field(description="all of this in words")
+    text: str = Field(description="description as text")
 
 
 class SubmittedShape(StateShape):
@@ -216,7 +216,7 @@ class BatchShape(StateShape):
 
     graders: list[SummaryShape]
     options: OptionsShape
-    history: list[AuditEntryShape] = Field(description="who did what to it, the last 100 entries")
+    history: list[AuditEntryShape] = Field(description="its last 100 audit log entries")
 
 
 class BatchListShape(BaseModel):

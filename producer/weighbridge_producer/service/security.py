@@ -74,10 +74,15 @@ class Security:
         except (ClientDisconnect, SlowReaderError):
             return  # the client has disconnected, or reads too slowly
         except Exception:
-            _log.exception("%s %r failed", scope["method"], scope["path"])
+            _log.exception("unexpected error in answering %s %r", scope["method"], scope["path"])
             if reply.started:
                 raise  # close the connection, so that a partial response is not taken for complete
-            failure = Problem(500, "INTERNAL_ERROR", "the service failed", "its log says why")
+            failure = Problem(
+                500,
+                "INTERNAL_ERROR",
+                "an unexpected error occurred in the service",
+                "see the service's log for the cause",
+            )
             await answer(request, failure)(scope, receive, reply.send)
         finally:
             self._service.key_watch.remove(ended)

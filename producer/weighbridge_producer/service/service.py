@@ -77,7 +77,9 @@ class Service:
         self.upload_threads = ThreadPoolExecutor(uploads, "upload")
         self.large_lines = self._slots("UPLOADS", _LARGE_LINES, waiting=uploads)
         self.listeners = self._slots("LISTENERS", listeners)
-        self.result_streams = Slots(_STREAMS, _STREAMS // 2, too_many("STREAMS", _STREAMS))
+        self.result_streams = Slots(
+            _STREAMS, _STREAMS // 2, too_many("STREAMS", _STREAMS, _STREAMS // 2)
+        )
         self.stream_reads = self._slots("STREAMS", _READS, waiting=_STREAMS)
         self.reads = self._slots("READS", _READS, waiting=_WAITING)
         self.searches = self._slots("SEARCHES", _SEARCHES, waiting=_WAITING + _STREAMS)
@@ -93,10 +95,12 @@ class Service:
         self.stream_bytes = self._bytes("STREAMS", _ANSWER_BYTES, waiting=_STREAMS)
 
     def _slots(self, what: str, most: int, *, waiting: int = 0) -> Slots:
-        return Slots(most, self._share(most), too_many(what, most), waiting_of_one=waiting)
+        share = self._share(most)
+        return Slots(most, share, too_many(what, most, share), waiting_of_one=waiting)
 
     def _bytes(self, what: str, most: int, *, waiting: int = 0) -> ByteBudget:
-        return ByteBudget(most, self._share(most), too_many(what, most), waiting_of_one=waiting)
+        share = self._share(most)
+        return ByteBudget(most, share, too_many(what, most, share), waiting_of_one=waiting)
 
     def _share(self, most: int) -> int:
         """Return the share of one project in a limit: half of it, if there can be several projects."""

@@ -18,10 +18,10 @@ from weighbridge.errors import (
     ServerError,
     WeighbridgeError,
 )
-from weighbridge_producer.input.annotated_lines import unframed
+from weighbridge_producer.input.annotated_lines import read_annotated
 from weighbridge_producer.input.lines import StreamLines
 from weighbridge_producer.input.recognition import Opened, recognise
-from weighbridge_producer.input.source import Source
+from weighbridge_producer.input.source import Source, Streams
 from weighbridge_producer.input.tables import HEAD_BYTES
 from weighbridge_producer.service.auth import resumable_batch
 from weighbridge_producer.service.body_stream import PeekedStream
@@ -74,8 +74,8 @@ class Received:
 _RESUMABLE = (UploadBrokenError, ServerError)
 
 
-class LargeLinesInTurn(Source):
-    """A source in which large lines wait for a turn, because each is copied several times during submission."""
+class SlotLimitedSource(Source):
+    """A source that yields a large line only while it holds a slot, because each is copied several times during submission."""
 
     def __init__(
         self,
@@ -97,6 +97,15 @@ class LargeLinesInTurn(Source):
             # When the next line is requested, this one has been submitted.
             with self._take_slot():
                 yield line
+
+
+def uploaded_files(
+    stream: BodyStream, first: BinaryIO, first_name: str
+) -> Iterator[tuple[str, BinaryIO]]:
+    """Yield the name and the bytes of each file of an upload, of which the first may have been begun."""
+    yield first_name, first
+    while (name := stream.next_file()) is not None:
+        yield name, cast("BinaryIO", stream)
 
 
 def _release_unwanted(waited: Future[Slot]) -> None:
@@ -133,11 +142,13 @@ class UploadSubmission:
         if params.strict:  # otherwise graders are checked when the batch is opened
             self._client.check_graders(params.graders)
         mapping = params.mapping
-        sent: Any = self._framed() if params.framed else stream
+        sent: Any = self._annotated_lines() if params.framed else stream
         if params.is_recognised and not params.framed:
             peeked = PeekedStream(stream, HEAD_BYTES)
             mapping = self._mapping_of(peeked)
             sent = peeked
+        if params.first_file:
+            sent = Streams(stream.name, uploaded_files(stream, sent, params.first_file))
         readable: AbstractContextManager[Cases] = nullcontext(sent)
         if params.strict:
             source = Source(sent, self._settings, mapping)
@@ -147,7 +158,7 @@ class UploadSubmission:
             replayed = begun_before and self._client.store.position(batch.id).sealed
             recorded = batch.recorded_resume() if resumed else nullcontext()
             with recorded, self._ended_on_error(batch, begun_before=begun_before):
-                source = LargeLinesInTurn(
+                source = SlotLimitedSource(
                     *(cases, self._settings, self._large_line),
                     None if params.strict else mapping,  # then they are cases already
                 )
@@ -158,7 +169,7 @@ class UploadSubmission:
 
     def _mapping_of(self, peeked: PeekedStream) -> FieldMapping | None:
         """Return the mapping for a recognised format, None for cases and traces; MappingNeededError for custom columns."""
-        name = peeked.name
+        name = self._params.first_file or peeked.name
         opened = Opened(name, name, lambda: io.BytesIO(peeked.head))
         seen = recognise(opened, self._params.graders, self._settings)
         if seen and seen.proposal:
@@ -177,9 +188,9 @@ class UploadSubmission:
                     waiting.add_done_callback(_release_unwanted)
                     raise self._stream.failure from None
 
-    def _framed(self) -> Iterator[SourceLine]:
+    def _annotated_lines(self) -> Iterator[SourceLine]:
         stream = cast("BinaryIO", self._stream)
-        return unframed(StreamLines(stream, self._params.source, self._settings))
+        return read_annotated(StreamLines(stream, self._params.source, self._settings))
 
     def _resumed(self) -> RedisBatch:
         return resumable_batch(self._service, self._identity, self._params.resume)

@@ -51,12 +51,13 @@ class SubmissionParams:
     source: str = "upload"  #: name of the input
     strict: bool = False
     resume: str = ""  #: id of a batch to resume
-    #: True if notes precede lines; see `weighbridge_producer.input.annotated_lines`.
+    #: True if annotations precede lines; see `weighbridge_producer.input.annotated_lines`.
     framed: bool = False
     priority: Priority = "normal"
     project: str = ""  #: the batch's project; empty: that of the key
     mapping: FieldMapping | None = None  #: mapping of rows to cases
     is_recognised: bool = False  #: True if the mapping follows from the shape of the first rows
+    first_file: str = ""  #: name of the first file, if there may be several
 
     @classmethod
     def of(cls, fields: Iterable[tuple[str, str]], source: str = "upload") -> SubmissionParams:
@@ -101,7 +102,8 @@ class SubmissionParams:
             project=project,
             mapping=mapping,
             is_recognised=is_recognised,
-            **flags,
+            strict=flags["strict"],
+            framed=flags["framed"],
         )
 
     @classmethod

@@ -15,7 +15,7 @@ from starlette.requests import ClientDisconnect
 from weighbridge.errors import ServerError
 from weighbridge_producer.service.bodies import declared_size
 from weighbridge_producer.service.body_stream import BodyStream
-from weighbridge_producer.service.form import Form
+from weighbridge_producer.service.form import Form, NextFile
 from weighbridge_producer.service.idempotency import LEASE_SECONDS, HeldKey, IdempotencyKeys
 from weighbridge_producer.service.key_watch import key_ended
 from weighbridge_producer.service.problems import ProblemError
@@ -144,7 +144,7 @@ class _Upload:
             takes_any = read_form is not None
             self._form = Form(request.headers["content-type"], takes_any_field=takes_any)
         self._read_form = read_form or partial(_read_form, request)
-        self._first = b""  # cases received together with the head of the form
+        self._first: list[bytes | NextFile] = []  # received together with the head of the form
         self.params = SubmissionParams() if self._form else SubmissionParams.of_request(request)
 
     async def begin(self) -> None:
@@ -158,7 +158,7 @@ class _Upload:
         self.params, before = await run_in_threadpool(
             self._read_form, self._form.fields, self._form.file_name or ""
         )
-        self._first = before + self._first
+        self._first.insert(0, before)
 
     async def submit(self, held: HeldKey | None) -> Received:
         """Submit the cases while they arrive."""
@@ -196,12 +196,11 @@ class _Upload:
 
     async def _pump(self, stream: BodyStream) -> None:
         try:
-            if self._first:
-                await stream.put(self._first)
+            for part in self._first:
+                await stream.put(part)
             async for piece in self._body:
-                cases = self._form.feed(piece) if self._form else piece
-                if cases:
-                    await stream.put(cases)
+                for part in self._form.feed(piece) if self._form else [piece]:
+                    await stream.put(part)
             if self._form:
                 self._form.check_end()
         except Exception as error:  # noqa: BLE001 - any exception is passed on to the reading thread

@@ -33,7 +33,10 @@ class BloomFilter:
     def add(self, custom_id: str) -> bool:
         """Add an id, and return whether it may have been added before."""
         # Python's hash is keyed with a secret per process, so that an attacker cannot prepare collisions.
-        spread = hash(custom_id)
+        return self.add_hash(hash(custom_id))
+
+    def add_hash(self, spread: int) -> bool:
+        """Add the id with a hash, and return whether it may have been added before."""
         first = spread & _WORD_MASK
         second = (spread >> _WORDS_BITS & _WORD_MASK) + _WORD_MASK + 1
         words, patterns = self._words, self._patterns

@@ -22,7 +22,7 @@ from weighbridge.jobs.chunk import DIGEST_CHARACTERS, Chunk, ChunkId
 from weighbridge.jobs.line import JSON_SPACE, peek_custom_id
 from weighbridge.jobs.model import ErrorCode
 from weighbridge.store import ChunkUpload, GapError, Pace, Position
-from weighbridge_producer.submit.bloom_filter import BloomFilter
+from weighbridge_producer.submit.seen_ids import SeenIds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -50,29 +50,31 @@ ID_CONFLICT = Fault(
 
 
 class Digester:
-    """Digests of a batch's ids and lines, keyed so that an attacker cannot prepare collisions."""
+    """Digests of a batch's ids and lines, salted so that an attacker cannot prepare collisions."""
 
     def __init__(self, batch: str) -> None:
-        key = batch.encode()[-64:]
-        # Copying a keyed hash takes half the time of creating one.
-        self._of_id = blake2b(digest_size=_ID_BYTES, key=key)
-        self._of_line = blake2b(digest_size=_DIGEST_BYTES, key=key)
+        # The end of a batch's id is random. A key in place of a salt would be hashed as a block of its own.
+        end = batch.encode()[-2 * blake2b.SALT_SIZE :]
+        salt, person = end[: blake2b.SALT_SIZE], end[blake2b.SALT_SIZE :]
+        # Copying a hash takes half the time of creating one.
+        self._of_id = blake2b(digest_size=_ID_BYTES, salt=salt, person=person)
+        self._of_line = blake2b(digest_size=_DIGEST_BYTES, salt=salt, person=person)
 
     def of_id(self, custom_id: str) -> bytes:
         """Return the 8-byte digest under which a custom_id is indexed."""
-        keyed = self._of_id.copy()
-        keyed.update(custom_id.encode())
-        return keyed.digest()
+        salted = self._of_id.copy()
+        salted.update(custom_id.encode())
+        return salted.digest()
 
     def of_line(self, content: bytes) -> bytes:
         """Return the 16-byte digest of a line, stripped of whitespace."""
-        keyed = self.begin_line()
-        keyed.update(content)
-        return keyed.digest()
+        salted = self.begin_line()
+        salted.update(content)
+        return salted.digest()
 
     @property
     def begin_line(self) -> Callable[[], blake2b]:
-        """Factory of the keyed hash for a line; saves a call per line in hot loops."""
+        """Factory of the salted hash for a line; saves a call per line in hot loops."""
         return self._of_line.copy
 
     def pack(self, claims: Iterable[IdClaim]) -> bytes:
@@ -80,9 +82,9 @@ class Digester:
         copy = self._of_id.copy
         packed: list[bytes] = []
         for name, _, line in claims:
-            keyed = copy()
-            keyed.update(name.encode())
-            packed += (keyed.digest(), line[:_LINE_BYTES])
+            salted = copy()
+            salted.update(name.encode())
+            packed += (salted.digest(), line[:_LINE_BYTES])
         return b"".join(packed)
 
 
@@ -120,19 +122,35 @@ class ChunkDraft:
         most_bytes: float = inf,
         most_lines: float = inf,
     ) -> None:
-        """Add lines up to a limit, and mark those that are repeats, conflicts or faulty.
+        """Add lines up to a limit, and mark those that are repeats, conflicts or faulty."""
+        lines = iter(lines)
+        while True:
+            index = self.chunk.line_count
+            room = min(most_jobs - self.cases - self.faults, most_lines - index)
+            # Each line is at most one job, so that jobs need not be counted line by line.
+            self._take(lines if room == inf else islice(lines, int(room)), most_bytes)
+            added = self.chunk.line_count - index
+            is_full = self.cases + self.faults >= most_jobs or self.chunk.line_count >= most_lines
+            if is_full or self.size >= most_bytes:
+                return
+            if added < room:
+                self.ends_source = True
+                return
+
+    def _take(self, lines: Iterable[SourceLine], most_bytes: float) -> None:
+        """Add lines up to a size.
 
         It is a single loop because for a small line each function call takes longer than its digest.
         """
         chunk, begin, claim_id = self.chunk, self.digester.begin_line, self._claims.setdefault
-        take, note = self.lines.append, self.digests.append
-        index, size, taken = chunk.line_count, self.size, self.taken
+        take, note, space = self.lines.append, self.digests.append, JSON_SPACE
+        index, size, taken, cases = chunk.line_count, self.size, self.taken, 0
         for line in lines:
             raw = line.raw
-            content = raw.strip(JSON_SPACE)
-            keyed = begin()
-            keyed.update(content)
-            digest = keyed.digest()
+            content = raw.strip(space)
+            salted = begin()
+            salted.update(content)
+            digest = salted.digest()
             take(line)
             note(digest)
             size += len(raw)
@@ -144,7 +162,7 @@ class ChunkDraft:
                 chunk.faults[index] = line.fault
                 self.faults += 1
             elif content:
-                self.cases += 1
+                cases += 1
                 custom_id = line.custom_id or peek_custom_id(content)
                 if custom_id is not None:
                     claim = (custom_id, index, digest)
@@ -153,11 +171,10 @@ class ChunkDraft:
                         self._later.setdefault(custom_id, []).append(claim)
                         self._exclude(index, same_line=first[2] == digest)
             index += 1
-            if self.cases + self.faults >= most_jobs or size >= most_bytes or index >= most_lines:
+            if size >= most_bytes:
                 break
-        else:
-            self.ends_source = True
         chunk.line_count, self.size, self.taken = index, size, taken
+        self.cases += cases
 
     def claims(self) -> list[IdClaim]:
         """Return the ids claimed by the chunk's lines."""
@@ -237,7 +254,7 @@ class Feeder:
         self._position = Position()
         self._digester = Digester(batch)
         self._prefix = blake2b(digest_size=_DIGEST_BYTES)
-        self._seen = BloomFilter()
+        self._seen = SeenIds()
 
     def feed(self) -> None:
         """Submit the lines that the server does not have yet, and seal the batch."""
@@ -255,7 +272,7 @@ class Feeder:
                 continue
             return
 
-    def feed_again_what_is_lost(self) -> None:
+    def resubmit_lost(self) -> None:
         """After `feed`, check whether the server has lost the seal or the last chunks, and submit them again.
 
         Raises BatchLostError if the source cannot be read again.
@@ -281,7 +298,7 @@ class Feeder:
     def _feed_from(self, position: Position) -> None:
         self._is_sealed = False
         self._prefix = blake2b(digest_size=_DIGEST_BYTES)
-        self._seen = BloomFilter()
+        self._seen = SeenIds()
         lines = iter(self._source)
         self._skip_to(position, lines)
         for draft in self._drafts(lines):
@@ -292,12 +309,17 @@ class Feeder:
     def _skip_to(self, position: Position, lines: Iterator[SourceLine]) -> None:
         """Skip the lines that the server has, after checking that their digests are the same."""
         offset = 0
+        ids: list[str] = []
         for line in islice(lines, position.lines):
             offset += line.size
             content = line.raw.strip(JSON_SPACE)
             self._prefix.update(self._digester.of_line(content))
             if not line.fault and (custom_id := line.custom_id or peek_custom_id(content)):
-                self._seen.add(custom_id)
+                ids.append(custom_id)
+            if len(ids) == _MOST_LINES:
+                self._seen.add(ids)
+                ids.clear()
+        self._seen.add(ids)
         passed = offset, self._prefix.hexdigest()
         same = not position.lines or passed == (position.offset, position.prefix)
         if not same or (position.sealed and next(lines, None)):
@@ -372,7 +394,8 @@ class Feeder:
 
     def _withdraw_known_ids(self, draft: ChunkDraft) -> None:
         """Withdraw ids owned by earlier chunks; the server is asked only about ids that the filter may have seen."""
-        doubted = [claim for claim in draft.claims() if self._seen.add(claim[0])]
+        claims = draft.claims()
+        doubted = [claims[index] for index in self._seen.add([claim[0] for claim in claims])]
         while doubted:
             taken = self._store.find_duplicates(self._batch, self._digester.pack(doubted))
             doubted = [
@@ -394,7 +417,7 @@ class Feeder:
             except ServerFullError as error:
                 if time.monotonic() > deadline or self._should_stop():
                     raise ServerFullError(
-                        f"{error.message}, and none came free in {self._settings.full_server_timeout_seconds:g} s",
+                        f"{error.message}, and no memory was freed within {self._settings.full_server_timeout_seconds:g} s",
                         f"what was submitted is safe; make room, then resume batch {self._batch}",
                     ) from None
             else:

@@ -40,7 +40,7 @@ class CaseView:
     config: Mapping[str, Any] | None = None  #: the grader's configuration
     timeline: Timeline | None = None
     inputs: tuple[ShownText, ...] = ()
-    untold: str = ""  #: reason why neither inputs nor timeline can be shown
+    not_shown_reason: str = ""  #: reason why neither inputs nor timeline can be shown
 
 
 class Piece(NamedTuple):
@@ -60,7 +60,7 @@ class StepView:
     name: str = ""
     texts: tuple[Piece, ...] = ()
     steps: int = 0  #: number of steps in the trace
-    untold: str = ""  #: reason why the step cannot be shown
+    not_shown_reason: str = ""  #: reason why the step cannot be shown
 
 
 def view_case(
@@ -82,7 +82,7 @@ def view_case(
             config, timeline=timeline_of(trace, result, step=wanted.step, first=wanted.first)
         )
     except NoTimelineError as error:
-        return CaseView(config, untold=str(error))
+        return CaseView(config, not_shown_reason=str(error))
 
 
 def view_step(line: bytes | None, number: int, part: str, at: int) -> StepView:
@@ -90,11 +90,11 @@ def view_step(line: bytes | None, number: int, part: str, at: int) -> StepView:
     try:
         trace = trace_in(read_case(line, ()))
     except NoTimelineError as error:
-        return StepView(untold=str(error))
+        return StepView(not_shown_reason=str(error))
     if trace is None:
-        return StepView(untold="the case has no trace")
+        return StepView(not_shown_reason="the case has no trace")
     if number > len(trace.steps):
-        return StepView(steps=len(trace.steps), untold="the trace has no such step")
+        return StepView(steps=len(trace.steps), not_shown_reason="the trace has no such step")
     step = trace.steps[number - 1]
     texts = tuple(
         Piece(name, text[at : at + TEXT_ON_STEP_PAGE], at, len(text))

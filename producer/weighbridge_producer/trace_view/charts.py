@@ -40,8 +40,8 @@ class Segment(NamedTuple):
 
 def bar(counts: Counts | GraderSummary) -> list[Segment]:
     """Return a bar of jobs by outcome, with a minimum width for outcomes that occur."""
-    told = {name: int(getattr(counts, name, 0)) for name in map(str, (*Outcome, "pending"))}
-    there = {name: count for name, count in told.items() if count > 0}
+    numbers = {name: int(getattr(counts, name, 0)) for name in map(str, (*Outcome, "pending"))}
+    there = {name: count for name, count in numbers.items() if count > 0}
     total = sum(there.values())
     spread = BAR_WIDTH - _LEAST_WIDTH * len(there)
     segments = []

@@ -88,10 +88,10 @@ def _entry(
     )
 
 
-def _difference(told: object) -> dict[str, str] | None:
-    if type(told) is not dict:
+def _difference(value: object) -> dict[str, str] | None:
+    if type(value) is not dict:
         return None
-    return {part: revealed(str(told.get(part, "")))[:_PART_CHARACTERS] for part in _PARTS}
+    return {part: revealed(str(value.get(part, "")))[:_PART_CHARACTERS] for part in _PARTS}
 
 
 def _brief(entry: Mapping[str, Any], name: str) -> str | None:

@@ -40,7 +40,6 @@ class LoopedStep:
     number: int  #: the step's number in the trace, from 1
     letter: str  #: steps of a loop with the same letter repeat each other
     round: int  #: from 1; in a loop without order, the number of the letter's occurrence
-    is_round_start: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,8 +167,7 @@ def _members(numbers: list[int], letters: list[str], period: int | None) -> tupl
     for at, (number, letter) in enumerate(zip(numbers, letters, strict=True)):
         often[letter] = often.get(letter, 0) + 1
         turn = at // period + 1 if period else often[letter]
-        is_start = bool(period) and at % (period or 1) == 0
-        members.append(LoopedStep(number, letter, turn, is_start))
+        members.append(LoopedStep(number, letter, turn))
     return tuple(members)
 
 

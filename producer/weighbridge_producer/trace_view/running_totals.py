@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from decimal import Context, localcontext
+from decimal import localcontext
 from typing import TYPE_CHECKING, Any
 
-from weighbridge.graders.budget.measurements import Measurements, milliseconds
+from weighbridge.graders.budget.measurements import ARITHMETIC, Measurements, milliseconds
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -26,8 +26,6 @@ _TOTALS = {
     _COST: "USD",
 }
 _COUNTS = {"max_tool_calls": "tool calls", "max_llm_calls": "model calls", "max_steps": "steps"}
-#: The same context as in the grader: exact for all sums of a trace's values.
-_ARITHMETIC = Context(prec=100, traps=[])
 
 Point = tuple[int, float]  #: a step's number, and the amount after it
 
@@ -55,7 +53,7 @@ def running_totals(
     }
     if not limits:
         return []
-    with localcontext(_ARITHMETIC):
+    with localcontext(ARITHMETIC):
         course = _Course(Measurements(trace, with_prices=_COST in limits))
         found = [
             _held(check, entry, course.of(check), numbers)
@@ -148,7 +146,7 @@ class _Course:
         running: Any = 0
         for at, amount in total.parts.items():
             running += amount
-            points.append((self._numbers[total.tellers[at].id], float(running)))
+            points.append((self._numbers[total.usage_steps[at].id], float(running)))
         return points
 
     def _counts(self, steps: Iterable[Step]) -> list[Point]:
@@ -159,8 +157,8 @@ class _Course:
         points: list[Point] = []
         latest = 0.0
         for number, step in enumerate(self._measured.trace.steps, 1):
-            told = [time for time in (step.started_at, step.ended_at) if time is not None]
-            if told:
-                latest = max(latest, float(milliseconds(max(told) - took.first)))
+            times = [time for time in (step.started_at, step.ended_at) if time is not None]
+            if times:
+                latest = max(latest, float(milliseconds(max(times) - took.first)))
                 points.append((number, latest))
-        return points if took.is_told else []
+        return points if took.is_stated else []

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 def summary_facts(trace: Trace) -> tuple[str, ...]:
     """Return a trace's format and its numbers of steps, calls and, if known, tokens, as texts."""
     calls = trace.steps_of("llm")
-    told = trace.usage.total if trace.usage else None
-    tokens = told or sum((step.usage.total or 0) for step in calls if step.usage)
+    stated = trace.usage.total if trace.usage else None
+    tokens = stated or sum((step.usage.total or 0) for step in calls if step.usage)
     facts = (
         trace.format,
         pluralize(len(trace.steps), "step"),

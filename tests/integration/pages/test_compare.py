@@ -73,6 +73,13 @@ def test_without_batches_two_can_be_chosen(service: HttpServer, two: tuple[Batch
     assert page.root.all("table") == []
 
 
+def test_without_any_batch_the_page_leads_to_a_new_one(own_server: EmbeddedServer) -> None:
+    with HttpServer(own_server.url) as service:
+        page = get(service, "/compare")
+    assert "No batches to compare yet" in words(page)
+    assert "/new" in [link.attributes["href"] for link in page.root.one("main").all("a")]
+
+
 def test_the_groups_and_rates_of_two_batches_are_shown(
     service: HttpServer, two: tuple[Batch, Batch]
 ) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import socket
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import httpx
 import orjson
@@ -51,18 +51,21 @@ def sent(
     fields: list[tuple[str, str]] | None = None,
     file: bytes = b"",
     name: str = "",
+    files: dict[str, bytes] | None = None,
 ) -> httpx.Response:
-    """Send the form as a browser does: its fields in their order, and the file last."""
+    """Send the form as a browser does: its fields in their order, and the files last."""
     boundary = "0f3c41c5"
     parts = [
         f'--{boundary}\r\nContent-Disposition: form-data; name="{field}"\r\n\r\n{value}\r\n'.encode()
         for field, value in fields or []
     ]
-    head = f'--{boundary}\r\nContent-Disposition: form-data; name="file"; filename="{name}"\r\n'
-    parts.append(head.encode() + b"Content-Type: application/octet-stream\r\n\r\n" + file + b"\r\n")
+    for file_name, content in (files or {name: file}).items():
+        head = f'--{boundary}\r\nContent-Disposition: form-data; name="file"; filename="{file_name}"\r\n'
+        kind = b"Content-Type: application/octet-stream\r\n\r\n"
+        parts.append(head.encode() + kind + content + b"\r\n")
     parts.append(f"--{boundary}--\r\n".encode())
-    kind = {"Content-Type": f"multipart/form-data; boundary={boundary}"}
-    return http.post(path, content=b"".join(parts), headers=kind)
+    headers = {"Content-Type": f"multipart/form-data; boundary={boundary}"}
+    return http.post(path, content=b"".join(parts), headers=headers)
 
 
 def page_of(answer: httpx.Response, status: int = 200) -> Element:
@@ -102,6 +105,63 @@ def test_a_file_becomes_a_batch_with_the_graders_chosen(
     assert state.counts.total == len(file.strip().split(b"\n"))
     assert state.counts.failed > 0
     assert [row.label for row in client.batch(batch_id).summary()] == ["cheap"]
+
+
+def case(custom_id: str) -> bytes:
+    return CASE.replace(b"q1", custom_id.encode())
+
+
+def graded(answer: httpx.Response, client: Client) -> tuple[str, list[dict[str, Any]]]:
+    """Return the source and the results, in the order of the input, of the batch that a form became."""
+    assert answer.status_code == 303, answer.text[:500]
+    batch = client.batch(answer.headers["location"].rpartition("/")[2])
+    batch.wait(60)
+    rows = [orjson.loads(line) for page in batch.pages() for line in page.lines.splitlines()]
+    return batch.options().source, sorted(rows, key=lambda row: row["line"])
+
+
+@pytest.mark.parametrize("counted", [True, False], ids=["with scripts", "without"])
+@pytest.mark.parametrize("strict", [True, False], ids=["all or none", "those that can be graded"])
+def test_several_files_become_one_batch_whose_bad_lines_are_told_with_their_file(
+    counted: bool, strict: bool, http: httpx.Client, client: Client, worker: WorkerProcess
+) -> None:
+    fields = [*STRINGS, *([("file_count", "4")] if counted else [])]
+    fields += [("strict", "true")] if strict else []
+    files = {
+        "a.jsonl": case("a1") + case("a2"),
+        "empty.jsonl": b"",
+        "b.jsonl.gz": gzip.compress(case("b1")),
+    }
+    files["c/d.jsonl"] = b"\n" + case("d1") if strict else case("d1") + b"no case\n"
+    source, rows = graded(sent(http, "/new", fields, files=files), client)
+    assert source == ("a.jsonl and 3 more" if counted else "a.jsonl")
+    assert [row["custom_id"] for row in rows if row["status"] == "graded"] == [
+        "a1",
+        "a2",
+        "b1",
+        "d1",
+    ]
+    errors = [row["error"]["message"] for row in rows if row["status"] == "errored"]
+    assert [error[:18] for error in errors] == ([] if strict else ["c/d.jsonl, line 2:"])
+
+
+def test_the_mapping_found_in_the_first_file_is_that_of_all(
+    http: httpx.Client, client: Client, worker: WorkerProcess
+) -> None:
+    row = b"custom_id,agent_response,expected_output\n%s,Paris,Paris\n"
+    files = {"a.csv": row % b"a", "b.csv": row % b"b"}
+    fields = [*STRINGS, ("file_count", "2")]
+    _, rows = graded(sent(http, "/new", fields, files=files), client)
+    assert [row["custom_id"] for row in rows] == ["a", "b"]
+
+
+def test_a_look_at_several_files_shows_the_first(http: httpx.Client) -> None:
+    files = {"a.jsonl": case("a1"), "b.jsonl": case("b1")}
+    root = page_of(sent(http, "/new/preview", [*STRINGS, ("file_count", "2")], files=files))
+    preview = root.one("section", id="preview").text
+    assert "This is the first of 2 files" in preview
+    assert "a1" in preview
+    assert "b1" not in preview
 
 
 def test_pasted_lines_become_a_batch(

@@ -346,7 +346,7 @@ def test_a_case_that_cannot_be_read_within_a_jobs_limits_keeps_its_evidence(
 ) -> None:
     # Without memory a process may end in several ways, and look for it until its time is over.
     too_much = re.compile("takes more than|takes more memory|crashed")
-    batch = grade([traced(*[tool(arguments={"q": n}) for n in range(50_000)])], "loop")
+    batch = grade([traced(*[tool(arguments={"q": n}) for n in range(20_000)])], "loop")
     with HttpServer(server.url, **limits) as service:
         page = result(service, batch, "run")
         assert too_much.search(page.root.one("p", class_="notice").text)

@@ -93,7 +93,7 @@ def test_a_look_at_a_bomb_takes_no_longer_than_at_anything_else(
 
 
 def test_what_arrives_at_once_is_held_within_a_limit() -> None:
-    held = ByteBudget(10, 10, too_many("BODIES", 10))
+    held = ByteBudget(10, 10, too_many("BODIES", 10, 10))
     with held.account("default") as one, held.account("default") as other:
         one(6)
         with pytest.raises(ProblemError) as refused:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from typing import TYPE_CHECKING
+from uuid import uuid4
 
 import orjson
 import pytest
@@ -32,8 +33,8 @@ def service(server: EmbeddedServer) -> Iterator[HttpServer]:
 
 
 @pytest.fixture
-def key(request: pytest.FixtureRequest) -> str:
-    return f"key of {request.node.name}"
+def key() -> str:
+    return f"key {uuid4()}"
 
 
 class TestSendingAgain:

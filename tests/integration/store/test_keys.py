@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from contextlib import closing, suppress
+from itertools import count
 from typing import TYPE_CHECKING
 
 import pytest
@@ -20,12 +22,19 @@ from support.chunks import (
     keys_of,
     recorded,
 )
+from support.proxy import Proxy
 from support.waiting import eventually
-from weighbridge.errors import BatchExpiredError, BatchLostError, BatchNotFoundError
+from weighbridge.errors import (
+    BatchExpiredError,
+    BatchLostError,
+    BatchNotFoundError,
+    ServerUnavailableError,
+)
 from weighbridge.jobs.model import BatchStatus
 from weighbridge.store import BatchOptions, Store, new_batch_id
 
 if TYPE_CHECKING:
+    from support.servers import TcpServer
     from weighbridge.embedded.server import EmbeddedServer
 
 LANE = "grader:elsewhere@0"
@@ -120,6 +129,29 @@ def test_a_deletion_that_was_interrupted_can_be_made_again(store: Store, queue: 
     assert store.is_deleted(batch)
     assert store.delete(batch)
     assert {"meta", "open", "chunks", "log", "ids"}.isdisjoint(keys_of(store, batch))
+
+
+def test_a_deletion_that_loses_its_connection_leaves_all_of_a_batch_or_nothing(
+    tcp_server: TcpServer, queue: str
+) -> None:
+    with closing(Store(tcp_server.url)) as store, Proxy(tcp_server.port) as proxy:
+        is_deleted, ends = False, set()
+        for requests in count():
+            batch = well_used(store, queue)
+            with closing(Store(proxy.url, retry=False)) as cut:
+                cut.now()  # connects
+                proxy.requests_left = requests
+                with suppress(ServerUnavailableError):
+                    is_deleted = cut.delete(batch)
+                proxy.requests_left = None
+            lists = [store.batches(), store.batches(project="default"), store.active_batches()]
+            has_keys = bool(keys_of(store, batch) - {"deleted"})
+            assert {batch in listed for listed in lists} == {has_keys}, requests
+            ends.add(has_keys)
+            assert store.delete(batch) == has_keys
+            if is_deleted:
+                break
+        assert ends == {True, False}
 
 
 def test_the_keys_of_a_batch_share_a_slot_of_a_cluster(store: Store, queue: str) -> None:

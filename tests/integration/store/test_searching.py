@@ -22,7 +22,7 @@ def test_a_look_through_the_log_answers_so_many_chunks_and_goes_on_after_them(
     for chunk in chunks:
         recorded(store, batch, chunk)
     found, after = [], ""
-    while looked := store.look(batch, after, []):
+    while looked := store.scan_log(batch, after, []):
         found.append([entry.chunk for entry, _ in looked.found])
         after = looked.position
     names = list(map(str, chunks))

@@ -45,6 +45,7 @@ def measured(chunks: int, lines: int, line_wire_bytes: int, seconds: float = 1.0
     return Measured("booleans", 1, False, lines, chunks, seconds, 90, 20, 5, server)
 
 
+@pytest.mark.slow
 def test_costs_are_found_again_in_what_they_would_have_given() -> None:
     batches = (measured(20, 100_000, 40), measured(200, 40_000, 60), measured(40, 20_000, 400))
     costs = fitted([*batches, measured(0, 0, 0, seconds=10)])
@@ -54,6 +55,7 @@ def test_costs_are_found_again_in_what_they_would_have_given() -> None:
     assert costs.second_us == pytest.approx(COSTS.second_us)
 
 
+@pytest.mark.slow
 def test_no_cost_is_below_zero() -> None:
     costs = fitted([measured(20, 100_000, 40), measured(10, 100_000, 80)])
     assert min(astuple(costs)) >= 0

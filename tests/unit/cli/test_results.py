@@ -54,7 +54,6 @@ def ids(out):
         (["--cause", "string_match: case"], ["low"]),
         (["--cause", "string_match"], ["low", "lost", "bare", "blank"]),
         (["--cause", "string_match: empty", "--cause", "INVALID_JSON"], ["bare", "blank", None]),
-        (["--cause", "string"], []),
         (["--id", "lost"], ["lost"]),
         (["--label", "string-match", "--errored"], ["e"]),
     ],
@@ -62,6 +61,19 @@ def ids(out):
 def test_results_are_picked_from_a_file(results, options, found):
     out, err, status = results(*options)
     assert (ids(out), err, status) == (found, "", 0)
+
+
+@pytest.mark.parametrize(
+    ("options", "what"),
+    [
+        (["--cause", "string"], "no result has the cause 'string'; see `weighbridge results"),
+        (["--id", "low", "--errored"], "matches these options"),
+    ],
+)
+def test_a_selection_without_results_is_told(results, options, what):
+    out, err, status = results(*options)
+    assert (out, status) == (b"", 0)
+    assert what in err
 
 
 def test_every_output_is_written_in_its_form(results, tmp_path):

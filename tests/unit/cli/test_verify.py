@@ -28,7 +28,7 @@ def traces(tmp_path):
     return tmp_path
 
 
-def test_results_of_traces_of_a_house_format_are_proven_with_their_mapping(
+def test_results_of_traces_of_your_own_format_are_proven_with_their_mapping(
     traces, monkeypatch, capsys
 ):
     monkeypatch.chdir(traces)

@@ -159,7 +159,7 @@ class TestUploads:
     @staticmethod
     def received(upload: Upload) -> tuple[dict[str, str], bytes]:
         form = Form(upload.content_type)
-        file = b"".join(map(form.feed, upload.pieces()))
+        file = b"".join(part for piece in upload.pieces() for part in form.feed(piece))
         form.check_end()
         return dict(form.fields), file
 

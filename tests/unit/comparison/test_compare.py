@@ -303,7 +303,7 @@ def test_names_that_no_run_writes_are_refused() -> None:
 
 def test_labels_and_values_without_end_take_no_memory_without_end(monkeypatch) -> None:
     monkeypatch.setattr(tallies, "_LABELS_LIMIT", 20)
-    monkeypatch.setattr(tallies.Room, "__init__", lambda self: setattr(self, "left", 15))
+    monkeypatch.setattr(tallies.SliceAllowance, "__init__", lambda self: setattr(self, "left", 15))
     rows = [
         row
         for n in range(50)

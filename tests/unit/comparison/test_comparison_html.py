@@ -11,7 +11,7 @@ from support.result_lines import case, graded
 from weighbridge_producer.comparison.compare import compare_runs
 from weighbridge_producer.comparison.regression_gates import RegressionGates
 from weighbridge_producer.comparison.runs import run_of_lines
-from weighbridge_producer.comparison_forms import Written, blocks_of, change_line
+from weighbridge_producer.comparison_forms import ComparisonData, blocks_of, change_line
 from weighbridge_producer.reports.comparison_html import ROWS_LIMIT
 from weighbridge_producer.reports.forms import FORMS
 
@@ -31,7 +31,7 @@ def page_of(tmp_path: Path, *runs: list[bytes]) -> Page:
         named = [run_of_lines(f"run {number}", lines) for number, lines in enumerate(runs)]
         found = compare_runs(named, on_change=write)
     gates = RegressionGates("0")
-    written = Written([(each, gates.check(each)) for each in found], changes)
+    written = ComparisonData([(each, gates.check(each)) for each in found], changes)
     return Page.of(b"".join(blocks_of(written, FORMS["html"])).decode())
 
 

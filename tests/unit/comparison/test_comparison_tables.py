@@ -13,7 +13,7 @@ from pyarrow import parquet
 from support.result_lines import case, graded
 from weighbridge_producer.comparison.compare import compare_runs
 from weighbridge_producer.comparison.runs import run_of_lines
-from weighbridge_producer.comparison_forms import Written, blocks_of, change_line
+from weighbridge_producer.comparison_forms import ComparisonData, blocks_of, change_line
 from weighbridge_producer.reports.forms import FORMS
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def written(tmp_path: Path) -> Written:
+def written(tmp_path: Path) -> ComparisonData:
     """One result regressed, one is new, one is as it was; the texts are hostile."""
     before = graded([case("=r", "Lisbon"), case("same")])
     after = graded([case("=r", "=1+1\t\n"), case("same"), case("new", "Porto")])
@@ -33,16 +33,16 @@ def written(tmp_path: Path) -> Written:
 
         runs = [run_of_lines("monday", before), run_of_lines("tuesday", after)]
         [found] = compare_runs(runs, on_change=write)
-    return Written([(found, [])], changes)
+    return ComparisonData([(found, [])], changes)
 
 
-def made(written: Written, form: str) -> bytes:
+def made(written: ComparisonData, form: str) -> bytes:
     return b"".join(blocks_of(written, FORMS[form]))
 
 
 @pytest.mark.parametrize(("form", "dialect"), [("csv", "excel"), ("tsv", "excel-tab")])
 def test_a_table_has_a_row_for_each_change_and_runs_no_formula(
-    written: Written, form: str, dialect: str
+    written: ComparisonData, form: str, dialect: str
 ) -> None:
     text = made(written, form).decode()
     found = {row["group"]: row for row in csv.DictReader(io.StringIO(text), dialect=dialect)}
@@ -57,7 +57,7 @@ def test_a_table_has_a_row_for_each_change_and_runs_no_formula(
     assert found["new"]["after.line"] == "3"
 
 
-def test_parquet_has_the_same_with_types(written: Written) -> None:
+def test_parquet_has_the_same_with_types(written: ComparisonData) -> None:
     table = parquet.read_table(io.BytesIO(made(written, "parquet")))
     rows = {row["group"]: row for row in table.to_pylist()}
     assert rows["regressed"]["custom_id"] == "=r"

@@ -20,14 +20,17 @@ SIZE_BYTES = 300_000
 #: Inputs that a limit on the size of a schema, of aliases or of a pattern rejects only at this size, one per limit.
 AT_A_MEGABYTE = ("not_nest", "pattern_lookahead", "patternprops_many", "refs_chain", "tf_aliases")
 MEGABYTE_BYTES = 900_000
-SECONDS_PER_BYTE = 2.0 / MEGABYTE_BYTES
+LARGER_BYTES = (450_000, 600_000, MEGABYTE_BYTES)
+SECONDS_LIMIT = 2.0  #: for a megabyte
+SECONDS_PER_BYTE = SECONDS_LIMIT / MEGABYTE_BYTES
 MEMORY_BYTES_PER_BYTE = 450
 _BYTES_PER_KIB = 1024
+_TRIES = 3
 
 
 def cost_of(line):
     """Return the CPU seconds and the memory in bytes that grading a line takes, measured in a separate process."""
-    default_registry().versions()  # loads the graders, as a worker does before its first job
+    default_registry().preload()  # as a worker does before its first job
     context = get_context("fork")
     receiver, sender = context.Pipe(duplex=False)
 
@@ -67,15 +70,24 @@ def slowness():
     [(name, SIZE_BYTES) for name in HOSTILE] + [(name, MEGABYTE_BYTES) for name in AT_A_MEGABYTE],
 )
 def test_a_large_input_takes_neither_long_nor_much_memory(name, size_bytes):
-    line = HOSTILE[name](size_bytes)
-    assert len(line) < 1.4 * size_bytes
-    limit_seconds = size_bytes * SECONDS_PER_BYTE
-    seconds, memory_bytes, result = cost_of(line)
-    if seconds >= limit_seconds:  # the machine may be slow or busy: measure again
-        seconds, memory_bytes, result = cost_of(line)
-        assert seconds < limit_seconds * slowness()
+    seconds, memory_bytes, result = cost_of(whole(name, size_bytes))
     assert memory_bytes < size_bytes * MEMORY_BYTES_PER_BYTE
     assert b'"status":"' in result
+    if seconds >= size_bytes * SECONDS_PER_BYTE:
+        # Work with a fixed bound may take more than a small input's share. A limit may reject the largest.
+        for larger in LARGER_BYTES:
+            assert least_seconds(whole(name, larger)) < SECONDS_LIMIT * slowness(), larger
+
+
+def whole(name, size_bytes):
+    line = HOSTILE[name](size_bytes)
+    assert len(line) < 1.4 * size_bytes
+    return line
+
+
+def least_seconds(line):
+    """Return the least CPU time of several, because other processes slow even CPU time down."""
+    return min(cost_of(line)[0] for _ in range(_TRIES))
 
 
 def test_ordinary_calls_are_all_judged():

@@ -626,7 +626,7 @@ def test_calls_without_both_times_leave_the_latency_open():
     result = grade(*steps, max_step_latency_ms=500)
     assert result["verdict"] == "ungradable"
     assert only(result)["step_ids"] == ["s2", "s3"]
-    assert "not told of 2 of 3 calls" in only(result)["description"]
+    assert "the start or the end of 2 of 3 calls is not recorded" in only(result)["description"]
     assert grade(*steps, max_step_latency_ms=400)["verdict"] == "fail"
 
 

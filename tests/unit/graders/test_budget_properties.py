@@ -25,16 +25,16 @@ some_times = st.none() | st.integers(0, 500)
 
 
 @st.composite
-def steps(draw, *, tellers=("llm",), is_nested=False, kinds=KINDS, tells_all=False):
+def steps(draw, *, usage_steps=("llm",), is_nested=False, kinds=KINDS, tells_all=False):
     """Draw steps, of which those of some types may record usage."""
     drawn = []
     for place in range(draw(st.integers(0, 12))):
         step = {"id": f"s{place}", "type": draw(st.sampled_from(kinds))}
         if step["type"] == "tool":
             step["name"] = draw(st.sampled_from(TOOLS))
-        if step["type"] in tellers and (tells_all or draw(st.booleans())):
+        if step["type"] in usage_steps and (tells_all or draw(st.booleans())):
             step["usage"] = {"total_tokens": draw(few)} if tells_all else draw(usages)
-        if step["type"] in tellers and draw(st.booleans()):
+        if step["type"] in usage_steps and draw(st.booleans()):
             step["cost_usd"] = draw(few) / 100
         if is_nested and place and draw(st.booleans()):
             step["parent_id"] = f"s{draw(st.integers(0, place - 1))}"
@@ -52,10 +52,10 @@ def grade(drawn, config):
     return BudgetGrader(config=config).grade(trace)
 
 
-def verdict_of(known, is_whole, limit):
+def verdict_of(known, is_exact, limit):
     if known > limit:
         return "fail"
-    return "pass" if is_whole else "ungradable"
+    return "pass" if is_exact else "ungradable"
 
 
 # A second implementation of the rules for recorded usage
@@ -113,39 +113,39 @@ def add_up(drawn, what):
 @given(steps(), st.integers(0, 300), st.sampled_from([*TOKENS]), st.booleans())
 @settings(deadline=None, max_examples=examples(150))
 def test_tokens_are_judged_as_a_plain_sum_judges_them(drawn, limit, check, ignores):
-    known, is_whole = add_up(drawn, TOKENS[check])
+    known, is_exact = add_up(drawn, TOKENS[check])
     config = {check: limit, "missing_usage": "ignore" if ignores else "ungradable"}
     result = grade(drawn, config)
-    assert result["verdict"] == verdict_of(known, is_whole or ignores, limit)
+    assert result["verdict"] == verdict_of(known, is_exact or ignores, limit)
     assert result["score"] == {"pass": 1, "ungradable": 0}.get(
         result["verdict"], limit / (known or 1)
     )
 
 
 @given(
-    steps(tellers=("llm", "agent", "tool"), is_nested=True),
+    steps(usage_steps=("llm", "agent", "tool"), is_nested=True),
     st.integers(0, 300),
     st.sampled_from([*TOKENS]),
 )
 @settings(deadline=None, max_examples=examples(200))
 def test_sums_of_steps_around_others_are_judged_as_a_walk_down_judges_them(drawn, limit, check):
-    known, is_whole = add_up(drawn, TOKENS[check])
+    known, is_exact = add_up(drawn, TOKENS[check])
     result = grade(drawn, {check: limit})
     (entry,) = (entry for entry in result["evidence"] if entry["check"] == check)
     if entry["observed"] is not None:
         assert entry["observed"] == known
-    assert result["verdict"] == verdict_of(known, is_whole, limit)
+    assert result["verdict"] == verdict_of(known, is_exact, limit)
 
 
-@given(steps(tellers=("llm", "agent", "tool"), is_nested=True), few)
+@given(steps(usage_steps=("llm", "agent", "tool"), is_nested=True), few)
 @settings(deadline=None, max_examples=examples(150))
 def test_costs_are_judged_as_a_walk_down_judges_them(drawn, cents):
     for step in drawn:
         step["model"] = "no-such-model-9"
-    known, is_whole = add_up(drawn, "cost")
+    known, is_exact = add_up(drawn, "cost")
     limit = cents / 50
     result = grade(drawn, {"max_cost_usd": limit})
-    assert result["verdict"] == verdict_of(known, is_whole, Fraction(str(limit)))
+    assert result["verdict"] == verdict_of(known, is_exact, Fraction(str(limit)))
     assert result["details"]["cost_usd"] in {None, float(known)}
 
 
@@ -199,9 +199,9 @@ def test_the_latency_is_that_of_the_slowest_step(drawn, limit):
         return step["ended_at"] - step["started_at"] if both else -1
 
     slow = [step["id"] for step in drawn if took(step) > limit * 1000]
-    is_whole = all(took(step) >= 0 for step in drawn if step["type"] in {"llm", "tool"})
+    is_exact = all(took(step) >= 0 for step in drawn if step["type"] in {"llm", "tool"})
     result = grade(drawn, {"max_step_latency_ms": limit})
-    assert result["verdict"] == ("fail" if slow else "pass" if is_whole else "ungradable")
+    assert result["verdict"] == ("fail" if slow else "pass" if is_exact else "ungradable")
     if slow:
         assert result["evidence"][0]["step_ids"] == slow
 
@@ -220,10 +220,10 @@ def test_a_limit_equal_to_what_was_used_is_kept_and_one_below_it_is_not(drawn, d
 @given(steps(kinds=["llm", "llm", "tool"]), st.integers(0, 300), st.data())
 @settings(deadline=None)
 def test_hiding_what_a_call_used_never_makes_a_run_pass(drawn, limit, data):
-    tellers = [at for at, step in enumerate(drawn) if counts(step)]
-    assume(tellers)
+    usage_steps = [at for at, step in enumerate(drawn) if counts(step)]
+    assume(usage_steps)
     hidden = [dict(step) for step in drawn]
-    del hidden[data.draw(st.sampled_from(tellers))]["usage"]
+    del hidden[data.draw(st.sampled_from(usage_steps))]["usage"]
     before, after = (grade(each, {"max_tokens": limit})["verdict"] for each in (drawn, hidden))
     assert after != "pass"
     assert (before, after) != ("pass", "fail")
@@ -250,7 +250,7 @@ def every_limit(limit):
     return {**dict.fromkeys(names, limit), "max_tool_calls_per_tool": {"search": limit}}
 
 
-@given(steps(tellers=("llm", "agent", "tool"), is_nested=True), st.integers(0, 100))
+@given(steps(usage_steps=("llm", "agent", "tool"), is_nested=True), st.integers(0, 100))
 @settings(deadline=None)
 def test_the_same_run_gives_the_same_bytes_whatever_the_order_of_its_keys(drawn, limit):
     reordered = [dict(reversed(step.items())) for step in drawn]
@@ -260,7 +260,7 @@ def test_the_same_run_gives_the_same_bytes_whatever_the_order_of_its_keys(drawn,
     assert orjson.dumps(grade(reordered, dict(reversed(config.items())))) == first
 
 
-@given(steps(tellers=("llm", "agent", "tool"), is_nested=True), st.integers(0, 100))
+@given(steps(usage_steps=("llm", "agent", "tool"), is_nested=True), st.integers(0, 100))
 @settings(deadline=None)
 def test_every_entry_is_inside_the_trace_and_agrees_with_the_verdict(drawn, limit):
     result = grade(drawn, every_limit(limit))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import logging
+import subprocess
+import sys
 from importlib.metadata import EntryPoint
 
 import pytest
@@ -197,3 +199,41 @@ def test_of_two_plug_ins_with_one_id_the_first_by_name_stands():
 def test_the_default_registry_is_made_once_and_holds_the_built_in_graders():
     assert default_registry() is default_registry()
     assert default_registry().ids()[:2] == ["string-match", "true-false"]
+
+
+def printed_by(script: str) -> str:
+    command = [sys.executable, "-c", script]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+@pytest.mark.slow
+def test_nothing_is_imported_for_grading_after_preload():
+    script = """
+import sys
+from weighbridge.graders import default_registry
+from weighbridge.grading.line_grader import grade_lines
+import json
+registry = default_registry()
+registry.preload()
+before = set(sys.modules)
+for grader in registry.catalogue():
+    grader_id, example = grader["id"], grader["example"]
+    case = {"custom_id": "c", "inputs": example["inputs"]}
+    spec = {"grader": grader_id, "config": example["config"]}
+    (result,) = grade_lines([json.dumps(case).encode()], [spec])
+    assert b'"verdict":' in result, result
+print(sorted(name for name in set(sys.modules) - before if name.startswith("weighbridge.graders")))
+"""
+    assert printed_by(script) == "[]\n"
+
+
+@pytest.mark.slow
+def test_graders_are_described_without_what_only_grading_needs():
+    script = """
+import sys
+from weighbridge.graders import default_registry
+default_registry().create("loop", {"max_repeats": 4})
+default_registry().catalogue()
+print("weighbridge.graders.loop.judgement" in sys.modules)
+"""
+    assert printed_by(script) == "False\n"

@@ -9,17 +9,17 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from weighbridge.graders import StringMatchGrader
-from weighbridge.graders.text_difference import WORDS, parted, reason_for
+from weighbridge.graders.text_difference import WORDS, reason_for, unequal_texts
 
 ANSWERS = st.text(st.sampled_from("aA .é\u0301\u200b\n\tß"), max_size=12)
 
 
 def kind(observed, expected):
-    return parted(expected, observed).kind()
+    return unequal_texts(expected, observed).kind()
 
 
 def shown(observed, expected):
-    return parted(expected, observed).shown()
+    return unequal_texts(expected, observed).shown()
 
 
 @pytest.mark.parametrize(
@@ -87,27 +87,27 @@ def test_of_much_that_differs_the_beginning_is_shown():
 
 
 def test_the_reason_quotes_short_texts_whole_and_long_ones_where_they_differ():
-    short = parted("Lisbon", "lisbon")
+    short = unequal_texts("Lisbon", "lisbon")
     assert (
         reason_for("case", short.shown(), "Lisbon", "lisbon")
         == "Expected 'Lisbon' but got 'lisbon': only the case differs"
     )
     text = "x" * 300 + "{}" + "y" * 300
     pair = text.format("right"), text.format("wrong")
-    reason = reason_for("other", parted(*pair).shown(), *pair)
+    reason = reason_for("other", unequal_texts(*pair).shown(), *pair)
     assert "right" in reason.partition("but got")[0]
     assert "wrong" in reason.partition("but got")[2]
     assert len(reason) < 400
 
 
 def test_texts_that_look_alike_are_told_apart_by_their_code_points():
-    assert "U+0430 instead of U+0061" in parted("Paris", "P\u0430ris").where()
+    assert "U+0430 instead of U+0061" in unequal_texts("Paris", "P\u0430ris").where()
 
 
 @given(expected=ANSWERS, observed=ANSWERS)
 def test_the_parts_put_together_are_the_texts(expected, observed):
     assume(expected != observed)
-    found = parted(expected, observed)
+    found = unequal_texts(expected, observed)
     left, right = found.differing
     assert expected[: found.start] == observed[: found.start]
     assert not found.tail or expected[-found.tail :] == observed[-found.tail :]

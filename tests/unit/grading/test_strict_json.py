@@ -198,6 +198,16 @@ def test_canonical_json_is_what_the_rfc_8785_library_writes(value: Any) -> None:
     assert canonical_json(value) == rfc8785.dumps(value)
 
 
+@pytest.mark.parametrize("digits", ["1", "1.5", "9.999999999999999", "1.7976931348623157"])
+@pytest.mark.parametrize("exponent", [-324, -300, -7, -6, 14, 15, 16, 20, 21, 22, 100, 308])
+def test_floats_of_every_size_are_written_as_the_rfc_8785_library_does(
+    digits: str, exponent: int
+) -> None:
+    number = float(f"{digits}e{exponent}")
+    if math.isfinite(number):
+        assert canonical_json([number, -number]) == rfc8785.dumps([number, -number])
+
+
 def test_keys_sort_by_utf_16() -> None:
     value = {"\ufb33": 1, "😀": 2, "é": 3, "\r": 4, "1": 5}
     assert list(json.loads(canonical_json(value))) == ["\r", "1", "é", "😀", "\ufb33"]

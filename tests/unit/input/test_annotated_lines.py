@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from weighbridge.errors import Fault, InputError
 from weighbridge.jobs.model import ErrorCode
-from weighbridge_producer.input.annotated_lines import framed, unframed
+from weighbridge_producer.input.annotated_lines import annotate, read_annotated
 from weighbridge_producer.input.source_lines import SourceLine
 
 raws = st.binary(max_size=30).map(lambda raw: raw.replace(b"\n", b" ") + b"\n")
@@ -21,8 +21,8 @@ lines = st.builds(SourceLine, raws, st.none() | faults, st.just(0), st.none() | 
 
 @given(st.lists(lines, max_size=8))
 def test_lines_arrive_as_they_were_sent(given_lines: list[SourceLine]) -> None:
-    body = b"".join(framed(given_lines))
-    received = unframed(SourceLine(raw + b"\n") for raw in body.split(b"\n")[:-1])
+    body = b"".join(annotate(given_lines))
+    received = read_annotated(SourceLine(raw + b"\n") for raw in body.split(b"\n")[:-1])
     assert [(line.raw, line.fault, line.origin) for line in received] == [
         (line.raw, line.fault, line.origin) for line in given_lines
     ]
@@ -30,13 +30,13 @@ def test_lines_arrive_as_they_were_sent(given_lines: list[SourceLine]) -> None:
 
 def test_lines_that_need_no_note_are_sent_as_they_are() -> None:
     raws = [b'{"custom_id":"a"}\n', b"\n", b'{"custom_id":"b"}\n']
-    assert list(framed(SourceLine(raw) for raw in raws)) == raws
+    assert list(annotate(SourceLine(raw) for raw in raws)) == raws
 
 
 def test_a_line_that_is_far_too_long_counts_as_long_as_it_was() -> None:
     fault = Fault("LINE_TOO_LONG", "the line has 99 bytes", "split it")
-    note, raw = framed([SourceLine(b"\n", fault, 99)])
-    [line] = unframed([SourceLine(note), SourceLine(raw, None, 1)])
+    note, raw = annotate([SourceLine(b"\n", fault, 99)])
+    [line] = read_annotated([SourceLine(note), SourceLine(raw, None, 1)])
     assert line.size == 99
 
 
@@ -51,10 +51,10 @@ def test_a_line_that_is_far_too_long_counts_as_long_as_it_was() -> None:
     ],
 )
 def test_a_note_that_makes_no_sense_is_refused(note: bytes) -> None:
-    with pytest.raises(InputError, match="not framed as `framed` says"):
-        list(unframed([SourceLine(note + b"\n"), SourceLine(b"{}\n")]))
+    with pytest.raises(InputError, match="invalid annotation in an upload"):
+        list(read_annotated([SourceLine(note + b"\n"), SourceLine(b"{}\n")]))
 
 
 def test_a_note_on_nothing_is_refused() -> None:
-    with pytest.raises(InputError, match="nothing follows the last note"):
-        list(unframed([SourceLine(b"\x1e{}\n")]))
+    with pytest.raises(InputError, match="nothing follows the last annotation"):
+        list(read_annotated([SourceLine(b"\x1e{}\n")]))

@@ -17,6 +17,8 @@ ROW = {
     "topic": "geo",
     "weird/name": "slash",
     "nothing": None,
+    "json": '{"text": "Lyon", "all": [1, {"x": 2}]}',
+    "cut": '{"text": "Lyon"',
 }
 
 
@@ -44,6 +46,8 @@ def test_paths_lead_to_the_fields_of_a_case() -> None:
         ("/weird~1name", "slash"),
         ("nothing", None),
         ("@row", 12),
+        ("json.text", "Lyon"),
+        ("json.all.1.x", 2),
         ("gone|output.text|answer", "Paris"),
         ("nothing|answer", "paris"),
         ("{topic}/{id}", "geo/7"),
@@ -57,7 +61,8 @@ def test_a_value_is_a_column_a_path_a_pointer_the_first_of_several_or_a_template
 
 
 @pytest.mark.parametrize(
-    "path", ["gone", "output.gone", "output.tokens.2", "output.tokens.-1", "topic.x", "{gone}"]
+    "path",
+    ["gone", "output.gone", "output.tokens.2", "output.tokens.-1", "topic.x", "cut.text", "{gone}"],
 )
 def test_what_the_row_does_not_have_is_left_out(path: str) -> None:
     assert case(f"custom_id=id,x={path},y=topic")["inputs"] == {"y": "geo"}

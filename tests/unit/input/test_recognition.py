@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+from zipfile import ZipFile
 
 import orjson
 import pytest
 
+from weighbridge.errors import InputError
 from weighbridge.jobs.model import GraderSpec
 from weighbridge.settings import Settings
 from weighbridge_producer.input.files import Paths
+from weighbridge_producer.input.mapping import FieldMapping
 from weighbridge_producer.input.recognition import Opened, recognise
 
 if TYPE_CHECKING:
@@ -89,14 +92,130 @@ def test_columns_with_the_names_of_a_cases_fields_need_no_mapping(tmp_path: Path
         ("prompt,completion,reference", "custom_id=@row,agent_response=completion,expected_output=reference"),
         ("qid,generated_text,target", "custom_id=qid,agent_response=generated_text,expected_output=target"),
         ("example_id,actual_output,expected_output", "custom_id=example_id,agent_response=actual_output,expected_output=expected_output"),
+        ("Nr,Frage,Antwort des Modells,Erwartete Antwort", "custom_id=Nr,agent_response=Antwort des Modells,expected_output=Erwartete Antwort"),
+        ("identifiant,question,réponse du modèle,réponse attendue", "custom_id=identifiant,agent_response=réponse du modèle,expected_output=réponse attendue"),
+        ("id,pregunta,respuesta_modelo,respuesta_esperada", "custom_id=id,agent_response=respuesta_modelo,expected_output=respuesta_esperada"),
+        ("номер,вопрос,ответ модели,эталон", "custom_id=номер,agent_response=ответ модели,expected_output=эталон"),
+        ("番号,質問,モデルの回答,正解", "custom_id=番号,agent_response=モデルの回答,expected_output=正解"),
+        ("编号,问题,模型输出,标准答案", "custom_id=编号,agent_response=模型输出,expected_output=标准答案"),
+        ("id,gpt4_response,output_tokens,gold_label", "custom_id=id,agent_response=gpt4_response,expected_output=gold_label"),
     ],
 )  # fmt: skip
-def test_the_usual_names_of_columns_are_proposed(
+def test_usual_names_of_columns_in_several_languages_are_proposed(
     columns: str, mapping: str, tmp_path: Path
 ) -> None:
     rows = "\n".join(",".join(f"v{row}" for _ in columns.split(",")) for row in range(3))
     text = proposed(tmp_path / "a.csv", f"{columns}\n{rows}\n".encode(), "string-match")
     assert text.split(",metadata=")[0] == mapping
+
+
+ANSWERS = [("k7", "Capital?", "Paris", "Paris"), ("k8", "2+2?", "4", "4"), ("k9", "Planet?", "Saturn", "Jupiter")]  # fmt: skip
+
+
+def test_columns_whose_names_say_nothing_are_guessed_from_their_values_and_said_to_be(
+    tmp_path: Path,
+) -> None:
+    data = "\n".join(["c1,c2,c3,c4", *map(",".join, ANSWERS)]).encode()
+    found = seen(tmp_path / "a.csv", data, "string-match")
+    assert found
+    assert found.mapping is None
+    assert found.proposal
+    assert found.proposal.text == "custom_id=c1,agent_response=c3,expected_output=c4,metadata=c2"
+    assert found.proposal.caution == (
+        "custom_id, agent_response, expected_output: guessed from the values, not from the names, so check which is which"
+    )
+
+
+def test_the_column_that_agrees_with_the_known_answers_is_guessed_as_the_response(
+    tmp_path: Path,
+) -> None:
+    data = "\n".join(["id,topic,x,gold", *map(",".join, ANSWERS)]).encode()
+    text = proposed(tmp_path / "a.csv", data, "string-match")
+    assert text == "custom_id=id,agent_response=x,expected_output=gold,metadata=topic"
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        ["a,b", "1,1", "1,1", "1,1"],
+        ["a,b", "2026-01-01,0.5", "2026-01-02,0.7", "2026-01-03,0.1"],
+    ],
+    ids=["constants", "measurements"],
+)
+def test_columns_that_do_not_agree_are_no_answers(rows: list[str], tmp_path: Path) -> None:
+    text = proposed(tmp_path / "a.csv", "\n".join(rows).encode(), "string-match")
+    assert text == "custom_id=@row,agent_response=COLUMN,expected_output=COLUMN"
+
+
+def test_a_trace_in_a_column_without_a_telling_name_is_guessed(tmp_path: Path) -> None:
+    rows = [{"run_id": f"r{n}", "c": orjson.dumps(CHAT).decode()} for n in range(2)]
+    text = proposed(tmp_path / "a.jsonl", lines(*rows), "budget")
+    assert text.startswith("custom_id=run_id,trace=c")
+
+
+@pytest.mark.parametrize(
+    ("row", "mapping"),
+    [
+        ({"input": [{"role": "user", "content": "q"}], "ideal": "a"}, "custom_id=@row,expected_output=ideal,agent_response=COLUMN"),
+        ({"id": "i", "expectedOutput": {"answer": "a"}}, "custom_id=id,expected_output=expectedOutput.answer,agent_response=COLUMN"),
+        (
+            {"id": "i", "sample": {"input": [{"content": "q"}], "output": [{"content": "a"}]}, "item": {"answer": "a"}},
+            "custom_id=id,agent_response=sample.output.0.content,expected_output=item.answer",
+        ),
+        (
+            {"id": "i", "outputs.output": "a", "reference.answer": "a", "feedback.correct": True},
+            "custom_id=id,agent_response=outputs.output,expected_output=reference.answer",
+        ),
+        (
+            {"doc_id": 3, "doc": {"answer": "a"}, "target": "a", "resps": [["b"]], "filtered_resps": ["b"]},
+            "custom_id=doc_id,agent_response=filtered_resps.0,expected_output=target",
+        ),
+        (
+            {"id": "i", "datasource_item": {"question": "q", "correct_label": "a"}, "sample": {"output": [{"content": "a"}]}},
+            "custom_id=id,agent_response=sample.output.0.content,expected_output=datasource_item.correct_label",
+        ),
+        ({"id": "i", "output": '{"text": "a"}', "gold": "a"}, "custom_id=id,agent_response=output,expected_output=gold"),
+    ],
+    ids=["evals samples", "dataset items", "output items", "a dataframe of runs", "harness samples", "labelled items", "JSON in text"],
+)  # fmt: skip
+def test_what_was_asked_expected_or_judged_is_not_proposed_as_the_answer(
+    row: dict[str, Any], mapping: str, tmp_path: Path
+) -> None:
+    text = proposed(tmp_path / "a.jsonl", lines(row), "string-match")
+    assert text.split(",metadata=")[0] == mapping
+
+
+def test_a_known_shape_whose_values_are_json_in_cells_is_mapped(tmp_path: Path) -> None:
+    data = b'id,outputs,reference_outputs\nr1,"{""answer"": ""a""}","{""answer"": ""b""}"\n'
+    case = mapped(tmp_path / "a.csv", data, "string-match")
+    assert case == {"custom_id": "r1", "inputs": {"agent_response": "a", "expected_output": "b"}}
+
+
+def test_a_known_shape_without_a_value_for_any_input_gets_a_proposal(tmp_path: Path) -> None:
+    data = b"id,outputs,reference_outputs\nr1,a,b\nr2,c,d\n"
+    text = proposed(tmp_path / "a.csv", data, "string-match")
+    assert text == "custom_id=id,agent_response=outputs,expected_output=reference_outputs"
+
+
+@pytest.mark.parametrize("name", ["pasted lines", "table.txt"])
+def test_a_table_without_a_telling_ending_is_known_by_its_rows(name: str, tmp_path: Path) -> None:
+    data = "id\toutput\tgold\n1\ta\ta\n2\tb\tc\n".encode("utf-16")
+    text = proposed(tmp_path / name, data, "string-match")
+    assert text == "custom_id=id,agent_response=output,expected_output=gold"
+
+
+@pytest.mark.parametrize("text", [b"one, two\nthree\n", b"hello\nworld\n", b"a, b\n"])
+def test_text_whose_lines_have_no_equal_cells_is_no_table(text: bytes, tmp_path: Path) -> None:
+    assert seen(tmp_path / "a.txt", text, "string-match") is None
+
+
+def test_a_workbook_is_refused_with_what_to_do(tmp_path: Path) -> None:
+    with ZipFile(tmp_path / "a.xlsx", "w") as book:
+        book.writestr("[Content_Types].xml", "<x/>")
+        book.writestr("xl/workbook.xml", "<x/>")
+    with pytest.raises(InputError, match="Excel workbook") as caught:
+        seen(tmp_path / "a.xlsx", (tmp_path / "a.xlsx").read_bytes(), "string-match")
+    assert caught.value.hint == "save the sheet as CSV UTF-8"
 
 
 def test_nested_values_are_proposed_by_their_paths(tmp_path: Path) -> None:
@@ -105,6 +224,93 @@ def test_nested_values_are_proposed_by_their_paths(tmp_path: Path) -> None:
     assert (
         text == "custom_id=run.id,agent_response=output.text,expected_output=expected.value.answer"
     )
+
+
+@pytest.mark.parametrize(
+    ("row", "custom_id"),
+    [
+        ({"id": "r{n}", "example_id": "e{n}"}, "example_id"),
+        ({"id": "r{n}", "datasetItemId": "e{n}"}, "datasetItemId"),
+        ({"id": "r{n}", "dataset_record_id": "e{n}"}, "dataset_record_id"),
+        ({"run": {"id": "r{n}"}, "example": {"id": "e{n}"}}, "example.id"),
+        ({"id": "r{n}", "example_id": "e"}, "id"),
+        ({"run": {"id": "r{n}"}}, "run.id"),
+    ],
+)
+def test_the_id_of_the_example_which_later_runs_share_is_proposed_before_that_of_the_run(
+    row: dict[str, Any], custom_id: str, tmp_path: Path
+) -> None:
+    template = orjson.dumps(row | {"response": "a", "gold": "a"})
+    data = b"\n".join(template.replace(b"{n}", str(n).encode()) for n in range(3))
+    text = proposed(tmp_path / "a.jsonl", data, "string-match")
+    assert text.partition(",")[0] == f"custom_id={custom_id}"
+
+
+def test_columns_that_group_results_are_proposed_as_metadata_before_others(tmp_path: Path) -> None:
+    row = {"id": 0, "span_id": "s", "created_at": "2026", "a": 0, "b": 1, "c": 2, "d": 3, "e": 4, "f": 5,
+           "output": "x", "expected": "x", "model": "m", "meta": {"topic": "t"}, "url": "u"}  # fmt: skip
+    rows = [
+        {key: f"{value}{n}" for key, value in row.items()}
+        | {"model": "m", "meta": {"topic": n % 2}}
+        for n in range(4)
+    ]
+    text = proposed(tmp_path / "a.jsonl", lines(*rows), "string-match")
+    metadata = [item.partition("=")[2] for item in text.split(",") if item.startswith("metadata")]
+    assert metadata == ["a", "b", "c", "d", "e", "meta.topic"]
+
+
+def test_the_title_of_a_prompt_or_a_model_is_not_proposed_as_the_expected_output(
+    tmp_path: Path,
+) -> None:
+    row = {"id": 1, "response": "a", "prompt": {"label": "p"}, "provider": {"label": "gpt"}}
+    text = proposed(tmp_path / "a.jsonl", lines(row), "string-match")
+    assert text == "custom_id=id,agent_response=response,expected_output=COLUMN"
+
+
+def test_an_answer_encoded_as_json_in_a_cell_of_a_table_is_proposed_by_its_path(
+    tmp_path: Path,
+) -> None:
+    cells = (
+        b'e1,"{""text"": ""a""}","{""city"": ""b""}"\ne2,"{""text"": ""c""}","{""city"": ""d""}"\n'
+    )
+    text = proposed(
+        tmp_path / "a.csv", b"example_id,output,reference_output\n" + cells, "string-match"
+    )
+    assert (
+        text == "custom_id=example_id,agent_response=output.text,"
+        "expected_output=reference_output.city"
+    )
+
+
+def test_a_proposal_can_be_given_back_whatever_the_names_of_columns_contain(
+    tmp_path: Path,
+) -> None:
+    data = b'"a=b","__expected","[m] {{q}}","x {y}"\n1,Paris,Paris,u\n2,Lima,Lima,v\n'
+    found = seen(tmp_path / "a.csv", data, "string-match")
+    assert found
+    assert found.proposal
+    mapping = FieldMapping.from_text([found.proposal.text])
+    assert mapping.case(found.rows[0], 1) == {
+        "custom_id": "1",
+        "inputs": {"agent_response": "Paris", "expected_output": "Paris"},
+    }
+
+
+def test_a_known_shape_without_a_value_for_a_needed_input_asks_for_its_column(
+    tmp_path: Path,
+) -> None:
+    row = PROMPTFOO["results"]["results"][0] | {"testCase": {"assert": [{"type": "cost"}]}}
+    text = proposed(tmp_path / "a.json", {"results": {"results": [row]}}, "string-match")
+    assert text.endswith("agent_response=response.output,expected_output=COLUMN")
+
+
+def test_a_test_case_of_deepeval_with_an_empty_name_is_known_by_its_row(tmp_path: Path) -> None:
+    data = b"input,actual_output,expected_output,name\nq,a,b,\nr,c,d,second\n"
+    found = seen(tmp_path / "a.csv", data, "string-match")
+    assert found
+    assert found.mapping
+    ids = [found.mapping.case(row, n)["custom_id"] for n, row in enumerate(found.rows, 2)]
+    assert ids == ["2", "second"]
 
 
 def test_what_repeats_is_not_proposed_as_an_id(tmp_path: Path) -> None:
@@ -200,7 +406,7 @@ INSPECT = {
             {
                 "custom_id": "4-0",
                 "inputs": {"agent_response": "Paris", "expected_output": "Paris"},
-                "metadata": {"provider": "", "vars": {"country": "France"}},
+                "metadata": {"provider": "openai:m", "vars": {"country": "France"}},
             },
         ),
         (

@@ -80,6 +80,28 @@ def test_a_file_that_ends_in_tsv_is_parted_by_tabs_whatever_else_fits() -> None:
     assert values(b"a,b\n1,2\n", "x.tsv") == [{"a,b": "1,2"}]
 
 
+@pytest.mark.parametrize(
+    ("above", "described"),
+    [
+        ("sep=;\r\n", "CSV (UTF-8, semicolon-separated, header in line 2)"),
+        ("# exported\n# by hand\n", "CSV (UTF-8, semicolon-separated, header in line 3)"),
+        ("Results of May\n\n", "CSV (UTF-8, semicolon-separated, header in line 3)"),
+        ("", "CSV (UTF-8, semicolon-separated)"),
+    ],
+)
+def test_lines_above_the_header_are_skipped_and_that_is_said(above: str, described: str) -> None:
+    data = f"{above}id;text\n1;a\n2;b\n".encode()
+    assert values(data, "a.csv") == [{"id": "1", "text": "a"}, {"id": "2", "text": "b"}]
+    assert str(layout_of(data, "a.csv", is_whole=True)) == described
+    assert [row.number for row in rows(data, "a.csv")] == [above.count("\n") + n for n in (2, 3)]
+
+
+def test_a_ragged_row_below_a_header_of_one_column_moves_no_header() -> None:
+    found = rows(b"id\n1\n2,3\n", "a.csv")
+    assert [row.values for row in found] == [{"id": "1"}, {}]
+    assert told(found) == {3: "INVALID_ROW"}
+
+
 def test_text_that_is_not_utf8_is_read_as_western_and_that_is_said() -> None:
     data = "id;text\n1;Grüße aus Köln\n".encode("cp1252")
     assert values(data, "a.csv") == [{"id": "1", "text": "Grüße aus Köln"}]
@@ -158,6 +180,50 @@ def test_whatever_the_csv_module_writes_is_read(written: list[tuple[str, str, st
     assert values(file.getvalue().encode(), "a.csv") == expected
 
 
+@pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("ends", [True, False])
+def test_long_tables_with_quotes_in_some_places_are_read_as_the_csv_module_does(
+    newline: str, ends: bool
+) -> None:
+    import csv
+
+    chosen = random.Random(3)
+    cells = ["", "a", "two words", '"a, b"', f'"two{newline}lines"', '"a ""quote"""', "ü" * 40]
+    lines = ["id,text,topic"]
+    for number in range(20_000):
+        # Blocks with and without quotes alternate.
+        some = cells if number // 4_000 % 2 else [cells[0], cells[1], cells[2], cells[6]]
+        lines.append(f"{number},{chosen.choice(some)},{chosen.choice(some)}")
+        if chosen.random() < 0.01:
+            lines.append("")
+    text = newline.join(lines) + (newline if ends else "")
+    reader = csv.reader(io.StringIO(text, newline=""))
+    header = next(reader)
+    expected = []
+    line = reader.line_num + 1
+    for row in reader:
+        if row:
+            expected.append((line, dict(zip(header, row, strict=True))))
+        line = reader.line_num + 1
+    found = rows(text.encode(), "a.csv")
+    assert [(row.number, row.values) for row in found] == expected
+
+
+def test_ragged_rows_far_below_the_header_are_faults_of_their_own_lines() -> None:
+    data = b"id,text\n" + b"1,a\n" * 30_000 + b"2\n3,b,c\n\n4,d\n" + b"5,e\n" * 30_000
+    found = rows(data, "a.csv")
+    assert told(found) == {30_002: "INVALID_ROW", 30_003: "INVALID_ROW"}
+    assert found[30_002].number == 30_005
+    assert sum(row.size for row in found) == len(data) - len(b"id,text\n\n")
+
+
+def test_a_long_line_between_blocks_is_skipped() -> None:
+    data = b"id,text\n" + b"1,a\n" * 20_000 + b"2," + b"x" * 3 * MIB + b"\n" + b"3,b\n" * 20_000
+    found = rows(data, "a.csv", line_limit_bytes=MIB)
+    assert told(found) == {20_002: "LINE_TOO_LONG"}
+    assert len(found) == 40_001
+
+
 # JSON
 
 RECORDS = [{"id": 1, "text": "a"}, {"id": 2, "text": {"b": [1.5, None]}}]
@@ -176,6 +242,31 @@ RECORDS = [{"id": 1, "text": "a"}, {"id": 2, "text": {"b": [1.5, None]}}]
 )
 def test_json_rows_are_lines_or_the_first_list_of_objects(name: str, data: bytes) -> None:
     assert values(data, name) == RECORDS
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"columns": ["id", "text"], "data": [["1", "a"], ["2", {"b": 1}]], "nrows": 2},
+        {"columns": ["id", "text"], "index": [0, 1], "data": [["1", "a"], ["2", {"b": 1}]]},
+        {"columns": ["id", "text"], "rows": [["1", "a"], ["2", {"b": 1}]]},
+    ],
+    ids=["W&B", "pandas", "rows"],
+)
+@pytest.mark.parametrize("pretty", [0, orjson.OPT_INDENT_2])
+def test_rows_that_are_lists_have_the_names_of_the_documents_columns(
+    document: dict[str, Any], pretty: int
+) -> None:
+    data = orjson.dumps(document, option=pretty)
+    assert values(data, "a.table.json") == [
+        {"id": "1", "text": "a"},
+        {"id": "2", "text": {"b": 1}},
+    ]
+
+
+def test_a_row_with_fewer_values_than_the_documents_columns_is_its_own_fault() -> None:
+    data = orjson.dumps({"columns": ["id", "text"], "data": [["1", "a"], ["2"]]})
+    assert told(rows(data, "a.json")) == {2: "INVALID_ROW"}
 
 
 def test_a_line_that_is_not_strict_json_is_its_own_fault() -> None:
@@ -316,3 +407,40 @@ def named(data: bytes, name: str) -> io.BytesIO:
     stream = io.BytesIO(data)
     stream.name = name  # type: ignore[attr-defined]
     return stream
+
+
+# Arrow
+
+
+def arrow(table: pa.Table, *, has_index: bool) -> bytes:
+    sink = pa.BufferOutputStream()
+    new = pa.ipc.new_file if has_index else pa.ipc.new_stream
+    with new(sink, table.schema) as writer:
+        writer.write_table(table, max_chunksize=2)
+    return sink.getvalue().to_pybytes()
+
+
+@pytest.mark.parametrize("has_index", [True, False])
+def test_arrow_files_and_streams_are_read_batch_by_batch(has_index: bool) -> None:
+    table = pa.Table.from_pylist([{"id": n, "a": {"b": [n]}} for n in range(5)])
+    data = arrow(table, has_index=has_index)
+    assert values(data, "data.arrow") == table.to_pylist()
+    assert values(gzip.compress(data), "data.arrow.gz") == table.to_pylist()
+    only = list(RowReader("data.arrow", Settings()).read(io.BytesIO(data), ["id"]))
+    assert [row.values for row in only] == [{"id": n} for n in range(5)]
+
+
+@pytest.mark.parametrize("has_index", [True, False])
+def test_a_damaged_arrow_file_is_told(has_index: bool) -> None:
+    data = arrow(pa.Table.from_pylist([{"id": n} for n in range(5)]), has_index=has_index)
+    found = rows(data[: len(data) // 2], "data.arrow")
+    assert set(told(found).values()) == {"INPUT_TRUNCATED"}
+
+
+def test_a_dataset_saved_to_disk_is_read_from_its_folder(tmp_path: Path) -> None:
+    table = pa.Table.from_pylist([{"id": "a", "text": "x", "topic": "t"}])
+    (tmp_path / "data-00000-of-00001.arrow").write_bytes(arrow(table, has_index=False))
+    (tmp_path / "state.json").write_text('{"_split": "test"}')
+    (tmp_path / "dataset_info.json").write_text('{"features": {}}')
+    lines = [orjson.loads(line.raw) for line in Source(tmp_path, Settings(), MAPPING)]
+    assert lines == [{"custom_id": "a", "inputs": {"x": "x"}, "metadata": {"topic": "t"}}]

@@ -285,6 +285,7 @@ def test_an_input_that_compresses_well_is_no_bomb(form: str) -> None:
     assert len(read(io.BytesIO(FORMATS[form](rows * 10)))) == 1000
 
 
+@pytest.mark.slow
 def test_the_expansion_limit_can_be_raised() -> None:
     data = bomb("gzip", b" " * (MIB - 1) + b"\n", 10)
     assert codes(read(io.BytesIO(data)))

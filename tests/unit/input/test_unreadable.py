@@ -37,6 +37,7 @@ FILES = {
     "text in UTF-16": '{"custom_id": "a"}\n'.encode("utf-16") * 9,
     "binary data": b"\x01\x00\x02\n\x00\x00" * 100,
     "it looks like Markdown": MARKDOWN.encode(),
+    "it looks like YAML": b"steps:\n" + b"  - type: user\n    output: hi\n" * 20,
     "it looks like an HTML page": b"<!DOCTYPE html>\n" + b"<p>\n" * 100,
     "not JSON: none of its first 20 lines begins like JSON": b"name,answer\n" * 16_082,
 }  # fmt: skip
@@ -51,6 +52,21 @@ def test_a_file_without_json_is_one_error_that_says_what_it_is(what, packed):
     assert (line.fault.code, line.raw) == ("INVALID_JSON", b"\n")
     assert what in line.fault.message
     assert line.fault.hint
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        (b"# Notes\n\n- one\n", "it looks like Markdown"),
+        (b"messages:\n  - role: user\n", "it looks like YAML"),
+        (b"<html><body>Not found</body></html>", "it looks like an HTML page"),
+        (bytes(range(256)) * 4, "binary data"),
+    ],
+)
+def test_a_short_file_of_another_kind_is_one_error_too(text, what):
+    (line,) = Source(io.BytesIO(text), Settings())
+    assert line.fault
+    assert what in line.fault.message
 
 
 def test_an_archive_of_another_kind_than_inspects_is_one_error_too():

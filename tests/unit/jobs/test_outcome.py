@@ -61,3 +61,9 @@ def test_the_script_that_records_knows_every_outcome_that_no_grader_gave() -> No
     assert set(re.findall(r"counts\.(\w+)", test)) == {
         outcome for outcome in Outcome if outcome.verdict is None
     }
+
+
+def test_the_worst_outcome_ranks_first() -> None:
+    ranked = sorted(Outcome, key=lambda outcome: outcome.rank)
+    assert ranked == ["failed", "errored", "ungradable", "cancelled", "expired", "passed"]
+    assert [outcome.rank for outcome in ranked] == list(range(len(Outcome)))

@@ -1,14 +1,20 @@
 """The preview of an input before it is submitted."""
 
 import gzip
+import io
+import random
 from pathlib import Path
 
 import orjson
+import pyarrow as pa
 import pytest
 import zstandard
+from pyarrow import parquet
 
 from weighbridge.jobs.model import GraderSpec
 from weighbridge.settings import Settings
+from weighbridge_producer.pages.parquet_parts import END_BYTES, ParquetParts
+from weighbridge_producer.pages.parquet_parts import HEAD_BYTES as PARQUET_HEAD_BYTES
 from weighbridge_producer.pages.preview import HEAD_BYTES, Head, Preview, preview_of
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -141,3 +147,62 @@ def test_a_grader_that_only_workers_have_is_no_fault() -> None:
     preview = preview_of(head, (), Settings(), elsewhere={"theirs"})
     assert preview.bad_lines == []
     assert preview.is_all
+
+
+def parquet_of(rows: int, row_group_size: int) -> bytes:
+    """Return an uncompressed Parquet file with 1 KiB of text in its first and in its last column of each row."""
+    noise = random.Random(1)
+    table = pa.Table.from_pylist(
+        [
+            {
+                "noise": noise.randbytes(512).hex(),
+                "row": {"uid": f"r{number}", "refs": [{"text": "Graz"}]},
+                "completion": "Graz",
+                "more_noise": noise.randbytes(512).hex(),
+            }
+            for number in range(rows)
+        ]
+    )
+    file = io.BytesIO()
+    parquet.write_table(
+        table, file, row_group_size=row_group_size, compression="none", use_dictionary=False
+    )
+    return file.getvalue()
+
+
+def look_at_parts(content: bytes) -> Preview:
+    """Return the preview of the parts of a Parquet file that the page sends."""
+    parts = content[:PARQUET_HEAD_BYTES] + content[-END_BYTES:]
+    head = Head("rows.parquet", parts, is_whole=False, size=len(content))
+    return preview_of(head, (GraderSpec("string-match"),), Settings())
+
+
+def test_a_large_parquet_file_is_previewed_from_its_beginning_and_its_footer() -> None:
+    preview = look_at_parts(parquet_of(6_000, row_group_size=1_000))
+    assert preview.columns
+    assert [case.custom_id for case in preview.cases] == ["r0", "r1", "r2", "r3", "r4"]
+    assert (preview.lines, preview.faulty, preview.is_all) == (200, 0, False)
+
+
+def test_a_parquet_file_whose_first_rows_are_too_large_is_previewed_by_its_columns() -> None:
+    preview = look_at_parts(parquet_of(6_000, row_group_size=6_000))
+    assert preview.cases == []
+    assert "choose the columns" in preview.note
+    assert preview.columns
+    chosen = {picker.field: picker.chosen for picker in preview.columns.pickers}
+    assert chosen["agent_response"] == ("completion",)
+    assert chosen["expected_output"] == ("row.refs.0.text",)
+
+
+def test_parts_of_a_file_read_like_the_whole_file_except_between_them() -> None:
+    whole = random.Random(2).randbytes(PARQUET_HEAD_BYTES + 5_000)
+    parts = ParquetParts(whole[:PARQUET_HEAD_BYTES] + whole[-1_000:], len(whole), "a.parquet")
+    assert parts.read(100) == whole[:100]
+    assert parts.tell() == 100
+    assert parts.seek(-1_000, io.SEEK_END) == len(whole) - 1_000
+    assert parts.read() == whole[-1_000:]
+    assert parts.read() == b""
+    for start in (PARQUET_HEAD_BYTES - 1, PARQUET_HEAD_BYTES, len(whole) - 1_001):
+        parts.seek(start)
+        with pytest.raises(OSError, match="not arrived"):
+            parts.read(2)

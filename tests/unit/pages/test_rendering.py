@@ -3,6 +3,8 @@
 import re
 from hashlib import sha256
 
+import pytest
+
 from weighbridge_producer.pages.rendering import asset
 from weighbridge_producer.templating import STATIC_FOLDER, pretty_json, prose, shown
 
@@ -20,6 +22,7 @@ def test_styles_and_scripts_take_nothing_from_elsewhere() -> None:
     for file in [
         *STATIC_FOLDER.glob("*.css"),
         STATIC_FOLDER / "page.js",
+        STATIC_FOLDER / "upload.js",
         STATIC_FOLDER / "report.js",
     ]:
         text = file.read_text()
@@ -30,8 +33,9 @@ def test_styles_and_scripts_take_nothing_from_elsewhere() -> None:
         )
 
 
-def test_our_script_makes_no_markup_of_text() -> None:
-    script = (STATIC_FOLDER / "page.js").read_text()
+@pytest.mark.parametrize("name", ["page.js", "upload.js"])
+def test_our_scripts_make_no_markup_of_text(name: str) -> None:
+    script = (STATIC_FOLDER / name).read_text()
     assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(", script)
     assert len(script.splitlines()) < 200
 

@@ -16,6 +16,8 @@ import pytest
 if TYPE_CHECKING:
     pass
 
+pytestmark = pytest.mark.slow
+
 pytest_plugins = ["pytester"]
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -55,7 +57,9 @@ def suite(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Suite:
 
     def run(source: str, *arguments: str) -> pytest.RunResult:
         pytester.makepyfile(source)
-        return pytester.runpytest_inprocess("-p", PLUG_IN, *arguments)
+        # That the plug-in has been imported before is so in this process alone.
+        quiet = ("-W", "ignore::pytest.PytestAssertRewriteWarning")
+        return pytester.runpytest_inprocess("-p", PLUG_IN, *quiet, *arguments)
 
     return run
 
@@ -307,7 +311,6 @@ def test_a_suite_that_does_not_use_it_sees_nothing_of_it(suite: Suite) -> None:
     assert len(options) == 4
 
 
-@pytest.mark.slow
 def test_results_of_all_workers_are_those_of_one_process(processes: Suite) -> None:
     apart = processes(COLLECTING, "-n", "2", "--weighbridge-out=apart.jsonl")
     together = processes(COLLECTING, "--weighbridge-out=together.jsonl")
@@ -317,7 +320,6 @@ def test_results_of_all_workers_are_those_of_one_process(processes: Suite) -> No
     assert Path("apart.jsonl").read_bytes() == Path("together.jsonl").read_bytes()
 
 
-@pytest.mark.slow
 def test_results_before_the_end_of_a_worker_are_kept(processes: Suite) -> None:
     source = (
         SUITE

@@ -10,6 +10,7 @@ from weighbridge.grading.line_grader import grade_lines
 from weighbridge.jobs.model import GraderSpec
 from weighbridge.settings import Settings
 from weighbridge_producer.gating.gates import FAILED, GateResult
+from weighbridge_producer.gating.slices import Slice, summary_of
 from weighbridge_producer.input.source import Source
 from weighbridge_producer.reports import html
 from weighbridge_producer.reports.forms import FORMS
@@ -131,3 +132,18 @@ def test_a_file_without_results_is_a_page(tmp_path):
     text = page(tmp_path, [])
     assert "0 jobs" in text
     assert "Every job passed." in text
+
+
+def test_it_has_a_table_of_rates_for_each_field_that_is_asked_for(tmp_path):
+    slices = (
+        Slice("metadata.topic", ATTACK, summary_of("string-match", {"passed": 1, "failed": 3})),
+        Slice("metadata.lang", "de", summary_of("string-match", {"passed": 4})),
+    )
+    text = page(tmp_path, graded("Graz"), slices=slices)
+    assert ATTACK not in text
+    tables = re.findall(
+        r"<h2[^>]*>By <span[^>]*>([^<]*)</span></h2>(.*?)</section>", text, re.DOTALL
+    )
+    assert [field for field, _ in tables] == ["metadata.topic", "metadata.lang"]
+    assert "25.0%" in tables[0][1]
+    assert "100.0%" in tables[1][1]

@@ -4,6 +4,7 @@ import orjson
 
 from weighbridge.grading.line_grader import grade_lines
 from weighbridge_producer.gating.gates import FAILED, GateResult
+from weighbridge_producer.gating.slices import Slice, summary_of
 from weighbridge_producer.reports.forms import FORMS
 from weighbridge_producer.reports.markdown import code
 from weighbridge_producer.reports.report import Report
@@ -22,7 +23,7 @@ def summary(tmp_path, *answers, **options):
 def test_it_has_the_rates_and_the_commonest_causes_with_examples(tmp_path):
     text = summary(tmp_path, "Graz", "graz", "GRAZ", "Oslo")
     assert text.startswith("## Weighbridge: `cases.jsonl`\n\n4 jobs\n")
-    assert "| `string-match` | 25.0 % | 1 / 4 | 3 | 0 | 0 |" in text
+    assert "| `string-match` | 25.0% | 1 / 4 | 3 | 0 | 0 |" in text
     causes = text.partition("### Why jobs did not pass")[2].splitlines()[4:]
     assert causes == [
         "| 2 | `string-match` | `string_match: case` | `q2` | `Expected 'Graz' but got 'graz': only the case differs` |",
@@ -41,6 +42,26 @@ def test_it_has_the_gates_and_what_changed_where_they_are_known(tmp_path):
         in text
     )
     assert text.endswith("### What changed\n\n- `q2 regressed`\n")
+
+
+def test_it_has_a_table_of_rates_for_each_field_that_is_asked_for(tmp_path):
+    slices = (
+        Slice("metadata.topic", "a|b", summary_of("string-match", {"passed": 1, "failed": 3})),
+        Slice("metadata.topic", "none", summary_of("string-match", {"errored": 2})),
+        Slice("metadata.lang", "de", summary_of("string-match", {"passed": 4})),
+        Slice("metadata.lang", "en", summary_of("string-match", {"passed": 9_999, "failed": 1})),
+    )
+    text = summary(tmp_path, "Graz", slices=slices)
+    first, _, second = text.partition("### By `metadata.topic`")[2].partition(
+        "### By `metadata.lang`"
+    )
+    assert first.strip().splitlines()[2:] == [
+        "| `a\\|b` | `string-match` | 25.0% | 1 / 4 | 3 | 0 | 0 |",
+        "| `none` | `string-match` |  | 0 / 0 | 0 | 0 | 2 |",
+    ]
+    # A hundred percent means all.
+    assert "| `en` | `string-match` | 99.9% | 9,999 / 10,000 | 1 | 0 | 0 |" in second
+    assert "| `de` | `string-match` | 100.0% | 4 / 4 | 0 | 0 | 0 |" in second
 
 
 def test_no_text_of_a_case_is_markup_and_every_row_is_one_line(tmp_path):

@@ -91,6 +91,12 @@ def test_nothing_that_a_stranger_wrote_is_a_formula(tmp_path, form, hostile):
         assert [cell for cell in cells if cell.startswith(tuple("=+-@\t\uff1d"))] == []
 
 
+def test_a_case_that_fails_one_grader_and_errs_in_another_has_failed(tmp_path):
+    graders = (GraderSpec("no-such-grader"), GraderSpec("true-false"))
+    [row] = rows(tmp_path, graded(case("q1", "no", "yes"), graders=graders), by_case=True)
+    assert row["outcome"] == "fail"
+
+
 def test_by_case_each_label_has_columns_and_the_worst_outcome_is_the_cases(tmp_path):
     found = rows(
         tmp_path,

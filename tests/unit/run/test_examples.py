@@ -1,5 +1,7 @@
 """Each of the most frequent causes in a run has an example job."""
 
+from itertools import permutations
+
 import orjson
 
 from weighbridge.grading.line_grader import grade_lines
@@ -29,6 +31,16 @@ def test_the_first_job_of_each_cause_is_its_example(tmp_path):
         ("string-match", "string_match: case"): "q2: Expected 'Graz' but got 'graz': only the case differs",
         ("string-match", "string_match: other"): "q4: Expected 'Graz' but got 'Oslo'",
     }  # fmt: skip
+
+
+def test_the_example_is_the_first_in_the_input_wherever_its_result_is(tmp_path):
+    path = results(tmp_path, "graz", "Oslo", "GRAZ", "Rome", "gRaz")
+    rows = path.read_bytes().splitlines(keepends=True)
+    causes = ("string_match: case", "string_match: other")
+    for order in permutations(rows):
+        path.write_bytes(b"".join(order))
+        found = first_examples(path, summary(*causes), 10)
+        assert [found["string-match", cause][:2] for cause in causes] == ["q1", "q2"]
 
 
 def test_only_the_commonest_causes_have_one(tmp_path):

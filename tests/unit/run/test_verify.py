@@ -134,7 +134,7 @@ def test_true_results_of_anything_are_proven_in_any_order(everything: Batch, see
     assert codes.count("ID_CONFLICT") == 4
     random.Random(seed).shuffle(everything.rows)
     outcome = everything.check(*everything.rows)
-    assert (counts(outcome), outcome.complaints) == ({"proven": len(everything.rows)}, [])
+    assert (counts(outcome), outcome.problems) == ({"proven": len(everything.rows)}, [])
     assert outcome.ok
 
 
@@ -236,7 +236,7 @@ def test_a_failure_forged_into_a_pass_is_never_let_through(
         assert outcome.changed + outcome.surplus == rows.count(forged)
         assert outcome.proven == len(rows) - rows.count(forged)
         assert outcome.unproven == 0
-        assert outcome.complaints
+        assert outcome.problems
 
 
 @pytest.mark.parametrize(
@@ -307,7 +307,7 @@ def test_a_row_of_another_job_is_surplus_and_its_own_missing(
         rest = everything.rows[:place] + everything.rows[place + 1 :]
         outcome = everything.check(changed(row, **{name: value}), *rest)
         assert counts(outcome) == {"proven": len(rest), "missing": 1, "surplus": 1}
-        assert len(outcome.complaints) == 2
+        assert len(outcome.problems) == 2
 
 
 NO_RESULTS = {
@@ -335,12 +335,12 @@ NO_RESULTS = {
 
 
 @pytest.mark.parametrize("kind", NO_RESULTS)
-def test_what_is_no_result_is_surplus_with_a_complaint(plain: Batch, kind: str) -> None:
+def test_what_is_no_result_is_surplus_with_a_problem(plain: Batch, kind: str) -> None:
     a, b = plain.rows
     junk = NO_RESULTS[kind] + b"\n"
     outcome = plain.check(junk, a, junk, b, allow_unproven=True)
     assert counts(outcome) == {"proven": 2, "surplus": 2}
-    assert len(outcome.complaints) == 2
+    assert len(outcome.problems) == 2
     assert not outcome.ok
     outcome = plain.check(a, junk, allow_unproven=True)
     assert counts(outcome) == {"proven": 1, "missing": 1, "surplus": 1}
@@ -376,26 +376,26 @@ def test_a_changed_row_is_told_with_what_differs(
 ) -> None:
     a, b = plain.rows
     outcome = plain.check(a, changed(b, **fields))
-    [complaint] = outcome.complaints
-    assert complaint.startswith(f"line 2, label 'true-false': {what}")
+    [problem] = outcome.problems
+    assert problem.startswith(f"line 2, label 'true-false': {what}")
     assert [advice[:12] for advice in outcome.advice()] == ["If the cases"]
 
 
 def test_the_same_values_in_other_bytes_are_told_apart(plain: Batch) -> None:
     a, b = plain.rows
-    [complaint] = plain.check(a, b.replace(b":", b": ", 1)).complaints
-    assert complaint.endswith("changed; the values are equal, but the bytes differ")
+    [problem] = plain.check(a, b.replace(b":", b": ", 1)).problems
+    assert problem.endswith("changed; the values are equal, but the bytes differ")
 
 
 def test_what_cannot_be_proven_is_told_with_its_code(plain: Batch) -> None:
     a, b = plain.rows
     outcome = plain.check(a, timed_out(b))
-    assert outcome.complaints == [
-        "line 2, label 'true-false': it says TIMEOUT, which cannot be proven"
+    assert outcome.problems == [
+        "line 2, label 'true-false': error TIMEOUT cannot be reproduced by grading again"
     ]
     assert [advice[:13] for advice in outcome.advice()] == ["Grading again"]
     accepted = plain.check(a, timed_out(b), allow_unproven=True)
-    assert (accepted.complaints, accepted.advice()) == ([], [])
+    assert (accepted.problems, accepted.advice()) == ([], [])
 
 
 def test_results_of_other_graders_lead_to_the_graders_of_the_run(plain: Batch) -> None:
@@ -403,10 +403,10 @@ def test_results_of_other_graders_lead_to_the_graders_of_the_run(plain: Batch) -
     assert [advice[:17] for advice in outcome.advice()] == ["No result belongs"]
 
 
-def test_complaints_beyond_the_first_are_counted(tmp_path: Path) -> None:
+def test_problems_beyond_the_first_are_counted(tmp_path: Path) -> None:
     batch = Batch(tmp_path, [case(str(number)) for number in range(50)])
     outcome = batch.check(*batch.rows[:10])
-    assert (len(outcome.complaints), outcome.more_complaints) == (20, 20)
+    assert (len(outcome.problems), outcome.more_problems) == (20, 20)
 
 
 def test_a_conflict_is_accepted_once_where_it_is_and_nowhere_else(tmp_path: Path) -> None:

@@ -87,7 +87,7 @@ def test_everything_lies_within_the_chart_whatever_the_amounts(points, limit):
 
 
 def loop(letters, period):
-    members = tuple(LoopedStep(at + 1, letter, 1, False) for at, letter in enumerate(letters))
+    members = tuple(LoopedStep(at + 1, letter, 1) for at, letter in enumerate(letters))
     return ShownLoop(1, "cycle", period, 3, len(letters), members, (), (), None, "")
 
 

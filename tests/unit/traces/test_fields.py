@@ -184,11 +184,11 @@ def test_notes_are_counted_sorted_and_bounded():
     notes = Notes()
     notes.add("zebras")
     notes.add("apples", 1200)
-    assert notes.told() == ("apples (1,200)", "zebras (1)")
+    assert notes.summaries() == ("apples (1,200)", "zebras (1)")
     notes.add_fields(
         {f"field {n:04}": 1 for n in range(1000)} | {"kept": 1}, frozenset({"kept"}), "x"
     )
-    told = notes.told()
+    told = notes.summaries()
     assert len(told) == 51
     assert told[-1] == "and 952 other kinds of fields"
 
@@ -196,7 +196,7 @@ def test_notes_are_counted_sorted_and_bounded():
 def test_a_note_shows_a_fields_name_safely_and_in_part():
     notes = Notes()
     notes.add_fields({"\ud800" + "x" * 100: 1}, frozenset(), "message")
-    (told,) = notes.told()
+    (told,) = notes.summaries()
     assert told == "message field '\\ud800" + "x" * 39 + "' (1)"
 
 

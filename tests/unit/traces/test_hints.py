@@ -9,7 +9,7 @@ import pytest
 from weighbridge.errors import UnknownTraceFormatError
 from weighbridge.grading.hints import hint_for
 from weighbridge.traces import read_trace
-from weighbridge.traces.hints import meant
+from weighbridge.traces.hints import correction_for
 
 WHOLE = "this is a single message of a chat, and a trace is the whole list"
 MANY = [{"role": "user"}] * 30
@@ -29,7 +29,7 @@ MANY = [{"role": "user"}] * 30
     ],
 )  # fmt: skip
 def test_a_slip_is_told_with_what_was_meant(value: Any, hint: str) -> None:
-    assert meant(value).startswith(hint)
+    assert correction_for(value).startswith(hint)
     with pytest.raises(UnknownTraceFormatError) as caught:
         read_trace(value)
     assert caught.value.hint.startswith(hint)
@@ -48,7 +48,7 @@ def test_a_slip_is_told_with_what_was_meant(value: Any, hint: str) -> None:
     ids=lambda value: str(value)[:20],
 )
 def test_nothing_is_guessed_where_nothing_comes_to_mind(value: Any) -> None:
-    assert meant(value) == ""
+    assert correction_for(value) == ""
 
 
 @pytest.mark.parametrize(

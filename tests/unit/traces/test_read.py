@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import time
 
 import orjson
@@ -278,4 +279,15 @@ def test_a_long_trace_takes_time_in_proportion(format_id):
         return best
 
     # Ten times as long: a hundredfold for quadratic time, and room for a busy machine.
-    assert seconds(2_000, rounds=1) < 40 * max(seconds(200, rounds=3), 0.001)
+    assert seconds(1_000, rounds=2) < 40 * max(seconds(100, rounds=3), 0.001)
+
+
+def test_an_importer_that_runs_out_of_memory_does_not_find_the_trace_damaged(monkeypatch):
+    def read(value):
+        raise MemoryError
+
+    native = next(each for each in FORMATS if each.id == "native")
+    full = dataclasses.replace(native, read=read)
+    monkeypatch.setattr("weighbridge.traces.read.formats", lambda: (full,))
+    with pytest.raises(MemoryError):
+        read_trace({"format": "weighbridge", "steps": []})

@@ -28,23 +28,23 @@ _ROUNDING = Decimal("1e-6")  #: relative difference allowed between two sums of 
 
 
 class AtLeast(Struct, frozen=True):
-    """A lower bound of a value."""
+    """A lower bound of a value that is not completely stated."""
 
     amount: Amount
 
 
-Told = Amount | AtLeast | None  #: a value stated by a step or the run; None if missing
-_NOT_TOLD = AtLeast(0)
+Stated = Amount | AtLeast | None  #: a value stated by a step or the run; None if missing
+UNSTATED = AtLeast(0)  #: a value of a step that may have one, but does not state it
 
 
 class Total(Struct, frozen=True):
     """A total over the steps of a run."""
 
-    known: Amount  #: the exact value if `is_whole`, else a lower bound
-    is_whole: bool
-    is_told: bool  #: True if any step, or the run, states a value
+    known: Amount  #: the exact value if `is_exact`, else a lower bound
+    is_exact: bool
+    is_stated: bool  #: True if any step, or the run, states a value
     missing: Sequence[Step]  #: the steps without an exact value that no sum replaces
-    tellers: Sequence[Step]
+    usage_steps: Sequence[Step]
     parts: Mapping[int, Amount]  #: the parts of `known` by the index of their step, in trace order
     by_steps: Amount | None = None  #: the sum of the steps, if all of them have a value
     by_run: Amount | None = None  #: the run's own total, if exact
@@ -52,7 +52,7 @@ class Total(Struct, frozen=True):
     @property
     def steps(self) -> Sequence[Step]:
         """The first steps that contribute to the total, up to the limit of evidence."""
-        return [self.tellers[at] for at in islice(self.parts, STEP_IDS_LIMIT)]
+        return [self.usage_steps[at] for at in islice(self.parts, STEP_IDS_LIMIT)]
 
     def crossing(self, limit: Amount) -> tuple[Step, Amount] | None:
         """Return the step at which the running total first exceeds a limit, and the running total there.
@@ -63,48 +63,48 @@ class Total(Struct, frozen=True):
         for at, amount in self.parts.items():
             running += amount
             if running > limit:
-                return self.tellers[at], running
+                return self.usage_steps[at], running
         return None
 
 
-class Tellers:
+class UsageSteps:
     """The steps of a trace that state, or should state, their usage, with their nesting."""
 
     def __init__(self, trace: Trace) -> None:
-        told = [
+        stated = [
             (index, step)
             for index, step in enumerate(trace.steps)
             if step.type == "llm" or step.usage is not None or step.cost_usd is not None
         ]
         #: in trace order; `total` takes a value for each of them
-        self.steps = [step for _, step in told]
-        others = {index: at for at, (index, step) in enumerate(told) if step.type != "llm"}
+        self.steps = [step for _, step in stated]
+        others = {index: at for at, (index, step) in enumerate(stated) if step.type != "llm"}
         around = _enclosing(trace.steps, others) if others else [None] * len(trace.steps)
         #: for each step, the index in `steps` of the enclosing one
-        outer = [None if (index := around[own]) is None else others[index] for own, _ in told]
+        outer = [None if (index := around[own]) is None else others[index] for own, _ in stated]
         self._outer = {at: outer[at] for at in others.values()}
         self._inner_first = _inner_first(self._outer)
         self._calls_in: dict[int | None, list[int]] = defaultdict(list)
         for at, step in enumerate(self.steps):
             if step.type == "llm":
                 self._calls_in[outer[at]].append(at)
-        self._untold: Total | None = None  #: the total if no step has a value
+        self._unstated_total: Total | None = None  #: the total if no step has a value
 
-    def total(self, told: Sequence[Told], by_run: Told = None) -> Total:
+    def total(self, stated: Sequence[Stated], by_run: Stated = None) -> Total:
         """Return the total of the steps' values; `by_run` is the run's own total."""
-        if by_run is not None or told.count(None) < len(told):
-            return self._sum(told, by_run)
-        if self._untold is None:
-            self._untold = self._sum(told, by_run)
-        return self._untold
+        if by_run is not None or stated.count(None) < len(stated):
+            return self._sum(stated, by_run)
+        if self._unstated_total is None:
+            self._unstated_total = self._sum(stated, by_run)
+        return self._unstated_total
 
-    def _sum(self, told: Sequence[Told], by_run: Told) -> Total:
+    def _sum(self, stated: Sequence[Stated], by_run: Stated) -> Total:
         parts: dict[int, Amount] = {}
         sums = {at: _Sum() for at in (None, *self._inner_first)}
         for outer, calls in self._calls_in.items():
-            sums[outer].add_calls(calls, told, parts)
+            sums[outer].add_calls(calls, stated, parts)
         for at in self._inner_first:
-            excess = sums[at].stand_in(told[at], at)
+            excess = sums[at].stand_in(stated[at], at)
             if excess:
                 parts[at] = excess
             sums[self._outer[at]].include(sums[at])
@@ -113,10 +113,10 @@ class Tellers:
         run.stand_in_for_run(by_run)
         return Total(
             known=run.known,
-            is_whole=run.is_whole and not run.missing,
-            is_told=run.is_told,
+            is_exact=run.is_exact and not run.missing,
+            is_stated=run.is_stated,
             missing=[self.steps[at] for at in sorted(_flat(run.missing))],
-            tellers=self.steps,
+            usage_steps=self.steps,
             parts=dict(sorted(parts.items())) if self._inner_first else parts,
             by_steps=by_steps,
             by_run=None if isinstance(by_run, AtLeast) else by_run,
@@ -137,15 +137,15 @@ class _Sum(Struct):
 
     known: Amount = 0
     calls: int = 0
-    is_told: bool = False
-    is_whole: bool = True
+    is_stated: bool = False
+    is_exact: bool = True
     missing: Indices = []  # a Struct gives each its own
 
     def add_calls(
-        self, calls: Sequence[int], told: Sequence[Told], parts: dict[int, Amount]
+        self, calls: Sequence[int], stated: Sequence[Stated], parts: dict[int, Amount]
     ) -> None:
         for at in calls:
-            amount = told[at]
+            amount = stated[at]
             if amount is None or isinstance(amount, AtLeast):
                 self.missing.append(at)
                 amount = 0 if amount is None else amount.amount
@@ -153,39 +153,39 @@ class _Sum(Struct):
                 self.known += amount
                 parts[at] = amount
         self.calls += len(calls)
-        self.is_told = bool(self.known) or len(self.missing) < len(calls)
+        self.is_stated = bool(self.known) or len(self.missing) < len(calls)
 
     def include(self, inner: _Sum) -> None:
         self.known += inner.known
         self.calls += inner.calls
-        self.is_told = self.is_told or inner.is_told
+        self.is_stated = self.is_stated or inner.is_stated
         if inner.missing:
             self.missing.append(inner.missing)
 
-    def stand_in(self, told: Told, at: int | None = None) -> Amount:
+    def stand_in(self, stated: Stated, at: int | None = None) -> Amount:
         """Use a step's or run's own sum in place of its calls' values, unless these are complete.
 
         Returns the difference by which it exceeds their sum. If it is less, their sum is used.
         """
-        if told is None or (self.calls and not self.missing):
+        if stated is None or (self.calls and not self.missing):
             return 0
-        is_all = not isinstance(told, AtLeast)
-        amount = told.amount if isinstance(told, AtLeast) else told
+        is_all = not isinstance(stated, AtLeast)
+        amount = stated.amount if isinstance(stated, AtLeast) else stated
         excess = amount - self.known
         self.known = max(self.known, amount)
-        self.is_told = self.is_told or is_all or bool(amount)
+        self.is_stated = self.is_stated or is_all or bool(amount)
         if is_all:
             self.missing = []
         elif not self.missing and at is not None:
             self.missing.append(at)
         elif not self.missing:
-            self.is_whole = False
+            self.is_exact = False
         return max(excess, 0)
 
-    def stand_in_for_run(self, told: Told) -> None:
+    def stand_in_for_run(self, stated: Stated) -> None:
         """Use the run's own total in place of its steps' values if these are incomplete, or if it is larger."""
-        self.stand_in(told)
-        amount = told.amount if isinstance(told, AtLeast) else told
+        self.stand_in(stated)
+        amount = stated.amount if isinstance(stated, AtLeast) else stated
         if amount is not None and exceeds(amount, self.known):
             self.known = amount
 
@@ -241,26 +241,26 @@ def _enclosing(steps: Sequence[Step], wanted: Container[int]) -> list[int | None
     return nearest
 
 
-def count_told(tokens: object) -> int | None:
+def valid_count(tokens: object) -> int | None:
     """Return a valid token count, or None."""
     return tokens if type(tokens) is int and 0 <= tokens <= _TOKENS_LIMIT else None
 
 
-def tokens_told(usage: Usage | None) -> Sequence[Told]:
+def stated_tokens(usage: Usage | None) -> Sequence[Stated]:
     """Return the input, output, total and cached tokens of a usage; None for each without a usage.
 
     The total is the larger one of the stated total and the sum of input and output.
     """
     if usage is None:
         return None, None, None, None
-    sent, received = count_told(usage.input_tokens), count_told(usage.output_tokens)
-    total, cached = count_told(usage.total_tokens), count_told(usage.cached_tokens)
+    sent, received = valid_count(usage.input_tokens), valid_count(usage.output_tokens)
+    total, cached = valid_count(usage.total_tokens), valid_count(usage.cached_tokens)
     parts = (sent or 0) + (received or 0)
-    all_told = parts if total is None or total < parts else total
+    stated_sum = parts if total is None or total < parts else total
     is_all = total is not None or (sent is not None and received is not None)
     return (
-        _NOT_TOLD if sent is None else sent,
-        _NOT_TOLD if received is None else received,
-        all_told if is_all else AtLeast(all_told),
-        _NOT_TOLD if cached is None else cached,
+        UNSTATED if sent is None else sent,
+        UNSTATED if received is None else received,
+        stated_sum if is_all else AtLeast(stated_sum),
+        UNSTATED if cached is None else cached,
     )

@@ -9,12 +9,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from weighbridge.graders.budget.consumption import (
-    AtLeast,
-    Tellers,
-    Told,
+    UNSTATED,
+    Stated,
     Total,
-    count_told,
-    tokens_told,
+    UsageSteps,
+    stated_tokens,
+    valid_count,
 )
 from weighbridge.graders.budget.prices import (
     OWN_PRICES,
@@ -23,7 +23,7 @@ from weighbridge.graders.budget.prices import (
     find_model,
     table_name,
 )
-from weighbridge.graders.budget.run_times import times_told
+from weighbridge.graders.budget.run_times import valid_times
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
 MODELS_LIMIT = 100  #: distinct models looked up per trace
 _COST_LIMIT = 10**15  #: larger figures are implausible and ignored
-_NOT_TOLD = AtLeast(0)
 
 
 class Cost(Struct, frozen=True):
@@ -53,20 +52,22 @@ class Cost(Struct, frozen=True):
         return [name for own, name in ((True, OWN_PRICES), (False, table_name())) if own in is_own]
 
 
-def own_cost(trace: Trace, tellers: Tellers) -> Cost:
+def own_cost(trace: Trace, usage_steps: UsageSteps) -> Cost:
     """Return the cost of a run stated in its trace."""
-    total = tellers.total([_told(step) for step in tellers.steps], _amount_told(trace.cost_usd))
-    return Cost(total, total.is_told)
+    total = usage_steps.total(
+        [_stated_cost(step) for step in usage_steps.steps], _valid_amount(trace.cost_usd)
+    )
+    return Cost(total, total.is_stated)
 
 
-def cost(trace: Trace, tellers: Tellers, own_prices: Mapping[str, Rates]) -> Cost:
+def cost(trace: Trace, usage_steps: UsageSteps, own_prices: Mapping[str, Rates]) -> Cost:
     """Return the cost of a run: stated in the trace or, for steps without a stated cost, computed from prices."""
-    own = own_cost(trace, tellers)
-    if own.total.is_whole and own.total.is_told:
+    own = own_cost(trace, usage_steps)
+    if own.total.is_exact and own.total.is_stated:
         return own
     pricing = _Pricing(trace, own.total.missing, own_prices)
-    total = tellers.total([pricing.told(step) for step in tellers.steps])
-    if trace.usage is not None and (not total.is_told or _tell_less(tellers, trace.usage)):
+    total = usage_steps.total([pricing.cost_of(step) for step in usage_steps.steps])
+    if trace.usage is not None and (not total.is_stated or _state_less(usage_steps, trace.usage)):
         total = pricing.run_total(total, trace.usage)
     return Cost(total, own.is_own, pricing.priced_as, pricing.unpriced)
 
@@ -75,12 +76,12 @@ class _Pricing:
     """Prices of the steps of one trace without a stated cost."""
 
     def __init__(
-        self, trace: Trace, untold: Sequence[Step], own_prices: Mapping[str, Rates]
+        self, trace: Trace, unstated: Sequence[Step], own_prices: Mapping[str, Rates]
     ) -> None:
         self._trace = trace
         self._own_prices = own_prices
-        (self._run_started,) = times_told((trace.started_at,))
-        self._untold = {step.id for step in untold}
+        (self._run_started,) = valid_times((trace.started_at,))
+        self._unstated = {step.id for step in unstated}
         self._models: dict[str | None, PricedModel | Unpriced] = {}
         self.unpriced: dict[str, list[Step]] = {}
 
@@ -93,35 +94,35 @@ class _Pricing:
             if name and isinstance(model, PricedModel)
         }
 
-    def told(self, step: Step) -> Told:
+    def cost_of(self, step: Step) -> Stated:
         """Return a step's stated cost, or else its price."""
         usage = step.usage
-        if usage is None or step.id not in self._untold:
-            return _told(step)
-        if count_told(usage.input_tokens) is None or count_told(usage.output_tokens) is None:
-            return _NOT_TOLD
-        started, ended = times_told((step.started_at, step.ended_at))
+        if usage is None or step.id not in self._unstated:
+            return _stated_cost(step)
+        if valid_count(usage.input_tokens) is None or valid_count(usage.output_tokens) is None:
+            return UNSTATED
+        started, ended = valid_times((step.started_at, step.ended_at))
         usd = self._usd(
             step.model, usage, started or ended or self._run_started, is_one_call=step.type == "llm"
         )
         if isinstance(usd, Unpriced):
             self.unpriced.setdefault(usd.reason, []).append(step)
-            return _NOT_TOLD
+            return UNSTATED
         return usd
 
     def run_total(self, total: Total, usage: Usage) -> Total:
         """Return the price of the run's total usage, for its only model; at least that of its steps."""
-        if count_told(usage.input_tokens) is None or count_told(usage.output_tokens) is None:
-            return replace(total, is_whole=False)
+        if valid_count(usage.input_tokens) is None or valid_count(usage.output_tokens) is None:
+            return replace(total, is_exact=False)
         calls = [step for step in self._trace.steps if step.type == "llm"]
         models = {step.model for step in self._trace.steps if step.model}
         model = models.pop() if len(models) == 1 else None
         usd = self._usd(model, usage, self._run_started, is_one_call=len(calls) == 1)
         if isinstance(usd, Unpriced):
             self.unpriced.setdefault(usd.reason, [])
-            return replace(total, is_whole=False)
+            return replace(total, is_exact=False)
         known = max(usd, total.known)
-        return replace(total, known=known, is_whole=True, is_told=True, missing=())
+        return replace(total, known=known, is_exact=True, is_stated=True, missing=())
 
     def _usd(
         self, name: str | None, usage: Usage, at: int | None, *, is_one_call: bool
@@ -136,23 +137,23 @@ class _Pricing:
         )
 
 
-def _tell_less(tellers: Tellers, by_run: Usage) -> bool:
+def _state_less(usage_steps: UsageSteps, by_run: Usage) -> bool:
     """Return whether the steps have fewer tokens than the run, so that the sum of their prices is incomplete."""
-    columns = zip(*(tokens_told(step.usage) for step in tellers.steps), strict=True)
-    sent, received, _, _ = (tellers.total(told) for told in columns)
+    columns = zip(*(stated_tokens(step.usage) for step in usage_steps.steps), strict=True)
+    sent, received, _, _ = (usage_steps.total(stated) for stated in columns)
     return any(
-        (count_told(tokens) or 0) > total.known
+        (valid_count(tokens) or 0) > total.known
         for tokens, total in ((by_run.input_tokens, sent), (by_run.output_tokens, received))
     )
 
 
-def _told(step: Step) -> Told:
-    told = _amount_told(step.cost_usd)
+def _stated_cost(step: Step) -> Stated:
+    stated = _valid_amount(step.cost_usd)
     # A step with tokens has a cost, even if it is not a model call but contains calls missing in the trace.
-    return _NOT_TOLD if told is None and step.usage is not None else told
+    return UNSTATED if stated is None and step.usage is not None else stated
 
 
-def _amount_told(usd: object) -> Decimal | None:
+def _valid_amount(usd: object) -> Decimal | None:
     if (type(usd) is not float and type(usd) is not int) or not 0 <= usd <= _COST_LIMIT:
         return None
     # Decimal, so that ten times 0.1 is 1; digits beyond twelve are rounding errors of the source.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import deepcopy
-from decimal import Context, Decimal, localcontext
+from decimal import Decimal, localcontext
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field, model_validator
@@ -17,7 +17,7 @@ from weighbridge.graders.base import (
     graded,
 )
 from weighbridge.graders.budget.limits import Finding, judge
-from weighbridge.graders.budget.measurements import FIELDS, Measurements, as_number
+from weighbridge.graders.budget.measurements import ARITHMETIC, FIELDS, Measurements, as_number
 from weighbridge.graders.budget.prices import Rates
 from weighbridge.graders.budget.readings import Readings
 from weighbridge.graders.config import parse_config
@@ -46,8 +46,6 @@ _NEEDS: dict[str, tuple[tuple[StepType, ...], tuple[Capability, ...]]] = {
     "max_step_latency_ms": (("llm", "tool"), ("timing",)),
     "max_cost_usd": (("llm",), ("cost",)),
 }
-#: Exact for all sums of values in a trace, and independent of the caller's context.
-ARITHMETIC = Context(prec=100, traps=[])
 
 
 class ModelPrices(GraderConfig):
@@ -126,7 +124,7 @@ class BudgetGrader(TraceGrader):
     id = "budget"
     name = "Budget"
     description = "Limits on the tokens, calls, steps, time and money that a run consumed"
-    version = 3
+    version = 4
     Config = BudgetConfig
     settings: BudgetConfig
 
@@ -170,7 +168,7 @@ class BudgetGrader(TraceGrader):
         verdict = next(kind for kind in _BY_WEIGHT if kind in found)
         findings.sort(key=lambda finding: _BY_WEIGHT.index(finding.verdict))
         evidence = [finding.evidence for finding in findings]
-        if verdict is Verdict.PASS and not any(finding.is_told for finding in findings):
+        if verdict is Verdict.PASS and not any(finding.is_stated for finding in findings):
             evidence.append(_vacuous())
         return graded(
             verdict,

@@ -11,7 +11,7 @@ from msgspec import Struct
 from weighbridge.graders.base import Evidence, Verdict
 from weighbridge.graders.budget.measurements import as_number
 from weighbridge.graders.trace_grader import STEP_IDS_LIMIT
-from weighbridge.text import encodable
+from weighbridge.text import all_encodable, encodable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -38,13 +38,13 @@ class Reading(Struct, frozen=True):
     """One measurement of a run, to be compared with a limit."""
 
     unit: str  #: unit after the number: "tokens", "ms"
-    known: Amount  #: the exact value if `is_whole`, else a lower bound
-    is_whole: bool
-    is_told: bool  #: True if the trace has any data for it
+    known: Amount  #: the exact value if `is_exact`, else a lower bound
+    is_exact: bool
+    is_stated: bool  #: True if the trace has any data for it
     breach: Callable[[Amount], Breach]  #: finds where a limit was exceeded
     steps: Sequence[Step] = ()  #: the steps concerned
-    untold: str = ""  #: reason why it is not exact
-    untold_steps: Sequence[Step] = ()
+    inexact_reason: str = ""  #: reason why it is not exact
+    inexact_steps: Sequence[Step] = ()
     remark: str = ""  #: an additional remark
     is_count: bool = False  #: True if it counts steps
 
@@ -55,25 +55,25 @@ class Finding(Struct, frozen=True):
     verdict: Verdict
     evidence: Evidence
     score: float  #: limit / observed, if exceeded
-    is_told: bool
+    is_stated: bool
 
 
 def judge(check: str, limit: Amount, reading: Reading) -> Finding:
     """Check a measurement against a limit: a lower bound can exceed it, but only an exact value can meet it."""
     if reading.known > limit:
         return _exceeded(check, limit, reading)
-    if not reading.is_whole:
+    if not reading.is_exact:
         return _unknown(check, limit, reading)
     left = shown(limit - reading.known)
     description = f"{utilisation(reading.known, limit, reading.unit)}; {left} left{reading.remark}"
     evidence = _evidence(check, description, limit, reading.known, reading.steps)
     evidence["passed"] = True
-    return Finding(Verdict.PASS, evidence, 1.0, reading.is_told)
+    return Finding(Verdict.PASS, evidence, 1.0, reading.is_stated)
 
 
 def _exceeded(check: str, limit: Amount, reading: Reading) -> Finding:
     breach = reading.breach(limit)
-    how = "" if reading.is_whole else "at least "
+    how = "" if reading.is_exact else "at least "
     used = utilisation(reading.known, limit, reading.unit, how)
     if reading.is_count:
         amount = f"{how}{_with_unit(reading.known, reading.unit)}, limit {shown(limit)}"
@@ -85,19 +85,19 @@ def _exceeded(check: str, limit: Amount, reading: Reading) -> Finding:
     if breach.excerpt:
         evidence["excerpt"] = breach.excerpt
     score = min(float(limit / reading.known), _BELOW_ONE)
-    return Finding(Verdict.FAIL, evidence, score, reading.is_told)
+    return Finding(Verdict.FAIL, evidence, score, reading.is_stated)
 
 
 def _unknown(check: str, limit: Amount, reading: Reading) -> Finding:
-    if reading.is_told:
+    if reading.is_stated:
         used = utilisation(reading.known, limit, reading.unit, "at least ")
-        description = f"{used}, but the rest is not known: {reading.untold}"
+        description = f"{used}, but the rest is not known: {reading.inexact_reason}"
     else:
         most = _with_unit(limit, reading.unit)
-        description = f"limit {most}, but what was used is not known: {reading.untold}"
-    observed = reading.known if reading.is_told else None
-    evidence = _evidence(check, description, limit, observed, reading.untold_steps)
-    return Finding(Verdict.UNGRADABLE, evidence, 0.0, reading.is_told)
+        description = f"limit {most}, but what was used is not known: {reading.inexact_reason}"
+    observed = reading.known if reading.is_stated else None
+    evidence = _evidence(check, description, limit, observed, reading.inexact_steps)
+    return Finding(Verdict.UNGRADABLE, evidence, 0.0, reading.is_stated)
 
 
 def _evidence(
@@ -109,7 +109,7 @@ def _evidence(
         "passed": False,
         "limit": as_number(limit),
         "observed": None if observed is None else as_number(observed),
-        "step_ids": [encodable(step.id) for step in steps[:STEP_IDS_LIMIT]],
+        "step_ids": all_encodable([step.id for step in steps[:STEP_IDS_LIMIT]]),
     }
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from decimal import Decimal
+from decimal import Context, Decimal
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from weighbridge.graders.budget.consumption import Tellers, tokens_told
+from weighbridge.graders.budget.consumption import UsageSteps, stated_tokens
 from weighbridge.graders.budget.costs import cost, own_cost
 from weighbridge.graders.budget.run_times import RunTimes
 from weighbridge.graders.budget.stated_totals import Difference, of_count, of_total
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 TOOLS_LIMIT = 50  #: tools whose number of calls is in the details
 _NO_PRICES: Mapping[str, Rates] = MappingProxyType({})
 _INTEGER_LIMIT = 2**63  #: limit of integers in results
+#: Exact for all sums of values in a trace, and independent of the caller's context.
+ARITHMETIC = Context(prec=100, traps=[])
 FIELDS = (
     "input_tokens",
     "output_tokens",
@@ -51,20 +53,22 @@ class Measurements:
     def __init__(
         self, trace: Trace, *, with_prices: bool, own_prices: Mapping[str, Rates] = _NO_PRICES
     ) -> None:
-        tellers = Tellers(trace)
-        rows = [tokens_told(step.usage) for step in tellers.steps]
+        usage_steps = UsageSteps(trace)
+        rows = [stated_tokens(step.usage) for step in usage_steps.steps]
         columns = zip(*rows, strict=True) if rows else [(), (), (), ()]
         self.trace = trace
         self.llm_steps = trace.steps_of("llm")
         self.tool_steps = trace.steps_of("tool")
         self.input, self.output, self.tokens, self.cached = (
-            tellers.total(told, by_run)
-            for told, by_run in zip(columns, tokens_told(trace.usage), strict=True)
+            usage_steps.total(stated, by_run)
+            for stated, by_run in zip(columns, stated_tokens(trace.usage), strict=True)
         )
         self.times = RunTimes(trace)
         self.duration = self.times.duration()
         self.latencies = self.times.latencies()
-        self.cost = cost(trace, tellers, own_prices) if with_prices else own_cost(trace, tellers)
+        self.cost = (
+            cost(trace, usage_steps, own_prices) if with_prices else own_cost(trace, usage_steps)
+        )
         counts = trace.counts or Counts()
         #: by measurement; None if the source's total equals that of the steps, or one is unknown
         self.differences: dict[str, Difference | None] = {
@@ -83,15 +87,15 @@ class Measurements:
         return int(max(found.by_source, read)) if found else read
 
     @property
-    def tells_tool_calls(self) -> bool:
+    def has_tool_call_count(self) -> bool:
         """True if the number of tool calls is known: all were read, or the source states it."""
         counts = self.trace.counts
         is_counted = counts is not None and counts.tool_calls is not None
         return is_counted or "tool_calls" not in self.trace.missing
 
-    def is_whole(self, total: Total, capability: Capability) -> bool:
+    def is_exact(self, total: Total, capability: Capability) -> bool:
         """Return whether a total is exact; it is not if the source lacks the capability."""
-        return total.is_whole and (total.is_told or capability not in self.trace.missing)
+        return total.is_exact and (total.is_stated or capability not in self.trace.missing)
 
     def details(self) -> dict[str, object]:
         """Return all measurements: null for unknown ones, and the names of those that are lower bounds."""
@@ -101,28 +105,30 @@ class Measurements:
             "total_tokens": (self.tokens, "token_usage"),
             "cost_usd": (self.cost.total, "cost"),
         }
-        told: dict[str, object] = {
-            name: as_number(total.known) if total.is_told or self.is_whole(total, needed) else None
+        shown: dict[str, object] = {
+            name: as_number(total.known)
+            if total.is_stated or self.is_exact(total, needed)
+            else None
             for name, (total, needed) in totals.items()
         }
-        whole = {name: self.is_whole(*facts) for name, facts in totals.items()}
+        whole = {name: self.is_exact(*facts) for name, facts in totals.items()}
         whole |= {
-            "tool_calls": self.tells_tool_calls,
-            "duration_ms": self.duration.is_whole,
+            "tool_calls": self.has_tool_call_count,
+            "duration_ms": self.duration.is_exact,
             "max_step_latency_ms": not self.latencies.untimed,
         }
-        told |= self._calls() | self._times()
-        told["cached_tokens"] = as_number(self.cached.known) if self.cached.is_told else None
-        told["cost_source"] = self._cost_source()
-        told["at_least"] = [
-            name for name, is_all in whole.items() if not is_all and told[name] is not None
+        shown |= self._calls() | self._times()
+        shown["cached_tokens"] = as_number(self.cached.known) if self.cached.is_stated else None
+        shown["cost_source"] = self._cost_source()
+        shown["at_least"] = [
+            name for name, is_all in whole.items() if not is_all and shown[name] is not None
         ]
-        told["differences"] = [
+        shown["differences"] = [
             found.shown(name, self.trace.totals_from)
             for name, found in self.differences.items()
             if found
         ]
-        return {name: told[name] for name in FIELDS}
+        return {name: shown[name] for name in FIELDS}
 
     def _calls(self) -> dict[str, object]:
         calls: Counter[str] = Counter()
@@ -141,7 +147,7 @@ class Measurements:
     def _times(self) -> dict[str, object]:
         took, slowest = self.duration, self.latencies.slowest
         return {
-            "duration_ms": as_number(milliseconds(took.nanoseconds)) if took.is_told else None,
+            "duration_ms": as_number(milliseconds(took.nanoseconds)) if took.is_stated else None,
             "max_step_latency_ms": as_number(milliseconds(slowest[1])) if slowest else None,
         }
 

@@ -11,7 +11,7 @@ from functools import cache, lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from weighbridge.graders.budget.consumption import count_told
+from weighbridge.graders.budget.consumption import valid_count
 from weighbridge.traces.fields import moment_of
 
 if TYPE_CHECKING:
@@ -126,10 +126,10 @@ def _rates_of(price: ModelPrice) -> Rates:
 
 
 def _usd(rates: Rates, usage: Usage, is_one_call: bool) -> Decimal | Unpriced:
-    sent, received = count_told(usage.input_tokens) or 0, count_told(usage.output_tokens) or 0
+    sent, received = valid_count(usage.input_tokens) or 0, valid_count(usage.output_tokens) or 0
     cached, written = (
-        count_told(usage.cached_tokens) or 0,
-        count_told(usage.cache_write_tokens) or 0,
+        valid_count(usage.cached_tokens) or 0,
+        valid_count(usage.cache_write_tokens) or 0,
     )
     if cached + written > sent:
         return Unpriced("more cached input tokens than input tokens are recorded")
@@ -141,7 +141,7 @@ def _usd(rates: Rates, usage: Usage, is_one_call: bool) -> Decimal | Unpriced:
     of_input, of_output = of_input or _FREE, of_output or _FREE
     of_cached = _at_or(rates.cached, sent, of_input)
     of_written = _at_or(rates.cache_write, sent, of_input)
-    for_hour = min(count_told(usage.cache_write_1h_tokens) or 0, written)
+    for_hour = min(valid_count(usage.cache_write_1h_tokens) or 0, written)
     usd = (
         of_input * (sent - cached - written)
         + of_cached * cached

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from weighbridge.graders.budget.measurements import Measurements
     from weighbridge.traces import Capability, Step
 
-_TOLD_THINGS = 3  #: reasons or models named in a description
+_NAMED_THINGS = 3  #: reasons or models named in a description
 _NAME_CHARACTERS = 80
 
 
@@ -75,24 +75,30 @@ class Readings:
 
     def _tokens(self, unit: str, total: Total, what: str) -> Reading:
         measured = self._measured
-        is_whole = measured.is_whole(total, "token_usage")
-        untold = "" if is_whole else self._untold("token_usage", total, f"no {unit} are recorded")
+        is_exact = measured.is_exact(total, "token_usage")
+        inexact_reason = (
+            ""
+            if is_exact
+            else self._inexact_reason("token_usage", total, f"no {unit} are recorded")
+        )
         return Reading(
             unit=unit,
             known=total.known,
-            is_whole=is_whole or self._ignores_missing,
-            is_told=total.is_told,
+            is_exact=is_exact or self._ignores_missing,
+            is_stated=total.is_stated,
             breach=lambda limit: _crossing(total, limit),
             steps=total.steps,
-            untold=untold,
-            untold_steps=total.missing,
-            remark=(f"; ignored: {untold}" if untold and self._ignores_missing else "")
+            inexact_reason=inexact_reason,
+            inexact_steps=total.missing,
+            remark=(
+                f"; ignored: {inexact_reason}" if inexact_reason and self._ignores_missing else ""
+            )
             + self._difference(what),
         )
 
-    def _untold(self, capability: Capability, total: Total, what: str) -> str:
+    def _inexact_reason(self, capability: Capability, total: Total, what: str) -> str:
         """Return the reason why a total is not exact."""
-        if not total.is_told and capability in self._measured.trace.missing:
+        if not total.is_stated and capability in self._measured.trace.missing:
             return self._lacking(capability)
         if not total.missing:
             return f"{what} by the run and its steps"
@@ -105,18 +111,18 @@ class Readings:
         """Return the reading of a number of steps; `what` is the measurement, None for the calls of a single tool."""
         measured = self._measured
         missing = measured.trace.missing
-        is_whole = what in {"llm_calls", "steps"} or "tool_calls" not in missing
+        is_exact = what in {"llm_calls", "steps"} or "tool_calls" not in missing
         if what == "tool_calls":
-            is_whole = measured.tells_tool_calls
+            is_exact = measured.has_tool_call_count
         known = measured.counted(what, len(steps)) if what else len(steps)
         return Reading(
             unit=unit,
             known=known,
-            is_whole=is_whole,
-            is_told=bool(measured.trace.steps) if is_whole else bool(steps),
+            is_exact=is_exact,
+            is_stated=bool(measured.trace.steps) if is_exact else bool(steps),
             breach=lambda limit: _beyond(steps[int(limit) :], int(limit), noun),
             steps=steps,
-            untold="" if is_whole else self._lacking("tool_calls"),
+            inexact_reason="" if is_exact else self._lacking("tool_calls"),
             remark=self._difference(what) if what else "",
             is_count=True,
         )
@@ -124,19 +130,19 @@ class Readings:
     def _duration(self) -> Reading:
         measured = self._measured
         took = measured.duration
-        untold = ""
-        if not took.is_whole:
-            untold = "the start or the end of the run is not recorded"
-            if "timing" in measured.trace.missing and not took.is_told:
-                untold = self._lacking("timing")
+        inexact_reason = ""
+        if not took.is_exact:
+            inexact_reason = "the start or the end of the run is not recorded"
+            if "timing" in measured.trace.missing and not took.is_stated:
+                inexact_reason = self._lacking("timing")
         return Reading(
             unit="ms",
             known=milliseconds(took.nanoseconds),
-            is_whole=took.is_whole,
-            is_told=took.is_told,
+            is_exact=took.is_exact,
+            is_stated=took.is_stated,
             breach=self._moment_beyond,
             steps=took.edges,
-            untold=untold,
+            inexact_reason=inexact_reason,
         )
 
     def _moment_beyond(self, limit: Amount) -> Breach:
@@ -155,23 +161,21 @@ class Readings:
             measured.latencies.untimed,
             measured.latencies.slowest,
         )
-        untold = ""
+        inexact_reason = ""
         if untimed:
             calls = len(measured.llm_steps) + len(measured.tool_steps)
-            untold = (
-                f"start or end is not told of {len(untimed)} of {calls} calls ({named(untimed)})"
-            )
+            inexact_reason = f"the start or the end of {len(untimed)} of {calls} calls is not recorded ({named(untimed)})"
         if not timed and "timing" in measured.trace.missing:
-            untold = self._lacking("timing")
+            inexact_reason = self._lacking("timing")
         return Reading(
             unit="ms",
             known=milliseconds(slowest[1]) if slowest else 0,
-            is_whole=not untold,
-            is_told=bool(timed),
+            is_exact=not inexact_reason,
+            is_stated=bool(timed),
             breach=self._slow_steps,
             steps=[slowest[0]] if slowest else [],
-            untold=untold,
-            untold_steps=untimed,
+            inexact_reason=inexact_reason,
+            inexact_steps=untimed,
             remark=f"; the slowest is {named([slowest[0]])}" if slowest else "",
         )
 
@@ -182,11 +186,11 @@ class Readings:
     def _cost(self) -> Reading:
         measured = self._measured
         cost, total = measured.cost, measured.cost.total
-        is_whole = measured.is_whole(total, "cost")
-        untold = "" if is_whole else self._unpriced()
+        is_exact = measured.is_exact(total, "cost")
+        inexact_reason = "" if is_exact else self._unpriced()
         # A model without a known price never counts as free, even if missing usage is ignored.
         is_ignored = self._ignores_missing and not cost.unpriced
-        remark = f"; ignored: {untold}" if untold and is_ignored else ""
+        remark = f"; ignored: {inexact_reason}" if inexact_reason and is_ignored else ""
         if cost.priced_as:
             models = [
                 f"{model[:_NAME_CHARACTERS]} as {price}" for model, price in cost.priced_as.items()
@@ -196,19 +200,19 @@ class Readings:
         return Reading(
             unit="USD",
             known=total.known,
-            is_whole=is_whole or is_ignored,
-            is_told=total.is_told,
+            is_exact=is_exact or is_ignored,
+            is_stated=total.is_stated,
             breach=lambda limit: _crossing(total, limit),
             steps=total.steps,
-            untold=untold,
-            untold_steps=total.missing,
+            inexact_reason=inexact_reason,
+            inexact_steps=total.missing,
             remark=remark,
         )
 
     def _unpriced(self) -> str:
         cost = self._measured.cost
         if not cost.unpriced:
-            return self._untold(
+            return self._inexact_reason(
                 "cost", cost.total, "neither a cost nor tokens to price are recorded"
             )
         return _some(
@@ -253,5 +257,9 @@ def _share(steps: Sequence[Step], of: Sequence[Step]) -> str:
 
 
 def _some(things: Sequence[str]) -> str:
-    told = ", ".join(things[:_TOLD_THINGS])
-    return told if len(things) <= _TOLD_THINGS else f"{told} and {len(things) - _TOLD_THINGS} more"
+    named_things = ", ".join(things[:_NAMED_THINGS])
+    return (
+        named_things
+        if len(things) <= _NAMED_THINGS
+        else f"{named_things} and {len(things) - _NAMED_THINGS} more"
+    )

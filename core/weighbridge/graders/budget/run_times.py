@@ -18,9 +18,9 @@ _CALLS = frozenset({"llm", "tool"})
 class Duration(Struct, frozen=True):
     """The time between the first and the last time in a trace."""
 
-    nanoseconds: int  #: the exact value if `is_whole`, else a lower bound
-    is_whole: bool
-    is_told: bool  #: True if there are at least two times
+    nanoseconds: int  #: the exact value if `is_exact`, else a lower bound
+    is_exact: bool
+    is_stated: bool  #: True if there are at least two times
     first: int  #: the first time
     #: the steps with the first and the last time, unless the run states them
     edges: tuple[Step, ...]
@@ -39,11 +39,11 @@ class RunTimes:
 
     def __init__(self, trace: Trace) -> None:
         self._steps = trace.steps
-        self._run_started, self._run_ended = times_told((trace.started_at, trace.ended_at))
-        self._started = times_told([step.started_at for step in trace.steps])
-        self._ended = times_told([step.ended_at for step in trace.steps])
-        told = self._started + self._ended
-        self._are_silent = told.count(None) == len(told)
+        self._run_started, self._run_ended = valid_times((trace.started_at, trace.ended_at))
+        self._started = valid_times([step.started_at for step in trace.steps])
+        self._ended = valid_times([step.ended_at for step in trace.steps])
+        times = self._started + self._ended
+        self._has_no_times = times.count(None) == len(times)
 
     def duration(self) -> Duration:
         """Return the wall-clock time of the run, from its first start to its last end.
@@ -53,24 +53,24 @@ class RunTimes:
         """
         by_run = [time for time in (self._run_started, self._run_ended) if time is not None]
         by_steps: list[int] = []
-        if not self._are_silent:
+        if not self._has_no_times:
             by_steps = [time for time in (*self._started, *self._ended) if time is not None]
         if len(by_run) + len(by_steps) < 2:
-            return Duration(0, is_whole=False, is_told=False, first=0, edges=())
+            return Duration(0, is_exact=False, is_stated=False, first=0, edges=())
         first, last = min(by_run + by_steps), max(by_run + by_steps)
         edges = {self._index_of(time) for time in (first, last) if time not in by_run}
         return Duration(
             last - first,
-            is_whole=self._tells_start() and self._tells_end(),
-            is_told=True,
+            is_exact=self._has_start() and self._has_end(),
+            is_stated=True,
             first=first,
             edges=tuple(self._steps[at] for at in sorted(edges)),
         )
 
     def first_after(self, time: int) -> tuple[Step, int] | None:
         """Return the first step with a later time, and that time; None if only the run states one."""
-        for step, *told in zip(self._steps, self._started, self._ended, strict=True):
-            latest = max((moment for moment in told if moment is not None), default=0)
+        for step, *times in zip(self._steps, self._started, self._ended, strict=True):
+            latest = max((moment for moment in times if moment is not None), default=0)
             if latest > time:
                 return step, latest
         return None
@@ -80,7 +80,7 @@ class RunTimes:
 
         A step around others, such as an agent's, is excluded, because it includes their durations.
         """
-        if self._are_silent:
+        if self._has_no_times:
             calls = tuple([step for step in self._steps if step.type in _CALLS])
             return Latencies((), calls, None)
         around = {step.parent_id for step in self._steps}
@@ -100,7 +100,7 @@ class RunTimes:
     def _index_of(self, time: int) -> int:
         return min(times.index(time) for times in (self._started, self._ended) if time in times)
 
-    def _tells_start(self) -> bool:
+    def _has_start(self) -> bool:
         if self._run_started is not None:
             return True
         for step, started in zip(self._steps, self._started, strict=True):
@@ -108,18 +108,18 @@ class RunTimes:
                 return started is not None
         return False
 
-    def _tells_end(self) -> bool:
+    def _has_end(self) -> bool:
         if self._run_ended is not None:
             return True
         for at in reversed(range(len(self._steps))):
-            is_told = self._started[at] is not None or self._ended[at] is not None
-            if is_told or self._steps[at].type in _CALLS:
-                return is_told
+            is_stated = self._started[at] is not None or self._ended[at] is not None
+            if is_stated or self._steps[at].type in _CALLS:
+                return is_stated
         return False
 
 
-def times_told(times: Sequence[object]) -> list[int | None]:
+def valid_times(times: Sequence[object]) -> list[int | None]:
     """Return times in nanoseconds since 1970; None for invalid ones."""
-    if times.count(None) == len(times):  # most traces tell none
+    if times.count(None) == len(times):  # most traces have none
         return [None] * len(times)
     return [time if type(time) is int and 0 < time < _NANOSECONDS_LIMIT else None for time in times]

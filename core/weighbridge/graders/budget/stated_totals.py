@@ -34,8 +34,8 @@ class Difference(Struct, frozen=True):
 
     def remark(self, where: str, write: Callable[[Amount], str]) -> str:
         """Return the difference as a remark for evidence, after a semicolon."""
-        told, read = write(self.by_source), write(self.by_steps)
-        return f"; {_named(where)} states {told}, the steps add up to {read}; the larger figure is used"
+        stated, summed = write(self.by_source), write(self.by_steps)
+        return f"; {_named(where)} states {stated}, the steps add up to {summed}; the larger figure is used"
 
 
 def of_total(total: Total) -> Difference | None:

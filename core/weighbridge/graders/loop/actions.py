@@ -1,4 +1,4 @@
-"""An agent's turns, with its calls in order and its texts."""
+"""The history that is searched for loops: the calls and the messages of an agent, read from the steps of its trace."""
 
 from __future__ import annotations
 
@@ -10,9 +10,14 @@ from msgspec import Struct
 
 from weighbridge.graders.loop.arguments import Arguments, canonical
 from weighbridge.graders.loop.essential_arguments import common_folder, normalized
-from weighbridge.graders.loop.frame_prompts import asks, prompts, refuses, said
+from weighbridge.graders.loop.framework_messages import (
+    is_refusal,
+    is_request,
+    prompt_indices,
+    user_text,
+)
 from weighbridge.graders.loop.linear_patterns import occurs
-from weighbridge.graders.loop.results import Outcome
+from weighbridge.graders.loop.results import CallResult
 from weighbridge.graders.values import as_json
 from weighbridge.traces.fields import parse_arguments
 
@@ -53,11 +58,11 @@ class Call(Struct, eq=False, gc=False):
     step: Step
     tool: str
     arguments: Arguments
-    outcome: Outcome
+    result: CallResult
     message: str | None  #: the id of the assistant message that contains it, if known
-    exact: int = 0  #: equal for calls with equal arguments
-    action: int = 0  #: equal for similar calls
-    pair: int = 0  #: equal for similar calls with equal results
+    arguments_id: int = 0  #: equal for calls with equal arguments
+    action_id: int = 0  #: equal for similar calls
+    pair_id: int = 0  #: equal for similar calls with equal results
 
 
 class Message(Struct, eq=False, gc=False):
@@ -67,21 +72,21 @@ class Message(Struct, eq=False, gc=False):
     text: str
     calls: list[Call] = []  # a Struct copies the default for each instance
     is_action: bool = False  #: whether the text is an action, which is its only call
-    asked: int = 0  #: number of new requests by the user before it
+    requests_before: int = 0  #: number of new requests by the user before it
     calls_before: int = 0  #: number of calls before it
     reply: str = ""  #: the message of the user or of the agent framework directly after it
 
 
 @dataclass(slots=True)
 class History:
-    """Calls and turns of a trace, in which loops are detected."""
+    """Calls and messages of one trace, each list in trace order."""
 
-    #: None marks a new request by the user
+    #: the calls; None where the user makes a new request
     calls: list[Call | None] = field(default_factory=list)
     turns: list[Message] = field(default_factory=list)
 
     def made_calls(self) -> Iterator[Call]:
-        """Yield the calls, without the marks of new requests."""
+        """Yield the calls, without the entries for new requests."""
         return (call for call in self.calls if call is not None)
 
 
@@ -91,7 +96,7 @@ def history_of(
     text_types: frozenset[str],
     budget: WorkBudget,
 ) -> History:
-    """Read the calls and turns from a trace's steps, without the calls of a simulated user."""
+    """Return the calls and messages in a trace's steps; calls of a simulated user are left out."""
     return _Reader(steps, call_types, text_types, budget).read()
 
 
@@ -111,8 +116,8 @@ class _Reader:
         self._types = {step.id: step.type for step in self._steps if step.type in _PARENTS}
         self._calls: dict[str, Call] = {}
         self._turns: dict[str, Message] = {}
-        self._asked = 0
-        self._prompts = prompts(self._steps)
+        self._requests = 0
+        self._prompts = prompt_indices(self._steps)
         self._folder = common_folder(step for step in steps if step.type in call_types)
 
     def read(self) -> History:
@@ -132,19 +137,19 @@ class _Reader:
                 if turn is not None and turn.is_action:
                     answered = index + 1
             if kind == "user":
-                self._answer(index, said(step))
+                self._answer(index, user_text(step))
                 turn = None
                 if index != answered and index not in self._prompts:
                     history.calls.append(None)
-                    self._asked += asks(step)
+                    self._requests += is_request(step)
         return history
 
     def _answer(self, index: int, text: str) -> None:
         """Use a refusal as the result of the call directly before it, if the trace has no result for that call."""
         step = self._steps[index - 1] if index else None
         call = self._calls.get(step.id) if step is not None else None
-        if call is not None and call.outcome.text is None and refuses(text):
-            call.outcome = Outcome(text, None, call.arguments.value, self._budget, call.tool)
+        if call is not None and call.result.text is None and is_refusal(text):
+            call.result = CallResult(text, None, call.arguments.value, self._budget, call.tool)
 
     def _call(self, step: Step) -> Call | None:
         """Return the call of a step, or None for a user's call or a nested span of a call."""
@@ -158,8 +163,8 @@ class _Reader:
         if outer is not None and outer.tool == tool and outer.arguments.key == arguments.key:
             return None
         message = parent if kind == "llm" else None
-        outcome = Outcome(step.output, step.error, arguments.value, self._budget, tool)
-        call = Call(step, tool, arguments, outcome, message)
+        result = CallResult(step.output, step.error, arguments.value, self._budget, tool)
+        call = Call(step, tool, arguments, result, message)
         self._calls[step.id] = call
         return call
 
@@ -170,12 +175,12 @@ class _Reader:
         outer = self._turns.get(parent) if parent is not None else None
         if outer is not None and outer.text == text:
             return None
-        turn = self._turns[step.id] = Message(step, text, asked=self._asked)
+        turn = self._turns[step.id] = Message(step, text, requests_before=self._requests)
         turn.calls_before = len(self._calls)
         self._history.turns.append(turn)
         following = self._steps[index + 1] if index + 1 < len(self._steps) else None
         if following is not None and following.type in _REPLIES:
-            turn.reply = said(following)
+            turn.reply = user_text(following)
         if step.type == "llm" and (following is None or following.type == "user"):
             action = action_in(text)
             if action:
@@ -192,8 +197,8 @@ class _Reader:
         if type(answer) is str:
             answer = _OBSERVATION.sub("", answer, count=1)
         arguments = Arguments(normalized(given))
-        outcome = Outcome(answer, None, arguments.value, self._budget)
-        return Call(step, tool, arguments, outcome, None)
+        result = CallResult(answer, None, arguments.value, self._budget)
+        return Call(step, tool, arguments, result, None)
 
 
 def _text_of(output: Any) -> str:

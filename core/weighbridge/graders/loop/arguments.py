@@ -1,4 +1,4 @@
-"""Arguments of calls, in a canonical form and as parts for comparison."""
+"""Arguments of a call: their canonical bytes, to find equal arguments, and their texts, to find similar ones."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any
 import orjson
 from msgspec import Struct
 
-from weighbridge.graders.loop.similarity import Described
-from weighbridge.graders.loop.text_forms import Wording
+from weighbridge.graders.loop.similarity import ComparedItem
+from weighbridge.graders.loop.text_forms import ComparedText
 from weighbridge.graders.loop.work_budget import FOLDED_CHARACTERS, WorkBudget
 
 _PARTS_LIMIT = 500  #: arguments with more parts are compared only for equality
 _NODES_LIMIT = 10_000  #: maximum nodes of a value that JSON cannot represent
 _DIGITS_ALONE = bytes(code if code in b"0123456789" else 32 for code in range(256))
-_TRIFLES = b" \t\r\n.!?;\"'\\"
+_INSIGNIFICANT_CHARACTERS = b" \t\r\n.!?;\"'\\"
 _SMALL_LETTERS = bytes(range(256)).lower()
 _first = itemgetter(0)
 _NUMBER = re.compile(r"-?\d{1,15}(?:\.\d{1,15})?")
@@ -30,10 +30,10 @@ def canonical(value: Any) -> bytes:
         # Even a short result of `orjson` retains a buffer of 4 KB; a copy does not.
         return b"".join((orjson.dumps(value, option=orjson.OPT_SORT_KEYS), b""))
     except (TypeError, ValueError, RecursionError):
-        return _spelled_out(value)
+        return _serialize_other(value)
 
 
-def _spelled_out(value: Any) -> bytes:
+def _serialize_other(value: Any) -> bytes:
     """Serialize values that JSON cannot represent: deep values, huge numbers, keys that are not strings."""
     pieces: list[str] = []
     pending: list[Any] = [value]
@@ -98,7 +98,7 @@ class Arguments(Struct, eq=False, gc=False):
         key = self.key
         if b"\\" in key:
             key = key.replace(b"\\n", b"").replace(b"\\t", b"")
-        return b"\0".join((key.translate(_SMALL_LETTERS, _TRIFLES), self.digits))
+        return b"\0".join((key.translate(_SMALL_LETTERS, _INSIGNIFICANT_CHARACTERS), self.digits))
 
     @property
     def texts(self) -> str:
@@ -108,14 +108,14 @@ class Arguments(Struct, eq=False, gc=False):
             self._texts = "\n".join(parts[1]) if parts else ""
         return self._texts
 
-    def described(self, budget: WorkBudget) -> Described:
+    def described(self, budget: WorkBudget) -> ComparedItem:
         """Return the texts in the arguments and the shape of everything else, for comparison."""
         parts = _parts(self.value) if self.is_comparable and budget.is_left else None
         if parts is None:
-            return Described(self.key, ())
+            return ComparedItem(self.key, ())
         shape, texts = parts
-        budget.look(len(shape))
-        return Described(shape, [Wording(text, budget) for text in texts])
+        budget.count_lookups(len(shape))
+        return ComparedItem(shape, [ComparedText(text, budget) for text in texts])
 
 
 def _parts(value: Any) -> tuple[tuple[object, ...], list[str]] | None:

@@ -12,9 +12,10 @@ if TYPE_CHECKING:
     from weighbridge.graders.loop.actions import Call
 
 _is_shell = named_like(
-    re.compile(r"bash|shell|terminal|exec|run|command|console|cmd", re.IGNORECASE), is_parted=False
+    re.compile(r"bash|shell|terminal|exec|run|command|console|cmd", re.IGNORECASE),
+    splits_words=False,
 )
-_looks = named_like(
+_is_reading_tool = named_like(
     re.compile(
         r"(?:^|[_\W])(?:get|read|view|list|search|find|fetch|show|cat|open|grep|ls|head|tail|think|stat|look|lookup|browse"
         r"|describe|check|verify|query|inspect|calculate|count|retrieve|scan|explore|help|info)(?:[_\W]|$)",
@@ -22,10 +23,13 @@ _looks = named_like(
     )
 )
 _COMMAND_CHARACTERS = 2_000  #: longer commands are not classified
-_TO_NOWHERE = re.compile(r"\d?>{1,2}\s?(?:&\d|/dev/null)")
-_BETWEEN_COMMANDS = re.compile(r"&&|\|\||[;|\n]")
+_DISCARDED_OUTPUT = re.compile(r"\d?>{1,2}\s?(?:&\d|/dev/null)")
+#: Separators of commands, and what runs the command after it for each name that it is given.
+_BETWEEN_COMMANDS = re.compile(
+    r"&&|\|\||\\?;|[|\n]|\bxargs(?:\s{1,3}-\S{1,20}(?:\s{1,3}\d{1,9})?){0,5}|\s-exec(?:dir)?\b"
+)
 #: Commands that only show something, by name, by subcommand, or because of an option such as --help.
-_LOOKING_COMMAND = re.compile(
+_READING_COMMAND = re.compile(
     r"\s*(?:(?:ls|ll|cat|e?grep|rg|ag|find|fd|head|tail|pwd|which|whereis|type|wc|tree|less|more|stat|file|du|df|free|ps|top|uname"
     r"|whoami|who|id|groups|hostname|printenv|date|uptime|nproc|lsof|lsblk|ss|netstat|ip|ifconfig|arp|ping|traceroute|nc|host"
     r"|getent|nvidia-smi|pgrep|diff|cmp|sort|uniq|cut|tr|awk|jq|column|nl|xxd|strings|ldd|man|zcat|realpath|md5sum|sha256sum|echo"
@@ -35,9 +39,14 @@ _LOOKING_COMMAND = re.compile(
     r"|ps|top|explain|whoami|providers|output|outdated|(?:list|get|describe|is|current)-[\w-]{1,40})(?:\s|$)"
     r"|\S{1,100} (?:--?version|-V|--help)\s*$|env\s*$|(?:get|read|view|list|search|fetch|show|open|describe)_\w{1,40}\b)"
 )
-_WRITES = re.compile(r"\s-(?:delete|exec|o)\b")
-_LOOKING_QUERY = re.compile(
+_WRITES = re.compile(r"\s-(?:delete|o)\b")
+_READING_QUERY = re.compile(
     r"\s*(?:(?:select|with|show|desc|describe|explain|pragma)\b(?!.{0,2000}\b(?:insert|update|delete|into|drop)\b)|\\d)",
+    re.IGNORECASE | re.DOTALL,
+)
+#: A query whatever its argument is called: other texts may begin with `show` or `with` too.
+_SELECTS = re.compile(
+    r"\s*(?:select\b.{1,2000}?\bfrom\b|show (?:tables|databases|columns)\b|desc(?:ribe)? \S{1,80}\s*;?\s*\Z)",
     re.IGNORECASE | re.DOTALL,
 )
 _WORDS = re.compile(r"[^\W\d]{2}.{0,80}?\s[^\W\d]{2}")
@@ -47,13 +56,13 @@ _QUERY = re.compile(
     re.IGNORECASE,
 )
 _is_notebook = named_like(
-    re.compile(r"python|jupyter|notebook|cell|code|repl", re.IGNORECASE), is_parted=False
+    re.compile(r"python|jupyter|notebook|cell|code|repl", re.IGNORECASE), splits_words=False
 )
-_LOOKING_LINE = re.compile(
+_READING_LINE = re.compile(
     r"(?:(?:print|len|type|dir|list|sorted|display|repr)\()*[\w.\[\]'\"]{1,120}?(?:\.(?:head|tail|info|describe|sample|sum|mean|min|max"
     r"|unique|nunique|value_counts|keys|values|items|isna|isnull|any|all|count)\(\d{0,4}\))*\)*;?"
 )
-_tries = named_like(
+_is_trial_tool = named_like(
     re.compile(
         r"(?:^|[_\W])(?:run|test|tests|exec|execute|build|compile|lint|check|validate|verify|evaluate|eval|submit|deploy|start"
         r"|launch|simulate|status|poll|wait|try|play|solve|apply|install|python\w*|pytest|make|npm|node|code|answer)(?:[_\W]|$)",
@@ -61,7 +70,7 @@ _tries = named_like(
     )
 )
 #: Tools by which the agent reports that it is done.
-_is_done = named_like(
+_is_completion_tool = named_like(
     re.compile(
         r"(?:^|[_\W])(?:finish\w*|done|complete\w*|completion|terminate|finalize|conclude|end|stop|exit)(?:[_\W]|$)",
         re.IGNORECASE,
@@ -72,7 +81,7 @@ _CLAIM_WORDS = 4  #: fewer words are an answer, and each answer may be a new att
 ARGUMENTS_CHARACTERS = 240
 COMMAND_CHARACTERS = 1_000
 _QUESTIONS = frozenset(("query", "q", "question", "prompt", "task", "instruction", "request"))
-_waits = occurs(r"wait|sleep|delay|pause|back_?off")
+_mentions_wait = occurs(r"wait|sleep|delay|pause|back_?off")
 _MOVE = re.compile(
     r"scroll|click|next|prev|page|press|key|wait|sleep|swipe|move|step|poll|status", re.IGNORECASE
 )
@@ -82,31 +91,35 @@ def is_read_only(call: Call) -> bool:
     """Return whether a call only reads, so that a call that failed before it still fails after it."""
     command = _command_of(call)
     if command is not None:
-        return len(command) <= _COMMAND_CHARACTERS and _is_look(command)
+        return len(command) <= _COMMAND_CHARACTERS and _is_reading_command(command)
     code = _code_of(call)
     if code is not None:
         lines = [line.strip() for line in code[:_COMMAND_CHARACTERS].splitlines() if line.strip()]
         is_whole = len(code) <= _COMMAND_CHARACTERS and bool(lines)
-        return is_whole and all(map(_LOOKING_LINE.fullmatch, lines))
+        return is_whole and all(map(_READING_LINE.fullmatch, lines))
     value = call.arguments.value
     query = value.get("sql", value.get("query")) if type(value) is dict else None
-    if type(query) is str and _LOOKING_QUERY.match(query):
+    if query is None and type(value) is dict and len(value) == 1:
+        (query,) = value.values()
+        if type(query) is str and not _SELECTS.match(query):
+            return _is_reading_tool(call.tool)
+    if type(query) is str and _READING_QUERY.match(query):
         return True
-    return _looks(call.tool)
+    return _is_reading_tool(call.tool)
 
 
-def _is_look(command: str) -> bool:
-    shown = _TO_NOWHERE.sub("", command)
+def _is_reading_command(command: str) -> bool:
+    shown = _DISCARDED_OUTPUT.sub("", command)
     parts = [part for part in _BETWEEN_COMMANDS.split(shown) if part.strip()]
     writes = ">" in shown or _WRITES.search(shown)
-    return bool(parts) and not writes and all(map(_LOOKING_COMMAND.match, parts))
+    return bool(parts) and not writes and all(map(_READING_COMMAND.match, parts))
 
 
 def is_trial(call: Call) -> bool:
     """Return whether a call is a trial, such as a test run, that earlier changes may let pass."""
     if _command_of(call) is not None:
         return not is_read_only(call)
-    return _tries(call.tool)
+    return _is_trial_tool(call.tool)
 
 
 def is_command(call: Call) -> bool:
@@ -120,7 +133,7 @@ def is_short(call: Call) -> bool:
     return length <= ARGUMENTS_CHARACTERS or (length <= COMMAND_CHARACTERS and is_command(call))
 
 
-def asks(call: Call) -> bool:
+def is_request(call: Call) -> bool:
     """Return whether a call is a request, rather than a submission of content."""
     given = call.arguments.value
     return is_short(call) or (type(given) is dict and not _QUESTIONS.isdisjoint(given))
@@ -131,7 +144,7 @@ def runs_code(call: Call) -> bool:
     return _code_of(call) is not None
 
 
-def speaks(call: Call) -> bool:
+def is_natural_language(call: Call) -> bool:
     """Return whether a call's arguments are natural language, rather than a command, a database query or names."""
     if is_command(call) or runs_code(call):
         return False
@@ -143,18 +156,18 @@ def speaks(call: Call) -> bool:
 
 def claims_done(call: Call) -> bool:
     """Return whether a call reports that the work is done."""
-    if not _is_done(call.tool):
+    if not _is_completion_tool(call.tool):
         return False
     said = call.arguments.texts
     return not said or said.count(" ") >= _CLAIM_WORDS
 
 
-def waits(call: Call) -> bool:
+def is_wait(call: Call) -> bool:
     """Return whether a call waits, so that a call that failed before it may succeed after it."""
-    return _waits(_command_of(call) or _name_of(call))
+    return _mentions_wait(_command_of(call) or _name_of(call))
 
 
-def moves_on(call: Call) -> bool:
+def may_advance(call: Call) -> bool:
     """Return whether a call may have a new result each time for equal arguments, such as a scroll or a click."""
     value = call.arguments.value
     kind = value.get("action") if type(value) is dict else None

@@ -37,7 +37,7 @@ class ArgumentDifference(NamedTuple):
         """Return the difference as a JSON object."""
         return self._asdict() | {"values": list(self.values)}
 
-    def told(self, *, names_tool: bool) -> str:
+    def describe(self, *, names_tool: bool) -> str:
         """Describe the values of the argument: `argument 'page' has 5 values (1, 2, 3, …)`."""
         of = f" of '{self.tool}'" if names_tool else ""
         more = ", …" if self.distinct > len(self.values) else ""
@@ -58,12 +58,12 @@ class Differences(NamedTuple):
         more = f" and {len(tools) - NAMED_TOOLS} more" if len(tools) > NAMED_TOOLS else ""
         return f"{name}, {', '.join(tools[:NAMED_TOOLS])}{more}" if tools else name
 
-    def told(self, *, noise: bool) -> str:
+    def describe(self, *, noise: bool) -> str:
         """Describe the arguments that differ between the repeats, and whether results differ by more than noise."""
-        told = [each.told(names_tool=len(self.tools) > 1) for each in self.arguments]
+        parts = [each.describe(names_tool=len(self.tools) > 1) for each in self.arguments]
         if self.results > len(self.tools) and not noise:
-            told.append(f"{self.results} different results")
-        return f"; what differs: {'; '.join(told)}" if told else ""
+            parts.append(f"{self.results} different results")
+        return f"; what differs: {'; '.join(parts)}" if parts else ""
 
 
 def named(tools: Sequence[str]) -> str:
@@ -81,10 +81,10 @@ def differences_of(steps: Iterable[Call | Message]) -> Differences:
     compared = [calls[:COMPARED_CALLS] for calls in list(by_tool.values())[:TOOLS_LIMIT]]
     differing = [difference for calls in compared for difference in _differing(calls)]
     results = {
-        (number, call.outcome.text)
+        (number, call.result.text)
         for number, calls in enumerate(compared)
         for call in calls
-        if call.outcome.text is not None
+        if call.result.text is not None
     }
     names = tuple(_name(tool) for tool in list(by_tool)[:TOOLS_LIMIT])
     return Differences(names, tuple(differing[:ARGUMENTS_LIMIT]), len(results))

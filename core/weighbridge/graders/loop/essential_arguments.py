@@ -1,7 +1,11 @@
-"""Removal of parts of a call's arguments that do not change the request.
+"""Removal of the parts of a call's arguments that do not change what is requested.
 
-These are an attempt's number, a request's id and time, a cache buster in an address, and the agent's own remarks; in a
-command, the change to the common folder, quotes around plain words, and pagers; in code and queries, the comments.
+Removed are:
+
+- from any arguments: the number of the attempt, the id and the time of the request, a cache buster in a URL, and the
+  agent's remarks on its call,
+- from a command: the change to the common folder, quotes around plain words, and pagers,
+- from code and queries: comments.
 """
 
 from __future__ import annotations
@@ -37,7 +41,7 @@ def _spellings(*names: str) -> frozenset[str]:
 
 
 #: Number of the attempt, and values that only make a request unique.
-_IDLE_KEYS = _spellings(
+_RETRY_KEYS = _spellings(
     *("attempt", "attempt_number", "attempt_no", "attempt_count", "try", "try_number", "try_no"),
     *("try_count", "n_try", "retry", "retry_number", "retry_no", "retry_count", "retries"),
     *("retry_attempt", "nonce", "cache_bust", "cache_buster", "cb", "_"),
@@ -56,7 +60,7 @@ _REMARK_KEYS = frozenset(
 _TIME_KEYS = _spellings("ts", "_ts", "t", "_t", "timestamp", "time", "now", "sent_at") | _spellings(
     "requested_at", "request_time", "client_time", "called_at"
 )
-_NUMBERING_KEYS = _IDLE_KEYS | _ID_KEYS
+_NUMBERING_KEYS = _RETRY_KEYS | _ID_KEYS
 _KEYS = _NUMBERING_KEYS | _REMARK_KEYS | _TIME_KEYS | _SCRIPT_KEYS
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[.,]\d{1,9}(?:Z|[+-]\d\d:?\d\d)?")
 _SECONDS = re.compile(r"1\d{9}\.\d{1,3}")
@@ -95,7 +99,7 @@ def normalized(arguments: Any, tool: str = "", folder: str = "") -> Any:
     """Return arguments without the parts that do not change a request to a tool; `folder` is from `common_folder`."""
     if type(arguments) is not dict:
         return arguments
-    if _KEYS.isdisjoint(arguments) and not _may_hold_idle(arguments.values()):
+    if _KEYS.isdisjoint(arguments) and not _may_have_removable(arguments.values()):
         return arguments
     kept = _kept(arguments, _DEPTH)
     selected: dict[Any, Any] = {}
@@ -108,10 +112,10 @@ def normalized(arguments: Any, tool: str = "", folder: str = "") -> Any:
             kept = rest or kept
     for key in _COMMAND_KEYS:
         if type(kept.get(key)) is str:
-            kept[key] = _bare(kept[key], folder)
+            kept[key] = _normalized_command(kept[key], folder)
     for key in _CODE_KEYS:
         if type(kept.get(key)) is str:
-            kept[key] = _uncommented(kept[key])
+            kept[key] = _without_comments(kept[key])
     return kept
 
 
@@ -128,7 +132,7 @@ def common_folder(steps: Iterable[Step]) -> str:
     return folders.pop() if len(folders) == 1 else ""
 
 
-def _may_hold_idle(values: Iterable[Any]) -> bool:
+def _may_have_removable(values: Iterable[Any]) -> bool:
     for value in values:
         if value is None or type(value) is dict:
             return True
@@ -159,7 +163,7 @@ def _kept(value: Any, depth: int) -> Any:
         for key, item in value.items()
         if not (
             item is None  # the same as a missing key
-            or key in _IDLE_KEYS
+            or key in _RETRY_KEYS
             or (key in _ID_KEYS and depth < _DEPTH)
             or (key == "description" and is_described)
             or (key in _TIME_KEYS and _is_moment(item))
@@ -176,7 +180,7 @@ def _is_moment(value: Any) -> bool:
     return type(value) is float and value >= _LEAST_MOMENT_MS / 1000 and value % 1 > 0
 
 
-def _uncommented(code: str) -> str:
+def _without_comments(code: str) -> str:
     """Return code or a query without comments."""
     if "#" not in code and "--" not in code and "/*" not in code:
         return code
@@ -192,7 +196,7 @@ def _without(idle: re.Pattern[str], text: str, mark: str = "") -> str:
         return text
 
 
-def _bare(command: str, folder: str) -> str:
+def _normalized_command(command: str, folder: str) -> str:
     """Return a command without the change to a folder, comments, needless quotes, outer brackets and output suffixes."""
     found = _FOLDER.search(command) if folder else None
     bare = (command[found.end() :] if found and found[1] == folder else command).strip()

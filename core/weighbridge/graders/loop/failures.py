@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from weighbridge.graders.loop.actions import Call
-    from weighbridge.graders.loop.results import Outcome
+    from weighbridge.graders.loop.results import CallResult
 
 _ALIKE = 0.9  #: minimum share of common words for two failures of one call to be the same
 _SHORT_CHARACTERS = 200  #: a longer failure has details beyond a lost connection
 _PAGE_CHARACTERS = 2_000
 _TAGS = linear(r"<(?:style|script)[^<]{0,1000}<|<[^>]{1,200}>|\s{2,}")
 #: Errors of an unreachable service, all of which count as the same failure.
-_tells_out_of_reach = occurs(
+_mentions_outage = occurs(
     r"""\b(?:time[ds]?[ -]?out|connection|unavailable|bad gateway|unreachable|too many requests|rate.limit\w*|overloaded
 |internal server error|network|(?:http|error|status)\W{0,4}(?:429|5\d\d))\b"""
 )
@@ -30,37 +30,37 @@ def same_failures(calls: Sequence[Call]) -> Iterator[tuple[int, int]]:
     """Yield the ranges of equal failures of one call, as start (inclusive) and end (exclusive)."""
     start = 0
     for index, (one, other) in enumerate(pairwise(calls), 1):
-        if one.pair != other.pair and not _are_alike(one.outcome, other.outcome):
+        if one.pair_id != other.pair_id and not _are_alike(one.result, other.result):
             yield start, index
             start = index
     yield start, len(calls)
 
 
-def get_elsewhere(outcomes: Sequence[Outcome]) -> bool:
+def show_progress(outcomes: Sequence[CallResult]) -> bool:
     """Return whether similar failures show progress: a number that only rises or only falls, or a varying count."""
     rows = [numbers for outcome in outcomes if (numbers := outcome.numbers) is not None]
     if len(rows) < len(outcomes):
         return True
     if len({len(row) for row in rows}) > 1:
-        return not all(map(is_out_of_reach, outcomes))
-    return moves_one_way(outcomes[0].steady, rows)
+        return not all(map(reports_outage, outcomes))
+    return moves_one_way(outcomes[0].masked, rows)
 
 
-def _are_alike(one: Outcome, other: Outcome) -> bool:
-    if is_out_of_reach(one) and is_out_of_reach(other):
+def _are_alike(one: CallResult, other: CallResult) -> bool:
+    if reports_outage(one) and reports_outage(other):
         return True
     words, others = _words(one), _words(other)
     common = (words & others).total()
     return 2 * common >= _ALIKE * (words.total() + others.total())
 
 
-def is_out_of_reach(outcome: Outcome) -> bool:
+def reports_outage(outcome: CallResult) -> bool:
     """Return whether a failure says that the service was unreachable."""
     text = outcome.text or ""
     text = _TAGS.sub(" ", text[:_PAGE_CHARACTERS]) if "<" in text[:_PAGE_CHARACTERS] else text
-    return len(text) < _SHORT_CHARACTERS and _tells_out_of_reach(text)
+    return len(text) < _SHORT_CHARACTERS and _mentions_outage(text)
 
 
-def _words(outcome: Outcome) -> Counter[str]:
+def _words(outcome: CallResult) -> Counter[str]:
     """Count the words of a failure, where words with a digit count as ids."""
     return Counter(word for word in outcome.words.lower().split("\n") if word.isalpha())

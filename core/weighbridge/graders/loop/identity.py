@@ -1,4 +1,4 @@
-"""Numbering of similar calls and of their equal results."""
+"""Numbering of calls: similar calls get one number, and similar calls with equal results another one."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from weighbridge.graders.loop.masking import beginning_of
-from weighbridge.graders.loop.similarity import Least, Recent
-from weighbridge.graders.loop.text_forms import ANY_SORT
-from weighbridge.graders.loop.tool_names import thinks
+from weighbridge.graders.loop.similarity import Recent, Threshold
+from weighbridge.graders.loop.text_forms import ANY_KIND
+from weighbridge.graders.loop.tool_names import is_thinking_tool
 from weighbridge.graders.loop.work_budget import DEFAULT_THRESHOLD, WorkBudget
 
 if TYPE_CHECKING:
     from weighbridge.graders.loop.actions import Call, History
-    from weighbridge.graders.loop.results import Outcome
+    from weighbridge.graders.loop.results import CallResult
 
 _UNKNOWN = 0  #: the number of a result that is not in the trace
 _RESULTS_BITS = 32  #: bits for the result in the number of a pair
@@ -27,14 +27,14 @@ class _Action(Struct, eq=False, gc=False):
 
     number: int
     call: Call  #: the first
-    first: Outcome | None = None  #: the first known result
+    first: CallResult | None = None  #: the first known result
     last_result: int = _UNKNOWN
     by_text: dict[str, int] | None = (
         None  #: number of each result by its text, if there are several
     )
-    by_steady: dict[str, int] | None = None  #: the same by the text without noise
+    by_masked: dict[str, int] | None = None  #: the same by the text without noise
 
-    def result_of(self, outcome: Outcome) -> int:
+    def result_of(self, outcome: CallResult) -> int:
         """Return the number of a result, equal for results that differ only by noise; if unknown, the last number."""
         text = outcome.text
         if text is None:
@@ -42,20 +42,20 @@ class _Action(Struct, eq=False, gc=False):
         if self.first is None:
             self.first = outcome
         is_first = text == self.first.text
-        self.last_result = 1 if is_first else self._another(text, outcome, self.first)
+        self.last_result = 1 if is_first else self._later_result(text, outcome, self.first)
         return self.last_result
 
-    def _another(self, text: str, outcome: Outcome, first: Outcome) -> int:
-        if self.by_text is None or self.by_steady is None:
-            self.by_text, self.by_steady = {}, {first.steady: 1}
+    def _later_result(self, text: str, outcome: CallResult, first: CallResult) -> int:
+        if self.by_text is None or self.by_masked is None:
+            self.by_text, self.by_masked = {}, {first.masked: 1}
         result = self.by_text.get(text)
         if result is None:
-            steady = self.by_steady
-            result = self.by_text[text] = steady.setdefault(outcome.steady, len(steady) + 1)
+            masked = self.by_masked
+            result = self.by_text[text] = masked.setdefault(outcome.masked, len(masked) + 1)
         return result
 
 
-class Identities:
+class CallNumbering:
     """Numbering of calls in which similar calls get equal numbers."""
 
     def __init__(self, threshold: float, budget: WorkBudget, *, compare_results: bool) -> None:
@@ -76,21 +76,21 @@ class Identities:
         #: actions that may be similar: the only one so far, or the most recent different ones
         self._recent: dict[object, _Action | Recent[_Action]] = {}
 
-    def number(self, history: History) -> None:
+    def apply(self, history: History) -> None:
         """Set the numbers of each call in a history, and share the arguments object between calls with equal arguments."""
         for call in history.made_calls():
-            call.exact = self._known
-            first = self._first_like(call)
+            call.arguments_id = self._known
+            first = self._first_equal(call)
             if first is call:
                 self._known += 1
-            call.exact, call.arguments = first.exact, first.arguments
-            action = self._unlike_all(call, is_new=first is call) or self._action_of(call)
-            result = action.result_of(call.outcome) if self._compare_results else _UNKNOWN
-            call.action = action.number
+            call.arguments_id, call.arguments = first.arguments_id, first.arguments
+            action = self._unmatchable_action(call, is_new=first is call) or self._action_of(call)
+            result = action.result_of(call.result) if self._compare_results else _UNKNOWN
+            call.action_id = action.number
             pair = action.number << _RESULTS_BITS | result
-            call.pair = self._pairs.setdefault(pair, len(self._pairs))
+            call.pair_id = self._pairs.setdefault(pair, len(self._pairs))
 
-    def _unlike_all(self, call: Call, *, is_new: bool) -> _Action | None:
+    def _unmatchable_action(self, call: Call, *, is_new: bool) -> _Action | None:
         """Return an action for a call that no earlier call can be similar to, or None for any other call.
 
         Results are compared only once there is a second call that may be similar, because most calls have none.
@@ -101,43 +101,43 @@ class Identities:
         kind = call.tool, given.numbers
         only = self._only.get(kind)
         if only is not None:
-            rough = self._rough(only.call)
-            self._actions[_key_of(only.call, rough)] = self._recent[*kind, rough] = only
+            approximate = self._approximate_result(only.call)
+            self._actions[_key_of(only.call, approximate)] = self._recent[*kind, approximate] = only
             self._only[kind] = None
         elif is_new and kind not in self._only:
-            return self._only.setdefault(kind, self._alone(call))
+            return self._only.setdefault(kind, self._new_action(call))
         return None
 
-    def _alone(self, call: Call) -> _Action:
+    def _new_action(self, call: Call) -> _Action:
         self._made += 1
         return _Action(self._made, call)
 
     def _action_of(self, call: Call) -> _Action:
-        rough = self._rough(call)
-        key = _key_of(call, rough)
+        approximate = self._approximate_result(call)
+        key = _key_of(call, approximate)
         action = self._actions.get(key)
         if action is None:
-            action = self._actions[key] = self._action(call, rough)
+            action = self._actions[key] = self._action(call, approximate)
         return action
 
-    def _rough(self, call: Call) -> str | None:
+    def _approximate_result(self, call: Call) -> str | None:
         """Return the approximate result of a call; for an unknown result, return the last one."""
         if not self._compare_results:
             return ""
-        text = call.outcome.text
+        text = call.result.text
         if text is None:
-            return self._last.get(call.exact)
+            return self._last.get(call.arguments_id)
         if text != self._seen[0]:
             self._seen = text, beginning_of(text)
-        rough = self._last[call.exact] = self._seen[1]
-        return rough
+        approximate = self._last[call.arguments_id] = self._seen[1]
+        return approximate
 
-    def _first_like(self, call: Call) -> Call:
+    def _first_equal(self, call: Call) -> Call:
         """Return the first call with the same arguments, ignoring case and white space, and the same digits."""
         given = call.arguments
         if given.value is None:
             # Calls with unknown arguments but equal long results probably had equal arguments.
-            outcome = call.outcome
+            outcome = call.result
             key = outcome.text if outcome.is_long else self._known
             return self._unknown[call.tool].setdefault(key, call)
         by_digits = self._first[call.tool]
@@ -148,30 +148,30 @@ class Identities:
             known = by_digits[given.digits] = {known.arguments.gist: known}
         return known.setdefault(given.gist, call)
 
-    def _action(self, call: Call, rough: str | None) -> _Action:
+    def _action(self, call: Call, approximate: str | None) -> _Action:
         """Return the action of a similar call with about the same result, or a new action."""
-        alone = self._alone(call)
+        new = self._new_action(call)
         given = call.arguments
         if given.value is None or not given.is_comparable or not self._budget.is_left:
-            return alone
-        key = call.tool, given.numbers, rough
+            return new
+        key = call.tool, given.numbers, approximate
         recent = self._recent.get(key)
         if recent is None:
-            self._recent[key] = alone
-            return alone
+            self._recent[key] = new
+            return new
         if not isinstance(recent, Recent):
-            first, recent = recent, Recent(self._least(call), self._budget)
+            first, recent = recent, Recent(self._threshold_for(call), self._budget)
             recent.add(first, first.call.arguments.described(self._budget))
             self._recent[key] = recent
         described = given.described(self._budget)
-        for alike in recent.alike(described):
-            action = alike.item
-            if not alike.is_fuzzy or self._have_same_result(call.outcome, action.call.outcome):
+        for match in recent.matches(described):
+            action = match.item
+            if not match.is_fuzzy or self._have_same_result(call.result, action.call.result):
                 return action
-        recent.add(alone, described)
-        return alone
+        recent.add(new, described)
+        return new
 
-    def _least(self, call: Call) -> Least:
+    def _threshold_for(self, call: Call) -> Threshold:
         """Return the minimum similarity for calls with this call's result to be the same call.
 
         Many calls fail for the same reason: short phrases that fail must have the same meaning, longer texts must be
@@ -179,21 +179,25 @@ class Identities:
         same meaning. So must calls with the same confirmation. A threshold below the default is a user's choice and
         applies to all calls, as the threshold always does to thoughts.
         """
-        if not self._compare_results or thinks(call.tool) or self._threshold < DEFAULT_THRESHOLD:
-            return Least(self._threshold, ANY_SORT)
-        if call.outcome.has_failed:
-            return Least(self._threshold, ANY_SORT - {"phrase"})
-        if call.outcome.is_telling:
-            return Least(max(0.0, 2 * self._threshold - 1), ANY_SORT - {"work"})
-        return Least(1.0, frozenset())
+        if (
+            not self._compare_results
+            or is_thinking_tool(call.tool)
+            or self._threshold < DEFAULT_THRESHOLD
+        ):
+            return Threshold(self._threshold, ANY_KIND)
+        if call.result.has_failed:
+            return Threshold(self._threshold, ANY_KIND - {"phrase"})
+        if call.result.is_informative:
+            return Threshold(max(0.0, 2 * self._threshold - 1), ANY_KIND - {"content"})
+        return Threshold(1.0, frozenset())
 
-    def _have_same_result(self, one: Outcome, other: Outcome) -> bool:
+    def _have_same_result(self, one: CallResult, other: CallResult) -> bool:
         if not self._compare_results:
             return True
         if one.text is None or other.text is None:
             return False
-        return one.text == other.text or one.steady == other.steady
+        return one.text == other.text or one.masked == other.masked
 
 
-def _key_of(call: Call, rough: str | None) -> str:
-    return f"{call.exact}" if rough is None else f"{call.exact} {rough}"
+def _key_of(call: Call, approximate: str | None) -> str:
+    return f"{call.arguments_id}" if approximate is None else f"{call.arguments_id} {approximate}"

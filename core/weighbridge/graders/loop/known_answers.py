@@ -6,10 +6,10 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from weighbridge.graders.loop.call_kinds import is_read_only, is_short, runs_code, waits
-from weighbridge.graders.loop.failure_signs import answers, is_empty, says_in_vain
+from weighbridge.graders.loop.call_kinds import is_read_only, is_short, is_wait, runs_code
 from weighbridge.graders.loop.masked_attempts import raises_a_limit
 from weighbridge.graders.loop.merging import NOTHING_NEW, Finding
+from weighbridge.graders.loop.result_kinds import is_answer, reports_no_effect, reports_no_results
 from weighbridge.graders.loop.text_forms import lists_items
 from weighbridge.graders.loop.work_budget import WorkBudget
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from weighbridge.graders.loop.actions import Call
     from weighbridge.graders.loop.work_budget import Limits
 
-_TAKEN_CHARACTERS = 4_000  #: longer arguments are not a question
+_QUESTION_CHARACTERS = 4_000  #: longer arguments are not a question
 _FAILURE_CHARACTERS = 600
 _NEAR = 5  #: maximum distance from a range to an earlier call that is reported with it
 _SHORT_CHARACTERS = 200  #: maximum length of a result that is compared without noise such as times
@@ -32,8 +32,10 @@ _HOW_MANY = re.compile(
 )
 #: A quotation in a failure, which names the cause.
 _QUOTED = re.compile(r"""['"`\u2018\u201c]([^'"`\u2019\u201d\n]{3,80})['"`\u2019\u201d]""")
+#: A result that holds nothing, or only a count of nothing.
+_EMPTY = re.compile(r"[\s\[\](){},]{0,20}(?:null|none|0)?[\s\[\](){},]{0,20}", re.IGNORECASE)
 #: Two digits, two words, or a path or lines: an answer that different questions are unlikely to share.
-_TELLING = re.compile(r"\d{2}|[^\W\d_]{2,}[^\w\n]{1,3}[^\W\d_]{2,}|\w[/.\n]\w")
+_INFORMATIVE = re.compile(r"\d{2}|[^\W\d_]{2,}[^\w\n]{1,3}[^\W\d_]{2,}|\w[/.\n]\w")
 
 
 def known_answers(
@@ -55,7 +57,7 @@ def _least(limits: Limits) -> int:
 ToolResult = tuple[str, str]  #: name of a tool, and result of a call of it
 
 
-class _Met(NamedTuple):
+class _Occurrences(NamedTuple):
     """Number of times that a call had one result, and the index of the last time."""
 
     times: int
@@ -82,7 +84,7 @@ class _Stretches:
         self._reach = limits.max_period
         self._budget = WorkBudget()
         self._last_calls: dict[ToolResult, int] = {}  #: index of the last call with each result
-        self._met: dict[int, _Met] = {}  #: by the number of a call and its result
+        self._seen: dict[int, _Occurrences] = {}  #: by the number of a call and its result
         #: words of the attempts with the same failure or empty result
         self._said: dict[ToolResult, set[str]] = {}
         self._words_of: dict[
@@ -96,21 +98,21 @@ class _Stretches:
     def found(self) -> Iterator[Finding]:
         """Yield a finding for each range that is long enough."""
         for index, (call, result) in enumerate(zip(self._calls, self._tool_results, strict=True)):
-            if call is None or result is None or waits(call):
+            if call is None or result is None or is_wait(call):
                 yield from self._end()
-                self._last_calls, self._met, self._failed, self._said = {}, {}, [], {}
+                self._last_calls, self._seen, self._failed, self._said = {}, {}, [], {}
                 continue
-            met, has_failed = self._met.get(call.pair), self._has_failed(call, result)
-            before = self._last_calls.get(result) if met is None else met.last
+            seen, has_failed = self._seen.get(call.pair_id), self._has_failed(call, result)
+            before = self._last_calls.get(result) if seen is None else seen.last
             if before is None or not self._is_known(call, result, before, index):
                 yield from self._end()
                 if self._failed and not has_failed:
                     self._drop_failures(call)
-            elif has_failed or not self._is_first_repeat(call, before, met):
+            elif has_failed or not self._is_first_repeat(call, before, seen):
                 self._stretch.append(index)
                 self._before.add(before)
-                self._again += met is not None and has_failed
-            self._met[call.pair] = _Met(met.times + 1 if met else 1, index)
+                self._again += seen is not None and has_failed
+            self._seen[call.pair_id] = _Occurrences(seen.times + 1 if seen else 1, index)
             self._last_calls[result] = index
             if has_failed:
                 self._failed.append(index)
@@ -118,7 +120,7 @@ class _Stretches:
 
     def _has_failed(self, call: Call, result: ToolResult) -> bool:
         if result not in self._fails:
-            self._fails[result] = call.outcome.has_failed
+            self._fails[result] = call.result.has_failed
         return self._fails[result]
 
     def _drop_failures(self, call: Call) -> None:
@@ -128,20 +130,20 @@ class _Stretches:
         for index in self._failed:
             failed, result = self._calls[index], self._tool_results[index]
             if failed is not None and result is not None:
-                self._met.pop(failed.pair, None)
+                self._seen.pop(failed.pair_id, None)
                 self._last_calls.pop(result, None)
         self._failed, self._said = [], {}
 
-    def _is_first_repeat(self, call: Call, before: int, met: _Met | None) -> bool:
+    def _is_first_repeat(self, call: Call, before: int, seen: _Occurrences | None) -> bool:
         """Return whether a call is the first exact repeat of a call with the same result."""
         earlier = self._calls[before]
-        is_equal = earlier is not None and earlier.exact == call.exact
-        return is_equal and met is not None and met.times == 1
+        is_equal = earlier is not None and earlier.arguments_id == call.arguments_id
+        return is_equal and seen is not None and seen.times == 1
 
     def _is_known(self, call: Call, result: ToolResult, before: int, index: int) -> bool:
         """Return whether the result of a call was known from an equal or similar earlier call."""
         earlier = self._calls[before]
-        if earlier is None or call.pair == earlier.pair:
+        if earlier is None or call.pair_id == earlier.pair_id:
             return index - before <= self._reach
         if not self._budget.is_left:
             return False
@@ -153,7 +155,16 @@ class _Stretches:
             return False
         if _is_specific(result[1]):
             return self._are_alike(call, earlier, _SAME_QUESTION)
-        return is_empty(result[1]) and self._is_attempt_again(call, earlier, result)
+        is_empty = reports_no_results(result[1]) or _EMPTY.fullmatch(result[1])
+        return bool(is_empty) and (
+            self._is_narrowed(call, earlier) or self._is_attempt_again(call, earlier, result)
+        )
+
+    def _is_narrowed(self, call: Call, earlier: Call) -> bool:
+        """Return whether a question has all words of an earlier one, so that it finds nothing where that found nothing."""
+        if max(len(call.arguments.key), len(earlier.arguments.key)) > _QUESTION_CHARACTERS:
+            return False
+        return self._words(call) >= self._words(earlier)
 
     def _quotes_arguments(self, call: Call, result: ToolResult) -> bool:
         """Return whether a failure quotes a word of the arguments, so that its cause was known."""
@@ -162,7 +173,7 @@ class _Stretches:
                 words[-1] for each in _quotes(result[1]) if (words := _WORD.findall(each))
             }
         quoted = self._quoted[result]
-        if not quoted or len(call.arguments.key) > _TAKEN_CHARACTERS:
+        if not quoted or len(call.arguments.key) > _QUESTION_CHARACTERS:
             return False
         return not self._words(call).isdisjoint(quoted)
 
@@ -178,7 +189,7 @@ class _Stretches:
 
     def _are_alike(self, one: Call, other: Call, share: float) -> bool:
         """Return whether two calls share enough words, and the numbers of one include those of the other."""
-        if max(len(one.arguments.key), len(other.arguments.key)) > _TAKEN_CHARACTERS:
+        if max(len(one.arguments.key), len(other.arguments.key)) > _QUESTION_CHARACTERS:
             return False
         words, others = self._words(one), self._words(other)
         if len(words & others) < share * len(words | others):
@@ -187,11 +198,11 @@ class _Stretches:
         return numbers <= other_numbers or numbers >= other_numbers
 
     def _words(self, call: Call) -> frozenset[str]:
-        words = self._words_of.get(call.exact)
+        words = self._words_of.get(call.arguments_id)
         if words is None:
             key = _HOW_MANY.sub("", call.arguments.key.decode("utf-8", "replace").casefold())
-            words = self._words_of[call.exact] = frozenset(_WORD.findall(key))
-            self._budget.read(key, len(words))
+            words = self._words_of[call.arguments_id] = frozenset(_WORD.findall(key))
+            self._budget.count_reading(key, len(words))
         return words
 
     def _end(self) -> Iterator[Finding]:
@@ -201,25 +212,27 @@ class _Stretches:
             return
         indices = sorted({*stretch, *(at for at in before if stretch[0] - at <= _NEAR)})
         found = [call for at in indices if (call := self._calls[at]) is not None]
-        is_honest = lists_items([call.arguments.texts for call in found]) or raises_a_limit(found)
+        is_legitimate = lists_items([call.arguments.texts for call in found]) or raises_a_limit(
+            found
+        )
         words = map(self._words, found)
         is_widened = all(later < earlier for earlier, later in pairwise(words))
-        if not (is_honest or is_widened):
+        if not (is_legitimate or is_widened):
             yield Finding(NOTHING_NEW, None, tuple(indices))
 
 
 def tool_results_of(calls: Sequence[Call | None]) -> list[ToolResult | None]:
     """Return the tool and the result of each call, or None for an unknown result; short results are without noise."""
-    steady: dict[str, str] = {}
+    masked: dict[str, str] = {}
     tool_results: list[ToolResult | None] = []
     for call in calls:
-        text = call.outcome.text if call is not None else None
+        text = call.result.text if call is not None else None
         if call is None or text is None:
             tool_results.append(None)
             continue
         if len(text) <= _SHORT_CHARACTERS:
-            known = steady.get(text)
-            text = steady.setdefault(text, call.outcome.steady) if known is None else known
+            known = masked.get(text)
+            text = masked.setdefault(text, call.result.masked) if known is None else known
         tool_results.append((call.tool, text))
     return tool_results
 
@@ -236,4 +249,4 @@ def _quotes(failure: str) -> list[str]:
 
 def _is_specific(text: str) -> bool:
     """Return whether a result is an answer specific to one question."""
-    return answers(text) and not says_in_vain(text) and _TELLING.search(text) is not None
+    return is_answer(text) and not reports_no_effect(text) and _INFORMATIVE.search(text) is not None

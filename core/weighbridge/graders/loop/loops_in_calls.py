@@ -1,27 +1,24 @@
-"""Loops in the calls of an agent."""
+"""Search for loops in the calls of an agent."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import replace
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from weighbridge.graders.loop.call_kinds import (
-    is_read_only,
-    is_trial,
-    moves_on,
-    waits,
-)
+from weighbridge.graders.loop.call_kinds import may_advance
 from weighbridge.graders.loop.cycles import NoveltyLimits, Span, cycles, low_novelty, repeats
-from weighbridge.graders.loop.failures import get_elsewhere, same_failures
+from weighbridge.graders.loop.failures import same_failures, show_progress
 from weighbridge.graders.loop.known_answers import known_answers, repeats_in, tool_results_of
-from weighbridge.graders.loop.masked_attempts import failing_rows, masked_attempts
+from weighbridge.graders.loop.masked_attempts import masked_attempts
 from weighbridge.graders.loop.merging import Finding, joined
 from weighbridge.graders.loop.progress import only_noise
+from weighbridge.graders.loop.repeated_calls import repeated_calls
+from weighbridge.graders.loop.retried_failures import retried_failures
 from weighbridge.graders.loop.reworded_attempts import reworded_attempts
+from weighbridge.graders.loop.rows_of_one_result import rows_of_one_result
 from weighbridge.graders.loop.text_forms import lists_items
-from weighbridge.graders.loop.tool_names import thinks
+from weighbridge.graders.loop.tool_names import is_thinking_tool
 from weighbridge.graders.loop.transcripts import show_the_same, transcript_of
 
 if TYPE_CHECKING:
@@ -31,23 +28,26 @@ if TYPE_CHECKING:
     from weighbridge.graders.loop.work_budget import Limits
 
 NOISE_PERIOD = 3  #: longest cycle whose results may differ by noise
-LOOKS_BETWEEN = 5  #: maximum read-only calls between two attempts
-CALLS_BETWEEN = 2  #: maximum other calls between two attempts
 
 
 def loops_in_calls(calls: Sequence[Call | None], limits: Limits) -> tuple[list[int], list[Finding]]:
     """Return the numbers of the calls, equal for equal calls and results, and the loops in them."""
     row = row_of(calls)
+    if len(calls) <= limits.max_repeats:
+        return row, []
     findings = [*_in_order(calls, row, limits)]
-    findings += [*_crowded(calls, row, limits), *_failing_again(calls, row, limits)]
-    findings += [*masked_attempts(calls, limits), *failing_rows(calls, limits)]
+    findings += [*_interleaved(calls, row, limits), *retried_failures(calls, row, limits)]
+    findings += [*masked_attempts(calls, limits), *rows_of_one_result(calls, limits)]
+    findings += repeated_calls(calls, row, limits)
     tool_results = tool_results_of(calls)
     if repeats_in(tool_results) >= limits.least_known:
         findings += [
             *known_answers(calls, tool_results, limits),
             *reworded_attempts(calls, tool_results, limits),
         ]
-    thinking = {tool for tool in {call.tool for call in calls if call is not None} if thinks(tool)}
+    thinking = {
+        tool for tool in {call.tool for call in calls if call is not None} if is_thinking_tool(tool)
+    }
     if thinking:
         indices = [
             index for index, call in enumerate(calls) if call is None or call.tool not in thinking
@@ -62,14 +62,14 @@ def loops_in_calls(calls: Sequence[Call | None], limits: Limits) -> tuple[list[i
 
 def _in_order(calls: Sequence[Call | None], row: list[int], limits: Limits) -> Iterator[Finding]:
     yield from _cycles(calls, row, limits)
-    yield from _noisy(calls, limits)
+    yield from _noisy_results(calls, limits)
     yield from _failing(calls, limits)
-    yield from _shown_again(calls, limits)
+    yield from _repeated_screens(calls, limits)
 
 
 def row_of(calls: Sequence[Call | None]) -> list[int]:
     """Number each call by its action and result; a mark between calls gets a unique negative number."""
-    return [-index - 1 if call is None else call.pair for index, call in enumerate(calls)]
+    return [-index - 1 if call is None else call.pair_id for index, call in enumerate(calls)]
 
 
 def _cycles(calls: Sequence[Call | None], row: list[int], limits: Limits) -> Iterator[Finding]:
@@ -78,9 +78,9 @@ def _cycles(calls: Sequence[Call | None], row: list[int], limits: Limits) -> Ite
         if stretch.length < limits.least_length(period):
             continue
         found = _calls_of(calls, stretch)
-        if period > 1 and len({call.pair for call in found[:period]}) == 1:
+        if period > 1 and len({call.pair_id for call in found[:period]}) == 1:
             continue
-        if _only_moves_on(found, period, limits) or _works_through_a_list(found):
+        if _may_only_advance(found, period, limits) or _requests_a_list(found):
             continue
         yield Finding(_kind(found, period), period, tuple(range(*stretch)))
 
@@ -91,22 +91,22 @@ def _kind(found: list[Call], period: int) -> str:
         return "parallel"
     if period > 1:
         return "cycle"
-    return "identical" if len({call.exact for call in found}) == 1 else "near_identical"
+    return "identical" if len({call.arguments_id for call in found}) == 1 else "near_identical"
 
 
-def _noisy(calls: Sequence[Call | None], limits: Limits) -> Iterator[Finding]:
+def _noisy_results(calls: Sequence[Call | None], limits: Limits) -> Iterator[Finding]:
     """Find the same calls in the same order, with results that differ by noise alone."""
-    row = [-index - 1 if call is None else call.exact for index, call in enumerate(calls)]
+    row = [-index - 1 if call is None else call.arguments_id for index, call in enumerate(calls)]
     for period, stretch in cycles(row, NOISE_PERIOD):
         if stretch.length < limits.least_length(period):
             continue
         found = _calls_of(calls, stretch)
-        if len({call.pair for call in found}) <= len({call.exact for call in found}):
+        if len({call.pair_id for call in found}) <= len({call.arguments_id for call in found}):
             continue
         for start, end in _of_the_same_words(found, period):
             phases = [found[phase:end:period] for phase in range(start, start + period)]
             if end - start >= limits.least_length(period) and all(
-                only_noise([call.outcome for call in phase]) for phase in phases
+                only_noise([call.result for call in phase]) for phase in phases
             ):
                 indices = range(stretch.start + start, stretch.start + end)
                 yield Finding("noisy_results", period, tuple(indices))
@@ -114,35 +114,37 @@ def _noisy(calls: Sequence[Call | None], limits: Limits) -> Iterator[Finding]:
 
 def _of_the_same_words(found: list[Call], period: int) -> Iterator[Span]:
     numbers: dict[tuple[int, object], int] = {}
-    row = [numbers.setdefault((call.exact, call.outcome.words), len(numbers)) for call in found]
+    row = [
+        numbers.setdefault((call.arguments_id, call.result.words), len(numbers)) for call in found
+    ]
     return repeats(row, period)
 
 
 def _failing(calls: Sequence[Call | None], limits: Limits) -> Iterator[Finding]:
     """Find one call that fails repeatedly in about the same way."""
-    row = [-index - 1 if call is None else call.exact for index, call in enumerate(calls)]
+    row = [-index - 1 if call is None else call.arguments_id for index, call in enumerate(calls)]
     failed: dict[int, bool] = {}
     for _, stretch in cycles(row, 1):
         if stretch.length < limits.least_length(1):
             continue
         start = stretch.start
         for index, call in enumerate(_calls_of(calls, stretch), start):
-            if call.pair not in failed:
-                failed[call.pair] = call.outcome.has_failed
-            if not failed[call.pair]:
+            if call.pair_id not in failed:
+                failed[call.pair_id] = call.result.has_failed
+            if not failed[call.pair_id]:
                 yield from _failures(calls, Span(start, index), limits)
                 start = index + 1
         yield from _failures(calls, Span(start, stretch.end), limits)
 
 
-def _shown_again(calls: Sequence[Call | None], limits: Limits) -> Iterator[Finding]:
+def _repeated_screens(calls: Sequence[Call | None], limits: Limits) -> Iterator[Finding]:
     """Find one call that repeatedly shows the same screen, transcribed in different words each time."""
-    row = [-index - 1 if call is None else call.exact for index, call in enumerate(calls)]
+    row = [-index - 1 if call is None else call.arguments_id for index, call in enumerate(calls)]
     for _, stretch in cycles(row, 1):
         found = _calls_of(calls, stretch)
-        if stretch.length < limits.least_length(1) or len({call.pair for call in found}) == 1:
+        if stretch.length < limits.least_length(1) or len({call.pair_id for call in found}) == 1:
             continue
-        shown = [transcript_of(call.outcome.text or "") for call in found]
+        shown = [transcript_of(call.result.text or "") for call in found]
         start = 0
         for index in range(1, len(found) + 1):
             if index == len(found) or not show_the_same(shown[index - 1], shown[index]):
@@ -157,12 +159,12 @@ def _failures(calls: Sequence[Call | None], failed: Span, limits: Limits) -> Ite
         return
     found = _calls_of(calls, failed)
     for start, end in same_failures(found):
-        outcomes = [call.outcome for call in found[start:end]]
-        if len(outcomes) >= limits.least_length(1) and not get_elsewhere(outcomes):
+        outcomes = [call.result for call in found[start:end]]
+        if len(outcomes) >= limits.least_length(1) and not show_progress(outcomes):
             yield Finding("identical", 1, tuple(range(failed.start + start, failed.start + end)))
 
 
-def _crowded(calls: Sequence[Call | None], row: list[int], limits: Limits) -> Iterator[Finding]:
+def _interleaved(calls: Sequence[Call | None], row: list[int], limits: Limits) -> Iterator[Finding]:
     """Find ranges with few different calls, in any order."""
     repeat = limits.max_repeats
     often, window, held = max(2, repeat), 3 * repeat + 1, 2 * repeat + 1
@@ -178,7 +180,7 @@ def _crowded(calls: Sequence[Call | None], row: list[int], limits: Limits) -> It
     for stretch in stretches:
         indices = _repeated_indices(calls, row, stretch)
         found = [call for index in indices if (call := calls[index]) is not None]
-        if len(indices) >= held and not _works_through_a_list(found):
+        if len(indices) >= held and not _requests_a_list(found):
             yield Finding("interleaved", None, indices)
 
 
@@ -190,7 +192,7 @@ def _failing_only(calls: Sequence[Call | None], row: list[int], often: int) -> l
     only = []
     for index, (number, call) in enumerate(zip(row, calls, strict=True)):
         if call is not None and counts[number] >= often and number not in failing:
-            failing[number] = call.outcome.has_failed
+            failing[number] = call.result.has_failed
         only.append(number if call is None or failing.get(number) else alone + index)
     return only
 
@@ -203,8 +205,8 @@ def _repeated_indices(
     results: defaultdict[int, list[int]] = defaultdict(list)
     for index in range(*stretch):
         call = calls[index]
-        if call is not None and results[call.exact][-1:] != [row[index]]:
-            results[call.exact].append(row[index])
+        if call is not None and results[call.arguments_id][-1:] != [row[index]]:
+            results[call.arguments_id].append(row[index])
     moving = {
         exact
         for exact, pairs in results.items()
@@ -213,91 +215,27 @@ def _repeated_indices(
     return tuple(
         index
         for index in range(*stretch)
-        if often[row[index]] > 1 and (call := calls[index]) is not None and call.exact not in moving
+        if often[row[index]] > 1
+        and (call := calls[index]) is not None
+        and call.arguments_id not in moving
     )
 
 
-def _failing_again(
-    calls: Sequence[Call | None], row: list[int], limits: Limits
-) -> Iterator[Finding]:
-    """Find one call that fails repeatedly in the same way, without calls between that could have fixed it."""
-    effects = _CallEffects()
-    attempts: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
-    often = Counter(row)
-    for index, call in enumerate(calls):
-        if call is not None and often[row[index]] > limits.max_repeats:
-            attempts[call.exact, row[index]].append(index)
-    for indices in attempts.values():
-        call = calls[indices[0]]
-        if len(indices) > limits.max_repeats and call is not None and call.outcome.is_vain:
-            for chain in _chains(calls, indices, call, effects):
-                if len(chain) > limits.max_repeats:
-                    yield Finding("interleaved", None, tuple(chain))
-
-
-class _CallEffects:
-    """Cached classification of the calls between two attempts by what they may have changed."""
-
-    def __init__(self) -> None:
-        self._looks: dict[int, bool] = {}
-        self._waits: dict[int, bool] = {}
-
-    def changes_nothing(self, call: Call | None) -> bool:
-        """Return whether a call that failed before this call still fails after it."""
-        if call is None:
-            return False
-        if call.exact not in self._looks:
-            self._looks[call.exact] = is_read_only(call)
-        return self._looks[call.exact] or call.outcome.is_vain
-
-    def starts_over(self, call: Call | None) -> bool:
-        """Return whether this is a wait or a new request, after which a call that failed before may succeed."""
-        if call is None:
-            return True
-        if call.exact not in self._waits:
-            self._waits[call.exact] = waits(call)
-        return self._waits[call.exact]
-
-
-def _chains(
-    calls: Sequence[Call | None], indices: list[int], attempt: Call, effects: _CallEffects
-) -> Iterator[list[int]]:
-    """Split attempts where too many calls, or one that may have fixed the failure, lie between them.
-
-    Up to `LOOKS_BETWEEN` calls that change nothing may lie between. Of other calls, which rarely fix a failure, up to
-    `CALLS_BETWEEN` may lie between; but none if the attempt is a trial such as a test run, has no arguments, or did not
-    fail but found nothing, because it may then be repeated after any change.
-    """
-    has_arguments = attempt.arguments.key not in (b"{}", b"null")
-    is_persistent = attempt.outcome.has_failed and has_arguments and not is_trial(attempt)
-    reach = CALLS_BETWEEN if is_persistent else 0
-    chain = indices[:1]
-    for earlier, later in pairwise(indices):
-        # Attempts may be far apart: the calls between are examined only if they are few.
-        between = calls[earlier + 1 : min(later, earlier + LOOKS_BETWEEN + 2)]
-        limit = LOOKS_BETWEEN if all(map(effects.changes_nothing, between)) else reach
-        if len(between) > limit or any(map(effects.starts_over, between)):
-            yield chain
-            chain = []
-        chain.append(later)
-    yield chain
-
-
-def _only_moves_on(found: list[Call], period: int, limits: Limits) -> bool:
+def _may_only_advance(found: list[Call], period: int, limits: Limits) -> bool:
     """Return whether calls without known results may each have had a new result, such as the next page."""
-    unknown = [call for call in found if call.outcome.text is None]
+    unknown = [call for call in found if call.result.text is None]
     if len(unknown) < 2 or len(found) >= 2 * limits.least_length(period):
         return False
-    return all(map(moves_on, unknown))
+    return all(map(may_advance, unknown))
 
 
-def _works_through_a_list(found: list[Call]) -> bool:
+def _requests_a_list(found: list[Call]) -> bool:
     """Return whether similar calls request the items of a list one by one."""
     alike: defaultdict[int, dict[int, Call]] = defaultdict(dict)
     times: Counter[int] = Counter()
     for call in found:
-        alike[call.action][call.exact] = call
-        times[call.action] += 1
+        alike[call.action_id][call.arguments_id] = call
+        times[call.action_id] += 1
     return any(
         3 <= len(calls) >= 0.7 * times[action]
         and lists_items([call.arguments.texts for call in calls.values()])

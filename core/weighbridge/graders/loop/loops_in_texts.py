@@ -1,4 +1,4 @@
-"""Loops in the texts of an agent."""
+"""Search for loops in the messages of an agent: equal or similar texts, alone or in cycles."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from weighbridge.graders.loop.arguments import canonical
 from weighbridge.graders.loop.cycles import NoveltyLimits, Span, cycles, low_novelty
-from weighbridge.graders.loop.failure_signs import looks_failed, says_in_vain
 from weighbridge.graders.loop.linear_patterns import occurs
 from weighbridge.graders.loop.merging import Finding, joined
-from weighbridge.graders.loop.refusals import refused
-from weighbridge.graders.loop.similarity import Least, RecentTexts
-from weighbridge.graders.loop.text_forms import ANY_SORT, lists_items
+from weighbridge.graders.loop.refusals import refused_answers
+from weighbridge.graders.loop.result_kinds import reports_failure, reports_no_effect
+from weighbridge.graders.loop.similarity import RecentTexts, Threshold
+from weighbridge.graders.loop.text_forms import ANY_KIND, lists_items
 from weighbridge.text import encodable
 
 if TYPE_CHECKING:
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
 _LABEL_CHARACTERS = 40
 _OBJECT_CHARACTERS = 200
-#: A text that says much the same again tells more than which attempt it is.
-_COUNTED_CHARACTERS = 80
-#: At the beginning and at the end of a text, where it may tell which attempt it is.
-_COUNT_CHARACTERS = 120
+#: minimum length of a text without attempt numbers; the numbers are kept in a shorter one
+_LEAST_UNCOUNTED_CHARACTERS = 80
+#: length of the beginning and of the end of a text that are searched for attempt numbers
+_EDGE_CHARACTERS = 120
 _REPORT_CHARACTERS = 2_000  #: first characters of an agent's report that are searched for a failure
-_tells_unmoved = occurs(
+_mentions_no_change = occurs(
     r"\b(?:unchanged|no change|still (?:the same|open|shows|here|not)|as before|did(?: not|n't) (?:change|open|load|work))\b"
 )
 _DIGIT = re.compile(r"\d")
@@ -39,7 +39,7 @@ _CLOCK = re.compile(
 _COUNT = re.compile(
     r"(?i)\b(?:attempt|try|retry|trial|iteration|turn|round|step|take|reflection|episode|revision|draft)\s?(?:no\.? ?|number |#)?\d{1,5}(?: ?(?:of|/) ?\d{1,5})?\b"
 )
-_may_tell_count = occurs(_COUNT.pattern)
+_may_contain_count = occurs(_COUNT.pattern)
 
 
 def loops_in_texts(
@@ -49,30 +49,30 @@ def loops_in_texts(
 
     Turns with calls are not reported on their own unless `with_calls` is true, which means that calls are not examined.
     """
-    texts = _Texts(limits.similarity_threshold, budget)
+    texts = _TextNumbers(limits.similarity_threshold, budget)
     row = _row(turns, texts, with_calls=with_calls)
     spoken = [with_calls or not turn.calls for turn in turns]
     findings = [
         finding
         for finding in (
             *_cycles(row, limits),
-            *_crowded(row, spoken, limits),
-            *_by_speaker(turns, row, limits),
+            *_interleaved(row, spoken, limits),
+            *_by_agent(turns, row, limits),
         )
         if any(spoken[index] for index in finding.indices) and not _lists_items(turns, row, finding)
     ]
-    return row, joined([*findings, *refused(turns, limits)], row)
+    return row, joined([*findings, *refused_answers(turns, limits)], row)
 
 
 def _lists_items(turns: Sequence[Message], row: Sequence[int], finding: Finding) -> bool:
     """Return whether similar texts name the items of a list one by one."""
     alike: defaultdict[int, list[str]] = defaultdict(list)
     for index in finding.indices:
-        alike[row[index]].append(_uncounted(turns[index].text))
+        alike[row[index]].append(_without_counts(turns[index].text))
     return any(map(lists_items, alike.values()))
 
 
-def _row(turns: Sequence[Message], texts: _Texts, *, with_calls: bool) -> list[int]:
+def _row(turns: Sequence[Message], texts: _TextNumbers, *, with_calls: bool) -> list[int]:
     spoken = [turn.text and not turn.is_action and (with_calls or not turn.calls) for turn in turns]
     for turn, is_spoken in zip(turns, spoken, strict=True):
         if is_spoken:
@@ -83,15 +83,15 @@ def _row(turns: Sequence[Message], texts: _Texts, *, with_calls: bool) -> list[i
     for index, (turn, is_spoken) in enumerate(zip(turns, spoken, strict=True)):
         if not is_spoken and len(turn.calls) == 1:
             # Most turns are one call, and the garbage collector does not track a number.
-            row.append(numbers.setdefault(turn.calls[0].pair, len(numbers)))
+            row.append(numbers.setdefault(turn.calls[0].pair_id, len(numbers)))
             continue
         key: tuple[object, ...] = (texts.number(turn.text) if is_spoken else None,)
         if turn.calls:
-            key += tuple([call.pair for call in turn.calls])
+            key += tuple([call.pair_id for call in turn.calls])
         else:
             key += (inputs.number(key[0], turn.step.input, index),)
         if is_spoken and turn.step.input is None and _is_label(turn.text):
-            key += (turn.asked,)
+            key += (turn.requests_before,)
         row.append(numbers.setdefault(key, len(numbers)))
     return row
 
@@ -103,31 +103,31 @@ def _is_label(text: str) -> bool:
     return len(text) <= most
 
 
-def _uncounted(text: str) -> str:
+def _without_counts(text: str) -> str:
     """Return a text without a leading time and attempt numbers, unless it is too short without them."""
-    if not (_DIGIT.search(text[:_COUNT_CHARACTERS]) or _DIGIT.search(text[-_COUNT_CHARACTERS:])):
+    if not (_DIGIT.search(text[:_EDGE_CHARACTERS]) or _DIGIT.search(text[-_EDGE_CHARACTERS:])):
         return text
     timeless = _CLOCK.sub("", text)
     if len(timeless) > _LABEL_CHARACTERS:
         text = timeless
-    start, end = _COUNT_CHARACTERS, max(_COUNT_CHARACTERS, len(text) - _COUNT_CHARACTERS)
+    start, end = _EDGE_CHARACTERS, max(_EDGE_CHARACTERS, len(text) - _EDGE_CHARACTERS)
     uncounted = f"{_masked(text[:start])}{text[start:end]}{_masked(text[end:])}"
-    return uncounted if len(uncounted) >= _COUNTED_CHARACTERS else text
+    return uncounted if len(uncounted) >= _LEAST_UNCOUNTED_CHARACTERS else text
 
 
 def _masked(part: str) -> str:
     """Replace attempt numbers in the beginning or the end of a text."""
-    return _COUNT.sub("#", part) if _may_tell_count(part) or not part.isascii() else part
+    return _COUNT.sub("#", part) if _may_contain_count(part) or not part.isascii() else part
 
 
-class _Texts:
+class _TextNumbers:
     """Numbering of texts in which similar texts get equal numbers."""
 
     def __init__(self, threshold: float, budget: WorkBudget) -> None:
         self._budget = budget
         self._known: dict[str, int] = {}
         self._same_as: dict[int, int] = {}  #: a number, and a smaller equivalent number
-        self._recent = RecentTexts(Least(threshold, ANY_SORT), budget)
+        self._recent = RecentTexts(Threshold(threshold, ANY_KIND), budget)
 
     def add(self, text: str) -> None:
         """Compare a text with recent different texts; texts that are similar to the same text become equivalent."""
@@ -136,7 +136,7 @@ class _Texts:
         number = self._known[text] = len(self._known)
         if not self._budget.is_left:
             return
-        alike = self._recent.add(number, _uncounted(text), self._least)
+        alike = self._recent.add(number, _without_counts(text), self._least)
         least = min(alike, default=number)
         self._same_as |= dict.fromkeys(alike | {number}, least)
         del self._same_as[least]
@@ -165,12 +165,12 @@ class _Inputs:
             return None if text is not None else index
         now = canonical(given)
         first, before = self._last.get(text, (now, now))
-        first = first if _goes_on(before, now) else now
+        first = first if _continues(before, now) else now
         self._last[text] = first, now
         return first
 
 
-def _goes_on(before: bytes, now: bytes) -> bool:
+def _continues(before: bytes, now: bytes) -> bool:
     """Return whether an input equals or extends the previous one, as the messages of a conversation do."""
     return now.startswith(before.removesuffix(b"]"))
 
@@ -182,7 +182,7 @@ def _cycles(row: list[int], limits: Limits) -> Iterator[Finding]:
             yield Finding("text" if period == 1 else "text_cycle", period, _indices(stretch))
 
 
-def _crowded(row: list[int], spoken: list[bool], limits: Limits) -> Iterator[Finding]:
+def _interleaved(row: list[int], spoken: list[bool], limits: Limits) -> Iterator[Finding]:
     """Find repetition of two texts in a row of turns, in any order."""
     texts = [number if is_spoken else -1 for number, is_spoken in zip(row, spoken, strict=True)]
     window = max(4, 2 * limits.max_repeats)
@@ -192,7 +192,7 @@ def _crowded(row: list[int], spoken: list[bool], limits: Limits) -> Iterator[Fin
         yield Finding("text_cycle", None, indices)
 
 
-def _by_speaker(turns: Sequence[Message], row: Sequence[int], limits: Limits) -> Iterator[Finding]:
+def _by_agent(turns: Sequence[Message], row: Sequence[int], limits: Limits) -> Iterator[Finding]:
     """Find repeated reports of failure by one of several agents, however the requests are worded."""
     said: defaultdict[object, list[int]] = defaultdict(list)
     for index, turn in enumerate(turns):
@@ -204,17 +204,21 @@ def _by_speaker(turns: Sequence[Message], row: Sequence[int], limits: Limits) ->
             last = again[-1] if again else index
             same = row[last] == row[index] and turns[last].calls_before == turns[index].calls_before
             if not same:
-                yield from _in_vain(turns, again, limits)
+                yield from _failure_reports(turns, again, limits)
                 again = []
             again.append(index)
-        yield from _in_vain(turns, again, limits)
+        yield from _failure_reports(turns, again, limits)
 
 
-def _in_vain(turns: Sequence[Message], indices: list[int], limits: Limits) -> Iterator[Finding]:
+def _failure_reports(
+    turns: Sequence[Message], indices: list[int], limits: Limits
+) -> Iterator[Finding]:
     if len(indices) >= limits.least_length(1):
         text = encodable(turns[indices[0]].text[:_REPORT_CHARACTERS])
         is_report = len(text) > _LABEL_CHARACTERS
-        if is_report and (looks_failed(text) or says_in_vain(text) or _tells_unmoved(text)):
+        if is_report and (
+            reports_failure(text) or reports_no_effect(text) or _mentions_no_change(text)
+        ):
             yield Finding("text", 1, tuple(indices))
 
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 import re
 from collections import Counter
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from weighbridge.graders.loop.call_kinds import (
     COMMAND_CHARACTERS,
-    asks,
     claims_done,
+    is_command,
     is_read_only,
+    is_request,
     is_short,
+    runs_code,
 )
 from weighbridge.graders.loop.linear_patterns import linear
 from weighbridge.graders.loop.merging import SAME_FAILURE, Finding
@@ -48,7 +50,24 @@ _NAMES = 2  #: maximum words of an attempt that only names a command and its tar
 _MORE_THAN_REPEATS = (
     2  #: minimum attempts above `max_repeats` if some are exact repeats, which count twice
 )
-_LISTED = 12  #: number of attempts examined for a list
+_COMPARED = 30  #: maximum attempts whose words are compared
+_REMEMBERED = 5  #: number of attempts before an attempt, one of which it is related to
+_RELATED = 0.5  #: minimum share of common words for two attempts to be related
+_OWN = (
+    0.5  #: maximum share of words that only one attempt has; above it, the requests are different
+)
+_HEADING_CHARACTERS = 60
+#: Line that says that a call failed, but not why.
+_HEADING = linear(
+    r"""\W*(?:(?:return ?code|exit[ _]?(?:code|status)|rc|status|code|output|stdout|stderr|result|observation|error|failed|failure)
+\W*(?:\d{1,5})?\W*)+|[\W\d]+"""
+)
+#: Quotations and lists in a failure.
+_QUOTED = re.compile(
+    r"""\[[^\[\]\n]{1,200}\]|(?<!\w)'[^'\n]{1,200}'|"[^"\n]{1,200}"|`[^`'\n]{1,200}[`']|[\u2018\u201c][^\n\u2019\u201d]{1,200}[\u2019\u201d]"""
+)
+#: Name that a shell puts before its own errors: it may be the script's, or the first word of a garbled command.
+_SHELL = re.compile(r"\A\S{1,40}: (?:-c: )?line \d{1,5}: ")
 _WORD = re.compile(r"[^\W\d]+")
 _NUMBER = re.compile(r"\d{1,15}(?:\.\d{1,15})?")
 _NUMBER_IN_BYTES = re.compile(rb"\d{1,15}(?:\.\d{1,15})?")
@@ -56,84 +75,145 @@ _MARKED = re.compile(rb"[/|.]|[\s\"]-")
 
 
 class _Attempt(NamedTuple):
-    place: int
+    call_index: int
     call: Call
     words: frozenset[bytes]
-    failure: str
+    failure: str  #: without the numbers and paths of the arguments
+    cause: str  #: the failure without any numbers, but with paths and quotations
 
 
 def masked_attempts(calls: Sequence[Call | None], limits: Limits) -> Iterator[Finding]:
-    """Find at least `2 * max_repeats` attempts that failed the same way."""
-    enough = 2 * limits.max_repeats
-    least = min(enough, limits.max_repeats + _MORE_THAN_REPEATS)
-    suspects = _suspects(calls, least)
+    """Find attempts that failed the same way, without new information between them.
+
+    A loop needs `2 * max_repeats` of them, of which an exact repeat counts twice. Attempts whose failures quote
+    something else each time, and attempts in turns of a few known failures, need `3 * max_repeats`.
+    """
+    suspects = _suspects(calls, _least(limits))
     if suspects:
-        for chain in _Chains(suspects).of(calls):
-            again = len(chain) - len({attempt.call.exact for attempt in chain})
-            if len(chain) >= least and len(chain) + again >= enough and _is_stuck(chain, limits):
-                yield Finding(SAME_FAILURE, None, tuple(attempt.place for attempt in chain))
+        for chains in _Chains(suspects, _least(limits)).of(calls):
+            alike = [run for chain in chains for run in _alike(chain) if _is_loop(run, limits)]
+            related = [chain for chain in chains if chain and _is_related_loop(chain, limits)]
+            tried = sorted(attempt for chain in chains for attempt in chain)
+            found = alike + related
+            if not found and _is_loop_of_known_failures(tried, chains, limits):
+                found = [tried]
+            for chain in found:
+                yield Finding(SAME_FAILURE, None, tuple(attempt.call_index for attempt in chain))
 
 
-def failing_rows(calls: Sequence[Call | None], limits: Limits) -> Iterator[Finding]:
-    """Find at least `3 * max_repeats` consecutive calls of one tool with the same failure."""
-    least = 3 * limits.max_repeats
-    index = 0
-    while index < len(calls) - 1:
-        if not _have_same_result(calls[index], calls[index + 1]):
-            index += least // 2  # a row of `least` calls includes a checked index
-            continue
-        start, end = index, index + 2
-        while start > 0 and _have_same_result(calls[start - 1], calls[start]):
-            start -= 1
-        while end < len(calls) and _have_same_result(calls[end - 1], calls[end]):
-            end += 1
-        row = [call for call in calls[start:end] if call is not None]
-        if len(row) >= least and row[0].outcome.has_failed and _is_stuck_row(row):
-            yield Finding(SAME_FAILURE, None, tuple(range(start, end)))
-        index = end
+def _least(limits: Limits) -> int:
+    return min(2 * limits.max_repeats, limits.max_repeats + _MORE_THAN_REPEATS)
 
 
-def _have_same_result(one: Call | None, other: Call | None) -> bool:
-    if one is None or other is None or one.tool != other.tool:
-        return False
-    text = one.outcome.text
-    return text is not None and text == other.outcome.text
+def _alike(chain: Sequence[_Attempt]) -> Iterator[list[_Attempt]]:
+    """Yield the runs of attempts of one tool that differ at most in a word, in numbers and in paths."""
+    runs: dict[tuple[str, str], list[_Attempt]] = {}
+    for attempt in chain:
+        key = attempt.call.tool, _NUMBER.sub("#", attempt.failure)
+        run = runs.setdefault(key, [])
+        if run and not _are_alike(run[-1].words, attempt.words):
+            yield run
+            runs[key] = run = []
+        run.append(attempt)
+    yield from runs.values()
 
 
-def _is_stuck_row(row: Sequence[Call]) -> bool:
-    """Return whether calls are different requests that neither work through a list nor raise a limit."""
-    first = row[:_LISTED]
-    is_honest = lists_items([call.arguments.texts for call in first]) or raises_a_limit(first)
-    return not is_honest and len({call.exact for call in row}) > 1 and all(map(asks, row))
+def _is_loop(run: Sequence[_Attempt], limits: Limits) -> bool:
+    again = len(run) - len({attempt.call.arguments_id for attempt in run})
+    is_often = len(run) >= _least(limits) and len(run) + again >= 2 * limits.max_repeats
+    return is_often and _is_stuck(run, limits, is_list=_lists(run))
 
 
-def _is_stuck(chain: Sequence[_Attempt], limits: Limits) -> bool:
+def _is_related_loop(chain: Sequence[_Attempt], limits: Limits) -> bool:
+    """Return whether attempts share words, and at least half of their failures are known from an earlier one."""
+    causes = len({attempt.cause for attempt in chain})
+    is_reworded = 2 * len({attempt.words for attempt in chain}) > len(chain)
+    is_one_question = (
+        causes == 1 and is_reworded and not any(is_command(attempt.call) for attempt in chain)
+    )
+    return (
+        len(chain) >= (_least(limits) if is_one_question else 2 * limits.max_repeats)
+        and 2 * causes <= len(chain)
+        and all(map(_is_related, chain[1:], _before(chain)))
+        and unshared_words([attempt.words for attempt in chain[:_COMPARED]]) <= _OWN
+        and _is_stuck(chain, limits, is_list=causes == 1 and _lists(chain))
+    )
+
+
+def _before(chain: Sequence[_Attempt]) -> Iterator[Sequence[_Attempt]]:
+    """Yield the last attempts before each attempt but the first."""
+    return (chain[max(0, index - _REMEMBERED) : index] for index in range(1, len(chain)))
+
+
+def _is_related(attempt: _Attempt, before: Sequence[_Attempt]) -> bool:
+    return any(
+        len(attempt.words & other.words) >= _RELATED * len(attempt.words | other.words)
+        for other in before
+    )
+
+
+def _is_loop_of_known_failures(
+    tried: Sequence[_Attempt], chains: Sequence[Sequence[_Attempt]], limits: Limits
+) -> bool:
+    """Return whether any attempts, of which each kind of failure has at least three on average, are numerous enough."""
+    causes = len({attempt.cause for attempt in tried})
+    is_known = (
+        causes == len(chains)
+        and not _tries_each(tried)
+        and not any(runs_code(attempt.call) for attempt in tried)
+        and unshared_words([attempt.words for attempt in tried[:_COMPARED]]) <= _OWN
+    )
+    least = (2 if is_known else 3) * limits.max_repeats
+    is_often = len(tried) >= max(least, 3 * len(chains))
+    return (
+        is_often
+        and all(is_request(attempt.call) for attempt in tried)
+        and not any(map(_shows_progress, chains))
+        and not _lists(tried)
+        and not raises_a_limit([attempt.call for attempt in tried])
+    )
+
+
+def unshared_words(words: Sequence[frozenset[Any]]) -> float:
+    """Return the mean share of words that only one attempt has, out of its words that are not common to all."""
+    common = frozenset.intersection(*words)
+    counts = Counter(word for said in words for word in said)
+    rests = [said - common for said in words]
+    shares = [sum(counts[word] == 1 for word in rest) / len(rest) for rest in rests if rest]
+    return sum(shares) / len(words)
+
+
+def _is_stuck(chain: Sequence[_Attempt], limits: Limits, *, is_list: bool) -> bool:
     """Return whether attempts are not a list of items, a raised limit, progress or a few different tries."""
     is_short = _tries_each(chain) and len(chain) < 3 * limits.max_repeats
     tried = [attempt.call for attempt in chain]
-    return not (is_short or _lists(chain) or raises_a_limit(tried) or _shows_progress(chain))
+    return not (is_short or is_list or raises_a_limit(tried) or _shows_progress(chain))
 
 
 def _suspects(calls: Sequence[Call | None], least: int) -> set[int]:
-    """Return the indices of calls of one tool with possible failures, `least` or more of which begin or end the same."""
+    """Return the indices of calls with possible failures, `least` or more of which begin or end the same."""
     results = [
-        (index, call.tool, text)
+        (index, text)
         for index, call in enumerate(calls)
         if call is not None and len(call.arguments.key) <= COMMAND_CHARACTERS
-        if (text := call.outcome.text)
+        if (text := call.result.text)
     ]
-    indices = [index for index, _, _ in results]
-    heads = [(tool, text[:_EDGE_CHARACTERS]) for _, tool, text in results]
-    tails = [(tool, text[-_EDGE_CHARACTERS:]) for _, tool, text in results]
+    if len(results) < least:
+        return set()
+    indices = [index for index, _ in results]
+    heads = [text[:_EDGE_CHARACTERS] for _, text in results]
+    tails = [text[-_EDGE_CHARACTERS:] for _, text in results]
     suspects: set[int] = set()
     for edges in (heads, tails):
+        if len(set(edges)) > len(edges) - least + 1:
+            continue
         # Only the last call with an edge is checked for a failure.
         last = dict(zip(edges, indices, strict=True))
-        if len(last) > len(edges) - least + 1:
-            continue
         counts = Counter(edges).items()
         often = {
-            edge for edge, count in counts if count >= least and _is_in_vain(calls[last[edge]])
+            edge
+            for edge, count in counts
+            if count >= least and _is_failed_attempt(calls[last[edge]])
         }
         if often:
             each = zip(indices, edges, strict=True)
@@ -141,94 +221,114 @@ def _suspects(calls: Sequence[Call | None], least: int) -> set[int]:
     return suspects
 
 
-def _is_in_vain(call: Call | None) -> bool:
+def _is_failed_attempt(call: Call | None) -> bool:
     if call is None or not (claims_done(call) or is_short(call)):
         return False
-    return call.outcome.has_failed or (claims_done(call) and call.outcome.is_vain)
+    return call.result.has_failed or (claims_done(call) and call.result.is_unsuccessful)
 
 
 class _Chains:
     """Chains of similar attempts without new information between them."""
 
-    def __init__(self, suspects: set[int]) -> None:
+    def __init__(self, suspects: set[int], least: int) -> None:
         self._suspects = suspects
+        self._least = least
         self._budget = WorkBudget()
-        self._chains: dict[tuple[str, str], list[_Attempt]] = {}
-        self._failures: set[tuple[str, str]] = set()
+        self._chains: dict[str, list[_Attempt]] = {}
+        self._kinds: set[str] = set()
         self._results: set[str] = set()
         self._pairs: set[tuple[int, str]] = set()
 
-    def of(self, calls: Sequence[Call | None]) -> Iterator[list[_Attempt]]:
-        """Yield each complete chain."""
+    def of(self, calls: Sequence[Call | None]) -> Iterator[list[list[_Attempt]]]:
+        """Yield the chains between two pieces of new information, one for each kind of failure."""
         for index, call in enumerate(calls):
-            is_attempt = index in self._suspects and _is_in_vain(call) and self._budget.is_left
+            is_attempt = (
+                index in self._suspects and _is_failed_attempt(call) and self._budget.is_left
+            )
             if call is not None and is_attempt:
                 yield from self._attempt(call, index)
             elif call is None or self._may_be_progress(call):
                 yield from self._end()
         yield from self._end()
 
-    def _end(self) -> Iterator[list[_Attempt]]:
-        chains, self._chains = self._chains, {}
-        yield from chains.values()
+    def _end(self) -> Iterator[list[list[_Attempt]]]:
+        chains, self._chains = [*self._chains.values()], {}
+        if sum(map(len, chains)) >= self._least:
+            # Most attempts are too few for a loop, so that their words are not needed.
+            yield [*map(self._with_words, chains)]
 
-    def _attempt(self, call: Call, index: int) -> Iterator[list[_Attempt]]:
-        words, failure = self._words(call), self._failure(call)
-        key = call.tool, _NUMBER.sub("#", failure)
-        if key not in self._failures:
-            self._failures.add(key)
+    def _with_words(self, chain: Sequence[_Attempt]) -> list[_Attempt]:
+        """Return attempts with their words, as many as the budget allows."""
+        spelled = []
+        for attempt in chain:
+            if not self._budget.is_left:
+                break
+            spelled.append(attempt._replace(words=self._words(attempt.call)))
+        return spelled
+
+    def _attempt(self, call: Call, index: int) -> Iterator[list[list[_Attempt]]]:
+        failure, cause = self._failure(call)
+        kind = _NUMBER.sub("#", _QUOTED.sub("@", failure))
+        if kind not in self._kinds:
+            self._kinds.add(kind)
             yield from self._end()
-        chain = self._chains.setdefault(key, [])
-        if chain and not _are_alike(chain[-1].words, words):
-            yield chain
-            self._chains[key] = chain = []
-        chain.append(_Attempt(index, call, words, failure))
+        self._chains.setdefault(kind, []).append(_Attempt(index, call, frozenset(), failure, cause))
 
     def _may_be_progress(self, call: Call) -> bool:
         """Return whether a call has a new result or may have changed something."""
-        text = call.outcome.text
+        text = call.result.text
         if text is None:
             return True
-        pair = call.exact, text
+        pair = call.arguments_id, text
         is_known = text in self._results
         self._results.add(text)
         if pair in self._pairs:
             return False
         self._pairs.add(pair)
-        return not (is_known and (call.outcome.has_failed or is_read_only(call)))
+        return not (is_known and (call.result.has_failed or is_read_only(call)))
 
     def _words(self, call: Call) -> frozenset[bytes]:
         """Return the words of a call's arguments without ignored parts, or none if the call reports completion."""
         if claims_done(call):
             return frozenset()
         key = call.arguments.key
-        self._budget.attempt(len(key))
+        self._budget.count_attempt(len(key))
         if _MARKED.search(key):
             text = key.decode("utf-8", "replace")
             bare, marks = _IGNORED.subn(" ", text)
-            self._budget.mask(text, marks)
+            self._budget.count_masking(text, marks)
             key = bare.encode()
         if not key.isascii():
             return frozenset(map(str.encode, _WORD.findall(key.decode("utf-8", "replace").lower())))
         return frozenset(key.translate(_LETTERS_ALONE).split())
 
-    def _failure(self, call: Call) -> str:
-        """Return the line that says what failed, without the numbers and paths in the call's arguments."""
-        text = _gist_of(call.outcome.steady)
+    def _failure(self, call: Call) -> tuple[str, str]:
+        """Return the line that says what failed, without the numbers and paths in the call's arguments, and with them."""
+        text = _SHELL.sub("", _gist_of(call.result.masked))
         if claims_done(call):
-            return text
+            return text, text
         given = set(_ECHOED.findall(call.arguments.key.decode("utf-8", "replace")))
         masked, marks = _ECHOED.subn(lambda word: "@" if word[0] in given else word[0], text)
-        self._budget.mask(text, len(given) + marks)
-        return masked
+        self._budget.count_masking(text, len(given) + marks)
+        return masked, _NUMBER.sub("#", text)
 
 
 def _gist_of(failure: str) -> str:
-    """Return the line that says what failed, the first or the last of a traceback: others may repeat the arguments."""
-    lines = failure[:_FAILURE_CHARACTERS].strip().split("\n")
-    is_traceback = lines[0].startswith("Traceback")
-    line = lines[-1] if is_traceback else lines[0]
-    return line if len(line) >= _LINE_CHARACTERS else "\n".join(lines)
+    """Return the line that says what failed: the last of a traceback, or else the first that is no heading."""
+    beginning = failure[:_FAILURE_CHARACTERS].strip()
+    lines = _informative_lines(beginning) or [beginning]
+    if lines[0].startswith("Traceback"):
+        return (_informative_lines(failure[-_FAILURE_CHARACTERS:]) or lines)[-1]
+    return lines[0] if len(lines[0]) >= _LINE_CHARACTERS else "\n".join(lines)
+
+
+def _informative_lines(text: str) -> list[str]:
+    """Return the lines of a text without blank ones and headings such as `<returncode>1</returncode>`."""
+    return [
+        line
+        for line in map(str.strip, text.split("\n"))
+        if line and not (len(line) <= _HEADING_CHARACTERS and _HEADING.fullmatch(line))
+    ]
 
 
 def _are_alike(one: frozenset[bytes], other: frozenset[bytes]) -> bool:
@@ -263,7 +363,7 @@ def _tries_each(chain: Sequence[_Attempt]) -> bool:
     given = [call.arguments.value for call in tried]
     return (
         all(type(value) is dict and len(value) == 1 for value in given)
-        and len({call.exact for call in tried}) == len(tried)
+        and len({call.arguments.key for call in tried}) == len(tried)
         and len(chain[0].words) <= _NAMES
         and not any(map(claims_done, tried))
     )

@@ -49,8 +49,8 @@ _IDS = Mask(
 |\b((?:ref(?:erence)?(?: id| no)?|id|job)[:#]? ?)[0-9a-f-]{6,40}\b|(?:^|[\s"'#:=(/])(?:0[0-9]{6,19}|[0-9]{12,20})\b
 |\b(?:req|request|trace|span|call|session|msg|run|evt|chatcmpl)[_-][a-z0-9_-]{0,40}\d[a-z0-9_-]{0,40}\b"""
 )
-_tells_id = occurs(r"""["']?\b(?:\w{1,30}_)?id["']?\s?[:=]""")
-#: Times, durations and adverts, and values labelled as a time, a duration, an id or an attempt's number.
+_mentions_id = occurs(r"""["']?\b(?:\w{1,30}_)?id["']?\s?[:=]""")
+#: Times, durations, adverts, and turns that a harness says are left, and values labelled as a time, a duration, an id or an attempt's number.
 _TIMES = Mask(
     rf"""\b\d{{4}}-\d\d-\d\d[T_ -]\d\d-\d\d-\d\d(?:-\d{{1,6}})?Z?|\b20\d{{6}}[T_-]?\d{{6}}
 |\b\d{{4}}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:[.,]\d{{1,9}})?(?:Z|[+-]\d\d:?\d\d)?)?\b
@@ -65,6 +65,7 @@ _TIMES = Mask(
 |(?:^|\n) {{0,9}}\d{{1,3}}(?: {{1,12}}[\d.]{{1,9}}[kmg]?){{5,7}}(?: {{1,9}}[-\d]{{1,4}}:[-\d]{{2}}:[-\d]{{2}}){{3}} {{1,9}}[\d.]{{1,9}}[kmg]?
 |\b{_SPAN}\b|\b(?:\d{{1,5}}[dhm] ?){{1,3}}\d{{1,2}}[hms]\b|(?:  |\t)\d{{1,4}}[mhd]\b
 |\b[a-z][\w.-]{{0,40}}\[\d{{3,8}}\]:
+|\byou (?:only |still )?have (?:only )?\d{{1,5}} (?:more )?(?:steps?|turns?|iterations?|rounds?|actions?|messages?|interactions?|chances?|tries|attempts?) (?:left|remaining)\b
 |\b(?:in|out|cell in) ?\[\d{{1,5}}\]|<ipython-input-\d{{1,5}}-[0-9a-f]{{1,40}}>
 |\b{_LABEL}["']?\s?[:=]\s?(?:"[^"]{{0,80}}"|'[^']{{0,80}}'|[^\s,;}}\]]{{1,80}})"""
 )
@@ -86,7 +87,7 @@ class ResultOrigin(NamedTuple):
     """Origin of a result, which determines whether a new id in it is noise."""
 
     is_sent_again: bool  #: the call repeats one request, so that a new id is noise
-    makes_things: bool  #: each call makes a new thing, which the new id names
+    creates_things: bool  #: each call creates a new thing, which the new id names
 
 
 def beginning_of(text: str) -> str:
@@ -127,7 +128,7 @@ def without_noise(text: str, work: ResultOrigin, budget: WorkBudget) -> str:
     if named == text or work.is_sent_again:
         return named
     is_enough = len(_WORD.findall(named[:_HEAD_CHARACTERS])) >= _WORDS_BESIDE_IDS
-    return named if is_enough and not (work.makes_things and _tells_id(text)) else text
+    return named if is_enough and not (work.creates_things and _mentions_id(text)) else text
 
 
 def _overwritten(text: str) -> str:
@@ -148,5 +149,5 @@ def _in_order(text: str) -> str:
 
 def _masked(noise: Mask, mark: str, text: str, budget: WorkBudget) -> str:
     masked, marks = noise.subn(mark, text, _MARKS_LIMIT)
-    budget.mask(text, marks)
+    budget.count_masking(text, marks)
     return masked

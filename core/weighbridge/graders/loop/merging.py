@@ -16,7 +16,7 @@ ABSORBED_GAP = 3  #: maximum entries between a loop and a further step that is a
 SAME_FAILURE = "same_failure"
 REFUSED = "refused"
 NOTHING_NEW = "nothing_new"
-LIKE_EACH_OTHER = frozenset((SAME_FAILURE, REFUSED, NOTHING_NEW))
+KINDS_OF_SIMILAR_STEPS = frozenset((SAME_FAILURE, REFUSED, NOTHING_NEW))
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ def _grown(finding: Finding, row: Sequence[int], budget: WorkBudget) -> Finding:
     own = {row[index] for index in finding.indices}
     first = _reached(range(first - 1, -1, -1), first, own, row)
     last = _reached(range(last + 1, len(row)), last, own, row)
-    budget.walk(last - first)
+    budget.count_pass(last - first)
     indices = {index for index in range(first, last + 1) if row[index] in own}.union(
         finding.indices
     )
@@ -90,7 +90,7 @@ def _reached(indices: range, reached: int, own: set[int], row: Sequence[int]) ->
 
 def rounds(finding: Finding, row: Sequence[int]) -> int:
     """Return the number of full rounds of a finding, or else the count of its most frequent step."""
-    if finding.kind in LIKE_EACH_OTHER:
+    if finding.kind in KINDS_OF_SIMILAR_STEPS:
         return len(finding.indices)
     if finding.period:
         return len(finding.indices) // finding.period

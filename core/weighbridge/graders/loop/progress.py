@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from array import array
     from collections.abc import Iterator, Sequence
 
-    from weighbridge.graders.loop.results import Outcome
+    from weighbridge.graders.loop.results import CallResult
 
-_STEADY_WORDS = (
+_CONSTANT_WORDS = (
     10  #: with at least this many constant words, a number that goes up and down is noise
 )
 _COUNTER = re.compile(
@@ -26,7 +26,7 @@ _COUNTED = re.compile(
 )
 
 
-def only_noise(outcomes: Sequence[Outcome]) -> bool:
+def only_noise(outcomes: Sequence[CallResult]) -> bool:
     """Return whether results of one call with the same words differ only by noise.
 
     A number that only rises or only falls is progress, unless it counts attempts; one that goes up and down is noise
@@ -37,25 +37,25 @@ def only_noise(outcomes: Sequence[Outcome]) -> bool:
         return False
     if len({tuple(sorted(row)) for row in rows}) == 1:
         return True
-    steady, words = outcomes[0].steady, outcomes[0].words
-    is_short = not words or words.count("\n") + 1 < _STEADY_WORDS
+    masked, words = outcomes[0].masked, outcomes[0].words
+    is_short = not words or words.count("\n") + 1 < _CONSTANT_WORDS
     if is_short and not all(outcome.has_failed for outcome in outcomes):
-        return not any(_telling(steady, rows))
-    return not moves_one_way(steady, rows)
+        return not any(_significant_numbers(masked, rows))
+    return not moves_one_way(masked, rows)
 
 
-def moves_one_way(steady: str, rows: Sequence[array[float]]) -> bool:
+def moves_one_way(masked: str, rows: Sequence[array[float]]) -> bool:
     """Return whether a number only rises or falls, given the first result's text and a row of numbers per result."""
-    return any(map(_goes_one_way, _telling(steady, rows)))
+    return any(map(_goes_one_way, _significant_numbers(masked, rows)))
 
 
-def _telling(steady: str, rows: Sequence[array[float]]) -> Iterator[tuple[float, ...]]:
+def _significant_numbers(masked: str, rows: Sequence[array[float]]) -> Iterator[tuple[float, ...]]:
     """Yield the values of each number that differs, except attempt counts and error codes."""
-    for number, values in zip(NUMBER.finditer(steady), zip(*rows, strict=True), strict=True):
+    for number, values in zip(NUMBER.finditer(masked), zip(*rows, strict=True), strict=True):
         index = number.start()
         is_one = len(set(values)) == 1 or all(400 <= value < 600 for value in values)
-        is_counter = _COUNTER.search(steady[max(0, index - 20) : index])
-        if not (is_one or is_counter or _COUNTED.match(steady, number.end())):
+        is_counter = _COUNTER.search(masked[max(0, index - 20) : index])
+        if not (is_one or is_counter or _COUNTED.match(masked, number.end())):
             yield values
 
 

@@ -1,4 +1,4 @@
-"""Details and evidence of the loop grader, for passes and failures."""
+"""The result of the loop grader: its details, its score and its evidence, for a trace with loops and for one without."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Coverage:
     most_rounds: int = 0  #: full rounds of two or more steps
     round_ids: tuple[str, ...] = ()
 
-    def see(
+    def add(
         self, row: Sequence[int], steps: Sequence[Call | Message | None], max_period: int
     ) -> None:
         """Add a row of numbered steps; a negative number is not a step."""
@@ -75,15 +75,15 @@ def _ids(steps: Sequence[Call | Message | None]) -> tuple[str, ...]:
     return tuple(id_of(step.step) for step in steps if step is not None)
 
 
-def details(given: LoopConfig, loops: Sequence[Loop], sight: Coverage) -> dict[str, object]:
+def details(given: LoopConfig, loops: Sequence[Loop], coverage: Coverage) -> dict[str, object]:
     """Return the details: the loops, the numbers of steps examined, and the thresholds."""
     return {
-        "loops": _told(loops[:LOOPS_LIMIT]),
+        "loops": _as_json(loops[:LOOPS_LIMIT]),
         "loops_found": len(loops),
-        "steps_examined": sight.steps,
+        "steps_examined": coverage.steps,
         "steps_in_loops": len({step_id for loop in loops for step_id in loop.step_ids}),
-        "longest_repeat": sight.longest_repeat,
-        "most_rounds": sight.most_rounds,
+        "longest_repeat": coverage.longest_repeat,
+        "most_rounds": coverage.most_rounds,
         "max_repeats": given.max_repeats,
         "similarity_threshold": given.similarity_threshold,
         "max_period": given.max_period,
@@ -93,19 +93,19 @@ def details(given: LoopConfig, loops: Sequence[Loop], sight: Coverage) -> dict[s
     }
 
 
-def score(loops: Sequence[Loop], sight: Coverage) -> float:
+def score(loops: Sequence[Loop], coverage: Coverage) -> float:
     """Return the share of the examined steps that are in no loop."""
     inside = len({step_id for loop in loops for step_id in loop.step_ids})
-    return max(0, sight.steps - inside) / max(1, sight.steps)
+    return max(0, coverage.steps - inside) / max(1, coverage.steps)
 
 
-def _told(loops: Sequence[Loop]) -> list[dict[str, object]]:
+def _as_json(loops: Sequence[Loop]) -> list[dict[str, object]]:
     left = DETAILED_IDS_LIMIT
-    told: list[dict[str, object]] = []
+    shown: list[dict[str, object]] = []
     for loop in loops:
         step_ids = list(loop.step_ids[:left])
         left -= len(step_ids)
-        told.append(
+        shown.append(
             {
                 "kind": loop.kind,
                 "period": loop.period,
@@ -119,7 +119,7 @@ def _told(loops: Sequence[Loop]) -> list[dict[str, object]]:
                 **{field: getattr(loop.severity, field) for field in _SEVERITY},
             }
         )
-    return told
+    return shown
 
 
 def evidence_of_loops(loops: Sequence[Loop], limits: Limits, *, fail_on: str) -> list[Evidence]:
@@ -140,7 +140,10 @@ def _entry(loop: Loop, limits: Limits) -> Evidence:
     shown = f", the first {len(first_ids(loop.step_ids))} of them named" if count > 50 else ""
     limit = limits.max_repeats if loop.period == 1 else limits.least_rounds
     times = "times in a row" if loop.period == 1 else "times"
-    tools, differing = named(loop.differences.tools), loop.differences.told(noise=loop.has_noise)
+    tools, differing = (
+        named(loop.differences.tools),
+        loop.differences.describe(noise=loop.has_noise),
+    )
     entry: Evidence = {
         "check": "loop",
         "description": f"{tools}{': ' if tools else ''}{what} {loop.repeats:,} {times}, limit {limit:,}: "
@@ -151,7 +154,7 @@ def _entry(loop: Loop, limits: Limits) -> Evidence:
         "observed": loop.repeats,
         "step_ids": first_ids(loop.step_ids),
     }
-    excerpt = excerpt_of(loop.shown)
+    excerpt = excerpt_of(loop.first_text)
     if excerpt:
         entry["excerpt"] = excerpt
     return entry
@@ -214,9 +217,9 @@ def _alike(loop: Loop) -> str:
     return f"each equal to {before}{', ignoring noise in results' if loop.has_noise else ''}"
 
 
-def evidence_of_none(sight: Coverage, limits: Limits) -> list[Evidence]:
+def evidence_of_none(coverage: Coverage, limits: Limits) -> list[Evidence]:
     """Return evidence for a trace without loops: the checks made, and the longest repetitions."""
-    if not sight.steps:
+    if not coverage.steps:
         return [
             {
                 "check": "vacuous",
@@ -229,20 +232,20 @@ def evidence_of_none(sight: Coverage, limits: Limits) -> list[Evidence]:
     return [
         {
             "check": "repeated_steps",
-            "description": f"{sight.steps:,} steps examined; at most {sight.longest_repeat:,} alike in a row, "
+            "description": f"{coverage.steps:,} steps examined; at most {coverage.longest_repeat:,} alike in a row, "
             f"limit {limits.max_repeats:,}",
             "passed": True,
             "limit": limits.max_repeats,
-            "observed": sight.longest_repeat,
-            "step_ids": first_ids(sight.repeat_ids),
+            "observed": coverage.longest_repeat,
+            "step_ids": first_ids(coverage.repeat_ids),
         },
         {
             "check": "repeated_cycles",
-            "description": f"at most {sight.most_rounds:,} full rounds of a cycle of 2 to {limits.max_period:,} steps; "
+            "description": f"at most {coverage.most_rounds:,} full rounds of a cycle of 2 to {limits.max_period:,} steps; "
             f"{limits.least_rounds:,} are a loop",
             "passed": True,
             "limit": limits.least_rounds - 1,
-            "observed": sight.most_rounds,
-            "step_ids": first_ids(sight.round_ids),
+            "observed": coverage.most_rounds,
+            "step_ids": first_ids(coverage.round_ids),
         },
     ]

@@ -1,4 +1,4 @@
-"""Loops as reported, with their steps, similarity and severity."""
+"""Conversion of a finding (indices in a row) to a loop as reported: step ids, similarity, differences, severity."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.actions import Call, Message
 from weighbridge.graders.loop.differences import Differences, differences_of
-from weighbridge.graders.loop.merging import LIKE_EACH_OTHER, Finding, rounds
+from weighbridge.graders.loop.merging import KINDS_OF_SIMILAR_STEPS, Finding, rounds
 from weighbridge.graders.loop.severity import Run, Severity
 from weighbridge.graders.loop.text_forms import ratio
 from weighbridge.graders.loop.work_budget import WorkBudget
@@ -37,12 +37,12 @@ class Loop:
     )
     has_noise: bool  #: whether results differ by noise
     severity: Severity
-    shown: str  #: the first step, as readable text
+    first_text: str  #: the first step, as readable text
     differences: Differences  #: between its repeats
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FindingsInRow:
     """Findings in a row of numbers, and the steps that correspond to the numbers."""
 
     findings: Sequence[Finding]
@@ -51,12 +51,14 @@ class Found:
 
     def steps_of(self, finding: Finding) -> list[tuple[int, Call | Message]]:
         """Return the steps of a finding with their numbers; all get number 0 in kinds that treat them as similar."""
-        is_one = finding.kind in LIKE_EACH_OTHER
+        is_one = finding.kind in KINDS_OF_SIMILAR_STEPS
         steps = ((0 if is_one else self.row[index], self.steps[index]) for index in finding.indices)
         return [(number, step) for number, step in steps if step is not None]
 
 
-def loops_of(found: Sequence[Found], history: History, trace_steps: Sequence[Step]) -> list[Loop]:
+def loops_of(
+    found: Sequence[FindingsInRow], history: History, trace_steps: Sequence[Step]
+) -> list[Loop]:
     """Convert findings to loops."""
     each = [(part, finding) for part in found for finding in part.findings]
     if not each:
@@ -66,7 +68,7 @@ def loops_of(found: Sequence[Found], history: History, trace_steps: Sequence[Ste
     return [_loop_of(part, finding, run, budget) for part, finding in each]
 
 
-def _loop_of(part: Found, finding: Finding, run: Run, budget: WorkBudget) -> Loop:
+def _loop_of(part: FindingsInRow, finding: Finding, run: Run, budget: WorkBudget) -> Loop:
     found = part.steps_of(finding)
     steps = [each.step for _, each in found]
     return Loop(
@@ -77,7 +79,7 @@ def _loop_of(part: Found, finding: Finding, run: Run, budget: WorkBudget) -> Loo
         min_similarity=_least_similarity(found, finding.kind, budget),
         has_noise=_has_noise(found),
         severity=run.severity_of(steps, [each.step for each in _again(found)]),
-        shown=_shown(found[0][1]),
+        first_text=_text_of(found[0][1]),
         differences=differences_of(each for _, each in found),
     )
 
@@ -100,7 +102,7 @@ def _again(found: list[tuple[int, Call | Message]]) -> list[Call | Message]:
 def _least_similarity(
     found: list[tuple[int, Call | Message]], kind: str, budget: WorkBudget
 ) -> float:
-    compared = _COMPARED_WORDS if kind in LIKE_EACH_OTHER else _COMPARED_STEPS
+    compared = _COMPARED_WORDS if kind in KINDS_OF_SIMILAR_STEPS else _COMPARED_STEPS
     last: dict[int, Call | Message] = {}
     least = 1.0
     for number, step in islice(found, compared):
@@ -115,24 +117,24 @@ def _similarity(one: Call | Message, other: Call | Message, budget: WorkBudget) 
     if isinstance(one, Message) or isinstance(other, Message):
         return ratio(getattr(one, "text", ""), getattr(other, "text", ""), budget)
     done = 1.0
-    if one.exact != other.exact:
+    if one.arguments_id != other.arguments_id:
         done = ratio(one.arguments.texts, other.arguments.texts, budget)
-    if one.outcome.text == other.outcome.text:
+    if one.result.text == other.result.text:
         return done
-    return min(done, ratio(one.outcome.steady, other.outcome.steady, budget))
+    return min(done, ratio(one.result.masked, other.result.masked, budget))
 
 
 def _has_noise(found: list[tuple[int, Call | Message]]) -> bool:
     """Return whether calls with the same number have results that are not exactly equal."""
     first: dict[int, str | None] = {}
     return any(
-        first.setdefault(number, step.outcome.text) != step.outcome.text
+        first.setdefault(number, step.result.text) != step.result.text
         for number, step in islice(found, _COMPARED_STEPS)
         if isinstance(step, Call)
     )
 
 
-def _shown(step: Call | Message) -> str:
+def _text_of(step: Call | Message) -> str:
     if isinstance(step, Message):
         return step.text
     return f"{step.tool[:400]} {step.arguments.key[:400].decode('utf-8', 'replace')}".strip()

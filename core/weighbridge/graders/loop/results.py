@@ -10,45 +10,49 @@ from typing import Any
 from msgspec import Struct, field
 
 from weighbridge.graders.loop.arguments import canonical
-from weighbridge.graders.loop.failure_signs import (
-    answers,
-    is_omitted,
-    looks_failed,
-    says_done,
-    says_in_vain,
-)
 from weighbridge.graders.loop.masking import ResultOrigin, without_noise
-from weighbridge.graders.loop.tool_names import keeps, makes
-from weighbridge.graders.loop.work_budget import WorkBudget
+from weighbridge.graders.loop.result_kinds import (
+    is_answer,
+    is_omitted_image,
+    reports_failure,
+    reports_no_effect,
+    reports_success,
+)
+from weighbridge.graders.loop.tool_names import creates, stores
+from weighbridge.graders.loop.work_budget import FOLDED_CHARACTERS, WorkBudget
 from weighbridge.text import encodable
+from weighbridge.traces.fields import parse_arguments
 
 LONG_CHARACTERS = 80  #: a shorter result is a confirmation that many calls may have
 _ECHO_CHARACTERS = 400  #: a longer result may hold an argument by chance
-_ECHOED_CHARACTERS = 4  #: a shorter argument may occur in a result by chance
+_LEAST_ECHO_CHARACTERS = 4  #: a shorter argument may occur in a result by chance
 _ECHOED_VALUES = 100  #: number of arguments that are examined
-_AROUND = " \t\r\n.!?;\"'\\"
+_OUTER_CHARACTERS = " \t\r\n.!?;\"'\\"
 _SORTED_CHARACTERS = 100_000  #: the words of a longer result are compared in order
 _NUMBERS_LIMIT = 1_000  #: results with more numbers are not compared by number
-_WORK_CHARACTERS = 80  #: an argument of at least this length is content
+_CONTENT_CHARACTERS = 80  #: an argument of at least this length is content
+#: Beginnings and keys of the result of a tool of the Model Context Protocol.
+_WRAPPERS = ('{"content":', '{"meta":', '{"_meta":', '{"isError":', '{"structuredContent":')
+_WRAPPER_KEYS = frozenset(("content", "isError", "structuredContent", "meta", "_meta"))
 NUMBER = re.compile(r"(?<![\w.])-?\d{1,15}(?:\.\d{1,15})?")
 _NAMED = re.compile(r"(?<!\w)\d*+[^\W\d]\w*+")  # words that are not numbers
 #: Row of marks, as in a map, a board or a progress bar, whose positions matter.
-_DRAWN = re.compile(r"[-.#@|+*~^%$&!?=_]{3,}+")
+_MARKS_ROW = re.compile(r"[-.#@|+*~^%$&!?=_]{3,}+")
 _PART = re.compile(r"[^\n,;|(){}\[\]]+")  #: part of a result, whose words are compared in any order
 _POINTERS = "><*→►▶✓✔●◉☑"  #: marks of the selected line of a list, a menu or a tree
 
 
-class Outcome(Struct, eq=False, gc=False):
+class CallResult(Struct, eq=False, gc=False):
     """Result of one call, with its forms for comparison, each computed on first use."""
 
     _output: Any
     _error: Any = None
-    _asked: Any = None
+    _arguments: Any = None
     _budget: WorkBudget = field(default_factory=WorkBudget)
     _tool: str = ""
     _text: str | None = None
     _failed: bool | None = None
-    _steady: str | None = None
+    _masked: str | None = None
     _words: str | None = None
 
     @property
@@ -56,51 +60,51 @@ class Outcome(Struct, eq=False, gc=False):
         """The result as text, without an echo of the arguments; None if the trace has no result."""
         if self._text is None:
             text = _text_of(self._output if self._output is not None else self._error)
-            self._text = text and _without_echo(text, self._asked)
+            self._text = text and _without_echo(text, self._arguments)
         return self._text
 
     @property
     def has_failed(self) -> bool:
         """Whether the result says that the call failed."""
         if self._failed is None:
-            self._failed = self._error is not None or looks_failed(self.text or "")
+            self._failed = self._error is not None or reports_failure(self.text or "")
         return self._failed
 
     @property
-    def is_vain(self) -> bool:
+    def is_unsuccessful(self) -> bool:
         """Whether the result says that the call failed, had no effect or found nothing."""
-        return self.has_failed or says_in_vain(self.text or "")
+        return self.has_failed or reports_no_effect(self.text or "")
 
     @property
-    def steady(self) -> str:
+    def masked(self) -> str:
         """The result without noise, such as times, durations, ids and addresses."""
-        if self._steady is None:
+        if self._masked is None:
             text = self.text or ""
-            self._steady = self._without_noise(text) if self._budget.is_left else text
-        return self._steady
+            self._masked = self._without_noise(text) if self._budget.is_left else text
+        return self._masked
 
     def _without_noise(self, text: str) -> str:
-        makes_things = makes(self._tool)
-        is_asked_again = keeps(self._tool) or self._asks_for_work()
-        is_sent_again = is_asked_again and (makes_things or says_done(text))
-        return without_noise(text, ResultOrigin(is_sent_again, makes_things), self._budget)
+        creates_things = creates(self._tool)
+        is_asked_again = stores(self._tool) or self._submits_content()
+        is_sent_again = is_asked_again and (creates_things or reports_success(text))
+        return without_noise(text, ResultOrigin(is_sent_again, creates_things), self._budget)
 
-    def _asks_for_work(self) -> bool:
+    def _submits_content(self) -> bool:
         """Return whether an argument is long enough to be content, so that an equal call repeats the same request."""
-        if type(self._asked) is not dict:
+        if type(self._arguments) is not dict:
             return False
-        values = islice(self._asked.values(), _ECHOED_VALUES)
-        return any(type(value) is str and len(value) >= _WORK_CHARACTERS for value in values)
+        values = islice(self._arguments.values(), _ECHOED_VALUES)
+        return any(type(value) is str and len(value) >= _CONTENT_CHARACTERS for value in values)
 
     @property
     def words(self) -> str:
         """The words of the result without noise and numbers, in any order of lines, and its rows of marks."""
         if self._words is None:
-            self._words = self.steady
-            if len(self.steady) <= _SORTED_CHARACTERS and self._budget.is_left:
-                parts = sorted(map(_words_of, _PART.findall(self.steady)))
-                self._budget.read(self.steady, len(self.steady) // 6)
-                self._words = "\n".join([*filter(None, parts), *_DRAWN.findall(self.steady)])
+            self._words = self.masked
+            if len(self.masked) <= _SORTED_CHARACTERS and self._budget.is_left:
+                parts = sorted(map(_words_of, _PART.findall(self.masked)))
+                self._budget.count_reading(self.masked, len(self.masked) // 6)
+                self._words = "\n".join([*filter(None, parts), *_MARKS_ROW.findall(self.masked)])
         return self._words
 
     @property
@@ -108,9 +112,9 @@ class Outcome(Struct, eq=False, gc=False):
         """The numbers of the result without noise, in order, or None if there are too many to compare."""
         if not self._budget.is_left:
             return None
-        found = islice(NUMBER.finditer(self.steady), _NUMBERS_LIMIT + 1)
+        found = islice(NUMBER.finditer(self.masked), _NUMBERS_LIMIT + 1)
         numbers = array("d", [float(number[0]) for number in found])
-        self._budget.read(self.steady, len(numbers))
+        self._budget.count_reading(self.masked, len(numbers))
         return numbers if len(numbers) <= _NUMBERS_LIMIT else None
 
     @property
@@ -119,9 +123,9 @@ class Outcome(Struct, eq=False, gc=False):
         return self.text is not None and len(self.text) >= LONG_CHARACTERS
 
     @property
-    def is_telling(self) -> bool:
+    def is_informative(self) -> bool:
         """Whether the result is an answer, rather than a confirmation, a failure or a statement that nothing was found."""
-        return self.is_long and not self.has_failed and answers(self.text or "")
+        return self.is_long and not self.has_failed and is_answer(self.text or "")
 
 
 def _words_of(part: str) -> str:
@@ -135,24 +139,41 @@ def _words_of(part: str) -> str:
 def _text_of(output: Any) -> str | None:
     if output is None:
         return None
+    if type(output) is not str or output[:2] == '{"':
+        output = _unwrapped(output)
     text = (
         encodable(output) if type(output) is str else canonical(output).decode("utf-8", "replace")
     )
-    return None if is_omitted(text) else text
+    return None if is_omitted_image(text) else text
 
 
-def _without_echo(text: str, asked: Any) -> str:
+def _unwrapped(output: Any) -> Any:
+    """Return the texts of an MCP result that reports no error, or any other result unchanged."""
+    result = output
+    if type(result) is str:
+        is_wrapped = result.startswith(_WRAPPERS) and len(result) <= FOLDED_CHARACTERS
+        result = parse_arguments(result) if is_wrapped else None
+    if type(result) is not dict or not _WRAPPER_KEYS.issuperset(result) or result.get("isError"):
+        return output
+    parts = result.get("content")
+    if type(parts) is not list or not parts:
+        return output
+    texts = [part["text"] for part in parts if type(part) is dict and type(part.get("text")) is str]
+    return "\n".join(texts) if len(texts) == len(parts) else output
+
+
+def _without_echo(text: str, arguments: Any) -> str:
     """Remove echoed arguments from a short result, so that it is equal for a reworded call."""
-    if type(asked) is not dict or len(text) > _ECHO_CHARACTERS:
+    if type(arguments) is not dict or len(text) > _ECHO_CHARACTERS:
         return text
     folded = text.lower()
-    for value in islice(asked.values(), _ECHOED_VALUES):
+    for value in islice(arguments.values(), _ECHOED_VALUES):
         if type(value) is str and len(value) <= _ECHO_CHARACTERS:
-            echo = value.strip(_AROUND)
+            echo = value.strip(_OUTER_CHARACTERS)
             if len(echo) > len(folded):  # it does not become shorter in lower case
                 continue
             echo = echo.lower()
-            if len(echo) >= _ECHOED_CHARACTERS and echo in folded:
+            if len(echo) >= _LEAST_ECHO_CHARACTERS and echo in folded:
                 text = _without(text, folded, echo)
                 folded = text.lower()
     return text

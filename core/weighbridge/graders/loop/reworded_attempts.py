@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from weighbridge.graders.loop.arguments import canonical
 from weighbridge.graders.loop.call_kinds import (
-    asks,
     claims_done,
+    is_natural_language,
     is_read_only,
+    is_request,
+    is_wait,
     runs_code,
-    speaks,
-    waits,
 )
-from weighbridge.graders.loop.failure_signs import is_empty
-from weighbridge.graders.loop.failures import is_out_of_reach
+from weighbridge.graders.loop.failures import reports_outage
 from weighbridge.graders.loop.masked_attempts import raises_a_limit
 from weighbridge.graders.loop.merging import NOTHING_NEW, SAME_FAILURE, Finding
+from weighbridge.graders.loop.result_kinds import reports_no_results
 from weighbridge.graders.loop.work_budget import WorkBudget
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def reworded_attempts(
         tried = [(index, call) for index in chain if (call := calls[index]) is not None]
         attempts = [_Attempt(index, call, _words(call, budget)) for index, call in tried]
         for group in _groups(attempts, budget):
-            results = len({tool_results[attempt.place] for attempt in group})
+            results = len({tool_results[attempt.call_index] for attempt in group})
             if results <= (len(group) + 1) // 2:
                 yield from _found(group, results, limits)
 
@@ -104,16 +104,20 @@ def _suspects(
 def _outline(call: Call, result: ToolResult) -> ToolResult | None:
     """Return a failure without lists, quotations and numbers, an answer unchanged, or None for any other result."""
     text = result[1]
-    if _is_vain(call):
+    if _is_unsuccessful(call):
         is_short_one = len(text) <= _OUTLINED_CHARACTERS
         return (result[0], _LISTED.sub("…", text) if is_short_one else text)
-    is_answer = len(text) >= _ANSWER_CHARACTERS or call.outcome.is_telling
+    is_answer = len(text) >= _ANSWER_CHARACTERS or call.result.is_informative
     return result if is_answer and is_read_only(call) else None
 
 
-def _is_vain(call: Call) -> bool:
-    text = call.outcome.text or ""
-    return call.outcome.is_vain or is_empty(text) or (not text.strip() and is_read_only(call))
+def _is_unsuccessful(call: Call) -> bool:
+    text = call.result.text or ""
+    return (
+        call.result.is_unsuccessful
+        or reports_no_results(text)
+        or (not text.strip() and is_read_only(call))
+    )
 
 
 def _chains(
@@ -127,7 +131,7 @@ def _chains(
     for index, (call, result) in enumerate(zip(calls, tool_results, strict=True)):
         if call is not None and result in suspects and _is_attempt(call):
             chains.setdefault(suspects[result], []).append(index)
-        elif call is None or result not in known or _may_help(call):
+        elif call is None or result not in known or _may_fix(call):
             yield from chains.values()
             chains = {}
         if result is not None:
@@ -136,17 +140,17 @@ def _chains(
 
 
 def _is_attempt(call: Call) -> bool:
-    is_question = asks(call) and len(call.arguments.key) <= _QUESTION_CHARACTERS
-    return is_question and not (runs_code(call) or claims_done(call) or waits(call))
+    is_question = is_request(call) and len(call.arguments.key) <= _QUESTION_CHARACTERS
+    return is_question and not (runs_code(call) or claims_done(call) or is_wait(call))
 
 
-def _may_help(call: Call) -> bool:
+def _may_fix(call: Call) -> bool:
     """Return whether a call that failed before this call may succeed after it."""
-    return waits(call) or not (call.outcome.has_failed or is_read_only(call))
+    return is_wait(call) or not (call.result.has_failed or is_read_only(call))
 
 
 class _Attempt(NamedTuple):
-    place: int
+    call_index: int
     call: Call
     words: _Words
 
@@ -154,14 +158,14 @@ class _Attempt(NamedTuple):
 def _found(attempts: Sequence[_Attempt], results: int, limits: Limits) -> Iterator[Finding]:
     """Yield a finding if the attempts of one group are numerous enough to be a loop."""
     calls = [attempt.call for attempt in attempts]
-    is_equal = len({call.exact for call in calls}) == 1
+    is_equal = len({call.arguments_id for call in calls}) == 1
     if is_equal or len(attempts) <= limits.max_repeats:
         return
     words = [attempt.words for attempt in attempts[:_COMPARED]]
     enough = _enough(calls, words, results, limits)
-    if enough and len(attempts) >= enough and not _is_honest(calls, words):
-        kind = SAME_FAILURE if _is_vain(calls[0]) else NOTHING_NEW
-        yield Finding(kind, None, tuple(attempt.place for attempt in attempts))
+    if enough and len(attempts) >= enough and not _is_legitimate(calls, words):
+        kind = SAME_FAILURE if _is_unsuccessful(calls[0]) else NOTHING_NEW
+        yield Finding(kind, None, tuple(attempt.call_index for attempt in attempts))
 
 
 def _enough(
@@ -171,25 +175,24 @@ def _enough(
     least, many = limits.max_repeats + 1, 2 * limits.max_repeats
     parts = sum(_is_part_of_another(said, words) for said in words)
     is_nested = parts == len(words)
-    is_answered = not _is_vain(calls[0])
+    is_answered = not _is_unsuccessful(calls[0])
     is_narrowed = all(later > earlier for earlier, later in pairwise(words))
-    are_questions = parts > 0 and all(map(speaks, calls))
+    are_questions = parts > 0 and all(map(is_natural_language, calls))
     if is_nested and are_questions and not (is_answered or is_narrowed):
         return least
     if is_nested or is_answered or (are_questions and parts):
         return least + 1
-    is_mostly_nested = 2 * parts >= len(words) and results == 1
-    return many if is_mostly_nested or is_out_of_reach(calls[0].outcome) else None
+    return many if results == 1 or reports_outage(calls[0].result) else None
 
 
 def _groups(attempts: Sequence[_Attempt], budget: WorkBudget) -> Iterator[list[_Attempt]]:
     """Group attempts with related words; if the service was unreachable, all attempts are one group."""
     groups: deque[list[_Attempt]] = deque()
-    is_any = is_out_of_reach(attempts[0].call.outcome)
+    is_any = reports_outage(attempts[0].call.result)
     for attempt in attempts:
         if not budget.is_left:
             break
-        budget.look(2 * _REMEMBERED * len(groups))
+        budget.count_lookups(2 * _REMEMBERED * len(groups))
         for group in groups:
             near = (*group[:_REMEMBERED], *group[-_REMEMBERED:])
             if (is_any) or any(_are_related(attempt.words, other.words) for other in near):
@@ -207,7 +210,7 @@ def _words(call: Call, budget: WorkBudget) -> _Words:
     given = call.arguments.value
     asked = given.items() if type(given) is dict else [("", given)]
     text = "\n".join([_text_of(each) for key, each in asked if not _is_presentation(key)])
-    budget.attempt(len(text))
+    budget.count_attempt(len(text))
     return frozenset(word.strip(".?!").casefold() for word in _TOKEN.findall(text)) - {""}
 
 
@@ -239,7 +242,7 @@ def _is_part_of_another(said: _Words, all_said: Sequence[_Words]) -> bool:
     return sum(said <= other or said >= other for other in all_said) > 1
 
 
-def _is_honest(attempts: Sequence[Call], words: Sequence[_Words]) -> bool:
+def _is_legitimate(attempts: Sequence[Call], words: Sequence[_Words]) -> bool:
     """Return whether attempts request different things, use fewer words each time, or raise a limit."""
     is_widened = all(later < earlier for earlier, later in pairwise(words))
     return is_widened or _own_share(words) > _OWN or raises_a_limit(attempts)

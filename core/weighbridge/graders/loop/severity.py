@@ -42,7 +42,7 @@ class Run:
         done = (
             call
             for call in reversed(history.calls)
-            if call is not None and call.step.id not in looped and not call.outcome.is_vain
+            if call is not None and call.step.id not in looped and not call.result.is_unsuccessful
         )
         self._last_gain = max(self._first_outside(said, looped), self._first_outside(done, looped))
         used = [step.usage.total if step.usage else None for step in steps]
@@ -57,10 +57,10 @@ class Run:
 
     def severity_of(self, found: Sequence[Step], repeats: Sequence[Step]) -> Severity:
         """Return the severity of a loop, given its steps and its repeats (all steps but the first of each kind)."""
-        places = [self._at[step.id] for step in found]
-        first, last = min(places), max(places)
+        indices = [self._at[step.id] for step in found]
+        first, last = min(indices), max(indices)
         recovered = self._last_gain > last
-        start = min(map(self._asked_at, repeats), default=last)
+        start = min(map(self._requested_at, repeats), default=last)
         end = last + 1 if recovered else len(self._steps)
         tokens, usd = self._tokens.between(start, end), self._usd.between(start, end)
         return Severity(
@@ -74,11 +74,11 @@ class Run:
             wasted_usd=None if usd is None else round(usd, 9),
         )
 
-    def _asked_at(self, step: Step) -> int:
+    def _requested_at(self, step: Step) -> int:
         """Return the index from which a step incurs cost: the model answer that requests it, if known."""
-        place = self._at[step.id]
-        asked = place if step.parent_id is None else self._at.get(step.parent_id, place)
-        return asked if asked < place and self._steps[asked].type == "llm" else place
+        index = self._at[step.id]
+        requested = index if step.parent_id is None else self._at.get(step.parent_id, index)
+        return requested if requested < index and self._steps[requested].type == "llm" else index
 
     def _milliseconds(self, start: int, end: int) -> int | None:
         """Return the time from the first known start to the last known time, in milliseconds."""
@@ -92,21 +92,22 @@ class Run:
 class _Sums:
     """Prefix sums of a figure that model calls report, for any range of a run."""
 
-    def __init__(self, steps: Sequence[Step], told: Sequence[float | None]) -> None:
-        asked = [step.type == "llm" for step in steps]
+    def __init__(self, steps: Sequence[Step], stated: Sequence[float | None]) -> None:
+        model_calls = [step.type == "llm" for step in steps]
         known = [
-            is_model and value is not None for is_model, value in zip(asked, told, strict=True)
+            is_model and value is not None
+            for is_model, value in zip(model_calls, stated, strict=True)
         ]
         values = (
-            value or 0 if is_known else 0 for is_known, value in zip(known, told, strict=True)
+            value or 0 if is_known else 0 for is_known, value in zip(known, stated, strict=True)
         )
         self._sums = list(accumulate(values, initial=0))
         self._known = list(accumulate(known, initial=0))
-        self._asked = list(accumulate(asked, initial=0))
+        self._model_calls = list(accumulate(model_calls, initial=0))
 
     def between(self, start: int, end: int) -> float | None:
         """Return the sum over a range of steps, or None if it has no model call or one that does not report the figure."""
         known = self._known[end] - self._known[start]
-        if not known or known < self._asked[end] - self._asked[start]:
+        if not known or known < self._model_calls[end] - self._model_calls[start]:
             return None
         return self._sums[end] - self._sums[start]

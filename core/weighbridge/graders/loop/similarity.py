@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from rapidfuzz import fuzz, process
 
-from weighbridge.graders.loop.text_forms import Wording, digits_of
+from weighbridge.graders.loop.text_forms import ComparedText, digits_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from weighbridge.graders.loop.work_budget import WorkBudget
 
 COMPARED = 12  #: maximum recent items to compare with, because comparing all would be quadratic
-_IN_VAIN_LIMIT = 60  #: consecutive items without a similar one, after which fewer are compared
-_COMPARED_IN_VAIN = 4  #: recent items to compare with from then on
+_MISSES_LIMIT = 60  #: consecutive items without a similar one, after which fewer are compared
+_COMPARED_AFTER_MISSES = 4  #: recent items to compare with from then on
 _COMPARED_CHARACTERS = (
     8_000  #: items with longer texts are similar only if they have the same meaning
 )
@@ -30,27 +30,27 @@ _PARTS = "\x00"
 ItemT = TypeVar("ItemT")
 
 
-class Described:
+class ComparedItem:
     """Item as texts to compare, and a shape that must be equal for two items to be similar."""
 
-    __slots__ = ("comparable", "meaning", "shape", "texts")
+    __slots__ = ("joined_text", "meaning", "shape", "texts")
 
-    def __init__(self, shape: object, texts: Sequence[Wording]) -> None:
+    def __init__(self, shape: object, texts: Sequence[ComparedText]) -> None:
         self.shape = shape
         self.texts = texts
         self.meaning = (shape, *[text.forms.meaning for text in texts])
-        self.comparable = _PARTS.join([text.forms.plain for text in texts])
+        self.joined_text = _PARTS.join([text.forms.plain for text in texts])
 
 
-class Least(NamedTuple):
+class Threshold(NamedTuple):
     """Minimum similarity of items with different meanings."""
 
     score: float  #: from 0 to 1
     #: of texts that may differ in characters; if empty, only items with the same meaning are similar
-    sorts: frozenset[str]
+    kinds: frozenset[str]
 
 
-class Alike(NamedTuple, Generic[ItemT]):
+class Match(NamedTuple, Generic[ItemT]):
     """Similar earlier item, and whether it is similar only in characters, not in meaning."""
 
     item: ItemT
@@ -60,14 +60,14 @@ class Alike(NamedTuple, Generic[ItemT]):
 class Recent(Generic[ItemT]):
     """Most recent items that differ from each other."""
 
-    def __init__(self, least: Least, budget: WorkBudget) -> None:
-        self._least = least
+    def __init__(self, threshold: Threshold, budget: WorkBudget) -> None:
+        self._threshold = threshold
         self._budget = budget
-        self._items: list[tuple[ItemT, Described]] = []
+        self._items: list[tuple[ItemT, ComparedItem]] = []
         self._by_meaning: dict[object, ItemT] = {}
-        self._in_vain = 0  #: consecutive items without a similar one
+        self._misses = 0  #: consecutive items without a similar one
 
-    def add(self, item: ItemT, described: Described) -> None:
+    def add(self, item: ItemT, described: ComparedItem) -> None:
         """Add an item, and drop the oldest."""
         self._items.append((item, described))
         self._by_meaning.setdefault(described.meaning, item)
@@ -75,37 +75,39 @@ class Recent(Generic[ItemT]):
             _, oldest = self._items.pop(0)
             self._by_meaning.pop(oldest.meaning, None)
 
-    def alike(self, described: Described) -> Iterator[Alike[ItemT]]:
+    def matches(self, described: ComparedItem) -> Iterator[Match[ItemT]]:
         """Yield the similar items: first one with the same meaning, then the others by decreasing similarity."""
         same = self._by_meaning.get(described.meaning)
         if same is not None:
-            yield Alike(same, is_fuzzy=False)
-        if self._least.sorts and 0 < len(described.comparable) <= _COMPARED_CHARACTERS:
-            yield from self._fuzzy(described)
+            yield Match(same, is_fuzzy=False)
+        if self._threshold.kinds and 0 < len(described.joined_text) <= _COMPARED_CHARACTERS:
+            yield from self._fuzzy_matches(described)
 
-    def _fuzzy(self, described: Described) -> Iterator[Alike[ItemT]]:
-        least, budget = self._least, self._budget
-        near = self._items if self._in_vain < _IN_VAIN_LIMIT else self._items[-_COMPARED_IN_VAIN:]
-        self._in_vain += 1
-        if len(described.comparable) > _LONG_CHARACTERS:
-            budget.look(len(near) * (1 + len(described.texts)))
-            near = [each for each in near if _may_be_alike(described, each[1], least)]
-        text, comparable = described.comparable, [other.comparable for _, other in near]
-        budget.compare(len(text), sum(map(len, comparable)))
+    def _fuzzy_matches(self, described: ComparedItem) -> Iterator[Match[ItemT]]:
+        threshold, budget = self._threshold, self._budget
+        near = (
+            self._items if self._misses < _MISSES_LIMIT else self._items[-_COMPARED_AFTER_MISSES:]
+        )
+        self._misses += 1
+        if len(described.joined_text) > _LONG_CHARACTERS:
+            budget.count_lookups(len(near) * (1 + len(described.texts)))
+            near = [each for each in near if _may_be_alike(described, each[1], threshold)]
+        text, comparable = described.joined_text, [other.joined_text for _, other in near]
+        budget.count_comparison(len(text), sum(map(len, comparable)))
         if len(text) >= _RULED_OUT_CHARACTERS and near:
-            indices = _not_ruled_out(text, comparable, least.score)
+            indices = _not_ruled_out(text, comparable, threshold.score)
             near = [near[index] for index in indices]
             comparable = [comparable[index] for index in indices]
-        for _, score, index in _most_alike(text, comparable, 100 * least.score):
+        for _, score, index in _most_alike(text, comparable, 100 * threshold.score):
             item, other = near[index]
-            budget.look(1 + len(described.texts))
-            if not _may_be_alike(described, other, least):
+            budget.count_lookups(1 + len(described.texts))
+            if not _may_be_alike(described, other, threshold):
                 continue
             if (len(described.texts) == 1 and score > 0) or _are_alike(
-                described, other, least, budget
+                described, other, threshold, budget
             ):
-                self._in_vain = 0
-                yield Alike(item, is_fuzzy=True)
+                self._misses = 0
+                yield Match(item, is_fuzzy=True)
 
 
 class _Text:
@@ -117,14 +119,14 @@ class _Text:
         self.number = number
         self.text = text
         self.digits = digits_of(text)
-        self.described: Described | None = None
+        self.described: ComparedItem | None = None
 
 
 class RecentTexts:
     """Most recent texts that differ from each other."""
 
-    def __init__(self, least: Least, budget: WorkBudget) -> None:
-        self._least = least
+    def __init__(self, threshold: Threshold, budget: WorkBudget) -> None:
+        self._threshold = threshold
         self._budget = budget
         self._texts: list[_Text] = []
         self._by_meaning: dict[object, int] = {}
@@ -149,21 +151,21 @@ class RecentTexts:
         described = self._describe(added)
         same = self._by_meaning[described.meaning]
         kinds = set() if same == added.number else {kind_of(same)}
-        least, budget, text = self._least, self._budget, described.comparable
+        threshold, budget, text = self._threshold, self._budget, described.joined_text
         if not 0 < len(text) <= _COMPARED_CHARACTERS:
             return kinds
-        budget.look(len(others))
+        budget.count_lookups(len(others))
         for number, other in reversed(others):
-            if kind_of(number) in kinds or not _may_be_alike(described, other, least):
+            if kind_of(number) in kinds or not _may_be_alike(described, other, threshold):
                 continue
-            budget.compare(len(text), len(other.comparable))
-            if fuzz.ratio(text, other.comparable, score_cutoff=100 * least.score) > 0:
+            budget.count_comparison(len(text), len(other.joined_text))
+            if fuzz.ratio(text, other.joined_text, score_cutoff=100 * threshold.score) > 0:
                 kinds.add(kind_of(number))
         return kinds
 
-    def _describe(self, text: _Text) -> Described:
+    def _describe(self, text: _Text) -> ComparedItem:
         if text.described is None:
-            text.described = Described((), (Wording(text.text, self._budget),))
+            text.described = ComparedItem((), (ComparedText(text.text, self._budget),))
             self._by_meaning.setdefault(text.described.meaning, text.number)
         return text.described
 
@@ -197,28 +199,34 @@ def _most_alike(text: str, others: Sequence[str], least: float) -> list[tuple[st
     return process.extract(text, others, scorer=fuzz.ratio, limit=COMPARED, score_cutoff=least)
 
 
-def _may_be_alike(one: Described, other: Described, least: Least) -> bool:
+def _may_be_alike(one: ComparedItem, other: ComparedItem, threshold: Threshold) -> bool:
     """Return whether two items differ at most in the characters of their texts."""
     return one.shape == other.shape and all(
-        _may_be_alike_texts(text.forms, another.forms, least)
+        _may_be_alike_texts(text.forms, another.forms, threshold)
         for text, another in zip(one.texts, other.texts, strict=True)
     )
 
 
-def _may_be_alike_texts(one: TextForms, other: TextForms, least: Least) -> bool:
+def _may_be_alike_texts(one: TextForms, other: TextForms, threshold: Threshold) -> bool:
     if one.meaning == other.meaning:
         return True
-    if one.sort not in least.sorts or other.sort not in least.sorts or one.digits != other.digits:
+    if (
+        one.kind not in threshold.kinds
+        or other.kind not in threshold.kinds
+        or one.digits != other.digits
+    ):
         return False
-    return "work" in (one.sort, other.sort) or one.names == other.names
+    return "content" in (one.kind, other.kind) or one.names == other.names
 
 
-def _are_alike(one: Described, other: Described, least: Least, budget: WorkBudget) -> bool:
+def _are_alike(
+    one: ComparedItem, other: ComparedItem, threshold: Threshold, budget: WorkBudget
+) -> bool:
     """Return whether all texts in equal positions are similar, for items that differ at most in characters."""
     for text, another in zip(one.texts, other.texts, strict=True):
         if text.forms.meaning != another.forms.meaning:
             plain, others = text.forms.plain, another.forms.plain
-            budget.compare(len(plain), len(others))
-            if not fuzz.ratio(plain, others, score_cutoff=100 * least.score) > 0:
+            budget.count_comparison(len(plain), len(others))
+            if not fuzz.ratio(plain, others, score_cutoff=100 * threshold.score) > 0:
                 return False
     return True

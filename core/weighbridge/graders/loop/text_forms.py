@@ -16,10 +16,10 @@ from rapidfuzz import fuzz
 from weighbridge.graders.loop.work_budget import FOLDED_CHARACTERS, WorkBudget
 
 COMPARED_CHARACTERS = 4_000  #: longer texts are compared only for equality
-WORK_CHARACTERS = (
+CONTENT_CHARACTERS = (
     200  #: texts of at least this length are content, such as an edit, a letter or a script
 )
-ANY_SORT = frozenset(("phrase", "prose", "work"))
+ANY_KIND = frozenset(("phrase", "prose", "content"))
 _BY_WORD = frozenset(("phrase", "prose"))
 _PROSE_WORDS = 10
 _ITEM_WORDS = 12  #: maximum words of an item in a list
@@ -33,7 +33,7 @@ _WORD = re.compile(r"\w+")
 _DIGITS = re.compile(r"\d+")
 _ENDING = re.compile(r"(?<=\w{4})(?:ing|ed|es|s)\b")
 #: Separators of words. A word with marks inside, such as a path or an address, is a name, compared as a whole.
-_BETWEEN = re.compile(r"""[\s"'`(){}\[\],;=!?<>|*#]+|(?<![.:])[.:]++(?=\s|$)|(?<!\S)-+""")
+_SEPARATORS = re.compile(r"""[\s"'`(){}\[\],;=!?<>|*#]+|(?<![.:])[.:]++(?=\s|$)|(?<!\S)-+""")
 _MARKED = re.compile(r"\w[/._:@\\~-]|[/~]\w")
 #: The same in a text that was not split: most texts have none.
 _HAS_MARKED = re.compile(r"\w(?:[/_@\\~-]|[.:](?=\S))|[/~]\w")
@@ -105,16 +105,16 @@ _SMALL_WORDS = frozenset(
 class TextForms(NamedTuple):
     """Forms of a text that are compared."""
 
-    sort: str  #: `phrase`, `prose`, `work`, or `bulk`, which is too long to compare
+    kind: str  #: `phrase`, `prose`, `content`, or `bulk`, which is too long to compare
     #: in lower case with single spaces, without surrounding quotes and punctuation
     plain: str
     #: equal for texts of the same meaning: stems, numbers and names, or the plain text
     meaning: object
     digits: tuple[str, ...]  #: equal for similar texts
-    names: tuple[str, ...]  #: equal for similar texts, unless one is `work`
+    names: tuple[str, ...]  #: equal for similar texts, unless one is `content`
 
 
-class Wording:
+class ComparedText:
     """Text with its forms for comparison."""
 
     __slots__ = ("forms", "text")
@@ -122,7 +122,7 @@ class Wording:
     def __init__(self, text: str, budget: WorkBudget) -> None:
         self.text = text
         self.forms = _forms_of(text)
-        budget.describe(text, is_by_word=self.forms.sort in _BY_WORD)
+        budget.count_description(text, is_by_word=self.forms.kind in _BY_WORD)
 
 
 def _forms_of(text: str) -> TextForms:
@@ -135,9 +135,9 @@ def _forms_of(text: str) -> TextForms:
     if len(text) > COMPARED_CHARACTERS:
         return TextForms("bulk", plain, plain, (), ())
     digits = digits_of(folded)
-    if len(plain) >= WORK_CHARACTERS:
-        return TextForms("work", plain, plain, digits, ())
-    tokens = [token for token in _BETWEEN.split(folded) if token]
+    if len(plain) >= CONTENT_CHARACTERS:
+        return TextForms("content", plain, plain, digits, ())
+    tokens = [token for token in _SEPARATORS.split(folded) if token]
     names: list[str] = []
     if _HAS_MARKED.search(folded):
         names = [token for token in tokens if not token.isalnum() and _MARKED.search(token)]
@@ -145,8 +145,8 @@ def _forms_of(text: str) -> TextForms:
     stems = [word for word in stems_of(folded) if word not in _SMALL_WORDS]
     stems.sort()
     meaning: object = (tuple(stems), digits, tuple(names)) if len(stems) > 1 else plain
-    sort = "phrase" if len(tokens) < _PROSE_WORDS else "prose"
-    return TextForms(sort, plain, meaning, digits, tuple(names))
+    kind = "phrase" if len(tokens) < _PROSE_WORDS else "prose"
+    return TextForms(kind, plain, meaning, digits, tuple(names))
 
 
 def digits_of(text: str) -> tuple[str, ...]:
@@ -166,9 +166,9 @@ def ratio(one: str, other: str, budget: WorkBudget) -> float:
     """Return the character similarity of two texts, from 0 to 1; only the beginnings of long texts are compared."""
     if one == other:
         return 1.0
-    beginning = COMPARED_CHARACTERS if budget.is_left else WORK_CHARACTERS
+    beginning = COMPARED_CHARACTERS if budget.is_left else CONTENT_CHARACTERS
     one, other = one[:beginning], other[:beginning]
-    budget.compare(len(one), len(other))
+    budget.count_comparison(len(one), len(other))
     return fuzz.ratio(one, other) / 100
 
 

@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 NAME_CHARACTERS = 256  #: maximum characters of a tool's name that are examined
 _REMEMBERED_NAMES = 1_024  #: traces call few different tools
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
-_MAKING = re.compile(
+_CREATING = re.compile(
     r"(?:^|[_\W])(?:create|make|spawn|start|launch|new|add|open|book|order|buy|issue|provision|allocate|generate|roll|draw|register"
     r"|submit|schedule|reserve|clone|fork|insert|upload)(?:[_\W]|$)",
     re.IGNORECASE,
 )
-_KEEPING = re.compile(
+_STORING = re.compile(
     r"(?:^|[_\W])(?:save|store|remember|memorize|keep|put|set|update|upsert)(?:[_\W]|$)",
     re.IGNORECASE,
 )
@@ -28,22 +28,22 @@ def with_underscores(name: str) -> str:
     return _CAMEL.sub("_", name[:NAME_CHARACTERS])
 
 
-def thinks(tool: str) -> bool:
+def is_thinking_tool(tool: str) -> bool:
     """Return whether a tool's name says that it only records the agent's thoughts."""
     return "think" in tool[:NAME_CHARACTERS].lower()
 
 
-def named_like(words: re.Pattern[str], *, is_parted: bool = True) -> Callable[[str], bool]:
+def named_like(words: re.Pattern[str], *, splits_words: bool = True) -> Callable[[str], bool]:
     """Return a function that tests a tool's name, with or without conversion to underscores, for a pattern."""
 
     @lru_cache(_REMEMBERED_NAMES)
     def is_found(name: str) -> bool:
-        return words.search(with_underscores(name) if is_parted else name) is not None
+        return words.search(with_underscores(name) if splits_words else name) is not None
 
     return lambda tool: is_found(tool[:NAME_CHARACTERS])
 
 
 #: Whether a tool's name says that it creates something, a new one each time even for equal arguments.
-makes = named_like(_MAKING)
+creates = named_like(_CREATING)
 #: Whether a tool's name says that it stores something: storing it again is no progress, whatever its id.
-keeps = named_like(_KEEPING)
+stores = named_like(_STORING)

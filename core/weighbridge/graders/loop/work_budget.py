@@ -58,30 +58,30 @@ class WorkBudget:
         """Whether budget remains; a single operation may slightly exceed the limit."""
         return self.spent < WORK_LIMIT
 
-    def describe(self, text: str, *, is_by_word: bool) -> None:
+    def count_description(self, text: str, *, is_by_word: bool) -> None:
         """Count the conversion of a text to the forms used in comparisons."""
         self.spent += 15 + min(len(text), FOLDED_CHARACTERS) / (6 if is_by_word else 50)
 
-    def look(self, texts: int) -> None:
+    def count_lookups(self, texts: int) -> None:
         """Count the comparison of the forms of texts."""
         self.spent += texts
 
-    def compare(self, characters: int, others: int) -> None:
+    def count_comparison(self, characters: int, others: int) -> None:
         """Count the comparison of a text with others, given the total characters of the others."""
         self.spent += 1 + characters * others / 50_000
 
-    def mask(self, text: str, marks: int) -> None:
+    def count_masking(self, text: str, marks: int) -> None:
         """Count the search of a result for one kind of noise, given the number of matches replaced."""
         self.spent += 4 + len(text) / 100 + 6 * marks
 
-    def read(self, text: str, words: int) -> None:
+    def count_reading(self, text: str, words: int) -> None:
         """Count the extraction of words or numbers from a result."""
         self.spent += 1 + len(text) / 20 + words / 4
 
-    def walk(self, entries: int) -> None:
+    def count_pass(self, entries: int) -> None:
         """Count another pass over entries of a row."""
         self.spent += entries / 2
 
-    def attempt(self, characters: int) -> None:
+    def count_attempt(self, characters: int) -> None:
         """Count the removal of insignificant parts from the arguments or the failure of a failed call."""
         self.spent += 30 + characters / 20

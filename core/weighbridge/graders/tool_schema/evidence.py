@@ -10,7 +10,7 @@ from weighbridge.graders.tool_schema.rules import shown
 from weighbridge.graders.tool_schema.schema import Undecided
 from weighbridge.graders.trace_grader import ENTRIES_LIMIT, excerpt_of
 from weighbridge.graders.values import EXCERPT_CHARACTERS
-from weighbridge.text import closest, did_you_mean, encodable, pluralize
+from weighbridge.text import all_encodable, closest, did_you_mean, encodable, pluralize
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -30,17 +30,17 @@ def evidence_of(calls: Calls, lacking: list[Evidence], allowance: Allowance) -> 
     """Return entries for tools and faults: first failures, then calls that cannot be judged, then passes."""
     failed, unusable, passed = _by_outcome(calls)
     evidence = [
-        *_told(failed, len(failed), _refusal),
-        *_told(calls.faults.first, calls.faults.total, lambda fault: _fault(fault, allowance)),
+        *_entries(failed, len(failed), _refusal),
+        *_entries(calls.faults.first, calls.faults.total, lambda fault: _fault(fault, allowance)),
         *lacking,
-        *_told(unusable, len(unusable), _refusal),
-        *_told(
+        *_entries(unusable, len(unusable), _refusal),
+        *_entries(
             calls.undecided.first, calls.undecided.total, lambda fault: _fault(fault, allowance)
         ),
     ]
     if not evidence and not any(tool.rule.judged_by for tool in passed):
         evidence.append(_vacuous(calls))
-    return evidence + _told(passed, len(passed), _pass)
+    return evidence + _entries(passed, len(passed), _pass)
 
 
 def _by_outcome(calls: Calls) -> tuple[list[Tool], list[Tool], list[Tool]]:
@@ -56,9 +56,11 @@ def _by_outcome(calls: Calls) -> tuple[list[Tool], list[Tool], list[Tool]]:
     return failed, unusable, passed
 
 
-def _told(items: Sequence[_Item], total: int, tell: Callable[[_Item], Evidence]) -> list[Evidence]:
+def _entries(
+    items: Sequence[_Item], total: int, entry_of: Callable[[_Item], Evidence]
+) -> list[Evidence]:
     """Return evidence of items, up to the limit; the last entry counts the omitted ones."""
-    entries = [tell(item) for item in items[:ENTRIES_LIMIT]]
+    entries = [entry_of(item) for item in items[:ENTRIES_LIMIT]]
     return entries + entries[-1:] * (total - len(entries))
 
 
@@ -78,7 +80,7 @@ def _refusal(tool: Tool) -> Evidence:
         "cause": tool.rule.tool,
         "limit": [shown(name) for name in refusal.limit[:_SHOWN_NAMES]],
         "observed": observed,
-        "step_ids": [encodable(step) for step in tool.steps],
+        "step_ids": all_encodable(tool.steps),
     }
 
 
@@ -130,7 +132,7 @@ def _pass(tool: Tool) -> Evidence:
         "passed": True,
         "limit": rule.judged_by,
         "observed": {"tool": rule.tool, "calls": tool.alike},
-        "step_ids": [encodable(step) for step in tool.steps],
+        "step_ids": all_encodable(tool.steps),
     }
 
 

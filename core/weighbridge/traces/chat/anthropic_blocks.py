@@ -97,21 +97,21 @@ class Blocks:
         for _ in calls:
             self.of_call[self._calls] = Facts(started_at=time)
             self._calls += 1
-        told = {"role": role, "content": content, "id": message.get("id"), "tool_calls": calls}
+        recorded = {"role": role, "content": content, "id": message.get("id"), "tool_calls": calls}
         if not _FIELDS.issuperset(message):
-            told |= {key: item for key, item in message.items() if key not in _FIELDS}
-        self.messages.append(told)
+            recorded |= {key: item for key, item in message.items() if key not in _FIELDS}
+        self.messages.append(recorded)
 
     def _result(self, block: dict[str, Any], time: int | None) -> None:
         content = first_of(block, ("content", "output", "response", "result"))
         code = content.get("error_code") if type(content) is dict else None
-        told = result_in(block, None)
+        recorded = result_in(block, None)
         self.of_message[len(self.messages)] = Facts(ended_at=time)
         self.messages.append(
             {
                 "role": "tool",
                 "content": content,
-                "tool_call_id": told.call_id,
-                "error": string_of(code) or told.error is not None,
+                "tool_call_id": recorded.call_id,
+                "error": string_of(code) or recorded.error is not None,
             }
         )

@@ -67,9 +67,15 @@ def single_messages(messages: list[Any]) -> Iterator[Any]:
         parts, answers = message.get("parts"), message.get(_ANSWERS)
         if type(answers) is list and answers and message.get("role") in RESULT_ROLES:
             # Their text repeats the content.
-            told = {key: item for key, item in message.items() if key not in {_ANSWERS, "content"}}
+            recorded = {
+                key: item for key, item in message.items() if key not in {_ANSWERS, "content"}
+            }
             for answer in answers:
-                yield {**told, **answer} if type(answer) is dict else {**told, "content": answer}
+                yield (
+                    {**recorded, **answer}
+                    if type(answer) is dict
+                    else {**recorded, "content": answer}
+                )
         elif type(parts) is list and message.get("role") == "assistant" and _STEP_START in parts:
             yield from _model_calls(message, parts)
         else:
@@ -83,11 +89,11 @@ def _model_calls(message: dict[str, Any], parts: list[Any]) -> Iterator[dict[str
         for start, end in pairwise([0, *starts[1:], len(parts)])
     ]
     # The content and the list of calls repeat the parts; usage is recorded once for all calls.
-    told = {key: item for key, item in message.items() if not is_listed(key, item)}
+    recorded = {key: item for key, item in message.items() if not is_listed(key, item)}
     for step in steps[:-1]:
-        yield {**told, "content": None, "parts": step, "usage": None, "cost": None}
+        yield {**recorded, "content": None, "parts": step, "usage": None, "cost": None}
     yield {
-        **told,
+        **recorded,
         "content": message.get("content") if text_of(parts) is None else None,
         "parts": steps[-1],
         "tool_calls": not_among(sorted_parts(parts)[1], listed_calls(message)),
@@ -105,18 +111,18 @@ def apart(message: dict[str, Any]) -> tuple[dict[str, Any], list[Result]]:
         return message, []
     if type(parts) is list:
         listed = [*listed, *parts]
-    told = {key: item for key, item in message.items() if not is_listed(key, item)}
+    recorded = {key: item for key, item in message.items() if not is_listed(key, item)}
     rest, calls, results = sorted_parts(listed, keeps_calls=message.get("role") in RESULT_ROLES)
     beside = listed_calls(message)
-    told["tool_calls"] = [*beside, *not_among(beside, calls)]
+    recorded["tool_calls"] = [*beside, *not_among(beside, calls)]
     if type(parts) is list:
-        del told["parts"]
+        del recorded["parts"]
     if type(content) is list or not content:
-        told["content"] = rest or (None if type(content) is list else content)
+        recorded["content"] = rest or (None if type(content) is list else content)
     elif type(content) is str:  # which is the text of the parts
         others = [part for part in rest if text_of([part]) is None]
-        told["content"] = [content, *others] if others else content
-    return told, results
+        recorded["content"] = [content, *others] if others else content
+    return recorded, results
 
 
 def sorted_parts(

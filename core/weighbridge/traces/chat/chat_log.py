@@ -61,7 +61,7 @@ class ChatLog:
             self.answer(text)
         elif text:
             said = self._answer["content"]
-            if type(said) is not list:  # a list grows in no time, whatever it holds
+            if type(said) is not list:  # appending to a list takes constant time
                 said = self._answer["content"] = [said] if said else []
             said.append(text)
 
@@ -71,7 +71,7 @@ class ChatLog:
             self.say(PROGRAM, None, tool_calls=[])
         self._add_call(self.messages[-1], call, facts)
 
-    def ask_too(self, call: Call, facts: Facts = NO_FACTS) -> None:
+    def add_late_call(self, call: Call, facts: Facts = NO_FACTS) -> None:
         """Add a call to the last answer, even if results have been added since."""
         if self._answer is None:
             self.say(PROGRAM, None, tool_calls=[])
@@ -97,8 +97,8 @@ class ChatLog:
                 self._answered.add(known)
         self.say("tool", content, facts, tool_call_id=known, name=string_of(name))
 
-    def is_asked(self, call_id: Any) -> bool:
-        """Return whether a call with this id was asked for."""
+    def has_call(self, call_id: Any) -> bool:
+        """Return whether there is a call with this id."""
         return id_of(call_id) in self._asked
 
     def is_answered(self, call_id: Any) -> bool:
@@ -121,12 +121,10 @@ class ChatLog:
         return replace(trace, counts=counts, totals_from=totals_from)
 
 
-def flat_call(
-    call: Mapping[str, Any], id_key: str = "id", arguments_key: str = "arguments"
-) -> Call:
+def flat_call(call: Mapping[str, Any], id_key: str = "id") -> Call:
     """Return a call whose id, name and arguments are fields of one object."""
     return Call(
         id_of(call.get(id_key)),
         string_of(call.get("name")),
-        parse_arguments(call.get(arguments_key)),
+        parse_arguments(call.get("arguments")),
     )

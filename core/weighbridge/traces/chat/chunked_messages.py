@@ -53,21 +53,21 @@ def _whole(
         yield from (message for message, _ in run)
         return
     every = [fields for _, fields in run]
-    told: dict[str, Any] = {}
+    recorded: dict[str, Any] = {}
     for fields in every:
-        told |= {key: item for key, item in fields.items() if item not in (None, "", [], {})}
-    told["type"] = run[0][1].get("type", "AIMessageChunk")
-    told["content"] = _content(every)
-    told["tool_calls"] = _calls(every)
-    told["usage_metadata"] = _usage(every)
+        recorded |= {key: item for key, item in fields.items() if item not in (None, "", [], {})}
+    recorded["type"] = run[0][1].get("type", "AIMessageChunk")
+    recorded["content"] = _content(every)
+    recorded["tool_calls"] = _calls(every)
+    recorded["usage_metadata"] = _usage(every)
     for key in ("invalid_tool_calls", "additional_kwargs"):
-        told.pop(key, None)  # those of single chunks are pieces, too
+        recorded.pop(key, None)  # those of single chunks are pieces, too
     if "lc" in run[0][0]:
-        yield {**run[0][0], "kwargs": told}
+        yield {**run[0][0], "kwargs": recorded}
     elif "content" in run[0][0]:
-        yield told
+        yield recorded
     else:
-        yield {**run[0][0], "data": told}
+        yield {**run[0][0], "data": recorded}
 
 
 def _content(every: list[dict[str, Any]]) -> Any:

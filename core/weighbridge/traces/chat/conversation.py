@@ -118,7 +118,7 @@ def read_messages(
 ) -> Trace:
     """Return chat messages as a trace: a step for each message, and for each tool call with its result.
 
-    `reasons` tell why this format lacks a capability that the messages and the run turn out to lack.
+    `reasons` say why this format lacks a capability that the messages and the run turn out to lack.
     """
     steps = tuple(_Reader(run).read(messages))
     tools = tools_of(run.tools)
@@ -145,7 +145,7 @@ def read_messages(
                 started_at=run.started_at,
             ),
         },
-        not_carried=run.notes.told(),
+        not_carried=run.notes.summaries(),
     )
 
 
@@ -177,16 +177,16 @@ class _Reader:
 
     def read(self, messages: Sequence[Any]) -> list[Step]:
         of_message = self._run.of_message
-        told_again = repeated(messages)
-        if told_again:
-            self._run.notes.add("repeated messages", len(told_again))
+        repeats = repeated(messages)
+        if repeats:
+            self._run.notes.add("repeated messages", len(repeats))
         for index, message in enumerate(messages):
             role = message.get("role") if type(message) is dict else None
             if type(role) is not str:
                 raise damaged(f"message {index + 1} is not an object with a role")
             if role == "model":
                 role = "assistant"
-            if index in told_again:
+            if index in repeats:
                 self._number += len(calls_of(message))
                 continue
             facts = of_message.get(index, NO_FACTS)
@@ -194,10 +194,10 @@ class _Reader:
             if is_plain and type(message.get("content")) is not list:
                 self._take(index, message, role, facts)
                 continue
-            told, results = apart(message)
+            recorded, results = apart(message)
             if not is_plain:
-                facts = self._facts(told, role, facts)
-            self._take(index, told, role, facts, results, is_apart=told is not message)
+                facts = self._facts(recorded, role, facts)
+            self._take(index, recorded, role, facts, results, is_apart=recorded is not message)
         for pending in self._calls:
             self._steps[pending.step_index] = self._tool(pending)
         return [step for step in self._steps if step is not None]
@@ -317,7 +317,7 @@ class _Reader:
                 self._wait(call.id, pending)
 
     def _wait(self, call_id: str, pending: _Pending) -> None:
-        """Let a call wait for its result. Some use an id again: a later result answers the later call."""
+        """Register a pending call. Ids may be reused: a later result answers the later call."""
         waiting = self._waiting.get(call_id)
         if isinstance(waiting, _Pending) and waiting.message_index == pending.message_index:
             self._waiting[call_id] = deque((waiting, pending))
@@ -329,18 +329,18 @@ class _Reader:
     def _results(self, results: Sequence[Result], facts: Facts) -> None:
         """Add results found among the parts of a message, with this metadata."""
         for result in results:
-            told = {
+            recorded = {
                 "tool_call_id": result.call_id,
                 "name": result.name,
                 "content": result.output,
             }
             ended_at = facts.ended_at or facts.started_at
-            self._result(told, Facts(error=result.error or facts.error, ended_at=ended_at))
+            self._result(recorded, Facts(error=result.error or facts.error, ended_at=ended_at))
 
     def _result(self, message: dict[str, Any], facts: Facts) -> None:
         content = message.get("content")
         rest, calls, results = sorted_parts(content) if type(content) is list else ((), (), ())
-        if calls:  # a tool that ran a sub-agent may tell what that one did
+        if calls:  # a tool that ran a sub-agent may report what that one did
             message = {**message, "content": rest or None}
         pending = self._answered(_call_id(message))
         if pending is None:
@@ -404,7 +404,7 @@ class _Reader:
         return pending if call_id is None or pending.call.id is None else None
 
     def _take_out(self, call_id: str) -> None:
-        """Let the first call that waits under an id wait no more."""
+        """Remove the oldest pending call with this id."""
         waiting = self._waiting.pop(call_id)
         if isinstance(waiting, deque):
             waiting.popleft()

@@ -40,19 +40,19 @@ def with_tagged_calls(messages: Sequence[Any], tools: Any = None) -> Sequence[An
     if not any(map(_teaches, messages[:_TAUGHT_IN])):
         return messages
     types = {tool.name: _types_of(tool.schema) for tool in tools_of(tools)}
-    told: list[Any] = []
+    recorded: list[Any] = []
     waiting: str | None = None  #: the id of the call that the next message may answer
     for number, message in enumerate(messages):
         if type(message) is dict and message.get("role") == "assistant":
             called = _with_call(message, f"call_{number}", types)
             waiting = None if called is None else f"call_{number}"
-            told.append(called or message)
+            recorded.append(called or message)
         elif waiting is not None and _is_outcome(message):
-            told.append({**message, "role": "tool", "tool_call_id": waiting})
+            recorded.append({**message, "role": "tool", "tool_call_id": waiting})
             waiting = None
         else:
-            told.append(message)
-    return told
+            recorded.append(message)
+    return recorded
 
 
 def _is_outcome(message: Any) -> bool:

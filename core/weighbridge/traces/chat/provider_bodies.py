@@ -41,41 +41,41 @@ def as_openai(body: dict[str, Any]) -> dict[str, Any]:
 
 def _single_answer(body: dict[str, Any]) -> dict[str, Any]:
     """Return an answer of Cohere's or Ollama's chat API, which has one message and its own names for token counts."""
-    told = {key: item for key, item in body.items() if key not in _SINGLE_FIELDS}
+    recorded = {key: item for key, item in body.items() if key not in _SINGLE_FIELDS}
     tokens = object_of(object_of(body.get("usage")).get("tokens"))
     sent = tokens.get("input_tokens", body.get("prompt_eval_count"))
     received = tokens.get("output_tokens", body.get("eval_count"))
-    told["choices"] = [{"message": body["message"]}]
-    told["usage"] = {"prompt_tokens": sent, "completion_tokens": received}
-    told["created"] = body.get("created_at")
-    return told
+    recorded["choices"] = [{"message": body["message"]}]
+    recorded["usage"] = {"prompt_tokens": sent, "completion_tokens": received}
+    recorded["created"] = body.get("created_at")
+    return recorded
 
 
 def _gemini(body: dict[str, Any]) -> dict[str, Any]:
-    told = {key: item for key, item in body.items() if key not in _GEMINI_FIELDS}
+    recorded = {key: item for key, item in body.items() if key not in _GEMINI_FIELDS}
     config = object_of(body.get("config"))
     contents = body.get("contents")
     system = first_of(body, _SYSTEMS) or first_of(config, _SYSTEMS)
     messages = [{"role": "user", "content": contents}] if type(contents) is str else contents
     if type(messages) is list:
         messages = [_content(content, "user") for content in messages]
-        told["messages"] = [_content(system, "system"), *messages] if system else messages
-    told["choices"] = [
+        recorded["messages"] = [_content(system, "system"), *messages] if system else messages
+    recorded["choices"] = [
         {"message": _content(candidate.get("content") or {}, "model")}
         for candidate in objects_of(body.get("candidates"))
     ]
-    if "contents" not in body and not told["choices"]:  # an answer that was blocked
-        told["choices"] = [{"message": {"role": "model", "error": _blocked(body)}}]
-    told["usage"] = first_of(body, _USAGES)
-    told["model"] = first_of(body, _MODELS)
-    told["tools"] = gemini_tools(body.get("tools") or config.get("tools"))
-    return told
+    if "contents" not in body and not recorded["choices"]:  # an answer that was blocked
+        recorded["choices"] = [{"message": {"role": "model", "error": _blocked(body)}}]
+    recorded["usage"] = first_of(body, _USAGES)
+    recorded["model"] = first_of(body, _MODELS)
+    recorded["tools"] = gemini_tools(body.get("tools") or config.get("tools"))
+    return recorded
 
 
 def _blocked(body: dict[str, Any]) -> str | None:
     """Return why Gemini answered nothing to a prompt."""
-    told = object_of(body.get("promptFeedback")).get("blockReason")
-    return f"the prompt was blocked: {told}" if type(told) is str else None
+    recorded = object_of(body.get("promptFeedback")).get("blockReason")
+    return f"the prompt was blocked: {recorded}" if type(recorded) is str else None
 
 
 def _content(content: Any, role: str) -> Any:
@@ -84,10 +84,10 @@ def _content(content: Any, role: str) -> Any:
         return {"role": role, "content": content}
     if type(content) is not dict:
         return content
-    told = {"role": role, **content}
-    if type(told.get("parts")) is list:
-        told["parts"] = [_code_as_call(part) for part in told["parts"]]
-    return told
+    recorded = {"role": role, **content}
+    if type(recorded.get("parts")) is list:
+        recorded["parts"] = [_code_as_call(part) for part in recorded["parts"]]
+    return recorded
 
 
 def _code_as_call(part: Any) -> Any:
@@ -101,17 +101,17 @@ def _code_as_call(part: Any) -> Any:
 
 
 def _converse(body: dict[str, Any]) -> dict[str, Any]:
-    told = {key: item for key, item in body.items() if key not in _CONVERSE_FIELDS}
+    recorded = {key: item for key, item in body.items() if key not in _CONVERSE_FIELDS}
     messages, system = body.get("messages"), body.get("system")
     if type(messages) is list:
-        is_told = type(system) is list and bool(system)
-        said = [{"role": "system", "content": system}] if is_told else []
-        told["messages"] = [*said, *messages]
+        has_system = type(system) is list and bool(system)
+        said = [{"role": "system", "content": system}] if has_system else []
+        recorded["messages"] = [*said, *messages]
     answer = object_of(body.get("output")).get("message")
-    told["choices"] = [{"message": answer}] if answer else []
-    told["tools"] = object_of(body.get("toolConfig")).get("tools")
-    told["model"] = body.get("modelId")
-    return told
+    recorded["choices"] = [{"message": answer}] if answer else []
+    recorded["tools"] = object_of(body.get("toolConfig")).get("tools")
+    recorded["model"] = body.get("modelId")
+    return recorded
 
 
 def gemini_tools(listed: Any) -> list[Any]:

@@ -17,9 +17,9 @@ _MODEL = frozenset({"assistant", "model"})
 
 
 def repeated(messages: Sequence[Any]) -> set[int]:
-    """Return the indices of messages that another one tells once more.
+    """Return the indices of messages that another one repeats.
 
-    A message tells another once more if it is equal and has the same id, or if it is an answer with the same id that
+    A message repeats another if it is equal and has the same id, or if it is an answer with the same id that
     goes on where the other ends, as a stream leaves it. Without an id it is an equal answer right after it whose calls
     have the same random ids, so that one result answers both: models also copy ids from the turns before. An equal text
     without any id is what the agent said again.
@@ -32,13 +32,13 @@ def repeated(messages: Sequence[Any]) -> set[int]:
             continue
         name = message.get("id")
         if type(name) is str and name and message.get("role") not in RESULT_ROLES:
-            told = by_id.setdefault(name, index)
-            if told != index and messages[told] == message:
+            recorded = by_id.setdefault(name, index)
+            if recorded != index and messages[recorded] == message:
                 found.add(index)
-            elif told != index:
+            elif recorded != index:
                 by_id[name] = index
-                if told == before and _goes_on(messages[told], message):
-                    found.add(told)
+                if recorded == before and _goes_on(messages[recorded], message):
+                    found.add(recorded)
         elif before >= 0 and _asks_again(messages[before], message):
             found.add(index)
         if index not in found:

@@ -82,9 +82,9 @@ class Items:
         self.close()
         kind = item.get("type", "message")
         if kind == "message" and type(item.get("role")) is str:
-            told = {key: held for key, held in item.items() if key not in _MESSAGE_FIELDS}
-            told |= {"role": item["role"], "content": item.get("content")}
-            self._append(told, Facts(started_at=time))
+            recorded = {key: held for key, held in item.items() if key not in _MESSAGE_FIELDS}
+            recorded |= {"role": item["role"], "content": item.get("content")}
+            self._append(recorded, Facts(started_at=time))
         elif type(kind) is str and kind.endswith("_output"):
             self._append(self._result(item), Facts(ended_at=time))
         else:
@@ -105,7 +105,7 @@ class Items:
                 self.notes.add(f"items of type {str(item.get('type'))[:40]!r}")
         self.close()
 
-    def tell_usage(self, usage: Usage | None) -> None:
+    def set_usage(self, usage: Usage | None) -> None:
         """Set the usage of the last answer if it has none, and end the answer, since usage covers a whole one."""
         index = self._last_answer
         if index is not None and usage and not self.of_message[index].usage:
@@ -125,12 +125,12 @@ class Items:
     def unseen_calls(self, items: list[Any]) -> set[int]:
         """Return the indices of the calls among items that are new; items may repeat earlier ones."""
         found: set[int] = set()
-        told: Counter[Hashable] = Counter()
+        recorded: Counter[Hashable] = Counter()
         for index, item in enumerate(items):
             if type(item) is dict and is_of_model(item) and _is_call(item):
                 key = _identity(item)
-                told[key] += 1
-                if told[key] > self._seen[key]:
+                recorded[key] += 1
+                if recorded[key] > self._seen[key]:
                     found.add(index)
         return found
 
@@ -198,8 +198,8 @@ class Items:
         result = next((item[key] for key in _RESULTS if item.get(key) is not None), None)
         error = _error(item)
         if result is not None or error:
-            told = {"role": "tool", "tool_call_id": call_id, "content": result, "error": error}
-            self._inline.append(told)
+            recorded = {"role": "tool", "tool_call_id": call_id, "content": result, "error": error}
+            self._inline.append(recorded)
         elif call_id:
             self._open.add(call_id)
 
@@ -226,17 +226,17 @@ def _text(content: Any) -> str | None:
     """Return the model's text, including a refusal."""
     if type(content) is str:
         return content
-    told = [part.get("text", part.get("refusal")) for part in objects_of(content)]
-    texts = [text for text in told if type(text) is str]
+    recorded = [part.get("text", part.get("refusal")) for part in objects_of(content)]
+    texts = [text for text in recorded if type(text) is str]
     return "\n".join(texts) if texts else None
 
 
 def _arguments(item: dict[str, Any]) -> Any:
     if item.get("type") == "custom_tool_call":
         return {"input": item.get("input")}  # a custom tool takes text
-    told = next((item[key] for key in _ARGUMENTS if item.get(key) is not None), None)
-    if told is not None:
-        return told
+    recorded = next((item[key] for key in _ARGUMENTS if item.get(key) is not None), None)
+    if recorded is not None:
+        return recorded
     names = {"queries": "queries", "code": "code", "revised_prompt": "prompt"}
     return {ours: item[key] for key, ours in names.items() if item.get(key) is not None}
 
@@ -244,7 +244,7 @@ def _arguments(item: dict[str, Any]) -> Any:
 def _error(item: dict[str, Any]) -> str | None:
     error = item.get("error")
     held = object_of(error)
-    told = string_of(error) or string_of(held.get("message")) or _text(held.get("content"))
-    if told or error:
-        return told or "error"
+    recorded = string_of(error) or string_of(held.get("message")) or _text(held.get("content"))
+    if recorded or error:
+        return recorded or "error"
     return "failed" if item.get("status") == "failed" else None

@@ -40,10 +40,10 @@ def with_messages(value: dict[str, Any]) -> dict[str, Any]:
     key = next((name for name in _HELD if are_turns(value.get(name))), None)
     if key is None or "messages" in value:
         return value
-    told = {name: item for name, item in value.items() if name not in {key, "system"}}
+    recorded = {name: item for name, item in value.items() if name not in {key, "system"}}
     system = string_of(value.get("system"))
     first = [{"role": "system", "content": system}] if system else []
-    return {**told, "messages": [*first, *messages_of(value[key])]}
+    return {**recorded, "messages": [*first, *messages_of(value[key])]}
 
 
 def messages_of(turns: list[Any]) -> Iterator[dict[str, Any]]:
@@ -66,10 +66,10 @@ def messages_of(turns: list[Any]) -> Iterator[dict[str, Any]]:
 def _calls(said: Any) -> list[Call]:
     """Return the calls of a turn that has nothing else: one, or a list of them, as JSON in a text."""
     try:
-        told = orjson.loads(said) if type(said) is str else said
+        recorded = orjson.loads(said) if type(said) is str else said
     except ValueError:
         return []
-    listed = told if type(told) is list else [told]
+    listed = recorded if type(recorded) is list else [recorded]
     return [
         Call(None, string_of(call.get("name")), call.get("arguments", {}))
         for call in objects_of(listed)

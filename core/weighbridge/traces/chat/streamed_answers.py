@@ -30,17 +30,17 @@ def completions_of(chunks: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 
 class _Completion:
     def __init__(self) -> None:
-        self._told: dict[str, Any] = {}
+        self._recorded_so_far: dict[str, Any] = {}
         self._texts: dict[str, list[str]] = {}
         self._calls: dict[Any, dict[str, Any]] = {}  #: by its index
         self._function: dict[str, Any] | None = None  #: of the older `function_call`
         self._others: set[Any] = set()  #: indices of further choices
 
     def add(self, chunk: dict[str, Any]) -> None:
-        """Add a chunk; of usage the last that is told counts, since some tell it in every chunk."""
+        """Add a chunk; the last recorded usage counts, since some record it in every chunk."""
         for key in ("id", "model", "created", "usage"):
             if chunk.get(key) is not None:
-                self._told[key] = chunk[key]
+                self._recorded_so_far[key] = chunk[key]
         for choice in objects_of(chunk.get("choices")):
             if choice.get("index"):
                 self._others.add(str(choice["index"]))
@@ -62,7 +62,7 @@ class _Completion:
         own_id = string_of(piece.get("id"))
         call = self._calls.get(index)
         if call is not None and own_id and call["id"] not in {None, own_id}:
-            # Some servers number every call 0 and tell them apart by their ids alone.
+            # Some servers number every call 0, so that only the ids distinguish them.
             self._calls[f"{index} before {own_id}"] = self._calls.pop(index)
             call = None
         if call is None:
@@ -81,7 +81,7 @@ class _Completion:
         if self._function:
             message["function_call"] = _whole(self._function)
         choices = [{"message": message}, *({"index": other} for other in sorted(self._others))]
-        return {**self._told, "choices": choices}
+        return {**self._recorded_so_far, "choices": choices}
 
 
 def _add_pieces(held: dict[str, Any], piece: dict[str, Any]) -> None:
@@ -140,10 +140,10 @@ def _add_delta(
 
 
 def _add_end(message: dict[str, Any], event: dict[str, Any]) -> None:
-    """Add what ends a message: its counts are those of the whole, of which it tells only some."""
+    """Add what ends a message: its counts are those of the whole, and some may be missing."""
     usage = object_of(event.get("usage"))
-    told = {key: held for key, held in usage.items() if held is not None}
-    message["usage"] = {**object_of(message.get("usage")), **told}
+    recorded = {key: held for key, held in usage.items() if held is not None}
+    message["usage"] = {**object_of(message.get("usage")), **recorded}
     message |= object_of(event.get("delta"))
 
 
@@ -155,19 +155,19 @@ def _end_inputs(blocks: dict[Any, dict[str, Any]], pieces: dict[Any, list[str]])
 
 
 def responses_of(events: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the responses of OpenAI's events; of one that did not end, the items that were told so far."""
+    """Return the responses of OpenAI's events; of one that did not end, the items so far."""
     responses: list[dict[str, Any]] = []
     items: dict[Any, dict[str, Any]] = {}
     for event in events:
         kind = str(event.get("type"))
         if kind in _STARTS or kind in _ENDS:
-            told = object_of(event.get("response"))
-            is_known = bool(responses) and responses[-1].get("id") == told.get("id")
+            recorded = object_of(event.get("response"))
+            is_known = bool(responses) and responses[-1].get("id") == recorded.get("id")
             if not is_known:
                 responses.append({})
                 items = {}
-            responses[-1].update(told)
-            if not objects_of(told.get("output")):
+            responses[-1].update(recorded)
+            if not objects_of(recorded.get("output")):
                 responses[-1]["output"] = list(items.values())
         elif kind in {"response.output_item.added", "response.output_item.done"}:
             if not responses:

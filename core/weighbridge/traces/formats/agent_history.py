@@ -127,7 +127,9 @@ def _read(value: Any) -> list[Trace]:
 class _Reader:
     def __init__(self) -> None:
         self.chat = ChatLog()
-        self.in_prose = False  #: whether agents with tools tell what they did, and nobody knows how
+        self.in_prose = (
+            False  #: whether agents with tools describe what they did in prose of unknown form
+        )
         self._calls = 0
         self._code = ""  #: in the last message that had any, and was not run yet
 
@@ -137,8 +139,8 @@ class _Reader:
         speaker = role if role not in ROLES else string_of(message.get("name")) or ""
         if role in RESULT_ROLES or calls_of(message):
             # The framework's own calls, by whichever agent.
-            told = "assistant" if role == "user" and role not in RESULT_ROLES else role
-            self.chat.say(told, **{key: item for key, item in message.items() if key != "role"})
+            recorded = "assistant" if role == "user" and role not in RESULT_ROLES else role
+            self.chat.say(recorded, **{key: item for key, item in message.items() if key != "role"})
         elif speaker.startswith(_ORCHESTRATOR) and speaker != _THOUGHT and role not in ROLES:
             self.chat.say("orchestrator", text, name=speaker)
         elif speaker == _WEB_SURFER:
@@ -166,7 +168,7 @@ class _Reader:
                 self.chat.answer(None, [call], name=_WEB_SURFER)
                 self.chat.result(call.id, report, name=_WEB_SURFER)
                 return
-        # It answers in its own words, or tells what a tool made of the page.
+        # It answers in its own words, or describes the result of a tool.
         self.in_prose = True
         self.chat.answer(report, name=_WEB_SURFER)
 
@@ -186,13 +188,13 @@ class _Reader:
 
 def _spent(value: Any) -> tuple[Usage | None, float | None]:
     """Return the usage that AG2 records for a chat, by model, including cached tokens."""
-    told = object_of(object_of(value).get("usage_including_cached_inference"))
-    models = [held for held in told.values() if type(held) is dict]
+    recorded = object_of(object_of(value).get("usage_including_cached_inference"))
+    models = [held for held in recorded.values() if type(held) is dict]
     counts = [
         usage_of(held.get("prompt_tokens"), held.get("completion_tokens"), held.get("total_tokens"))
         for held in models
     ]
-    return added(counts), cost_of(told.get("total_cost"))
+    return added(counts), cost_of(recorded.get("total_cost"))
 
 
 IMPORTER = Importer(

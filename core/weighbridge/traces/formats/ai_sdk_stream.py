@@ -125,13 +125,15 @@ class _Reader:
         return self._chat.trace("ai-sdk-stream", _REASONS, self._run)
 
     def _earlier(self, message: dict[str, Any]) -> None:
-        told, results = apart(message)
-        if not (told.get("content") or told.get("tool_calls")):
+        recorded, results = apart(message)
+        if not (recorded.get("content") or recorded.get("tool_calls")):
             return
-        if told.get("role") == "assistant":
-            self._chat.answer(told.get("content"), own_calls(told), id=told.get("id"))
+        if recorded.get("role") == "assistant":
+            self._chat.answer(recorded.get("content"), own_calls(recorded), id=recorded.get("id"))
         else:
-            self._chat.say(str(told.get("role")), told.get("content"), id=told.get("id"))
+            self._chat.say(
+                str(recorded.get("role")), recorded.get("content"), id=recorded.get("id")
+            )
         for result in results:
             if result.call_id is not None:
                 self._results[result.call_id] = (result.output, result.error)
@@ -173,7 +175,7 @@ class _Reader:
 
     def _asked(self, chunk: dict[str, Any], call_id: str) -> None:
         self._inputs.pop(call_id, None)
-        if call_id in self._open or self._chat.is_asked(call_id):
+        if call_id in self._open or self._chat.has_call(call_id):
             return
         self._open.add(call_id)
         name = string_of(chunk.get("toolName")) or string_of(self._names.get(call_id))

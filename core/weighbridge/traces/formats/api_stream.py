@@ -137,8 +137,8 @@ def _some(answers: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _error(event: dict[str, Any]) -> str:
-    told = object_of(event.get("error"))
-    return string_of(told.get("message")) or string_of(event.get("message")) or "error"
+    recorded = object_of(event.get("error"))
+    return string_of(recorded.get("message")) or string_of(event.get("message")) or "error"
 
 
 def _with_error(steps: tuple[Step, ...], error: str) -> tuple[Step, ...]:

@@ -98,7 +98,7 @@ def _read(value: dict[str, Any]) -> list[Trace]:
             **missing_calls(steps, reader.notes),
             **missing_of(steps, _REASONS, tools=tools, usage=usage, cost_usd=cost_usd),
         },
-        not_carried=reader.notes.told(),
+        not_carried=reader.notes.summaries(),
     )
     return [trace]
 
@@ -364,9 +364,9 @@ def _error(result: dict[str, Any]) -> str | None:
 
 
 def _arguments(call: dict[str, Any]) -> Any:
-    told = parse_arguments(call.get("arguments"))
-    told = call_of(call).arguments if told is None else told
-    return {} if told is None else told
+    recorded = parse_arguments(call.get("arguments"))
+    recorded = call_of(call).arguments if recorded is None else recorded
+    return {} if recorded is None else recorded
 
 
 IMPORTER = Importer(

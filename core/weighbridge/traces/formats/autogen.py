@@ -101,7 +101,7 @@ class _Reader:
         self._thought: dict[str, Any] | None = None  #: an agent's reasoning before its calls
         self._calls = 0
         self._waiting: dict[str, deque[str]] = {}  #: by a tool's name, calls of the log to come
-        self._told = 0  #: messages of the log's requests that were said already
+        self._messages_so_far = 0  #: messages of the log's requests that were said already
 
     def message(self, message: dict[str, Any], *, is_first: bool) -> None:
         """Add a message or an event of a team."""
@@ -179,11 +179,11 @@ class _Reader:
             held = object_of(tool.get("function")) or tool
             self.tools.setdefault(str(held.get("name")), tool)
         listed = objects_of(event.get("messages"))
-        for message in listed[self._told :]:
+        for message in listed[self._messages_so_far :]:
             role = word_of(message.get("role", message.get("type")))
             if role in {"user", "system"}:
                 self.chat.say(str(role), message.get("content"))
-        self._told = max(self._told, len(listed))
+        self._messages_so_far = max(self._messages_so_far, len(listed))
         response = object_of(event.get("response"))
         choices = objects_of(response.get("choices"))
         answer = object_of(choices[0].get("message")) if choices else response
@@ -211,8 +211,8 @@ class _Reader:
         name = string_of(event.get("tool_name"))
         waiting = self._waiting.get(name or "")
         call_id = waiting.popleft() if waiting else f"tool_{self._calls}"
-        if not self.chat.is_asked(call_id):
-            self.chat.ask_too(Call(call_id, name, arguments))
+        if not self.chat.has_call(call_id):
+            self.chat.add_late_call(Call(call_id, name, arguments))
         self.chat.result(call_id, event.get("result"))
 
 

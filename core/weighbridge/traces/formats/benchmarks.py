@@ -131,12 +131,12 @@ def _read_tau2(value: dict[str, Any]) -> list[Trace]:
 
 def _tau2_facts(messages: list[dict[str, Any]]) -> Iterator[tuple[int, Facts]]:
     """Yield the metadata that tau2 adds to its assistant's messages, by index."""
-    tells_tokens = any(read_usage(message.get("usage")) for message in messages)
+    records_tokens = any(read_usage(message.get("usage")) for message in messages)
     for index, message in enumerate(messages):
         if message["role"] != "assistant":
             continue
-        told = (message.get("usage"), message.get("cost"), message.get("tool_calls"))
-        if index == 0 and tells_tokens and not any(told):
+        recorded = (message.get("usage"), message.get("cost"), message.get("tool_calls"))
+        if index == 0 and records_tokens and not any(recorded):
             # The greeting is a constant of the benchmark: no model was asked for it.
             yield index, Facts(usage=Usage(0, 0, 0), cost_usd=0.0)
         else:

@@ -72,15 +72,15 @@ def _read(value: dict[str, Any]) -> list[Trace]:
     chat = ChatLog()
     chat.notes.add_fields(value, _FIELDS, "result")
     reader = _Reader(chat, value)
-    told = value["result"]
+    recorded = value["result"]
     log = [turn for turn in objects_of(value.get("inference_log")) if "begin_of_turn_query" in turn]
-    if _are_turns(told):
-        for number, turn in enumerate(told):
+    if _are_turns(recorded):
+        for number, turn in enumerate(recorded):
             reader.turn(number, turn, log[number] if number < len(log) else {})
     else:
         for message in _asked(value.get("inference_log")):
             reader.say(message)
-        reader.answer(told, (), [])
+        reader.answer(recorded, (), [])
     run = Run(
         id=_id(value),
         metadata=scalars(
@@ -126,10 +126,10 @@ class _Reader:
             entries = objects_of(log.get(f"{_STEP}{at}"))
             self.answer(step, (number, at), entries)
 
-    def answer(self, told: Any, at: tuple[int, ...], log: list[dict[str, Any]]) -> None:
+    def answer(self, recorded: Any, at: tuple[int, ...], log: list[dict[str, Any]]) -> None:
         """Add an answer of the model: calls, or a text that may be calls."""
-        calls = list(self._named(_calls_in(told) or _decoded(log)))
-        text = told if type(told) is str else None
+        calls = list(self._named(_calls_in(recorded) or _decoded(log)))
+        text = recorded if type(recorded) is str else None
         usage = self._usage(at)
         self._chat.answer(text, calls, Facts(usage=usage))
         results = [entry.get("content") for entry in log if entry.get("role") == "tool"]
@@ -158,14 +158,14 @@ def _one(value: Any) -> int | None:
     return count_of(value)
 
 
-def _calls_in(told: Any) -> list[tuple[str, Any]]:
+def _calls_in(recorded: Any) -> list[tuple[str, Any]]:
     """Return the calls of an answer: objects with name and arguments, or text in Python call syntax."""
-    if type(told) is str:
-        return _calls_in_text(told)
-    if type(told) is not list:
-        told = [told]
+    if type(recorded) is str:
+        return _calls_in_text(recorded)
+    if type(recorded) is not list:
+        recorded = [recorded]
     found: list[tuple[str, Any]] = []
-    for item in told:
+    for item in recorded:
         if type(item) is dict:
             found += [(str(name), parse_arguments(held)) for name, held in item.items()]
         elif type(item) is str:
@@ -226,8 +226,8 @@ def _error(result: Any) -> bool | str | None:
     if type(result) is not str:
         return None
     held = parse_arguments(result)
-    told = object_of(held).get("error")
-    return string_of(told) or result.startswith("Error during execution")
+    recorded = object_of(held).get("error")
+    return string_of(recorded) or result.startswith("Error during execution")
 
 
 IMPORTER = Importer(

@@ -1,4 +1,4 @@
-"""Task files of Cline and Roo Code: the displayed messages (`ui_messages.json`) or the conversation with the model.
+"""Tasks of Cline and Roo Code: the displayed messages (`ui_messages.json`, `cline --json`) or the conversation with the model.
 
 In the talk older versions have calls as tags in text, of which the program runs the first; the next message answers it.
 """
@@ -8,6 +8,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+import orjson
+from msgspec import structs
+
 from weighbridge.traces.chat.call_parts import Call
 from weighbridge.traces.chat.chat_log import ChatLog
 from weighbridge.traces.chat.conversation import Facts, Run
@@ -15,6 +18,7 @@ from weighbridge.traces.fields import (
     cost_of,
     count_of,
     counted,
+    id_of,
     json_in,
     object_of,
     objects_of,
@@ -67,14 +71,23 @@ def _matches(value: Any) -> bool:
     if type(value) is not list or not value:
         return False
     some = value[:_LOOKED_AT]
-    return all(map(_is_shown, some)) or _is_talk(value)
+    return all(map(_is_line, some)) or _is_talk(value)
 
 
 def _is_shown(value: Any) -> bool:
     """Return whether a value is a message as the page showed it."""
-    if type(value) is not dict or word_of(value.get("type")) not in _KINDS or "ts" not in value:
+    if type(value) is not dict or word_of(value.get("type")) not in _KINDS:
         return False
-    return type(value.get(value["type"])) is str
+    return type(value.get(value["type"])) is str and ("ts" in value or "text" in value)
+
+
+def _is_head(value: Any) -> bool:
+    """Return whether a value is the first line that `cline --json` prints."""
+    return type(value) is dict and value.get("type") == "task_started" and "taskId" in value
+
+
+def _is_line(value: Any) -> bool:
+    return _is_shown(value) or _is_head(value)
 
 
 def _is_talk(value: list[Any]) -> bool:
@@ -98,16 +111,42 @@ def _is_talk(value: list[Any]) -> bool:
 
 def _read(value: list[Any]) -> list[Trace]:
     chat = ChatLog()
-    if _is_shown(value[0]):
+    run = Run()
+    if _is_line(value[0]):
+        run.id = id_of(value[0].get("taskId"))
         reader = _Page(chat)
-        for message in objects_of(value):
-            reader.add(message)
+        for message in _with_usage(objects_of(value)):
+            if not _is_head(message):
+                reader.add(message)
         reader.close()
     else:
         talk = _Talk(chat)
         for message in objects_of(value):
             talk.add(message)
-    return [chat.trace("cline", _REASONS, Run())]
+    return [chat.trace("cline", _REASONS, run)]
+
+
+def _with_usage(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Merge the messages of each request; a later message may complete its usage.
+
+    A request is told again, at the same time, when its usage is known, or by an `api_req_finished`.
+    """
+    found: list[dict[str, Any]] = []
+    requests: dict[Any, int] = {}  #: places of the requests by their time
+    last = 0
+    for message in messages:
+        kind, time = word_of(message.get("say")), time_of(message.get("ts"))
+        is_start = kind == "api_req_started"
+        if requests and (kind == "api_req_finished" or (is_start and time in requests)):
+            place = requests[time] if is_start else last
+            told = {**_held(found[place].get("text")), **_held(message.get("text"))}
+            found[place] = {**found[place], "text": orjson.dumps(told).decode()}
+            continue
+        if is_start:
+            last = len(found)
+            requests[last if time is None else time] = last
+        found.append(message)
+    return found
 
 
 class _Talk:
@@ -165,15 +204,18 @@ class _Page:
         self._chat = chat
         self._calls = 0
         self._last: str | None = None  #: the last call
-        self._told = ("", "")  #: its tool and what that was given
+        self._last_call = ("", "")  #: its tool and what that was given
         self._output: list[str] = []  #: of that, as it came
         self._request: Facts | None = None  #: metadata of a request without an answer yet
         self._is_first = True
+        self._model: str | None = None  #: that the messages name
 
     def add(self, message: dict[str, Any]) -> None:
         """Add a message of the page."""
         kind = word_of(message.get(word_of(message.get("type"))))
         text, time = string_of(message.get("text")), time_of(message.get("ts"))
+        model = string_of(object_of(message.get("modelInfo")).get("modelId"))
+        self._model = model or self._model
         if message.get("partial") is True:
             self._chat.notes.add("messages that broke off")
         elif kind in _USAGES:
@@ -213,54 +255,56 @@ class _Page:
 
     def _asked(self, text: str | None, time: int | None) -> None:
         self.close()
-        told = _held(text)
-        error = string_of(told.get("streamingFailedMessage")) or string_of(told.get("cancelReason"))
-        usage, cost = _usage(told), cost_of(told.get("cost"))
-        self._request = Facts(None, usage, cost, error, time)
+        recorded = _held(text)
+        error = string_of(recorded.get("streamingFailedMessage")) or string_of(
+            recorded.get("cancelReason")
+        )
+        usage, cost = _usage(recorded), cost_of(recorded.get("cost"))
+        self._request = Facts(self._model, usage, cost, error, time)
 
     def _answer(self, text: str | None, time: int | None) -> None:
         request, self._request = self._request, None
         if request is None:
             self._chat.add_text(text)
             return
-        facts = Facts(
-            None, request.usage, request.cost_usd, request.error, request.started_at, time
-        )
-        self._chat.answer(text, facts=facts)
+        self._chat.answer(text, facts=structs.replace(request, ended_at=time))
 
     def _call(self, kind: str, text: str | None, time: int | None) -> None:
         if self._request is not None:
             self._answer(None, time)
-        told = _held(text)
-        name = _SHOWN_CALLS[kind] or string_of(told.get("tool")) or "tool"
+        recorded = _held(text)
+        name = _SHOWN_CALLS[kind] or string_of(recorded.get("tool")) or "tool"
         given = (
-            {key: item for key, item in told.items() if key != "tool"} if told else {"text": text}
+            {key: item for key, item in recorded.items() if key != "tool"}
+            if recorded
+            else {"text": text}
         )
         given = {"command": text} if kind == "command" else given
         call = (name, str(given))
         if kind == "completion_result" and not text:
             return  # a question about the text before it
-        if self._last is not None and call == self._told and not self._output:
+        if self._last is not None and call == self._last_call and not self._output:
             return  # displayed twice: for approval, and after it
         if self._last is not None and self._output:
             self._chat.result(self._last, "\n".join(self._output))
-        self._told = call
+        self._last_call = call
         self._calls += 1
         self._last, self._output = f"call_{self._calls}", []
-        self._chat.ask_too(Call(self._last, name, given), Facts(started_at=time))
+        self._chat.add_late_call(Call(self._last, name, given), Facts(started_at=time))
 
 
-def _held(text: str | None) -> dict[str, Any]:
+def _held(text: Any) -> dict[str, Any]:
     """Return the object that a text holds, or an empty one."""
     try:
-        return object_of(json_in(text or ""))
+        return object_of(json_in(string_of(text) or ""))
     except ValueError:
         return {}
 
 
-def _usage(told: dict[str, Any]) -> Usage | None:
+def _usage(recorded: dict[str, Any]) -> Usage | None:
     sent, received, read, written = (
-        count_of(told.get(name)) for name in ("tokensIn", "tokensOut", "cacheReads", "cacheWrites")
+        count_of(recorded.get(name))
+        for name in ("tokensIn", "tokensOut", "cacheReads", "cacheWrites")
     )
     if sent is not None:
         sent += (read or 0) + (written or 0)
@@ -272,14 +316,17 @@ IMPORTER = Importer(
     name="Cline and Roo Code tasks",
     matches=_matches,
     read=_read,
+    is_line=_is_line,
     fields=(
+        ("id", "taskId of the first line"),
         ("type", "an api_req_started, or an answer, is llm; what is called in it is tool"),
         ("name, arguments", "tool, command and so on; in the talk the first tag of a tool"),
         ("output", "text; of a tool call command_output and so on, or the message after it"),
         ("error", "error messages; <error> in a result"),
+        ("model", "modelInfo.modelId"),
         ("usage, cost_usd", "tokensIn with cacheReads and cacheWrites, tokensOut, cost"),
         ("started_at, ended_at", "ts"),
     ),
     tried_on="synthetic tasks, modelled on the source of Cline 3 and Roo Code 3",
-    lacks="the model and the tools; of the talk also tokens and cost, and of the page most results",
+    lacks="the tools; of the talk also the model, tokens and cost, and of the page most results",
 )

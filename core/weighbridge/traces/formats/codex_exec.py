@@ -95,9 +95,11 @@ class _Reader:
             self.finish()
         elif kind == "turn.completed":
             self.finish()
-            told = object_of(event.get("usage"))
-            cached = told.get("cached_input_tokens")
-            usage = usage_of(told.get("input_tokens"), told.get("output_tokens"), None, cached)
+            recorded = object_of(event.get("usage"))
+            cached = recorded.get("cached_input_tokens")
+            usage = usage_of(
+                recorded.get("input_tokens"), recorded.get("output_tokens"), None, cached
+            )
             if counted(usage) and usage is not None:
                 self.usages.append(usage)
         elif kind in {"turn.failed", "error"}:
@@ -130,7 +132,7 @@ class _Reader:
             self._call(kind, item, name)
 
     def _call(self, kind: str, item: dict[str, Any], name: str) -> None:
-        tool, arguments, output = _told(kind, item)
+        tool, arguments, output = _call_of(kind, item)
         call = Call(name, tool, arguments)
         last = self.chat.messages[-1] if self.chat.messages else {}
         if last.get("role") == "assistant":
@@ -143,7 +145,7 @@ class _Reader:
             self.chat.result(name, output, Facts(error=failed or None))
 
 
-def _told(kind: str, item: dict[str, Any]) -> tuple[str, Any, Any]:
+def _call_of(kind: str, item: dict[str, Any]) -> tuple[str, Any, Any]:
     """Return the tool that an item calls, its input and its output."""
     if kind == "command_execution":
         return "shell", {"command": item.get("command")}, item.get("aggregated_output")

@@ -60,7 +60,7 @@ def _is_event(value: Any) -> bool:
 
 
 def _is_line(value: Any) -> bool:
-    """Return whether a value is an event that no other program writes: other names are everybody's."""
+    """Return whether a value is an event that no other program writes: other event names are not specific to CrewAI."""
     return _is_event(value) and (
         value["type"].startswith(_OWN) or "source_fingerprint" in value or "crew_name" in value
     )
@@ -77,11 +77,11 @@ def _read(value: Any) -> list[Trace]:
 
 def _read_output(value: dict[str, Any]) -> Trace:
     chat = ChatLog()
-    told = False
+    recorded = False
     for task in objects_of(value["tasks_output"]):
         messages = task.get("messages")
         if are_messages(messages):
-            told = True
+            recorded = True
             _messages(objects_of(messages), chat)
         else:
             chat.say("user", task.get("description"))
@@ -98,7 +98,7 @@ def _read_output(value: dict[str, Any]) -> Trace:
     counts = Counts(llm_calls=count_of(used.get("successful_requests")))
     run = Run(usage=usage)
     trace = chat.trace("crewai", _REASONS, run, counts=counts, totals_from="token_usage")
-    if not told:
+    if not recorded:
         trace.missing.setdefault("tool_calls", _REASONS["tool_calls"])
     return trace
 
@@ -175,7 +175,7 @@ class _Events:
             self._calls += 1
             call_id = f"call_{self._calls}"
             arguments = parse_arguments(event.get("tool_args"))
-            self._chat.ask_too(Call(call_id, name or None, arguments), Facts(started_at=time))
+            self._chat.add_late_call(Call(call_id, name or None, arguments), Facts(started_at=time))
             waiting.append(call_id)
         if kind != "tool_usage_started":
             error = string_of(event.get("error"))

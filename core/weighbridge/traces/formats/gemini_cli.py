@@ -37,7 +37,6 @@ _SESSION_FIELDS = frozenset(
         *("directories", "activeExtensionName"),
     }
 )
-_STREAM = frozenset({"init", "message", "tool_use", "tool_result", "error", "result"})
 _FAILED = frozenset({"error", "cancelled"})
 _REASONS: dict[Capability, str] = {
     "token_usage": "no answer of this session records its tokens",
@@ -66,8 +65,10 @@ def _is_session(value: Any) -> bool:
 
 
 def _is_stream(lines: list[Any]) -> bool:
-    return _is_init(lines[0]) and all(
-        type(line) is dict and type(line.get("type")) is str for line in lines[:20]
+    """Return whether lines are a stream of JSON, before which a harness may have written the request."""
+    some = lines[:_LOOKED_AT]
+    return any(map(_is_init, some)) and all(
+        type(line) is dict and type(line.get("type")) is str for line in some
     )
 
 
@@ -90,10 +91,10 @@ def _read(value: Any) -> list[Trace]:
             continue
         if "$rewindTo" in line:
             chat.notes.add("times that the user went back")
-        told = object_of(line.get("$set")) or line
+        recorded = object_of(line.get("$set")) or line
         if _is_session(line) or "$set" in line:
-            about |= {key: item for key, item in told.items() if key != "messages"}
-            listed = objects_of(told.get("messages"))
+            about |= {key: item for key, item in recorded.items() if key != "messages"}
+            listed = objects_of(recorded.get("messages"))
         else:
             listed = [line]
         for at, message in enumerate(listed):
@@ -161,7 +162,8 @@ def _usage(tokens: dict[str, Any]) -> Usage | None:
 
 def _read_stream(lines: list[dict[str, Any]]) -> Trace:
     chat = ChatLog()
-    run = Run(id=id_of(lines[0].get("session_id")), model=string_of(lines[0].get("model")))
+    about = next(filter(_is_init, lines))
+    run = Run(id=id_of(about.get("session_id")), model=string_of(about.get("model")))
     texts: list[str] = []  #: of the answer that is under way
     is_open = False
     for line in [*lines, {"type": "end"}]:
@@ -181,7 +183,7 @@ def _read_stream(lines: list[dict[str, Any]]) -> Trace:
             )
             starts = Facts(started_at=time)
             if is_open:
-                chat.ask_too(call, starts)
+                chat.add_late_call(call, starts)
             else:
                 chat.answer(None, [call], of_calls=starts)
             is_open = True
@@ -199,7 +201,7 @@ def _read_stream(lines: list[dict[str, Any]]) -> Trace:
                 read_usage({**stats, "prompt_tokens_details": {"cached_tokens": cached}})
             )
             run.metadata = scalars(status=line.get("status"), duration_ms=stats.get("duration_ms"))
-    run.started_at = time_of(lines[0].get("timestamp"))
+    run.started_at = time_of(about.get("timestamp"))
     run.ended_at = time_of(lines[-1].get("timestamp"))
     return chat.trace("gemini-cli", _REASONS, run, totals_from="stats" if run.usage else "")
 

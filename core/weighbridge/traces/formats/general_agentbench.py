@@ -92,7 +92,7 @@ def _read(value: dict[str, Any]) -> list[Trace]:
 def _tokens(messages: list[Any], rounds: list[dict[str, Any]]) -> dict[int, Usage]:
     """Return the tokens of each round, by the index of the assistant's message that it produced.
 
-    Some messages have no round, such as a greeting: then a round's text and number of calls tell which is its.
+    Some messages have no round, such as a greeting. Then rounds and messages are matched by text and number of calls.
     """
     answers = [index for index, message in enumerate(messages) if message["role"] == "assistant"]
     tokens: dict[int, Usage] = {}

@@ -94,7 +94,7 @@ class _Reader:
         self._logs = {
             id_of(log.get("event_id")): log for log in objects_of(session.get("event_logs"))
         }
-        self._latest: dict[str, int] = {}  #: by a call's id, the event that tells its last result
+        self._latest: dict[str, int] = {}  #: by a call's id, the event with its last result
         self._whole = list(self._read_once())
         for number, event in self._whole:
             for part in _parts(event):
@@ -128,11 +128,11 @@ class _Reader:
         said: list[Any] = []
         ran: list[tuple[str | None, dict[str, Any]]] = []
         for part in parts:
-            told = object_of(first_of(part, _RESPONSES))
+            recorded = object_of(first_of(part, _RESPONSES))
             call = object_of(first_of(part, _CALLS))
             code, outcome = object_of(first_of(part, _CODE)), first_of(part, _RAN)
-            if told:
-                self._result(told, number, time)
+            if recorded:
+                self._result(recorded, number, time)
             elif call:
                 tool = string_of(call.get("name"))
                 calls.append(Call(id_of(call.get("id")), tool, object_of(call.get("args"))))
@@ -164,7 +164,7 @@ class _Reader:
             object_of(log.get("model_request")),
         )
         usage = first_of(event, _USAGES) or first_of(response, _USAGES)
-        error = next((told for key in _ERRORS if (told := string_of(event.get(key)))), None)
+        error = next((recorded for key in _ERRORS if (recorded := string_of(event.get(key)))), None)
         for tool in objects_of(gemini_tools(object_of(request.get("config")).get("tools"))):
             self.tools.setdefault(str(tool.get("name")), tool)
         if not (said or calls or usage or error):
@@ -180,15 +180,15 @@ class _Reader:
             said or None, calls, facts, of_calls=starts, id=event.get("id"), name=event["author"]
         )
 
-    def _result(self, told: dict[str, Any], number: int, time: int | None) -> None:
-        call_id = id_of(told.get("id"))
+    def _result(self, recorded: dict[str, Any], number: int, time: int | None) -> None:
+        call_id = id_of(recorded.get("id"))
         if call_id is not None and self._latest.get(call_id) != number:
             self.chat.notes.add("earlier results of long-running calls")
             return
-        output = told.get("response")
+        output = recorded.get("response")
         error = object_of(output).get("error")
         facts = Facts(error=string_of(error) or bool(error), ended_at=time)
-        self.chat.result(call_id, output, facts, told.get("name"))
+        self.chat.result(call_id, output, facts, recorded.get("name"))
 
 
 def _parts(event: dict[str, Any]) -> list[dict[str, Any]]:

@@ -110,13 +110,13 @@ def _as_session(case: Any) -> dict[str, Any]:
     turns = objects_of(case.get("conversation")) or [
         object_of(first_of(each, _ACTUAL)) for each in objects_of(first_of(case, _PER_INVOCATION))
     ]
-    told = object_of(first_of(case, ("session_input", "sessionInput")))
+    recorded = object_of(first_of(case, ("session_input", "sessionInput")))
     events = [event for turn in turns for event in _events(turn)]
     return {
         "id": own_id,
         "events": events,
-        "app_name": first_of(told, ("app_name", "appName")),
-        "user_id": first_of(told, ("user_id", "userId")),
+        "app_name": first_of(recorded, ("app_name", "appName")),
+        "user_id": first_of(recorded, ("user_id", "userId")),
     }
 
 

@@ -164,19 +164,19 @@ class _Reader:
 
     def _result(self, held: dict[str, Any], time: int | None) -> None:
         result = held.get("toolResult", held.get("tool_result"))
-        told = object_of(result)
-        value = told.get("value", told.get("Ok", result if type(result) is list else None))
+        recorded = object_of(result)
+        value = recorded.get("value", recorded.get("Ok", result if type(result) is list else None))
         content = value.get("content") if type(value) is dict and "content" in value else value
-        failed = told.get("status") == "error" or object_of(value).get("isError") is True
-        error = told.get("error", told.get("Err"))
+        failed = recorded.get("status") == "error" or object_of(value).get("isError") is True
+        error = recorded.get("error", recorded.get("Err"))
         output = error if content is None else content_of(content, self.chat.notes)
         facts = Facts(error=string_of(error) or failed, ended_at=time)
         self.chat.result(held.get("id"), output, facts)
 
 
 def _call(held: dict[str, Any]) -> Call:
-    told = object_of(held.get("toolCall"))
-    value = object_of(told.get("value")) or told or held
+    recorded = object_of(held.get("toolCall"))
+    value = object_of(recorded.get("value")) or recorded or held
     return Call(
         id_of(held.get("id")), string_of(value.get("name")), parse_arguments(value.get("arguments"))
     )

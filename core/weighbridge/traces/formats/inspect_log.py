@@ -240,15 +240,15 @@ class _Sample:
         for part in server_calls:
             self._result(part.get("id"), part.get("result"), part)
 
-    def _result(self, call_id: Any, content: Any, told: dict[str, Any]) -> None:
-        error = told.get("error") or told.get("tool_error")  # as logs of 2024 name it
-        name = told.get("function", told.get("name"))
-        self.chat.result(call_id, content, Facts(error=error, ended_at=_end(told)), name)
+    def _result(self, call_id: Any, content: Any, recorded: dict[str, Any]) -> None:
+        error = recorded.get("error") or recorded.get("tool_error")  # as logs of 2024 name it
+        name = recorded.get("function", recorded.get("name"))
+        self.chat.result(call_id, content, Facts(error=error, ended_at=_end(recorded)), name)
 
     def _tool(self, event: dict[str, Any]) -> None:
         """Add the result of a call that is not in the conversation as a sub-agent's."""
         call_id = id_of(event.get("id"))
-        if call_id in self._results or not self.chat.is_asked(call_id):
+        if call_id in self._results or not self.chat.has_call(call_id):
             return
         if not self.chat.is_answered(call_id):
             self._result(call_id, self._opened(event.get("result")), event)
@@ -304,8 +304,8 @@ def _flattened(events: Sequence[dict[str, Any]]) -> Iterator[tuple[dict[str, Any
 
 
 def _usage(value: Any) -> Usage | None:
-    told = object_of(value)
-    sent, received, total, cached, written = (count_of(told.get(name)) for name in _COUNTS)
+    recorded = object_of(value)
+    sent, received, total, cached, written = (count_of(recorded.get(name)) for name in _COUNTS)
     apart = (cached or 0) + (written or 0)
     if sent is not None and apart and (apart > sent or total == sent + (received or 0) + apart):
         sent += apart  # some providers count them apart
@@ -314,7 +314,7 @@ def _usage(value: Any) -> Usage | None:
 
 def _total(sample: dict[str, Any], scorers: Sequence[Usage | None]) -> Usage | None:
     """Return a sample's total model usage, less that of its scorers."""
-    usages = [_usage(told) for told in object_of(sample.get("model_usage")).values()]
+    usages = [_usage(recorded) for recorded in object_of(sample.get("model_usage")).values()]
     known = [usage for usage in usages if usage is not None]
     if not known:
         return None

@@ -102,10 +102,10 @@ def _end(started_at: int | None, duration: Any) -> int | None:
 
 
 def _status(attributes: dict[str, Any]) -> Literal["unset", "ok", "error"]:
-    told = str(attributes.get("otel.status_code", "")).upper()
-    if told in {"ERROR", "2"} or attributes.get("error") in (True, "true", "True"):
+    recorded = str(attributes.get("otel.status_code", "")).upper()
+    if recorded in {"ERROR", "2"} or attributes.get("error") in (True, "true", "True"):
         return "error"
-    return "ok" if told in {"OK", "1"} else "unset"
+    return "ok" if recorded in {"OK", "1"} else "unset"
 
 
 def _event(log: dict[str, Any]) -> Event:

@@ -45,9 +45,9 @@ def _role(message: Any) -> str | None:
     """Return the role of a LangChain message, or of an OpenAI message among them; None for any other value."""
     if type(message) is not dict:
         return None
-    told = message.get("role")
-    if told is not None:
-        return told if type(told) is str and told in ROLES else None
+    recorded = message.get("role")
+    if recorded is not None:
+        return recorded if type(recorded) is str and recorded in ROLES else None
     fields = _fields_of(message)
     if fields is None:
         return None
@@ -91,8 +91,8 @@ def _read(value: Any) -> list[Trace]:
         if role is None:
             raise damaged(f"message {index + 1} is none of LangChain's")
         fields = _fields_of(message) or message
-        told = {key: item for key, item in fields.items() if key not in _LEFT}
-        messages.append({**told, "role": role})
+        recorded = {key: item for key, item in fields.items() if key not in _LEFT}
+        messages.append({**recorded, "role": role})
         of_message[index] = _facts(fields, is_answer=role == "assistant")
     run.of_message = of_message
     return [read_messages(messages, "langchain", run, _REASONS)]

@@ -58,9 +58,9 @@ _CACHED = "gen_ai.usage.cache_read.input_tokens"
 def _matches(value: Any) -> bool:
     if type(value) is not dict:
         return _are_observations(value)
-    told = value.get("data")
-    if type(told) is dict:  # a trace as some servers answer it
-        return "observations" in told and _matches_trace(told)
+    recorded = value.get("data")
+    if type(recorded) is dict:  # a trace as some servers answer it
+        return "observations" in recorded and _matches_trace(recorded)
     listed = _listed_traces(value)
     return all(map(_matches_trace, listed)) if listed else _matches_trace(value)
 
@@ -136,49 +136,49 @@ def _parts(value: Any) -> list[tuple[str | None, Any]]:
     return list(groups.items()) if len(groups) > 1 else [(None, value)]
 
 
-def _with_totals(found: Trace, told: dict[str, Any]) -> Trace:
+def _with_totals(found: Trace, recorded: dict[str, Any]) -> Trace:
     about = scalars(
-        name=told.get("name"),
-        session=told.get("sessionId"),
-        user=told.get("userId"),
-        environment=told.get("environment"),
+        name=recorded.get("name"),
+        session=recorded.get("sessionId"),
+        user=recorded.get("userId"),
+        environment=recorded.get("environment"),
     )
     return replace(
         found,
-        id=string_of(told.get("id")) or found.id,
-        cost_usd=cost_of(told.get("totalCost")) or None,
-        totals_from="totalCost" if cost_of(told.get("totalCost")) else "",
+        id=string_of(recorded.get("id")) or found.id,
+        cost_usd=cost_of(recorded.get("totalCost")) or None,
+        totals_from="totalCost" if cost_of(recorded.get("totalCost")) else "",
         metadata={**found.metadata, **about},
     )
 
 
-def _span(told: dict[str, Any]) -> Span:
+def _span(recorded: dict[str, Any]) -> Span:
     """Return an observation as a span, with the attributes that it had where it was one."""
-    metadata = object_of(json_of(told.get("metadata")))
+    metadata = object_of(json_of(recorded.get("metadata")))
     attributes = dict(object_of(json_of(metadata.get("attributes"))))
-    for name, value in _own_attributes(told, metadata).items():
+    for name, value in _own_attributes(recorded, metadata).items():
         attributes.setdefault(name, value)
-    attributes.update(_usage(told))
-    failed = told.get("level") == "ERROR"
+    attributes.update(_usage(recorded))
+    failed = recorded.get("level") == "ERROR"
     resource = object_of(json_of(metadata.get("resourceAttributes")))
     return Span(
-        trace_id=string_of(first_of(told, _TRACE_IDS)) or "",
-        id=id_of(told.get("id")) or "",
-        parent_id=string_of(first_of(told, _PARENTS)),
-        name=string_of(told.get("name")) or "",
-        started_at=time_of(first_of(told, _STARTS)),
-        ended_at=time_of(first_of(told, _ENDS)),
+        trace_id=string_of(first_of(recorded, _TRACE_IDS)) or "",
+        id=id_of(recorded.get("id")) or "",
+        parent_id=string_of(first_of(recorded, _PARENTS)),
+        name=string_of(recorded.get("name")) or "",
+        started_at=time_of(first_of(recorded, _STARTS)),
+        ended_at=time_of(first_of(recorded, _ENDS)),
         attributes=attributes,
         status="error" if failed else "unset",
-        status_message=string_of(told.get("statusMessage", told.get("status_message"))),
+        status_message=string_of(recorded.get("statusMessage", recorded.get("status_message"))),
         scope=string_of(object_of(json_of(metadata.get("scope"))).get("name")) or "",
         service=string_of(resource.get("service.name")) or "",
     )
 
 
-def _own_attributes(told: dict[str, Any], metadata: dict[str, Any]) -> dict[str, Any]:
-    kind = str(told.get("type")).lower()
-    sent = told.get("input")
+def _own_attributes(recorded: dict[str, Any], metadata: dict[str, Any]) -> dict[str, Any]:
+    kind = str(recorded.get("type")).lower()
+    sent = recorded.get("input")
     if kind == "tool":
         # LangChain's callback adds a wrapper around a tool's arguments.
         held = json_of(sent)
@@ -187,37 +187,37 @@ def _own_attributes(told: dict[str, Any], metadata: dict[str, Any]) -> dict[str,
     found = {
         "langfuse.observation.type": kind,
         "langfuse.observation.input": sent,
-        "langfuse.observation.output": told.get("output"),
-        "langfuse.observation.model.name": string_of(first_of(told, _MODELS)),
-        "gen_ai.tool.definitions": _tools(told, metadata),
-        "llm.cost.total": _cost(told),
+        "langfuse.observation.output": recorded.get("output"),
+        "langfuse.observation.model.name": string_of(first_of(recorded, _MODELS)),
+        "gen_ai.tool.definitions": _tools(recorded, metadata),
+        "llm.cost.total": _cost(recorded),
     }
     return {name: value for name, value in found.items() if value is not None}
 
 
-def _tools(told: dict[str, Any], metadata: dict[str, Any]) -> list[Any] | None:
+def _tools(recorded: dict[str, Any], metadata: dict[str, Any]) -> list[Any] | None:
     """Return the tools that a model call was offered: those of the observation, of its input or its metadata."""
-    listed = json_of(told.get("toolDefinitions", told.get("tool_definitions")))
+    listed = json_of(recorded.get("toolDefinitions", recorded.get("tool_definitions")))
     if type(listed) is dict:
         named = [(name, json_of(item)) for name, item in listed.items()]
         listed = [{"name": name, **item} for name, item in named if type(item) is dict]
-    sent = json_of(told.get("input"))
+    sent = json_of(recorded.get("input"))
     listed = listed or object_of(sent).get("tools") or metadata.get("tools")
     if type(listed) is not list or not listed:
         return None
     return [json_of(tool) for tool in listed]
 
 
-def _cost(told: dict[str, Any]) -> float | None:
-    total = cost_of(first_of(told, _COSTS))
+def _cost(recorded: dict[str, Any]) -> float | None:
+    total = cost_of(first_of(recorded, _COSTS))
     if total is None:
-        total = cost_of(object_of(json_of(first_of(told, _COST_DETAILS))).get("total"))
+        total = cost_of(object_of(json_of(first_of(recorded, _COST_DETAILS))).get("total"))
     return total or None  # Langfuse writes 0 if it has no price
 
 
-def _usage(told: dict[str, Any]) -> dict[str, int]:
+def _usage(recorded: dict[str, Any]) -> dict[str, int]:
     """Return the tokens of an observation, detailed by kind; the kinds named `input...` count as input."""
-    details = object_of(json_of(first_of(told, _USAGES)))
+    details = object_of(json_of(first_of(recorded, _USAGES)))
     counts = {key: count for key, item in details.items() if (count := count_of(item)) is not None}
     sent, received = _sum(counts, "input"), _sum(counts, "output")
     total, cached = counts.get("total"), _cached(counts)
@@ -225,7 +225,7 @@ def _usage(told: dict[str, Any]) -> dict[str, int]:
         sent, received = (count_of(first_of(details, names)) for names in (_INPUTS, _OUTPUTS))
         total = count_of(first_of(details, _TOTALS)) if total is None else total
     if sent is None and received is None and not total:
-        counted = (count_of(first_of(told, names)) for names in (_INPUTS, _OUTPUTS, _TOTALS))
+        counted = (count_of(first_of(recorded, names)) for names in (_INPUTS, _OUTPUTS, _TOTALS))
         sent, received, total = (count or None for count in counted)
     apart = sum(count for key, count in counts.items() if key.startswith("cache_"))
     if sent is not None and apart and (total is None or total == sent + (received or 0) + apart):
@@ -235,8 +235,8 @@ def _usage(told: dict[str, Any]) -> dict[str, int]:
 
 
 def _sum(counts: dict[str, int], kind: str) -> int | None:
-    told = [count for key, count in counts.items() if key.startswith(kind)]
-    return sum(told) if told else None
+    recorded = [count for key, count in counts.items() if key.startswith(kind)]
+    return sum(recorded) if recorded else None
 
 
 def _cached(counts: dict[str, int]) -> int | None:

@@ -68,8 +68,8 @@ def _listed_runs(value: Any) -> list[dict[str, Any]]:
     by_id = {id_of(run.get("id")): dict(run) for run in posted}
     for patch in objects_of(value.get("patch")):
         own_id = id_of(patch.get("id")) or _id_in_order(patch)
-        told = {key: item for key, item in patch.items() if item is not None}
-        by_id[own_id] = by_id.get(own_id, {}) | told
+        recorded = {key: item for key, item in patch.items() if item is not None}
+        by_id[own_id] = by_id.get(own_id, {}) | recorded
     return list(by_id.values())
 
 
@@ -94,7 +94,7 @@ def _runs(value: Any) -> Iterator[tuple[dict[str, Any], Any, Any]]:
 
 
 def _read(value: Any) -> list[Trace]:
-    return traces_of([_span(*told) for told in _runs(value)], "langsmith")
+    return traces_of([_span(*recorded) for recorded in _runs(value)], "langsmith")
 
 
 def _parts(value: Any) -> list[tuple[str | None, Any]]:
@@ -154,15 +154,17 @@ def _cost(value: Any) -> float | None:
 
 def _usage(run: dict[str, Any], answered: dict[str, Any]) -> Usage | None:
     """Return a model call's usage: LangSmith's counts, or else those in the answer."""
-    told = usage_of(run.get("prompt_tokens"), run.get("completion_tokens"), run.get("total_tokens"))
-    return counted(told) or _told_usage(answered)
+    recorded = usage_of(
+        run.get("prompt_tokens"), run.get("completion_tokens"), run.get("total_tokens")
+    )
+    return counted(recorded) or _recorded_usage(answered)
 
 
 def _listed(value: Any) -> list[Any]:
     return value if type(value) is list else []
 
 
-def _told_usage(answered: dict[str, Any]) -> Usage | None:
+def _recorded_usage(answered: dict[str, Any]) -> Usage | None:
     holders = [answered, object_of(answered.get("llm_output"))]
     for batch in (
         answered.get("generations") or () if type(answered.get("generations")) is list else ()

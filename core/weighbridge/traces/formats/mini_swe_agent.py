@@ -148,18 +148,18 @@ class _Chat:
             self._unanswered = len(commands)
             message = {
                 **message,
-                "tool_calls": [{"name": "bash", "arguments": told} for told in commands],
+                "tool_calls": [{"name": "bash", "arguments": recorded} for recorded in commands],
             }
         self._append(message, message)
 
     def _close(self) -> None:
-        """Say of the commands that nothing answered that no result will come."""
+        """Close unanswered commands with an empty result."""
         for _ in range(self._unanswered):
             self._append({"role": "tool", "content": None}, {})
         self._unanswered = 0
 
-    def _append(self, message: dict[str, Any], told_by: dict[str, Any]) -> None:
-        self.of_message[len(self.messages)] = _facts(told_by)
+    def _append(self, message: dict[str, Any], source: dict[str, Any]) -> None:
+        self.of_message[len(self.messages)] = _facts(source)
         self.messages.append(message)
 
 
@@ -168,8 +168,8 @@ def _commands(message: dict[str, Any], languages: tuple[str, ...]) -> Iterator[d
     listed = object_of(message.get("extra")).get("actions")
     if type(listed) is list:
         for action in listed:
-            told = string_of(action) or object_of(action).get("command")
-            yield {"command": told}
+            recorded = string_of(action) or object_of(action).get("command")
+            yield {"command": recorded}
         return
     commands = commands_in(text_of(message.get("content")) or "", languages)
     if len(commands) == 1:  # the program refuses an answer with another number of them

@@ -81,7 +81,7 @@ def _read(value: dict[str, Any]) -> list[Trace]:
     usage = _usage(value, "the trace", notes)
     cost_usd = _optional(value, "cost_usd", cost_of, "the trace", "an amount of money")
     started_at, ended_at = _times(value, "the trace")
-    missing = _told_missing(value)
+    missing = _stated_missing(value)
     if missing is None:
         missing = missing_of(
             steps, _REASONS, tools=tools, usage=usage, cost_usd=cost_usd, started_at=started_at
@@ -102,7 +102,7 @@ def _read(value: dict[str, Any]) -> list[Trace]:
         started_at=started_at,
         ended_at=ended_at,
         missing=missing,
-        not_carried=notes.told(),
+        not_carried=notes.summaries(),
     )
     return [trace]
 
@@ -185,18 +185,18 @@ def _error(value: Any) -> str | None:
     return value if type(value) is str else None
 
 
-def _told_missing(value: dict[str, Any]) -> dict[Capability, str] | None:
+def _stated_missing(value: dict[str, Any]) -> dict[Capability, str] | None:
     """Return the capabilities that the trace declares as missing; None if it declares none."""
-    told = _optional(value, "missing", _object, "the trace", "an object")
-    if told is None:
+    recorded = _optional(value, "missing", _object, "the trace", "an object")
+    if recorded is None:
         return None
-    for name in told:
+    for name in recorded:
         if name not in CAPABILITIES:
             raise _fault("the trace", "missing", name, f"about {', '.join(CAPABILITIES)}")
     return {
-        name: string_of(told[name]) or "the source does not record it"
+        name: string_of(recorded[name]) or "the source does not record it"
         for name in CAPABILITIES
-        if name in told
+        if name in recorded
     }
 
 

@@ -155,9 +155,9 @@ class _Reader:
         if response_id:
             self._responses.append(response_id)
         error, status = value.get("error"), value.get("status")
-        told = string_of(object_of(error).get("message")) or string_of(error)
-        if response_id and (told or (type(status) is str and status in _FAILED)):
-            self._errors[response_id] = told or str(status)
+        recorded = string_of(object_of(error).get("message")) or string_of(error)
+        if response_id and (recorded or (type(status) is str and status in _FAILED)):
+            self._errors[response_id] = recorded or str(status)
 
     def _say_input(self, value: dict[str, Any]) -> None:
         """Add the new items of a response's input, which may repeat all earlier ones."""
@@ -190,7 +190,7 @@ class _Reader:
             self._items.model = string_of(payload.get("model")) or self._items.model
         elif kind == "event_msg" and payload.get("type") == "token_count":
             info = object_of(payload.get("info"))
-            self._items.tell_usage(_codex_usage(info.get("last_token_usage")))
+            self._items.set_usage(_codex_usage(info.get("last_token_usage")))
             total = _codex_usage(info.get("total_token_usage"))
             if total:
                 self._run.usage, self._run.totals_from = total, "the last total_token_usage"
@@ -216,9 +216,9 @@ class _Reader:
 
 
 def _codex_usage(value: Any) -> Usage | None:
-    told = object_of(value)
-    cached = {"cached_tokens": told.get("cached_input_tokens")}
-    return read_usage({**told, "input_tokens_details": cached})
+    recorded = object_of(value)
+    cached = {"cached_tokens": recorded.get("cached_input_tokens")}
+    return read_usage({**recorded, "input_tokens_details": cached})
 
 
 IMPORTER = Importer(

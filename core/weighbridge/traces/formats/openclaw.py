@@ -172,13 +172,13 @@ class _Reader:
                 self.chat.notes.add("parts of the model's reasoning")
             elif part is not None:
                 said.append(part)
-        told = object_of(message.get("usage"))
+        recorded = object_of(message.get("usage"))
         failed = word_of(message.get("stopReason"))
         error = string_of(message.get("errorMessage"))
         facts = Facts(
             model=string_of(message.get("model")),
-            usage=_usage(told),
-            cost_usd=cost_of(object_of(told.get("cost")).get("total")),
+            usage=_usage(recorded),
+            cost_usd=cost_of(object_of(recorded.get("cost")).get("total")),
             error=error or (failed if failed in _FAILED else None),
             started_at=None if message is line else time,
             # A message has the time when it was asked for, its entry that when it was there.
@@ -189,15 +189,18 @@ class _Reader:
         self.chat.answer(text, calls, facts, of_calls=starts, id=line.get("id"))
 
 
-def _usage(told: dict[str, Any]) -> Usage | None:
+def _usage(recorded: dict[str, Any]) -> Usage | None:
     """Return an answer's usage; its input count excludes cache reads and writes."""
     sent, read, written, hour = (
-        count_of(told.get(name)) for name in ("input", "cacheRead", "cacheWrite", "cacheWrite1h")
+        count_of(recorded.get(name))
+        for name in ("input", "cacheRead", "cacheWrite", "cacheWrite1h")
     )
     if sent is not None:
         sent += (read or 0) + (written or 0)
     return counted(
-        usage_of(sent, told.get("output"), told.get("totalTokens"), read, written or None, hour)
+        usage_of(
+            sent, recorded.get("output"), recorded.get("totalTokens"), read, written or None, hour
+        )
     )
 
 

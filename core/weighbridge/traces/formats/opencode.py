@@ -122,7 +122,7 @@ def _message(message: dict[str, Any], chat: ChatLog) -> None:
     ends = [part for part in parts if part.get("type") == "step-finish"]
     for number, step in enumerate(steps):
         is_last = number == len(steps) - 1
-        _step(step, info, chat, is_last=is_last, tells_all=is_last and not ends)
+        _step(step, info, chat, is_last=is_last, records_all=is_last and not ends)
 
 
 def _step(
@@ -131,11 +131,11 @@ def _step(
     chat: ChatLog,
     *,
     is_last: bool,
-    tells_all: bool,
+    records_all: bool,
 ) -> None:
     """Add one model call, with the message's usage if no part has any."""
     end = next((part for part in parts if part.get("type") == "step-finish"), {})
-    told = info if tells_all else end
+    recorded = info if records_all else end
     times = object_of(info.get("time"))
     error = object_of(info.get("error")) if is_last else {}
     failure = string_of(object_of(error.get("data")).get("message")) or string_of(error.get("name"))
@@ -148,8 +148,8 @@ def _step(
             chat.notes.add_part(part)
     facts = Facts(
         model=string_of(info.get("modelID")),
-        usage=_usage(object_of(told.get("tokens"))),
-        cost_usd=cost_of(told.get("cost")),
+        usage=_usage(object_of(recorded.get("tokens"))),
+        cost_usd=cost_of(recorded.get("cost")),
         error=failure,
         started_at=time_of(times.get("created"), "ms"),
         ended_at=time_of(times.get("completed"), "ms") if is_last else None,
@@ -165,7 +165,7 @@ def _tool(part: dict[str, Any], chat: ChatLog) -> None:
     times = object_of(state.get("time"))
     call_id = id_of(part.get("callID")) or id_of(part.get("id"))
     call = Call(call_id, string_of(part.get("tool")), state.get("input"))
-    chat.ask_too(call, Facts(started_at=time_of(times.get("start"), "ms")))
+    chat.add_late_call(call, Facts(started_at=time_of(times.get("start"), "ms")))
     if word_of(state.get("status")) in {"completed", "error"}:
         error = string_of(state.get("error")) or state.get("status") == "error"
         facts = Facts(error=error, ended_at=time_of(times.get("end"), "ms"))
@@ -175,16 +175,16 @@ def _tool(part: dict[str, Any], chat: ChatLog) -> None:
 
 def _said(error: Any) -> str:
     held = object_of(error)
-    told = object_of(held.get("data")).get("message") or held.get("message") or held.get("name")
-    return string_of(error) or string_of(told) or "error"
+    recorded = object_of(held.get("data")).get("message") or held.get("message") or held.get("name")
+    return string_of(error) or string_of(recorded) or "error"
 
 
 def _usage(tokens: dict[str, Any]) -> Usage | None:
     """Return a call's usage; its input excludes cache reads and writes, its output excludes reasoning."""
     cache = object_of(tokens.get("cache"))
     sent, received, total, thought, read, written = (
-        count_of(told)
-        for told in (
+        count_of(recorded)
+        for recorded in (
             *(tokens.get("input"), tokens.get("output"), tokens.get("total")),
             *(tokens.get("reasoning"), cache.get("read"), cache.get("write")),
         )

@@ -26,7 +26,12 @@ from weighbridge.traces.fields import (
     time_of,
     usage_of,
 )
-from weighbridge.traces.formats.openhands_sdk import is_sdk_event, read_sdk_event, sdk_metrics
+from weighbridge.traces.formats.openhands_sdk import (
+    is_sdk_event,
+    read_sdk_event,
+    sdk_metrics,
+    sdk_state,
+)
 from weighbridge.traces.importer import Importer
 
 if TYPE_CHECKING:
@@ -130,10 +135,12 @@ def _read(value: Any) -> list[Trace]:
     metrics = object_of(output.get("metrics")) or reader.metrics
     usage = _accumulated(metrics)
     run = Run(
-        id=id_of(first_of(output, ("instance_id", "task_id", "id"))),
+        id=id_of(first_of(output, ("instance_id", "task_id", "id")))
+        or id_of(reader.state.get("id")),
         tools=reader.tools,
         model=string_of(object_of(about.get("llm_config")).get("model"))
-        or string_of(about.get("model_name")),
+        or string_of(about.get("model_name"))
+        or string_of(object_of(object_of(reader.state.get("agent")).get("llm")).get("model")),
         usage=usage,
         cost_usd=cost_of(metrics.get("accumulated_cost")) or None,
         metadata=scalars(
@@ -157,8 +164,8 @@ def _read_completion(value: dict[str, Any]) -> Trace:
     answer = {"role": "assistant", **_answer(response)}
     *messages, answer = with_tagged_calls([*objects_of(messages), answer], tools)
     for message in messages:
-        told = {key: item for key, item in message.items() if key not in {"role", "content"}}
-        chat.say(str(message.get("role")), message.get("content"), **told)
+        recorded = {key: item for key, item in message.items() if key not in {"role", "content"}}
+        chat.say(str(message.get("role")), message.get("content"), **recorded)
     chat.answer(
         answer.get("content"),
         calls_of({**answer, "content": None}),
@@ -181,12 +188,12 @@ def _answer(response: dict[str, Any]) -> dict[str, Any]:
 
 
 def _accumulated(metrics: dict[str, Any]) -> Usage | None:
-    told = object_of(metrics.get("accumulated_token_usage"))
+    recorded = object_of(metrics.get("accumulated_token_usage"))
     return counted(
         usage_of(
-            told.get("prompt_tokens"),
-            told.get("completion_tokens"),
-            cached_tokens=told.get("cache_read_tokens"),
+            recorded.get("prompt_tokens"),
+            recorded.get("completion_tokens"),
+            cached_tokens=recorded.get("cache_read_tokens"),
         )
     )
 
@@ -198,16 +205,26 @@ class _Events:
         self.chat = ChatLog()
         self.tools: list[Any] = []
         self.metrics: dict[str, Any] = {}  #: from the last event
+        self.state: dict[str, Any] = {}  #: of the SDK's run, if an event has it
         self._responses: set[str] = set()
         self._calls: dict[str, str] = {}  #: by an action's id, the call that it is
         self._ignored: set[str] = set()  #: ids of actions that are no calls
+        self._seen: set[tuple[str, str, str | None]] = set()  #: events by id, time and call
         self._unnamed = 0
 
     def add(self, event: dict[str, Any]) -> None:
-        """Add an event."""
+        """Add an event, unless it is the same as an earlier one by its id, time and call."""
+        own_id, time = id_of(event.get("id")), string_of(event.get("timestamp"))
+        if own_id is not None and time is not None:
+            name = (own_id, time, id_of(event.get("tool_call_id")))
+            if name in self._seen:
+                self.chat.notes.add("repeated events")
+                return
+            self._seen.add(name)
         before = self.metrics
         self.metrics = object_of(event.get("llm_metrics")) or sdk_metrics(event) or before
         if is_sdk_event(event):
+            self.state = sdk_state(event) or self.state
             self.tools += read_sdk_event(event, self.chat, self._responses)
         elif type(event.get("action")) is str:
             self._action(event, before)
@@ -217,8 +234,8 @@ class _Events:
             self.chat.notes.add("events that are neither actions nor observations")
 
     def _action(self, event: dict[str, Any], before: dict[str, Any]) -> None:
-        kind, told = event["action"], object_of(event.get("args"))
-        text = string_of(told.get("content")) or string_of(event.get("message"))
+        kind, recorded = event["action"], object_of(event.get("args"))
+        text = string_of(recorded.get("content")) or string_of(event.get("message"))
         metadata = object_of(event.get("tool_call_metadata"))
         own_id = id_of(event.get("id"))
         time = time_of(event.get("timestamp"))
@@ -226,10 +243,10 @@ class _Events:
             self.chat.notes.add(f"actions of type {kind!r}")
             self._ignored.add(own_id or "")
         elif kind == "system":
-            self.tools += objects_of(told.get("tools"))
+            self.tools += objects_of(recorded.get("tools"))
             self.chat.say("system", text, Facts(started_at=time))
         elif event.get("source") == "agent":
-            call_id = self._agent(kind, told, metadata, event, before)
+            call_id = self._agent(kind, recorded, metadata, event, before)
             if own_id is not None:
                 self._calls[own_id] = call_id or ""
         elif kind == "message":
@@ -242,7 +259,7 @@ class _Events:
     def _agent(
         self,
         kind: str,
-        told: dict[str, Any],
+        recorded: dict[str, Any],
         metadata: dict[str, Any],
         event: dict[str, Any],
         before: dict[str, Any],
@@ -252,8 +269,8 @@ class _Events:
         response_id = id_of(response.get("id"))
         call_id = id_of(metadata.get("tool_call_id"))
         if response_id is not None and response_id in self._responses:
-            if call_id is not None and not self.chat.is_asked(call_id):
-                self.chat.ask_too(self._call(kind, told, metadata))
+            if call_id is not None and not self.chat.has_call(call_id):
+                self.chat.add_late_call(self._call(kind, recorded, metadata))
             return call_id
         if response_id is not None:
             self._responses.add(response_id)
@@ -261,10 +278,10 @@ class _Events:
         calls = calls_of({**answer, "content": None})
         is_call = bool(metadata) or kind not in _TALK
         if is_call and call_id not in {call.id for call in calls}:
-            calls.append(self._call(kind, told, metadata))
-        said = text_of(answer.get("content")) or string_of(told.get("thought"))
+            calls.append(self._call(kind, recorded, metadata))
+        said = text_of(answer.get("content")) or string_of(recorded.get("thought"))
         if not is_call:
-            said = string_of(told.get("content")) or said or string_of(event.get("message"))
+            said = string_of(recorded.get("content")) or said or string_of(event.get("message"))
         facts = Facts(
             model=string_of(response.get("model")),
             usage=read_usage(response.get("usage")) or _used(before, self.metrics),
@@ -274,11 +291,11 @@ class _Events:
         self.chat.answer(said, calls, facts, of_calls=Facts(started_at=facts.ended_at))
         return calls[-1].id if is_call and call_id is None else call_id
 
-    def _call(self, kind: str, told: dict[str, Any], metadata: dict[str, Any]) -> Call:
+    def _call(self, kind: str, recorded: dict[str, Any], metadata: dict[str, Any]) -> Call:
         """Return the call that an action is, as the program understood it."""
         self._unnamed += 1
         call_id = id_of(metadata.get("tool_call_id")) or f"action_{self._unnamed}"
-        arguments = {key: item for key, item in told.items() if key not in _OWN_ARGUMENTS}
+        arguments = {key: item for key, item in recorded.items() if key not in _OWN_ARGUMENTS}
         return Call(call_id, string_of(metadata.get("function_name")) or kind, arguments)
 
     def _observation(self, event: dict[str, Any]) -> None:
@@ -290,7 +307,7 @@ class _Events:
         content = event.get("content")
         facts = Facts(error=kind in _FAILURES, ended_at=time_of(event.get("timestamp")))
         if call_id:
-            if not self.chat.is_asked(call_id):  # its action was not kept
+            if not self.chat.has_call(call_id):  # its action was not kept
                 name = string_of(metadata.get("function_name")) or kind
                 self.chat.answer(None, [Call(call_id, name, None)])
             self.chat.result(call_id, content, facts)
@@ -303,7 +320,7 @@ class _Events:
 
 def _used(before: dict[str, Any], after: dict[str, Any]) -> Usage | None:
     """Return an answer's usage, as the difference between cumulative totals."""
-    then, now = (object_of(told.get("accumulated_token_usage")) for told in (before, after))
+    then, now = (object_of(recorded.get("accumulated_token_usage")) for recorded in (before, after))
     counts = []
     for name in ("prompt_tokens", "completion_tokens", "cache_read_tokens"):
         total, earlier = count_of(now.get(name)), count_of(then.get(name)) or 0

@@ -41,8 +41,9 @@ def is_sdk_event(value: Any) -> bool:
 
 def sdk_metrics(event: dict[str, Any]) -> dict[str, Any]:
     """Return the cumulative usage of all model calls, including those outside the agent, if the event has it."""
-    told = object_of(event.get("value")) if event.get("key") == "stats" else {}
-    of_each = list(objects_of(list(object_of(told.get("usage_to_metrics")).values())))
+    recorded = object_of(event.get("value")) if event.get("key") == "stats" else sdk_state(event)
+    recorded = object_of(recorded.get("stats")) or recorded
+    of_each = list(objects_of(list(object_of(recorded.get("usage_to_metrics")).values())))
     if not of_each:
         return {}
     usages = [object_of(each.get("accumulated_token_usage")) for each in of_each]
@@ -52,6 +53,11 @@ def sdk_metrics(event: dict[str, Any]) -> dict[str, Any]:
         },
         "accumulated_cost": sum(cost_of(each.get("accumulated_cost")) or 0.0 for each in of_each),
     }
+
+
+def sdk_state(event: dict[str, Any]) -> dict[str, Any]:
+    """Return the whole state of a run, if the event has it."""
+    return object_of(event.get("value")) if event.get("key") == "full_state" else {}
 
 
 def read_sdk_event(event: dict[str, Any], chat: ChatLog, responses: set[str]) -> list[Any]:
@@ -72,18 +78,20 @@ def read_sdk_event(event: dict[str, Any], chat: ChatLog, responses: set[str]) ->
 
 
 def _message(event: dict[str, Any], chat: ChatLog, time: int | None) -> None:
-    told = object_of(event.get("llm_message"))
-    content = told.get("content")
-    if event.get("source") == "agent" or told.get("role") == "assistant":
+    recorded = object_of(event.get("llm_message"))
+    content = recorded.get("content")
+    if event.get("source") == "agent" or recorded.get("role") == "assistant":
         chat.answer(text_of(content), facts=Facts(ended_at=time), id=event.get("id"))
     else:
-        chat.say(string_of(told.get("role")) or "user", text_of(content), Facts(started_at=time))
+        chat.say(
+            string_of(recorded.get("role")) or "user", text_of(content), Facts(started_at=time)
+        )
 
 
 def _action(event: dict[str, Any], chat: ChatLog, responses: set[str], time: int | None) -> None:
-    told = object_of(event.get("tool_call"))
-    held = object_of(told.get("function")) or told
-    call_id = id_of(event.get("tool_call_id")) or id_of(told.get("id"))
+    recorded = object_of(event.get("tool_call"))
+    held = object_of(recorded.get("function")) or recorded
+    call_id = id_of(event.get("tool_call_id")) or id_of(recorded.get("id"))
     arguments = parse_arguments(held.get("arguments"))
     if arguments is None:
         action = object_of(event.get("action"))
@@ -92,7 +100,7 @@ def _action(event: dict[str, Any], chat: ChatLog, responses: set[str], time: int
     call = Call(call_id, name, arguments)
     response_id = id_of(event.get("llm_response_id"))
     if response_id is not None and response_id in responses:
-        chat.ask_too(call, Facts(started_at=time))
+        chat.add_late_call(call, Facts(started_at=time))
         return
     if response_id is not None:
         responses.add(response_id)
@@ -106,6 +114,9 @@ def _result(event: dict[str, Any], chat: ChatLog, time: int | None) -> None:
     content = observation.get("content", observation.get("output"))
     error = string_of(event.get("error")) or string_of(event.get("rejection_reason"))
     failed = error or observation.get("is_error") is True or observation.get("error")
+    call_id, name = id_of(event.get("tool_call_id")), string_of(event.get("tool_name"))
+    if call_id is not None and not chat.has_call(call_id):  # its action was not kept
+        chat.answer(None, [Call(call_id, name, None)])
     chat.result(
         event.get("tool_call_id"),
         (content if content is not None else error) or observation or None,

@@ -219,13 +219,13 @@ def _time(value: dict[str, Any], end: Literal["start", "end"]) -> int | None:
     nanoseconds = first_of(value, (f"{end}TimeUnixNano", f"{end}_time_unix_nano"))
     if nanoseconds is not None:
         return time_of(nanoseconds, "ns")
-    told = first_of(value, (f"{end}_time", f"{end}Time", f"{end}_timestamp"))
-    if type(told) is list:  # seconds and nanoseconds, as the JavaScript SDK has them
-        counts = [count_of(part) for part in told]
+    recorded = first_of(value, (f"{end}_time", f"{end}Time", f"{end}_timestamp"))
+    if type(recorded) is list:  # seconds and nanoseconds, as the JavaScript SDK has them
+        counts = [count_of(part) for part in recorded]
         if len(counts) != 2 or None in counts:
             return None
         return time_of((counts[0] or 0) * 10**9 + (counts[1] or 0), "ns")
-    return time_of(told)
+    return time_of(recorded)
 
 
 def _printed_times(value: dict[str, Any]) -> tuple[int | None, int | None]:

@@ -77,10 +77,10 @@ class _Reader:
 
     def request(self, message: dict[str, Any]) -> None:
         """Add the model's input: messages of a user or the system, and tool results."""
-        told = string_of(message.get("instructions"))
-        if told is not None and told != self._instructions:
-            self._instructions = told
-            self.chat.say("system", told)
+        recorded = string_of(message.get("instructions"))
+        if recorded is not None and recorded != self._instructions:
+            self._instructions = recorded
+            self.chat.say("system", recorded)
         self.run_id = self.run_id or id_of(message.get("run_id"))
         for part in objects_of(message.get("parts")):
             kind = word_of(part.get("part_kind"))
@@ -137,19 +137,21 @@ def _call(part: dict[str, Any]) -> Call:
     )
 
 
-def _usage(told: dict[str, Any]) -> Usage | None:
+def _usage(recorded: dict[str, Any]) -> Usage | None:
     """Return an answer's usage, in the field names of version 1 or earlier."""
     old = usage_of(
-        told.get("request_tokens"), told.get("response_tokens"), told.get("total_tokens")
+        recorded.get("request_tokens"),
+        recorded.get("response_tokens"),
+        recorded.get("total_tokens"),
     )
     new = usage_of(
-        told.get("input_tokens"),
-        told.get("output_tokens"),
+        recorded.get("input_tokens"),
+        recorded.get("output_tokens"),
         None,
-        told.get("cache_read_tokens"),
-        told.get("cache_write_tokens") or None,
+        recorded.get("cache_read_tokens"),
+        recorded.get("cache_write_tokens") or None,
     )
-    return counted(new) or counted(old) or counted(read_usage(told))
+    return counted(new) or counted(old) or counted(read_usage(recorded))
 
 
 IMPORTER = Importer(

@@ -129,8 +129,8 @@ class _Reader:
         if not calls and code:
             calls = [self._named(Call(None, "python_interpreter", {"code": code}))]
         error = step.get("error")
-        told = object_of(error).get("message") or error
-        failure = string_of(told) or (str(told)[:2000] if told else None)
+        recorded = object_of(error).get("message") or error
+        failure = string_of(recorded) or (str(recorded)[:2000] if recorded else None)
         if said is None and not calls and failure is None and facts.usage is None:
             return
         starts = Facts(started_at=facts.started_at)

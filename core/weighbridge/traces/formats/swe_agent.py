@@ -90,7 +90,7 @@ def _read(value: Any) -> list[Trace]:
     notes.add_fields(info, _INFO_FIELDS, "info")
     stats, config = object_of(info.get("model_stats")), _config(value)
     turns = list(_turns(value.get("trajectory") or [], notes))
-    from_history = list(_told(history))
+    from_history = list(_turns_of(history))
     if not any(turn.calls for turn in turns) and any(turn.calls for turn in from_history):
         turns = from_history
     model = string_of(object_of(object_of(config.get("agent")).get("model")).get("name"))
@@ -114,7 +114,7 @@ def _read(value: Any) -> list[Trace]:
             **missing_calls(steps, notes),
             **missing_of(steps, _REASONS, usage=usage, cost_usd=cost_usd),
         },
-        not_carried=notes.told(),
+        not_carried=notes.summaries(),
     )
     return [trace]
 
@@ -148,7 +148,7 @@ def _turns(entries: list[Any], notes: Notes) -> Iterator[_Turn]:
         yield _Turn(response or "", (action or "").strip(), entry.get("observation"))
 
 
-def _told(history: list[dict[str, Any]]) -> Iterator[_Turn]:
+def _turns_of(history: list[dict[str, Any]]) -> Iterator[_Turn]:
     """Yield the turns in a history; the observation is the message after an action."""
     for item, after in zip(history, [*history[1:], {}], strict=False):
         if item.get("role") == "assistant" and not item.get("is_demo"):
@@ -169,10 +169,10 @@ def _compare(
     carried = sum(len(turn.functions) for turn in turns)
     if calls > carried:
         notes.add("function calls of the history, which the actions represent", calls - carried)
-    told, done = (sum(turn.calls for turn in some) for some in (from_history, turns))
-    if told > done:
-        notes.add("actions of the history that no turn shows", told - done)
-        notes.calls_left += told
+    recorded, done = (sum(turn.calls for turn in some) for some in (from_history, turns))
+    if recorded > done:
+        notes.add("actions of the history that no turn shows", recorded - done)
+        notes.calls_left += recorded
 
 
 def _prompts(history: list[dict[str, Any]], notes: Notes) -> Iterator[tuple[StepType, str | None]]:

@@ -62,14 +62,14 @@ def _read(value: dict[str, Any]) -> list[Trace]:
     for tick in objects_of(value["ticks"]):
         reader.tick(tick)
     reader.close()
-    told = object_of(value.get("agent_usage"))
-    usage = _usage(told)
+    recorded = object_of(value.get("agent_usage"))
+    usage = _usage(recorded)
     cost_usd = cost_of(value.get("agent_cost"))
     run = Run(
         id=string_of(value.get("id")),
         model=string_of(object_of(value.get("agent_info")).get("llm")),
         usage=usage,
-        cost_usd=cost_of(told.get("cost")) if cost_usd is None else cost_usd,
+        cost_usd=cost_of(recorded.get("cost")) if cost_usd is None else cost_usd,
         started_at=time_of(value.get("start_time")),
         ended_at=time_of(value.get("end_time")),
         metadata=scalars(
@@ -84,8 +84,8 @@ def _read(value: dict[str, Any]) -> list[Trace]:
     return [reader.chat.trace("tau2-voice", _REASONS, run, totals_from=totals)]
 
 
-def _usage(told: dict[str, Any]) -> Usage | None:
-    records = objects_of(told.get("records"))
+def _usage(recorded: dict[str, Any]) -> Usage | None:
+    records = objects_of(recorded.get("records"))
     billed = [record for record in records if record.get("billable") is not False] or records
     usages = [
         usage_of(
@@ -116,11 +116,11 @@ class _Turn:
         if not text:
             return
         listed = chunk.get("utterance_ids")
-        told = {each for each in listed if type(each) is str} if type(listed) is list else set()
-        if self._pieces and told and self._utterances and told.isdisjoint(self._utterances):
+        recorded = {each for each in listed if type(each) is str} if type(listed) is list else set()
+        if self._pieces and recorded and self._utterances and recorded.isdisjoint(self._utterances):
             self._pieces.append(" ")
         self._pieces.append(text)
-        self._utterances = told
+        self._utterances = recorded
 
     @property
     def text(self) -> str | None:

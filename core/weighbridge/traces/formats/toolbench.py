@@ -52,37 +52,37 @@ def _matches(value: Any) -> bool:
 
 
 def _read(value: dict[str, Any]) -> list[Trace]:
-    told = value["answer_generation"]
+    recorded = value["answer_generation"]
     chat = ChatLog()
     chat.notes.add_fields(value, _FIELDS, "record")
-    chat.notes.add_fields(told, _ANSWER_FIELDS, "answer_generation")
-    chat.say("user", string_of(told.get("query")))
+    chat.notes.add_fields(recorded, _ANSWER_FIELDS, "answer_generation")
+    chat.say("user", string_of(recorded.get("query")))
     answers = _Answers(chat)
-    for node, continues in _nodes(value, told):
+    for node, continues in _nodes(value, recorded):
         answers.add(node, continues=continues)
     answers.close()
     run = Run(
-        tools=told.get("function"),
-        usage=usage_of(total_tokens=told.get("total_tokens") or None),
+        tools=recorded.get("function"),
+        usage=usage_of(total_tokens=recorded.get("total_tokens") or None),
         metadata=scalars(
             win=value.get("win"),
-            finish_type=told.get("finish_type"),
-            valid_data=told.get("valid_data"),
+            finish_type=recorded.get("finish_type"),
+            valid_data=recorded.get("valid_data"),
         ),
     )
-    counts = Counts(llm_calls=count_of(told.get("query_count")))
+    counts = Counts(llm_calls=count_of(recorded.get("query_count")))
     totals = "answer_generation.query_count and total_tokens"
     return [chat.trace("toolbench", _REASONS, run, counts=counts, totals_from=totals)]
 
 
-def _nodes(value: dict[str, Any], told: dict[str, Any]) -> Iterator[_Node]:
+def _nodes(value: dict[str, Any], recorded: dict[str, Any]) -> Iterator[_Node]:
     """Yield all nodes in the order in which they came about, those of the tree, or else those of each attempt."""
     root = object_of(object_of(value.get("tree")).get("tree"))
     if root:
         yield from _of_tree(root)
         return
     attempts = objects_of(value.get("trys"))
-    for holder in attempts if any("chain" in attempt for attempt in attempts) else [told]:
+    for holder in attempts if any("chain" in attempt for attempt in attempts) else [recorded]:
         for number, node in enumerate(objects_of(holder.get("chain"))):
             yield node, number > 0
 

@@ -81,7 +81,7 @@ class _Reader:
     def __init__(self, value: dict[str, Any]) -> None:
         self.chat = ChatLog()
         self.tools: dict[str, None] = {}
-        self._told: list[dict[str, Any]] = []  #: messages to the model so far
+        self._messages_so_far: list[dict[str, Any]] = []  #: messages to the model so far
         self._provider = value.get("provider")
         self._interactions = iter(objects_of(value.get("llm_interactions")))
         self._steps = objects_of(value.get("agent_steps"))
@@ -98,8 +98,8 @@ class _Reader:
             self._exchange(interaction, {})
 
     def _exchange(self, interaction: dict[str, Any], step: dict[str, Any]) -> None:
-        told = interaction.get("input_messages") or step.get("llm_messages")
-        self._input(objects_of(told))
+        recorded = interaction.get("input_messages") or step.get("llm_messages")
+        self._input(objects_of(recorded))
         for name in objects_or_names(interaction.get("tools_available")):
             self.tools.setdefault(name)
         answer = object_of(interaction.get("response")) or object_of(step.get("llm_response"))
@@ -125,14 +125,14 @@ class _Reader:
 
     def _input(self, messages: list[dict[str, Any]]) -> None:
         """Add the model's input since its last answer; some clients repeat all earlier input."""
-        before = len(self._told)
-        if before and messages[:before] == self._told:
+        before = len(self._messages_so_far)
+        if before and messages[:before] == self._messages_so_far:
             messages = messages[before:]
-        self._told += messages
+        self._messages_so_far += messages
         for message in messages:
             result = object_of(message.get("tool_result"))
             if result:
-                if self.chat.is_asked(result.get("call_id")):
+                if self.chat.has_call(result.get("call_id")):
                     self._result(result, {})
                 if not string_of(message.get("content")):
                     continue
@@ -176,15 +176,15 @@ def objects_or_names(listed: Any) -> list[str]:
 
 
 def _usage(value: Any, provider: Any) -> Usage | None:
-    told = object_of(value)
-    sent, cached = told.get("input_tokens"), told.get("cache_read_input_tokens")
-    written = told.get("cache_creation_input_tokens")
+    recorded = object_of(value)
+    sent, cached = recorded.get("input_tokens"), recorded.get("cache_read_input_tokens")
+    written = recorded.get("cache_creation_input_tokens")
     if word_of(provider) in _CACHED_APART and count_of(sent) is not None:
         sent = (count_of(sent) or 0) + (count_of(cached) or 0) + (count_of(written) or 0)
     return counted(
         usage_of(
             sent,
-            told.get("output_tokens"),
+            recorded.get("output_tokens"),
             cached_tokens=cached,
             cache_write_tokens=written or None,
         )

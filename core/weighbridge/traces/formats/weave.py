@@ -126,8 +126,8 @@ def _span(call: dict[str, Any], usage: Usage | None) -> Span:
 
 
 def _kind(call: dict[str, Any], op: str, usage: Usage | None) -> str:
-    told = object_of(object_of(call.get("attributes")).get("weave")).get("kind")
-    kind = string_of(told) or string_of(
+    recorded = object_of(object_of(call.get("attributes")).get("weave")).get("kind")
+    kind = string_of(recorded) or string_of(
         first_of(object_of(call.get("attributes")), ("kind", "type"))
     )
     if kind in {"llm", "tool", "agent"}:
@@ -139,13 +139,13 @@ def _kind(call: dict[str, Any], op: str, usage: Usage | None) -> str:
 
 def _cost(summary: dict[str, Any]) -> float | None:
     costs = object_of(object_of(summary.get("weave")).get("costs"))
-    told = [
+    recorded = [
         cost
         for held in costs.values()
         for key, item in object_of(held).items()
         if key.endswith("_total_cost") and (cost := cost_of(item)) is not None
     ]
-    return sum(told) if told else None
+    return sum(recorded) if recorded else None
 
 
 IMPORTER = Importer(

@@ -138,15 +138,15 @@ def kind_of(span: Span) -> Kind:
         return "none"
     if attributes.get("gen_ai.tool.name") == _MERGED_TOOLS:
         return "group"
-    told: Kind = "none"
+    recorded: Kind = "none"
     for name in _KIND_NAMES:
         value = attributes.get(name)
         if type(value) is str:
             kind = _kind(value)
             if kind not in {"none", "group"}:
                 return kind
-            told = kind if kind == "group" else told
-    return told if told == "group" else _evident_kind(attributes)
+            recorded = kind if kind == "group" else recorded
+    return recorded if recorded == "group" else _evident_kind(attributes)
 
 
 def _kind(value: str) -> Kind:
@@ -170,8 +170,8 @@ def _evident_kind(attributes: dict[str, Any]) -> Kind:
 
 def wraps_calls(span: Span) -> bool:
     """Return whether a span is the AI SDK's around the model calls of one request, of which it repeats the last answer."""
-    told = span.attributes.get("ai.operationId")
-    return type(told) is str and told.lower() in _AROUND_CALLS
+    recorded = span.attributes.get("ai.operationId")
+    return type(recorded) is str and recorded.lower() in _AROUND_CALLS
 
 
 def model_of(span: Span) -> str | None:
@@ -246,9 +246,9 @@ def error_of(span: Span) -> str | None:
     attributes = span.attributes
     raised = next((event for event in span.events if event.name == "exception"), None)
     status = first_of(attributes, ("gen_ai.tool.status", "tool.status"))
-    told = attributes.get("error.type") is not None or attributes.get("error") in (True, "true")
+    recorded = attributes.get("error.type") is not None or attributes.get("error") in (True, "true")
     level = attributes.get("langfuse.observation.level")
-    failed = span.status == "error" or told or status == "error" or level == "ERROR"
+    failed = span.status == "error" or recorded or status == "error" or level == "ERROR"
     if not failed and (raised is None or span.status == "ok"):
         return None
     texts = [span.status_message, attributes.get("error.message")]
@@ -285,15 +285,15 @@ def call_id_of(span: Span) -> str | None:
 
 def arguments_of(span: Span) -> Any:
     """Return a tool call's arguments: an object, or else text; None if the span has none."""
-    told = None
+    recorded = None
     for name in _ARGUMENTS:
         held = parse_arguments(span.attributes.get(name))
         if type(held) is dict:
             return _unwrapped_arguments(held)
         # A stream leaves an empty text where there were none, or before they came.
-        told = told or (told if held is None else held)
-    if told is not None:
-        return told
+        recorded = recorded or (recorded if held is None else held)
+    if recorded is not None:
+        return recorded
     for name in _LESS_SURE_ARGUMENTS:
         held = parse_arguments(span.attributes.get(name))
         if type(held) is dict and not _is_schema(held):
@@ -321,19 +321,19 @@ def _unwrapped_arguments(held: dict[str, Any]) -> Any:
 
 def result_of_span(span: Span) -> Any:
     """Return the result recorded in a tool span; None if there is none."""
-    told = first_of(span.attributes, _RESULTS)
-    held = json_of(told)
+    recorded = first_of(span.attributes, _RESULTS)
+    held = json_of(recorded)
     if type(held) is dict and "output" in held and held.keys() <= {"output", "kwargs"}:
         return held["output"]  # a callback's
-    return told
+    return recorded
 
 
 def ended_for_tools(span: Span) -> bool | None:
-    """Return whether a model call ended so that tools be called; None where the span does not tell how it ended."""
-    told = json_of(first_of(span.attributes, _FINISH))
-    if told is None:
+    """Return whether a model call ended so that tools be called; None if the span does not record how it ended."""
+    recorded = json_of(first_of(span.attributes, _FINISH))
+    if recorded is None:
         return None
-    reasons = told if type(told) is list else [told]
+    reasons = recorded if type(recorded) is list else [recorded]
     return any(
         type(reason) is str and ("tool" in reason.lower() or "function" in reason.lower())
         for reason in reasons

@@ -57,8 +57,8 @@ def inputs_of(span: Span) -> list[Message]:
         found = found or messages_in(_rows(attributes, prefix), "user")
     found = found or [message for message in _recorded_events(span) if message.role != "output"]
     if not found:
-        told = json_of(first_of(attributes, _INPUTS))
-        found = _system_of(told) + messages_in(told, "user")
+        recorded = json_of(first_of(attributes, _INPUTS))
+        found = _system_of(recorded) + messages_in(recorded, "user")
     return system + found
 
 
@@ -81,12 +81,12 @@ def outputs_of(span: Span) -> list[Message]:
     return found or messages_in(first_of(attributes, _OUTPUTS), "assistant")
 
 
-def _system_of(told: Any) -> list[Message]:
+def _system_of(recorded: Any) -> list[Message]:
     """Return the instructions that a request holds outside its messages."""
-    if type(told) is not dict:
+    if type(recorded) is not dict:
         return []
-    config = told.get("config")
-    held = config.get("system_instruction") if type(config) is dict else told.get("system")
+    config = recorded.get("config")
+    held = config.get("system_instruction") if type(config) is dict else recorded.get("system")
     return messages_in(held, "system")
 
 
@@ -146,12 +146,12 @@ def _recorded_events(span: Span) -> list[Message]:
 def tools_of_span(span: Span) -> tuple[ToolDefinition, ...]:
     """Return the tools offered to the model, as recorded in a span."""
     attributes = span.attributes
-    told = json_of(first_of(attributes, ("gen_ai.tool.definitions", "mlflow.chat.tools")))
-    if told is None:
-        told = json_of(attributes.get("ai.prompt.tools"))
-        told = [json_of(tool) for tool in told] if type(told) is list else told
-    if told is not None:
-        return tools_of(told)
+    recorded = json_of(first_of(attributes, ("gen_ai.tool.definitions", "mlflow.chat.tools")))
+    if recorded is None:
+        recorded = json_of(attributes.get("ai.prompt.tools"))
+        recorded = [json_of(tool) for tool in recorded] if type(recorded) is list else recorded
+    if recorded is not None:
+        return tools_of(recorded)
     return (
         tools_of([_spread_tool(row) for row in _rows(attributes, "llm.request.functions")])
         or tools_of([_spread_tool(row) for row in _rows(attributes, "llm.tools")])
@@ -169,8 +169,8 @@ def gemini_tools_of_span(span: Span) -> tuple[ToolDefinition, ...]:
 
 
 def _held(attributes: dict[str, Any], name: str, key: str) -> Any:
-    told = attributes.get(name)
-    held = json_of(told) if type(told) is str else None
+    recorded = attributes.get(name)
+    held = json_of(recorded) if type(recorded) is str else None
     return held.get(key) if type(held) is dict else None
 
 
@@ -182,8 +182,12 @@ def _spread_tool(row: Any) -> Any:
     schema = json_of(tool.get("json_schema"))
     if type(schema) is dict and ("function" in schema or "name" in schema):
         return schema
-    told = json_of(tool.get("parameters")) if schema is None else schema
-    return {"name": tool.get("name"), "description": tool.get("description"), "parameters": told}
+    recorded = json_of(tool.get("parameters")) if schema is None else schema
+    return {
+        "name": tool.get("name"),
+        "description": tool.get("description"),
+        "parameters": recorded,
+    }
 
 
 def _pydantic_tools(listed: Any) -> list[Any]:
@@ -196,9 +200,9 @@ def _pydantic_tools(listed: Any) -> list[Any]:
 
 def _rows(attributes: dict[str, Any], prefix: str) -> list[Any]:
     """Return the list encoded in attributes named `prefix.0.name`, in numeric order."""
-    told = attributes.get(prefix)
-    if type(told) is list:
-        return told
+    recorded = attributes.get(prefix)
+    if type(recorded) is list:
+        return recorded
     start = f"{prefix}."
     tree: dict[str, Any] = {}
     for name, value in attributes.items():

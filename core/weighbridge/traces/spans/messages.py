@@ -75,8 +75,8 @@ def messages_in(value: Any, role: str) -> list[Message]:
             return [read_message(value, role)]
         beside = [] if CALL_FIELDS.isdisjoint(value) else listed_calls(value)
         found = list(_listed_messages(held, role, _NESTING_LIMIT))
-        told = [call for message in found for call in message.calls]
-        more = not_among(told, beside)
+        recorded = [call for message in found for call in message.calls]
+        more = not_among(recorded, beside)
         return [*found, Message(role, calls=more)] if more else found
     if type(value) is str:
         return [Message(role, [value])] if value else []
@@ -115,8 +115,8 @@ def read_message(value: dict[str, Any], role: str) -> Message:
             _read_part(message, part)
     for other in (value.get("content"), value.get("contents")):
         if other is not content and type(other) is list and are_foreign(other):
-            told = [call for part in objects_of(other) for call in calls_in(*opened(part))]
-            message.calls += not_among(message.calls, told)
+            recorded = [call for part in objects_of(other) for call in calls_in(*opened(part))]
+            message.calls += not_among(message.calls, recorded)
     if not CALL_FIELDS.isdisjoint(value):
         message.calls += not_among(message.calls, listed_calls(value))
     name = string_of(value.get("function_call_name"))  # as OpenInference spreads it
@@ -138,10 +138,10 @@ def _unwrapped(value: dict[str, Any]) -> dict[str, Any]:
 
 
 def _role(value: dict[str, Any], default: str) -> str:
-    told = value.get("role", value.get("type"))
-    if type(told) is not str:
+    recorded = value.get("role", value.get("type"))
+    if type(recorded) is not str:
         return default
-    role = _ROLES.get(told.lower(), told.lower())
+    role = _ROLES.get(recorded.lower(), recorded.lower())
     return role if role in _KNOWN_ROLES else default
 
 

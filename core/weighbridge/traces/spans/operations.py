@@ -35,10 +35,12 @@ class Operation:
     """A model call, a tool call, an agent's run, or something else that is a step."""
 
     kind: Kind
-    spans: list[Span]  #: those that tell of it, the best teller first
+    spans: list[Span]  #: those that record it, the most detailed first
     parent: int | None = None  #: the index of the operation that this one is part of
     is_inner: bool = False  #: inside a tool call, or inside an agent that another agent called
-    speaks: bool = False  #: its messages are the model's, not those of calls inside it once more
+    has_own_messages: bool = (
+        False  #: whether its messages are its own, not repeats of those of the calls inside it
+    )
     inputs: list[Message] = field(default_factory=list)
     outputs: list[Message] = field(default_factory=list)
 
@@ -62,18 +64,20 @@ class Operation:
 
 
 def operations_of(spans: Sequence[Span]) -> list[Operation]:
-    """Return the operations that spans tell of, in the order of their start, parents before their children."""
+    """Return the operations that spans record, in the order of their start, parents before their children."""
     kinds = [kind_of(span) for span in spans]
-    _let_lone_wrappers_speak(spans, kinds)
+    _promote_unmatched_wrappers(spans, kinds)
     is_kept = [kind not in {"none", "group"} for kind in kinds]
     above = nearest(parents_of(spans), is_kept)
     kept = [index for index in range(len(spans)) if is_kept[index]]
-    teller = _tellers(spans, kinds, above, kept)
-    members: dict[int, list[int]] = {index: [index] for index in kept if teller[index] == index}
-    outer = {best: _outside(best, teller, above, members[best]) for best in members}
+    representative = _representatives(spans, kinds, above, kept)
+    members: dict[int, list[int]] = {
+        index: [index] for index in kept if representative[index] == index
+    }
+    outer = {best: _outside(best, representative, above, members[best]) for best in members}
     for index in kept:
-        if teller[index] != index and kinds[index] == "tool":
-            members[teller[index]].append(index)
+        if representative[index] != index and kinds[index] == "tool":
+            members[representative[index]].append(index)
     _merge_twins(spans, kinds, outer, members)
     final = {index: best for best, indices in members.items() for index in indices}
     operations, parents, numbers = [], [], {best: number for number, best in enumerate(members)}
@@ -84,15 +88,15 @@ def operations_of(spans: Sequence[Span]) -> list[Operation]:
     return _finished(operations, parents)
 
 
-def _let_lone_wrappers_speak(spans: Sequence[Span], kinds: list[Kind]) -> None:
-    """Take the AI SDK's spans around model calls for these where no model call of the trace was kept itself."""
+def _promote_unmatched_wrappers(spans: Sequence[Span], kinds: list[Kind]) -> None:
+    """Treat AI SDK wrapper spans as model calls if the trace has no model-call spans."""
     if "llm" not in kinds:
         for index, span in enumerate(spans):
             if kinds[index] == "group" and wraps_calls(span):
                 kinds[index] = "llm"
 
 
-def _tellers(
+def _representatives(
     spans: Sequence[Span], kinds: list[Kind], above: Parents, kept: list[int]
 ) -> list[int]:
     """Return for each span the most informative span of the same operation.
@@ -100,7 +104,7 @@ def _tellers(
     For nested model calls, that is the innermost; for nested tool calls, the outermost. A span that encloses several
     model calls is not counted as one itself: it becomes another kind of step.
     """
-    teller = list(range(len(spans)))
+    representative = list(range(len(spans)))
     inside: dict[int, list[int]] = defaultdict(list)
     for index in kept:
         outer = above[index]
@@ -109,21 +113,21 @@ def _tellers(
         if kinds[index] == "llm":
             inside[outer].append(index)
         elif kinds[index] == "tool" and _is_same_call(spans[outer], spans[index]):
-            teller[index] = outer
+            representative[index] = outer
     for outer, calls in inside.items():
         if len(calls) == 1:
-            teller[outer] = calls[0]
+            representative[outer] = calls[0]
         else:
             kinds[outer] = "other"
     for index in kept:  # follow each chain to its end, once
         path = []
         at = index
-        while teller[at] != at:
+        while representative[at] != at:
             path.append(at)
-            at = teller[at]
+            at = representative[at]
         for passed in path:
-            teller[passed] = at
-    return teller
+            representative[passed] = at
+    return representative
 
 
 def _is_same_call(outer: Span, inner: Span) -> bool:
@@ -140,13 +144,15 @@ def _is_same_call(outer: Span, inner: Span) -> bool:
     return None in arguments or arguments[0] == arguments[1]
 
 
-def _outside(best: int, teller: list[int], above: Parents, members: list[int]) -> int | None:
+def _outside(
+    best: int, representative: list[int], above: Parents, members: list[int]
+) -> int | None:
     """Return the enclosing operation; add the outer spans of this operation to its members, inner ones first."""
     outer = above[best]
-    while outer is not None and teller[outer] == best:
+    while outer is not None and representative[outer] == best:
         members.append(outer)
         outer = above[outer]
-    return None if outer is None else teller[outer]
+    return None if outer is None else representative[outer]
 
 
 def _merge_twins(
@@ -188,16 +194,18 @@ def _finished(operations: list[Operation], parents: Parents) -> list[Operation]:
 
 def _read_messages(operations: list[Operation]) -> None:
     """Read the messages of model calls and agents; an agent's are the model's where the calls inside have none."""
-    told = [False] * len(operations)
+    has_messages = [False] * len(operations)
     for number in reversed(range(len(operations))):  # children come before their parents
         operation = operations[number]
         if operation.kind in {"llm", "agent"} or _is_around_calls(operation):
             operation.inputs = operation.first(lambda span: inputs_of(span) or None) or []
             operation.outputs = operation.first(lambda span: outputs_of(span) or None) or []
-            operation.speaks = operation.kind == "llm" or not told[number]
-            told[number] = told[number] or bool(operation.inputs or operation.outputs)
-        if operation.parent is not None and told[number]:
-            told[operation.parent] = True
+            operation.has_own_messages = operation.kind == "llm" or not has_messages[number]
+            has_messages[number] = has_messages[number] or bool(
+                operation.inputs or operation.outputs
+            )
+        if operation.parent is not None and has_messages[number]:
+            has_messages[operation.parent] = True
 
 
 def _is_around_calls(operation: Operation) -> bool:

@@ -32,18 +32,18 @@ def rows_of_columns(value: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 def _flat(name: str, cell: Any) -> dict[str, Any]:
     """Return a cell as attributes: lists of messages, calls and tools as the numbered attributes that they were."""
-    told: dict[str, Any] = {}
+    recorded: dict[str, Any] = {}
     pending: list[tuple[str, Any, int]] = [(name, cell, 0)]
     while pending:
         key, held, depth = pending.pop()
         is_list = type(held) is list and any(type(item) is dict for item in held)
         if depth >= _DEPTH or not (is_list or (depth and type(held) is dict)):
-            told[key] = held
+            recorded[key] = held
         elif is_list:
             pending += [(f"{key}.{number}", item, depth + 1) for number, item in enumerate(held)]
         else:
             pending += [(f"{key}.{inner}", item, depth + 1) for inner, item in held.items()]
-    return {key: held for key, held in told.items() if held is not None}
+    return {key: held for key, held in recorded.items() if held is not None}
 
 
 def span_of_row(row: dict[str, Any]) -> dict[str, Any]:

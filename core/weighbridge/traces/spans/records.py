@@ -1,4 +1,4 @@
-"""Runs and calls of tracing services as spans, in the attributes that the readers of spans know."""
+"""Runs and calls of tracing services as spans, with the attributes that the span readers support."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def recorded_span(
     ended_at: int | None = None,
 ) -> Span:
     """Return a record as a span; `kind` is its kind, such as llm, tool, agent or chain."""
-    told = {
+    recorded = {
         "langfuse.observation.type": kind,
         "langfuse.observation.input": sent,
         "langfuse.observation.output": answered,
@@ -39,7 +39,7 @@ def recorded_span(
         "llm.cost.total": cost_usd,
     }
     if usage is not None:
-        told |= {
+        recorded |= {
             "gen_ai.usage.input_tokens": usage.input_tokens,
             "gen_ai.usage.output_tokens": usage.output_tokens,
             "gen_ai.usage.total_tokens": usage.total_tokens,
@@ -52,7 +52,7 @@ def recorded_span(
         name=name or "",
         started_at=started_at,
         ended_at=ended_at,
-        attributes={key: item for key, item in told.items() if item is not None},
+        attributes={key: item for key, item in recorded.items() if item is not None},
         status="error" if error else "unset",
         status_message=error,
     )

@@ -27,7 +27,7 @@ from weighbridge.traces.spans.content import (
     tools_of_span,
 )
 from weighbridge.traces.spans.operations import Operation, operations_of
-from weighbridge.traces.spans.tool_spans import Asked, tool_calls_of
+from weighbridge.traces.spans.tool_spans import RequestedCall, tool_calls_of
 from weighbridge.traces.text_actions import missing_calls
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def traces_of(
 ) -> list[Trace]:
     """Return a trace for each trace ID whose spans have any step.
 
-    Raises TraceError when no span tells of a model, a tool or an agent.
+    Raises TraceError when no span is of a model, a tool or an agent.
     """
     by_trace: dict[str, dict[Any, Span]] = {}
     total = 0
@@ -116,25 +116,25 @@ class _Run:
     def trace(self, format_id: str) -> Trace:
         """Return the trace."""
         for index, operation in enumerate(self.operations):
-            if operation.speaks:
+            if operation.has_own_messages:
                 self._add_inputs(operation)
-            for asked in self._calls.told.get(index, ()):
-                self._add_unseen(asked, self._parent_id(operation))
+            for requested in self._calls.in_requests.get(index, ()):
+                self._add_unseen(requested, self._parent_id(operation))
             if operation.kind == "tool":
                 self._add_tool(index, operation)
             else:
                 self._add_operation(operation)
-            for asked in self._calls.unseen.get(index, ()):
-                self._add_unseen(asked, self._step_ids[asked.caller])
+            for requested in self._calls.unseen.get(index, ()):
+                self._add_unseen(requested, self._step_ids[requested.caller])
         thought = (message.reasoning for found in self.operations for message in found.outputs)
         used = sum(len(operation.spans) for operation in self.operations)
-        untold = sum(step.type == "tool" and step.arguments is None for step in self._steps)
+        without_calls = sum(step.type == "tool" and step.arguments is None for step in self._steps)
         self.note(
             {
                 "spans that are no step, such as HTTP, a database or a chain": len(self._spans)
                 - used,
                 "parts of the model's reasoning": sum(thought),
-                "tool calls whose arguments no span records": untold,
+                "tool calls whose arguments no span records": without_calls,
                 "tool calls of earlier turns that are in a request": self._calls.earlier,
             }
         )
@@ -146,7 +146,7 @@ class _Run:
             tools=tools,
             metadata=self._metadata(),
             missing=self._missing(tools),
-            not_carried=self._notes.told(),
+            not_carried=self._notes.summaries(),
         )
 
     def _add(self, kind: StepType, wanted: str | None, parent: str | None, **facts: Any) -> str:
@@ -187,12 +187,12 @@ class _Run:
         span = operation.spans[0]
         facts: dict[str, Any] = {"output": _text(operation.outputs, "assistant")}
         if kind != "llm":
-            asked, answered = (
+            requested, answered = (
                 first_of(span.attributes, _IO_INPUTS),
                 first_of(span.attributes, _IO_OUTPUTS),
             )
             facts["name"] = operation.first(agent_name_of) if kind == "agent" else span.name or None
-            facts["input"] = _text(operation.inputs, "user") or asked
+            facts["input"] = _text(operation.inputs, "user") or requested
             facts["output"] = facts["output"] or answered
         step_id = self._add(
             kind,
@@ -209,58 +209,62 @@ class _Run:
         self._step_ids.append(step_id)
 
     def _add_tool(self, index: int, operation: Operation) -> None:
-        asked = self._calls.ran.get(index)
-        heard = asked.result if asked else self._calls.results.get(index)
-        arguments, told = operation.first(arguments_of), operation.first(result_of_span)
-        if arguments is None or told is None:
+        requested = self._calls.ran.get(index)
+        known_result = requested.result if requested else self._calls.results.get(index)
+        arguments, output_found = operation.first(arguments_of), operation.first(result_of_span)
+        if arguments is None or output_found is None:
             recorded_arguments, recorded = _recorded(operation)
             arguments = recorded_arguments if arguments is None else arguments
-            told = recorded if told is None else told
-        if asked and type(arguments) is not dict and asked.call.arguments not in (None, ""):
-            arguments = asked.call.arguments
-        output, error = result_of(told)
-        if heard and output is None:
-            output = heard.output
+            output_found = recorded if output_found is None else output_found
+        if requested and type(arguments) is not dict and requested.call.arguments not in (None, ""):
+            arguments = requested.call.arguments
+        output, error = result_of(output_found)
+        if known_result and output is None:
+            output = known_result.output
         step_id = self._add(
             "tool",
             operation.spans[0].id,
-            self._caller_id(index, operation, asked),
+            self._caller_id(index, operation, requested),
             name=operation.first(tool_name_of),
             arguments=arguments,
             output=output,
-            error=operation.first(error_of) or error or (heard.error if heard else None),
+            error=operation.first(error_of)
+            or error
+            or (known_result.error if known_result else None),
             started_at=operation.started_at,
             ended_at=operation.ended_at,
         )
         self._step_ids.append(step_id)
 
-    def _caller_id(self, index: int, operation: Operation, asked: Asked | None) -> str | None:
+    def _caller_id(
+        self, index: int, operation: Operation, requested: RequestedCall | None
+    ) -> str | None:
         """Return the step ID of the model call that requested a tool call, if both are siblings, or else of its parent."""
-        if asked and asked.caller < index:
-            caller = self.operations[asked.caller]
+        if requested and requested.caller < index:
+            caller = self.operations[requested.caller]
             if caller.kind == "llm" and caller.parent == operation.parent:
-                return self._step_ids[asked.caller]
+                return self._step_ids[requested.caller]
         return self._parent_id(operation)
 
-    def _add_unseen(self, asked: Asked, parent: str | None) -> None:
+    def _add_unseen(self, requested: RequestedCall, parent: str | None) -> None:
         """Add a tool call without a span, known only from the model's answer or a later request."""
-        result = asked.result
+        result = requested.result
         self._add(
             "tool",
-            asked.call.id,
+            requested.call.id,
             parent,
-            name=asked.call.name,
-            arguments=asked.call.arguments,
+            name=requested.call.name,
+            arguments=requested.call.arguments,
             output=result.output if result else None,
             error=result.error if result else None,
         )
 
     def _tools(self) -> tuple[ToolDefinition, ...]:
-        for told in (tools_of_span, gemini_tools_of_span):
+        for output_found in (tools_of_span, gemini_tools_of_span):
             tools: dict[str, ToolDefinition] = {}
             for span in self._spans:
                 if kind_of(span) != "none":
-                    for tool in told(span):
+                    for tool in output_found(span):
                         tools.setdefault(tool.name, tool)
             if tools:
                 return tuple(tools.values())
@@ -276,19 +280,23 @@ class _Run:
             ),
             None,
         )
-        told = {"services": list(services), "conversation": conversation}
-        return {key: value for key, value in told.items() if value}
+        output_found = {"services": list(services), "conversation": conversation}
+        return {key: value for key, value in output_found.items() if value}
 
     def _missing(self, tools: Sequence[ToolDefinition]) -> dict[Capability, str]:
         missing = missing_of(self._steps, _REASONS, tools=tools)
         missing.update(missing_calls(self._steps, self._notes))
-        speaking = [found for found in self.operations if found.speaks]
+        with_messages = [found for found in self.operations if found.has_own_messages]
         if any(step.type == "tool" for step in self._steps):
             return missing
-        untold = (found for found in speaking if not any(said.calls for said in found.outputs))
-        if any(found.first(ended_for_tools) for found in untold):
+        without_calls = (
+            found for found in with_messages if not any(said.calls for said in found.outputs)
+        )
+        if any(found.first(ended_for_tools) for found in without_calls):
             return {"tool_calls": _HIDDEN_CALLS, **missing}
-        if not any(found.outputs or found.first(ended_for_tools) is False for found in speaking):
+        if not any(
+            found.outputs or found.first(ended_for_tools) is False for found in with_messages
+        ):
             return {"tool_calls": _NO_CALLS, **missing}
         return missing
 

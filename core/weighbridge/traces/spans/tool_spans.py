@@ -1,4 +1,4 @@
-"""Which tool call of the model's answers each tool span ran, so that no call is lost and none counts twice."""
+"""Matching of the tool calls in model answers with the tool spans that ran them, so that each call counts once."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from weighbridge.traces.spans.operations import Operation
 
 
 @dataclass(slots=True)
-class Asked:
+class RequestedCall:
     """Tool call requested by the model, with its result if a later request contains it."""
 
     call: Call
@@ -27,14 +27,14 @@ class Asked:
 class ToolCalls:
     """Index of the calls in the model's answers and of the operations that ran them."""
 
-    ran: dict[int, Asked] = field(default_factory=dict)  #: by the tool operation's index
-    unseen: dict[int, list[Asked]] = field(default_factory=lambda: defaultdict(list))
-    """By the caller's index, the calls that no span tells of."""
+    ran: dict[int, RequestedCall] = field(default_factory=dict)  #: by the tool operation's index
+    unseen: dict[int, list[RequestedCall]] = field(default_factory=lambda: defaultdict(list))
+    """By the caller's index, the calls that no span records."""
     results: dict[int, Result] = field(default_factory=dict)
-    """By the tool operation's index, what the model was told of a call that none of its answers shows."""
-    told: dict[int, list[Asked]] = field(default_factory=lambda: defaultdict(list))
-    """By the index of a model call, the calls of this turn that only its request tells of."""
-    #: How many calls requests tell of that were made before what the user last said.
+    """By the tool operation's index, the result in a later request of a call that is in no answer."""
+    in_requests: dict[int, list[RequestedCall]] = field(default_factory=lambda: defaultdict(list))
+    """By the index of a model call, the calls of this turn that are only in its request."""
+    #: Number of calls in requests that were made before the user's last message.
     earlier: int = 0
 
 
@@ -50,7 +50,7 @@ def tool_calls_of(operations: Sequence[Operation]) -> ToolCalls:
     tools = {index: _facts(found) for index, found in enumerate(operations) if found.kind == "tool"}
     answers = _Answers(operations)
     found = ToolCalls()
-    left = list(_asked(operations))
+    left = list(_requested_calls(operations))
     for one in left:
         one.result = answers.take(one.call.id, one.call.name)
     for key_of_call, key_of_tool in _KEYS:
@@ -61,11 +61,11 @@ def tool_calls_of(operations: Sequence[Operation]) -> ToolCalls:
         result = answers.take(call_id, name) if call_id and index not in found.ran else None
         if result:
             found.results[index] = result
-    _tell_unrecorded(operations, tools.values(), found, answers)
+    _add_unrecorded(operations, tools.values(), found, answers)
     return found
 
 
-def _tell_unrecorded(
+def _add_unrecorded(
     operations: Sequence[Operation],
     tools: Iterable[_Facts],
     found: ToolCalls,
@@ -80,27 +80,27 @@ def _tell_unrecorded(
         for message in operation.outputs:
             for call in message.calls:
                 recorded.add(call.id, call.name, call.arguments)
-    told: set[Hashable] = set()
+    in_requests: set[Hashable] = set()
     for index, operation in enumerate(operations):
-        inputs = operation.inputs if operation.speaks else ()
+        inputs = operation.inputs if operation.has_own_messages else ()
         users = (number for number, said in enumerate(inputs) if said.role == "user" and said.texts)
         turn = max(users, default=-1)
         for number, message in enumerate(inputs):
             for part, call in enumerate(message.calls):
                 # Later requests repeat it, at the same index.
                 key: Hashable = call.id or (number, part, call.name)
-                if key in told or recorded.has(call):
+                if key in in_requests or recorded.has(call):
                     continue
-                told.add(key)
+                in_requests.add(key)
                 if number > turn:
-                    asked = Asked(call, index, answers.take(call.id, call.name))
-                    found.told[index].append(asked)
+                    requested = RequestedCall(call, index, answers.take(call.id, call.name))
+                    found.in_requests[index].append(requested)
                 else:
                     found.earlier += 1
 
 
 class _Recorded:
-    """The calls that spans record, by all that they may be known by elsewhere."""
+    """The calls that spans record, by id, by name with arguments, and by name."""
 
     def __init__(self, tools: Iterable[_Facts]) -> None:
         self._ids: set[str] = set()
@@ -111,7 +111,7 @@ class _Recorded:
             self.add(*facts)
 
     def add(self, call_id: str | None, name: str | None, arguments: Any) -> None:
-        """Take in a call."""
+        """Add a call."""
         if call_id is not None:
             self._ids.add(call_id)
         self._wholes.add(_whole(name, arguments))
@@ -137,24 +137,24 @@ def _facts(operation: Operation) -> _Facts:
     )
 
 
-def _asked(operations: Sequence[Operation]) -> Iterable[Asked]:
+def _requested_calls(operations: Sequence[Operation]) -> Iterable[RequestedCall]:
     for index, operation in enumerate(operations):
         seen: set[tuple[str, str | None]] = set()
-        for message in operation.outputs if operation.speaks else ():
+        for message in operation.outputs if operation.has_own_messages else ():
             for call in message.calls:
                 if call.id is None or (call.id, call.name) not in seen:
-                    yield Asked(call, index)
+                    yield RequestedCall(call, index)
                 if call.id is not None:
                     seen.add((call.id, call.name))
 
 
 def _match(
-    left: list[Asked],
+    left: list[RequestedCall],
     tools: dict[int, _Facts],
-    ran: dict[int, Asked],
+    ran: dict[int, RequestedCall],
     key_of_call: Callable[[Call], Hashable],
     key_of_tool: Callable[[_Facts], Hashable],
-) -> list[Asked]:
+) -> list[RequestedCall]:
     """Match calls and tool operations of the same key, where they have one; return the calls that are left."""
     waiting: dict[Hashable, deque[int]] = defaultdict(deque)
     for index, facts in tools.items():
@@ -195,7 +195,7 @@ class _Answers:
     def __init__(self, operations: Sequence[Operation]) -> None:
         found: dict[tuple[bool, str], dict[tuple[int, ...], Result]] = defaultdict(dict)
         for number, operation in enumerate(operations):
-            if operation.speaks:
+            if operation.has_own_messages:
                 # The same index in a request is the same message again; an answer's own are its alone.
                 for source, messages in ((-1, operation.inputs), (number, operation.outputs)):
                     for index, message in enumerate(messages):

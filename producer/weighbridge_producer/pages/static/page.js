@@ -6,9 +6,10 @@ if (newBatch) enhanceNewBatch(newBatch);
 
 function enhanceNewBatch(form) {
   const file = form.elements.namedItem("file");
+  const folder = document.getElementById("folder");
+  document.getElementById("folder-field").hidden = false;
   const text = form.elements.namedItem("text");
   const drop = document.getElementById("drop");
-  const headBytes = Number(form.dataset.headBytes);
   let waiting = 0;
   let looking = null;
 
@@ -17,7 +18,7 @@ function enhanceNewBatch(form) {
     looking?.abort();
     looking = new AbortController();
     const preview = document.getElementById("preview");
-    if (!isAsked && !file.files.length && !text.value.trim()) {
+    if (!isAsked && !chosenFiles(form).length && !text.value.trim()) {
       preview.replaceChildren();
       return true;
     }
@@ -42,20 +43,26 @@ function enhanceNewBatch(form) {
     }
   };
 
-  // A preview needs only the beginning of a file.
+  // A preview needs only the beginning of a file, and of Parquet the end too, with the footer.
   const head = (isSubmitting) => {
     const body = new FormData(form);
     body.delete("file");
     if (isSubmitting) body.append("submitting", "true");
-    const chosen = file.files[0];
+    const [chosen, ...others] = chosenFiles(form);
     if (!text.value.trim() && chosen) {
       body.append("file_size", String(chosen.size));
-      body.append("file", chosen.slice(0, headBytes), chosen.name);
+      body.append("file_count", String(1 + others.length));
+      body.append("file", beginning(chosen), chosen.name);
     } else {
       // With pasted lines, only the file's name is sent, to get the error that there are both.
       body.append("file", new Blob([]), chosen?.name ?? "");
     }
     return body;
+  };
+
+  const beginning = (chosen) => {
+    const [first, last] = form.dataset[/\.(parquet|pq)$/i.test(chosen.name) ? "parquetBytes" : "previewBytes"].split(" ").map(Number);
+    return new Blob([chosen.slice(0, first), chosen.slice(Math.max(first, chosen.size - last))]);
   };
 
   const lookSoon = (milliseconds) => {
@@ -64,15 +71,23 @@ function enhanceNewBatch(form) {
   };
 
   const chosenFile = () => {
-    const chosen = file.files[0];
-    const size = chosen ? chosen.size.toLocaleString("en") : "";
-    document.getElementById("file-chosen").textContent = chosen ? `${chosen.name}, ${size} bytes` : "";
+    const chosen = chosenFiles(form);
+    const size = chosen.reduce((bytes, each) => bytes + each.size, 0).toLocaleString("en");
+    const name = chosen.length > 1 ? `${chosen.length.toLocaleString("en")} files` : chosen[0]?.name;
+    const nothing = folder.files.length ? "The folder has no file to read." : "";
+    document.getElementById("file-chosen").textContent = name ? `${name}, ${size} bytes` : nothing;
     lookSoon(0);
   };
 
-  file.addEventListener("change", chosenFile);
+  // Files and a folder replace each other.
+  for (const [input, other] of [[file, folder], [folder, file]]) {
+    input.addEventListener("change", () => {
+      if (input.files.length) other.value = "";
+      chosenFile();
+    });
+  }
   form.addEventListener("input", (event) => {
-    if (event.target !== file) lookSoon(400);
+    if (event.target !== file && event.target !== folder) lookSoon(400);
   });
   for (const name of ["dragenter", "dragover"]) {
     drop.addEventListener(name, (event) => {
@@ -86,6 +101,11 @@ function enhanceNewBatch(form) {
   drop.addEventListener("drop", (event) => {
     event.preventDefault();
     if (!event.dataTransfer.files.length) return;
+    if ([...event.dataTransfer.items].some((item) => item.webkitGetAsEntry()?.isDirectory)) {
+      document.getElementById("file-chosen").textContent = "Choose a folder with the button below.";
+      return;
+    }
+    folder.value = "";
     file.files = event.dataTransfer.files;
     chosenFile();
   });
@@ -99,53 +119,6 @@ function enhanceNewBatch(form) {
     else if (isSubmitting) send(form);
     else document.getElementById("preview").scrollIntoView({ block: "nearest" });
   });
-}
-
-// XMLHttpRequest, because fetch does not report an upload's progress.
-function send(form) {
-  const button = document.getElementById("submit");
-  const uploading = document.getElementById("uploading");
-  const progress = document.getElementById("upload-progress");
-  const told = document.getElementById("upload-told");
-  const request = new XMLHttpRequest();
-  const done = () => {
-    button.disabled = false;
-    uploading.hidden = true;
-  };
-  request.open("POST", form.action);
-  request.setRequestHeader("Accept", "text/html");
-  request.setRequestHeader("HX-Request", "true");
-  request.setRequestHeader("HX-Current-URL", location.href);
-  request.upload.addEventListener("progress", (event) => {
-    if (!event.lengthComputable) return;
-    const percent = Math.floor((100 * event.loaded) / event.total);
-    progress.value = percent;
-    // Rounded, because a screen reader would announce each percent.
-    const news = `${percent - (percent % 10)} % of ${event.total.toLocaleString("en")} bytes`;
-    if (told.textContent !== news) told.textContent = news;
-  });
-  request.upload.addEventListener("load", () => {
-    told.textContent = "All sent; the last cases are being submitted.";
-  });
-  request.addEventListener("load", () => {
-    if (request.status < 400) {
-      location.assign(request.responseURL);
-      return;
-    }
-    done();
-    if (askToSignIn(request.getResponseHeader("HX-Redirect"))) return;
-    const found = parsed(request.responseText);
-    adopt(found, "graders");
-    if (!adopt(found, "problem")) tell(`The service answered ${request.status}.`);
-    document.getElementById("problem").focus();
-  });
-  request.addEventListener("error", () => {
-    done();
-    tell("The upload was interrupted: the service refused it, or cannot be reached. Nothing is lost here; submit it again.");
-  });
-  button.disabled = true;
-  uploading.hidden = false;
-  request.send(new FormData(form));
 }
 
 function parsed(html) {

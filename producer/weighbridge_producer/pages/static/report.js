@@ -7,6 +7,9 @@
   const at = (name) => document.getElementById(name);
   const inputs = { outcome: at("f-outcome"), label: at("f-label"), cause: at("f-cause"), text: at("f-text") };
   const body = at("table").tBodies[0];
+  // Failures first, each group in the order of the input.
+  const ranks = data.ranks;
+  data.rows.sort((one, other) => ranks[one[OUTCOME]] - ranks[other[OUTCOME]]);
   let found = [];
   let first = 0;
 
@@ -34,6 +37,7 @@
   const cell = (row, text, name) => {
     const made = row.insertCell();
     made.textContent = text;
+    made.role = "cell";
     if (name) made.className = name;
     return made;
   };
@@ -42,7 +46,8 @@
     body.replaceChildren();
     for (const each of found.slice(first, first + PAGE)) {
       const row = body.insertRow();
-      const name = cell(row, "", "mono");
+      row.role = "row";
+      const name = cell(row, "", "mono of-case");
       if (each[DETAIL]) {
         const link = document.createElement("a");
         link.href = `#r-${each[DETAIL]}`;
@@ -56,8 +61,9 @@
       badge.className = `badge ${data.outcomes[each[OUTCOME]]}`;
       badge.textContent = data.outcomes[each[OUTCOME]];
       cell(row, "").append(badge);
-      cell(row, each[SCORE] === null ? "" : String(each[SCORE]), "numeric");
-      cell(row, each[REASON] || data.causes[each[CAUSE]] || "");
+      const score = cell(row, each[SCORE] === null ? "" : String(each[SCORE]), "numeric");
+      if (score.textContent) score.dataset.name = "score";
+      cell(row, each[REASON] || data.causes[each[CAUSE]] || "", "of-why");
     }
     const last = Math.min(first + PAGE, found.length);
     const missing = data.missing ? `; ${data.missing.toLocaleString("en")} more are not in this file` : "";

@@ -39,7 +39,7 @@ _GRADERS = 'JSON: a list of ids or of {"grader", "config", "label"}'
 _METADATA = "JSON: an object of strings, kept with the batch"
 _STRICT = "refuse everything when any line cannot be graded, before any is graded"
 _RESUME = "the id of a batch that was started with the same cases: submit the rest of them"
-_FRAMED = "internal to the Python client: whether records of its own precede lines"
+_FRAMED = "internal to the Python client: whether lines are preceded by annotation records"
 _PROJECT = "the project of the batch: that of the key, unless an admin names another"
 _PRIORITY = "the batch's share of worker time when batches compete"
 _PRIORITIES = {"type": "string", "enum": list(WEIGHTS), "default": "normal"}
@@ -180,7 +180,7 @@ def cancel_batch(
         str,
         Query(
             max_length=300,
-            description="why the rest of its cases will never come: the batch ends as failed instead of cancelled",
+            description="reason to end the batch as failed instead of cancelled",
         ),
     ] = "",
 ) -> dict[str, Any]:

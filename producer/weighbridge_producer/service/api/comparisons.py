@@ -15,7 +15,7 @@ from weighbridge_producer.comparison.compare import compare_runs
 from weighbridge_producer.comparison.pairs import Pair
 from weighbridge_producer.comparison.regression_gates import RegressionGates
 from weighbridge_producer.comparison.runs import Run, run_of_batch
-from weighbridge_producer.comparison_forms import Written, blocks_of, change_line
+from weighbridge_producer.comparison_forms import ComparisonData, blocks_of, change_line
 from weighbridge_producer.gating.fields import parse_field
 from weighbridge_producer.reports.forms import FORMS
 from weighbridge_producer.service.auth import Reader, SearchTurn, visible_batch
@@ -108,9 +108,9 @@ def compare(
             )
         checked = gates.check(found)
         if form is None:
-            told = found.as_dict() | {"gates": [gate.as_dict() for gate in checked]}
-            return Response(orjson.dumps(told), media_type="application/json")
-        body = b"".join(blocks_of(Written([(found, checked)], changes), form))
+            content = found.as_dict() | {"gates": [gate.as_dict() for gate in checked]}
+            return Response(orjson.dumps(content), media_type="application/json")
+        body = b"".join(blocks_of(ComparisonData([(found, checked)], changes), form))
     name = f"{batches[0].id}_{batches[1].id}{form.endings[0]}"
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     return Response(body, media_type=form.media_type, headers=headers)

@@ -66,8 +66,8 @@ def metrics(service: Served, identity: Reader) -> Response:
     batches = service.client.batches(_BATCHES_COUNTED, project=identity.sees)
     active = [state for state in batches if not state.status.final]
     health = service.client.health(project=identity.sees)
-    told = service.metrics.text(health, active, with_requests=identity.sees is None)
-    return Response(told, media_type=CONTENT_TYPE)
+    content = service.metrics.text(health, active, with_requests=identity.sees is None)
+    return Response(content, media_type=CONTENT_TYPE)
 
 
 @router.get("/api/doctor")

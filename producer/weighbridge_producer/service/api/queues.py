@@ -19,7 +19,7 @@ class QueueShape(BaseModel):
     """A queue."""
 
     queue: str
-    paused: bool = Field(description="whether workers are kept from starting work of it")
+    paused: bool = Field(description="whether it is paused")
 
 
 @router.post("/{queue:path}/pause")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import orjson
 from fastapi import APIRouter, Query, Request, Response
-from pydantic import BaseModel, Field
+from pydantic import AfterValidator, BaseModel, Field
+from pydantic_core import PydanticCustomError
 from starlette.concurrency import run_in_threadpool
 
 from weighbridge.errors import NoSuchResultError
@@ -36,6 +37,21 @@ PAGE_LIMIT = 1_000
 router = APIRouter(prefix="/api/batches", tags=["results"])
 
 
+_FORMATS = ("json", "ndjson", *FORMS)
+
+
+def _checked_format(name: str) -> str:
+    if name not in _FORMATS:
+        known = ", ".join(_FORMATS)
+        raise PydanticCustomError("unknown_format", "expected one of {known}", {"known": known})
+    return name
+
+
+_Format = Annotated[
+    str, Field(json_schema_extra={"enum": list(_FORMATS)}), AfterValidator(_checked_format)
+]
+
+
 class ResultQuery(BaseModel, extra="forbid"):
     """Filters and format of results; a filter that is omitted or empty matches everything."""
 
@@ -58,10 +74,7 @@ class ResultQuery(BaseModel, extra="forbid"):
     limit: int = Field(
         50, ge=1, le=PAGE_LIMIT, description="results in a page; a stream has no limit"
     )
-    format: (
-        Literal["json", "ndjson", "jsonl", "csv", "tsv", "parquet", "md", "html", "junit", "otel"]
-        | None
-    ) = Field(
+    format: _Format | None = Field(
         None,
         description=f"`ndjson`, or `Accept: {NDJSON}`: all that match, one per line; any other but `json`: all that match,"
         " as a file of that form, which begins to arrive when the last result was read",

@@ -102,7 +102,7 @@ def test_a_long_command_that_fails_of_the_same_word_each_time_is_a_loop():
         bash(f"ls /data/*.txt | uniq > all.txt {said} {' '.join(more[at % 3 :])} {said}"[: 280 + at], "uniq: extra operand 'This'")
         for at in range(6)
     ]  # fmt: skip
-    assert [kind for kind, _ in kinds(steps)] == ["nothing_new"]
+    assert [kind for kind, _ in kinds(steps)] == ["same_failure"]
 
 
 def test_four_calls_in_ten_each_at_least_twice_are_a_loop_in_any_order():

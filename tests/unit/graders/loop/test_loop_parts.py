@@ -12,7 +12,7 @@ from weighbridge.graders.loop.cycles import NoveltyLimits, Span, low_novelty, re
 from weighbridge.graders.loop.essential_arguments import common_folder, normalized
 from weighbridge.graders.loop.masking import beginning_of
 from weighbridge.graders.loop.merging import Finding, joined
-from weighbridge.graders.loop.results import Outcome
+from weighbridge.graders.loop.results import CallResult
 from weighbridge.graders.loop.text_forms import lists_items
 from weighbridge.graders.loop.work_budget import WorkBudget
 from weighbridge.traces import Step
@@ -138,18 +138,18 @@ FINE = [
 
 @pytest.mark.parametrize("text", FAILED)
 def test_a_result_that_says_so_has_failed(text):
-    assert Outcome(text).has_failed
+    assert CallResult(text).has_failed
 
 
 @pytest.mark.parametrize("text", FINE)
 def test_a_result_that_only_speaks_of_failure_has_not(text):
-    assert not Outcome(text).has_failed
+    assert not CallResult(text).has_failed
 
 
 def test_an_error_of_the_step_is_a_failure_and_its_result_where_there_is_no_other():
-    assert Outcome("fine", "it broke").has_failed
-    assert Outcome(None, "it broke").text == "it broke"
-    assert Outcome(None).text is None
+    assert CallResult("fine", "it broke").has_failed
+    assert CallResult(None, "it broke").text == "it broke"
+    assert CallResult(None).text is None
 
 
 @pytest.mark.parametrize(
@@ -183,7 +183,7 @@ def test_an_error_of_the_step_is_a_failure_and_its_result_where_there_is_no_othe
     ],
 )
 def test_times_durations_and_ids_are_noise(one, other):
-    assert Outcome(one).steady == Outcome(other).steady
+    assert CallResult(one).masked == CallResult(other).masked
 
 
 @pytest.mark.parametrize(
@@ -200,7 +200,7 @@ def test_times_durations_and_ids_are_noise(one, other):
     ],
 )
 def test_what_a_result_tells_is_no_noise(one, other):
-    assert Outcome(one).steady != Outcome(other).steady
+    assert CallResult(one).masked != CallResult(other).masked
 
 
 def test_the_new_id_of_a_piece_of_work_is_noise_and_any_other_new_id_the_answer():
@@ -209,9 +209,9 @@ def test_the_new_id_of_a_piece_of_work_is_noise_and_any_other_new_id_the_answer(
         '{"status": "sent", "id": "34e0e1c37cff"}',
     ]
     letter = {"to": "mia@example.com", "body": "Dear Mia, " + "thank you for your patience. " * 4}
-    one, other = (Outcome(receipt, None, letter).steady for receipt in receipts)
+    one, other = (CallResult(receipt, None, letter).masked for receipt in receipts)
     assert one == other
-    one, other = (Outcome(receipt, None, {"size": "small"}).steady for receipt in receipts)
+    one, other = (CallResult(receipt, None, {"size": "small"}).masked for receipt in receipts)
     assert one != other
 
 
@@ -226,8 +226,8 @@ def test_the_new_id_of_a_piece_of_work_is_noise_and_any_other_new_id_the_answer(
     ],
 )
 def test_a_short_result_may_say_that_a_call_came_to_nothing(text):
-    assert Outcome(text).is_vain
-    assert not Outcome(f"{text} " + "But here is what there is. " * 20).is_vain
+    assert CallResult(text).is_unsuccessful
+    assert not CallResult(f"{text} " + "But here is what there is. " * 20).is_unsuccessful
 
 
 def test_a_result_begins_about_the_same_whatever_day_and_number_follow():
@@ -367,10 +367,10 @@ def test_a_folder_is_left_out_only_where_all_commands_go_to_it():
 
 
 def test_an_echo_of_what_was_asked_is_left_out_of_a_short_result():
-    one = Outcome("No results for 'Red House'.", None, {"q": "red house"})
-    other = Outcome("No results for 'red  car'.", None, {"q": "red  car"})
+    one = CallResult("No results for 'Red House'.", None, {"q": "red house"})
+    other = CallResult("No results for 'red  car'.", None, {"q": "red  car"})
     assert one.text == other.text == "No results for '…'."
-    assert Outcome("house " * 100, None, {"q": "house"}).text == "house " * 100
+    assert CallResult("house " * 100, None, {"q": "house"}).text == "house " * 100
 
 
 def test_equal_arguments_have_one_gist_and_different_digits_another():

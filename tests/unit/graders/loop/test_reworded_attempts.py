@@ -216,3 +216,25 @@ def test_news_a_change_or_a_wait_between_begins_anew(between):
 def test_raising_the_limit_tolerates_more_rewordings():
     queries = ["harbour cafe recommended", "harbour cafe", "cafe harbour", "recommended cafe"]
     assert loops(map(search, queries), max_repeats=4) == []
+
+
+@pytest.mark.parametrize(
+    "empty",
+    [
+        '{"content": [{"type": "text", "text": "[]"}]}',
+        {"content": [{"type": "text", "text": "[]"}], "isError": False},
+        '{"content":[{"type":"text","text":"No results found"}],"isError":false}',
+        "meta=None content=[TextContent(type='text', text='[]', annotations=None)] isError=False",
+        "{}",
+    ],
+    ids=["text", "object", "words", "Python", "no fields"],
+)
+def test_an_empty_result_of_a_protocol_is_no_result(empty):
+    queries = ["harbour cafe recommended", "harbour cafe", "harbour cafe here", "cafe harbour"]
+    assert loops([search(query, empty) for query in queries]) == [("same_failure", 4)]
+    found = '{"content": [{"type": "text", "text": "Cafe at the quay, open 9 to 5"}]}'
+    other = '{"content": [{"type": "text", "text": "Cafe Anna, closed on Mondays"}]}'
+    steps = [
+        search(query, at) for query, at in zip(queries, [empty, found, empty, other], strict=True)
+    ]
+    assert loops(steps) == []

@@ -252,3 +252,80 @@ def test_a_row_of_one_failure_is_found_wherever_it_begins():
     done = [tool("press", {"key": f"F{at}"}, f"opened page {'abcdefg'[at]}") for at in range(7)]
     for before in (0, 1, 4, 7):
         assert kinds([*done[:before], *plans(9)]) == [("same_failure", 9)]
+
+
+COLUMNS = ["city", "origin", "city", "depart", "origin", "start", "city", "start", "place", "place"]
+
+
+def sql(condition, name):
+    query = f"SELECT COUNT(*) FROM flights WHERE {condition}"
+    return tool(
+        "sql", {"query": query}, f"Error executing query: Unknown column '{name}' in 'where clause'"
+    )
+
+
+def test_failures_that_differ_in_what_they_quote_are_a_loop_if_half_of_them_are_known():
+    steps = [sql(f"{name} = 'Rome' AND day = {at}", name) for at, name in enumerate(COLUMNS)]
+    assert kinds(steps) == [("same_failure", 10)]
+
+
+def test_a_guess_that_fails_by_another_name_each_time_is_a_new_one():
+    names = ["departure", "town.name", "code", "airport.id", "place_id", "iata", "area", "zone"]
+    joins = ["", "JOIN a ", "JOIN a JOIN b ", "LEFT JOIN c "] * 2
+    steps = [sql(f"{join}{name} = 'Rome'", name) for join, name in zip(joins, names, strict=True)]
+    assert kinds(steps) == []
+
+
+def test_nine_attempts_in_turns_of_known_failures_are_a_loop():
+    failures = [
+        "there is no table named like that",
+        "the column in the list is unknown",
+        "the end of the query is missing",
+    ]
+    verbs = ["count", "sum", "list", "join"]
+    steps = [
+        tool("sql", {"query": f"{verbs[at % 4]} pets {'abc'[at * at % 3]}"}, f"Error executing query: {failures[at % 3]}")
+        for at in range(12)
+    ]  # fmt: skip
+    assert [kind for kind, _ in kinds(steps)] == ["same_failure"]
+    assert kinds(steps[:9]) == []  # the first three were new
+
+
+def test_one_failure_of_two_tools_in_turns_is_a_loop():
+    denied = "Error: the session has expired, sign in again"
+    steps = [
+        tool("read_note" if at % 2 else "open_note", {"title": f"plan {'of work ' * (at // 2)}"}, denied)
+        for at in range(6)
+    ]  # fmt: skip
+    assert kinds(steps) == [("same_failure", 6)]
+    done = tool("sign_in", {}, "Signed in as Ann.")
+    assert kinds([*steps[:3], done, *steps[3:]]) == []
+
+
+def panics(count):
+    panic = "thread 'main' panicked at src/main.rs:{}:9:\nindex out of bounds: the len is {} but the index is {}"
+    inputs = ["1 2 3", "3 2 1 4", "5", "7 7", "0 0 9", "2 4 6 8", "1", "9 8"]
+    return [
+        bash(f"echo '{given}' | ./solve", panic.format(41, len(given), len(given) * 7 % 5))
+        for given in inputs[:count]
+    ]
+
+
+def test_a_program_that_panics_alike_on_every_input_is_a_loop():
+    assert kinds(panics(6)) == [("same_failure", 6)]
+    assert kinds(panics(5)) == []
+    built = bash("cargo build", "Compiling solve v0.1.0\nFinished in 2 s")
+    assert kinds([*panics(3), built, *panics(6)[3:]]) == []
+
+
+def test_what_failed_is_read_below_a_heading_with_the_exit_code():
+    def ended(said):
+        return f"<returncode>1</returncode>\n<output>\n{said}\n</output>"
+
+    said = ["no such option: --fast", "the port is taken", "out of disk space", "bad magic number",
+            "the lock is held by pid 7", "no route to host"]  # fmt: skip
+    assert kinds([bash(f"make all part{at}", ended(text)) for at, text in enumerate(said)]) == []
+    steps = [
+        bash(f"make all part{at}", ended("make: *** No rule to make target")) for at in range(6)
+    ]
+    assert kinds(steps) == [("same_failure", 6)]

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from weighbridge.graders.loop.arguments import Arguments
-from weighbridge.graders.loop.similarity import Least, Recent, RecentTexts
-from weighbridge.graders.loop.text_forms import ANY_SORT, Wording, ratio
+from weighbridge.graders.loop.similarity import Recent, RecentTexts, Threshold
+from weighbridge.graders.loop.text_forms import ANY_KIND, ComparedText, ratio
 from weighbridge.graders.loop.work_budget import WorkBudget
 
 QUESTION = "which of the many trains from the old town stop at the harbour before the evening"
-LEAST = Least(0.9, ANY_SORT)
+LEAST = Threshold(0.9, ANY_KIND)
 
 
 def described(*texts):
@@ -38,7 +38,7 @@ def recent(*things):
     ],
 )
 def test_things_of_two_texts_are_alike_where_each_text_is(other, is_fuzzy):
-    found = next(recent(described(QUESTION, "north")).alike(described(*other)), None)
+    found = next(recent(described(QUESTION, "north")).matches(described(*other)), None)
     assert (found and found.is_fuzzy) is is_fuzzy
 
 
@@ -69,7 +69,7 @@ def test_a_text_is_not_like_one_that_was_long_ago():
 
 def test_the_names_in_a_text_count_and_not_their_order():
     one, other, third = (
-        Wording(f"open {first} beside {second}", WorkBudget()).forms
+        ComparedText(f"open {first} beside {second}", WorkBudget()).forms
         for first, second in (("a_1", "b_2"), ("b_2", "a_1"), ("b_2", "a_3"))
     )
     assert one.names == other.names

@@ -11,7 +11,7 @@ import rapidfuzz
 from weighbridge.graders.loop import LoopGrader, similarity, text_forms
 from weighbridge.graders.loop.actions import history_of
 from weighbridge.graders.loop.call_kinds import is_read_only, is_trial
-from weighbridge.graders.loop.identity import Identities
+from weighbridge.graders.loop.identity import CallNumbering
 from weighbridge.graders.loop.work_budget import STEPS_LIMIT, WORK_LIMIT, WorkBudget
 from weighbridge.traces import Step, Trace
 
@@ -106,7 +106,7 @@ def work_on(steps):
     """Return the units of work needed to distinguish calls."""
     budget = WorkBudget()
     history = history_of(steps, frozenset(["tool"]), frozenset(["llm"]), budget)
-    Identities(0.9, budget, compare_results=True).number(history)
+    CallNumbering(0.9, budget, compare_results=True).apply(history)
     return budget.spent
 
 
@@ -195,5 +195,5 @@ def test_the_nature_of_a_call_is_told_by_the_beginning_of_its_name():
 def test_a_run_of_dots_before_a_letter_is_read_in_one_pass():
     """With quadratic time it would exceed the time limit of a test."""
     dots = "." * 300_000 + "x"
-    assert text_forms._BETWEEN.split(dots) == [dots]
-    assert text_forms.Wording("." * 3_900 + "x", WorkBudget()).forms.plain == "x"
+    assert text_forms._SEPARATORS.split(dots) == [dots]
+    assert text_forms.ComparedText("." * 3_900 + "x", WorkBudget()).forms.plain == "x"

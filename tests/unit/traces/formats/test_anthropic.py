@@ -391,3 +391,21 @@ def test_an_answer_that_the_messages_end_with_is_told_once():
     messages = [asked, {"role": "assistant", "content": content}]
     trace = read_trace({"messages": messages, "response": answer | {"usage": usage}})
     assert [(step.id, step.usage) for step in trace.steps] == [("s1", None), ("msg_1", Usage(9, 2))]
+
+
+def test_a_session_of_claude_code_on_the_web_is_read_from_its_loglines():
+    lines = [
+        {"type": "user", "timestamp": "2025-01-01T12:00:00Z", "message": {"role": "user", "content": "Go."}},
+        {
+            "type": "assistant",
+            "timestamp": "2025-01-01T12:00:01Z",
+            "message": {
+                "role": "assistant",
+                "content": [{"type": "tool_use", "id": "t1", "name": "Bash", "input": {}}],
+            },
+        },
+    ]  # fmt: skip
+    trace = read_trace({"loglines": lines})
+    assert trace.format == "anthropic"
+    assert trace.steps == read_trace(lines).steps
+    assert [step.name for step in trace.steps_of("tool")] == ["Bash"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from support.trace_examples import CLINE
 from weighbridge.traces import Step, Usage, read_trace
 from weighbridge.traces.fields import time_of
+from weighbridge.traces.split import opens_session
 
 
 def at(second):
@@ -23,6 +24,36 @@ def test_requests_are_model_calls_and_what_was_asked_and_then_allowed_one_call()
         Step(id="s6", type="other", output="no such file", error="no such file", ended_at=at(8)),
     )  # fmt: skip
     assert trace.not_carried == ("messages that broke off (1)",)
+
+
+def test_lines_of_the_command_are_one_task_with_its_model_and_what_is_told_later_of_a_request():
+    info = {"modelInfo": {"providerId": "p", "modelId": "claude-opus-4-5", "mode": "act"}}
+
+    def line(second, kind, text, **more):
+        return {"ts": 1735732800000 + second * 1000, "type": "say", "say": kind, "text": text, **info} | more  # fmt: skip
+
+    lines = [
+        {"type": "task_started", "taskId": "1790868292727"},
+        line(0, "task", "Find x."),
+        line(1, "api_req_started", '{"request": "..."}'),
+        line(2, "text", "I l", partial=True),
+        line(2, "text", "I look."),
+        line(3, "command", "ls"),
+        line(1, "api_req_started", '{"tokensIn": 9, "tokensOut": 1, "cost": 0.25}'),
+        line(5, "api_req_started", '{"request": "..."}'),
+        line(6, "api_req_finished", '{"tokensIn": 12, "tokensOut": 2}'),
+        line(7, "completion_result", "Done."),
+    ]
+    assert opens_session(lines[0])
+    assert opens_session(lines[1])
+    trace = read_trace(lines)
+    assert (trace.id, trace.format) == ("1790868292727", "cline")
+    told = [(step.model, step.usage, step.cost_usd) for step in trace.steps_of("llm")]
+    assert told == [
+        ("claude-opus-4-5", Usage(9, 1), 0.25),
+        ("claude-opus-4-5", Usage(12, 2), None),
+    ]
+    assert [step.name for step in trace.steps_of("tool")] == ["execute_command", "attempt_completion"]  # fmt: skip
 
 
 def say(role, *texts):

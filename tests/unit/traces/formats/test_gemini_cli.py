@@ -43,6 +43,18 @@ def test_lines_tell_a_message_again_until_it_is_whole():
     assert len(read_trace(back).steps) == len(read_trace(lines).steps)
 
 
+def test_a_stream_may_begin_with_the_request_of_a_harness():
+    lines = [
+        {"type": "message", "role": "user", "content": "Task 7", "ts": "2025-01-01T12:00:00Z"},
+        {"type": "init", "session_id": "s", "model": "gemini-2"},
+        {"type": "message", "role": "user", "content": "Find x."},
+        {"type": "tool_use", "tool_id": "c1", "tool_name": "search", "parameters": {"q": "x"}},
+        {"type": "tool_result", "tool_id": "c1", "status": "success", "output": "some"},
+    ]
+    trace = read_trace(lines)
+    assert (trace.id, [step.type for step in trace.steps]) == ("s", ["user", "user", "llm", "tool"])
+
+
 def test_a_stream_of_json_joins_the_pieces_of_an_answer():
     lines = [
         {"type": "init", "session_id": "s", "model": "gemini-2", "timestamp": "2025-01-01T12:00:00Z"},

@@ -38,6 +38,13 @@ def test_actions_of_one_response_are_its_parallel_calls():
     assert trace.missing == {}
 
 
+def test_an_event_that_stands_twice_counts_once():
+    value = {**OPENHANDS, "history": [event for event in HISTORY for _ in range(2)]}
+    trace = read_trace(value)
+    assert trace.steps == read_trace(OPENHANDS).steps
+    assert "repeated events (8)" in trace.not_carried
+
+
 def test_events_alone_in_pairs_or_under_a_trajectory_are_the_same_run():
     pairs = [HISTORY[index : index + 2] for index in range(0, len(HISTORY), 2)]
     for form in (HISTORY, {"history": pairs}, {"trajectory": HISTORY}):
@@ -119,6 +126,18 @@ def test_events_of_the_software_agent_sdk_are_read():
     ]
     assert trace.steps[-1].error == "no"
     assert trace.tools == (ToolDefinition("terminal"),)
+
+
+def test_an_observation_of_the_sdk_whose_action_was_not_kept_is_a_call():
+    asked = {"id": "a", "timestamp": "t", "kind": "MessageEvent", "source": "user", "llm_message": {"role": "user", "content": "Go."}}  # fmt: skip
+    content = [{"type": "text", "text": "a"}]
+    seen = {"id": "o", "timestamp": "t", "kind": "ObservationEvent", "source": "environment", "tool_name": "terminal", "tool_call_id": "c1", "observation": {"content": content}}  # fmt: skip
+    trace = read_trace([asked, seen])
+    assert shown(trace) == [
+        ("user", None, "Go."),
+        ("llm", None, None),
+        ("tool", "terminal", "a"),
+    ]
 
 
 def test_statistics_of_the_software_agent_sdk_are_the_totals_of_the_run():

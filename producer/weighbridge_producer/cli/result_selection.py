@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from weighbridge_producer.client.client import Batch
 
 
-class Wanted:
+class ResultSelection:
     """A selection of results."""
 
     def __init__(
@@ -36,9 +36,24 @@ class Wanted:
         self._label = label
         self.takes_all = not (self._outcomes or causes) and custom_id is None and label is None
         self.cursor = ""
+        self._is_empty = True
 
     def takes(self, row: ResultRow) -> bool:
         """Return whether a result is selected."""
+        is_taken = self._is_wanted(row)
+        self._is_empty &= not is_taken
+        return is_taken
+
+    def note(self, source: str) -> str:
+        """Return what to try if no result was selected; empty if one was, or if all are."""
+        if self.takes_all or not self._is_empty:
+            return ""
+        if not self._causes:
+            return f"no result in {source} matches these options"
+        causes = " or ".join(f"'{cause}'" for cause in self._causes)
+        return f"no result has the cause {causes}; see `weighbridge results {source} --causes`"
+
+    def _is_wanted(self, row: ResultRow) -> bool:
         if self._label is not None and row.label != self._label:
             return False
         if self._custom_id is not None and row.custom_id != self._custom_id:

@@ -14,10 +14,10 @@ _REQUESTS = {signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT}
 _STARVED_SHARE = 0.2
 
 
-def excuse_for(how: str, *, is_ending: bool) -> str:
+def external_cause_of(how: str, *, is_ending: bool) -> str:
     """Return the reason why a child's end was not caused by its job; empty if it may have been.
 
-    `how` is what `end_of` or `how_it_ended` returned; `is_ending` says whether its worker was asked to end.
+    `how` is what `child_end.end_of` or `how_it_ended` returned; `is_ending` says whether its worker was asked to end.
     """
     if is_ending:
         return "its worker is ending"
@@ -45,7 +45,7 @@ def activity_of(pid: int) -> Activity | None:
     return Activity(fields[0], ticks / os.sysconf("SC_CLK_TCK"))
 
 
-def stall_of(activity: Activity | None) -> str:
+def stop_cause_of(activity: Activity | None) -> str:
     """Return the reason why an inactive process cannot run; empty if it can, for instance if it is sleeping."""
     return "its process was stopped" if activity and activity.state in "Tt" else ""
 
@@ -55,26 +55,3 @@ def is_starved(activity: Activity | None, cpu_before: float, seconds: float) -> 
     if activity is None or activity.state != "R":
         return False
     return activity.cpu_seconds - cpu_before < _STARVED_SHARE * seconds
-
-
-def how_it_ended(error: object) -> str:
-    """Return the signal or exit status in billiard's WorkerLostError."""
-    found = re.search(r"(signal \d+ \(\w+\)|exitcode \d+)", str(error))
-    return found[1] if found else "an unknown end"
-
-
-def end_of(pid: int) -> str | None:
-    """Return how a child ended, "" if Celery has already reaped it, or None if it is running."""
-    try:
-        if not hasattr(os, "waitid"):  # macOS with Python before 3.13
-            os.kill(pid, 0)
-            return None
-        # Celery takes up to 5 s to reap a child, which looks like a hanging one until then.
-        end = os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-    except (ProcessLookupError, ChildProcessError):
-        return ""
-    if end is None:
-        return None
-    if end.si_code == os.CLD_EXITED:
-        return f"exitcode {end.si_status}"
-    return f"signal {end.si_status} ({signal.Signals(end.si_status).name})"

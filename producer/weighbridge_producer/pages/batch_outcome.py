@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from weighbridge.jobs.model import BatchState
     from weighbridge.jobs.outcome import GraderSummary
 
-_NOT_GRADED = (Outcome.UNGRADABLE, Outcome.ERRORED, Outcome.CANCELLED, Outcome.EXPIRED)
+_NOT_JUDGED = tuple(outcome for outcome in Outcome if not outcome.has_score)
 
 
 class OutcomeBar(NamedTuple):
@@ -39,33 +39,38 @@ class LabelView:
     histogram: Histogram | None
 
 
-class Answer(NamedTuple):
+class OverallOutcome(NamedTuple):
     """The overall outcome of a batch in a few words, and the CSS class of the worst outcome."""
 
     words: str
     css_class: str
 
 
-def answer_of(state: BatchState) -> Answer:
+def overall_outcome(state: BatchState) -> OverallOutcome:
     """Return the outcome of a batch's jobs so far; the batch's status is shown separately."""
     counts, jobs = state.counts, state.counts.passed + state.counts.failed
     others = ", ".join(
-        f"{counts.jobs(outcome):,} {outcome}" for outcome in _NOT_GRADED if counts.jobs(outcome)
+        f"{counts.jobs(outcome):,} {outcome}" for outcome in _NOT_JUDGED if counts.jobs(outcome)
     )
     if counts.failed:
-        told = f"{counts.failed:,} of {pluralize(jobs, 'job')} failed"
-        return Answer(f"{told}; {others}" if others else told, "fail")
+        text = f"{counts.failed:,} of {pluralize(jobs, 'job')} failed"
+        return OverallOutcome(f"{text}; {others}" if others else text, "fail")
     if counts.passed and not others:
         everything = f"All {pluralize(jobs, 'job')}" if jobs > 1 else "The one job"
         is_whole = counts.pending == 0 and state.status.final
-        return Answer(f"{everything} passed" if is_whole else f"{jobs:,} passed so far", "pass")
+        return OverallOutcome(
+            f"{everything} passed" if is_whole else f"{jobs:,} passed so far", "pass"
+        )
     if others:
-        return Answer(f"{others}; {counts.passed:,} passed", _worst(counts))
-    return Answer("Nothing was graded" if state.status.final else "Nothing is graded yet", "")
+        return OverallOutcome(f"{others}; {counts.passed:,} passed", _worst(counts))
+    return OverallOutcome(
+        "Nothing was graded" if state.status.final else "Nothing is graded yet", ""
+    )
 
 
 def _worst(counts: Counts) -> str:
-    return "errored" if counts.errored else "ungradable" if counts.ungradable else "muted"
+    found = [outcome for outcome in _NOT_JUDGED if counts.jobs(outcome)]
+    return min(found, key=lambda outcome: outcome.rank).css_class
 
 
 def pass_rate(counts: Counts | GraderSummary) -> float | None:

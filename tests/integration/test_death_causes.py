@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from support.waiting import eventually
-from weighbridge_worker.blame import Activity, activity_of, excuse_for, is_starved, stall_of
+from weighbridge_worker.death_causes import (
+    Activity,
+    activity_of,
+    external_cause_of,
+    is_starved,
+    stop_cause_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,14 +41,14 @@ def state_of(pid: int) -> str:
 def test_a_process_that_sleeps_by_its_own_doing_has_no_excuse(sleeper: int) -> None:
     eventually(lambda: state_of(sleeper) == "S", 10)
     activity = activity_of(sleeper)
-    assert stall_of(activity) == ""
+    assert stop_cause_of(activity) == ""
     assert not is_starved(activity, 0.0, 10.0)
 
 
 def test_a_process_that_was_stopped_has_one(sleeper: int) -> None:
     os.kill(sleeper, signal.SIGSTOP)
     eventually(lambda: state_of(sleeper) == "T", 10)
-    assert stall_of(activity_of(sleeper)) == "its process was stopped"
+    assert stop_cause_of(activity_of(sleeper)) == "its process was stopped"
 
 
 def test_the_processor_time_of_a_process_is_seen() -> None:
@@ -60,7 +66,7 @@ def test_a_process_that_would_run_and_hardly_got_a_processor_is_starved() -> Non
 
 
 @pytest.mark.parametrize(
-    ("how", "is_ending", "excuse"),
+    ("how", "is_ending", "external_cause"),
     [
         ("signal 15 (SIGTERM)", False, "signal 15 (SIGTERM) was sent to it"),
         ("signal 1 (SIGHUP)", False, "signal 1 (SIGHUP) was sent to it"),
@@ -70,5 +76,7 @@ def test_a_process_that_would_run_and_hardly_got_a_processor_is_starved() -> Non
         ("exitcode 3", False, ""),
     ],
 )
-def test_ends_that_others_bring_about_are_excused(how: str, is_ending: bool, excuse: str) -> None:
-    assert excuse_for(how, is_ending=is_ending) == excuse
+def test_ends_with_an_external_cause_count_against_no_job(
+    how: str, is_ending: bool, external_cause: str
+) -> None:
+    assert external_cause_of(how, is_ending=is_ending) == external_cause

@@ -1,4 +1,4 @@
-"""House formats, read without code: a description of where, by JSON Pointers, a trace's facts stand.
+"""Trace formats described by a mapping of JSON Pointers.
 
 What the pointers lead to is put into the native form, which is read like any other.
 """
@@ -41,7 +41,7 @@ Pointers = dict[str, "str | Pointers"]
 
 
 @dataclass(frozen=True, slots=True)
-class HouseFormat:
+class MappedFormat:
     """Where the facts of a trace stand; pointers of `step`, `calls` and `results` begin at one of these."""
 
     steps: str  #: the array of steps
@@ -70,12 +70,12 @@ class HouseFormat:
         steps = _Steps(self, string_of(resolve(value, self.model)) if self.model else None)
         for number, item in enumerate(listed, 1):
             steps.add(item, number)
-        told = _picked(value, self.run)
-        return {"format": native.FORMAT, **told, "steps": steps.finished()}
+        recorded = _picked(value, self.run)
+        return {"format": native.FORMAT, **recorded, "steps": steps.finished()}
 
 
 class _Steps:
-    def __init__(self, form: HouseFormat, model: str | None) -> None:
+    def __init__(self, form: MappedFormat, model: str | None) -> None:
         self._form = form
         self._model = model
         self._steps: list[dict[str, Any]] = []
@@ -122,32 +122,34 @@ class _Steps:
         return self._steps
 
     def _type_of(self, item: Any, number: int) -> str:
-        told = resolve(item, self._form.type)
-        word = told if type(told) is str else OTHERWISE
+        recorded = resolve(item, self._form.type)
+        word = recorded if type(recorded) is str else OTHERWISE
         types = self._form.types
         kind = types.get(word) or (word if word in STEP_TYPES else types.get(OTHERWISE))
         if kind is None:
             raise damaged(
-                f"step {number} has the type {str(told)[:40]!r}, which is not in the mapping"
+                f"step {number} has the type {str(recorded)[:40]!r}, which is not in the mapping"
             )
         return kind
 
     def _call(self, call: Any, step: dict[str, Any]) -> None:
-        told: dict[str, Any] = {"type": "tool", "arguments": {}} | _picked(call, self._form.calls)
+        recorded: dict[str, Any] = {"type": "tool", "arguments": {}} | _picked(
+            call, self._form.calls
+        )
         if id_of(step.get("id")):
-            told["parent_id"] = step["id"]
-        self._steps.append(told)
-        self._wait(told)
+            recorded["parent_id"] = step["id"]
+        self._steps.append(recorded)
+        self._wait(recorded)
 
     def _result(self, result: Any) -> None:
-        told = _picked(result, self._form.results)
-        call_id = id_of(told.pop("call_id", None))
+        recorded = _picked(result, self._form.results)
+        call_id = id_of(recorded.pop("call_id", None))
         call = self._calls.pop(call_id, None) if call_id else self._first_open()
         if call is None:
-            self._steps.append({"type": "other", **told})
+            self._steps.append({"type": "other", **recorded})
         else:
             call.update(
-                {"output": None} | told | ({"name": call["name"]} if call.get("name") else {})
+                {"output": None} | recorded | ({"name": call["name"]} if call.get("name") else {})
             )
 
 
@@ -158,12 +160,12 @@ def _listed(item: Any, pointer: str) -> Iterator[Any]:
 
 def _picked(value: Any, pointers: Pointers) -> dict[str, Any]:
     """Return the fields that pointers lead to, without those that are not there."""
-    told: dict[str, Any] = {}
+    recorded: dict[str, Any] = {}
     for name, pointer in pointers.items():
         held = _picked(value, pointer) if isinstance(pointer, dict) else resolve(value, pointer)
         if held is not None and held != {}:
-            told[name] = held
-    return told
+            recorded[name] = held
+    return recorded
 
 
 def resolve(value: Any, pointer: str) -> Any:

@@ -7,15 +7,15 @@ import re
 from weighbridge.graders.loop.linear_patterns import occurs
 
 _HEAD_CHARACTERS = 600  #: first characters of a result that are searched for an error
-_VAIN_CHARACTERS = 250  #: a longer result is an answer, even with a phrase such as `not found`
-_RECEIPT_CHARACTERS = 150  #: first characters of a result that are searched for a confirmation
+_SHORT_CHARACTERS = 250  #: a longer result is an answer, even with a phrase such as `not found`
+_CONFIRMATION_CHARACTERS = 150  #: first characters of a result that are searched for a confirmation
 _ANSWER_CHARACTERS = 300  #: a longer result is an answer, even where it says no
 _OMITTED_CHARACTERS = 60
 
 #: Start of a result's content: after a heading, after a line with a number such as a time, or in a field.
 _START = r"""(?:^(?:\W{0,3}(?:observation|output|(?:tool )?(?:result|response))\s{0,3}:\s{0,3})?(?:[^\n\d]{0,60}\d[^\n]{0,100}\n)?
 |\n(?:observation|output|(?:tool )?(?:result|response))\s{0,3}:\s{0,3}|"(?:output|result|response|observation|message|content|text|detail|stdout|stderr|body)"\s?:\s?")[\s\[(<*#]{0,5}"""
-_tells_failure = occurs(
+_mentions_failure = occurs(
     _START
     + r"""(?:[\w.]{0,60}(?:error|exception)\b|traceback\b|fail(?:ed|ure)\b|fatal\b|invalid\b|unable to\b
 |cannot\b|could not\b|not found\b|no such\b|denied\b|time(?:d ?|-)?out\b|connection (?:refused|reset)|unauthori[sz]ed
@@ -25,29 +25,30 @@ _tells_failure = occurs(
 |"status"\s?:\s?"(?:error|fail)|(?:exit[_ ]?(?:code|status)|return ?code)\W{1,4}[1-9]|traceback \(most recent|command not found
 |no such file or directory|permission denied|^(?:\w{1,20} ){1,3}time(?:d ?|-)?out\b|^.{0,80}\b(?:has )?failed(?: to\b|[:.!]|$)|\bwrong password\b
 |^.{0,80}\b(?:syntax error|unmatched|unrecogni[sz]ed|unterminated|unexpected (?:eof|end of|token|character)|illegal (?:option|variable|character)
-|unknown (?:option|predicate|command|argument|column|table|function|tool|flag)|unsupported operand|(?:missing|extra) (?:operand|argument)
+|unknown (?:option|predicate|command|argument|column|table|function|tool|flag)|(?:never|not) defined|undefined (?:reference|function|variable|symbol)|unsupported operand|(?:missing|extra) (?:operand|argument)
 |invalid (?:option|number|argument|input|syntax|character|command|choice|value|range|path)|must precede)\b
 |^.{0,80}\b(?:does not exist|doesn't exist|already exists|is (?:required|not allowed|not valid|invalid)|timed out)\b
 |\b[1-9]\d{0,5} (?:tests? )?(?:failed|failures?|failing)\b|(?-i:\bFAIL(?:ED|URES?)?\b)
 |\bfatal error\b|\bpanic: |\bsegmentation fault\b|\bcore dumped\b|\bdid not appear verbatim\b|\b(?:string|text|pattern)(?: to replace)? (?:was )?not found\b
+|\bpanicked at\b|\bis_?error=true\b|\n[a-z]{1,9}: (?:cannot|paths must|missing|unknown|invalid|unrecogni[sz]ed|extra operand)\b
 |\n[ \t]{0,4}(?:fatal|[\w.]{0,40}(?:error|exception))(?:\[\w{1,10}\])?: |<(?:title|h1)>[^<]{0,40}\b[45]\d\d\b|<(?:tool_use_)?error>|\b(?:http|status)\W{0,4}(?:code)?\W{0,4}[45]\d\d\b"""
 )
 #: Phrases of a short result that reports no error but had no effect.
-_tells_vain = occurs(
+_mentions_no_effect = occurs(
     r"""\bnothing (?:happen|chang)|\bnot found\b|\bno (?:such|results?|match(?:es)?|effect|response|answer)\b|\b(?:is|are|was) (?:not|still)\b
 |\b(?:isn't|aren't|wasn't|can't|cannot|couldn't|won't|that's not|don't|doesn't|didn't|unable|impossible|unavailable|busy|locked|blocked|refused
 |rejected|declined|bump|no replacement|did not (?:appear|match)|err_[a-z_]{3,40}|unknown|unrecogni[sz]ed|expired|disabled
 |exceeded|(?:try|trying) again|please (?:hold|wait|try))\b"""
 )
 #: Phrases that confirm work or say that nothing was found: many different calls return these.
-_tells_receipt = occurs(
+_mentions_success = occurs(
     r"""\b(?:success\w*|updated|saved|created|written|wrote|edited|applied|sent|added|modified|changed|deleted|removed
 |inserted|replaced|queued|stored|done|completed?|ok)\b"""
 )
-_tells_nothing = occurs(r"\b(?:no|not|none|nothing|could ?n[o']t|unable|sorry|empty|0)\b")
-_tells_empty = occurs(
+_mentions_negation = occurs(r"\b(?:no|not|none|nothing|could ?n[o']t|unable|sorry|empty|0)\b")
+_mentions_no_results = occurs(
     r"""\bno (?:\w{1,20} ){0,2}(?:results?|match(?:es)?|data|records?|items?|hits|entries|documents)\b
-|\b(?:results?|items|documents|hits|records|matches|data|rows|entries)"?\s?:\s?(?:\[\]|0\b)|^\s*\[\]\s*$|\bnothing (?:was )?found\b"""
+|\b(?:results?|items|documents|hits|records|matches|data|rows|entries)"?\s?:\s?(?:\[\]|0\b)|^\s*(?:\[\]|\{\}|\(\)|null|none|"")\s*$|\btext='(?:\[\]|\{\})?'|\bnothing (?:was )?found\b"""
 )
 #: Placeholder of an image that the trace omits, whose content is unknown.
 _OMITTED = re.compile(
@@ -56,32 +57,32 @@ _OMITTED = re.compile(
 )
 
 
-def looks_failed(text: str) -> bool:
+def reports_failure(text: str) -> bool:
     """Return whether a result says that the call failed."""
-    return _tells_failure(text[:_HEAD_CHARACTERS])
+    return _mentions_failure(text[:_HEAD_CHARACTERS])
 
 
-def says_in_vain(text: str) -> bool:
+def reports_no_effect(text: str) -> bool:
     """Return whether a result reports no error but says that the call had no effect or found nothing."""
-    return len(text) <= _VAIN_CHARACTERS and _tells_vain(text)
+    return len(text) <= _SHORT_CHARACTERS and _mentions_no_effect(text)
 
 
-def says_done(text: str) -> bool:
+def reports_success(text: str) -> bool:
     """Return whether a result says that work was done."""
-    return _tells_receipt(text[:_RECEIPT_CHARACTERS])
+    return _mentions_success(text[:_CONFIRMATION_CHARACTERS])
 
 
-def answers(text: str) -> bool:
+def is_answer(text: str) -> bool:
     """Return whether a result is an answer, rather than a confirmation or a statement that nothing was found."""
     is_long = len(text) >= _ANSWER_CHARACTERS
-    return not says_done(text) and (is_long or not _tells_nothing(text))
+    return not reports_success(text) and (is_long or not _mentions_negation(text))
 
 
-def is_empty(text: str) -> bool:
+def reports_no_results(text: str) -> bool:
     """Return whether a result says that nothing was found."""
-    return len(text) <= _VAIN_CHARACTERS and _tells_empty(text)
+    return len(text) <= _SHORT_CHARACTERS and _mentions_no_results(text)
 
 
-def is_omitted(text: str) -> bool:
+def is_omitted_image(text: str) -> bool:
     """Return whether a result is only the placeholder of an omitted image."""
     return len(text) < _OMITTED_CHARACTERS and _OMITTED.fullmatch(text) is not None

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from weighbridge.errors import TraceError
 from weighbridge.traces import Counts, Step, Usage
-from weighbridge.traces.house_format import HouseFormat, resolve
+from weighbridge.traces.mapped_format import MappedFormat, resolve
 
-EVENTS = HouseFormat(
+EVENTS = MappedFormat(
     steps="/log/events",
     run={"id": "/run", "usage": {"input_tokens": "/in"}, "counts": {"tool_calls": "/calls"}},
     step={"output": "/text", "usage": {"input_tokens": "/tok/0", "output_tokens": "/tok/1"}},
@@ -23,7 +23,7 @@ EVENTS = HouseFormat(
     results={"call_id": "/ref", "output": "/text", "error": "/bad"},
     model="/cfg/model",
 )
-FLAT = HouseFormat(
+FLAT = MappedFormat(
     steps="",
     type="/type",
     step={"id": "/id", "name": "/tool", "arguments": "/args", "output": "/out"},
@@ -59,7 +59,7 @@ def test_a_result_that_does_not_say_whose_it_is_answers_the_first_call_that_wait
         {"type": "result", "out": "late"},
         {"type": "result", "out": "of none"},
     ]
-    form = HouseFormat(**{**vars_of(FLAT), "types": {"result": "result"}})
+    form = MappedFormat(**{**vars_of(FLAT), "types": {"result": "result"}})
     found = [(step.type, step.name, step.output) for step in form.read(events).steps]
     assert found == [("tool", "f", "late"), ("tool", "g", "at once"), ("other", None, "of none")]
 

@@ -1,0 +1,93 @@
+"""Judgement of an agent's run by the loops in its calls and texts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from weighbridge.graders.base import Evidence, GraderResult, Verdict, graded
+from weighbridge.graders.loop import report
+from weighbridge.graders.loop.actions import History, history_of
+from weighbridge.graders.loop.config import CALL_TYPES, LoopConfig
+from weighbridge.graders.loop.identity import CallNumbering
+from weighbridge.graders.loop.loops_in_calls import loops_in_calls
+from weighbridge.graders.loop.loops_in_texts import loops_in_texts
+from weighbridge.graders.loop.reported_loop import FindingsInRow, loops_of
+from weighbridge.graders.loop.work_budget import STEPS_LIMIT, Limits, WorkBudget
+from weighbridge.traces.text_actions import ACTIONS_IN_TEXT
+
+if TYPE_CHECKING:
+    from weighbridge.traces import Trace
+
+
+class RunJudge:
+    """Judges runs with one configuration."""
+
+    def __init__(self, settings: LoopConfig) -> None:
+        """Split the configured step types into calls and texts."""
+        chosen = frozenset(settings.step_types)
+        self._settings = settings
+        self._call_types = chosen & CALL_TYPES or frozenset(("tool",))
+        self._text_types = chosen - CALL_TYPES or frozenset(("llm",))
+        self._examines_calls = bool(chosen & CALL_TYPES)
+        self._examines_texts = bool(chosen - CALL_TYPES)
+        self._limits = Limits(
+            settings.max_repeats, settings.similarity_threshold, settings.max_period
+        )
+
+    def judge(self, trace: Trace, lacking: list[Evidence]) -> GraderResult:
+        """Return the result for a run, given the evidence that its trace lacks tool calls."""
+        given = self._settings
+        steps = trace.steps[:STEPS_LIMIT]
+        calls_budget, texts_budget = WorkBudget(), WorkBudget()
+        history = history_of(steps, self._call_types, self._text_types, calls_budget)
+        CallNumbering(
+            given.similarity_threshold, calls_budget, compare_results=given.compare_results
+        ).apply(history)
+        coverage = report.Coverage()
+        found = [
+            *self._loops_in_calls(history, coverage),
+            *self._loops_in_texts(history, coverage, texts_budget),
+        ]
+        loops = loops_of(found, history, steps)
+        details = report.details(given, loops, coverage)
+        beyond = report.evidence_beyond_limits(
+            trace, is_compared=calls_budget.is_left and texts_budget.is_left
+        )
+        shown = report.evidence_of_loops(loops, self._limits, fail_on=given.fail_on)
+        if not all(entry["passed"] for entry in shown):
+            return graded(Verdict.FAIL, details, shown + beyond, report.score(loops, coverage))
+        # Actions written in the agent's texts were already compared as part of these texts.
+        is_covered_by_texts = (
+            "llm" in given.step_types and trace.missing.get("tool_calls") == ACTIONS_IN_TEXT
+        )
+        requires_calls = "tool" in given.step_types and not is_covered_by_texts
+        lacking = lacking if requires_calls else []
+        if lacking or len(steps) < len(trace.steps):
+            return graded(Verdict.UNGRADABLE, details, lacking + beyond)
+        evidence = (shown or report.evidence_of_none(coverage, self._limits)) + beyond
+        return graded(Verdict.PASS, details, evidence, report.score(loops, coverage))
+
+    def blank_details(self) -> dict[str, object]:
+        """Return the details of a trace that cannot be read."""
+        return report.details(self._settings, [], report.Coverage())
+
+    def _loops_in_calls(self, history: History, coverage: report.Coverage) -> list[FindingsInRow]:
+        if not self._examines_calls:
+            return []
+        row, found = loops_in_calls(history.calls, self._limits)
+        coverage.add(row, history.calls, self._limits.max_period)
+        return [FindingsInRow(found, row, history.calls)]
+
+    def _loops_in_texts(
+        self, history: History, coverage: report.Coverage, budget: WorkBudget
+    ) -> list[FindingsInRow]:
+        if not self._examines_texts:
+            return []
+        with_calls = not self._examines_calls
+        row, found = loops_in_texts(history.turns, self._limits, budget, with_calls=with_calls)
+        spoken = [
+            number if with_calls or not turn.calls else -1
+            for number, turn in zip(row, history.turns, strict=True)
+        ]
+        coverage.add(spoken, history.turns, self._limits.max_period)
+        return [FindingsInRow(found, row, history.turns)]

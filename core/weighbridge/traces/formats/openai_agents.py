@@ -1,0 +1,183 @@
+"""OpenAI's Agents SDK: a saved `RunState`, as Python (snake case) and JavaScript (camel case) write it.
+
+It holds each response of the model with its items, and apart from these the items of the run, among them the outputs
+of the tools. Usage in its context is that of the whole run, including agents that ran as tools.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from weighbridge.traces.chat.call_parts import first_of
+from weighbridge.traces.chat.conversation import Facts, Run, read_messages
+from weighbridge.traces.chat.response_items import Items
+from weighbridge.traces.fields import (
+    count_of,
+    counted,
+    counts_of,
+    id_of,
+    object_of,
+    objects_of,
+    read_usage,
+    scalars,
+    string_of,
+    text_of,
+    word_of,
+)
+from weighbridge.traces.importer import Importer
+
+if TYPE_CHECKING:
+    from weighbridge.traces.model import Capability, Trace, Usage
+
+_VERSION = "$schemaVersion"
+_LISTS_OF_RESPONSES = ("model_responses", "modelResponses")
+#: Lists of the run's items: those of the current turns, and in Python also those that a handoff has filtered out.
+_LISTS_OF_ITEMS = ("session_items", "generated_items", "generatedItems")
+#: The names that JavaScript has for fields and types of items of OpenAI's API.
+_FIELDS = {"callId": "call_id", "providerData": "provider_data", "rawContent": "raw_content"}
+_RESULT, _OUTPUT = "_result", "_output"
+_REASONS: dict[Capability, str] = {
+    "token_usage": "the responses of this run state carry no token counts",
+    "timing": "a run state carries no times",
+    "cost": "a run state carries no cost, and this one no tokens to compute it from",
+    "tool_definitions": "a run state does not list the tools",
+}
+
+
+def _matches(value: Any) -> bool:
+    return (
+        type(value) is dict
+        and _VERSION in value
+        and any(type(value.get(key)) is list for key in _LISTS_OF_RESPONSES)
+    )
+
+
+def _read(value: dict[str, Any]) -> list[Trace]:
+    items = Items()
+    given = first_of(value, ("original_input", "originalInput"))
+    for item in [{"role": "user", "content": given}] if type(given) is str else objects_of(given):
+        items.add(_renamed(item))
+    of_run = _items_of_run(value)
+    responses = objects_of(first_of(value, _LISTS_OF_RESPONSES))
+    if responses:
+        _add_responses(
+            items, responses, {_call_id(item): item for item in of_run if _is_output(item)}
+        )
+    else:
+        for item in of_run:
+            items.add(item)
+    return [_trace(value, items)]
+
+
+def _add_responses(
+    items: Items, responses: list[dict[str, Any]], outputs: dict[str, dict[str, Any]]
+) -> None:
+    """Add each response and after it the outputs of its calls, by the calls' ids; the other outputs at the end."""
+    for response in responses:
+        listed = [_renamed(item) for item in objects_of(response.get("output"))]
+        response_id = id_of(first_of(response, ("response_id", "responseId")))
+        items.add_response(listed, response_id, Facts(usage=_usage(response.get("usage"))))
+        for item in listed:
+            output = outputs.pop(_call_id(item), None)
+            has_own = any(_is_output(own) and _call_id(own) == _call_id(item) for own in listed)
+            if output is not None and not has_own:
+                items.add(output)
+    for output in outputs.values():
+        items.add(output)
+
+
+def _trace(value: dict[str, Any], items: Items) -> Trace:
+    items.close()
+    spent = object_of(object_of(value.get("context")).get("usage"))
+    agent = object_of(first_of(value, ("current_agent", "currentAgent")))
+    run = Run(
+        notes=items.notes,
+        of_message=items.of_message,
+        of_call=items.of_call,
+        tools=items.tools,
+        usage=_usage(spent),
+        metadata=scalars(
+            agent=agent.get("name"),
+            current_turn=first_of(value, ("current_turn", "currentTurn")),
+            max_turns=first_of(value, ("max_turns", "maxTurns")),
+        ),
+    )
+    counts = counts_of(llm_calls=spent.get("requests"))
+    trace = read_messages(items.messages, "openai-agents", run, _REASONS)
+    return replace(trace, counts=counts, totals_from="context.usage" if run.usage or counts else "")
+
+
+def _items_of_run(value: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the items of the longest list that a state has of them."""
+    listed = max((objects_of(value.get(key)) for key in _LISTS_OF_ITEMS), key=len)
+    return [_renamed(object_of(first_of(held, ("raw_item", "rawItem")))) for held in listed]
+
+
+def _renamed(item: dict[str, Any]) -> dict[str, Any]:
+    """Return an item with the names of OpenAI's API."""
+    recorded = {_FIELDS.get(key, key): held for key, held in item.items()}
+    kind = word_of(recorded.get("type"))
+    if kind.endswith(_RESULT):
+        recorded["type"] = kind.removesuffix(_RESULT) + _OUTPUT
+    elif kind == "hosted_tool_call":
+        named = word_of(recorded.get("name"))
+        recorded["type"] = named if named.endswith("_call") else "mcp_call"
+    elif kind == "program":
+        recorded |= {"type": "program_call", "name": "program"}
+    elif kind == "program_output":
+        recorded.setdefault("output", recorded.get("result"))
+    if word_of(recorded.get("type")).endswith(_OUTPUT) and type(recorded.get("output")) is dict:
+        recorded["output"] = text_of([recorded["output"]]) or recorded["output"]
+    return recorded
+
+
+def _is_output(item: dict[str, Any]) -> bool:
+    return word_of(item.get("type")).endswith(_OUTPUT)
+
+
+def _call_id(item: dict[str, Any]) -> str:
+    return string_of(item.get("call_id")) or string_of(item.get("id")) or ""
+
+
+def _usage(value: Any) -> Usage | None:
+    """Return token counts, whose details are an object or a list of them; None if all are 0."""
+    recorded = object_of(value)
+    details = first_of(recorded, ("input_tokens_details", "inputTokensDetails"))
+    listed = objects_of(details) or [object_of(details)]  # JavaScript has one for each request
+    cached, written = (
+        sum(count_of(held.get(name)) or 0 for held in listed)
+        for name in ("cached_tokens", "cache_write_tokens")
+    )
+    return counted(
+        read_usage(
+            {
+                "input_tokens": first_of(recorded, ("input_tokens", "inputTokens")),
+                "output_tokens": first_of(recorded, ("output_tokens", "outputTokens")),
+                "total_tokens": first_of(recorded, ("total_tokens", "totalTokens")),
+                "input_tokens_details": {"cached_tokens": cached, "cache_creation": written},
+            }
+        )
+    )
+
+
+IMPORTER = Importer(
+    id="openai-agents",
+    name="OpenAI Agents SDK run states",
+    matches=_matches,
+    read=_read,
+    fields=(
+        ("id", "response_id of a model call; of a tool call, call_id of its item"),
+        ("type", "each of model_responses is llm, each *_call item of its output is tool"),
+        ("name, arguments", "name and arguments of a function_call; else the item's type"),
+        (
+            "output",
+            "output_text parts; of a tool call, its output in session_items or generated_items",
+        ),
+        ("usage", "usage of each of model_responses"),
+        ("usage, counts of the run", "context.usage: tokens, and requests as model calls"),
+        ("metadata", "current_agent.name, current_turn, max_turns"),
+    ),
+    tried_on="run states of the SDK's own tests, of Python's versions 1.0 to 1.17 and JavaScript's 1.0 to 1.19",
+    lacks="times, cost, the model, the tools, whether a function failed; items of nested agents",
+)

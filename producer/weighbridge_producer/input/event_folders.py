@@ -1,0 +1,144 @@
+"""Folders in which OpenHands keeps a run: a file for each event, read as one file with a list of them."""
+
+from __future__ import annotations
+
+import io
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+_EVENT = re.compile(r"event-(\d{5,20})-[0-9A-Za-z-]{1,80}\.json")  #: of the software agent SDK
+_NUMBERED = re.compile(r"(\d{1,20})\.json")  #: of OpenHands itself, in a folder named `events`
+_FOLDER = "events"
+_STATE = "base_state.json"  #: beside the folder: the run's state, with the usage of all model calls
+_STATE_EVENT = (
+    b'{"kind":"ConversationStateUpdateEvent","key":"full_state","value":',
+    b"}",
+)
+_BREAKS = bytes.maketrans(b"\n\r", b"  ")  #: JSON has no raw line breaks in strings
+_BLOCK_BYTES = 256 * 1024
+
+
+@dataclass(frozen=True)
+class EventFolder:
+    """A folder of events, with the methods of `Path` that are needed to read input."""
+
+    path: Path
+    files: tuple[Path, ...]  #: in the order of the events
+    state: Path | None  #: the file with the run's state
+
+    @property
+    def name(self) -> str:
+        """The folder's name."""
+        return self.path.name
+
+    def __str__(self) -> str:
+        return str(self.path)
+
+    def open(self, _mode: str = "rb", buffering: int = -1) -> BinaryIO:
+        """Open the events for reading, as a list with a line for each; the last of them is the state."""
+        size = buffering if buffering > 0 else io.DEFAULT_BUFFER_SIZE
+        return cast("BinaryIO", io.BufferedReader(_Blocks(self._blocks()), size))
+
+    def size(self) -> int:
+        """Return the total size in bytes as read."""
+        added = sum(map(len, _STATE_EVENT)) if self.state else 0
+        every = self._every()
+        separators = 2 * len(every) + len("\n]\n")
+        return sum(file.stat().st_size for file in every) + separators + added
+
+    def version(self) -> list[str | int]:
+        """Return a value that changes with the files."""
+        told = [file.stat() for file in self._every()]
+        latest = max(status.st_mtime_ns for status in told)
+        return [str(self.path.absolute()), sum(status.st_size for status in told), latest]
+
+    def _every(self) -> list[Path]:
+        return [*self.files, *([self.state] if self.state else [])]
+
+    def _blocks(self) -> Iterator[bytes]:
+        for number, file in enumerate(self.files):
+            yield b",\n" if number else b"[\n"
+            yield from _content(file)
+        if self.state:
+            before, after = _STATE_EVENT
+            yield b",\n" + before
+            yield from _content(self.state)
+            yield after
+        yield b"\n]\n"
+
+
+def _content(file: Path) -> Iterator[bytes]:
+    with file.open("rb") as stream:
+        while block := stream.read(_BLOCK_BYTES):
+            yield block.translate(_BREAKS)
+
+
+class _Blocks(io.RawIOBase):
+    """Blocks of bytes as a stream."""
+
+    def __init__(self, blocks: Iterator[bytes]) -> None:
+        self._blocks = blocks
+        self._left = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._left:
+            block = next(self._blocks, None)
+            if block is None:
+                return 0
+            self._left = block
+        given, self._left = self._left[: len(buffer)], self._left[len(buffer) :]
+        buffer[: len(given)] = given
+        return len(given)
+
+
+def with_event_folders(files: Iterable[Path]) -> tuple[Path | EventFolder, ...]:
+    """Return files with those that are events of one run replaced by their folder, and without the run's state."""
+    listed = list(files)
+    events: dict[Path, list[tuple[int, Path]]] = {}
+    for file in listed:
+        number = _number(file)
+        if number is not None:
+            events.setdefault(file.parent, []).append((number, file))
+    folders = {
+        path: _folder(path, [file for _, file in sorted(found)])
+        for path, found in events.items()
+        if _EVENT.fullmatch(found[0][1].name) or _is_event(min(found)[1])
+    }
+    states = {folder.state for folder in folders.values()}
+    found: dict[Path, Path | EventFolder] = {}
+    for file in listed:
+        if file.parent in folders and _number(file) is not None:
+            found.setdefault(file.parent, folders[file.parent])
+        elif file not in states:
+            found[file] = file
+    return tuple(found.values())
+
+
+def _folder(path: Path, files: list[Path]) -> EventFolder:
+    state = path.parent / _STATE
+    return EventFolder(path, tuple(files), state if state.is_file() else None)
+
+
+def _number(file: Path) -> int | None:
+    """Return the number of the event in a file by the file's name; None if it is of no event."""
+    form = _NUMBERED if file.parent.name == _FOLDER else None
+    matched = _EVENT.fullmatch(file.name) or (form and form.fullmatch(file.name))
+    return int(matched[1]) if matched else None
+
+
+def _is_event(file: Path) -> bool:
+    """Return whether a file begins like an event: a numeric file name alone proves nothing."""
+    try:
+        with file.open("rb") as stream:
+            head = stream.read(_BLOCK_BYTES)
+    except OSError:
+        return False  # reported when the file is read
+    return b'"source"' in head and (b'"action"' in head or b'"observation"' in head)

@@ -1,0 +1,161 @@
+"""Typical names of columns for the fields of a case, compared without case, spaces and punctuation."""
+
+from __future__ import annotations
+
+import re
+
+from weighbridge_producer.input.mapping import Path
+
+_INDEX = re.compile(r"\d+")
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
+#: Names of ids, the likeliest first.
+ID_NAMES = _names(
+    """
+    customid caseid testid testcaseid exampleid datasetitemid datasetrecordid itemid sampleid questionid qid taskid
+    id rowid rowidx recordid docid runid uid uuid guid key index idx number no name
+    nr lfdnr kennung identifiant numéro numero identificador identificativo identificatore номер идентификатор
+    番号 编号 編號 序号 序號 번호
+    """
+)
+#: Names of the inputs that are proposed by name, the likeliest first.
+USUAL_NAMES: dict[str, tuple[str, ...]] = {
+    "expected_output": _names(
+        """
+        expectedoutput expected expectedanswer expectedresponse groundtruth groundtruthanswer gold goldanswer
+        goldenanswer golden reference referenceanswer referenceoutput referenceoutputs referencetext references refs
+        target ideal correctanswer correct solution truth label answer
+        """
+    ),
+    "agent_response": _names(
+        """
+        agentresponse response output actualoutput agentoutput modeloutput modelresponse modelanswer completion
+        prediction predicted predictedanswer filteredresps generation generated generatedtext generatedanswer actual
+        reply outputs result answer text content
+        """
+    ),
+    "trace": _names(
+        "trace trajectory messages conversation transcript history steps spans events log run"
+    ),
+}
+#: Words in names that are less usual, in the likeliest order of fields, in several languages.
+_WORDS: dict[str, re.Pattern[str]] = {
+    "expected_output": re.compile(
+        "expect|reference|groundtruth|gold|target|correct|ideal|solution"
+        "|erwart|referenz|soll|musterlösung|korrekt|richtig"
+        "|attendu|référence|esperad|referencia|gabarito|attes[oa]|riferimento|corrett|verwacht"
+        "|ожидаем|эталон|правильн|正解|期待|標準|标准|参考|參考|正确|正確|정답|기대|예상"
+    ),
+    "agent_response": re.compile(
+        "response|output|answer|completion|predict|generat|reply"
+        "|antwort|ausgabe|réponse|sortie|prédiction|respuesta|salida|predicción|risposta|resposta|saída|antwoord"
+        "|ответ|вывод|回答|応答|出力|回复|回覆|输出|輸出|预测|預測|응답|답변|출력"
+    ),
+}
+#: Words of names that are measurements, times or verdicts about an answer, in place of an answer.
+_ABOUT = re.compile(
+    "token|time|latenc|duration|cost|price|score|length|count|relevan|faithful|similar|accura|precision|recall"
+    "|date|format|type|^is|^has|ids?$|url|zeit|dauer|datum|länge|kosten"
+)
+#: Names of what was asked, which is no answer, whatever the names within it.
+_ASKED = frozenset(
+    _names(
+        """
+    input inputs userinput prompt prompts question questions query queries instruction instructions request doc
+    arguments context contexts retrievedcontexts datasourceitem
+    frage eingabe pregunta entrada domanda pergunta vraag invoer вопрос запрос 質問 問題 入力 问题 输入 輸入 질문 입력
+    """
+    )
+)
+#: What an `id` within an object of this name identifies is the same in every run; a run's id is not.
+_CASES = frozenset(
+    _names("case test testcase example sample item datasetitem datasetrecord question task")
+)
+#: What a `label` is the class of. The label of anything else, as of a prompt or a model, is its title.
+_LABELLED = frozenset(
+    _names("row doc item datasourceitem example sample data input inputs vars reference target")
+)
+#: Names of ids, times, hashes and addresses, by which nobody groups results.
+_NOT_FOR_GROUPS = re.compile(
+    r"(?:^|[\W_])(?:id|ids|uuid|guid|hash|sha|sha256|digest|url|uri|created|updated|started|timestamp|date|time|at)$"
+    r"|[a-z](?:Id|Ids|At|Hash|Url|Uri|Time)$|^column \d+$",
+    re.IGNORECASE,
+)
+_VERDICTS = frozenset(
+    ["feedback", "scores", "score", "metrics", "annotations", "evaluation", "evaluations"]
+)
+#: Names that do not tell which text they hold; their parent's name does.
+_VALUE_NAMES = frozenset(
+    ["answer", "text", "output", "value", "content", "response", "label", "outputs"]
+)
+
+
+def normal(name: str) -> str:
+    """Return a name without case, spaces and punctuation."""
+    return re.sub(r"[\W_]", "", name).lower()
+
+
+def names_of(path: str, *, is_only: bool = False) -> list[str]:
+    """Return the normalised names that describe a path.
+
+    They are its last one and, while that only says `text` or is the only one in its object, its parents'.
+    """
+    names: list[str] = []
+    for part in reversed(_parts(path)):
+        names.append(part)
+        if part not in _VALUE_NAMES and not (is_only and len(names) == 1):
+            break
+    return names or [normal(Path(path).name)]
+
+
+def id_names_of(path: str) -> set[str]:
+    """Return the normalised names of an id: `example.id` is both an `id` and an `exampleid`."""
+    parts = _parts(path) or [normal(Path(path).name)]
+    around = parts[-2] if len(parts) > 1 else ""
+    return {parts[-1], *([around + parts[-1]] if around in _CASES else [])}
+
+
+def is_for_groups(path: str) -> bool:
+    """Return whether results may be grouped by a value with this name."""
+    return not _NOT_FOR_GROUPS.search(Path(path).name)
+
+
+def is_value_name(path: str) -> bool:
+    """Return whether a path's last name says nothing about which text it holds."""
+    return (_parts(path) or [""])[-1] in _VALUE_NAMES
+
+
+def is_asked(path: str) -> bool:
+    """Return whether a path is, or is within, what was asked."""
+    return not _ASKED.isdisjoint(_parts(path))
+
+
+def can_be(field: str, path: str) -> bool:
+    """Return whether a path may hold a field, by the names of the objects around it."""
+    around = _parts(path)[:-1]
+    if field == "agent_response":
+        expected = set(USUAL_NAMES["expected_output"]) - {"answer", "label"}
+        return not is_asked(path) and not _VERDICTS & set(around) and expected.isdisjoint(around)
+    if field == "expected_output":
+        is_title = normal(Path(path).name) == "label" and bool(around)
+        return not _VERDICTS & set(around) and not (is_title and around[-1] not in _LABELLED)
+    return True
+
+
+def has_word_for(field: str, path: str) -> bool:
+    """Return whether a path's name contains a word for a field, and none for a measurement or for another field."""
+    pattern = _WORDS.get(field)
+    name = normal(Path(path).name)
+    if pattern is None or not pattern.search(name) or _ABOUT.search(name) or name in _ASKED:
+        return False
+    if field == "expected_output":
+        return True  # what was asked often contains the correct answer too
+    return not is_asked(path) and not _WORDS["expected_output"].search(name)
+
+
+def _parts(path: str) -> list[str]:
+    return [normal(part) for part in Path(path).parts if not _INDEX.fullmatch(part)]

@@ -1,0 +1,53 @@
+"""The custom_ids of a batch's earlier chunks, so that the server is asked about few of a new chunk's."""
+
+from __future__ import annotations
+
+from array import array
+from itertools import islice
+from operator import lt
+from typing import TYPE_CHECKING
+
+from weighbridge_producer.submit.bloom_filter import BloomFilter
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_MOST_ASCENDING = (
+    1 << 21
+)  #: ids whose hashes are kept; with 8 bytes each, they take as much memory as the filter
+
+
+class SeenIds:
+    """A record of ids in constant memory: an id is either certainly new or possibly seen before.
+
+    Ids in ascending order, shorter ones first, such as `q9`, `q10` or `job-0001`, are all new. This is checked several
+    times faster than ids are added to a Bloom filter, which is filled with the first id that is not in order.
+    """
+
+    def __init__(self) -> None:
+        self._filter: BloomFilter | None = None
+        self._hashes = array("q")  #: of the ids so far, while there is no filter
+        self._greatest = (0, "")  #: length and text of the greatest of them
+
+    def add(self, ids: Sequence[str]) -> list[int]:
+        """Add ids, and return the indices of those that may have been added before."""
+        if self._filter is None:
+            if self._continue_order(ids):
+                return []
+            self._filter = BloomFilter()
+            for hashed in self._hashes:
+                self._filter.add_hash(hashed)
+            self._hashes = array("q")
+        add = self._filter.add_hash
+        return [index for index, hashed in enumerate(map(hash, ids)) if add(hashed)]
+
+    def _continue_order(self, ids: Sequence[str]) -> bool:
+        """Return whether ids are in order and after all earlier ones; if so, note them."""
+        order = [self._greatest, *zip(map(len, ids), ids, strict=True)]
+        if len(self._hashes) + len(ids) > _MOST_ASCENDING or not all(
+            map(lt, order, islice(order, 1, None))
+        ):
+            return False
+        self._hashes.extend(map(hash, ids))
+        self._greatest = order[-1]
+        return True

@@ -1,0 +1,86 @@
+"""Folders of events, a file each: one run is one trace, however its folder is named in the input."""
+
+from __future__ import annotations
+
+import json
+
+import orjson
+import pytest
+
+from support.agent_run_forms import as_openhands, as_openhands_sdk
+from weighbridge.settings import Settings
+from weighbridge.traces import Step, Trace, Usage, read_trace
+from weighbridge_producer.input.source import Source
+
+RUN = Trace(
+    id="run",
+    format="native",
+    steps=(
+        Step(id="u", type="user", output="Go."),
+        Step(id="m1", type="llm", output="I look.", usage=Usage(9, 2, 11, 0)),
+        Step(id="c1", type="tool", parent_id="m1", name="bash", arguments={"q": "x"}, output="a"),
+        Step(id="m2", type="llm", output="Done.", usage=Usage(12, 3, 15, 0)),
+    ),
+)
+EVENTS = as_openhands_sdk(RUN)[:-1]  # without the statistics
+STATS = as_openhands_sdk(RUN)[-1]["value"]
+
+
+def traces_in(path):
+    lines = list(Source(path, Settings()))
+    assert [line.fault for line in lines] == [None] * len(lines)
+    return [read_trace(orjson.loads(line.raw)["inputs"]["trace"]) for line in lines]
+
+
+@pytest.fixture
+def conversation(tmp_path):
+    folder = tmp_path / "conversation" / "events"
+    folder.mkdir(parents=True)
+    for number, event in enumerate(EVENTS):
+        # More events than digits, and a file over several lines.
+        name = f"event-{number + 99_998:05}-0a1b2c3d-0000.json"
+        (folder / name).write_text(json.dumps(event, indent=2 if number == 1 else None))
+    state = {"id": "conv-1", "agent": {"llm": {"model": "gpt-4o"}}, "stats": STATS}
+    (folder.parent / "base_state.json").write_text(json.dumps(state, indent=2))
+    return folder.parent
+
+
+@pytest.mark.parametrize("named", [".", "events", "events/*.json", "*/*.json"])
+def test_events_in_files_of_their_own_are_one_trace_with_the_totals_of_its_state(
+    conversation, named
+):
+    [trace] = traces_in(conversation / named)
+    assert (trace.format, trace.id) == ("openhands", "conv-1")
+    assert [(step.type, step.output) for step in trace.steps] == [
+        (step.type, step.output) for step in RUN.steps
+    ]
+    assert (trace.usage, trace.steps[1].model) == (Usage(21, 5, cached_tokens=0), "gpt-4o")
+
+
+def test_numbered_events_of_openhands_are_one_trace_in_the_order_of_their_numbers(tmp_path):
+    folder = tmp_path / "session" / "events"
+    folder.mkdir(parents=True)
+    events = as_openhands(RUN)
+    for event in events:
+        (folder / f"{event['id'] + 8}.json").write_text(json.dumps(event))
+    [trace] = traces_in(tmp_path)
+    assert trace.steps == read_trace(events).steps
+
+
+def test_numbered_files_that_are_no_events_stay_files_of_their_own(tmp_path):
+    folder = tmp_path / "events"
+    folder.mkdir()
+    for number in (1, 2):
+        steps = [{"type": "user", "output": str(number)}]
+        (folder / f"{number}.json").write_text(json.dumps({"id": f"t{number}", "steps": steps}))
+    assert [trace.id for trace in traces_in(folder)] == ["t1", "t2"]
+
+
+def test_the_size_of_a_folder_of_events_is_that_of_what_is_read(conversation):
+    source = Source(conversation, Settings())
+    [file] = source.files
+    before = source.fingerprint()
+    with file.open() as stream:
+        assert len(stream.read()) == source.size
+    (conversation / "base_state.json").write_text("{}")
+    assert Source(conversation, Settings()).fingerprint() != before
