@@ -66,8 +66,10 @@ def test_keys_lead_from_failure_to_failure(page: Page, traces: str) -> None:
     heading = page.get_by_role("heading", level=1)
     page.keyboard.press("j")
     expect(heading).to_have_text("shop-pingpong-5")
+    page.wait_for_load_state()
     page.keyboard.press("j")
     expect(heading).to_have_text("shop-misuse-6")
+    page.wait_for_load_state()
     page.keyboard.press("k")
     expect(heading).to_have_text("shop-pingpong-5")
 
