@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from support.servers import TcpServer
     from support.workers import WorkerProcess
     from weighbridge.embedded.server import EmbeddedServer
+    from weighbridge.jobs.model import BatchState
     from weighbridge_producer.client.redis_client import RedisClient
 
 
@@ -190,25 +191,24 @@ class TestListeners:
         assert list(told) == []
         client.close()
 
-    @pytest.mark.slow
-    def test_who_is_slow_gets_only_the_newest(
-        self, service: HttpServer, worker: WorkerProcess
-    ) -> None:
-        async def listen(service: HttpServer, batch: str) -> list[int]:
-            hub = live_batches.LiveBatches(service.service.client, asyncio.Event())
-            graded = []
-            async for snapshot in hub.snapshots(batch):
-                if snapshot:
-                    graded.append(snapshot.state.counts.graded)
-                if len(graded) == 1:
-                    await asyncio.to_thread(service.service.client.batch(batch).wait, 60)
-                    await asyncio.sleep(2 * live_batches.LOOK_SECONDS)
-            return graded
+    def test_who_is_slow_gets_only_the_newest(self, service: HttpServer) -> None:
+        client = service.service.client
+        batch = client.open("cases", ())
 
-        batch = submitted(service, 10_000)
-        graded = asyncio.run(listen(service, batch))
-        assert len(graded) == 2
-        assert graded[-1] == 10_000
+        async def listen() -> tuple[list[BatchState], list[BatchState]]:
+            hub = live_batches.LiveBatches(client, asyncio.Event())
+            slow, quick = hub.snapshots(batch.id), hub.snapshots(batch.id)
+            states = [(await anext(listener)).state for listener in (slow, quick)]
+            assert states[0] == states[1]
+            await asyncio.to_thread(batch.pause)
+            paused = await anext(snapshot.state async for snapshot in quick if snapshot)
+            await asyncio.to_thread(batch.cancel)
+            rest = [snapshot.state async for snapshot in quick if snapshot]
+            return [paused, *rest], [snapshot.state async for snapshot in slow if snapshot]
+
+        of_quick, of_slow = asyncio.run(listen())
+        assert len(of_quick) >= 2
+        assert of_slow == of_quick[-1:] == [batch.status()]
 
     def test_a_store_that_is_away_is_waited_for(
         self, tcp_server: TcpServer, monkeypatch: pytest.MonkeyPatch
