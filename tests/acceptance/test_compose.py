@@ -420,7 +420,7 @@ def python_for(user: dict) -> str:
 
 @pytest.mark.slow
 @pytest.mark.network
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)
 def test_the_dockerfiles_install_and_start_for_an_ordinary_user(
     image_folder: Path, ordinary_user: dict
 ) -> None:

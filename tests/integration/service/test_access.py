@@ -173,7 +173,7 @@ def test_no_answer_repeats_the_key(guarded: HttpServer) -> None:
         ask(guarded, "GET", "/api/batches", token + "x"),
     ):
         assert token not in answer.text
-        assert token.rpartition("_")[2] not in str(answer.headers)
+        assert token.split("_", 2)[2] not in str(answer.headers)
 
 
 def test_where_keys_are_off_everybody_on_this_machine_may_do_everything(

@@ -142,7 +142,7 @@ def test_making_and_revoking_a_key_is_recorded_and_no_secret_is(guarded: HttpSer
     assert [entry["action"] for entry in told] == ["revoke-key", "make-key"]
     assert told[0]["details"] == {"key": key.id, "name": "deployer", "role": "submit"}
     assert told[0]["actor"].startswith(f"cli:{getpass.getuser()}@")
-    secret = token.rpartition("_")[2].encode()
+    secret = token.split("_", 2)[2].encode()
     assert not any(secret in fields[b"entry"] for _, fields in redis.xrange(AUDIT))
 
 
@@ -208,7 +208,7 @@ def test_the_command_line_records_and_shows_what_it_does(
     assert [entry["action"] for entry in entries] == ["make-key", "cancel", "submit"]
     assert {entry["actor"].partition("@")[0] for entry in entries} == {f"cli:{getpass.getuser()}"}
     assert made["project"] == "shop"
-    assert made["key"].rpartition("_")[2] not in json.dumps(entries)
+    assert made["key"].split("_", 2)[2] not in json.dumps(entries)
     table = cli("audit", "--batch", batch, "--since", "1h").out
     assert "cancel" in table
     assert "make-key" not in table
