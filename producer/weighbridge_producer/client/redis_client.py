@@ -88,8 +88,7 @@ class RedisClient:
                     source.name, specs, metadata=metadata, priority=priority, project=project
                 )
             )
-            batch.submit(source, resumed=bool(resume))
-            batch.confirm()
+            batch.fill(source, resumed=bool(resume))
         return batch
 
     def open(
