@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from weighbridge.embedded.server import EmbeddedServer
-    from weighbridge_producer.client.backend import Page
+    from weighbridge_producer.client.batch import Page
     from weighbridge_producer.client.redis_batch import RedisBatch
     from weighbridge_producer.client.redis_client import RedisClient
 

@@ -11,7 +11,7 @@ from weighbridge.jobs.chunk import ChunkId
 from weighbridge.jobs.result import line_number_of
 from weighbridge.store import LogEntry
 from weighbridge.store.cursor import Cursor, position_lost, results_withdrawn
-from weighbridge_producer.client.backend import Page
+from weighbridge_producer.client.batch import Page
 from weighbridge_producer.client.line_intervals import IntervalSet
 
 if TYPE_CHECKING:

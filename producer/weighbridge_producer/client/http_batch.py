@@ -29,7 +29,7 @@ from weighbridge_producer.batch_shapes import (
     RetriedShape,
     StateShape,
 )
-from weighbridge_producer.client.backend import ANYTHING, BackendBatch, Page
+from weighbridge_producer.client.batch import ANYTHING, Batch, Page
 from weighbridge_producer.client.collector import lines_of, without_repeats
 from weighbridge_producer.client.http_session import RetryableError, decoded, in_path
 from weighbridge_producer.client.http_upload import Upload
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from weighbridge.jobs.outcome import GraderSummary
     from weighbridge.settings import Settings
     from weighbridge.store import BatchOptions, Durability
-    from weighbridge_producer.client.backend import Result
+    from weighbridge_producer.client.batch import Result
     from weighbridge_producer.client.http_session import HttpSession, Params
     from weighbridge_producer.input.source import Cases
 
@@ -54,7 +54,7 @@ _LOOK_SECONDS = 0.25  #: between status requests when too little time is left to
 _REFUSED_SECONDS = 1.0  #: between status requests when events are refused
 
 
-class HttpBatch(BackendBatch):
+class HttpBatch(Batch):
     """A handle to one batch of an HTTP service."""
 
     def __init__(self, session: HttpSession, batch_id: str, settings: Settings) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import NoneType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import msgspec
@@ -17,13 +17,13 @@ from weighbridge.store.projects import DEFAULT_PROJECT
 from weighbridge.store.worker_registry import WorkerInfo
 from weighbridge_producer.batch_shapes import AuditPageShape, BatchListShape, StateShape
 from weighbridge_producer.client.address import address_of
-from weighbridge_producer.client.backend import ListedBatch
+from weighbridge_producer.client.backend import Backend, ListedBatch
 from weighbridge_producer.client.http_batch import HttpBatch
 from weighbridge_producer.client.http_session import HttpSession, decoded, in_path
 from weighbridge_producer.client.http_upload import Upload
 
 if TYPE_CHECKING:
-    from weighbridge.jobs.model import BatchState, Priority
+    from weighbridge.jobs.model import Priority
     from weighbridge.settings import Settings
     from weighbridge.store.audit import Entry
     from weighbridge_producer.client.backend import Graders
@@ -46,7 +46,7 @@ class _Catalogue(msgspec.Struct):
     graders: list[dict[str, Any]]
 
 
-class HttpClient:
+class HttpClient(Backend):
     """A connection to `weighbridge serve`, by default at WEIGHBRIDGE_URL with WEIGHBRIDGE_API_KEY.
 
     Idempotent requests are retried while the service is busy or briefly unavailable.
@@ -61,12 +61,6 @@ class HttpClient:
         self.session = HttpSession(
             self.url, key or (own_key.get_secret_value() if own_key else None)
         )
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def close(self) -> None:
         self.session.close()
@@ -131,9 +125,6 @@ class HttpClient:
     def batch(self, batch_id: str) -> HttpBatch:
         """Return a handle to a batch, without making a request."""
         return HttpBatch(self.session, batch_id, self.settings)
-
-    def batches(self, most: int = 100, *, project: str | None = None) -> list[BatchState]:
-        return [each.state for each in self.listed(most, project=project)]
 
     def listed(self, most: int = 100, *, project: str | None = None) -> list[ListedBatch]:
         found: list[ListedBatch] = []

@@ -19,7 +19,7 @@ from weighbridge.store.audit import Action, AuditLog, Entry, command_line_actor
 from weighbridge.store.cursor import Cursor
 from weighbridge.store.result_filter import ResultFilter, ResultPage
 from weighbridge.store.search import Search
-from weighbridge_producer.client.backend import ANYTHING, BackendBatch
+from weighbridge_producer.client.batch import ANYTHING, Batch
 from weighbridge_producer.client.collector import ChunkPage, Collector
 from weighbridge_producer.client.submitted_lines import SubmittedLines
 from weighbridge_producer.input.source import Source
@@ -32,12 +32,12 @@ if TYPE_CHECKING:
     from weighbridge.settings import Settings
     from weighbridge.store import BatchOptions, Durability, Store
     from weighbridge.store.audit import Actor
-    from weighbridge_producer.client.backend import Result
+    from weighbridge_producer.client.batch import Result
     from weighbridge_producer.client.line_intervals import IntervalSet
     from weighbridge_producer.input.source import Cases
 
 
-class RedisBatch(BackendBatch):
+class RedisBatch(Batch):
     """A handle to one batch in Redis."""
 
     def __init__(
@@ -249,16 +249,8 @@ class RedisBatch(BackendBatch):
                     return line.raw.strip(JSON_SPACE)
         raise self._no_case(custom_id)
 
-    def case_at(self, line: int) -> bytes | None:
-        """Return an input line by its number, counted from 1; None if it is blank, missing, or freed."""
-        return self.submitted_lines().at(line)
-
     def case_finder(self) -> Callable[[int], bytes | None]:
-        return self.submitted_lines().at
-
-    def submitted_lines(self) -> SubmittedLines:
-        """Return an index for fast access to many input lines by number."""
-        return SubmittedLines(self._store, self.id)
+        return SubmittedLines(self._store, self.id).at
 
     def _chunks_of(self, custom_id: str) -> list[str]:
         """Return the chunks that may contain the line that owns an id."""

@@ -24,7 +24,7 @@ def show_lines(
     first: Annotated[int, Query(ge=1, le=2**53, description="the number of the first line")] = 1,
 ) -> InputLines:
     """Return input lines as they were submitted, from a line number on: up to 2,000 or 4 MiB, at least one."""
-    at = batch.submitted_lines().at
+    at = batch.case_finder()
     end = min(first + _LINES_AT_ONCE, batch.status().lines + 1)
     found: list[InputLine] = []
     size, line = 0, first
