@@ -11,7 +11,7 @@ from generators.tables import code, table
 from weighbridge.errors import LineError, WeighbridgeError
 from weighbridge.jobs.model import RETRYABLE, ErrorCode
 from weighbridge_producer import service
-from weighbridge_producer.service.problems import STATUS_OF
+from weighbridge_producer.service.problems import status_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,7 +44,7 @@ def others_markdown() -> str:
             code(kind.code),
             code(kind.__name__),
             (kind.__doc__ or "").partition("\n")[0],
-            str(_status(kind)),
+            str(status_of(kind)),
         )
         for kind in _kinds(WeighbridgeError)
         if kind is not LineError
@@ -57,10 +57,6 @@ def _kinds(base: type[WeighbridgeError]) -> Iterator[type[WeighbridgeError]]:
         if kind.__module__ == "weighbridge.errors":
             yield kind
             yield from _kinds(kind)
-
-
-def _status(kind: type[WeighbridgeError]) -> int:
-    return next(STATUS_OF[base] for base in kind.__mro__ if base in STATUS_OF)
 
 
 def problems_markdown() -> str:

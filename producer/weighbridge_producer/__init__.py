@@ -7,7 +7,8 @@ if TYPE_CHECKING:
     from weighbridge.jobs.model import BatchState, BatchStatus, GraderSpec
     from weighbridge.jobs.outcome import Counts, GraderSummary, JobStatus
     from weighbridge_producer.client.async_client import AsyncBatch, AsyncClient
-    from weighbridge_producer.client.client import Batch, Client
+    from weighbridge_producer.client.batch import Batch
+    from weighbridge_producer.client.client import Client
     from weighbridge_producer.comparison.compare import Comparison, compare
 
 __all__ = [
@@ -28,7 +29,7 @@ __all__ = [
 _HOMES = {
     "AsyncBatch": "weighbridge_producer.client.async_client",
     "AsyncClient": "weighbridge_producer.client.async_client",
-    "Batch": "weighbridge_producer.client.client",
+    "Batch": "weighbridge_producer.client.batch",
     "Client": "weighbridge_producer.client.client",
     "Comparison": "weighbridge_producer.comparison.compare",
     "Counts": "weighbridge.jobs.outcome",

@@ -358,11 +358,10 @@ def feed_some(client: RedisClient, batch: str, path: Path, chunks: int) -> None:
     """Submit some chunks of a file and stop, as Ctrl-C does."""
     from weighbridge_producer.input.source import Source
 
-    feeder = client.batch(batch).feeder(
+    client.batch(batch).feed(
         Source(path, client.settings),
         should_stop=lambda: client.store.position(batch).chunks >= chunks,
     )
-    feeder.feed()
     assert client.store.position(batch).chunks == chunks
 
 
@@ -394,7 +393,7 @@ class TestServers:
 
                     source = Source(true_false_cases(1000), settings)
                     with RedisClient(server.url, settings=settings) as other:
-                        other.batch(batch.id).feeder(source, on_wait=lambda _: waits.set()).feed()
+                        other.batch(batch.id).feed(source, on_wait=lambda _: waits.set())
 
                 feeding = threading.Thread(target=feed, daemon=True)
                 feeding.start()

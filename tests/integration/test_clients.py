@@ -358,11 +358,10 @@ class TestSubmitting:
         path = write_cases(tmp_path / "cases.jsonl", true_false_cases(400))
         with RedisClient(server.url, settings=Settings(chunk_limit_jobs=CHUNK)) as first:
             begun = first.open(str(path), ())
-            feeder = begun.feeder(
+            begun.feed(
                 first_source(path, first.settings),
                 should_stop=lambda: first.store.position(begun.id).chunks >= 3,
             )
-            feeder.feed()
             assert not begun.status().sealed
         batch = client.submit(path, resume=begun.id)
         assert batch.id == begun.id

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from weighbridge.embedded.server import EmbeddedServer
-    from weighbridge_producer.client.backend import Page
+    from weighbridge_producer.client.batch import Page
     from weighbridge_producer.client.redis_batch import RedisBatch
     from weighbridge_producer.client.redis_client import RedisClient
 
@@ -200,7 +200,7 @@ class TestRollback:
                 found = lines_in(next(pages) for _ in range(8))
                 server.restore(older)
             with RedisClient(server.url, settings=Settings(chunk_limit_jobs=25)) as other:
-                other.batch(batch.id).feeder(Source(source, other.settings)).feed()
+                other.batch(batch.id).feed(Source(source, other.settings))
                 grade_open_chunks(other.store, batch.id)
             found += lines_in(pages)
         assert sorted(found) == list(range(1, 401))
@@ -208,7 +208,7 @@ class TestRollback:
 
 def feed_some(client: RedisClient, batch: RedisBatch, source: Path, chunks: int) -> None:
     """Submit chunks of a file up to some number and stop, as Ctrl-C does."""
-    batch.feeder(
+    batch.feed(
         Source(source, client.settings),
         should_stop=lambda: client.store.position(batch.id).chunks >= chunks,
-    ).feed()
+    )

@@ -435,17 +435,17 @@ class TestSubmittedLines:
 
     def test_every_line_is_found_by_its_number(self, mixed: RedisBatch) -> None:
         lines = [line.strip() for line in mixed_lines()]
-        assert [mixed.case_at(number) for number in range(1, len(lines) + 1)] == lines
+        assert list(map(mixed.case_finder(), range(1, len(lines) + 1))) == lines
 
     def test_lines_are_found_in_any_order(self, mixed: RedisBatch) -> None:
         lines = [line.strip() for line in mixed_lines()]
-        submitted = mixed.submitted_lines()
+        find = mixed.case_finder()
         numbers = [*range(len(lines), 0, -1), *range(1, len(lines) + 1, 7)]
-        assert [submitted.at(number) for number in numbers] == [lines[n - 1] for n in numbers]
+        assert [find(number) for number in numbers] == [lines[n - 1] for n in numbers]
 
     @pytest.mark.parametrize("number", [0, -1, 10_000, 10**30])
     def test_a_line_that_was_never_there_is_none(self, mixed: RedisBatch, number: int) -> None:
-        assert mixed.case_at(number) is None
+        assert mixed.case_finder()(number) is None
 
     @pytest.mark.parametrize("custom_id", ["m999", "", "x" * 5000, "m\x00"])
     def test_an_unknown_id_has_no_case(self, mixed: RedisBatch, custom_id: str) -> None:
@@ -458,7 +458,7 @@ class TestSubmittedLines:
             grade_open_chunks(client.store, batch.id)
             batch.free([str(finished(client, batch)[0])])
             assert batch.case("c0") is None
-            assert batch.case_at(1) is None
+            assert batch.case_finder()(1) is None
 
     def test_a_batch_tells_what_it_was_submitted_with(self, client: RedisClient) -> None:
         batch = client.submit(true_false_cases(1), graders=GRADERS, metadata={"run": "7"})

@@ -159,7 +159,7 @@ class TestResumingWhatWasCancelled:
         write_cases(tmp_path / "cases.jsonl", (case(number) for number in range(100)))
         batch = lone_client.open("cases", ())
         source = Source(tmp_path / "cases.jsonl", lone_client.settings)
-        batch.feeder(source, should_stop=lambda: batch.status().chunks == 2).feed()
+        batch.feed(source, should_stop=lambda: batch.status().chunks == 2)
         batch.cancel()
         assert batch.retry() == 20
         return batch

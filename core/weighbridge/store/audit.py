@@ -9,6 +9,7 @@ from __future__ import annotations
 import getpass
 import logging
 import os
+import re
 import socket
 import time
 from dataclasses import dataclass, field
@@ -19,8 +20,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import orjson
 from redis.exceptions import NoScriptError
 
-from weighbridge.errors import ServerFullError, StaleCursorError
+from weighbridge.errors import ServerFullError
 from weighbridge.store.connection import is_cluster, translate_errors
+from weighbridge.store.cursor import not_a_cursor
 from weighbridge.store.key_names import expires_at, key, text
 from weighbridge.store.worker_registry import fleet_key
 
@@ -32,6 +34,7 @@ ENTRIES_LIMIT = 100_000  #: approximate capacity of the stream; the oldest entri
 _CAPPED: dict[str, Any] = {"maxlen": ENTRIES_LIMIT, "approximate": True}
 BATCH_ENTRIES_LIMIT = 100  #: newest entries kept in a batch's list
 _READ_AT_ONCE = 1_000
+_ENTRY_ID = re.compile(r"([0-9]{1,19})-([0-9]{1,19})")  #: of the stream
 _LOOKED_AT_LIMIT = 10_000  #: entries examined for one page
 #: Adds an entry to its batch's list, unless the batch was deleted or lost meanwhile.
 _ADD_TO_BATCH = """
@@ -218,16 +221,9 @@ def _with_batch(batch: str, data: bytes) -> tuple[list[str], list[Any]]:
 
 
 def _checked(cursor: str) -> str:
-    milliseconds, dash, number = cursor.partition("-")
-    digits = milliseconds + number
-    if not dash or not (digits.isascii() and milliseconds.isdigit() and number.isdigit()):
-        raise StaleCursorError(
-            f"{cursor[:80]!r} is not a cursor", "use the one of the previous page"
-        )
-    if max(int(milliseconds), int(number)) >= 2**63:
-        raise StaleCursorError(
-            f"{cursor[:80]!r} is not a cursor", "use the one of the previous page"
-        )
+    found = _ENTRY_ID.fullmatch(cursor)
+    if not found or max(map(int, found.groups())) >= 2**63:
+        raise not_a_cursor(cursor)
     return cursor
 
 

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 
 from weighbridge.errors import StaleCursorError
+from weighbridge.store.records import LogEntry
 
 _CURSOR = re.compile(
     r"([0-9]{1,9})\.([0-9]{1,9})\.([0-9]{1,15}-[0-9]{1,15})"
@@ -35,13 +36,16 @@ class Cursor:
         """Parse the form that `str` returns. Raises StaleCursorError."""
         found = _CURSOR.fullmatch(text)
         if not found:
-            raise StaleCursorError(
-                f"{text[:80]!r} is not a cursor", "use one that came with results of this batch"
-            )
+            raise not_a_cursor(text, "use one that came with results of this batch")
         epoch, reopened, position, number, kind, lines, retry, offset = found.groups()
         chunk = f"{number}{kind.replace('_', ':')}{lines}{f'@{retry}' if retry else ''}"
         results_version = ResultsVersion(int(epoch), int(reopened))
         return cls(results_version, position, chunk, None if offset == "end" else int(offset))
+
+    @property
+    def entry(self) -> LogEntry:
+        """The chunk's log entry."""
+        return LogEntry(self.position, self.chunk)
 
     def __str__(self) -> str:
         # Only characters that need no escaping in a URL.
@@ -49,3 +53,21 @@ class Cursor:
         offset = "end" if self.offset is None else self.offset
         chunk = self.chunk.replace(":", "_").replace("@", "~")
         return f"{epoch}.{reopened}.{self.position}.{chunk}.{offset}"
+
+
+def not_a_cursor(text: str, hint: str = "use the one of the previous page") -> StaleCursorError:
+    """Return the error for a text that cannot be a cursor of the list or batch in question."""
+    return StaleCursorError(f"{text[:80]!r} is not a cursor", hint)
+
+
+def results_withdrawn(batch: str) -> StaleCursorError:
+    """Return the error for a cursor from before a retry."""
+    return StaleCursorError(f"batch {batch} was retried since", "read its results from the start")
+
+
+def position_lost(batch: str) -> StaleCursorError:
+    """Return the error for a cursor whose position is not in the batch's log, or not in the chunk's results."""
+    return StaleCursorError(
+        f"batch {batch} no longer has, or never had, this position in its results",
+        "read them from the start",
+    )

@@ -8,19 +8,21 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from weighbridge.errors import BatchError, ServerError, StaleCursorError
+from weighbridge.errors import BatchError, ServerError
 from weighbridge.grading.tally import score_bucket
 from weighbridge.jobs.chunk import UNREADABLE, decompress
 from weighbridge.jobs.model import BatchState, BatchStatus
 from weighbridge.jobs.outcome import SCORE_BUCKETS, VACUOUS, Counts, GraderSummary, Outcome
 from weighbridge.store.base import StoreBase, readable
 from weighbridge.store.connection import translate_errors
+from weighbridge.store.cursor import not_a_cursor
 from weighbridge.store.key_names import key, listing, opened_at, text
 from weighbridge.store.records import BatchOptions, LogEntry, is_recorded, project_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+_ENTRIES_AT_ONCE = 1_000  #: read from the log in one command
 _COUNTED = (
     *Counts.__dataclass_fields__,
     "chunks",
@@ -135,6 +137,12 @@ class Queries(StoreBase):
         with readable(batch):
             return [_log_entry(text(at), row) for at, row in rows]
 
+    def log(self, batch: str, after: str = "") -> Iterator[list[LogEntry]]:
+        """Yield blocks of the log entries recorded so far after a position."""
+        while entries := self.read_log(batch, after, 0, most=_ENTRIES_AT_ONCE):
+            yield entries
+            after = entries[-1].position
+
     def log_has(self, batch: str, entry: LogEntry) -> bool:
         """Return whether the log still has an entry that was read before."""
         for again in (True, False):
@@ -209,9 +217,7 @@ class Queries(StoreBase):
             try:
                 newest = opened_at(before)
             except ValueError:
-                raise StaleCursorError(
-                    f"{before[:80]!r} is not a cursor", "use the one of the previous page"
-                ) from None
+                raise not_a_cursor(before) from None
         found: list[str] = []
         passed = 0
         while len(found) < most:

@@ -7,19 +7,17 @@ from dataclasses import dataclass, field, replace
 from math import inf
 from typing import TYPE_CHECKING, Any
 
-from weighbridge.errors import StaleCursorError
 from weighbridge.jobs.chunk import ChunkId
 from weighbridge.jobs.model import ErrorCode
 from weighbridge.settings import MIB
-from weighbridge.store import LogEntry
-from weighbridge.store.cursor import Cursor
+from weighbridge.store.cursor import Cursor, position_lost, results_withdrawn
 from weighbridge.store.result_filter import ResultFilter, ResultPage, check_limit
 from weighbridge.store.result_matcher import Matcher
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
-    from weighbridge.store import ScanResult, Store
+    from weighbridge.store import LogEntry, ScanResult, Store
 
 _PAGE_BYTES = 16 * MIB  #: a page is full at this size, which its last line may exceed
 _LOOKS_BETWEEN = 64  #: lines between two checks of the clock
@@ -83,18 +81,10 @@ class Search:
     def _start(self, text: str) -> Cursor:
         cursor = Cursor.parse(text)
         if cursor.results_version != self._results_version:
-            raise StaleCursorError(
-                f"batch {self._batch} was retried since", "search its results from the start"
-            )
-        if not self._store.log_has(self._batch, LogEntry(cursor.position, cursor.chunk)):
-            raise self._lost()
+            raise results_withdrawn(self._batch)
+        if not self._store.log_has(self._batch, cursor.entry):
+            raise position_lost(self._batch)
         return cursor
-
-    def _lost(self) -> StaleCursorError:
-        return StaleCursorError(
-            f"batch {self._batch} no longer has, or never had, this position in its results",
-            "search them from the start",
-        )
 
     def _stops(self, start: Cursor | None) -> Iterator[Cursor]:
         """Yield the starts of chunks that may contain matches, and occasionally the end of one that does not."""
@@ -154,10 +144,10 @@ class Search:
         for lines in self._store.result_lines(self._batch, chunk):
             at = first - begin
             if 0 < at <= len(lines) and lines[at - 1 : at] != b"\n":
-                raise self._lost()
+                raise position_lost(self._batch)
             if at < len(lines):
                 for line, end in self._matcher.matches(lines, max(at, 0)):
                     yield line, begin + end
             begin += len(lines)
         if 0 < begin < first:
-            raise self._lost()
+            raise position_lost(self._batch)

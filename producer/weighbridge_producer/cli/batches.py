@@ -44,7 +44,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from weighbridge.jobs.model import BatchState
-    from weighbridge_producer.client.client import Batch, Client
+    from weighbridge_producer.client.batch import Batch
+    from weighbridge_producer.client.client import Client
 
 
 def add_to(app: typer.Typer) -> None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from weighbridge_producer.client.client import Batch
+    from weighbridge_producer.client.batch import Batch
 
 
 class ResultSelection:

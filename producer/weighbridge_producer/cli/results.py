@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from weighbridge.jobs.model import BatchState
     from weighbridge_producer.cli.results_summary import Summarised
-    from weighbridge_producer.client.client import Batch
+    from weighbridge_producer.client.batch import Batch
     from weighbridge_producer.reports.report import CasesOf
 
 _COPY_BYTES = 1024 * 1024

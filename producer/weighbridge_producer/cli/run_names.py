@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from weighbridge.settings import Settings
-    from weighbridge_producer.client.client import Batch
+    from weighbridge_producer.client.batch import Batch
 
 RUN_HELP = "a result file (.jsonl, plain, .gz or .zst), a batch id, or the name of a baseline"
 _BATCH = "wb_"  #: prefix of batch ids

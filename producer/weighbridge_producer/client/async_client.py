@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from functools import wraps
-from typing import TYPE_CHECKING, Concatenate, ParamSpec, Self, TypeVar
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, Self, TypeVar, cast
 
 import orjson
 
-from weighbridge_producer.client.client import Batch, Client
+from weighbridge_producer.client.batch import Batch
+from weighbridge_producer.client.client import Client
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Coroutine
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
     from weighbridge.jobs.model import BatchState
     from weighbridge.settings import Settings
-    from weighbridge_producer.client.backend import Page, Result
+    from weighbridge_producer.client.batch import Page, Result
 
 _Arguments = ParamSpec("_Arguments")
 _Answer = TypeVar("_Answer")
@@ -45,7 +46,9 @@ def _of_batch(
     async def awaited(
         self: AsyncBatch, /, *args: _Arguments.args, **options: _Arguments.kwargs
     ) -> _Answer:
-        return await asyncio.to_thread(method, self.sync, *args, **options)
+        # The backend's own method, not the one that Batch declares.
+        call = getattr(self.sync, method.__name__)
+        return cast("_Answer", await asyncio.to_thread(call, *args, **options))
 
     return awaited
 

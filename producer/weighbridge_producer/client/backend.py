@@ -1,29 +1,24 @@
-"""The base class of batch handles, and the types common to the Redis and HTTP backends."""
+"""The base class of the client's backends, which each have the methods of Client."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
-import orjson
+from typing import TYPE_CHECKING, Any, Self
 
 from weighbridge.jobs.model import GraderSpec
-from weighbridge.store.result_filter import ResultFilter
-from weighbridge.text import pluralize
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from weighbridge.jobs.model import BatchState
-    from weighbridge.store import Durability
+    from weighbridge.jobs.model import BatchState, Priority
+    from weighbridge.store.api_keys import ApiKey, KeyList, Role
+    from weighbridge.store.audit import Entry
+    from weighbridge.store.health import Health
+    from weighbridge.store.worker_registry import WorkerInfo
+    from weighbridge_producer.client.batch import Batch
+    from weighbridge_producer.input.source import Cases
 
 Graders = Sequence[str | Mapping[str, Any] | GraderSpec]
-Result = dict[str, Any]  #: one result line, decoded
-ANYTHING = ResultFilter()
-_LOOK_SECONDS = 0.5  #: between two polls of a batch's status
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,51 +40,93 @@ class ListedBatch:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
-    """Some complete result lines, and the cursor that follows them."""
+class Backend(ABC):
+    """A connection to the batches; Client documents the methods."""
 
-    lines: bytes
-    cursor: str  #: pass it back to continue after this page
+    url: str
 
+    def __enter__(self) -> Self:
+        return self
 
-class BackendBatch(ABC):
-    """A handle to one batch, to be implemented by each backend."""
-
-    id: str
-    #: How durably the sealed batch was stored in Redis; None if it was not submitted through this handle.
-    durability: Durability | None = None
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.id!r})"
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     @abstractmethod
-    def pages(self, cursor: str | None = None, *, follow: bool = True) -> Iterator[Page]:
-        """Yield pages of result lines as bytes, each with the cursor that follows it."""
+    def close(self) -> None: ...
 
     @abstractmethod
-    def status(self) -> BatchState:
-        """Return the batch's current state."""
+    def submit(
+        self,
+        cases: Cases,
+        *,
+        graders: Graders = (),
+        metadata: dict[str, str] | None = None,
+        resume: str | None = None,
+        strict: bool = False,
+        priority: Priority = "normal",
+        project: str | None = None,
+    ) -> Batch: ...
 
     @abstractmethod
-    def wait(self, timeout_seconds: float | None = None) -> BatchState:
-        """Wait until the batch ends and return its state; TimeoutError after `timeout_seconds`."""
+    def open(
+        self,
+        name: str,
+        graders: Graders = (),
+        *,
+        metadata: dict[str, str] | None = None,
+        priority: Priority = "normal",
+        project: str | None = None,
+    ) -> Batch: ...
 
-    def states(self) -> Iterator[BatchState]:
-        """Yield the batch's state now and after each change, ending with its final state."""
-        while not (state := self.status()).status.final:
-            yield state
-            with suppress(TimeoutError):
-                self.wait(_LOOK_SECONDS)
-        yield state
+    @abstractmethod
+    def batch(self, batch_id: str) -> Batch: ...
 
-    def results(self, cursor: str | None = None, *, follow: bool = True) -> Iterator[Result]:
-        """Yield results as they are recorded, until the batch ends; without `follow`, only those recorded so far."""
-        for page in self.pages(cursor, follow=follow):
-            for line in page.lines.splitlines():
-                yield orjson.loads(line)
+    def batches(self, most: int = 100, *, project: str | None = None) -> list[BatchState]:
+        return [each.state for each in self.listed(most, project=project)]
 
-    def _not_done(self, state: BatchState) -> TimeoutError:
-        return TimeoutError(
-            f"batch {self.id} is not done: {pluralize(state.counts.pending, 'job')} still to be graded"
-        )
+    @abstractmethod
+    def listed(self, most: int = 100, *, project: str | None = None) -> list[ListedBatch]: ...
+
+    @abstractmethod
+    def workers(self) -> list[WorkerInfo]: ...
+
+    @abstractmethod
+    def drain(self, worker: str) -> None: ...
+
+    @abstractmethod
+    def health(self) -> Health: ...
+
+    @abstractmethod
+    def graders(self) -> list[dict[str, Any]]: ...
+
+    @abstractmethod
+    def pause_queue(self, queue: str) -> None: ...
+
+    @abstractmethod
+    def unpause_queue(self, queue: str) -> None: ...
+
+    @abstractmethod
+    def audit(
+        self,
+        *,
+        batch: str | None = None,
+        project: str | None = None,
+        since: float = 0.0,
+        most: int = 100,
+    ) -> list[Entry]: ...
+
+    @abstractmethod
+    def keys(self) -> KeyList: ...
+
+    @abstractmethod
+    def make_key(
+        self,
+        name: str,
+        role: Role,
+        lives_seconds: float | None = None,
+        *,
+        project: str = "default",
+    ) -> tuple[ApiKey, str]: ...
+
+    @abstractmethod
+    def revoke_key(self, key_id: str) -> bool: ...

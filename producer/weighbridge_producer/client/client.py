@@ -1,4 +1,4 @@
-"""The client and its batches, for Redis and for HTTP."""
+"""The client, for Redis and for HTTP."""
 
 from __future__ import annotations
 
@@ -6,25 +6,16 @@ from typing import TYPE_CHECKING, Any, Self
 
 from weighbridge.settings import read_settings
 from weighbridge_producer.client.address import address_of, is_service
-from weighbridge_producer.client.backend import ANYTHING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from weighbridge.jobs.model import BatchState, Priority
-    from weighbridge.jobs.outcome import GraderSummary
     from weighbridge.settings import Settings
-    from weighbridge.store import BatchOptions, Durability
     from weighbridge.store.api_keys import ApiKey, KeyList, Role
     from weighbridge.store.audit import Entry
     from weighbridge.store.health import Health
-    from weighbridge.store.result_filter import ResultFilter, ResultPage
     from weighbridge.store.worker_registry import WorkerInfo
-    from weighbridge_producer.client.backend import Graders, ListedBatch, Page, Result
-    from weighbridge_producer.client.http_batch import HttpBatch
-    from weighbridge_producer.client.http_client import HttpClient
-    from weighbridge_producer.client.redis_batch import RedisBatch
-    from weighbridge_producer.client.redis_client import RedisClient
+    from weighbridge_producer.client.backend import Backend, Graders, ListedBatch
+    from weighbridge_producer.client.batch import Batch
     from weighbridge_producer.input.source import Cases
 
 
@@ -81,7 +72,7 @@ class Client:
         be graded becomes an errored job and raises nothing. With `strict`, all lines are validated before
         anything is submitted, and a line that cannot be graded raises InvalidInputError.
         """
-        batch = self._backend.submit(
+        return self._backend.submit(
             cases,
             graders=graders,
             metadata=metadata,
@@ -90,7 +81,6 @@ class Client:
             priority=priority,
             project=project,
         )
-        return Batch(batch)
 
     def open(
         self,
@@ -106,14 +96,13 @@ class Client:
         Use this instead of `submit` to get the batch's id before its cases are submitted. Raises
         UnknownGraderError, ConfigError, InvalidProjectError, ServerError.
         """
-        batch = self._backend.open(
+        return self._backend.open(
             name, graders, metadata=metadata, priority=priority, project=project
         )
-        return Batch(batch)
 
     def batch(self, batch_id: str) -> Batch:
         """Return a handle to a batch, without making a request."""
-        return Batch(self._backend.batch(batch_id))
+        return self._backend.batch(batch_id)
 
     def batches(self, most: int = 100, *, project: str | None = None) -> list[BatchState]:
         """Return the most recent batches of one project, or of all accessible projects, newest first.
@@ -187,119 +176,7 @@ class Client:
         return self._backend.revoke_key(key_id)
 
 
-class Batch:
-    """A handle to one batch."""
-
-    def __init__(self, backend: RedisBatch | HttpBatch) -> None:
-        self._backend = backend
-        self.id = backend.id
-
-    @property
-    def durability(self) -> Durability | None:
-        """How durably the sealed batch was stored in Redis; None if it was not submitted through this handle."""
-        return self._backend.durability
-
-    def __repr__(self) -> str:
-        return f"Batch({self.id!r})"
-
-    def fill(
-        self,
-        cases: Cases,
-        *,
-        resumed: bool = False,
-        on_wait: Callable[[str], None] = lambda _: None,
-    ) -> Durability:
-        """Submit cases to the open batch, skipping those that it already has, and seal it.
-
-        `resumed` means that an earlier attempt was interrupted. `on_wait` is called with the reason when this has to
-        wait. Raises ChunkConflictError if the batch was started with other cases, ServerError if a retry may succeed.
-        """
-        return self._backend.fill(cases, resumed=resumed, on_wait=on_wait)
-
-    def status(self) -> BatchState:
-        """Return the batch's current state."""
-        return self._backend.status()
-
-    def states(self) -> Iterator[BatchState]:
-        """Yield the batch's state now and after each change, ending with its final state."""
-        return self._backend.states()
-
-    def summary(self) -> list[GraderSummary]:
-        """Return the counts of outcomes so far, one summary per grader label."""
-        return self._backend.summary()
-
-    def options(self) -> BatchOptions:
-        """Return the options that the batch was submitted with."""
-        return self._backend.options()
-
-    def pages(self, cursor: str | None = None, *, follow: bool = True) -> Iterator[Page]:
-        """Yield pages of result lines as bytes, each with the cursor that follows it."""
-        return self._backend.pages(cursor, follow=follow)
-
-    def results(self, cursor: str | None = None, *, follow: bool = True) -> Iterator[Result]:
-        """Yield results as they are recorded, until the batch ends; without `follow`, only those recorded so far."""
-        return self._backend.results(cursor, follow=follow)
-
-    def result(self, custom_id: str) -> list[Result]:
-        """Return the results of one case, one per grader.
-
-        Raises NoSuchResultError if no case has that id, or the case is not finished.
-        """
-        return self._backend.result(custom_id)
-
-    def search(
-        self, wanted: ResultFilter = ANYTHING, cursor: str | None = None, limit: int = 50
-    ) -> ResultPage:
-        """Return a page of the results recorded so far that match a filter.
-
-        Raises StaleCursorError for a cursor from before a retry, InvalidFilterError for an invalid limit.
-        """
-        return self._backend.search(wanted, cursor, limit)
-
-    def case(self, custom_id: str) -> bytes | None:
-        """Return the line of a case as it was submitted; None if the batch's inputs have been freed.
-
-        A trace that was submitted on its own is returned as the case made from it. Raises NoSuchResultError if no case
-        has that id.
-        """
-        return self._backend.case(custom_id)
-
-    def case_finder(self) -> Callable[[int], bytes | None]:
-        """Return a function that gets an input line by its number, counted from 1; sequential access is the fastest.
-
-        The function returns None for a line that is blank, missing, or freed.
-        """
-        return self._backend.case_finder()
-
-    def wait(self, timeout_seconds: float | None = None) -> BatchState:
-        """Wait until the batch ends and return its state; TimeoutError after `timeout_seconds`."""
-        return self._backend.wait(timeout_seconds)
-
-    def cancel(self) -> BatchState:
-        """Cancel the jobs that are not graded yet and keep the results of the others; no effect on an ended batch."""
-        return self._backend.cancel()
-
-    def retry(self, *, dead_letters: bool = False) -> int:
-        """Grade again the chunks with jobs whose errors may be transient; return the number of such jobs.
-
-        With `dead_letters`, instead retry jobs that crashed their worker process, timed out, or used too much memory.
-        """
-        return self._backend.retry(dead_letters=dead_letters)
-
-    def pause(self) -> None:
-        """Stop workers from starting more of the batch until `unpause`; BatchError if it has ended."""
-        self._backend.pause()
-
-    def unpause(self) -> None:
-        """Let workers resume the batch."""
-        self._backend.unpause()
-
-    def delete(self) -> bool:
-        """Delete the batch with its inputs and results; return False if there was nothing to delete."""
-        return self._backend.delete()
-
-
-def _backend_of(url: str | None, key: str | None, settings: Settings) -> RedisClient | HttpClient:
+def _backend_of(url: str | None, key: str | None, settings: Settings) -> Backend:
     """Return the backend for a URL's scheme; the URL defaults to the one in the settings."""
     address = address_of(url, settings)
     if is_service(address):

@@ -6,12 +6,12 @@ import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from weighbridge.errors import ResultsFreedError, ServerUnavailableError, StaleCursorError
+from weighbridge.errors import ResultsFreedError, ServerUnavailableError
 from weighbridge.jobs.chunk import ChunkId
 from weighbridge.jobs.result import line_number_of
 from weighbridge.store import LogEntry
-from weighbridge.store.cursor import Cursor
-from weighbridge_producer.client.backend import Page
+from weighbridge.store.cursor import Cursor, position_lost, results_withdrawn
+from weighbridge_producer.client.batch import Page
 from weighbridge_producer.client.line_intervals import IntervalSet
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from weighbridge.store import Store
 
 _BLOBS_AT_ONCE = 2  #: few, because a chunk's results may be large
-_ENTRIES_AT_ONCE = 1_000  #: read from the log when the results themselves are not needed
 _LAG_SECONDS, _LAG_PAUSE_SECONDS = (
     10.0,
     0.1,
@@ -66,20 +65,19 @@ class Collector:
         inside = cursor.offset is not None
         version, now = cursor.results_version, self._results_version
         if version.epoch != now.epoch or (inside and version != now):
-            raise self._retried()
-        entry = LogEntry(cursor.position, cursor.chunk)
+            raise results_withdrawn(self._batch)
+        entry = cursor.entry
         if self._store.log_has(self._batch, entry):
             self._last = entry
             self._rest = self._rest_of(cursor) if inside else None
             if not may_be_lost:
                 self._note_delivered_up_to(entry)
         elif not may_be_lost:
-            raise self._lost()
+            raise position_lost(self._batch)
 
     def _note_delivered_up_to(self, last: LogEntry) -> None:
         """Mark as delivered the lines recorded up to the cursor's entry."""
-        after = ""
-        while entries := self._store.read_log(self._batch, after, 0, most=_ENTRIES_AT_ONCE):
+        for entries in self._store.log(self._batch):
             before = [
                 entry.chunk
                 for entry in entries
@@ -90,25 +88,11 @@ class Collector:
                 self._delivered.add(*lines_of(chunk))
             if _order(entries[-1].position) > _order(last.position):
                 return
-            after = entries[-1].position
-
-    def _lost(self) -> StaleCursorError:
-        return StaleCursorError(
-            f"batch {self._batch} no longer has, or never had, this position in its results",
-            "collect them from the start",
-        )
-
-    def _retried(self) -> StaleCursorError:
-        return StaleCursorError(
-            f"batch {self._batch} was retried since", "collect its results from the start"
-        )
 
     def check_nothing_was_freed(self) -> None:
         """Raise ResultsFreedError if the results of a chunk yet to be collected have been freed."""
-        after = self._last.position if self._last else ""
-        while entries := self._store.read_log(self._batch, after, 0, most=_ENTRIES_AT_ONCE):
+        for entries in self._store.log(self._batch, self._last.position if self._last else ""):
             self._check_not_freed(entries)
-            after = entries[-1].position
 
     def pages(
         self, *, follow: bool = True, should_stop: Callable[[], bool] = lambda: False
@@ -152,7 +136,7 @@ class Collector:
         if not blob:
             raise self._freed(cursor.chunk)
         if offset > len(blob) or (offset and blob[offset - 1 : offset] != b"\n"):
-            raise self._lost()
+            raise position_lost(self._batch)
         after, lines = str(replace(cursor, offset=None)), lines_of(cursor.chunk)
         return ChunkPage(blob[offset:], after, cursor.chunk, *lines)
 
@@ -187,13 +171,13 @@ class Collector:
     def _has_ended(self) -> bool:
         state = self._store.state(self._batch)
         if state.epoch != self._results_version.epoch:
-            raise self._retried()
+            raise results_withdrawn(self._batch)
         return state.status.final
 
     def _are_next(self, entries: Sequence[LogEntry]) -> bool:
         """Return whether entries directly follow the last one read; False after a server restored an older log."""
         if any(entry.epoch > self._results_version.epoch for entry in entries):
-            raise self._retried()
+            raise results_withdrawn(self._batch)
         return self._last is None or entries[0].after == self._last.position
 
     def _pages_of(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from math import inf
 from types import NoneType
 from typing import TYPE_CHECKING, Any
@@ -19,12 +19,17 @@ from weighbridge.errors import (
     RefusedError,
     ServerError,
 )
-from weighbridge.jobs.model import BatchState
-from weighbridge.jobs.outcome import GraderSummary
-from weighbridge.store import BatchOptions
 from weighbridge.store.cursor import Cursor
 from weighbridge.store.result_filter import ResultFilter, ResultPage, check_limit
-from weighbridge_producer.client.backend import ANYTHING, BackendBatch, Page
+from weighbridge_producer.batch_shapes import (
+    BatchShape,
+    CaseResultsShape,
+    InputLines,
+    ResultPageShape,
+    RetriedShape,
+    StateShape,
+)
+from weighbridge_producer.client.batch import ANYTHING, Batch, Page
 from weighbridge_producer.client.collector import lines_of, without_repeats
 from weighbridge_producer.client.http_session import RetryableError, decoded, in_path
 from weighbridge_producer.client.http_upload import Upload
@@ -34,9 +39,11 @@ from weighbridge_producer.input.annotated_lines import RECORD_SEPARATOR
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from weighbridge.jobs.model import BatchState
+    from weighbridge.jobs.outcome import GraderSummary
     from weighbridge.settings import Settings
-    from weighbridge.store import Durability
-    from weighbridge_producer.client.backend import Result
+    from weighbridge.store import BatchOptions, Durability
+    from weighbridge_producer.client.batch import Result
     from weighbridge_producer.client.http_session import HttpSession, Params
     from weighbridge_producer.input.source import Cases
 
@@ -47,43 +54,7 @@ _LOOK_SECONDS = 0.25  #: between status requests when too little time is left to
 _REFUSED_SECONDS = 1.0  #: between status requests when events are refused
 
 
-@dataclass(frozen=True, slots=True)
-class _Summary(GraderSummary):
-    """A summary with its causes as a mapping, as in JSON."""
-
-    causes: dict[str, int] = field(default_factory=dict)  # type: ignore[assignment]
-
-
-class _Details(msgspec.Struct):
-    graders: list[_Summary]
-    options: BatchOptions
-
-
-class _Found(msgspec.Struct):
-    results: list[msgspec.Raw]
-    next_cursor: str | None
-    complete: bool
-
-
-class _Results(msgspec.Struct):
-    results: list[dict[str, Any]]
-
-
-class _Line(msgspec.Struct):
-    line: int
-    text: str
-
-
-class _Lines(msgspec.Struct):
-    lines: list[_Line]
-    last: int
-
-
-class _Retried(msgspec.Struct):
-    retried: int
-
-
-class HttpBatch(BackendBatch):
+class HttpBatch(Batch):
     """A handle to one batch of an HTTP service."""
 
     def __init__(self, session: HttpSession, batch_id: str, settings: Settings) -> None:
@@ -118,17 +89,15 @@ class HttpBatch(BackendBatch):
         return self.durability
 
     def status(self) -> BatchState:
-        return self._session.request("GET", self._path, BatchState)
+        return self._session.request("GET", self._path, StateShape).state()
 
     def summary(self) -> list[GraderSummary]:
-        rows = self._session.request("GET", self._path, _Details).graders
-        return [
-            GraderSummary(**asdict(row) | {"causes": tuple(row.causes.items())}) for row in rows
-        ]
+        rows = self._session.request("GET", self._path, BatchShape).graders
+        return [row.summary() for row in rows]
 
     def options(self) -> BatchOptions:
         """Return the options that the batch was submitted with; the queue is left at its default."""
-        return self._session.request("GET", self._path, _Details).options
+        return self._session.request("GET", self._path, BatchShape).options.options()
 
     def pages(self, cursor: str | None = None, *, follow: bool = True) -> Iterator[Page]:
         """Yield pages of result lines as bytes, one chunk each, with the cursor that follows the page.
@@ -161,7 +130,7 @@ class HttpBatch(BackendBatch):
 
     def result(self, custom_id: str) -> list[Result]:
         path = f"{self._path}/results/{in_path(custom_id)}"
-        return self._session.request("GET", path, _Results).results
+        return self._session.request("GET", path, CaseResultsShape).results
 
     def search(
         self, wanted: ResultFilter = ANYTHING, cursor: str | None = None, limit: int = 50
@@ -171,7 +140,9 @@ class HttpBatch(BackendBatch):
         params["limit"] = limit
         if cursor:
             params["cursor"] = cursor
-        found = self._session.request("GET", f"{self._path}/results", _Found, params=params)
+        found = self._session.request(
+            "GET", f"{self._path}/results", ResultPageShape, params=params
+        )
         return ResultPage(list(map(bytes, found.results)), found.next_cursor, found.complete)
 
     def case(self, custom_id: str) -> bytes | None:
@@ -214,7 +185,7 @@ class HttpBatch(BackendBatch):
                 if line == "event: end":
                     return
                 if line.startswith("data: {"):
-                    state = decoded(line.removeprefix("data: ").encode(), BatchState)
+                    state = decoded(line.removeprefix("data: ").encode(), StateShape).state()
                     if state.status.final:
                         return
                     yield state
@@ -238,25 +209,25 @@ class HttpBatch(BackendBatch):
             yield from answer.iter_lines()
 
     def cancel(self) -> BatchState:
-        return self._session.request("POST", f"{self._path}/cancel", BatchState)
+        return self._session.request("POST", f"{self._path}/cancel", StateShape).state()
 
     def _give_up(self, failure: BaseException) -> None:
         """End the batch as failed, because the rest of its cases will never come."""
         params: Params = {"failure": f"{type(failure).__name__}: {failure}"[:300]}
-        self._session.request("POST", f"{self._path}/cancel", BatchState, params=params)
+        self._session.request("POST", f"{self._path}/cancel", StateShape, params=params)
 
     def retry(self, *, dead_letters: bool = False) -> int:
         params: Params = {"dead_letters": "true"} if dead_letters else {}
         # Not idempotent: a second request would be refused, because the batch is running again.
         return self._session.request(
-            "POST", f"{self._path}/retry", _Retried, params=params, idempotent=False
+            "POST", f"{self._path}/retry", RetriedShape, params=params, idempotent=False
         ).retried
 
     def pause(self) -> None:
-        self._session.request("POST", f"{self._path}/pause", BatchState)
+        self._session.request("POST", f"{self._path}/pause", StateShape)
 
     def unpause(self) -> None:
-        self._session.request("POST", f"{self._path}/unpause", BatchState)
+        self._session.request("POST", f"{self._path}/unpause", StateShape)
 
     def delete(self) -> bool:
         try:
@@ -278,7 +249,7 @@ class ServedLines:
     def at(self, line: int) -> bytes | None:
         """Return a line by its number, counted from 1; None if it is blank, missing, or freed."""
         if line not in self._known:
-            found = self._session.request("GET", self._path, _Lines, params={"first": line})
+            found = self._session.request("GET", self._path, InputLines, params={"first": line})
             self._known = range(line, max(line, found.last) + 1)
             self._lines = {each.line: each.text.encode() for each in found.lines}
         return self._lines.get(line)

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from types import NoneType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import msgspec
 
 from weighbridge.errors import NoSuchKeyError
-from weighbridge.jobs.model import BatchState, parse_specs
+from weighbridge.jobs.model import parse_specs
 from weighbridge.settings import read_settings
 from weighbridge.store.api_keys import ApiKey, KeyList, Role
-from weighbridge.store.audit import Entry
 from weighbridge.store.health import Health
 from weighbridge.store.projects import DEFAULT_PROJECT
 from weighbridge.store.worker_registry import WorkerInfo
+from weighbridge_producer.batch_shapes import AuditPageShape, BatchListShape, StateShape
 from weighbridge_producer.client.address import address_of
-from weighbridge_producer.client.backend import ListedBatch
+from weighbridge_producer.client.backend import Backend, ListedBatch
 from weighbridge_producer.client.http_batch import HttpBatch
 from weighbridge_producer.client.http_session import HttpSession, decoded, in_path
 from weighbridge_producer.client.http_upload import Upload
@@ -25,32 +25,13 @@ from weighbridge_producer.client.http_upload import Upload
 if TYPE_CHECKING:
     from weighbridge.jobs.model import Priority
     from weighbridge.settings import Settings
+    from weighbridge.store.audit import Entry
     from weighbridge_producer.client.backend import Graders
     from weighbridge_producer.client.http_session import Params
     from weighbridge_producer.input.source import Cases
 
 _LISTED_AT_ONCE = 200
 _ENTRIES_AT_ONCE = 1_000
-
-
-class _Opened(msgspec.Struct):
-    batch_id: str
-
-
-class _ListedAs(msgspec.Struct):
-    source: str
-    project: str
-    submitted_by: str
-
-
-class _Listed(msgspec.Struct):
-    batches: list[msgspec.Raw]
-    next_cursor: str | None
-
-
-class _Audit(msgspec.Struct):
-    entries: list[dict[str, Any]]
-    next_cursor: str | None
 
 
 class _MadeKey(msgspec.Struct):
@@ -65,7 +46,7 @@ class _Catalogue(msgspec.Struct):
     graders: list[dict[str, Any]]
 
 
-class HttpClient:
+class HttpClient(Backend):
     """A connection to `weighbridge serve`, by default at WEIGHBRIDGE_URL with WEIGHBRIDGE_API_KEY.
 
     Idempotent requests are retried while the service is busy or briefly unavailable.
@@ -80,12 +61,6 @@ class HttpClient:
         self.session = HttpSession(
             self.url, key or (own_key.get_secret_value() if own_key else None)
         )
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def close(self) -> None:
         self.session.close()
@@ -143,7 +118,7 @@ class HttpClient:
         }
         # Not idempotent: a second request would leave an empty batch open.
         opened = self.session.request(
-            "POST", "api/open-batches", _Opened, body=wanted, idempotent=False
+            "POST", "api/open-batches", StateShape, body=wanted, idempotent=False
         )
         return self.batch(opened.batch_id)
 
@@ -151,19 +126,17 @@ class HttpClient:
         """Return a handle to a batch, without making a request."""
         return HttpBatch(self.session, batch_id, self.settings)
 
-    def batches(self, most: int = 100, *, project: str | None = None) -> list[BatchState]:
-        return [each.state for each in self.listed(most, project=project)]
-
     def listed(self, most: int = 100, *, project: str | None = None) -> list[ListedBatch]:
         found: list[ListedBatch] = []
         cursor: str | None = ""
         while cursor is not None and len(found) < most:
             params = _given(cursor=cursor, project=project)
             params["limit"] = min(most - len(found), _LISTED_AT_ONCE)
-            listed = self.session.request("GET", "api/batches", _Listed, params=params)
-            for each in map(bytes, listed.batches):
-                named = msgspec.structs.asdict(decoded(each, _ListedAs))
-                found.append(ListedBatch(decoded(each, BatchState), **named))
+            listed = self.session.request("GET", "api/batches", BatchListShape, params=params)
+            found += [
+                ListedBatch(each.state(), each.source, each.project, each.submitted_by)
+                for each in listed.batches
+            ]
             cursor = listed.next_cursor
         return found
 
@@ -210,8 +183,8 @@ class HttpClient:
         while cursor is not None and len(found) < most:
             params = _given(batch=batch, project=project, cursor=cursor)
             params |= {"since": repr(since), "limit": min(most - len(found), _ENTRIES_AT_ONCE)}
-            page = self.session.request("GET", "api/audit", _Audit, params=params)
-            found += map(Entry.from_dict, page.entries)
+            page = self.session.request("GET", "api/audit", AuditPageShape, params=params)
+            found += [each.entry() for each in page.entries]
             cursor = page.next_cursor
         return found
 

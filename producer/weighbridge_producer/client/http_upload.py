@@ -7,10 +7,9 @@ from secrets import token_hex
 from typing import TYPE_CHECKING
 
 import httpx2
-import msgspec
 import orjson
 
-from weighbridge.store import Durability
+from weighbridge_producer.batch_shapes import SubmittedShape
 from weighbridge_producer.client.http_session import RetryableError, decoded
 from weighbridge_producer.input.annotated_lines import annotate
 from weighbridge_producer.input.source import Source
@@ -21,25 +20,13 @@ if TYPE_CHECKING:
 
     from weighbridge.jobs.model import GraderSpec, Priority
     from weighbridge.settings import Settings
+    from weighbridge.store import Durability
     from weighbridge_producer.client.http_session import HttpSession
     from weighbridge_producer.input.source import Cases
 
 _BLOCK_BYTES = 64 * 1024
 _HELD_SECONDS = 0.5  #: longest time to buffer a line while more lines come
 _FULL_SECONDS = 60.0  #: in addition to the service's own wait for a full Redis server
-
-
-class _Durability(msgspec.Struct):
-    disk: bool | None
-    replicas: int
-    connected_replicas: int
-    append_only: bool
-    waited_seconds: float
-
-
-class _Submitted(msgspec.Struct):
-    batch_id: str
-    durability: _Durability
 
 
 class Upload:
@@ -107,8 +94,8 @@ class Upload:
             content=self.pieces(),
             timeout=self._timeout,
         ) as answer:
-            submitted = decoded(answer.read(), _Submitted)
-        return submitted.batch_id, Durability(**msgspec.structs.asdict(submitted.durability))
+            submitted = decoded(answer.read(), SubmittedShape)
+        return submitted.batch_id, submitted.durability.durability()
 
     @property
     def content_type(self) -> str:

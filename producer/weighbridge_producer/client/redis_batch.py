@@ -19,7 +19,7 @@ from weighbridge.store.audit import Action, AuditLog, Entry, command_line_actor
 from weighbridge.store.cursor import Cursor
 from weighbridge.store.result_filter import ResultFilter, ResultPage
 from weighbridge.store.search import Search
-from weighbridge_producer.client.backend import ANYTHING, BackendBatch
+from weighbridge_producer.client.batch import ANYTHING, Batch
 from weighbridge_producer.client.collector import ChunkPage, Collector
 from weighbridge_producer.client.submitted_lines import SubmittedLines
 from weighbridge_producer.input.source import Source
@@ -32,12 +32,12 @@ if TYPE_CHECKING:
     from weighbridge.settings import Settings
     from weighbridge.store import BatchOptions, Durability, Store
     from weighbridge.store.audit import Actor
-    from weighbridge_producer.client.backend import Result
+    from weighbridge_producer.client.batch import Result
     from weighbridge_producer.client.line_intervals import IntervalSet
     from weighbridge_producer.input.source import Cases
 
 
-class RedisBatch(BackendBatch):
+class RedisBatch(Batch):
     """A handle to one batch in Redis."""
 
     def __init__(
@@ -76,7 +76,7 @@ class RedisBatch(BackendBatch):
             return ""
 
     @contextmanager
-    def recorded_resume(self) -> Iterator[None]:
+    def _recorded_resume(self) -> Iterator[None]:
         """Record in the audit log that the batch was resumed, if any lines were submitted."""
         before = self._store.position(self.id)
         is_first = not before.lines and self._was_opened_by_its_actor()
@@ -99,25 +99,29 @@ class RedisBatch(BackendBatch):
         """Return the batch's last 100 entries in the audit log, oldest first."""
         return AuditLog(self._store.redis).of_batch(self.id)
 
-    def feeder(
+    def feed(
         self,
         source: Source,
         *,
+        resumed: bool = False,
         on_wait: Callable[[str], None] = lambda _: None,
         should_stop: Callable[[], bool] = lambda: False,
     ) -> Feeder:
-        """Return a feeder that submits a source to this batch."""
-        opened_with, self._opened_with = self._opened_with, None
-        return Feeder(
-            self._store,
-            self._publisher,
-            self.id,
-            source,
-            self._settings,
-            on_wait=on_wait,
-            should_stop=should_stop,
-            opened_with=opened_with,
-        )
+        """Submit what the batch does not have of a source, and seal it unless `should_stop` returns True first.
+
+        A resumed submission is recorded in the audit log. The feeder that is returned can submit again what the server
+        loses afterwards.
+        """
+        with self._recorded_resume() if resumed else nullcontext():
+            opened_with, self._opened_with = self._opened_with, None
+            feeder = Feeder(
+                *(self._store, self._publisher, self.id, source, self._settings),
+                on_wait=on_wait,
+                should_stop=should_stop,
+                opened_with=opened_with,
+            )
+            feeder.feed()
+        return feeder
 
     def submit(
         self,
@@ -127,13 +131,9 @@ class RedisBatch(BackendBatch):
         on_wait: Callable[[str], None] = lambda _: None,
         should_stop: Callable[[], bool] = lambda: False,
     ) -> None:
-        """Submit a source to the batch, skipping what it has, and seal it unless `should_stop` returns True first.
-
-        A resumed submission is recorded in the audit log. The batch ends as failed if its cases are lost for good.
-        """
-        recorded = self.recorded_resume() if resumed else nullcontext()
-        with recorded, self._given_up_on_error(source):
-            self.feeder(source, on_wait=on_wait, should_stop=should_stop).feed()
+        """Feed a source to the batch, which ends as failed if its cases are lost for good."""
+        with self._given_up_on_error(source):
+            self.feed(source, resumed=resumed, on_wait=on_wait, should_stop=should_stop)
 
     @contextmanager
     def _given_up_on_error(self, source: Source) -> Iterator[None]:
@@ -249,16 +249,8 @@ class RedisBatch(BackendBatch):
                     return line.raw.strip(JSON_SPACE)
         raise self._no_case(custom_id)
 
-    def case_at(self, line: int) -> bytes | None:
-        """Return an input line by its number, counted from 1; None if it is blank, missing, or freed."""
-        return self.submitted_lines().at(line)
-
     def case_finder(self) -> Callable[[int], bytes | None]:
-        return self.submitted_lines().at
-
-    def submitted_lines(self) -> SubmittedLines:
-        """Return an index for fast access to many input lines by number."""
-        return SubmittedLines(self._store, self.id)
+        return SubmittedLines(self._store, self.id).at
 
     def _chunks_of(self, custom_id: str) -> list[str]:
         """Return the chunks that may contain the line that owns an id."""

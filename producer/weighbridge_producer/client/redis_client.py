@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from weighbridge.broker.publisher import Publisher
 from weighbridge.errors import NoSuchWorkerError, UnknownGraderError
 from weighbridge.graders.registry import default_registry
-from weighbridge.jobs.model import BatchState, GraderSpec, Priority, parse_specs
+from weighbridge.jobs.model import GraderSpec, Priority, parse_specs
 from weighbridge.settings import read_settings
 from weighbridge.store import BatchOptions, Store
 from weighbridge.store.api_keys import ApiKey, ApiKeys, KeyList, Role
@@ -18,7 +18,7 @@ from weighbridge.store.projects import DEFAULT_PROJECT, check_project
 from weighbridge.store.worker_registry import WorkerInfo, WorkerRegistry
 from weighbridge.text import pluralize
 from weighbridge_producer.client.address import address_of
-from weighbridge_producer.client.backend import ListedBatch
+from weighbridge_producer.client.backend import Backend, ListedBatch
 from weighbridge_producer.client.redis_batch import RedisBatch
 from weighbridge_producer.input.source import Source
 from weighbridge_producer.submit.strict import checked
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from weighbridge_producer.input.source import Cases
 
 
-class RedisClient:
+class RedisClient(Backend):
     """A connection to the Redis that stores the batches, by default WEIGHBRIDGE_REDIS_URL.
 
     With `retry`, commands wait while Redis restarts.
@@ -55,12 +55,6 @@ class RedisClient:
         )
         self.fleet = WorkerRegistry(self.store.redis)
         self.actor = command_line_actor()  #: default actor for the audit log
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def close(self) -> None:
         self.store.close()
@@ -88,8 +82,7 @@ class RedisClient:
                     source.name, specs, metadata=metadata, priority=priority, project=project
                 )
             )
-            batch.submit(source, resumed=bool(resume))
-            batch.confirm()
+            batch.fill(source, resumed=bool(resume))
         return batch
 
     def open(
@@ -131,9 +124,6 @@ class RedisClient:
     def batch(self, batch_id: str, actor: Actor | None = None) -> RedisBatch:
         """Return a handle to a batch; `actor` is named in the audit log and defaults to the client's."""
         return RedisBatch(self.store, self.publisher, self.settings, batch_id, actor or self.actor)
-
-    def batches(self, most: int = 100, *, project: str | None = None) -> list[BatchState]:
-        return [each.state for each in self.listed(most, project=project)]
 
     def listed(self, most: int = 100, *, project: str | None = None) -> list[ListedBatch]:
         return [

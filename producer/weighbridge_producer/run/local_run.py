@@ -323,11 +323,10 @@ class LocalRun:
         self._stop.set()
 
     def _feed(self, batch: RedisBatch) -> None:
-        feeder = batch.feeder(
-            self._source, on_wait=self._report_progress, should_stop=self._stop.is_set
-        )
         try:
-            feeder.feed()
+            feeder = batch.feed(
+                self._source, on_wait=self._report_progress, should_stop=self._stop.is_set
+            )
         except BatchClosedError:
             if self._cut_short:
                 return

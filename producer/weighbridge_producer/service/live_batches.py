@@ -11,7 +11,7 @@ import orjson
 from anyio import CapacityLimiter, to_thread
 
 from weighbridge.errors import ServerError
-from weighbridge_producer.service.schemas import state_json
+from weighbridge_producer.batch_shapes import StateShape
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable
@@ -38,7 +38,7 @@ class Snapshot:
     @classmethod
     def of(cls, state: BatchState) -> Snapshot:
         """Encode a state."""
-        data = orjson.dumps(state_json(state))
+        data = orjson.dumps(StateShape.of(state))
         etag = blake2b(data, digest_size=8).hexdigest()
         return cls(state, data, etag, sse_event("counts", etag, data))
 

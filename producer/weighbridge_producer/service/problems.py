@@ -26,16 +26,14 @@ if TYPE_CHECKING:
 MEDIA_TYPE = "application/problem+json"
 _SHOWN = 2_000  #: characters quoted from a request
 
-#: Status by error class; the most specific class applies.
-STATUS_OF: dict[type[WeighbridgeError], int] = {
+#: Status of each error whose status is not that of its base class.
+_STATUSES: dict[type[WeighbridgeError], int] = {
     err.BatchNotFoundError: 404,
     err.NoSuchResultError: 404,
     err.NoSuchWorkerError: 404,
     err.NoSuchKeyError: 404,
     err.BatchExpiredError: 410,
     err.BatchLostError: 410,
-    err.BatchClosedError: 409,
-    err.ChunkConflictError: 409,
     err.BatchError: 409,
     err.ResultsFreedError: 410,
     err.ResultsIncompleteError: 410,
@@ -48,19 +46,16 @@ STATUS_OF: dict[type[WeighbridgeError], int] = {
     err.InvalidInputError: 422,
     err.MappingError: 422,
     err.MappingNeededError: 422,
-    err.InputError: 400,
     err.InvalidFilterError: 422,
     err.InvalidGateError: 422,
     err.InvalidKeyError: 422,
     err.InvalidProjectError: 422,
     err.KeyRequiredError: 401,
     err.KeyRefusedError: 401,
-    err.RoleTooLowError: 403,
     err.AccessError: 403,
     err.RateLimitedError: 429,
     err.TrialsBusyError: 503,
     err.ServerFullError: 507,
-    err.ServerUnavailableError: 503,
     err.ServerError: 503,
     err.WeighbridgeError: 400,
 }
@@ -151,10 +146,14 @@ class ProblemError(Exception):
         self.problem = Problem(status, code, detail, hint, headers or {})
 
 
+def status_of(kind: type[WeighbridgeError]) -> int:
+    """Return the HTTP status of a class of errors."""
+    return next(_STATUSES[base] for base in kind.__mro__ if base in _STATUSES)
+
+
 def problem_of(error: WeighbridgeError, status: int | None = None) -> Problem:
     """Return the problem for a WeighbridgeError."""
-    known = next(STATUS_OF[kind] for kind in type(error).__mro__ if kind in STATUS_OF)
-    status = status or known
+    status = status or status_of(type(error))
     headers = {}
     if status == 401:
         headers["WWW-Authenticate"] = 'Bearer realm="weighbridge"'

@@ -47,7 +47,7 @@ async def report_blocks(
         with gathered.open("rb") as lines:
             if adds_cases:
                 graders = (await in_thread(batch.options)).graders
-                blocks = with_cases(lines, batch.submitted_lines().at, graders)
+                blocks = with_cases(lines, batch.case_finder(), graders)
             else:
                 blocks = form.blocks(Report(gathered, batch.id, by_case))
             while (block := await in_thread(partial(next, blocks, None))) is not None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from weighbridge.store.result_filter import ResultPage
-    from weighbridge_producer.client.backend import Page
+    from weighbridge_producer.client.batch import Page
     from weighbridge_producer.client.redis_batch import RedisBatch
     from weighbridge_producer.service.service import Service
 

@@ -156,13 +156,12 @@ class UploadSubmission:
         with readable as cases:
             batch, begun_before = (resumed, True) if resumed else self._batch(project)
             replayed = begun_before and self._client.store.position(batch.id).sealed
-            recorded = batch.recorded_resume() if resumed else nullcontext()
-            with recorded, self._ended_on_error(batch, begun_before=begun_before):
-                source = SlotLimitedSource(
-                    *(cases, self._settings, self._large_line),
-                    None if params.strict else mapping,  # then they are cases already
-                )
-                batch.feeder(source, should_stop=lambda: bool(stream.failure)).feed()
+            source = SlotLimitedSource(
+                *(cases, self._settings, self._large_line),
+                None if params.strict else mapping,  # then they are cases already
+            )
+            with self._ended_on_error(batch, begun_before=begun_before):
+                batch.feed(source, resumed=bool(resumed), should_stop=lambda: bool(stream.failure))
                 if stream.failure:
                     raise stream.failure
             return Received(batch, batch.confirm(), replayed)

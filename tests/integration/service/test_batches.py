@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,7 +13,7 @@ from support.http import HttpServer
 from support.uploads import lines_of, problem, upload
 from support.waiting import eventually
 from weighbridge.store import BatchOptions, new_batch_id
-from weighbridge_producer.service.schemas import state_json
+from weighbridge_producer.batch_shapes import StateShape
 
 if TYPE_CHECKING:
     from support.workers import StartWorker, WorkerProcess
@@ -135,7 +136,7 @@ class TestLooking:
         }
         assert [entry["action"] for entry in shown["history"]] == ["submit"]
         assert shown == {
-            **state_json(state),
+            **asdict(StateShape.of(state)),
             "graders": shown["graders"],
             "options": shown["options"],
             "history": shown["history"],

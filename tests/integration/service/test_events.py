@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import httpx
@@ -18,8 +18,8 @@ from support.http import HttpServer
 from support.uploads import lines_of, problem, upload
 from support.waiting import eventually
 from weighbridge.store.key_names import key
+from weighbridge_producer.batch_shapes import StateShape
 from weighbridge_producer.service import live_batches
-from weighbridge_producer.service.schemas import state_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -76,7 +76,8 @@ class TestTelling:
         assert graded == sorted(graded)
         assert len({event.mark for event in told}) == len(told)
         assert graded[-1] == 20_000
-        assert (end.name, end.data) == ("end", state_json(client.batch(batch).status()))
+        state = client.batch(batch).status()
+        assert (end.name, end.data) == ("end", asdict(StateShape.of(state)))
 
     @pytest.mark.slow
     def test_they_come_at_most_twice_a_second(

@@ -29,6 +29,7 @@ from weighbridge.errors import (
     UnknownGraderError,
 )
 from weighbridge.jobs.model import BatchStatus
+from weighbridge.jobs.outcome import Counts
 from weighbridge_producer import Client
 
 if TYPE_CHECKING:
@@ -343,11 +344,14 @@ class TestBusyServices:
 STATE = {
     "batch_id": "wb_x",
     "status": "in_progress",
-    "counts": {"total": 3},
-    "sealed": True,
+    "closing": None,
+    "reason": "",
+    "paused": False,
+    "counts": Counts(total=3).as_dict(),
     "created_at": 1,
     "expires_at": 2,
     "ended_at": None,
+    "sealed": True,
     "chunks": 1,
     "lines": 3,
     "input_bytes": 9,
@@ -355,6 +359,4 @@ STATE = {
     "nondeterministic": 0,
     "grading_seconds": 0,
     "epoch": 0,
-    "closing": None,
-    "reason": "",
 }

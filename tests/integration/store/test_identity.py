@@ -52,10 +52,10 @@ def test_a_chunk_cut_anew_after_a_rollback_refuses_the_results_of_the_old_cut(
         batch = client.open("cases", ())
 
         def feed(chunks: int) -> None:
-            batch.feeder(
+            batch.feed(
                 Source(cases, client.settings),
                 should_stop=lambda: store.position(batch.id).chunks >= chunks,
-            ).feed()
+            )
 
         feed(1)
         backup = Backup(durable)

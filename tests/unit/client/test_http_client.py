@@ -20,7 +20,7 @@ from weighbridge.errors import (
 )
 from weighbridge.settings import Settings
 from weighbridge_producer.client import http_session
-from weighbridge_producer.client.backend import Page
+from weighbridge_producer.client.batch import Page
 from weighbridge_producer.client.http_batch import pages_in
 from weighbridge_producer.client.http_session import RetryableError, error_of, in_path
 from weighbridge_producer.client.http_upload import Upload

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 from starlette.concurrency import run_in_threadpool
 
+from weighbridge_producer.batch_shapes import AuditEntryShape, AuditPageShape
 from weighbridge_producer.service.auth import Manager, search_turn
-from weighbridge_producer.service.schemas import AuditPageShape
 from weighbridge_producer.service.service import Served
 
 PAGE_LIMIT = 1_000
@@ -27,13 +27,13 @@ class AuditQuery(BaseModel, extra="forbid"):
     limit: int = Field(100, ge=1, le=PAGE_LIMIT)
 
 
-@router.get("", response_model=AuditPageShape)
+@router.get("")
 async def list_audit(
     request: Request,
     service: Served,
     identity: Manager,
     query: Annotated[AuditQuery, Query()],
-) -> dict[str, Any]:
+) -> AuditPageShape:
     """Return entries of the audit log: actions on batches, queues, API keys and workers, with their actors.
 
     The entries are those of the key's project (for admins: of all projects), newest first. A page with fewer than
@@ -49,7 +49,5 @@ async def list_audit(
         cursor=query.cursor,
         limit=query.limit,
     )
-    return {
-        "entries": [entry.as_dict() for entry in found.entries],
-        "next_cursor": found.next_cursor,
-    }
+    entries = list(map(AuditEntryShape.of, found.entries))
+    return AuditPageShape(entries, found.next_cursor)

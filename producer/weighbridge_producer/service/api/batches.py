@@ -10,18 +10,18 @@ from starlette.concurrency import run_in_threadpool
 
 from weighbridge.jobs.model import BatchState
 from weighbridge.store import WEIGHTS, BatchOptions
-from weighbridge_producer.service.auth import ManageBatch, ReadBatch, Reader, SubmitBatch, Submitter
-from weighbridge_producer.service.problems import PROBLEM_ANSWERS
-from weighbridge_producer.service.schemas import (
+from weighbridge_producer.batch_shapes import (
+    AuditEntryShape,
     BatchListShape,
     BatchShape,
+    ListedShape,
+    OptionsShape,
     RetriedShape,
     StateShape,
     SubmittedShape,
-    options_json,
-    state_json,
-    submitted_json,
 )
+from weighbridge_producer.service.auth import ManageBatch, ReadBatch, Reader, SubmitBatch, Submitter
+from weighbridge_producer.service.problems import PROBLEM_ANSWERS
 from weighbridge_producer.service.service import Served
 from weighbridge_producer.service.upload import FORM, LINES, receive
 
@@ -96,7 +96,6 @@ _LOCATION = {"Location": {"schema": _TEXT}}
 @router.post(
     "",
     status_code=201,
-    response_model=SubmittedShape,
     openapi_extra=_SUBMISSION,
     responses={
         200: {
@@ -117,7 +116,7 @@ async def submit_batch(
         str | None,
         Header(description="sent again with the same key, a request continues the same upload"),
     ] = None,
-) -> dict[str, Any]:
+) -> SubmittedShape:
     """Submit cases as one batch; they are processed while they arrive.
 
     A line that cannot be graded becomes an errored job. If an upload is interrupted, its batch ends as failed; with an
@@ -129,7 +128,7 @@ async def submit_batch(
         response.status_code = 200
         response.headers["Idempotency-Replayed"] = "true"
     state = await run_in_threadpool(received.batch.status)
-    return submitted_json(state, received.durability)
+    return SubmittedShape.of(state, durability=received.durability.as_dict())
 
 
 class ListQuery(BaseModel, extra="forbid"):
@@ -140,40 +139,40 @@ class ListQuery(BaseModel, extra="forbid"):
     project: str | None = Field(None, description="for admins: only batches of this project")
 
 
-@router.get("", response_model=BatchListShape)
+@router.get("")
 def list_batches(
     service: Served, identity: Reader, query: Annotated[ListQuery, Query()]
-) -> dict[str, Any]:
+) -> BatchListShape:
     """List the batches of the key's project (for admins: of all projects), newest first; deleted ones are omitted."""
     store, limit = service.client.store, query.limit
     project = identity.project_for(query.project) if query.project else identity.sees
     found = store.batches(limit + 1, before=query.cursor or None, project=project)
     listed = [_listed(*each) for each in store.listed(found[:limit])]
-    return {"batches": listed, "next_cursor": found[limit - 1] if len(found) > limit else None}
+    return BatchListShape(listed, found[limit - 1] if len(found) > limit else None)
 
 
-def _listed(state: BatchState, options: BatchOptions) -> dict[str, Any]:
-    return {
-        **state_json(state),
-        "source": options.source,
-        "metadata": options.metadata or {},
-        "project": options.project,
-        "submitted_by": options.submitted_by,
-    }
+def _listed(state: BatchState, options: BatchOptions) -> ListedShape:
+    return ListedShape.of(
+        state,
+        source=options.source,
+        metadata=options.metadata or {},
+        project=options.project,
+        submitted_by=options.submitted_by,
+    )
 
 
-@router.get("/{batch_id}", response_model=BatchShape)
-def show_batch(batch: ReadBatch) -> dict[str, Any]:
+@router.get("/{batch_id}")
+def show_batch(batch: ReadBatch) -> BatchShape:
     """Return a batch's state, the outcomes by grader, what it was submitted with, and who did what to it."""
-    return {
-        **state_json(batch.status()),
-        "graders": [row.as_dict() for row in batch.summary()],
-        "options": options_json(batch.options()),
-        "history": [entry.as_dict() for entry in batch.history()],
-    }
+    return BatchShape.of(
+        batch.status(),
+        graders=[row.as_dict() for row in batch.summary()],
+        options=OptionsShape.of(batch.options()),
+        history=list(map(AuditEntryShape.of, batch.history())),
+    )
 
 
-@router.post("/{batch_id}/cancel", response_model=StateShape)
+@router.post("/{batch_id}/cancel")
 def cancel_batch(
     batch: SubmitBatch,
     failure: Annotated[
@@ -183,12 +182,12 @@ def cancel_batch(
             description="reason to end the batch as failed instead of cancelled",
         ),
     ] = "",
-) -> dict[str, Any]:
+) -> StateShape:
     """Cancel the jobs that are not graded yet, and keep the results of the others; no effect on an ended batch."""
-    return state_json(batch.give_up(failure) if failure else batch.cancel())
+    return StateShape.of(batch.give_up(failure) if failure else batch.cancel())
 
 
-@router.post("/{batch_id}/retry", response_model=RetriedShape)
+@router.post("/{batch_id}/retry")
 def retry_batch(
     batch: SubmitBatch,
     dead_letters: Annotated[
@@ -197,24 +196,24 @@ def retry_batch(
             description="instead, those that crashed their worker process, timed out or took too much memory"
         ),
     ] = False,
-) -> dict[str, Any]:
+) -> RetriedShape:
     """Grade again jobs that were cancelled, expired or had a temporary error."""
     retried = batch.retry(dead_letters=dead_letters)
-    return {"retried": retried, **state_json(batch.status())}
+    return RetriedShape.of(batch.status(), retried=retried)
 
 
-@router.post("/{batch_id}/pause", response_model=StateShape)
-def pause_batch(batch: SubmitBatch) -> dict[str, Any]:
+@router.post("/{batch_id}/pause")
+def pause_batch(batch: SubmitBatch) -> StateShape:
     """Stop workers from starting work of a batch; work in progress is completed."""
     batch.pause()
-    return state_json(batch.status())
+    return StateShape.of(batch.status())
 
 
-@router.post("/{batch_id}/unpause", response_model=StateShape)
-def unpause_batch(batch: SubmitBatch) -> dict[str, Any]:
+@router.post("/{batch_id}/unpause")
+def unpause_batch(batch: SubmitBatch) -> StateShape:
     """Let workers continue a paused batch."""
     batch.unpause()
-    return state_json(batch.status())
+    return StateShape.of(batch.status())
 
 
 @router.delete("/{batch_id}", status_code=204)

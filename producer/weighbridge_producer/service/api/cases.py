@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
-from pydantic import BaseModel, Field
 
+from weighbridge_producer.batch_shapes import InputLine, InputLines
 from weighbridge_producer.service.auth import LargeRead, ReadBatch
 from weighbridge_producer.service.problems import ProblemError
 
@@ -17,40 +17,24 @@ _LINES_AT_ONCE = 2_000
 _BYTES_AT_ONCE = 4 * 1024 * 1024
 
 
-class InputLine(BaseModel):
-    """A line of a batch's input."""
-
-    line: int = Field(description="its number, from 1")
-    text: str = Field(
-        description="the line without the space around it; what is not UTF-8 is replaced"
-    )
-
-
-class InputLines(BaseModel):
-    """Consecutive lines of a batch's input, without blank, freed and missing ones."""
-
-    lines: list[InputLine]
-    last: int = Field(description="the number of the last line that was looked at")
-
-
-@router.get("/{batch_id}/lines", response_model=InputLines)
+@router.get("/{batch_id}/lines")
 def show_lines(
     batch: ReadBatch,
     _turn: LargeRead,
     first: Annotated[int, Query(ge=1, le=2**53, description="the number of the first line")] = 1,
-) -> dict[str, Any]:
+) -> InputLines:
     """Return input lines as they were submitted, from a line number on: up to 2,000 or 4 MiB, at least one."""
-    at = batch.submitted_lines().at
+    at = batch.case_finder()
     end = min(first + _LINES_AT_ONCE, batch.status().lines + 1)
-    found: list[dict[str, Any]] = []
+    found: list[InputLine] = []
     size, line = 0, first
     for line in range(first, end):
         if raw := at(line):
-            found.append({"line": line, "text": raw.decode(errors="replace")})
+            found.append(InputLine(line, raw.decode(errors="replace")))
             size += len(raw)
             if size >= _BYTES_AT_ONCE:
                 break
-    return {"lines": found, "last": line}
+    return InputLines(found, line)
 
 
 @router.get(

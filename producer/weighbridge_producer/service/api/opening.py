@@ -9,8 +9,8 @@ from fastapi import APIRouter, Response
 from pydantic import BaseModel, Field
 
 from weighbridge.jobs.model import Priority
+from weighbridge_producer.batch_shapes import StateShape
 from weighbridge_producer.service.auth import Submitter
-from weighbridge_producer.service.schemas import StateShape, state_json
 from weighbridge_producer.service.service import Served
 from weighbridge_producer.service.submission_params import SubmissionParams
 
@@ -34,12 +34,11 @@ class Opening(BaseModel, extra="forbid"):
 @router.post(
     "",
     status_code=201,
-    response_model=StateShape,
     responses={201: {"headers": {"Location": {"schema": {"type": "string"}}}}},
 )
 def open_batch(
     opening: Opening, response: Response, service: Served, identity: Submitter
-) -> dict[str, Any]:
+) -> StateShape:
     """Open an empty batch, to be filled by `POST /api/batches?resume=`, repeatedly if that is interrupted."""
     fields = opening.model_dump()
     texts = {name: json.dumps(fields.pop(name)) for name in ("graders", "metadata")}
@@ -52,4 +51,4 @@ def open_batch(
         actor=identity.actor,
     )
     response.headers["Location"] = f"/api/batches/{batch.id}"
-    return state_json(batch.status())
+    return StateShape.of(batch.status())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Annotated
 
+import msgspec
 import orjson
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import AfterValidator, BaseModel, Field
@@ -16,17 +17,16 @@ from weighbridge.graders.base import Verdict
 from weighbridge.jobs.model import NAME_LIMIT
 from weighbridge.jobs.outcome import JobStatus
 from weighbridge.store.result_filter import TEXT_LIMIT, ResultFilter
+from weighbridge_producer.batch_shapes import CaseResultsShape, ResultPageShape
 from weighbridge_producer.reports.forms import FORMS
 from weighbridge_producer.service.auth import LargeRead, ReadBatch, Reader, search_turn
 from weighbridge_producer.service.problems import ProblemError
 from weighbridge_producer.service.report_stream import report_blocks
 from weighbridge_producer.service.result_stream import ResultStream
-from weighbridge_producer.service.schemas import CaseResultsShape, ResultPageShape
 from weighbridge_producer.service.service import Served
 from weighbridge_producer.service.slot_stream import HeldStream
 
 if TYPE_CHECKING:
-    from weighbridge.store.result_filter import ResultPage
     from weighbridge_producer.client.redis_batch import RedisBatch
     from weighbridge_producer.service.limits import Slot
     from weighbridge_producer.service.service import Service
@@ -155,7 +155,8 @@ async def list_results(
         )
     await search_turn(request, service, identity)
     page = await run_in_threadpool(batch.search, wanted, query.cursor or None, query.limit)
-    return Response(_page_json(page), media_type="application/json")
+    found = ResultPageShape(list(map(msgspec.Raw, page.lines)), page.cursor, page.complete)
+    return Response(msgspec.json.encode(found), media_type="application/json")
 
 
 def _report(
@@ -188,15 +189,6 @@ def _streams(request: Request, query: ResultQuery) -> bool:
     return NDJSON in request.headers.get("accept", "")
 
 
-def _page_json(page: ResultPage) -> bytes:
-    # The lines are JSON already.
-    return b'{"results":[%b],"next_cursor":%b,"complete":%b}' % (
-        b",".join(page.lines),
-        orjson.dumps(page.cursor),
-        orjson.dumps(page.complete),
-    )
-
-
 @router.get(
     "/{batch_id}/results/{custom_id:path}",
     response_model=None,
@@ -217,4 +209,4 @@ def show_results(
             f"case {custom_id[:80]!r} of batch {batch.id} has no label {(label or '')[:80]!r}",
             f"its labels are: {labels}",
         )
-    return Response(orjson.dumps({"results": chosen}), media_type="application/json")
+    return Response(orjson.dumps(CaseResultsShape(chosen)), media_type="application/json")

@@ -1,0 +1,282 @@
+"""Batches as JSON documents of the API, which the service writes and the HTTP client reads."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, fields
+from typing import Annotated, Any, Self
+
+import msgspec
+from pydantic import Field, GetPydanticSchema
+
+from weighbridge.jobs.model import BatchState, BatchStatus
+from weighbridge.jobs.outcome import OUTCOME_OF, GraderSummary
+from weighbridge.store import BatchOptions, Durability
+from weighbridge.store.audit import Action, Entry
+
+_GRADED = " + ".join(OUTCOME_OF.values())
+#: A JSON object that is passed on as it is.
+_RawObject = Annotated[
+    msgspec.Raw, GetPydanticSchema(lambda _, schema_of: schema_of(dict[str, Any]))
+]
+
+
+@dataclass(frozen=True, slots=True)
+class CountsShape:
+    """Jobs by outcome: `total = graded + errored + cancelled + expired + pending`."""
+
+    total: int
+    graded: Annotated[int, Field(description=_GRADED)]
+    passed: int
+    failed: int
+    ungradable: int
+    errored: int
+    cancelled: int
+    expired: int
+    pending: int
+
+
+@dataclass(frozen=True, slots=True)
+class StateShape:
+    """A batch at one moment."""
+
+    batch_id: str
+    status: BatchStatus
+    counts: CountsShape
+    created_at: Annotated[float, Field(description="seconds since the epoch")]
+    expires_at: Annotated[float, Field(description="when jobs that are still open expire")]
+    ended_at: float | None
+    sealed: Annotated[bool, Field(description="whether every job has arrived")]
+    chunks: int
+    lines: Annotated[int, Field(description="lines of input read, blank and repeated ones too")]
+    input_bytes: int
+    duplicates: Annotated[
+        int, Field(description="lines left out because an earlier one is the same")
+    ]
+    nondeterministic: Annotated[
+        int, Field(description="chunks graded twice with different results")
+    ]
+    grading_seconds: Annotated[float, Field(description="summed over workers")]
+    epoch: Annotated[int, Field(description="how often the batch was retried")]
+    closing: Annotated[
+        BatchStatus | None,
+        Field(description="the status it will end with, once its open jobs are closed"),
+    ]
+    reason: Annotated[str, Field(description="why it failed")]
+    paused: Annotated[bool, Field(description="whether it is paused")]
+
+    @classmethod
+    def of(cls, state: BatchState, **others: Any) -> Self:
+        """Return the document of a state, with values for the fields that a subclass adds."""
+        return msgspec.convert(_values(state) | others, cls, from_attributes=True)
+
+    def state(self) -> BatchState:
+        """Return the state."""
+        return msgspec.convert(self, BatchState, from_attributes=True)
+
+
+@dataclass(frozen=True, slots=True)
+class DurabilityShape:
+    """How durably a batch was stored in Redis when it was sealed."""
+
+    disk: Annotated[
+        bool | None,
+        Field(
+            description="whether it is synced to the disk of Redis: false when that was not confirmed in time, null when"
+            " Redis keeps no append-only file or cannot confirm it"
+        ),
+    ]
+    replicas: Annotated[int, Field(description="replicas that have confirmed it")]
+    connected_replicas: int
+    append_only: Annotated[bool, Field(description="whether Redis writes an append-only file")]
+    waited_seconds: Annotated[float, Field(description="the time limit for each confirmation")]
+    text: Annotated[str, Field(description="description as text")]
+
+    def durability(self) -> Durability:
+        """Return the durability."""
+        return msgspec.convert(self, Durability, from_attributes=True)
+
+
+@dataclass(frozen=True, slots=True)
+class SubmittedShape(StateShape):
+    """A newly submitted batch."""
+
+    durability: DurabilityShape
+
+
+@dataclass(frozen=True, slots=True)
+class SpecShape:
+    """A grader with its configuration, and the label of its results."""
+
+    grader: str
+    config: dict[str, Any] | None
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class OptionsShape:
+    """The options that a batch was submitted with."""
+
+    graders: list[SpecShape]
+    source: Annotated[str, Field(description="what the input was called")]
+    metadata: dict[str, str]
+    project: Annotated[str, Field(description="the project whose API keys may see it")]
+    submitted_by: Annotated[
+        str,
+        Field(description="an API key's name, `cli:USER@HOST`, or `local` where keys are off"),
+    ]
+
+    @classmethod
+    def of(cls, options: BatchOptions) -> Self:
+        """Return the document of a batch's options."""
+        values = _values(options) | {"metadata": options.metadata or {}}
+        return msgspec.convert(values, cls, from_attributes=True)
+
+    def options(self) -> BatchOptions:
+        """Return the options; those that the document does not have are left at their defaults."""
+        return msgspec.convert(self, BatchOptions, from_attributes=True)
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryShape:
+    """The outcomes of one label's jobs so far."""
+
+    label: str
+    grader: str
+    graded: Annotated[
+        int, Field(description=f"{_GRADED}; the pass rate is passed / (passed + failed)")
+    ]
+    passed: int
+    failed: int
+    ungradable: int
+    errored: int
+    cancelled: int
+    expired: int
+    vacuous: Annotated[int, Field(description="of the passed: those with nothing to check")]
+    causes: Annotated[
+        dict[str, int], Field(description="why jobs did not pass, most frequent first")
+    ]
+    scores: Annotated[
+        list[int],
+        Field(description="passed and failed jobs by score: [0, 0.1), [0.1, 0.2) ... [0.9, 1]"),
+    ]
+
+    def summary(self) -> GraderSummary:
+        """Return the summary."""
+        values = asdict(self) | {"causes": list(self.causes.items())}
+        return msgspec.convert(values, GraderSummary)
+
+
+@dataclass(frozen=True, slots=True)
+class ListedShape(StateShape):
+    """A batch in a list."""
+
+    source: str
+    metadata: dict[str, str]
+    project: str
+    submitted_by: str
+
+
+@dataclass(frozen=True, slots=True)
+class AuditEntryShape:
+    """One recorded action."""
+
+    at: Annotated[float, Field(description="seconds since the epoch")]
+    action: Action
+    actor: Annotated[str, Field(description="an API key's name, `cli:USER@HOST`, or `local`")]
+    key_id: Annotated[str, Field(description="of the API key; empty where there was none")]
+    project: Annotated[str, Field(description="empty where it concerns all projects")]
+    batch: str
+    details: dict[str, str]
+
+    @classmethod
+    def of(cls, entry: Entry) -> Self:
+        """Return the document of an entry."""
+        return msgspec.convert(entry.as_dict(), cls)
+
+    def entry(self) -> Entry:
+        """Return the entry."""
+        return Entry.from_dict(asdict(self))
+
+
+@dataclass(frozen=True, slots=True)
+class AuditPageShape:
+    """Some entries of the audit log, newest first."""
+
+    entries: list[AuditEntryShape]
+    next_cursor: Annotated[
+        str | None, Field(description="for the entries before these; null at the end")
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class BatchShape(StateShape):
+    """A batch with its details."""
+
+    graders: list[SummaryShape]
+    options: OptionsShape
+    history: Annotated[list[AuditEntryShape], Field(description="its last 100 audit log entries")]
+
+
+@dataclass(frozen=True, slots=True)
+class BatchListShape:
+    """Batches, newest first."""
+
+    batches: list[ListedShape]
+    next_cursor: Annotated[
+        str | None, Field(description="for the page after this one; null at the end")
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class RetriedShape(StateShape):
+    """A batch that was retried."""
+
+    retried: Annotated[int, Field(description="jobs that will be graded again")]
+
+
+@dataclass(frozen=True, slots=True)
+class ResultPageShape:
+    """Some results, in the order in which they were recorded."""
+
+    results: list[_RawObject]
+    next_cursor: Annotated[
+        str | None,
+        Field(description="the cursor after these; null when nothing more is there now"),
+    ]
+    complete: Annotated[
+        bool,
+        Field(
+            description="false: the search time limit was reached before the page was full; continue with the cursor"
+        ),
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class CaseResultsShape:
+    """The results of one case, one per grader."""
+
+    results: list[dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class InputLine:
+    """A line of a batch's input."""
+
+    line: Annotated[int, Field(description="its number, from 1")]
+    text: Annotated[
+        str,
+        Field(description="the line without the space around it; what is not UTF-8 is replaced"),
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class InputLines:
+    """Consecutive lines of a batch's input, without blank, freed and missing ones."""
+
+    lines: list[InputLine]
+    last: Annotated[int, Field(description="the number of the last line that was looked at")]
+
+
+def _values(value: BatchState | BatchOptions) -> dict[str, Any]:
+    """Return the fields of a value, which asdict would also convert."""
+    return {field.name: getattr(value, field.name) for field in fields(value)}

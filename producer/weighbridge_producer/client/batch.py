@@ -1,0 +1,152 @@
+"""The handle to a batch: one class for users, and a subclass for each backend."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from weighbridge.store.result_filter import ResultFilter
+from weighbridge.text import pluralize
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from weighbridge.jobs.model import BatchState
+    from weighbridge.jobs.outcome import GraderSummary
+    from weighbridge.store import BatchOptions, Durability
+    from weighbridge.store.result_filter import ResultPage
+    from weighbridge_producer.input.source import Cases
+
+Result = dict[str, Any]  #: one result line, decoded
+ANYTHING = ResultFilter()
+_LOOK_SECONDS = 0.5  #: between two polls of a batch's status
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Some complete result lines, and the cursor that follows them."""
+
+    lines: bytes
+    cursor: str  #: pass it back to continue after this page
+
+
+class Batch(ABC):
+    """A handle to one batch."""
+
+    id: str
+    #: How durably the sealed batch was stored in Redis; None if it was not submitted through this handle.
+    durability: Durability | None = None
+
+    def __repr__(self) -> str:
+        return f"Batch({self.id!r})"
+
+    @abstractmethod
+    def fill(
+        self,
+        cases: Cases,
+        *,
+        resumed: bool = False,
+        on_wait: Callable[[str], None] = lambda _: None,
+    ) -> Durability:
+        """Submit cases to the open batch, skipping those that it already has, and seal it.
+
+        `resumed` means that an earlier attempt was interrupted. `on_wait` is called with the reason when this has to
+        wait. Raises ChunkConflictError if the batch was started with other cases, ServerError if a retry may succeed.
+        """
+
+    @abstractmethod
+    def status(self) -> BatchState:
+        """Return the batch's current state."""
+
+    def states(self) -> Iterator[BatchState]:
+        """Yield the batch's state now and after each change, ending with its final state."""
+        while not (state := self.status()).status.final:
+            yield state
+            with suppress(TimeoutError):
+                self.wait(_LOOK_SECONDS)
+        yield state
+
+    @abstractmethod
+    def summary(self) -> list[GraderSummary]:
+        """Return the counts of outcomes so far, one summary per grader label."""
+
+    @abstractmethod
+    def options(self) -> BatchOptions:
+        """Return the options that the batch was submitted with."""
+
+    @abstractmethod
+    def pages(self, cursor: str | None = None, *, follow: bool = True) -> Iterator[Page]:
+        """Yield pages of result lines as bytes, each with the cursor that follows it."""
+
+    def results(self, cursor: str | None = None, *, follow: bool = True) -> Iterator[Result]:
+        """Yield results as they are recorded, until the batch ends; without `follow`, only those recorded so far."""
+        for page in self.pages(cursor, follow=follow):
+            for line in page.lines.splitlines():
+                yield orjson.loads(line)
+
+    @abstractmethod
+    def result(self, custom_id: str) -> list[Result]:
+        """Return the results of one case, one per grader.
+
+        Raises NoSuchResultError if no case has that id, or the case is not finished.
+        """
+
+    @abstractmethod
+    def search(
+        self, wanted: ResultFilter = ANYTHING, cursor: str | None = None, limit: int = 50
+    ) -> ResultPage:
+        """Return a page of the results recorded so far that match a filter.
+
+        Raises StaleCursorError for a cursor from before a retry, InvalidFilterError for an invalid limit.
+        """
+
+    @abstractmethod
+    def case(self, custom_id: str) -> bytes | None:
+        """Return the line of a case as it was submitted; None if the batch's inputs have been freed.
+
+        A trace that was submitted on its own is returned as the case made from it. Raises NoSuchResultError if no case
+        has that id.
+        """
+
+    @abstractmethod
+    def case_finder(self) -> Callable[[int], bytes | None]:
+        """Return a function that gets an input line by its number, counted from 1; sequential access is the fastest.
+
+        The function returns None for a line that is blank, missing, or freed.
+        """
+
+    @abstractmethod
+    def wait(self, timeout_seconds: float | None = None) -> BatchState:
+        """Wait until the batch ends and return its state; TimeoutError after `timeout_seconds`."""
+
+    @abstractmethod
+    def cancel(self) -> BatchState:
+        """Cancel the jobs that are not graded yet and keep the results of the others; no effect on an ended batch."""
+
+    @abstractmethod
+    def retry(self, *, dead_letters: bool = False) -> int:
+        """Grade again the chunks with jobs whose errors may be transient; return the number of such jobs.
+
+        With `dead_letters`, instead retry jobs that crashed their worker process, timed out, or used too much memory.
+        """
+
+    @abstractmethod
+    def pause(self) -> None:
+        """Stop workers from starting more of the batch until `unpause`; BatchError if it has ended."""
+
+    @abstractmethod
+    def unpause(self) -> None:
+        """Let workers resume the batch."""
+
+    @abstractmethod
+    def delete(self) -> bool:
+        """Delete the batch with its inputs and results; return False if there was nothing to delete."""
+
+    def _not_done(self, state: BatchState) -> TimeoutError:
+        return TimeoutError(
+            f"batch {self.id} is not done: {pluralize(state.counts.pending, 'job')} still to be graded"
+        )
