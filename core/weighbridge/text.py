@@ -45,6 +45,12 @@ def did_you_mean(guess: str | None, before: str = "; ", after: str = "") -> str:
     return f"{before}did you mean {guess!r}?{after}" if guess else ""
 
 
+def found_instead(missing: str, unknown: Iterable[str]) -> str:
+    """Return a hint on the unknown name that is probably a misspelt missing one; empty if there is none."""
+    found = closest(missing, unknown)
+    return f"found {found[:80]!r}{did_you_mean(missing)}" if found else ""
+
+
 def printable(text: str) -> str:
     """Return a text that is safe to print in a terminal, with control characters as escapes."""
     return _UNPRINTABLE.sub(_escape, text)

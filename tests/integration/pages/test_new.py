@@ -210,10 +210,11 @@ def test_what_is_wrong_with_the_form_is_told_and_what_was_typed_is_kept(http: ht
         ),
         ([("more_graders", '["budgt"]')], CASE, "no grader 'budgt'; did you mean 'budget'"),
         ([("grader", "gone")], CASE, "no grader 'gone' is installed here"),
-        ([("more_graders", "[1]")], CASE, "more graders: it must be a list"),
+        ([("more_graders", '"loop"')], CASE, "more graders: it must be a list"),
+        ([("more_graders", "[1]")], CASE, "more graders: 'graders.0' must be a grader's id"),
         ([("more_graders", "{")], CASE, "more graders: it is not valid JSON"),
         ([("grader", "budget")], CASE, "budget: "),
-        ([*STRINGS, ("label.string-match", "\x07")], CASE, "no control characters"),
+        ([*STRINGS, ("label.string-match", "\x07")], CASE, "must be without control characters"),
         ([*STRINGS, ("strict", "true")], b"not json\n", "cannot be graded"),
     ],
 )
