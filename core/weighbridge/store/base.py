@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from redis.exceptions import NoScriptError
 
 from weighbridge.errors import BatchError, BatchExpiredError, BatchLostError, BatchNotFoundError
+from weighbridge.jobs.outcome import CUT_SHORT, UNGRADED
 from weighbridge.store.cluster import is_cluster
 from weighbridge.store.connection import connect, server_time, translate_errors
 from weighbridge.store.key_names import DUE, expires_at, key, text, turns
@@ -22,6 +23,20 @@ if TYPE_CHECKING:
     from redis.commands.core import Script
 
 _SCRIPTS = files("weighbridge.store") / "scripts"
+
+
+def source_of(script: str) -> str:
+    """Return the source of a script, with what all scripts share."""
+    outcomes = (
+        f"local UNGRADED, CUT_SHORT = {_lua_list(UNGRADED.values())}, {_lua_list(CUT_SHORT)}\n"
+    )
+    return outcomes + "".join(
+        (_SCRIPTS / f"{name}.lua").read_text() for name in ("prelude", script)
+    )
+
+
+def _lua_list(names: Iterable[str]) -> str:
+    return "{" + ", ".join(f"'{name}'" for name in names) + "}"
 
 
 @contextmanager
@@ -45,9 +60,8 @@ class StoreBase:
         # redis-py types each reply as a union over client kinds and protocols; ours are known, and tested.
         self.redis: Any = connect(url, retry=retry)
         self.is_cluster = is_cluster(self.redis)
-        prelude = (_SCRIPTS / "prelude.lua").read_text()
         self._scripts: dict[str, Script] = {
-            name: self.redis.register_script(prelude + (_SCRIPTS / f"{name}.lua").read_text())
+            name: self.redis.register_script(source_of(name))
             for name in (
                 *(
                     "open_batch",

@@ -362,7 +362,7 @@ def batches(
             time.strftime("%Y-%m-%d %H:%M", time.gmtime(state.created_at)),
             str(state.status),
             share(counts.finished, counts.total),
-            share(counts.passed, counts.passed + counts.failed),
+            share(counts.passed, counts.judged),
             shown(each.source, 60),
         )
     out.print(rows)

@@ -13,7 +13,7 @@ from weighbridge.errors import BatchError, NoSuchResultError, ServerError
 from weighbridge.jobs.chunk import ChunkId
 from weighbridge.jobs.line import JSON_SPACE, peek_custom_id
 from weighbridge.jobs.model import DEADLY, RETRYABLE, BatchState, BatchStatus, ErrorCode
-from weighbridge.jobs.outcome import GraderSummary, Outcome
+from weighbridge.jobs.outcome import CUT_SHORT, GraderSummary, Outcome
 from weighbridge.jobs.result import ResultRow
 from weighbridge.store.audit import Action, AuditLog, Entry, command_line_actor
 from weighbridge.store.cursor import Cursor
@@ -342,7 +342,7 @@ def _retryable_jobs(tally: dict[str, Any], causes: Collection[str]) -> int:
     jobs = 0
     for field, count, _ in tally["summary"]:
         _, _, outcome, cause = orjson.loads(field)
-        is_open = outcome in {Outcome.CANCELLED, Outcome.EXPIRED} and not cause
+        is_open = outcome in CUT_SHORT and not cause
         if (outcome == Outcome.ERRORED and cause in causes) or (
             is_open and outcome.upper() in causes
         ):

@@ -1,6 +1,7 @@
 -- Shared by all scripts. KEYS[1] routes a script to the node of its batch, whose keys share a hash tag; their names
 -- are derived from the batch's id. KEYS[2] and KEYS[3] are the turns of a queue's batches and the times of the
 -- sweeper's checks. On a cluster these are on other nodes, so they are not passed, and the client updates them.
+-- UNGRADED and CUT_SHORT, the outcomes of jobs without a verdict and of those that a batch's end cut short, are above.
 local fleet = 'wb:{fleet}:'
 local same_server = #KEYS > 1
 local batch, meta, open, chunks, log, ids
@@ -101,9 +102,10 @@ end
 local function finish(closing, last, epoch)
   last = log_entry('end', '1', last, epoch)
   if closing ~= '' then
-    local state = redis.call('HMGET', meta, 'sealed', 'cancelled', 'expired')
+    local cut_short = 0
+    for _, jobs in ipairs(redis.call('HMGET', meta, unpack(CUT_SHORT))) do cut_short = cut_short + (jobs or 0) end
     -- If all chunks were graded before the closing took effect, the batch is completed.
-    if state[1] == '1' and tonumber(state[2] or 0) == 0 and tonumber(state[3] or 0) == 0 then
+    if cut_short == 0 and redis.call('HGET', meta, 'sealed') == '1' then
       closing = ''
       redis.call('HSET', meta, 'closing', '', 'reason', '')
     end
