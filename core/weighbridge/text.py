@@ -23,9 +23,9 @@ _HIDDEN = re.compile(
 )
 
 
-def pluralize(count: int, noun: str) -> str:
-    """Return a count with its noun: "1 job", "2 jobs"."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+def pluralize(count: int, noun: str, nouns: str = "") -> str:
+    """Return a count with its noun, "1 job", "2 jobs"; `nouns` is a plural other than with an s."""
+    return f"{count:,} {noun if count == 1 else nouns or f'{noun}s'}"
 
 
 def closest(name: str, known: Iterable[str]) -> str | None:

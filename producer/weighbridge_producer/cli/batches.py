@@ -232,7 +232,7 @@ def retry(batch: opt.BatchId, url: opt.Url = None, as_json: opt.AsJson = False) 
     if as_json:
         print_json({"batch_id": batch, "retried": jobs})
     else:
-        out.print(f"{pluralize(jobs, 'job')} {'is' if jobs == 1 else 'are'} graded again")
+        out.print(f"{pluralize(jobs, 'job is', 'jobs are')} graded again")
 
 
 def dead_letters(

@@ -90,7 +90,7 @@ def print_json(value: Any) -> None:
 
 def left_out(repeats: int) -> str:
     """Return a note on the number of lines that repeat earlier ones."""
-    return f"{pluralize(repeats, 'repeated line')} {'was' if repeats == 1 else 'were'} left out"
+    return f"{pluralize(repeats, 'repeated line was', 'repeated lines were')} left out"
 
 
 def share(part: int, whole: int) -> str:
@@ -225,9 +225,8 @@ def print_state(state: BatchState) -> None:
     if state.duplicates:
         out.print(f"  {left_out(state.duplicates)}")
     if state.nondeterministic:
-        chunks = pluralize(state.nondeterministic, "chunk")
-        was = "was" if state.nondeterministic == 1 else "were"
-        out.print(f"  [red]{chunks} {was} graded twice with different results[/]")
+        chunks = pluralize(state.nondeterministic, "chunk was", "chunks were")
+        out.print(f"  [red]{chunks} graded twice with different results[/]")
 
 
 class Bar:
