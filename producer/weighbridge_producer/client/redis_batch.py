@@ -230,8 +230,10 @@ class RedisBatch(BackendBatch):
         limit: int = 50,
         budget_seconds: float = 0.2,
     ) -> ResultPage:
-        owners = _numbers(self._chunks_of(wanted.custom_id)) if wanted.custom_id else None
-        return Search(self._store, self.id, wanted, owners).page(cursor, limit, budget_seconds)
+        chunk_numbers = _numbers(self._chunks_of(wanted.custom_id)) if wanted.custom_id else None
+        return Search(self._store, self.id, wanted, chunk_numbers).page(
+            cursor, limit, budget_seconds
+        )
 
     def options(self) -> BatchOptions:
         return self._store.options(self.id)

@@ -1,11 +1,13 @@
 """A graders file: YAML or JSON with grader ids, configurations and labels.
 
-graders:
-- tool-schema
-- grader: budget
-label: cheap
-config:
-max_tokens: 5000
+For example:
+
+    graders:
+      - tool-schema
+      - grader: budget
+        label: cheap
+        config:
+          max_tokens: 5000
 """
 
 from __future__ import annotations
@@ -30,15 +32,15 @@ def read_graders(path: str | Path) -> tuple[GraderSpec, ...]:
 
     Raises ConfigError, with the line number, if the file is invalid. Graders are not required to be installed here.
     """
-    return _Reader(str(path)).read()
+    return _GradersReader(str(path)).read()
 
 
 def line_naming(path: str | Path, grader_id: str) -> int | None:
     """Return the number of the line in a graders file that names a grader; None if there is none."""
-    return _Reader(str(path)).line_naming(grader_id)
+    return _GradersReader(str(path)).line_naming(grader_id)
 
 
-class _Reader:
+class _GradersReader:
     def __init__(self, name: str) -> None:
         self._file = YamlFile(name, "graders file", ConfigError)
 

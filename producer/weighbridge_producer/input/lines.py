@@ -17,8 +17,8 @@ from weighbridge_producer.input.decompress import (
 )
 from weighbridge_producer.input.eval_archive import SIGNS, sample_lines
 from weighbridge_producer.input.event_streams import with_events_as_list
+from weighbridge_producer.input.non_json_files import readable_lines
 from weighbridge_producer.input.source_lines import SourceLine
-from weighbridge_producer.input.unreadable import readable_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

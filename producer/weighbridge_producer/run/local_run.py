@@ -25,7 +25,7 @@ from weighbridge_producer.gating.gates import check_gates
 from weighbridge_producer.gating.slices import SliceTally, slices_of_file
 from weighbridge_producer.reports.forms import goes_to_stdout, is_plain_stdout
 from weighbridge_producer.reports.report import Report
-from weighbridge_producer.run.cases import cases_in, numbered_cases
+from weighbridge_producer.run.cases_of_results import cases_in, numbered_cases
 from weighbridge_producer.run.checkpoints import Checkpoints
 from weighbridge_producer.run.examples import Examples, first_examples
 from weighbridge_producer.run.first_errors import first_errors
@@ -226,8 +226,8 @@ class LocalRun:
         for info in client.workers():
             if info.pid != worker.pid:
                 if of_run_before:
-                    client.fleet.note_shutdown_of(info.name)
-                client.fleet.leave(info.name)
+                    client.worker_registry.note_shutdown_of(info.name)
+                client.worker_registry.leave(info.name)
 
     def _grade(
         self, client: RedisClient, batch: RedisBatch, worker: LocalWorker, *, resumed: bool

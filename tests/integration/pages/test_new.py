@@ -15,7 +15,7 @@ from support import requests
 from support.http import HttpServer
 from support.pages import Element, Page
 from weighbridge_producer.pages.preview import HEAD_BYTES
-from weighbridge_producer.service import bodies
+from weighbridge_producer.service import request_bodies
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -364,7 +364,7 @@ def test_only_who_may_submit_sees_the_form(server: EmbeddedServer) -> None:
 def test_who_never_sends_the_rest_is_not_waited_for(
     http: httpx.Client, monkeypatch: pytest.MonkeyPatch, path: str, media_type: str
 ) -> None:
-    monkeypatch.setattr(bodies, "_BODY_SECONDS", 0.2)
+    monkeypatch.setattr(request_bodies, "_BODY_SECONDS", 0.2)
     head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: {media_type}\r\n"
     with socket.create_connection((http.base_url.host, http.base_url.port), 10) as connection:
         connection.sendall(f"{head}Content-Length: 100\r\n\r\n--x\r\n".encode())
@@ -509,7 +509,7 @@ def test_a_mapping_as_text_goes_before_what_is_picked(http: httpx.Client) -> Non
     assert "geo-1" in page.one("section", id="preview").text
 
 
-def test_a_mapping_that_is_wrong_is_told(http: httpx.Client) -> None:
+def test_a_mapping_that_is_wrong_is_reported(http: httpx.Client) -> None:
     page = page_of(sent(http, "/new", [*STRINGS, ("mapping", "nonsense")], TABLE, "a.csv"), 422)
     assert "INVALID_MAPPING" in page.one("div", id="problem").text
 

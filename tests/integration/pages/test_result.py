@@ -107,7 +107,7 @@ def test_evidence_leads_to_each_step_and_each_step_back_to_its_evidence(
     assert [link.attributes["href"] for link in step.all("a")] == ["#step-28", "#evidence-2"]
 
 
-def test_the_config_receipt_and_details_are_told(service: HttpServer, shop: Batch) -> None:
+def test_the_config_receipt_and_details_are_reported(service: HttpServer, shop: Batch) -> None:
     page = result(service, shop, "shop-chatty-8", "budget")
     assert '"max_tool_calls": 12' in page.root.text
     receipt = shop.result("shop-chatty-8")[0]["receipt"]

@@ -2,7 +2,7 @@
 -- are derived from the batch's id. KEYS[2] and KEYS[3] are the turns of a queue's batches and the times of the
 -- sweeper's checks. On a cluster these are on other nodes, so they are not passed, and the client updates them.
 -- UNGRADED and CUT_SHORT, the outcomes of jobs without a verdict and of those that a batch's end cut short, are above.
-local fleet = 'wb:{fleet}:'
+local shared = 'wb:{fleet}:'
 local same_server = #KEYS > 1
 local batch, meta, open, chunks, log, ids
 
@@ -54,7 +54,7 @@ local function make_ready(ready, paused, closing, queue)
   if ready == '1' or paused == '1' or closing ~= '' then return end
   redis.call('HSET', meta, 'ready', '1')
   if not same_server then return end
-  local turns = fleet .. 'ready:' .. queue
+  local turns = shared .. 'ready:' .. queue
   local first = redis.call('ZRANGEBYSCORE', turns, '(-inf', '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
   redis.call('ZADD', turns, 'NX', first[2] or 0, batch)
 end

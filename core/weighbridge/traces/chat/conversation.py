@@ -120,7 +120,7 @@ def read_messages(
 
     `reasons` say why this format lacks a capability that the messages and the run turn out to lack.
     """
-    steps = tuple(_Reader(run).read(messages))
+    steps = tuple(_MessageReader(run).read(messages))
     tools = tools_of(run.tools)
     return Trace(
         id=run.id,
@@ -163,7 +163,7 @@ class _Pending(Struct, eq=False, gc=False):
     facts: Facts = NO_FACTS  #: of the result
 
 
-class _Reader:
+class _MessageReader:
     def __init__(self, run: Run) -> None:
         self._run = run
         self._ids = StepIds()

@@ -139,8 +139,8 @@ def _with_usage(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
         is_start = kind == "api_req_started"
         if requests and (kind == "api_req_finished" or (is_start and time in requests)):
             place = requests[time] if is_start else last
-            told = {**_held(found[place].get("text")), **_held(message.get("text"))}
-            found[place] = {**found[place], "text": orjson.dumps(told).decode()}
+            merged = {**_held(found[place].get("text")), **_held(message.get("text"))}
+            found[place] = {**found[place], "text": orjson.dumps(merged).decode()}
             continue
         if is_start:
             last = len(found)
