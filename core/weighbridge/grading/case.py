@@ -135,7 +135,7 @@ def _graders(
         raise LineError(
             ErrorCode.INVALID_FIELD,
             "the case has a 'config' and no 'grader'",
-            "name the grader beside it",
+            "name the grader too",
         )
     if "graders" not in shape:
         if needs_grader and not defaults:

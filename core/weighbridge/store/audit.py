@@ -221,11 +221,11 @@ def _checked(cursor: str) -> str:
     digits = milliseconds + number
     if not dash or not (digits.isascii() and milliseconds.isdigit() and number.isdigit()):
         raise StaleCursorError(
-            f"{cursor[:80]!r} is not a cursor", "use the one of the previous page"
+            f"{cursor[:80]!r} is not a cursor", "use the cursor of the previous page"
         )
     if max(int(milliseconds), int(number)) >= 2**63:
         raise StaleCursorError(
-            f"{cursor[:80]!r} is not a cursor", "use the one of the previous page"
+            f"{cursor[:80]!r} is not a cursor", "use the cursor of the previous page"
         )
     return cursor
 

@@ -47,7 +47,7 @@ def readable(batch: str) -> Iterator[None]:
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise BatchError(
             f"batch {batch} cannot be read: what Redis holds of it is damaged ({error})"[:300],
-            "delete it; does something else write to this Redis?",
+            "delete it; does another program write to this Redis server?",
         ) from None
 
 

@@ -210,7 +210,7 @@ class Queries(StoreBase):
                 newest = opened_at(before)
             except ValueError:
                 raise StaleCursorError(
-                    f"{before[:80]!r} is not a cursor", "use the one of the previous page"
+                    f"{before[:80]!r} is not a cursor", "use the cursor of the previous page"
                 ) from None
         found: list[str] = []
         passed = 0
@@ -277,6 +277,6 @@ def _status(batch: str, name: str) -> BatchStatus:
         return BatchStatus(name)
     except ValueError:
         raise BatchError(
-            f"batch {batch} has a status that is not known here: {name[:40]!r}",
-            "is it of a newer release?",
+            f"batch {batch} has an unknown status: {name[:40]!r}",
+            "was it submitted by a newer release?",
         ) from None

@@ -54,7 +54,7 @@ def compare(
         typer.Argument(
             metavar="RUN",
             autocompletion=completed_runs,
-            help=f"Two or more runs, each {RUN_HELP}. The first is what the others are compared with.",
+            help=f"Two or more runs, each {RUN_HELP}. The others are compared with the first.",
             callback=opt.all_utf8,
         ),
     ],

@@ -86,7 +86,7 @@ def _checked(file: str, mapping: TraceMapping | None) -> CheckedFile:
     for found in Traces(file, mapping, lose):
         result.traces.append(_read(found))
     if not result.traces and not result.errors:
-        result.errors.append({"code": "EMPTY", "message": "the file holds nothing", "hint": ""})
+        result.errors.append({"code": "EMPTY", "message": "the file is empty", "hint": ""})
     return result
 
 

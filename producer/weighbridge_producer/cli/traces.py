@@ -92,12 +92,12 @@ def convert(
             "-o",
             "--output",
             metavar="FILE",
-            help="Where the traces go, one per line; - for standard output.",
+            help="The file to write, one trace per line; - for standard output.",
         ),
     ] = "-",
     trace_mapping: TraceMappingFile = None,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Write how many were written, and lost, as JSON.")
+        bool, typer.Option("--json", help="Write the counts of traces written and lost as JSON.")
     ] = False,
 ) -> None:
     """Write every trace of FILE in the native form, one per line.

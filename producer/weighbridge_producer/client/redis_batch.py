@@ -303,7 +303,7 @@ class RedisBatch(BackendBatch):
         state = self.status()
         if not state.status.final:
             raise BatchError(
-                f"batch {self.id} is still {state.status}", "wait for its end, or cancel it"
+                f"batch {self.id} is still {state.status}", "wait until it ends, or cancel it"
             )
         jobs, queue = 0, self.options().queue
         for chunk, tally in list(self._store.records(self.id)):

@@ -172,7 +172,7 @@ def _not_json(what: str) -> Fault:
     return Fault(
         ErrorCode.INVALID_JSON,
         f"the document is not JSON from here on: {first[:120]}",
-        "what came before is graded; write the file again for the rest",
+        "the rows before it are graded; for the rest, create the file again",
     )
 
 

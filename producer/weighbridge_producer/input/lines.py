@@ -204,5 +204,5 @@ def damage_fault(error: Exception) -> Fault:
     return Fault(
         ErrorCode.INPUT_TRUNCATED,
         f"the compressed input ends early or is damaged here: {error}",
-        "what came before is graded; create the archive again for the rest",
+        "the lines before it are graded; for the rest, create the archive again",
     )

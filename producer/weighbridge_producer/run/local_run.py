@@ -298,9 +298,9 @@ class LocalRun:
         self.state.collected = Collected()
         self.state.save()
         raise ResultsIncompleteError(
-            f"{pluralize(rows, 'result line')} came for {pluralize(state.counts.total, 'job')} of batch"
+            f"{pluralize(rows, 'result line')} received for {pluralize(state.counts.total, 'job')} of batch"
             f" {state.batch_id}, which is {state.status}: Redis has lost some of them",
-            "run the same command again: it grades again what is missing",
+            "run the same command again: it grades the missing jobs again",
         )
 
     def _leave(self, threads: list[threading.Thread]) -> None:
@@ -340,7 +340,7 @@ class LocalRun:
     def _monitor(self, client: RedisClient, batch: RedisBatch, worker: LocalWorker) -> None:
         while not self._stop.wait(_LOOK_SECONDS):
             if worker.revive():
-                self._report_progress("the workers died and were started again")
+                self._report_progress("the workers exited and were restarted")
                 self._release_dead_workers(client, worker)
             with suppress(WeighbridgeError):
                 self._progress.state = batch.status()

@@ -32,7 +32,7 @@ class IdempotencyKeys:
         if not _VALID_KEY.fullmatch(value):
             raise ProblemError(
                 *(422, "INVALID_REQUEST", "an Idempotency-Key has 1 to 255 printable characters"),
-                "a UUID is a good one",
+                "use a UUID, for example",
             )
         name = shared_key(f"idempotency:{sha256(f'{caller} {value}'.encode()).hexdigest()}")
         with translate_errors():

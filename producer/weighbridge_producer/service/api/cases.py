@@ -30,7 +30,7 @@ class InputLines(BaseModel):
     """Consecutive lines of a batch's input, without blank, freed and missing ones."""
 
     lines: list[InputLine]
-    last: int = Field(description="the number of the last line that was looked at")
+    last: int = Field(description="the number of the last line examined")
 
 
 @router.get("/{batch_id}/lines", response_model=InputLines)
