@@ -222,7 +222,7 @@ class _MessageReader:
             self._result(message, facts)
         if role != "assistant":
             self._results(results, facts)
-        # No call may hide, whoever is said to have made it.
+        # A call must not be missed, whatever the role of its message.
         if asks if is_result else says or role == "assistant":
             is_step = role != PROGRAM or message.get("content") is not None
             step_id = self._message(message, role, facts) if is_step else None

@@ -129,7 +129,7 @@ def _read(value: list[Any]) -> list[Trace]:
 def _with_usage(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Merge the messages of each request; a later message may complete its usage.
 
-    A request is told again, at the same time, when its usage is known, or by an `api_req_finished`.
+    A request is reported again, at the same time, when its usage is known, or by an `api_req_finished`.
     """
     found: list[dict[str, Any]] = []
     requests: dict[Any, int] = {}  #: places of the requests by their time
