@@ -119,7 +119,7 @@ def test_workers_that_die_again_and_again_end_the_service_and_it_says_why(cli: C
             worker.kill()
         status, err = service.await_end()
         assert status == 1
-        assert "the workers died 6 times" in err
+        assert "the workers exited 6 times" in err
     cli.await_silence()
 
 
