@@ -41,7 +41,7 @@ _TESTS = Path(__file__).parent
 #: Folders in which the tests of a module share expensive fixtures, and one in which all tests share a service.
 _SHARED_BY_MODULE = (
     *("integration/pages/", "integration/service/", "integration/test_clients.py"),
-    *("integration/test_cluster.py", "integration/test_remote_input.py"),
+    *("integration/test_cluster.py", "integration/test_remote_files.py"),
     *("integration/test_results.py", "acceptance/test_compose.py"),
     *("acceptance/test_contributing.py", "acceptance/test_server_users.py"),
 )

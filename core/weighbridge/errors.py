@@ -3,6 +3,7 @@
 WeighbridgeError
 ├── ConfigError (ValueError)          a grader's configuration has an unknown key or a wrong value
 ├── ConfigTypeError (TypeError)       a grader's configuration has a value of the wrong type
+│   └── GraderSpecError               a grader is specified with an unknown, missing or invalid field
 ├── UnknownGraderError (LookupError)  no grader has that id
 ├── LineError                         one line of input cannot become a job; the others still can
 ├── BatchError                        a problem with one batch
@@ -108,6 +109,17 @@ class ConfigTypeError(WeighbridgeError, TypeError):
 
     code = "INVALID_CONFIG"
     path: tuple[str | int, ...] = ()  #: location in the configuration, if known
+
+
+class GraderSpecError(ConfigTypeError):
+    """A grader is specified with an unknown, missing or invalid field."""
+
+    def __init__(
+        self, line_code: str, message: str, hint: str = "", path: tuple[str | int, ...] = ()
+    ) -> None:
+        super().__init__(message, hint)
+        self.line_code = line_code  #: code of a line with this error
+        self.path = path  #: location in the list of graders
 
 
 class UnknownGraderError(WeighbridgeError, LookupError):

@@ -23,9 +23,9 @@ _HIDDEN = re.compile(
 )
 
 
-def pluralize(count: int, noun: str) -> str:
-    """Return a count with its noun: "1 job", "2 jobs"."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+def pluralize(count: int, noun: str, nouns: str = "") -> str:
+    """Return a count with its noun, "1 job", "2 jobs"; `nouns` is a plural other than with an s."""
+    return f"{count:,} {noun if count == 1 else nouns or f'{noun}s'}"
 
 
 def closest(name: str, known: Iterable[str]) -> str | None:
@@ -43,6 +43,12 @@ def closest(name: str, known: Iterable[str]) -> str | None:
 def did_you_mean(guess: str | None, before: str = "; ", after: str = "") -> str:
     """Return a suggestion like `; did you mean 'x'?`; empty if there is no guess."""
     return f"{before}did you mean {guess!r}?{after}" if guess else ""
+
+
+def found_instead(missing: str, unknown: Iterable[str]) -> str:
+    """Return a hint on the unknown name that is probably a misspelt missing one; empty if there is none."""
+    found = closest(missing, unknown)
+    return f"found {found[:80]!r}{did_you_mean(missing)}" if found else ""
 
 
 def printable(text: str) -> str:

@@ -18,13 +18,13 @@ from weighbridge_producer.pages.errors import error_page
 from weighbridge_producer.service import problems
 from weighbridge_producer.service.api import (
     audit,
+    batch_opening,
     batches,
     cases,
     comparisons,
     events,
     graders,
     keys,
-    opening,
     ops,
     queues,
     results,
@@ -81,7 +81,7 @@ def create_app(service: Service) -> FastAPI:
     app.state.api_routers = [
         routes.router
         for routes in (
-            *(batches, opening, events, results, cases, graders),
+            *(batches, batch_opening, events, results, cases, graders),
             *(comparisons, ops, workers, queues, audit, keys),
         )
     ]

@@ -274,7 +274,7 @@ class InputLines:
     """Consecutive lines of a batch's input, without blank, freed and missing ones."""
 
     lines: list[InputLine]
-    last: Annotated[int, Field(description="the number of the last line that was looked at")]
+    last: Annotated[int, Field(description="the number of the last line examined")]
 
 
 def _values(value: BatchState | BatchOptions) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import orjson
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from weighbridge.jobs.outcome import RATED
 from weighbridge.text import compact, duration, elapsed, percent, pluralize, visible
 
 _PAGES = Path(__file__).parent / "pages"
@@ -40,6 +41,7 @@ def environment() -> Environment:
         "elapsed": elapsed,
         "percent": percent,
         "pluralize": pluralize,
+        "rated_outcomes": RATED,
         "version": version("weighbridge"),
     }
     return made

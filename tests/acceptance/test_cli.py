@@ -119,7 +119,7 @@ def test_results_of_a_batch_are_written_in_every_form_with_the_timelines_of_fail
     ended = shared("results", batch, "-o", "r.html", "-o", "r.csv.gz", "-o", "junit=r", "--failed")
     assert (ended.status, ended.out) == (0, "")
     text = (tmp_path / "r.html").read_text()
-    assert text.count('<ol class="timeline">') == text.count('class="card fail told"') == 2
+    assert text.count('<ol class="timeline">') == text.count('class="card fail evidence-card"') == 2
     with gzip.open(tmp_path / "r.csv.gz", "rt", newline="") as table:
         rows = list(csv.DictReader(table))
     assert {row["verdict"] for row in rows} == {"fail"}

@@ -121,7 +121,7 @@ def test_the_first_of_several_runs_is_the_reference(cli, runs) -> None:
 def test_runs_without_a_result_in_common_are_said_to_have_none(cli, runs, tmp_path: Path) -> None:
     (tmp_path / "c.jsonl").write_bytes(b"".join(graded([case("other")])))
     ended = cli("compare", runs[0], "c.jsonl")
-    assert "no custom_id and label is in both runs" in ended.err
+    assert "the runs have no custom_id and label in common" in ended.err
 
 
 def test_what_is_neither_file_nor_batch_is_refused(cli, runs) -> None:

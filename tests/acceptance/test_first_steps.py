@@ -58,7 +58,7 @@ def test_a_bad_line_of_one_file_is_told_by_its_number(cli: Cli, tmp_path: Path) 
     (tmp_path / "cases.jsonl").write_bytes(b"\noops\n" * 9)
     ended = cli("run", "cases.jsonl", "-g", "true-false")
     assert "\nline 2: INVALID_JSON: not JSON" in ended.out
-    assert "\n... the results have all 9 errored jobs\n" in ended.out
+    assert "\n... the output lists all 9 errored jobs\n" in ended.out
 
 
 @pytest.mark.parametrize(

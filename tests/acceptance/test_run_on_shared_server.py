@@ -111,7 +111,7 @@ def test_a_run_with_fewer_result_lines_than_jobs_is_no_success(
     store.close()
     _, said = run.communicate(timeout=120)
     assert run.returncode == 1
-    told = f"RESULTS_INCOMPLETE: {COUNT:,} result lines came for {COUNT + 1:,} jobs of batch"
+    told = f"RESULTS_INCOMPLETE: {COUNT:,} result lines received for {COUNT + 1:,} jobs of batch"
     assert told in " ".join(said.decode().split())
     assert not (cli.folder / "out.jsonl").exists()
     assert "the finished work is kept in" in said.decode()

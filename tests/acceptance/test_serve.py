@@ -119,7 +119,7 @@ def test_workers_that_die_again_and_again_end_the_service_and_it_says_why(cli: C
             worker.kill()
         status, err = service.await_end()
         assert status == 1
-        assert "the workers died 6 times" in err
+        assert "the workers exited 6 times" in err
     cli.await_silence()
 
 
@@ -200,7 +200,7 @@ def test_a_server_that_does_not_answer_is_told_at_the_start(cli: Cli) -> None:
     assert "geheim" not in ended.err
 
 
-def test_a_port_that_is_taken_is_told(cli: Cli, server: EmbeddedServer) -> None:
+def test_a_port_that_is_taken_is_reported(cli: Cli, server: EmbeddedServer) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         ended = cli("serve", "--port", taken.getsockname()[1], redis_url=server.url)
     assert ended.status == 1
@@ -208,7 +208,7 @@ def test_a_port_that_is_taken_is_told(cli: Cli, server: EmbeddedServer) -> None:
 
 
 @pytest.mark.parametrize("host", ["no.such.host.invalid", "999.1.1.1", "a" * 300, "\x7f"])
-def test_a_host_that_is_none_is_told(cli: Cli, server: EmbeddedServer, host: str) -> None:
+def test_a_host_that_is_none_is_reported(cli: Cli, server: EmbeddedServer, host: str) -> None:
     ended = cli("serve", "--port", "0", "--host", host, redis_url=server.url)
     assert ended.status == 1
     assert "ADDRESS_UNAVAILABLE" in ended.err

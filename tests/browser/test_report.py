@@ -18,7 +18,7 @@ from weighbridge.settings import Settings
 from weighbridge_producer.input.source import Source
 from weighbridge_producer.reports.forms import FORMS
 from weighbridge_producer.reports.report import Report
-from weighbridge_producer.run.cases import cases_in
+from weighbridge_producer.run.cases_of_results import cases_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -57,7 +57,7 @@ def test_results_that_did_not_pass_are_first_each_kind_in_the_order_of_the_input
 ) -> None:
     lines = [*grade_lines(answers(6), ["string-match"]), *grade_lines([b"no case"], [])]
     page.goto(report(tmp_path, lines).as_uri())
-    expect(page.locator("#told")).to_have_text("1 to 7 of 7")
+    expect(page.locator("#shown-range")).to_have_text("1 to 7 of 7")
     ids = [row.split("\t")[0] for row in page.locator("#table tbody tr").all_inner_texts()]
     assert ids[:4] == ["case-1", "case-2", "case-3", "case-5"]
     assert ids[5:] == ["case-0", "case-4"]
@@ -67,26 +67,26 @@ def test_results_are_filtered_by_cause_and_text_and_lead_to_their_evidence(
     page: Page, tmp_path: Path
 ) -> None:
     page.goto(report(tmp_path, grade_lines(answers(400), ["string-match"])).as_uri())
-    expect(page.locator("#told")).to_have_text("1 to 100 of 400")
+    expect(page.locator("#shown-range")).to_have_text("1 to 100 of 400")
     page.get_by_role("button", name="Later").click()
-    expect(page.locator("#told")).to_have_text("101 to 200 of 400")
+    expect(page.locator("#shown-range")).to_have_text("101 to 200 of 400")
     page.locator("#causes").get_by_role("link", name="100 jobs").first.click()
-    expect(page.locator("#told")).to_have_text("1 to 100 of 100")
+    expect(page.locator("#shown-range")).to_have_text("1 to 100 of 100")
     page.get_by_label("Case or reason").fill("case-1")
     rows = page.locator("#table tbody tr")
     expect(rows.first).to_contain_text("case-1")
     rows.first.get_by_role("link").click()
-    expect(page.locator("details.told[open]")).to_have_count(1)
-    expect(page.locator("details.told[open] .difference")).to_be_visible()
+    expect(page.locator("details.evidence-card[open]")).to_have_count(1)
+    expect(page.locator("details.evidence-card[open] .difference")).to_be_visible()
     page.get_by_label("Case or reason").fill("no such")
-    expect(page.locator("#told")).to_have_text("No matching results")
+    expect(page.locator("#shown-range")).to_have_text("No matching results")
 
 
 def test_a_failed_trace_has_its_timeline_and_a_step_opens(page: Page, tmp_path: Path) -> None:
     source = Source(SHOP_AGENT, Settings())
     lines = grade_lines([line.raw for line in source], [GraderSpec("loop")])
     page.goto(report(tmp_path, lines, cases_of=cases_in(source)).as_uri())
-    first = page.locator("details.told").first
+    first = page.locator("details.evidence-card").first
     first.locator("summary").first.click()
     first.locator(".steps-named a").first.click()
     expect(first.locator(".step details[open]").first).to_be_visible()
@@ -107,7 +107,7 @@ def test_it_fits_a_phone(browser: Browser, tmp_path: Path) -> None:
         visited(*opened) as page,
     ):
         page.goto(file.as_uri())
-        expect(page.locator("#told")).to_have_text("1 to 40 of 40")
+        expect(page.locator("#shown-range")).to_have_text("1 to 40 of 40")
         assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
         for name in ("Pass rates", "Table of results"):
             region = page.get_by_role("region", name=name)
@@ -123,7 +123,7 @@ def test_a_report_of_100_000_results_is_small_and_opens_soon(page: Page, tmp_pat
         page.goto("about:blank")
         begun = time.monotonic()
         page.goto(file.as_uri())
-        expect(page.locator("#told")).to_have_text("1 to 100 of 100,000")
+        expect(page.locator("#shown-range")).to_have_text("1 to 100 of 100,000")
         taken.append(time.monotonic() - begun)
     assert min(taken) < 2
-    assert page.locator("details.told").count() == 500
+    assert page.locator("details.evidence-card").count() == 500

@@ -106,7 +106,7 @@ def test_the_running_total_is_drawn_with_its_limit_and_the_first_breach(
 def test_a_loop_is_drawn_as_its_repeats(page: Page, traces: str) -> None:
     page.goto(result_of(traces, "shop-pingpong-5", "loop"))
     loop = page.locator(".loop-head")
-    expect(loop).to_contain_text(re.compile("Loop 1: the same steps in the same order, . 4"))
+    expect(loop).to_contain_text(re.compile("Loop 1: the same 2 steps in the same order, . 4"))
     expect(loop.locator("rect.box")).to_have_count(8)
     expect(loop.locator(".letter")).to_have_text(list("ABABABAB"))
     expect(loop.locator(".bracket")).to_have_count(4)

@@ -45,7 +45,9 @@ def mixed_cases(count: int, of_plug_in: int) -> list[Case]:
 
 def await_capability(client: RedisClient, queue: str = "") -> None:
     queue = queue or client.settings.queue
-    eventually(lambda: client.fleet.has_had(queue, PLUG_IN, 60), 20, "a worker with the plug-in")
+    eventually(
+        lambda: client.worker_registry.has_had(queue, PLUG_IN, 60), 20, "a worker with the plug-in"
+    )
 
 
 def test_jobs_of_a_plug_in_wait_for_the_worker_that_has_it(
@@ -121,7 +123,7 @@ def test_a_chunk_of_a_newer_release_waits_for_the_workers_of_that_release(
     client: RedisClient, start_worker: StartWorker
 ) -> None:
     worker = start_worker(client.url, 1, capability_timeout_seconds=TIMEOUT_SECONDS)
-    client.fleet.advertise(
+    client.worker_registry.advertise(
         client.settings.queue, {}, 2
     )  # a worker of that release was running recently
     batch = client.open("cases", ())

@@ -14,7 +14,7 @@ from support.cases import assert_graded_right, hazard_case, results_by_id, true_
 from support.waiting import eventually
 from support.workers import BY_CELERY, BY_MODULE, environment
 from weighbridge.broker.publisher import GRADE_TASK
-from weighbridge.store.worker_registry import fleet_key
+from weighbridge.store.key_names import shared_key
 from weighbridge_producer.client.redis_client import RedisClient
 
 if TYPE_CHECKING:
@@ -161,10 +161,10 @@ def test_a_heartbeat_of_another_release_stops_neither_sweepers_nor_producers(
 ) -> None:
     with RedisClient(own_server.url) as client:
         server = client.store.redis
-        server.zadd(fleet_key("workers"), {b"stranger": 9e12, b"\xff\xfe": 9e12})
-        server.hset(fleet_key("beats"), "stranger", orjson.dumps(beat))
+        server.zadd(shared_key("workers"), {b"stranger": 9e12, b"\xff\xfe": 9e12})
+        server.hset(shared_key("beats"), "stranger", orjson.dumps(beat))
         worker = start_worker(own_server.url, 1, sweep_seconds=0.2)
-        assert [info.pid for info in client.fleet.alive()] == [worker.pid]
+        assert [info.pid for info in client.worker_registry.alive()] == [worker.pid]
         sweeps_a_lost_batch(client)
     health = [*BY_MODULE[:-2], "health"]
     subprocess.run(health, env=environment(own_server.url), check=True, timeout=60)
@@ -174,9 +174,9 @@ def test_a_newer_worker_is_known_by_what_is_known_of_it(own_server: EmbeddedServ
     with RedisClient(own_server.url) as client:
         known = {"host": "h", "pid": 1, "concurrency": 3, "queue": "q", "schema_version": 2}
         beat = {"name": "newer", **known, "graders": {"true-false": 2}, "new_field": 1}
-        client.store.redis.zadd(fleet_key("workers"), {"newer": 9e12})
-        client.store.redis.hset(fleet_key("beats"), "newer", orjson.dumps(beat))
-        (info,) = client.fleet.alive()
+        client.store.redis.zadd(shared_key("workers"), {"newer": 9e12})
+        client.store.redis.hset(shared_key("beats"), "newer", orjson.dumps(beat))
+        (info,) = client.worker_registry.alive()
         assert (info.name, info.concurrency, info.graders) == ("newer", 3, {"true-false": 2})
 
 

@@ -15,7 +15,7 @@ from support.cases import (
     true_false_cases,
     write_cases,
 )
-from support.chunks import CHARGE, claimed
+from support.chunks import FAILURE, claimed
 from support.servers import TcpServer
 from support.waiting import eventually
 from weighbridge.errors import (
@@ -426,7 +426,7 @@ class TestServers:
             assert store.renew(batch.id, str(given_back), "w/1", 60)
             assert store.release(batch.id, str(given_back), "w/1")
             failed = claimed(store, queue, "w/2").chunk
-            assert store.count_failure(batch.id, failed, "w/2", CHARGE) == 1
+            assert store.count_failure(batch.id, failed, "w/2", FAILURE) == 1
             chunk = claimed(store, queue, "w/3").chunk
             assert store.renew(batch.id, str(chunk), "w/3", 60, at="0 0")
             tally = Tally()

@@ -76,7 +76,9 @@ def hold_in(cgroups: ChildCgroups, size: int) -> tuple[int, int]:
     return process.pid, process.exitcode
 
 
-def test_the_kernel_ends_a_process_beyond_its_cgroup_and_this_can_be_told(delegated: Path) -> None:
+def test_the_kernel_ends_a_process_beyond_its_cgroup_and_this_can_be_reported(
+    delegated: Path,
+) -> None:
     cgroups = ChildCgroups(delegated, 64 * MIB)
     modest, status = hold_in(cgroups, 16 * MIB)
     assert status == 0

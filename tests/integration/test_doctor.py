@@ -65,7 +65,7 @@ def worker_of(client: RedisClient, name: str = "w", **said: Any) -> None:
         *(name, f"host-of-{name}", 1, 2, client.settings.queue),
         **({"schema_version": SCHEMA_VERSION} | known),
     )
-    client.fleet.heartbeat(info, ttl_seconds=60)
+    client.worker_registry.heartbeat(info, ttl_seconds=60)
 
 
 class TestServer:
@@ -136,7 +136,9 @@ class TestServer:
         assert "% full" in finding.what
 
     def test_a_replica_is_told_to_be_one_whatever_else_it_refuses(self, sound: RedisClient) -> None:
-        sound.fleet.heartbeat(WorkerInfo("w", "h", 1, 1, "q", SCHEMA_VERSION), ttl_seconds=0.001)
+        sound.worker_registry.heartbeat(
+            WorkerInfo("w", "h", 1, 1, "q", SCHEMA_VERSION), ttl_seconds=0.001
+        )
         redis = sound.store.redis
         redis.replicaof("127.0.0.1", free_port())
         findings = examine_safely(sound)
@@ -213,7 +215,7 @@ class TestWorkers:
     ) -> None:
         worker_of(sound, "here")
         info = WorkerInfo("there", "h", 1, 2, "other", SCHEMA_VERSION, {"mine": 1})
-        sound.fleet.heartbeat(info, ttl_seconds=60)
+        sound.worker_registry.heartbeat(info, ttl_seconds=60)
         assert examine_safely(sound) == []
 
 

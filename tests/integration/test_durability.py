@@ -130,7 +130,7 @@ def test_a_server_that_does_not_let_us_ask_is_no_obstacle(folders: Iterator[Path
         assert durability_on(url).disk is None
 
 
-def test_a_seal_that_is_lost_before_it_is_confirmed_is_told(folders: Iterator[Path]) -> None:
+def test_a_seal_that_is_lost_before_it_is_confirmed_is_reported(folders: Iterator[Path]) -> None:
     with new_server(folders) as server, RedisClient(server.url) as client:
         batch = client.submit(true_false_cases(10))
         client.store.redis.hset(f"wb:{{{batch.id}}}:meta", "sealed", "0")

@@ -54,15 +54,15 @@ def full(server: TcpServer) -> Iterator[Any]:
 
 def test_workers_live_leave_and_are_drained_on_a_full_server(server: TcpServer) -> None:
     store = Store(server.url)
-    fleet = WorkerRegistry(store.redis)
+    worker_registry = WorkerRegistry(store.redis)
     worker = WorkerInfo("one", "host", 1, 2, "queue", SCHEMA_VERSION)
     with full(server):
-        assert not fleet.heartbeat(worker, 8)
-        assert fleet.alive() == [worker]
-        fleet.drain("one")
-        assert fleet.heartbeat(worker, 8)
-        fleet.leave("one")
-        assert fleet.alive() == []
+        assert not worker_registry.heartbeat(worker, 8)
+        assert worker_registry.alive() == [worker]
+        worker_registry.drain("one")
+        assert worker_registry.heartbeat(worker, 8)
+        worker_registry.leave("one")
+        assert worker_registry.alive() == []
     store.close()
 
 
@@ -90,7 +90,7 @@ def test_a_full_server_costs_no_worker_and_what_is_submitted_is_graded(
     with RedisClient(server.url) as client:
         batch = client.submit(true_false_cases(JOBS))
         with full(server):
-            watch_fleet(client, worker.pid, until=lambda: batch.status().counts.finished == JOBS)
+            watch_worker(client, worker.pid, until=lambda: batch.status().counts.finished == JOBS)
             batch.wait(30)
         assert_graded_right(results_by_id(batch), JOBS)
         assert {child.pid for child in worker.children()} == children
@@ -154,7 +154,7 @@ def fill(redis: Any) -> None:
         raise ServerFullError("full", "") from error
 
 
-def watch_fleet(client: RedisClient, pid: int, until: Any) -> None:
+def watch_worker(client: RedisClient, pid: int, until: Any) -> None:
     """Wait for something while the worker stays listed at every look."""
 
     def look() -> bool:

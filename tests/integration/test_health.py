@@ -48,7 +48,7 @@ def names_of(client: RedisClient, batch: RedisBatch) -> list[str]:
 def worker_of(client: RedisClient, name: str, *, draining: bool = False) -> None:
     """Store the heartbeat of a worker with four children."""
     queue = client.settings.queue
-    client.fleet.heartbeat(
+    client.worker_registry.heartbeat(
         WorkerInfo(name, "host", 1, 4, queue, SCHEMA_VERSION, draining=draining), ttl_seconds=60
     )
 
@@ -188,7 +188,7 @@ class TestDeadLetters:
         }
 
 
-def test_whatever_lies_in_the_store_health_is_told(lone: RedisClient) -> None:
+def test_whatever_lies_in_the_store_health_is_reported(lone: RedisClient) -> None:
     sound = lone.submit(true_false_cases(10))
     waited(lone, sound, 60)
     redis = lone.store.redis

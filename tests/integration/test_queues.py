@@ -32,10 +32,12 @@ def test_each_queue_is_sent_the_messages_that_it_has_lost(own_server: EmbeddedSe
             client.submit([case], graders=["true-false"])
         for queue in ("lost", "sent"):
             worker = WorkerInfo(queue, "host", 1, 2, queue, SCHEMA_VERSION)
-            clients[queue].fleet.heartbeat(worker, 60)
+            clients[queue].worker_registry.heartbeat(worker, 60)
         client = clients["lost"]
         assert client.store.redis.delete("lost", "deserted") == 2
-        sweeper = Sweeper("s", client.settings, client.store, client.fleet, client.publisher)
+        sweeper = Sweeper(
+            "s", client.settings, client.store, client.worker_registry, client.publisher
+        )
 
         def lengths() -> dict[str, int]:
             sweeper.sweep()

@@ -87,7 +87,7 @@ class TestBlame:
         batch = a_batch(site.store, QUEUE)
         filled(site.store, batch, [3])
         site.live("leaving")
-        site.fleet.note_shutdown_of("leaving")
+        site.worker_registry.note_shutdown_of("leaving")
         claimed(site.store, QUEUE, "leaving/1", SETTINGS.lease_seconds)
         site.sweep_for(0.5)
         site.die("leaving")

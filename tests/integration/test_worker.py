@@ -18,7 +18,7 @@ from support.waiting import eventually
 from support.workers import BY_CELERY, BY_MODULE, environment, has_ended
 from weighbridge.settings import Settings
 from weighbridge.store import Store
-from weighbridge.store.worker_registry import fleet_key
+from weighbridge.store.key_names import shared_key
 from weighbridge_producer.client.redis_client import RedisClient
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def test_a_worker_drains_when_a_client_asks(
         batch.wait(30)
         assert len(results_by_id(batch)) == 100
         # A new worker of the same name would not be drained by an old wish.
-        assert not client.store.redis.exists(fleet_key("drains"))
+        assert not client.store.redis.exists(shared_key("drains"))
 
 
 def test_the_heartbeat_says_who_lives_and_what_it_can(
@@ -113,7 +113,7 @@ def test_the_heartbeat_says_who_lives_and_what_it_can(
         assert time.time() - 60 < info.started_at < time.time()
         assert not info.draining
         seconds, micros = client.store.redis.time()
-        ends = client.store.redis.zscore(fleet_key("workers"), info.name)
+        ends = client.store.redis.zscore(shared_key("workers"), info.name)
         assert 0 < ends - (seconds * 1000 + micros / 1000) <= 2000
         worker.kill()
         eventually(lambda: client.workers() == [], 10)

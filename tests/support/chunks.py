@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 DAY = 86400
 #: A failure of the first job of a line, with a limit of three.
-CHARGE = FailureCount(0, 3, Fault("WORKER_KILLED", "it died", "see why"))
+FAILURE = FailureCount(0, 3, Fault("WORKER_KILLED", "it died", "see why"))
 
 
 def a_line(name: str, response: str = "yes") -> bytes:

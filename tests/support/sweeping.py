@@ -10,7 +10,8 @@ from weighbridge.broker.publisher import Publisher
 from weighbridge.jobs.model import SCHEMA_VERSION
 from weighbridge.settings import Settings
 from weighbridge.store import Store
-from weighbridge.store.worker_registry import WorkerInfo, WorkerRegistry, fleet_key
+from weighbridge.store.key_names import shared_key
+from weighbridge.store.worker_registry import WorkerInfo, WorkerRegistry
 from weighbridge_worker.sweeper import Sweeper
 
 if TYPE_CHECKING:
@@ -28,22 +29,24 @@ class Site:
     def __init__(self, url: str, stack: ExitStack) -> None:
         self.store = Store(url)
         stack.callback(self.store.close)
-        self.fleet = WorkerRegistry(self.store.redis)
+        self.worker_registry = WorkerRegistry(self.store.redis)
         self.publisher = Publisher(SETTINGS, url)
         stack.callback(self.publisher.close)
         self.sweeper = self.a_sweeper("sweeper")
         self._living: set[str] = set()
 
     def a_sweeper(self, name: str) -> Sweeper:
-        return Sweeper(name, SETTINGS, self.store, self.fleet, self.publisher)
+        return Sweeper(name, SETTINGS, self.store, self.worker_registry, self.publisher)
 
     def live(self, name: str, ttl_seconds: float = 60) -> None:
         """Send one heartbeat of a worker with two children."""
-        self.fleet.heartbeat(WorkerInfo(name, "host", 1, 2, QUEUE, SCHEMA_VERSION), ttl_seconds)
+        self.worker_registry.heartbeat(
+            WorkerInfo(name, "host", 1, 2, QUEUE, SCHEMA_VERSION), ttl_seconds
+        )
 
     def die(self, name: str) -> None:
         """Expire a worker's heartbeat, as if it had been killed."""
-        self.store.redis.zrem(fleet_key("workers"), name)
+        self.store.redis.zrem(shared_key("workers"), name)
 
     def next_claim(self, token: str, seconds: float = 10) -> ClaimResult:
         """Sweep until a chunk can be claimed, and claim it."""

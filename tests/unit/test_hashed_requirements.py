@@ -96,7 +96,9 @@ def test_compiled_packages_have_hashes_for_several_platforms() -> None:
 
 def test_every_installed_requirement_supports_the_oldest_python() -> None:
     """A pin that needs a later 3.11 leaves those with an earlier one without an installation."""
-    needed = {each.metadata["Name"]: each.metadata.get("Requires-Python") for each in distributions()}
+    needed = {
+        each.metadata["Name"]: each.metadata.get("Requires-Python") for each in distributions()
+    }
     assert len(needed) > 50
     assert not {
         name: requires

@@ -28,6 +28,11 @@ def test_a_count_stands_with_its_noun(count: int, text: str) -> None:
     assert pluralize(count, "job") == text
 
 
+def test_a_noun_may_have_a_plural_of_its_own() -> None:
+    assert pluralize(1, "line was", "lines were") == "1 line was"
+    assert pluralize(2, "line was", "lines were") == "2 lines were"
+
+
 @pytest.mark.parametrize(
     ("name", "meant"),
     [

@@ -28,7 +28,7 @@ from weighbridge_worker import transport
 from weighbridge_worker.child import Child
 from weighbridge_worker.child_cgroups import ChildCgroups
 from weighbridge_worker.child_end import how_it_ended
-from weighbridge_worker.exclusive_lock import ExclusiveLock
+from weighbridge_worker.child_lock import ChildLock
 from weighbridge_worker.logs import configure_logging
 from weighbridge_worker.memory_watch import BETWEEN_JOBS_FACTOR
 from weighbridge_worker.scoreboard import Scoreboard
@@ -56,7 +56,7 @@ class _WorkerState:
 
     def __init__(self) -> None:
         self.scoreboard = Scoreboard(1)  # replaced when the number of children is known
-        self.exclusion = ExclusiveLock()
+        self.lock = ChildLock()
         self.cgroups = ChildCgroups(
             settings.child_cgroup, BETWEEN_JOBS_FACTOR * settings.child_memory_limit_bytes
         )
@@ -212,7 +212,7 @@ def _start_child(**_: Any) -> None:
             store_url,
             worker_state.name,
             slot,
-            worker_state.exclusion,
+            worker_state.lock,
             worker_state.cgroups,
             _wake,
         )

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from weighbridge.settings import Settings
     from weighbridge.store import ClaimResult
     from weighbridge_worker.child_cgroups import ChildCgroups
-    from weighbridge_worker.exclusive_lock import ExclusiveLock
+    from weighbridge_worker.child_lock import ChildLock
 
 _REST_PARTS = 64
 _HOPS, _HOP_SECONDS = (
@@ -52,7 +52,7 @@ class Child:
         url: str,
         worker: str,
         slot: Slot,
-        exclusion: ExclusiveLock,
+        lock: ChildLock,
         cgroups: ChildCgroups,
         wake: Callable[[str, int], None],
     ) -> None:
@@ -60,8 +60,8 @@ class Child:
         self.slot = slot
         self._worker = worker
         self._store = Store(url)
-        self._fleet = WorkerRegistry(self._store.redis)
-        self._exclusion = exclusion
+        self._worker_registry = WorkerRegistry(self._store.redis)
+        self._lock = lock
         self._wake = wake
         self._deadline = Deadline(
             slot, settings.job_deadline_seconds, settings.chunk_soft_limit_seconds / 2
@@ -108,7 +108,7 @@ class Child:
         suspect = bool(claim.info.suspicions)
         jobs = 0
         try:
-            with self._exclusion.alone() if suspect else self._exclusion.among_others():
+            with self._lock.exclusive() if suspect else self._lock.shared():
                 outcome, jobs = self._grade_and_record(claim)
         except (WeighbridgeError, SystemExit):
             # Not caused by a job (billiard ends a child by SystemExit): another worker may succeed.
@@ -156,7 +156,9 @@ class Child:
         lane = Lane.of(missing)
         timeout = self.settings.capability_timeout_seconds
         return (
-            str(lane) if missing and self._fleet.has_had(self.settings.queue, lane, timeout) else ""
+            str(lane)
+            if missing and self._worker_registry.has_had(self.settings.queue, lane, timeout)
+            else ""
         )
 
     def _set_aside(self, claim: ClaimResult, lane: str) -> str:

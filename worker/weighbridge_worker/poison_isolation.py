@@ -48,7 +48,7 @@ class Death:
             self.cause, message, "grade this case on its own to see why; `retry` tries it again"
         )
 
-    def charge(self, job: int, limit: int) -> FailureCount:
+    def failure_of(self, job: int, limit: int) -> FailureCount:
         """Return the failure count to increase for a job."""
         return FailureCount(job, limit, self.fault(limit))
 
@@ -62,8 +62,8 @@ def handle(death: Death, store: Store, limit: int) -> bool:
             back = _split(death, store, stored, chunk, limit)
         else:
             job = WHOLE_LINE if death.line is None else death.job
-            charge = death.charge(job, limit)
-            back = [chunk] if store.count_failure(batch, chunk, death.work.token, charge) else []
+            failure = death.failure_of(job, limit)
+            back = [chunk] if store.count_failure(batch, chunk, death.work.token, failure) else []
     except BatchError as error:
         _log.info("a child died at %s, which needs no retry: %s", death.work, error)
         return False
@@ -86,6 +86,6 @@ def _split(death: Death, store: Store, stored: Chunk, chunk: ChunkId, limit: int
     parts = [chunk.part(a, b) for a, b in pairwise(cuts) if a < b]
     sized = [(part, jobs_a_line * len(list(stored.lines(part)))) for part in parts]
     sized = [(part, jobs) for part, jobs in sized if jobs]
-    charge = death.charge(death.job, limit)
-    done = store.split(batch, chunk, death.work.token, sized, suspect, charge)
+    failure = death.failure_of(death.job, limit)
+    done = store.split(batch, chunk, death.work.token, sized, suspect, failure)
     return [part for part, _ in sized] if done else []

@@ -68,7 +68,7 @@ class Supervisor:
         self._cgroups = cgroups
         self._info = info
         self._store = Store(url, retry=False)
-        self._fleet = WorkerRegistry(self._store.redis)
+        self._worker_registry = WorkerRegistry(self._store.redis)
         self._publisher = Publisher(
             settings, url if not settings.broker_address else settings.broker_address
         )
@@ -91,7 +91,7 @@ class Supervisor:
         # Celery may fork children at any time; a sweep opens its gate between two batches.
         self._watch_gate, self._sweep_gate = ForkGate(), ForkGate()
         self._sweeper = Sweeper(
-            *(info.name, settings, self._store, self._fleet, self._publisher),
+            *(info.name, settings, self._store, self._worker_registry, self._publisher),
             self._sweep_gate.closed,
         )
         self._threads = [
@@ -132,7 +132,7 @@ class Supervisor:
 
     def _announce_shutdown(self) -> None:
         if self._is_ending and not self._has_said_farewell:
-            self._fleet.note_shutdown_of(self._info.name)
+            self._worker_registry.note_shutdown_of(self._info.name)
             self._has_said_farewell = True
 
     def _leave(self) -> None:
@@ -142,7 +142,7 @@ class Supervisor:
             for slot in self._scoreboard.taken():
                 if work := slot.read().work:
                     self._store.release(work.batch, work.chunk, work.token)
-            self._fleet.leave(self._info.name)
+            self._worker_registry.leave(self._info.name)
         except WeighbridgeError as error:
             _log.warning(
                 "could not release chunks and sign off at exit: %s; other workers take over when the leases expire",
@@ -251,7 +251,9 @@ class Supervisor:
 
     def _advertise(self) -> None:
         if time.monotonic() >= self._advertise_at:
-            self._fleet.advertise(self._info.queue, self._info.graders, self._info.schema_version)
+            self._worker_registry.advertise(
+                self._info.queue, self._info.graders, self._info.schema_version
+            )
             pause = self._settings.capability_timeout_seconds / _ADVERTISED_IN_TIMEOUT
             self._advertise_at = time.monotonic() + pause
 
@@ -263,7 +265,7 @@ class Supervisor:
             self._info, jobs=self._retired_jobs + jobs, chunks=self._retired_chunks + chunks
         )
         if (
-            self._fleet.heartbeat(info, self._settings.heartbeat_ttl_seconds)
+            self._worker_registry.heartbeat(info, self._settings.heartbeat_ttl_seconds)
             and not self._info.draining
         ):
             _log.info("drain requested: completing the chunks in progress, then exiting")

@@ -57,7 +57,7 @@ class Sweeper:
         name: str,
         settings: Settings,
         store: Store,
-        fleet: WorkerRegistry,
+        worker_registry: WorkerRegistry,
         publisher: Publisher,
         duty: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
@@ -65,7 +65,7 @@ class Sweeper:
         self._name = name
         self._settings = settings
         self._store = store
-        self._fleet = fleet
+        self._worker_registry = worker_registry
         self._publisher = publisher
         self._duty = duty
         self._liveness = Liveness(settings.heartbeat_ttl_seconds)
@@ -79,7 +79,7 @@ class Sweeper:
             if not self._has_sweep_lease():
                 self._liveness.forget()
                 return 0
-            workers = self._fleet.alive()
+            workers = self._worker_registry.alive()
             gone = self._liveness.note({worker.name for worker in workers})
             # Check a lost worker's chunks before their leases expire.
             ahead = self._settings.lease_seconds if gone else 0.0
@@ -161,7 +161,7 @@ class Sweeper:
         info = held.info
         if info.token:
             if self._liveness.is_gone(info.worker):
-                died = not self._fleet.was_asked_to_stop(info.worker)
+                died = not self._worker_registry.was_asked_to_stop(info.worker)
                 self._put_back(batch, held, died=died)
             # Without a heartbeat, it is unknown whether the whole worker has died.
             elif held.until <= now and self._liveness.was_alive(info.worker):
@@ -200,7 +200,9 @@ class Sweeper:
             for worker in workers
             if worker.queue == queue
         )
-        if able or self._fleet.has_had(queue, lane, self._settings.capability_timeout_seconds):
+        if able or self._worker_registry.has_had(
+            queue, lane, self._settings.capability_timeout_seconds
+        ):
             self._store.set_aside(batch, name, "", queue, info.lane, _LOOK_AGAIN_SECONDS)
             if able:
                 self._wake(queue, info.lane)

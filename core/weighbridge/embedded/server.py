@@ -96,7 +96,7 @@ class EmbeddedServer:
             if time.monotonic() > deadline:
                 raise self._failure(f"was not ready after {timeout_seconds:g} s")
             if (status := self._process.wait(pause_seconds)) is not None:
-                raise self._failure(f"exited at its start with status {status}")
+                raise self._failure(f"exited during startup with status {status}")
             pause_seconds = min(pause_seconds * 2, 0.005)
 
     def _failure(self, what: str) -> ServerError:

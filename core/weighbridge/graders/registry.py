@@ -146,7 +146,7 @@ def _problem(grader: object) -> str:
     if not (isinstance(facts["Config"], type) and issubclass(facts["Config"], GraderConfig)):
         wrong.append("Config")
     if wrong:
-        return f"lacks valid class facts: {', '.join(wrong)}"
+        return f"lacks valid class attributes: {', '.join(wrong)}"
     for describe in (grader.config_schema, grader.inputs_schema, grader.example):
         if describe() is None:
             return f"{describe.__name__} returns nothing"

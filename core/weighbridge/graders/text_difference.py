@@ -6,7 +6,7 @@ import string
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from weighbridge.graders.normal_form import normalized
-from weighbridge.text import revealed
+from weighbridge.text import pluralize, revealed
 
 if TYPE_CHECKING:
     from weighbridge.graders.base import Difference
@@ -110,10 +110,9 @@ class UnequalTexts(NamedTuple):
         codes = ""
         if expected and observed and not (expected + observed).isascii():
             codes = f", U+{ord(observed):04X} instead of U+{ord(expected):04X}"
-        one = "" if len(got) == 1 else "s"
         return (
             f"the first difference is at index {start:,}{codes}"
-            f" ({len(got):,} character{one}, expected {len(wanted):,})"
+            f" ({pluralize(len(got), 'character')}, expected {len(wanted):,})"
         )
 
 

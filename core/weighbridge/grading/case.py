@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, NotRequired
+from typing import Annotated, Any, NotRequired
 
 import orjson
 from pydantic import ConfigDict, StringConstraints, TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict
 
-from weighbridge.errors import LineError
+from weighbridge.errors import GraderSpecError, LineError
 from weighbridge.grading.hints import hint_for
 from weighbridge.grading.simple_case import Case, read_simple_case
 from weighbridge.grading.strict_json import decode_line
@@ -19,11 +19,9 @@ from weighbridge.jobs.model import (
     NAME_LIMIT,
     ErrorCode,
     GraderSpec,
+    parse_specs,
 )
-from weighbridge.text import closest, did_you_mean
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from weighbridge.text import closest, did_you_mean, found_instead
 
 __all__ = ["Case", "CaseShape", "Name", "parse_case"]
 
@@ -33,40 +31,26 @@ Name = Annotated[
     StringConstraints(min_length=1, max_length=NAME_LIMIT, pattern=r"\A[^\x00-\x1f\x7f-\x9f]*\z"),
 ]
 
-_STRICT = ConfigDict(extra="forbid", strict=True)
 
-
-@with_config(_STRICT)
-class _SpecShape(TypedDict):
-    grader: Name
-    config: NotRequired[dict[str, Any] | None]
-    label: NotRequired[Name]
-
-
-@with_config(_STRICT)
+@with_config(ConfigDict(extra="forbid", strict=True))
 class CaseShape(TypedDict):
     """One line of input, as JSON."""
 
     custom_id: Name
     inputs: dict[str, Any]
-    grader: NotRequired[Name]
-    config: NotRequired[dict[str, Any] | None]
-    graders: NotRequired[list[_SpecShape]]
+    grader: NotRequired[Any]
+    config: NotRequired[Any]
+    graders: NotRequired[list[Any]]
     metadata: NotRequired[dict[str, Any] | None]
 
 
+_FIELDS = tuple(CaseShape.__annotations__)
 _validate = TypeAdapter(CaseShape).validator.validate_python  # avoids a layer of Python code
-_NEEDED: dict[type, str] = {
-    CaseShape: 'it needs "custom_id" and "inputs"',
-    _SpecShape: 'a grader is an id, or {"grader": ..., "config": ..., "label": ...}',
-}
+_NEEDED = 'it needs "custom_id" and "inputs"'
 _EXPECTED = {
     "string_type": "a string",
     "dict_type": "an object",
     "list_type": "an array",
-    "string_too_short": "not empty",
-    "string_too_long": f"at most {NAME_LIMIT} characters",
-    "string_pattern_mismatch": "without control characters",
 }
 
 
@@ -78,17 +62,15 @@ def parse_case(raw: bytes, defaults: tuple[GraderSpec, ...], *, needs_grader: bo
     if "inputs" not in value:
         _reject_non_case(value)
     _check_bounds(value, len(raw))
-    _write_out_graders(value)
     try:
         shape: CaseShape = _validate(value)
     except ValidationError as error:
         raise _explain(error, value) from None
-    return Case(
-        shape["custom_id"],
-        shape["inputs"],
-        _graders(shape, defaults, needs_grader=needs_grader),
-        shape.get("metadata"),
-    )
+    try:
+        graders = _graders(shape, defaults, needs_grader=needs_grader)
+    except GraderSpecError as error:
+        raise LineError(error.line_code, error.message, error.hint) from None
+    return Case(shape["custom_id"], shape["inputs"], graders, shape.get("metadata"))
 
 
 def _reject_non_case(value: dict[str, Any]) -> None:
@@ -99,31 +81,21 @@ def _reject_non_case(value: dict[str, Any]) -> None:
         raise LineError(
             ErrorCode.MISSING_FIELD,
             f"not a case (missing {lacking}) and not a recognised trace format",
-            advice or _instead_of("inputs", value, CaseShape) or _NEEDED[CaseShape],
+            advice or _found_instead("inputs", value) or _NEEDED,
         )
-
-
-def _write_out_graders(value: dict[str, Any]) -> None:
-    """Convert graders given by id to objects."""
-    graders = value.get("graders")
-    if type(graders) is list:
-        value["graders"] = [{"grader": spec} if type(spec) is str else spec for spec in graders]
 
 
 def _check_bounds(value: dict[str, Any], size: int) -> None:
     """Reject large invalid values early, because pydantic would keep an error object for each fault."""
-    _check_keys(value, CaseShape, "")
+    if len(value) > len(_FIELDS):
+        raise _unknown_field(next(name for name in value if name not in _FIELDS))
     graders = value.get("graders")
-    if type(graders) is list:
-        if len(graders) > GRADERS_LIMIT:
-            raise LineError(
-                ErrorCode.INVALID_FIELD,
-                f"the case has {len(graders):,} graders, at most {GRADERS_LIMIT} are allowed",
-                "split it into several cases",
-            )
-        for index, spec in enumerate(graders):
-            if type(spec) is dict:
-                _check_keys(spec, _SpecShape, f"graders.{index}.")
+    if type(graders) is list and len(graders) > GRADERS_LIMIT:
+        raise LineError(
+            ErrorCode.INVALID_FIELD,
+            f"the case has {len(graders):,} graders, at most {GRADERS_LIMIT} are allowed",
+            "split it into several cases",
+        )
     # Metadata is repeated in each result of the case.
     if size > METADATA_LIMIT_BYTES and (metadata := value.get("metadata")):
         length = len(orjson.dumps(metadata))
@@ -135,25 +107,16 @@ def _check_bounds(value: dict[str, Any], size: int) -> None:
             )
 
 
-def _check_keys(value: dict[str, Any], shape: type, path: str) -> None:
-    known = shape.__annotations__
-    if len(value) > len(known):
-        raise _unknown_field(path, next(name for name in value if name not in known), known)
+def _found_instead(missing: str, value: dict[str, Any]) -> str:
+    return found_instead(missing, (name for name in value if name not in _FIELDS))
 
 
-def _instead_of(missing: str, value: dict[str, Any], shape: type) -> str:
-    """Return the unknown key that is probably a misspelt missing key; empty if there is none."""
-    unknown = [key for key in value if key not in shape.__annotations__]
-    given = closest(missing, unknown)
-    return f"found {given[:80]!r}{did_you_mean(missing)}" if given else ""
-
-
-def _unknown_field(path: str, name: str, known: Iterable[str]) -> LineError:
-    meant = did_you_mean(closest(name, known), before="", after=" ")
+def _unknown_field(name: str) -> LineError:
+    meant = did_you_mean(closest(name, _FIELDS), before="", after=" ")
     return LineError(
         ErrorCode.UNKNOWN_FIELD,
-        f"unknown field {(path + name)[:80]!r}",
-        f"{meant}Known: {', '.join(known)}; put fields of your own into 'metadata'",
+        f"unknown field {name[:80]!r}",
+        f"{meant}Known: {', '.join(_FIELDS)}; put fields of your own into 'metadata'",
     )
 
 
@@ -167,12 +130,12 @@ def _graders(
                 "the case has both 'grader' and 'graders'",
                 "keep one of them",
             )
-        return (GraderSpec(shape["grader"], shape.get("config")),)
+        return (GraderSpec.parse({"grader": shape["grader"], "config": shape.get("config")}),)
     if shape.get("config") is not None:
         raise LineError(
             ErrorCode.INVALID_FIELD,
             "the case has a 'config' and no 'grader'",
-            "name the grader beside it",
+            "name the grader too",
         )
     if "graders" not in shape:
         if needs_grader and not defaults:
@@ -182,45 +145,29 @@ def _graders(
                 "give the case a 'grader', or the batch one: --grader ID",
             )
         return defaults
-    specs = tuple(
-        GraderSpec(spec["grader"], spec.get("config"), spec.get("label", ""))
-        for spec in shape["graders"]
-    )
-    labels = {spec.label for spec in specs}
-    if not specs:
+    if not shape["graders"]:
         raise LineError(
             ErrorCode.INVALID_FIELD,
             "'graders' is empty",
             "name at least one grader, or leave it out",
         )
-    if len(labels) < len(specs):
-        raise LineError(
-            ErrorCode.INVALID_FIELD,
-            "two of the case's graders have one label",
-            "give each its own 'label'",
-        )
-    return specs
+    return parse_specs(shape["graders"])
 
 
 def _explain(error: ValidationError, value: dict[str, Any]) -> LineError:
     """Convert pydantic's first error to a LineError: first missing fields, then unknown ones, then others."""
     order = {"missing": 0, "extra_forbidden": 1}
     first = min(error.errors(include_url=False), key=lambda fault: order.get(fault["type"], 2))
-    path = ".".join(map(str, first["loc"]))
     name = str(first["loc"][-1])
     match first["type"]:
         case "missing":
-            in_graders = first["loc"][0] == "graders"
-            shape = _SpecShape if in_graders else CaseShape
-            where: Any = value["graders"][first["loc"][1]] if in_graders else value
             return LineError(
                 ErrorCode.MISSING_FIELD,
-                f"the case lacks {path!r}",
-                _instead_of(name, where, shape) or _NEEDED[shape],
+                f"the case lacks {name!r}",
+                _found_instead(name, value) or _NEEDED,
             )
         case "extra_forbidden":
-            shape = _SpecShape if "graders" in first["loc"] else CaseShape
-            return _unknown_field(path.removesuffix(name), name, shape.__annotations__)
+            return _unknown_field(name)
         case _ if first["loc"] == ("custom_id",):
             fault = describe_name_fault(value["custom_id"])
             hint = f"use 1 to {NAME_LIMIT} characters, none of them control characters"
@@ -229,8 +176,6 @@ def _explain(error: ValidationError, value: dict[str, Any]) -> LineError:
             )
         case kind:
             expected = _EXPECTED.get(kind, first["msg"])
-            if type(first["loc"][-1]) is int:  # an index of `graders`, the one list
-                expected = "a grader's id, or an object"
             return LineError(
-                ErrorCode.INVALID_FIELD, f"{path[:80]!r} must be {expected}", "see the case format"
+                ErrorCode.INVALID_FIELD, f"{name!r} must be {expected}", "see the case format"
             )

@@ -221,7 +221,7 @@ class Chunk:
         """Return a placeholder for a chunk, or a part of one, that can no longer be read."""
         fault = Fault(
             ErrorCode.INPUT_LOST,
-            "the server has lost the line, or cannot read it any more",
+            "the server has lost the line, or can no longer read it",
             "submit the case again",
         )
         return cls(0, line_count=jobs, faults=dict.fromkeys(range(jobs), fault))

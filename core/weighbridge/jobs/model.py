@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Literal
 
-from weighbridge.errors import ConfigTypeError
+from weighbridge.errors import GraderSpecError
 from weighbridge.jobs.outcome import Counts
+from weighbridge.text import closest, did_you_mean, found_instead
 
 SCHEMA_VERSION = 1  #: of the Celery message and of a stored chunk
 NAME_LIMIT = 256
@@ -20,6 +21,8 @@ GRADERS_LIMIT = 64  #: on one case
 METADATA_LIMIT_BYTES = 64 * 1024  #: of a case
 CONFIG_LIMIT_BYTES = 256 * 1024  #: of a grader, in a case
 Priority = Literal["low", "normal", "high"]  #: share of a batch in the workers' time
+#: How a grader is specified.
+GRADER_FORM = 'a grader is an id, or {"grader": ..., "config": ..., "label": ...}'
 VALID_NAME = re.compile(r"[^\x00-\x1f\x7f-\x9f]{1,256}")
 
 
@@ -167,23 +170,30 @@ class GraderSpec:
             object.__setattr__(self, "label", self.grader)
 
     @classmethod
-    def parse(cls, value: str | Mapping[str, Any] | GraderSpec) -> GraderSpec:
-        """Convert an id, a `{"grader", "config", "label"}` mapping, or a spec."""
-        if isinstance(value, GraderSpec):
-            return value
+    def parse(cls, value: object, *path: str | int) -> GraderSpec:
+        """Parse an id, a `{"grader", "config", "label"}` mapping, or a spec; `path` is its location in the input.
+
+        Raises GraderSpecError.
+        """
         if isinstance(value, str):
-            return cls(value)
-        unknown = set(value) - {"grader", "config", "label"}
-        grader, config, label = value.get("grader"), value.get("config"), value.get("label", "")
-        if unknown or not isinstance(grader, str) or not isinstance(label, str | None):
-            raise ConfigTypeError(
-                f"a grader is named by its id or by {{'grader', 'config', 'label'}}, not {str(dict(value))[:200]}"
-            )
-        if config is not None and not isinstance(config, dict):
-            raise ConfigTypeError(
-                f"the config of {grader!r} is an object, not {type(config).__name__}"
-            )
-        return cls(grader, config, label or "")
+            fields: Mapping[str, Any] = {"grader": value}
+        elif isinstance(value, GraderSpec):
+            fields = {"grader": value.grader, "config": value.config, "label": value.label}
+        elif isinstance(value, Mapping):
+            fields = value
+        elif path:
+            raise _must_be("a grader's id, or an object", path)
+        else:
+            raise GraderSpecError(ErrorCode.INVALID_FIELD, GRADER_FORM)
+        _check_fields(fields, path)
+        _check_name(fields["grader"], (*path, "grader"))
+        label = fields.get("label")
+        if label is not None:
+            _check_name(label, (*path, "label"))
+        config = fields.get("config")
+        if not isinstance(config, Mapping | None):
+            raise _must_be("an object", (*path, "config"))
+        return cls(fields["grader"], config, label or "")
 
     def as_dict(self) -> dict[str, Any]:
         """Return the spec in its JSON form."""
@@ -195,19 +205,60 @@ class GraderSpec:
 
 
 def parse_specs(values: Sequence[str | Mapping[str, Any] | GraderSpec]) -> tuple[GraderSpec, ...]:
-    """Parse the graders of a submission; labels must differ."""
-    specs = tuple(GraderSpec.parse(value) for value in values)
-    labels = [spec.label for spec in specs]
-    for label in labels:
-        if not VALID_NAME.fullmatch(label):
-            raise ConfigTypeError(
-                f"a label has 1 to {NAME_LIMIT} characters and no control characters: {label[:80]!r}"
+    """Parse a list of graders, whose labels must differ; raises GraderSpecError."""
+    specs = tuple(GraderSpec.parse(value, "graders", index) for index, value in enumerate(values))
+    labels: set[str] = set()
+    for index, spec in enumerate(specs):
+        if spec.label in labels:
+            raise GraderSpecError(
+                ErrorCode.INVALID_FIELD,
+                f"two graders are labelled {spec.label!r}",
+                "give one of them another label",
+                ("graders", index),
             )
-        if labels.count(label) > 1:
-            raise ConfigTypeError(
-                f"two graders are labelled {label!r}; give one of them another label"
-            )
+        labels.add(spec.label)
     return specs
+
+
+def _check_fields(given: Mapping[str, Any], path: tuple[str | int, ...]) -> None:
+    known = ("grader", "config", "label")
+    unknown = [str(name) for name in given if name not in known]
+    if "grader" not in given:
+        raise GraderSpecError(
+            ErrorCode.MISSING_FIELD,
+            f"{_dotted((*path, 'grader'))} is missing",
+            found_instead("grader", unknown) or GRADER_FORM,
+            path,
+        )
+    if unknown:
+        meant = did_you_mean(closest(unknown[0], known), before="", after=" ")
+        raise GraderSpecError(
+            ErrorCode.UNKNOWN_FIELD,
+            f"unknown field {_dotted((*path, unknown[0]))}",
+            f"{meant}Known: {', '.join(known)}",
+            (*path, unknown[0]),
+        )
+
+
+def _check_name(name: object, path: tuple[str | int, ...]) -> None:
+    if not isinstance(name, str):
+        raise _must_be("a string", path)
+    if not name:
+        raise _must_be("not empty", path)
+    if len(name) > NAME_LIMIT:
+        raise _must_be(f"at most {NAME_LIMIT} characters", path)
+    if not VALID_NAME.fullmatch(name):
+        raise _must_be("without control characters", path)
+
+
+def _must_be(expected: str, path: tuple[str | int, ...]) -> GraderSpecError:
+    return GraderSpecError(
+        ErrorCode.INVALID_FIELD, f"{_dotted(path)} must be {expected}", GRADER_FORM, path
+    )
+
+
+def _dotted(path: tuple[str | int, ...]) -> str:
+    return repr(".".join(map(str, path))[:80])
 
 
 @dataclass(frozen=True, slots=True)

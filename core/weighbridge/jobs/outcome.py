@@ -75,6 +75,10 @@ OUTCOME_OF: dict[str, Outcome] = {
 UNGRADED: dict[str, Outcome] = {
     outcome.status: outcome for outcome in Outcome if not outcome.verdict
 }
+#: The outcomes of jobs that were not graded because their batch ended.
+CUT_SHORT = (Outcome.CANCELLED, Outcome.EXPIRED)
+#: The outcomes with a column in tables of rates.
+RATED = tuple(outcome for outcome in Outcome if outcome not in CUT_SHORT)
 
 
 class _JobsByOutcome:
@@ -93,9 +97,25 @@ class _JobsByOutcome:
         return sum(map(self.jobs, OUTCOME_OF.values()))
 
     @property
+    def judged(self) -> int:
+        """Number of jobs that passed or failed."""
+        return sum(self.jobs(outcome) for outcome in Outcome if outcome.has_score)
+
+    @property
+    def cut_short(self) -> int:
+        """Number of jobs that were not graded because their batch ended."""
+        return sum(map(self.jobs, CUT_SHORT))
+
+    @property
     def finished(self) -> int:
         """Number of jobs that have ended."""
         return sum(map(self.jobs, Outcome))
+
+    def whole_of(self, outcome: Outcome) -> int:
+        """Return the number of jobs of which those with an outcome are a share."""
+        if outcome.has_score:
+            return self.judged
+        return self.graded if outcome.verdict else self.finished
 
     def _by_outcome(self) -> dict[str, int]:
         return {outcome.value: self.jobs(outcome) for outcome in Outcome}

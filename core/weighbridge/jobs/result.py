@@ -40,7 +40,7 @@ class ResultRow(msgspec.Struct, frozen=True, gc=False):
         try:
             return msgspec.convert(orjson.loads(line), cls)
         except _UNDECODABLE as error:
-            raise ValueError(f"this is no result line: {error}") from error
+            raise ValueError(f"this is not a result line: {error}") from error
 
     @classmethod
     def with_exact_integers(cls, line: bytes) -> ResultRow:
@@ -48,7 +48,7 @@ class ResultRow(msgspec.Struct, frozen=True, gc=False):
         try:
             return _row_decoder().decode(line)
         except _UNDECODABLE as error:
-            raise ValueError(f"this is no result line: {error}") from error
+            raise ValueError(f"this is not a result line: {error}") from error
 
     def to_bytes(self) -> bytes:
         """Return the row as a JSON line with a newline."""
@@ -143,7 +143,7 @@ def line_number_of(row: bytes) -> int:
     try:
         return _numbered.decode(row).line
     except _UNDECODABLE as error:
-        raise ValueError(f"this is no result line: {error}") from error
+        raise ValueError(f"this is not a result line: {error}") from error
 
 
 def classify(result: GraderResult | Mapping[str, Any]) -> tuple[Outcome, str]:

@@ -17,15 +17,15 @@ from weighbridge.errors import InvalidKeyError
 from weighbridge.jobs.model import NAME_LIMIT, VALID_NAME
 from weighbridge.store.audit import Action, AuditLog, Entry, command_line_actor
 from weighbridge.store.connection import server_time, translate_errors
+from weighbridge.store.key_names import shared_key
 from weighbridge.store.projects import DEFAULT_PROJECT, check_project
-from weighbridge.store.worker_registry import fleet_key
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from weighbridge.store.audit import Actor
 
-API_KEYS = fleet_key("api_keys")
+API_KEYS = shared_key("api_keys")
 KEYS_LIMIT = 1_000  #: maximum number of keys
 LONGEST_SECONDS = 100 * 366 * 24 * 3600.0
 _PREFIX = "wbk"

@@ -23,13 +23,12 @@ from redis.exceptions import NoScriptError
 from weighbridge.errors import ServerFullError
 from weighbridge.store.connection import is_cluster, translate_errors
 from weighbridge.store.cursor import not_a_cursor
-from weighbridge.store.key_names import expires_at, key, text
-from weighbridge.store.worker_registry import fleet_key
+from weighbridge.store.key_names import expires_at, key, shared_key, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-AUDIT = fleet_key("audit")
+AUDIT = shared_key("audit")
 ENTRIES_LIMIT = 100_000  #: approximate capacity of the stream; the oldest entries are dropped
 _CAPPED: dict[str, Any] = {"maxlen": ENTRIES_LIMIT, "approximate": True}
 BATCH_ENTRIES_LIMIT = 100  #: newest entries kept in a batch's list

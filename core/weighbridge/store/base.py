@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from redis.exceptions import NoScriptError
 
 from weighbridge.errors import BatchError, BatchExpiredError, BatchLostError, BatchNotFoundError
+from weighbridge.jobs.outcome import CUT_SHORT, UNGRADED
 from weighbridge.store.cluster import is_cluster
 from weighbridge.store.connection import connect, server_time, translate_errors
 from weighbridge.store.key_names import DUE, expires_at, key, text, turns
@@ -24,6 +25,20 @@ if TYPE_CHECKING:
 _SCRIPTS = files("weighbridge.store") / "scripts"
 
 
+def source_of(script: str) -> str:
+    """Return the source of a script, with what all scripts share."""
+    outcomes = (
+        f"local UNGRADED, CUT_SHORT = {_lua_list(UNGRADED.values())}, {_lua_list(CUT_SHORT)}\n"
+    )
+    return outcomes + "".join(
+        (_SCRIPTS / f"{name}.lua").read_text() for name in ("prelude", script)
+    )
+
+
+def _lua_list(names: Iterable[str]) -> str:
+    return "{" + ", ".join(f"'{name}'" for name in names) + "}"
+
+
 @contextmanager
 def readable(batch: str) -> Iterator[None]:
     """Raise BatchError for the errors that damaged or forged fields of a batch cause."""
@@ -32,7 +47,7 @@ def readable(batch: str) -> Iterator[None]:
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise BatchError(
             f"batch {batch} cannot be read: what Redis holds of it is damaged ({error})"[:300],
-            "delete it; does something else write to this Redis?",
+            "delete it; does another program write to this Redis server?",
         ) from None
 
 
@@ -45,9 +60,8 @@ class StoreBase:
         # redis-py types each reply as a union over client kinds and protocols; ours are known, and tested.
         self.redis: Any = connect(url, retry=retry)
         self.is_cluster = is_cluster(self.redis)
-        prelude = (_SCRIPTS / "prelude.lua").read_text()
         self._scripts: dict[str, Script] = {
-            name: self.redis.register_script(prelude + (_SCRIPTS / f"{name}.lua").read_text())
+            name: self.redis.register_script(source_of(name))
             for name in (
                 *(
                     "open_batch",

@@ -7,12 +7,17 @@ import secrets
 from typing import Any
 
 KEYS = ("meta", "open", "chunks", "log", "ids")
-#: Prefix of all keys that are not part of one batch; they share a hash tag too.
-FLEET = "wb:{fleet}:"
-BATCHES = f"{FLEET}batches"  #: all batches, by age
-ACTIVE = f"{FLEET}active"  #: batches that have not ended
-DUE = f"{FLEET}due"  #: time in ms of the sweeper's next check of each active batch
-SWEEPER = f"{FLEET}sweeper"  #: name of the worker that currently sweeps; expires
+
+
+def shared_key(name: str) -> str:
+    """Return the full name of a key that belongs to no batch; on a cluster these keys are on one node."""
+    return f"wb:{{fleet}}:{name}"
+
+
+BATCHES = shared_key("batches")  #: all batches, by age
+ACTIVE = shared_key("active")  #: batches that have not ended
+DUE = shared_key("due")  #: time in ms of the sweeper's next check of each active batch
+SWEEPER = shared_key("sweeper")  #: name of the worker that currently sweeps; expires
 PAUSED = ""  #: marks a paused queue, as the first entry of its turns
 LISTED_SECONDS = 366 * 24 * 3600  #: maximum age of a batch in the lists
 _BATCH_ID = re.compile(r"wb_([0-9a-f]{11})_([0-9a-f]{1,8})_[0-9a-f]{20}")
@@ -50,7 +55,7 @@ def key(batch: str, name: str) -> str:
 
 def turns(queue: str, lane: str = "") -> str:
     """Return the key of the turns (batches in scheduling order) of a queue or of one of its lanes."""
-    return f"{FLEET}ready:{queue}{f'/{lane}' if lane else ''}"
+    return shared_key(f"ready:{queue}{f'/{lane}' if lane else ''}")
 
 
 def listing(project: str | None = None) -> str:

@@ -174,20 +174,20 @@ class Leasing(StoreBase):
         token: str,
         parts: Sequence[tuple[ChunkId, int]],
         suspect: str,
-        charge: FailureCount,
+        failure: FailureCount,
     ) -> bool:
         """Replace a chunk on which a child died by its parts; return False if the lease was lost."""
         done = bool(
             self._run(
-                "split", batch, str(chunk), token, _packed(parts), suspect, *charge.as_arguments()
+                "split", batch, str(chunk), token, _packed(parts), suspect, *failure.as_arguments()
             )
         )
         self._take_turn(batch)
         return done
 
-    def count_failure(self, batch: str, chunk: ChunkId, token: str, charge: FailureCount) -> int:
+    def count_failure(self, batch: str, chunk: ChunkId, token: str, failure: FailureCount) -> int:
         """Count a death on a chunk of one line and return the number so far; 0 if the lease was lost."""
-        count = int(self._run("count_failure", batch, str(chunk), token, *charge.as_arguments()))
+        count = int(self._run("count_failure", batch, str(chunk), token, *failure.as_arguments()))
         self._take_turn(batch)
         return count
 

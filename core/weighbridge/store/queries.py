@@ -283,6 +283,6 @@ def _status(batch: str, name: str) -> BatchStatus:
         return BatchStatus(name)
     except ValueError:
         raise BatchError(
-            f"batch {batch} has a status that is not known here: {name[:40]!r}",
-            "is it of a newer release?",
+            f"batch {batch} has an unknown status: {name[:40]!r}",
+            "was it submitted by a newer release?",
         ) from None

@@ -51,13 +51,17 @@ class Search:
     """A search for matching results in one batch."""
 
     def __init__(
-        self, store: Store, batch: str, wanted: ResultFilter, owners: Collection[int] | None = None
+        self,
+        store: Store,
+        batch: str,
+        wanted: ResultFilter,
+        chunk_numbers: Collection[int] | None = None,
     ) -> None:
-        """Search for `wanted`; if it has a custom_id, `owners` are the numbers of chunks that may contain it."""
+        """Search for `wanted`; if it has a custom_id, `chunk_numbers` are the numbers of chunks that may contain it."""
         self._store = store
         self._batch = batch
         self._matcher = Matcher(wanted)
-        self._owners = owners
+        self._chunk_numbers = chunk_numbers
         self._results_version = store.results_version(batch)
         self._seen: set[str] = set()
         self._most: dict[str, float] = {}  #: maximum number of matches, by chunk
@@ -103,7 +107,11 @@ class Search:
     def _look(self, after: str) -> ScanResult | None:
         # A line whose id conflicts with an earlier one may be in any chunk.
         return self._store.scan_log(
-            self._batch, after, self._matcher.record_texts, self._owners, ErrorCode.ID_CONFLICT
+            self._batch,
+            after,
+            self._matcher.record_texts,
+            self._chunk_numbers,
+            ErrorCode.ID_CONFLICT,
         )
 
     def _may_match(self, entry: LogEntry, record: Mapping[str, Any]) -> bool:

@@ -12,17 +12,12 @@ from pydantic import TypeAdapter, ValidationError
 
 from weighbridge.jobs.capabilities import Lane, Need
 from weighbridge.store.connection import server_time, translate_errors
-
-
-def fleet_key(name: str) -> str:
-    """Return the full name of a key that belongs to no batch; on a cluster these keys are on one node."""
-    return f"wb:{{fleet}}:{name}"
-
+from weighbridge.store.key_names import shared_key
 
 _SHUTDOWN_SECONDS = 600
 _REMEMBERED_SECONDS = 3600  #: how long capabilities are kept after the last worker has stopped
 #: Names scored by the end of their heartbeat (ms); name -> the worker's report; names of workers asked to drain.
-_KEYS = _WORKERS, _BEATS, _DRAINS = [fleet_key(name) for name in ("workers", "beats", "drains")]
+_KEYS = _WORKERS, _BEATS, _DRAINS = [shared_key(name) for name in ("workers", "beats", "drains")]
 _KEPT_MS = 60_000  #: how long a worker's entry is kept after its last heartbeat has expired
 
 _PRELUDE = """
@@ -175,8 +170,8 @@ def _read(beats: list[bytes | None]) -> Iterator[WorkerInfo]:
 
 def _capabilities(queue: str) -> str:
     """Return the key of the times at which each capability was last seen in a queue's workers."""
-    return fleet_key(f"capabilities:{queue}")
+    return shared_key(f"capabilities:{queue}")
 
 
 def _shutdown_key(name: str) -> str:
-    return fleet_key(f"ending:{name}")
+    return shared_key(f"ending:{name}")

@@ -17,8 +17,8 @@ _VALUES_LIMIT = 2_000  #: objects and arrays examined in a value
 _KEYS_LIMIT = 60  #: of one object
 _ITEMS_LIMIT = 5  #: of one array
 _KEY_CHARACTERS = 40
-_FORMATS_TOLD = 2
-_KEYS_TOLD = 5
+_FORMATS_NAMED = 2
+_KEYS_NAMED = 5
 _KEYS_NEEDED = 2  #: in common with a format
 _WEIGHT_NEEDED = 0.25  #: of each of these keys: one that no other format has weighs 1
 #: Names of fields among the words of a table: paths, and names of several words.
@@ -60,8 +60,8 @@ def similar_formats(value: Any, importers: Sequence[Importer]) -> str:
             found.append((sum(words[key] for key in common), importer.name, common))
     found.sort(key=lambda entry: -entry[0])
     recorded = [
-        f"{name} (keys in common: {', '.join(common[:_KEYS_TOLD])})"
-        for _, name, common in found[:_FORMATS_TOLD]
+        f"{name} (keys in common: {', '.join(common[:_KEYS_NAMED])})"
+        for _, name, common in found[:_FORMATS_NAMED]
     ]
     return f"the most similar known formats: {', '.join(recorded)}" if recorded else ""
 

@@ -47,7 +47,9 @@ def audit(
             callback=_since,
         ),
     ] = None,
-    most: Annotated[int, typer.Option("--most", min=1, help="How many, the newest first.")] = 100,
+    most: Annotated[
+        int, typer.Option("--most", min=1, help="The number of entries to show, newest first.")
+    ] = 100,
     url: opt.Url = None,
     as_json: opt.AsJson = False,
 ) -> None:

@@ -233,12 +233,12 @@ def retry(batch: opt.BatchId, url: opt.Url = None, as_json: opt.AsJson = False) 
     if as_json:
         print_json({"batch_id": batch, "retried": jobs})
     else:
-        out.print(f"{pluralize(jobs, 'job')} {'is' if jobs == 1 else 'are'} graded again")
+        out.print(f"{pluralize(jobs, 'job is', 'jobs are')} graded again")
 
 
 def dead_letters(
     put_back: Annotated[
-        bool, typer.Option("--retry", help="Grade them again, where their batch has ended.")
+        bool, typer.Option("--retry", help="Grade them again if their batch has ended.")
     ] = False,
     url: opt.Url = None,
     as_json: opt.AsJson = False,
@@ -275,7 +275,7 @@ def _retry_dead_letters(
             if not quiet:
                 out.print(f"{shown(batch)}: {pluralize(jobs, 'job')} graded again")
         else:
-            err.print(f"{shown(batch)} has not ended: wait for its end, or cancel it")
+            err.print(f"{shown(batch)} has not ended: wait until it ends, or cancel it")
     return retried
 
 
@@ -341,7 +341,9 @@ def delete(batch: opt.BatchId, url: opt.Url = None, as_json: opt.AsJson = False)
 
 
 def batches(
-    most: Annotated[int, typer.Option("--most", min=1, help="How many, the newest first.")] = 20,
+    most: Annotated[
+        int, typer.Option("--most", min=1, help="The number of batches to list, newest first.")
+    ] = 20,
     project: Annotated[
         str | None,
         typer.Option(metavar="P", help="Only this project's batches.", callback=opt.utf8),
@@ -363,7 +365,7 @@ def batches(
             time.strftime("%Y-%m-%d %H:%M", time.gmtime(state.created_at)),
             str(state.status),
             share(counts.finished, counts.total),
-            share(counts.passed, counts.passed + counts.failed),
+            share(counts.passed, counts.judged),
             shown(each.source, 60),
         )
     out.print(rows)

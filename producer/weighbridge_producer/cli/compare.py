@@ -22,7 +22,7 @@ from weighbridge_producer.cli.show import out, print_json, shown
 from weighbridge_producer.comparison.compare import EXAMPLES, compare_runs
 from weighbridge_producer.comparison.regression_gates import RegressionGates
 from weighbridge_producer.comparison.repeats import RepeatKey, compare_repeats
-from weighbridge_producer.comparison_forms import (
+from weighbridge_producer.comparison_reports import (
     ComparisonData,
     change_line,
     comparison_blocks,
@@ -54,7 +54,7 @@ def compare(
         typer.Argument(
             metavar="RUN",
             autocompletion=completed_runs,
-            help=f"Two or more runs, each {RUN_HELP}. The first is what the others are compared with.",
+            help=f"Two or more runs, each {RUN_HELP}. The others are compared with the first.",
             callback=opt.all_utf8,
         ),
     ],

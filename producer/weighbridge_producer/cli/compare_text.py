@@ -34,7 +34,9 @@ def print_comparison(comparison: Comparison, examples: int) -> None:
         f" {pluralize(comparison.pairs, 'result')} in both"
     )
     if not comparison.pairs:
-        err.print("no custom_id and label is in both runs: are they runs of the same cases?")
+        err.print(
+            "the runs have no custom_id and label in common: are they runs of the same cases?"
+        )
         return
     _print_rates(comparison)
     groups = comparison.groups

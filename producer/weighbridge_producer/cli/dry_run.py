@@ -33,14 +33,14 @@ def dry_run(source: Source, graders: Sequence[GraderSpec], *, as_json: bool) -> 
     jobs = lines = faults = 0
     first: list[bytes] = []
     bad_lines: list[BadLine] = []
-    with closing(DuplicateIndex()) as owners:
+    with closing(DuplicateIndex()) as earlier_ids:
         for number, line in enumerate(source, 1):
             content = line.raw.strip(JSON_SPACE)
             if not (line.fault or content):
                 continue
             lines += 1
             job = line.as_job(number)
-            if fault := fault_of(number, line, grader, owners):
+            if fault := fault_of(number, line, grader, earlier_ids):
                 faults += 1
                 if len(bad_lines) < FAULTS_SHOWN:
                     bad_lines.append(BadLine(number, fault, job.location))

@@ -38,7 +38,8 @@ def add_to(app: typer.Typer) -> None:
 
 def init(
     folder: Annotated[
-        Path, typer.Argument(metavar="FOLDER", help="Where to write them; it is made if needed.")
+        Path,
+        typer.Argument(metavar="FOLDER", help="The folder to write them to; created if missing."),
     ] = Path(),
     ci: Annotated[_Ci, typer.Option(help="The CI service to write a workflow for.")] = _Ci.GITHUB,
     as_json: opt.AsJson = False,

@@ -243,7 +243,7 @@ def _value(text: str) -> Any:
 
 def check_graded(source: Source, graders: tuple[GraderSpec, ...]) -> None:
     """Reject an input without any grader, if the input can be read twice."""
-    from weighbridge_producer.run.ungraded import refuse_ungraded
+    from weighbridge_producer.run.missing_grader import refuse_ungraded
 
     if not graders and source.rereadable:
         refuse_ungraded(source)

@@ -82,7 +82,7 @@ class ResultSelection:
 
     def lines_in(self, file: Path) -> Iterator[bytes]:
         """Yield the selected lines of a file; raises InputError for a line that is not a result."""
-        from weighbridge_producer.reports.source import result_lines
+        from weighbridge_producer.reports.result_reader import result_lines
 
         for line in result_lines(file, read_settings()):
             if self.takes(line.row):

@@ -282,7 +282,7 @@ def _print_report(report: RunReport, outputs: tuple[str, ...]) -> None:
     for text in report.errored:
         console.print("\n".join(shown(line, _ERROR_WIDTH) for line in text.splitlines()))
     if counts.errored > len(report.errored):
-        console.print(f"... the results have all {pluralize(counts.errored, 'errored job')}")
+        console.print(f"... the output lists all {pluralize(counts.errored, 'errored job')}")
     if report.state.duplicates:
         console.print(left_out(report.state.duplicates))
     if not counts.total:

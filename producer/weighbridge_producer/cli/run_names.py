@@ -83,7 +83,7 @@ def _batch(name: str, url: str | None, stack: ExitStack, *, whole: bool = False)
         if whole:
             raise BatchError(
                 f"batch {name} is {state.status}: its results are not complete",
-                f"`weighbridge watch {name}` waits for its end",
+                f"`weighbridge watch {name}` waits until it ends",
             )
         err.print(f"{shown(name)} is {state.status}: only the results that it has now are read")
     return batch

@@ -165,7 +165,7 @@ class _Serving:
             self._server.should_exit = True
 
     def go(self, url: str, *, keys_required: bool) -> None:
-        """Serve until the service is told to stop."""
+        """Serve until the service is asked to stop."""
         from weighbridge.store.audit import log_to_standard_error
         from weighbridge_producer.client.redis_client import RedisClient
         from weighbridge_producer.server import make_server

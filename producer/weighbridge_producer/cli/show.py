@@ -14,16 +14,19 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from weighbridge.jobs.outcome import RATED, Outcome
 from weighbridge.text import percent, pluralize, printable, shorten
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from weighbridge.errors import WeighbridgeError
     from weighbridge.jobs.model import BatchState
     from weighbridge.jobs.outcome import Counts, GraderSummary
     from weighbridge_producer.reports.overview import Cause
 
+#: Columns of the outcomes of a label; that without a name is the pass rate.
+RATE_COLUMNS = (RATED[0], "", *RATED[1:])
 _ROWS_SHOWN = 50
 CAUSES_SHOWN = 5  #: per label
 _NAME_WIDTH = 30
@@ -87,7 +90,7 @@ def print_json(value: Any) -> None:
 
 def left_out(repeats: int) -> str:
     """Return a note on the number of lines that repeat earlier ones."""
-    return f"{pluralize(repeats, 'repeated line')} {'was' if repeats == 1 else 'were'} left out"
+    return f"{pluralize(repeats, 'repeated line was', 'repeated lines were')} left out"
 
 
 def share(part: int, whole: int) -> str:
@@ -113,7 +116,7 @@ def print_summary(
     """Print a table of outcomes by label, and a table of causes with examples."""
     everything = list(summary)
     rows = everything[:_ROWS_SHOWN]
-    outcomes = _outcomes(rows, closed=bool(counts.cancelled or counts.expired))
+    outcomes = _outcomes(rows, closed=bool(counts.cut_short))
     if console.measure(outcomes).maximum <= (console.width if console.is_terminal else _WIDTH):
         console.print(outcomes)
     else:
@@ -131,18 +134,20 @@ def print_summary(
 
 
 def _outcomes(rows: list[GraderSummary], *, closed: bool) -> Table:
-    numbers = ["passed", "", "failed", "ungradable", "errored", *(["cut short"] if closed else [])]
+    numbers = [*RATE_COLUMNS, *(["cut short"] if closed else [])]
     made = table("grader", *numbers, right=numbers)
     for row in rows:
-        judged, cut_short = row.passed + row.failed, row.cancelled + row.expired
-        whole = row.finished
-        parts = [(row.failed, judged), (row.ungradable, row.graded), (row.errored, whole)]
-        parts += [(cut_short, whole)] if closed else []
-        made.add_row(
-            *(_name(row), f"{row.passed:,}/{judged:,}", percent(row.passed, judged)),
-            *(f"{part:,}/{of:,}" for part, of in parts),
-        )
+        cut_short = [f"{row.cut_short:,}/{row.finished:,}"] if closed else []
+        made.add_row(_name(row), *rates(row), *cut_short)
     return made
+
+
+def rates(row: GraderSummary) -> Iterator[str]:
+    """Yield the cells of RATE_COLUMNS."""
+    for outcome in RATED:
+        yield f"{row.jobs(outcome):,}/{row.whole_of(outcome):,}"
+        if outcome is Outcome.PASSED:
+            yield percent(row.passed, row.judged)
 
 
 def _print_blocks(outcomes: Table, console: Console) -> None:
@@ -220,9 +225,8 @@ def print_state(state: BatchState) -> None:
     if state.duplicates:
         out.print(f"  {left_out(state.duplicates)}")
     if state.nondeterministic:
-        chunks = pluralize(state.nondeterministic, "chunk")
-        was = "was" if state.nondeterministic == 1 else "were"
-        out.print(f"  [red]{chunks} {was} graded twice with different results[/]")
+        chunks = pluralize(state.nondeterministic, "chunk was", "chunks were")
+        out.print(f"  [red]{chunks} graded twice with different results[/]")
 
 
 class Bar:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from weighbridge_producer.cli.trace_input import NamedTrace
     from weighbridge_producer.input.trace_mapping_file import TraceMapping
 
-_ERRORS_TOLD = 5  #: printed per file
+_ERRORS_SHOWN = 5  #: printed per file
 _WIDTH = 300
 _COUNTS = ("steps", "llm_calls", "tool_calls", "total_tokens", "cost_usd")
 
@@ -86,7 +86,7 @@ def _checked(file: str, mapping: TraceMapping | None) -> CheckedFile:
     for found in Traces(file, mapping, lose):
         result.traces.append(_read(found))
     if not result.traces and not result.errors:
-        result.errors.append({"code": "EMPTY", "message": "the file holds nothing", "hint": ""})
+        result.errors.append({"code": "EMPTY", "message": "the file is empty", "hint": ""})
     return result
 
 
@@ -141,12 +141,12 @@ def _print_file(checked: CheckedFile) -> None:
         ),
         of,
     )
-    for error in checked.errors[:_ERRORS_TOLD]:
+    for error in checked.errors[:_ERRORS_SHOWN]:
         out.print(f"  [red]{error['code']}[/]: {shown(error['message'], _WIDTH)}")
         if error["hint"]:
             out.print(f"    {shown(error['hint'], _WIDTH)}")
-    if len(checked.errors) > _ERRORS_TOLD:
-        out.print(f"  and {len(checked.errors) - _ERRORS_TOLD:,} more errors (--json has all)")
+    if len(checked.errors) > _ERRORS_SHOWN:
+        out.print(f"  and {len(checked.errors) - _ERRORS_SHOWN:,} more errors (--json has all)")
 
 
 def _counts(traces: list[CheckedTrace]) -> str:

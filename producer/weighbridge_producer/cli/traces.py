@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from weighbridge.traces.importer import Importer
     from weighbridge_producer.cli.trace_input import Traces
 
-_NAMES_TOLD = 5
+_NAMES_SHOWN = 5
 
 File = Annotated[str, typer.Argument(metavar="FILE", help=opt.CASES_HELP)]
 
@@ -80,8 +80,8 @@ def show(
 def _listed_names(names: list[str]) -> str:
     if not names:
         return "no trace in it can be read"
-    more = len(names) - _NAMES_TOLD
-    return f"it has {', '.join(names[:_NAMES_TOLD])}" + (f" and {more:,} more" if more > 0 else "")
+    more = len(names) - _NAMES_SHOWN
+    return f"it has {', '.join(names[:_NAMES_SHOWN])}" + (f" and {more:,} more" if more > 0 else "")
 
 
 def convert(
@@ -92,12 +92,12 @@ def convert(
             "-o",
             "--output",
             metavar="FILE",
-            help="Where the traces go, one per line; - for standard output.",
+            help="The file to write, one trace per line; - for standard output.",
         ),
     ] = "-",
     trace_mapping: TraceMappingFile = None,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Write how many were written, and lost, as JSON.")
+        bool, typer.Option("--json", help="Write the counts of traces written and lost as JSON.")
     ] = False,
 ) -> None:
     """Write every trace of FILE in the native form, one per line.

@@ -13,7 +13,7 @@ from weighbridge.errors import BatchError, NoSuchResultError, ServerError
 from weighbridge.jobs.chunk import ChunkId
 from weighbridge.jobs.line import JSON_SPACE, peek_custom_id
 from weighbridge.jobs.model import DEADLY, RETRYABLE, BatchState, BatchStatus, ErrorCode
-from weighbridge.jobs.outcome import GraderSummary, Outcome
+from weighbridge.jobs.outcome import CUT_SHORT, GraderSummary, Outcome
 from weighbridge.jobs.result import ResultRow
 from weighbridge.store.audit import Action, AuditLog, Entry, command_line_actor
 from weighbridge.store.cursor import Cursor
@@ -230,8 +230,10 @@ class RedisBatch(Batch):
         limit: int = 50,
         budget_seconds: float = 0.2,
     ) -> ResultPage:
-        owners = _numbers(self._chunks_of(wanted.custom_id)) if wanted.custom_id else None
-        return Search(self._store, self.id, wanted, owners).page(cursor, limit, budget_seconds)
+        chunk_numbers = _numbers(self._chunks_of(wanted.custom_id)) if wanted.custom_id else None
+        return Search(self._store, self.id, wanted, chunk_numbers).page(
+            cursor, limit, budget_seconds
+        )
 
     def options(self) -> BatchOptions:
         return self._store.options(self.id)
@@ -293,7 +295,7 @@ class RedisBatch(Batch):
         state = self.status()
         if not state.status.final:
             raise BatchError(
-                f"batch {self.id} is still {state.status}", "wait for its end, or cancel it"
+                f"batch {self.id} is still {state.status}", "wait until it ends, or cancel it"
             )
         jobs, queue = 0, self.options().queue
         for chunk, tally in list(self._store.records(self.id)):
@@ -334,7 +336,7 @@ def _retryable_jobs(tally: dict[str, Any], causes: Collection[str]) -> int:
     jobs = 0
     for field, count, _ in tally["summary"]:
         _, _, outcome, cause = orjson.loads(field)
-        is_open = outcome in {Outcome.CANCELLED, Outcome.EXPIRED} and not cause
+        is_open = outcome in CUT_SHORT and not cause
         if (outcome == Outcome.ERRORED and cause in causes) or (
             is_open and outcome.upper() in causes
         ):

@@ -53,7 +53,7 @@ class RedisClient(Backend):
         self.publisher = Publisher(
             self.settings, own_broker.get_secret_value() if own_broker else address
         )
-        self.fleet = WorkerRegistry(self.store.redis)
+        self.worker_registry = WorkerRegistry(self.store.redis)
         self.actor = command_line_actor()  #: default actor for the audit log
 
     def close(self) -> None:
@@ -97,7 +97,7 @@ class RedisClient(Backend):
     ) -> RedisBatch:
         """Create an empty batch in a project; raises UnknownGraderError, ConfigError, InvalidProjectError."""
         specs = parse_specs(graders)
-        workers, now = self.fleet.alive_at()
+        workers, now = self.worker_registry.alive_at()
         versions = _checked_versions(specs, workers)
         actor = actor or self.actor
         options = BatchOptions(
@@ -119,7 +119,7 @@ class RedisClient(Backend):
 
         Returns by grader id the minimum version that workers must have, which is the version installed here.
         """
-        return _checked_versions(specs, self.fleet.alive())
+        return _checked_versions(specs, self.worker_registry.alive())
 
     def batch(self, batch_id: str, actor: Actor | None = None) -> RedisBatch:
         """Return a handle to a batch; `actor` is named in the audit log and defaults to the client's."""
@@ -132,10 +132,10 @@ class RedisClient(Backend):
         ]
 
     def workers(self) -> list[WorkerInfo]:
-        return self.fleet.alive()
+        return self.worker_registry.alive()
 
     def health(self, *, project: str | None = None) -> Health:
-        workers = self.fleet.alive()
+        workers = self.worker_registry.alive()
         length = self.publisher.queue_length()
         check = HealthCheck(self.store.redis, workers, self.publisher.queue, length)
         return check.health(project)
@@ -147,7 +147,7 @@ class RedisClient(Backend):
                 f"no running worker is called {worker[:80]!r}",
                 f"running: {', '.join(running) or 'none'}",
             )
-        self.fleet.drain(worker)
+        self.worker_registry.drain(worker)
         entry = Entry(Action.DRAIN, actor or self.actor, details={"worker": worker[:200]})
         AuditLog(self.store.redis).record(entry)
 

@@ -15,7 +15,7 @@ import msgspec
 import zstandard
 
 from weighbridge.errors import FileError, InputError
-from weighbridge_producer.comparison.entries import Entry
+from weighbridge_producer.comparison.compared_results import Entry
 from weighbridge_producer.comparison.runs import Run
 from weighbridge_producer.gating.fields import field_name
 from weighbridge_producer.input.lines import StreamLines

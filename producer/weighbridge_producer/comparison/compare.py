@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from weighbridge.jobs.outcome import Outcome
 from weighbridge.settings import read_settings
-from weighbridge_producer.comparison.caveats import notes_of
+from weighbridge_producer.comparison.notes import notes_of
 from weighbridge_producer.comparison.pairs import Group, by_case, pairs_of
 from weighbridge_producer.comparison.partitions import Partitions
 from weighbridge_producer.comparison.rates import Rates, adjusted

@@ -10,7 +10,7 @@ from weighbridge.jobs.outcome import OUTCOME_OF, VACUOUS, Outcome
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from weighbridge_producer.comparison.entries import Entry, FailedCheck
+    from weighbridge_producer.comparison.compared_results import Entry, FailedCheck
     from weighbridge_producer.comparison.runs import Run
 
 Labelled = dict[str | None, "Entry"]  #: a case's results in one run, by label

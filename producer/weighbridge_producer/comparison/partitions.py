@@ -8,7 +8,7 @@ from zlib import crc32
 
 import msgspec
 
-from weighbridge_producer.comparison.entries import Entry
+from weighbridge_producer.comparison.compared_results import Entry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -24,7 +24,7 @@ from weighbridge_producer.statistics import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from weighbridge_producer.comparison.entries import Entry
+    from weighbridge_producer.comparison.compared_results import Entry
     from weighbridge_producer.comparison.runs import Run
 
 FLAKY_SHOWN = 20  #: per label and run

@@ -16,7 +16,7 @@ from weighbridge_producer.gating.slices import OTHER_VALUES, SLICES_LIMIT, Slice
 from weighbridge_producer.statistics import PairedCounts
 
 if TYPE_CHECKING:
-    from weighbridge_producer.comparison.entries import Entry
+    from weighbridge_producer.comparison.compared_results import Entry
     from weighbridge_producer.gating.fields import FieldPath
 
 _LABELS_LIMIT = 1_000

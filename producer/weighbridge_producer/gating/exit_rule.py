@@ -74,11 +74,8 @@ def decide(
     if failed or FAILED in statuses:
         return Decision(FAILED, _uncovered_failures(failed, gates), results)
     if ungraded.ungradable:
-        were = "was" if ungraded.ungradable == 1 else "were"
-        reason = (
-            f"{pluralize(ungraded.ungradable, 'job')} {were} ungradable; --min-gradable allows some"
-        )
-        return Decision(ERROR, reason, results)
+        jobs = pluralize(ungraded.ungradable, "job was", "jobs were")
+        return Decision(ERROR, f"{jobs} ungradable; --min-gradable allows some", results)
     return Decision(PASSED, "", results)
 
 

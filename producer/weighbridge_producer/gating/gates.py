@@ -189,10 +189,9 @@ def _required(gate: Gate) -> str:
 
 
 def _check(gate: Gate, scope: str, seen: GraderSummary, *, tolerant: bool) -> GateResult:
-    judged = seen.passed + seen.failed
     part, whole, noun = {
-        GateKind.MIN_PASS_RATE: (seen.passed, judged, "judged"),
-        GateKind.MIN_GRADABLE: (judged, seen.finished, "jobs"),
+        GateKind.MIN_PASS_RATE: (seen.passed, seen.judged, "judged"),
+        GateKind.MIN_GRADABLE: (seen.judged, seen.finished, "jobs"),
         GateKind.MAX_VACUOUS: (seen.vacuous, seen.passed, "passes"),
     }[gate.kind]
     text, status = f"{part:,} of {whole:,} {noun}", PASSED

@@ -37,7 +37,7 @@ def arrow_rows(
         fault = Fault(
             ErrorCode.INPUT_TRUNCATED,
             f"the Arrow file is damaged: {str(error).splitlines()[0][:200]}",
-            "write the file again",
+            "create the file again",
         )
         raise RowError(fault, number + 1) from None
 

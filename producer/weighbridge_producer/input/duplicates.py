@@ -24,16 +24,18 @@ class DuplicateIndex:
     @cached_property
     def _base(self) -> Connection:
         # Created on first use: most inputs do not need the database, and creating it takes time.
-        return scratch_database("owners (id BLOB PRIMARY KEY, line BLOB)")
+        return scratch_database("first_lines (id BLOB PRIMARY KEY, line BLOB)")
 
     def claim(self, custom_id: str, line: bytes) -> Duplicate:
         """Register the id of a line, and return how the line relates to an earlier one with that id."""
         key, digest = _digest(custom_id.encode()), _digest(line)
-        claimed = self._base.execute("INSERT OR IGNORE INTO owners VALUES (?, ?)", (key, digest))
+        claimed = self._base.execute(
+            "INSERT OR IGNORE INTO first_lines VALUES (?, ?)", (key, digest)
+        )
         if claimed.rowcount:
             return Duplicate.FIRST
-        [owner] = self._base.execute("SELECT line FROM owners WHERE id = ?", (key,)).fetchone()
-        return Duplicate.REPEAT if owner == digest else Duplicate.CONFLICT
+        [first] = self._base.execute("SELECT line FROM first_lines WHERE id = ?", (key,)).fetchone()
+        return Duplicate.REPEAT if first == digest else Duplicate.CONFLICT
 
     def close(self) -> None:
         """Delete the index."""

@@ -53,9 +53,9 @@ class EventFolder:
 
     def version(self) -> list[str | int]:
         """Return a value that changes with the files."""
-        told = [file.stat() for file in self._every()]
-        latest = max(status.st_mtime_ns for status in told)
-        return [str(self.path.absolute()), sum(status.st_size for status in told), latest]
+        statuses = [file.stat() for file in self._every()]
+        latest = max(status.st_mtime_ns for status in statuses)
+        return [str(self.path.absolute()), sum(status.st_size for status in statuses), latest]
 
     def _every(self) -> list[Path]:
         return [*self.files, *([self.state] if self.state else [])]

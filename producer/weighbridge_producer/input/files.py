@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from weighbridge.errors import InputError
 from weighbridge_producer.input.event_folders import EventFolder, with_event_folders
-from weighbridge_producer.input.remote import RemoteFile, is_url, remote_files
+from weighbridge_producer.input.remote_files import RemoteFile, is_url, remote_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -1,28 +1,29 @@
 """A graders file: YAML or JSON with grader ids, configurations and labels.
 
-graders:
-- tool-schema
-- grader: budget
-label: cheap
-config:
-max_tokens: 5000
+For example:
+
+    graders:
+      - tool-schema
+      - grader: budget
+        label: cheap
+        config:
+          max_tokens: 5000
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
-from weighbridge.errors import ConfigError, ConfigTypeError, UnknownGraderError
+from weighbridge.errors import ConfigError, ConfigTypeError, GraderSpecError, UnknownGraderError
 from weighbridge.graders.registry import default_registry
 from weighbridge.jobs.model import GraderSpec, parse_specs
 from weighbridge.text import closest, did_you_mean
 from weighbridge_producer.input.yaml_file import YamlFile, key_text, line_in
 
-_KEYS = ("grader", "config", "label")
 _SHAPE = "write a list of grader ids, or of {grader, config, label}, under `graders:`"
 
 
@@ -31,15 +32,15 @@ def read_graders(path: str | Path) -> tuple[GraderSpec, ...]:
 
     Raises ConfigError, with the line number, if the file is invalid. Graders are not required to be installed here.
     """
-    return _Reader(str(path)).read()
+    return _GradersReader(str(path)).read()
 
 
 def line_naming(path: str | Path, grader_id: str) -> int | None:
     """Return the number of the line in a graders file that names a grader; None if there is none."""
-    return _Reader(str(path)).line_naming(grader_id)
+    return _GradersReader(str(path)).line_naming(grader_id)
 
 
-class _Reader:
+class _GradersReader:
     def __init__(self, name: str) -> None:
         self._file = YamlFile(name, "graders file", ConfigError)
 
@@ -71,52 +72,27 @@ class _Reader:
     def read(self) -> tuple[GraderSpec, ...]:
         listed = self._listed()
         specs = [self._spec(listed, index) for index in range(len(listed))]
-        labels: dict[str, int] = {}
-        for index, spec in enumerate(specs):
-            if spec.label in labels:
-                self._file.fail(
-                    f"two graders are labelled {spec.label!r}; give one another label",
-                    listed,
-                    index,
-                )
-            labels[spec.label] = index
-        return parse_specs(specs)
+        try:
+            return parse_specs(specs)
+        except GraderSpecError as error:
+            self._file.fail_at(line_in(listed, error.path[1]), error.message, error.hint)
 
     def _spec(self, listed: CommentedSeq, index: int) -> GraderSpec:
         entry = listed[index]
-        if isinstance(entry, str):
-            entry_map: Mapping[str, Any] = {"grader": entry}
-        elif isinstance(entry, CommentedMap):
-            entry_map = entry
-        else:
-            self._file.fail(
-                "a grader is an id, or an object with 'grader', 'config' and 'label'",
-                listed,
-                index,
-                _SHAPE,
-            )
-        for key in entry_map:
-            if key not in _KEYS:
-                meant = did_you_mean(closest(str(key), _KEYS))
-                self._file.fail(f"unknown key {str(key)[:80]!r}{meant}", entry, key)
-        grader, config, label = (self._file.plain(entry_map.get(key)) for key in _KEYS)
-        for key, value in (("grader", grader), ("label", label)):
-            if not (isinstance(value, str) and value) and not (key == "label" and value is None):
-                self._file.fail(
-                    f"{key!r} must be a text",
-                    entry if isinstance(entry, CommentedMap) else listed,
-                    key,
-                )
-        if config is not None and not isinstance(config, dict):
-            self._file.fail("'config' must be an object", entry, "config")
         try:
-            spec = parse_specs([GraderSpec(str(grader), config, label or "")])[0]
-            default_registry().create(spec.grader, config)
+            spec = GraderSpec.parse(self._file.plain(entry))
+        except GraderSpecError as error:
+            line = _line_of(entry, error.path) or line_in(listed, index)
+            self._file.fail_at(line, error.message, error.hint or _SHAPE)
+        try:
+            default_registry().create(
+                spec.grader, None if spec.config is None else dict(spec.config)
+            )
         except UnknownGraderError:
             return spec
         except (ConfigError, ConfigTypeError) as error:
-            where = entry.get("config") if isinstance(entry, CommentedMap) else None
-            self._file.fail_at(_line_of(where, error.path) or line_in(listed, index), error.message)
+            line = _line_of(entry, ("config", *error.path)) or line_in(listed, index)
+            self._file.fail_at(line, error.message)
         return spec
 
 

@@ -126,7 +126,7 @@ class _Bounded:
         self._limit = limit + MIB
         self._since = 0
         self._total = 0
-        self._told = 0
+        self._total_at_last_call = 0
 
     def read(self, size: int) -> bytes:
         data = self._plain.read(size)
@@ -145,7 +145,11 @@ class _Bounded:
 
     def taken(self) -> int:
         """Return the number of bytes read since the last call."""
-        taken, self._told, self._since = self._total - self._told, self._total, 0
+        taken, self._total_at_last_call, self._since = (
+            self._total - self._total_at_last_call,
+            self._total,
+            0,
+        )
         return taken
 
 
@@ -168,7 +172,7 @@ def _not_json(what: str) -> Fault:
     return Fault(
         ErrorCode.INVALID_JSON,
         f"the document is not JSON from here on: {first[:120]}",
-        "what came before is graded; write the file again for the rest",
+        "the rows before it are graded; for the rest, create the file again",
     )
 
 

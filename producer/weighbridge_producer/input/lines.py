@@ -17,8 +17,8 @@ from weighbridge_producer.input.decompress import (
 )
 from weighbridge_producer.input.eval_archive import SIGNS, sample_lines
 from weighbridge_producer.input.event_streams import with_events_as_list
+from weighbridge_producer.input.non_json_files import readable_lines
 from weighbridge_producer.input.source_lines import SourceLine
-from weighbridge_producer.input.unreadable import readable_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -204,5 +204,5 @@ def damage_fault(error: Exception) -> Fault:
     return Fault(
         ErrorCode.INPUT_TRUNCATED,
         f"the compressed input ends early or is damaged here: {error}",
-        "what came before is graded; create the archive again for the rest",
+        "the lines before it are graded; for the rest, create the archive again",
     )

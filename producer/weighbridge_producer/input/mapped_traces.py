@@ -32,7 +32,7 @@ def mapped_cases(
 
     A file has a trace, or a case with one, on each line, or is one JSON document.
     """
-    reader = _Reader(name, ids, mapping)
+    reader = _TraceReader(name, ids, mapping)
     for number, line in enumerate(lines, 1):
         if line.fault or not line.raw.strip(JSON_SPACE):
             yield line
@@ -42,7 +42,7 @@ def mapped_cases(
             yield from reader.value(line.raw, f"{name}:{number}", line.size)
 
 
-class _Reader:
+class _TraceReader:
     def __init__(self, name: str, ids: DuplicateIndex, mapping: TraceMapping) -> None:
         self._name = name
         self._mapping = mapping

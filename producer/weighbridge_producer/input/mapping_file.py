@@ -1,11 +1,13 @@
 """A mapping file: YAML or JSON that assigns values of a row to fields of a case.
 
-custom_id: id
-inputs:
-agent_response: output.text
-expected_output: {value: "yes"}
-metadata: [topic, model]
-rows: /results
+For example:
+
+    custom_id: id
+    inputs:
+      agent_response: output.text
+      expected_output: {value: "yes"}
+    metadata: [topic, model]
+    rows: /results
 """
 
 from __future__ import annotations
@@ -35,10 +37,10 @@ _SHAPE = "write a path, {value: CONSTANT}, or a list of paths, of which the firs
 
 def read_mapping(path: str | FilePath) -> FieldMapping:
     """Return the mapping in a file; raises MappingError, with the line number, if it is invalid."""
-    return _Reader(str(path)).read()
+    return _MappingReader(str(path)).read()
 
 
-class _Reader:
+class _MappingReader:
     def __init__(self, name: str) -> None:
         self._file = YamlFile(name, "mapping file", MappingError)
 

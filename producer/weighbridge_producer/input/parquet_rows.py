@@ -36,7 +36,7 @@ def parquet_rows(stream: BinaryIO, columns: Sequence[str] | None = None) -> Iter
             fault = Fault(
                 ErrorCode.INPUT_TRUNCATED,
                 f"the Parquet file is damaged: {str(error).splitlines()[0][:200]}",
-                "write the file again",
+                "create the file again",
             )
             raise RowError(fault, number + 1) from None
 

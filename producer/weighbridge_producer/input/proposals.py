@@ -8,14 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.jobs.line import is_valid_name
-from weighbridge_producer.input.mapping import (
-    ROW_NUMBER,
-    FieldMapping,
-    Path,
-    Value,
-    json_within,
-)
-from weighbridge_producer.input.usual_names import (
+from weighbridge_producer.input.column_names import (
     ID_NAMES,
     USUAL_NAMES,
     can_be,
@@ -25,6 +18,13 @@ from weighbridge_producer.input.usual_names import (
     is_value_name,
     names_of,
     normal,
+)
+from weighbridge_producer.input.mapping import (
+    ROW_NUMBER,
+    FieldMapping,
+    Path,
+    Value,
+    json_within,
 )
 from weighbridge_producer.input.value_guesses import (
     guessed_answers,

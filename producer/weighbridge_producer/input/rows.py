@@ -92,7 +92,7 @@ def plain_value(value: object) -> object:
         try:
             return value.decode()
         except UnicodeDecodeError:
-            raise TypeError("the row holds bytes that are not text") from None
+            raise TypeError("the row has bytes that are not text") from None
     return str(value)
 
 

@@ -19,7 +19,7 @@ from weighbridge_producer.input.files import InputFile, InputFiles, Paths
 from weighbridge_producer.input.lines import BLOCK_BYTES, StreamLines, length_fault
 from weighbridge_producer.input.long_lines import in_native_form
 from weighbridge_producer.input.mapped_traces import mapped_cases
-from weighbridge_producer.input.remote import RemoteFile
+from weighbridge_producer.input.remote_files import RemoteFile
 from weighbridge_producer.input.row_formats import RowReader, table_format
 from weighbridge_producer.input.rows import as_lines
 from weighbridge_producer.input.source_lines import SourceLine, encode_case

@@ -59,9 +59,9 @@ def dialect_of(head: bytes, *, is_whole: bool, delimiter: str | None = None) -> 
     text = head.decode(encoding, errors="replace")
     lines = list(io.StringIO(text, newline=""))
     lines = lines if is_whole else lines[:-1] or lines
-    told = _SEPARATOR_LINE.fullmatch(lines[0]) if lines else None
-    if told:
-        return Dialect(encoding, told[1], 1)
+    separator_line = _SEPARATOR_LINE.fullmatch(lines[0]) if lines else None
+    if separator_line:
+        return Dialect(encoding, separator_line[1], 1)
     delimiters = [delimiter] if delimiter else list(_DELIMITERS)
     skipped = _lines_above_header(lines, delimiters)
     return Dialect(encoding, delimiter or _delimiter_of(lines[skipped:]), skipped)

@@ -109,7 +109,7 @@ def _document(lines: Iterator[SourceLine], name: str, ids: DuplicateIndex) -> It
         size += line.size
         if size > DOCUMENT_LIMIT_BYTES and begins_document(first):
             text = f"the document has more than {DOCUMENT_LIMIT_BYTES:,} bytes"
-            hint = "write one trace per line, which may be as many as you like"
+            hint = "write one trace per line: the limit is then for each line"
             yield SourceLine(b"\n", Fault(ErrorCode.INPUT_TOO_LARGE, text, hint), size)
             return
         if line.fault or size > DOCUMENT_LIMIT_BYTES:

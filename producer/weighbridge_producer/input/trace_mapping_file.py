@@ -43,10 +43,10 @@ class TraceMapping:
 
 def read_trace_mapping(path: str | Path) -> TraceMapping:
     """Return the mapping in a file; raises MappingError, with the line number, if it is invalid."""
-    return _Reader(str(path)).read()
+    return _TraceMappingReader(str(path)).read()
 
 
-class _Reader:
+class _TraceMappingReader:
     def __init__(self, name: str) -> None:
         self._file = YamlFile(name, "trace mapping", MappingError)
 

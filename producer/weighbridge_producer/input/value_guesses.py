@@ -11,7 +11,7 @@ import orjson
 
 from weighbridge.jobs.line import is_valid_name
 from weighbridge.traces.split import is_trace
-from weighbridge_producer.input.usual_names import can_be, is_asked
+from weighbridge_producer.input.column_names import can_be, is_asked
 
 Columns = Mapping[str, Sequence[Any]]  #: the values of the first rows by path
 

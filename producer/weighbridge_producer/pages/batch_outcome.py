@@ -48,7 +48,7 @@ class OverallOutcome(NamedTuple):
 
 def overall_outcome(state: BatchState) -> OverallOutcome:
     """Return the outcome of a batch's jobs so far; the batch's status is shown separately."""
-    counts, jobs = state.counts, state.counts.passed + state.counts.failed
+    counts, jobs = state.counts, state.counts.judged
     others = ", ".join(
         f"{counts.jobs(outcome):,} {outcome}" for outcome in _NOT_JUDGED if counts.jobs(outcome)
     )
@@ -75,8 +75,7 @@ def _worst(counts: Counts) -> str:
 
 def pass_rate(counts: Counts | GraderSummary) -> float | None:
     """Return the percentage of passed jobs among passed and failed ones; None if there are neither."""
-    judged = counts.passed + counts.failed
-    return 100 * counts.passed / judged if judged else None
+    return 100 * counts.passed / counts.judged if counts.judged else None
 
 
 def label_view(batch_id: str, summary: GraderSummary) -> LabelView:
@@ -108,6 +107,7 @@ def outcomes_of(
 
 def _denominator(counts: Counts | GraderSummary, outcome: Outcome, total: int) -> tuple[int, str]:
     """Return the denominator for an outcome and its noun, the same as in the terminal's summaries."""
+    whole = counts.whole_of(outcome)
     if outcome.has_score:
-        return counts.passed + counts.failed, "judged"
-    return (counts.graded, "graded") if outcome.verdict else (total or counts.finished, "in all")
+        return whole, "judged"
+    return (whole, "graded") if outcome.verdict else (total or whole, "in all")

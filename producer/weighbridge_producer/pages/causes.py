@@ -38,7 +38,7 @@ class Exemplar(NamedTuple):
 
     name: str
     href: str | None
-    told: str
+    reason: str
 
 
 class Cause(NamedTuple):

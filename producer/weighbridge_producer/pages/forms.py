@@ -8,8 +8,8 @@ from starlette.datastructures import UploadFile
 from starlette.requests import Request
 
 from weighbridge.store.projects import DEFAULT_PROJECT
-from weighbridge_producer.service.bodies import whole_body
 from weighbridge_producer.service.problems import ProblemError
+from weighbridge_producer.service.request_bodies import whole_body
 
 if TYPE_CHECKING:
     from starlette.types import Message

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from weighbridge.jobs.model import GRADERS_LIMIT
+from weighbridge.errors import GraderSpecError
+from weighbridge.jobs.model import GRADER_FORM, GRADERS_LIMIT, parse_specs
 from weighbridge_producer.pages.config_form import ConfigForm
 from weighbridge_producer.pages.config_settings import EntryError, json_value
 
@@ -36,7 +37,7 @@ class GraderChoice:
 
     def as_spec(self) -> dict[str, Any]:
         """Return it as a grader spec in JSON form."""
-        return {"grader": self.form.grader, "config": self.form.config, "label": self.label}
+        return {"grader": self.form.grader, "config": self.form.config, "label": self.label or None}
 
 
 @dataclass(slots=True)
@@ -95,6 +96,12 @@ def _problem_of(more: str) -> str:
         value = json_value(more)
     except EntryError as error:
         return f"it {error}"
-    if not isinstance(value, list) or not all(isinstance(one, str | dict) for one in value):
-        return 'it must be a list of ids or of {"grader": ..., "config": {...}, "label": ...}'
-    return "" if len(value) <= GRADERS_LIMIT else f"it has more than {GRADERS_LIMIT} graders"
+    if not isinstance(value, list):
+        return f"it must be a list; {GRADER_FORM}"
+    if len(value) > GRADERS_LIMIT:
+        return f"it has more than {GRADERS_LIMIT} graders"
+    try:
+        parse_specs(value)
+    except GraderSpecError as error:
+        return str(error)
+    return ""

@@ -21,9 +21,9 @@ from weighbridge_producer.pages.parquet_parts import is_parquet_name
 from weighbridge_producer.pages.preview import HEAD_BYTES, Head, Preview, preview_of
 from weighbridge_producer.pages.rendering import page
 from weighbridge_producer.service.auth import Submitter
-from weighbridge_producer.service.bodies import with_body_timeout
 from weighbridge_producer.service.form import Form, NextFile
 from weighbridge_producer.service.problems import Problem, ProblemError, problem_of
+from weighbridge_producer.service.request_bodies import with_body_timeout
 from weighbridge_producer.service.service import Served
 from weighbridge_producer.service.submission_params import AUTO, SubmissionParams
 from weighbridge_producer.service.upload import FORM, receive_batch
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 router = APIRouter(prefix="/new")
 _PASTED = "pasted lines"
 _BOTH = "there are both pasted lines and a file"
-_PROBLEMS_TOLD = 5
+_PROBLEMS_SHOWN = 5
 
 
 class NewBatchForm:
@@ -85,7 +85,7 @@ class NewBatchForm:
         """Return the form's parameters for a batch; raises ProblemError or WeighbridgeError if they are invalid."""
         if problems := self.graders.problems:
             raise _refused(
-                "; ".join(problems[:_PROBLEMS_TOLD]), "correct the grader's configuration"
+                "; ".join(problems[:_PROBLEMS_SHOWN]), "correct the grader's configuration"
             )
         fields = [("graders", self.graders.as_json()), ("strict", str(self.is_strict).lower())]
         fields.append(("mapping", self.mapping or AUTO))

@@ -187,7 +187,7 @@ def preview_of(
     if seen and not seen.rows and is_parquet_name(head.name):
         return _preview_of_columns(head, specs, mapping, seen)
     if seen and not seen.rows:
-        return _told_by_shape(Preview("rows", packing, note=_NO_ROWS), seen.mapping)
+        return _with_mapping(Preview("rows", packing, note=_NO_ROWS), seen.mapping)
     if seen or mapping:
         return _preview_of_rows(head, specs, settings, elsewhere, mapping, seen)
     lines = islice(StreamLines(head.stream(), head.name, settings), _LINES)
@@ -218,7 +218,7 @@ def _preview_of_rows(
         preview.columns = pickers_of(seen, specs, mapping)
     used = mapping or (seen.mapping if seen else None)
     if not mapping:
-        _told_by_shape(preview, used)
+        _with_mapping(preview, used)
     if used is None and seen and seen.proposal:
         used = seen.proposal.mapping
     if used is None:
@@ -242,7 +242,7 @@ def _preview_of_columns(
     return preview
 
 
-def _told_by_shape(preview: Preview, mapping: FieldMapping | None) -> Preview:
+def _with_mapping(preview: Preview, mapping: FieldMapping | None) -> Preview:
     """Add the mapping determined by the shape of the rows to a preview, and return the preview."""
     if mapping:
         preview.shape, preview.mapping = mapping.name, str(mapping)
@@ -297,7 +297,7 @@ class _PreviewBuilder:
         if fault and not self._is_for_workers(fault, line):
             preview.faulty += 1
             if len(preview.bad_lines) < _FAULTS_SHOWN:
-                preview.bad_lines.append(BadLine(number, _as_told_here(fault)))
+                preview.bad_lines.append(BadLine(number, _with_hint_for_page(fault)))
         if not line.fault and _has_unknown_trace(line):
             preview.unknown += 1
             preview.first_unknown = preview.first_unknown or number
@@ -326,7 +326,7 @@ def _has_unknown_trace(line: SourceLine) -> bool:
     return type(trace) in {dict, list} and not is_trace(trace)
 
 
-def _as_told_here(fault: Fault) -> Fault:
+def _with_hint_for_page(fault: Fault) -> Fault:
     if fault.code != ErrorCode.NO_GRADER:
         return fault
     return Fault(fault.code, fault.message, "choose a grader above, or name one in the case")

@@ -107,6 +107,6 @@ def _outputs(config: pytest.Config) -> list[Output]:
     check_targets(texts)
     outputs = list(map(output_of, texts))
     if any(output.target == STDOUT for output in outputs):
-        raise OutputError("standard output is pytest's own", "name a file")
+        raise OutputError("pytest uses standard output itself", "name a file")
     folder = config.invocation_params.dir
     return [output._replace(target=str(folder / output.target)) for output in outputs]

@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from weighbridge.jobs.outcome import RATED, Outcome
 from weighbridge.text import pluralize, printable, shorten
 from weighbridge_producer.gating.gates import GateKind
 
@@ -57,11 +58,10 @@ def _rates(labels: list[GraderSummary]) -> Iterator[str]:
         return
     names = [shorten(_name(row.label), 40) for row in shown]
     width = max(map(len, [*names, "grader"]))
-    head = ("passed", "failed", "ungradable", "errored")
-    yield f"{'grader':<{width}}  " + "  ".join(f"{name:>11}" for name in head)
+    yield f"{'grader':<{width}}  " + "  ".join(f"{outcome:>11}" for outcome in RATED)
     for name, row in zip(names, shown, strict=True):
-        counts = (f"{row.passed:,}/{row.passed + row.failed:,}", row.failed)
-        cells = (*counts, row.ungradable, row.errored)
+        passed = f"{row.passed:,}/{row.judged:,}"
+        cells = (passed, *(row.jobs(each) for each in RATED if each is not Outcome.PASSED))
         yield f"{name:<{width}}  " + "  ".join(f"{cell:>11}" for cell in cells)
     if len(labels) > _LABELS_SHOWN:
         yield f"... and {pluralize(len(labels) - _LABELS_SHOWN, 'more label')}"

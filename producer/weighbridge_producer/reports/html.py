@@ -48,7 +48,7 @@ _RANKS = {outcome.word: outcome.rank for outcome in Outcome}
 class _Exemplar(NamedTuple):
     name: str
     href: str | None
-    told: str
+    reason: str
 
 
 class _Cause(NamedTuple):
@@ -160,9 +160,9 @@ def _sections(templates: Environment, report: Report) -> Iterator[str]:
     left = EVIDENCE_BYTES
     for number, row in enumerate(_not_passed(report), start=1):
         timeline = _timeline(cases.get(row.line), row)
-        section = template.render(_told(number, row, timeline))
+        section = template.render(_context(number, row, timeline))
         if timeline and len(section) > min(_TIMELINE_BYTES, left):
-            section = template.render(_told(number, row, None))
+            section = template.render(_context(number, row, None))
         left -= len(section)
         if left < 0:
             return
@@ -199,7 +199,7 @@ def _timeline(case: bytes | None, row: ResultRow) -> Timeline | None:
     return view_case(case, (spec,), row.label, row.result, StepSelection()).timeline
 
 
-def _told(number: int, row: ResultRow, timeline: Timeline | None) -> dict[str, Any]:
+def _context(number: int, row: ResultRow, timeline: Timeline | None) -> dict[str, Any]:
     prefix = f"r{number}-"
 
     def step_href(step: int) -> str:

@@ -7,6 +7,7 @@ from itertools import groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
+from weighbridge.jobs.outcome import RATED, Outcome
 from weighbridge.text import percent, pluralize, revealed, shorten
 from weighbridge_producer.reports.overview import survey
 
@@ -22,7 +23,7 @@ CAUSES_SHOWN = 10
 _LABELS_SHOWN = 50
 _CHANGES_SHOWN = 50
 _CELL_CHARACTERS = 200
-_RATES = ("pass rate", "passed", "failed", "ungradable", "errored")
+_RATES = ("pass rate", *RATED)
 _FENCES = re.compile("`+")
 
 
@@ -86,11 +87,11 @@ def _slices(report: Report) -> str:
 
 
 def _rate(row: GraderSummary) -> Iterator[str]:
-    judged = row.passed + row.failed
     yield code(row.label or "(invalid lines)")
-    yield percent(row.passed, judged)
-    yield from (f"{row.passed:,} / {judged:,}", f"{row.failed:,}")
-    yield from (f"{row.ungradable:,}", f"{row.errored:,}")
+    yield percent(row.passed, row.judged)
+    for outcome in RATED:
+        of_judged = f" / {row.judged:,}" if outcome is Outcome.PASSED else ""
+        yield f"{row.jobs(outcome):,}{of_judged}"
 
 
 def _gates(report: Report) -> str:

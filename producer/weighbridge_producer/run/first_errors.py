@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-TOLD = 5
+SHOWN = 5
 _LOOKED_AT = 10_000  #: enough, because results are nearly in input order
 _SIGN = b'"status":"errored"'
 
@@ -25,8 +25,8 @@ def first_errors(results: Path, *, names_locations: bool) -> list[str]:
     `names_locations` means that the messages already contain the line's location.
     """
     with results.open("rb") as rows:
-        first = nsmallest(4 * TOLD, islice(_errored(rows), _LOOKED_AT), key=attrgetter("line"))
-    return list(dict.fromkeys(_message_of(row, names_locations) for row in first))[:TOLD]
+        first = nsmallest(4 * SHOWN, islice(_errored(rows), _LOOKED_AT), key=attrgetter("line"))
+    return list(dict.fromkeys(_message_of(row, names_locations) for row in first))[:SHOWN]
 
 
 def _errored(rows: Iterator[bytes]) -> Iterator[ResultRow]:

@@ -25,7 +25,7 @@ from weighbridge_producer.gating.gates import check_gates
 from weighbridge_producer.gating.slices import SliceTally, slices_of_file
 from weighbridge_producer.reports.forms import goes_to_stdout, is_plain_stdout
 from weighbridge_producer.reports.report import Report
-from weighbridge_producer.run.cases import cases_in, numbered_cases
+from weighbridge_producer.run.cases_of_results import cases_in, numbered_cases
 from weighbridge_producer.run.checkpoints import Checkpoints
 from weighbridge_producer.run.examples import Examples, first_examples
 from weighbridge_producer.run.first_errors import first_errors
@@ -226,8 +226,8 @@ class LocalRun:
         for info in client.workers():
             if info.pid != worker.pid:
                 if of_run_before:
-                    client.fleet.note_shutdown_of(info.name)
-                client.fleet.leave(info.name)
+                    client.worker_registry.note_shutdown_of(info.name)
+                client.worker_registry.leave(info.name)
 
     def _grade(
         self, client: RedisClient, batch: RedisBatch, worker: LocalWorker, *, resumed: bool
@@ -298,9 +298,9 @@ class LocalRun:
         self.state.collected = Collected()
         self.state.save()
         raise ResultsIncompleteError(
-            f"{pluralize(rows, 'result line')} came for {pluralize(state.counts.total, 'job')} of batch"
+            f"{pluralize(rows, 'result line')} received for {pluralize(state.counts.total, 'job')} of batch"
             f" {state.batch_id}, which is {state.status}: Redis has lost some of them",
-            "run the same command again: it grades again what is missing",
+            "run the same command again: it grades the missing jobs again",
         )
 
     def _leave(self, threads: list[threading.Thread]) -> None:
@@ -339,7 +339,7 @@ class LocalRun:
     def _monitor(self, client: RedisClient, batch: RedisBatch, worker: LocalWorker) -> None:
         while not self._stop.wait(_LOOK_SECONDS):
             if worker.revive():
-                self._report_progress("the workers died and were started again")
+                self._report_progress("the workers exited and were restarted")
                 self._release_dead_workers(client, worker)
             with suppress(WeighbridgeError):
                 self._progress.state = batch.status()

@@ -113,7 +113,7 @@ class LocalWorker:
             tail = "\n".join(self._log_path.read_text(errors="replace").splitlines()[-5:])
             self._stopped = True
             raise ServerError(
-                f"the workers died {_RESTARTS + 1} times, at last with status {status}; their log ends:\n{tail}"
+                f"the workers exited {_RESTARTS + 1} times, the last time with status {status}; their log ends:\n{tail}"
             )
         self._restarts += 1
         self._worker = self._start()

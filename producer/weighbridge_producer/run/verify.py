@@ -123,17 +123,17 @@ def verify(
     with (
         results.open("rb") as file,
         closing(_Index(file, outcome)) as index,
-        closing(DuplicateIndex()) as owners,
+        closing(DuplicateIndex()) as earlier_ids,
     ):
         for number, line in enumerate(cases, start=1):
-            expected = _expected(number, line, grader, owners)
+            expected = _expected(number, line, grader, earlier_ids)
             _Comparison(line.as_job(number), expected, index, outcome).settle()
         index.settle_rest(outcome)
     return outcome
 
 
 def _expected(
-    number: int, line: SourceLine, grader: LineGrader, owners: DuplicateIndex
+    number: int, line: SourceLine, grader: LineGrader, earlier_ids: DuplicateIndex
 ) -> list[bytes]:
     """Return the results that a batch has for a line: none for a blank line or a repeat."""
     content = line.raw.strip(JSON_SPACE)
@@ -141,7 +141,7 @@ def _expected(
         if not content:
             return []
         custom_id = peek_custom_id(content)
-        claim = Duplicate.FIRST if custom_id is None else owners.claim(custom_id, content)
+        claim = Duplicate.FIRST if custom_id is None else earlier_ids.claim(custom_id, content)
         if claim is Duplicate.REPEAT:
             return []
         line.fault = ID_CONFLICT if claim is Duplicate.CONFLICT else None

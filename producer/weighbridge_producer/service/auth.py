@@ -58,7 +58,7 @@ class Identity:
             raise ProblemError(
                 403,
                 "OTHER_PROJECT",
-                f"the API key is of the project {self.project!r}, not {named[:80]!r}",
+                f"the API key belongs to the project {self.project!r}, not {named[:80]!r}",
                 "leave the project out; only an admin key may name another",
             )
         return check_project(named)

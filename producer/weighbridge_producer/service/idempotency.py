@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from redis.exceptions import LockError
 
 from weighbridge.store.connection import translate_errors
-from weighbridge.store.worker_registry import fleet_key
+from weighbridge.store.key_names import shared_key
 from weighbridge_producer.service.problems import ProblemError
 
 if TYPE_CHECKING:
@@ -32,9 +32,9 @@ class IdempotencyKeys:
         if not _VALID_KEY.fullmatch(value):
             raise ProblemError(
                 *(422, "INVALID_REQUEST", "an Idempotency-Key has 1 to 255 printable characters"),
-                "a UUID is a good one",
+                "use a UUID, for example",
             )
-        name = fleet_key(f"idempotency:{sha256(f'{caller} {value}'.encode()).hexdigest()}")
+        name = shared_key(f"idempotency:{sha256(f'{caller} {value}'.encode()).hexdigest()}")
         with translate_errors():
             # The lease expires if its holder dies.
             lease = self._redis.lock(f"{name}:lease", timeout=LEASE_SECONDS, thread_local=False)

@@ -8,7 +8,7 @@ from typing import Any
 
 from weighbridge.errors import RateLimitedError
 from weighbridge.store.connection import translate_errors
-from weighbridge.store.worker_registry import fleet_key
+from weighbridge.store.key_names import shared_key
 
 WINDOW_SECONDS = 60
 
@@ -35,8 +35,8 @@ class RateLimit:
     def count(self, what: str, who: str, most: int) -> None:
         """Count one request of `who`; raises RateLimitedError above `most` in the window."""
         # A digest, because addresses and ids may contain any characters.
-        name = fleet_key(f"rate:{what}:{sha256(who.encode()).hexdigest()[:32]}")
+        name = shared_key(f"rate:{what}:{sha256(who.encode()).hexdigest()[:32]}")
         with translate_errors():
-            count, left = self._count([name, fleet_key("rate")], [WINDOW_SECONDS * 1000])
+            count, left = self._count([name, shared_key("rate")], [WINDOW_SECONDS * 1000])
         if count > most:
             raise RateLimitedError(most, math.ceil(left / 1000))

@@ -13,11 +13,11 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect, Request
 
 from weighbridge.errors import KeyRefusedError
-from weighbridge_producer.service.answers import AnswerSender, SlowReaderError
 from weighbridge_producer.service.key_watch import key_ended
 from weighbridge_producer.service.limits import end_turn
 from weighbridge_producer.service.live_batches import problem_event
 from weighbridge_producer.service.problems import Problem, answer, problem_of
+from weighbridge_producer.service.response_sender import ResponseSender, SlowReaderError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -163,7 +163,7 @@ class _Reply:
 
     def __init__(self, scope: Scope, send: Send, body: _Body, service: Service) -> None:
         self._body = body
-        self._answers = AnswerSender(scope, send, service.answer_bytes)
+        self._answers = ResponseSender(scope, send, service.answer_bytes)
         self._https = scope["scheme"] == "https"
         self._head_only = scope["method"] == "HEAD"
         self._send = send

@@ -13,6 +13,7 @@ from weighbridge.errors import ConfigTypeError, LineError
 from weighbridge.grading.strict_json import decode_line
 from weighbridge.jobs.model import (
     CONFIG_LIMIT_BYTES,
+    GRADER_FORM,
     GRADERS_LIMIT,
     METADATA_LIMIT_BYTES,
     NAME_LIMIT,
@@ -38,7 +39,6 @@ AUTO = "auto"  #: a mapping determined by the shape of the rows
 GRADERS_HEADER = "weighbridge-graders"
 METADATA_HEADER = "weighbridge-metadata"
 _ON, _OFF = {"true", "1", "yes", "on"}, {"false", "0", "no", "off", ""}
-_GRADERS_SHAPE = 'write a list of ids or of {"grader": ..., "config": {...}, "label": ...}, as JSON'
 _METADATA_SHAPE = 'write {"name": "value", ...}'
 
 
@@ -64,7 +64,7 @@ class SubmissionParams:
         """Parse fields by name; raises ConfigError, ConfigTypeError or ProblemError if one is invalid."""
         # A browser may send the path of a file; `source` is what somebody chose to call the input.
         source = source.replace("\\", "/").rstrip("/").rpartition("/")[2]
-        specs: list[str | dict[str, Any]] = []
+        specs: list[Any] = []
         metadata: dict[str, str] | None = None
         flags = {"strict": False, "framed": False}
         resume = project = ""
@@ -134,10 +134,7 @@ def fields_of(request: Request) -> list[tuple[str, str]]:
     return fields
 
 
-def _specs(values: list[str | dict[str, Any]]) -> tuple[GraderSpec, ...]:
-    for value in values:
-        if not (value if isinstance(value, str) else value.get("grader")):
-            raise ConfigTypeError("a grader's id is missing or empty", _GRADERS_SHAPE)
+def _specs(values: list[Any]) -> tuple[GraderSpec, ...]:
     specs = parse_specs(values)
     for spec in specs:
         if spec.config is not None and len(orjson.dumps(spec.config)) > CONFIG_LIMIT_BYTES:
@@ -147,16 +144,9 @@ def _specs(values: list[str | dict[str, Any]]) -> tuple[GraderSpec, ...]:
     return specs
 
 
-def _graders_in(text: str) -> list[str | dict[str, Any]]:
-    value = _json_in("graders", text, _GRADERS_SHAPE)
-    values = value if isinstance(value, list) else [value]
-    for one in values:
-        if not isinstance(one, str | dict):
-            raise ConfigTypeError(
-                f"a grader is named by its id or by an object, not {str(one)[:80]!r}",
-                _GRADERS_SHAPE,
-            )
-    return values
+def _graders_in(text: str) -> list[Any]:
+    value = _json_in("graders", text, f"write a list of graders as JSON: {GRADER_FORM}")
+    return value if isinstance(value, list) else [value]
 
 
 def _priority_in(text: str) -> Priority:

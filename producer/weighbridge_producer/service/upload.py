@@ -13,12 +13,12 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
 
 from weighbridge.errors import ServerError
-from weighbridge_producer.service.bodies import declared_size
 from weighbridge_producer.service.body_stream import BodyStream
 from weighbridge_producer.service.form import Form, NextFile
 from weighbridge_producer.service.idempotency import LEASE_SECONDS, HeldKey, IdempotencyKeys
 from weighbridge_producer.service.key_watch import key_ended
 from weighbridge_producer.service.problems import ProblemError
+from weighbridge_producer.service.request_bodies import declared_size
 from weighbridge_producer.service.submission import (
     CLOSE,
     Received,

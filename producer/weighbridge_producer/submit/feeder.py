@@ -436,7 +436,7 @@ class Feeder:
         ):
             if time.monotonic() > deadline:
                 raise ServerFullError(
-                    f"Redis is over {self._settings.memory_high_water:.0%} full, and none of it came free",
+                    f"Redis is over {self._settings.memory_high_water:.0%} full, and no memory was freed",
                     f"collect or delete finished batches, then resume batch {self._batch}",
                 )
             self._on_wait("Redis is nearly full")

@@ -56,9 +56,9 @@ def check(
     bad_lines: list[BadLine] = []
     total = 0
     grader = LineGrader(graders)
-    with closing(DuplicateIndex()) as owners:
+    with closing(DuplicateIndex()) as earlier_ids:
         for number, line in enumerate(source, 1):
-            fault = fault_of(number, line, grader, owners)
+            fault = fault_of(number, line, grader, earlier_ids)
             if fault:
                 total += 1
                 location = line.as_job(number).location
@@ -71,9 +71,9 @@ def check(
 
 
 def fault_of(
-    number: int, line: SourceLine, grader: LineGrader, owners: DuplicateIndex
+    number: int, line: SourceLine, grader: LineGrader, earlier_ids: DuplicateIndex
 ) -> Fault | None:
-    """Return the reason why a line cannot be graded, or None; `owners` are the ids of earlier lines."""
+    """Return the reason why a line cannot be graded, or None; `earlier_ids` are those of the lines before it."""
     content = line.raw.strip(JSON_SPACE)
     if not line.fault and not content:
         return None
@@ -81,4 +81,4 @@ def fault_of(
     custom_id = None if fault else peek_custom_id(content)
     if custom_id is None:
         return fault
-    return ID_CONFLICT if owners.claim(custom_id, content) is Duplicate.CONFLICT else None
+    return ID_CONFLICT if earlier_ids.claim(custom_id, content) is Duplicate.CONFLICT else None

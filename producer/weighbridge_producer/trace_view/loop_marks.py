@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from weighbridge.graders.loop.kinds import in_words
 from weighbridge.graders.values import as_json
 from weighbridge.text import cut_after, elapsed, pluralize
 
@@ -18,19 +19,6 @@ _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _OTHER = "*"  #: used when there are no more letters
 _BRIEF_CHARACTERS = 120
 _DIFFERENCES_SHOWN = 10
-_KINDS = {
-    "identical": "the same step again and again",
-    "near_identical": "nearly the same step again and again",
-    "cycle": "the same steps in the same order",
-    "noisy_results": "the same steps, with results that differ only in noise",
-    "same_failure": "attempts that differ only in numbers, paths, options or wording, and fail the same way",
-    "nothing_new": "calls, some of them reworded, that brought nothing new",
-    "refused": "reworded answers, refused the same way each time",
-    "interleaved": "a few steps in any order",
-    "parallel": "the same calls inside one message",
-    "text": "the same answer again and again",
-    "text_cycle": "a few answers in the same order",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +50,7 @@ class ShownLoop:
     @property
     def says(self) -> str:
         """A description of what repeats."""
-        return _KINDS.get(self.kind, self.kind)
+        return in_words(self.kind, self.period).removesuffix(",")
 
     @property
     def first(self) -> int:

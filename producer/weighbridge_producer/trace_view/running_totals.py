@@ -86,10 +86,10 @@ def _thinned(points: Sequence[Point], *, is_sum: bool) -> list[Point]:
     if len(points) <= _MOST_POINTS:
         return list(points)
     size = -(-len(points) // _MOST_POINTS)
-    stretches = [points[at : at + size] for at in range(0, len(points), size)]
+    groups = [points[at : at + size] for at in range(0, len(points), size)]
     if is_sum:
-        return [stretch[-1] for stretch in stretches]
-    return [max(stretch, key=lambda point: point[1]) for stretch in stretches]
+        return [group[-1] for group in groups]
+    return [max(group, key=lambda point: point[1]) for group in groups]
 
 
 def _amount_at(points: list[Point], number: int) -> float:

@@ -27,7 +27,7 @@ class StepColumns(NamedTuple):
     """Additional information about a step; empty if the trace does not record it."""
 
     tokens: str
-    tokens_told: str  #: tokens in full
+    tokens_in_full: str  #: with their parts
     took: str
     began: str
     bar: AxisBar | None
@@ -43,7 +43,7 @@ class TimeAxis(NamedTuple):
     end: int
 
     @property
-    def told(self) -> str:
+    def duration_text(self) -> str:
         """The duration as text."""
         return elapsed((self.end - self.start) / _NANOSECONDS)
 
@@ -68,8 +68,8 @@ def columns_of(step: Step, axis: TimeAxis | None) -> StepColumns:
     if step.started_at is not None and step.ended_at is not None:
         seconds = max(0, step.ended_at - step.started_at) / _NANOSECONDS
         took = elapsed(seconds)
-    tokens, told = _tokens(step.usage) if step.usage else ("", "")
-    return StepColumns(tokens, told, took, began, _bar(step, axis), tuple(facts), seconds)
+    tokens, in_full = _tokens(step.usage) if step.usage else ("", "")
+    return StepColumns(tokens, in_full, took, began, _bar(step, axis), tuple(facts), seconds)
 
 
 def joined_columns(model: StepColumns, call: StepColumns) -> StepColumns:
@@ -78,7 +78,7 @@ def joined_columns(model: StepColumns, call: StepColumns) -> StepColumns:
     first = model if model.tokens else call
     return call._replace(
         tokens=first.tokens,
-        tokens_told=first.tokens_told,
+        tokens_in_full=first.tokens_in_full,
         took=elapsed(sum(known)) if known else "",
         began=model.began or call.began,
         model_bar=model.bar,
@@ -101,10 +101,10 @@ def _tokens(usage: Usage) -> tuple[str, str]:
         "out": usage.output_tokens,
         "cached": usage.cached_tokens or None,
     }
-    told = [f"{count:,} {way}" for way, count in parts.items() if count is not None]
+    counted = [f"{count:,} {way}" for way, count in parts.items() if count is not None]
     known = [count for count in (usage.input_tokens, usage.output_tokens) if count is not None]
     total = usage.total if usage.total is not None else sum(known)
-    if not told and usage.total is None:
+    if not counted and usage.total is None:
         return "", ""
     whole = pluralize(total, "token")
-    return compact(total), f"{whole}: {', '.join(told)}" if told else whole
+    return compact(total), f"{whole}: {', '.join(counted)}" if counted else whole

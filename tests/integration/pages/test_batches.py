@@ -352,7 +352,7 @@ def test_retrying_a_batch_that_is_not_done_says_why_not(own_server: EmbeddedServ
         batch = service.service.client.submit([case("c")], graders=["true-false"])
         answer = post(service, f"/batches/{batch.id}/retry")
         assert answer.status_code == 409
-        assert "wait for its end, or cancel it" in answer.text
+        assert "wait until it ends, or cancel it" in answer.text
 
 
 def test_each_role_sees_and_does_what_it_may(own_server: EmbeddedServer) -> None:

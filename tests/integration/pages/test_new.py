@@ -15,7 +15,7 @@ from support import requests
 from support.http import HttpServer
 from support.pages import Element, Page
 from weighbridge_producer.pages.preview import HEAD_BYTES
-from weighbridge_producer.service import bodies
+from weighbridge_producer.service import request_bodies
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -210,10 +210,11 @@ def test_what_is_wrong_with_the_form_is_told_and_what_was_typed_is_kept(http: ht
         ),
         ([("more_graders", '["budgt"]')], CASE, "no grader 'budgt'; did you mean 'budget'"),
         ([("grader", "gone")], CASE, "no grader 'gone' is installed here"),
-        ([("more_graders", "[1]")], CASE, "more graders: it must be a list"),
+        ([("more_graders", '"loop"')], CASE, "more graders: it must be a list"),
+        ([("more_graders", "[1]")], CASE, "more graders: 'graders.0' must be a grader's id"),
         ([("more_graders", "{")], CASE, "more graders: it is not valid JSON"),
         ([("grader", "budget")], CASE, "budget: "),
-        ([*STRINGS, ("label.string-match", "\x07")], CASE, "no control characters"),
+        ([*STRINGS, ("label.string-match", "\x07")], CASE, "must be without control characters"),
         ([*STRINGS, ("strict", "true")], b"not json\n", "cannot be graded"),
     ],
 )
@@ -363,7 +364,7 @@ def test_only_who_may_submit_sees_the_form(server: EmbeddedServer) -> None:
 def test_who_never_sends_the_rest_is_not_waited_for(
     http: httpx.Client, monkeypatch: pytest.MonkeyPatch, path: str, media_type: str
 ) -> None:
-    monkeypatch.setattr(bodies, "_BODY_SECONDS", 0.2)
+    monkeypatch.setattr(request_bodies, "_BODY_SECONDS", 0.2)
     head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: {media_type}\r\n"
     with socket.create_connection((http.base_url.host, http.base_url.port), 10) as connection:
         connection.sendall(f"{head}Content-Length: 100\r\n\r\n--x\r\n".encode())
@@ -508,7 +509,7 @@ def test_a_mapping_as_text_goes_before_what_is_picked(http: httpx.Client) -> Non
     assert "geo-1" in page.one("section", id="preview").text
 
 
-def test_a_mapping_that_is_wrong_is_told(http: httpx.Client) -> None:
+def test_a_mapping_that_is_wrong_is_reported(http: httpx.Client) -> None:
     page = page_of(sent(http, "/new", [*STRINGS, ("mapping", "nonsense")], TABLE, "a.csv"), 422)
     assert "INVALID_MAPPING" in page.one("div", id="problem").text
 

@@ -107,7 +107,7 @@ def test_evidence_leads_to_each_step_and_each_step_back_to_its_evidence(
     assert [link.attributes["href"] for link in step.all("a")] == ["#step-28", "#evidence-2"]
 
 
-def test_the_config_receipt_and_details_are_told(service: HttpServer, shop: Batch) -> None:
+def test_the_config_receipt_and_details_are_reported(service: HttpServer, shop: Batch) -> None:
     page = result(service, shop, "shop-chatty-8", "budget")
     assert '"max_tool_calls": 12' in page.root.text
     receipt = shop.result("shop-chatty-8")[0]["receipt"]
@@ -152,7 +152,7 @@ def test_a_text_that_differs_is_shown_around_its_first_difference(
 def test_a_loop_is_drawn_as_repeats(service: HttpServer, shop: Batch) -> None:
     page = result(service, shop, "shop-pingpong-5", "loop")
     head = page.root.one("div", class_="loop-head")
-    assert "the same steps in the same order" in flat(head)
+    assert "the same 2 steps in the same order" in flat(head)
     assert head.one("strong", class_="times").text.endswith(" 4")
     assert head.one("svg").one("title").text == "A B A B A B A B"
     assert len(head.all("path", class_="bracket")) == 4

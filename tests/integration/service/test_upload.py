@@ -196,7 +196,7 @@ class TestRefusals:
             ("?grader=true-fals", "UNKNOWN_GRADER", "did you mean 'true-false'"),
             ("?grader=", "INVALID_CONFIG", "empty"),
             ("?grader=budget", "INVALID_CONFIG", "limit"),
-            ("?graders=[1]", "INVALID_CONFIG", "named by its id"),
+            ("?graders=[1]", "INVALID_CONFIG", "'graders.0' must be a grader's id"),
             ("?graders={", "INVALID_REQUEST", "graders is not JSON"),
             ("?graders=" + "[" * 500, "INVALID_REQUEST", "graders is not JSON"),
             (

@@ -9,8 +9,8 @@ import pytest
 from support.backups import Backup
 from support.cases import results_by_id, true_false_cases, write_cases
 from support.chunks import (
-    CHARGE,
     DAY,
+    FAILURE,
     a_batch,
     assert_counts_sum,
     claimed,
@@ -123,7 +123,7 @@ def test_results_of_a_whole_that_was_split_are_late(store: Store, batch: str, qu
     result = graded(store, batch, chunk)
     token = claimed(store, queue).token
     parts = [(chunk.part(1, 3), 2), (chunk.part(3, 4), 1), (chunk.part(4, 6), 2)]
-    assert store.split(batch, chunk, token, parts, str(parts[1][0]), CHARGE)
+    assert store.split(batch, chunk, token, parts, str(parts[1][0]), FAILURE)
     assert store.record(batch, chunk, *result) == "late"
     assert store.state(batch).counts.pending == store.state(batch).counts.total == 5
     assert_counts_sum(store, batch)
@@ -142,12 +142,12 @@ def test_a_part_of_a_part_that_was_split_is_the_only_one_that_counts(
 ) -> None:
     [chunk] = filled(store, batch, [4])
     halves = [(chunk.part(1, 3), 2), (chunk.part(3, 5), 2)]
-    assert store.split(batch, chunk, claimed(store, queue).token, halves, "", CHARGE)
+    assert store.split(batch, chunk, claimed(store, queue).token, halves, "", FAILURE)
     first = claimed(store, queue)
     assert first.chunk == halves[0][0]
     late = graded(store, batch, first.chunk)
     lines = [(chunk.part(1, 2), 1), (chunk.part(2, 3), 1)]
-    assert store.split(batch, first.chunk, first.token, lines, str(lines[0][0]), CHARGE)
+    assert store.split(batch, first.chunk, first.token, lines, str(lines[0][0]), FAILURE)
     assert store.record(batch, first.chunk, *late) == "late"
     for part in (*(part for part, _ in lines), halves[1][0]):
         assert recorded(store, batch, part) == "new"
@@ -165,8 +165,8 @@ def test_a_name_that_is_not_open_is_refused(store: Store, batch: str, which: str
     assert store.info(batch, other) is None
     assert not store.renew(batch, str(other), "", 60)
     assert not store.release(batch, str(other), "")
-    assert store.count_failure(batch, other, "", CHARGE) == 0
-    assert not store.split(batch, other, "", [(other.part(6, 7), 1)], "", CHARGE)
+    assert store.count_failure(batch, other, "", FAILURE) == 0
+    assert not store.split(batch, other, "", [(other.part(6, 7), 1)], "", FAILURE)
     assert not store.reopen(batch, other, 1, DAY)
     assert store.state(batch) == before
     assert store.open_chunks(batch) == chunks
@@ -196,10 +196,10 @@ STEPS: dict[str, Do] = {
         claim.batch, str(claim.chunk), token, "", "grader:other@0"
     ),
     "split": lambda store, claim, token: store.split(
-        claim.batch, claim.chunk, token, [(claim.chunk.part(1, 2), 1)], "", CHARGE
+        claim.batch, claim.chunk, token, [(claim.chunk.part(1, 2), 1)], "", FAILURE
     ),
     "count failure": lambda store, claim, token: store.count_failure(
-        claim.batch, claim.chunk, token, CHARGE
+        claim.batch, claim.chunk, token, FAILURE
     ),
 }
 

@@ -11,8 +11,8 @@ import pytest
 from redis.crc import key_slot
 
 from support.chunks import (
-    CHARGE,
     DAY,
+    FAILURE,
     a_batch,
     a_chunk,
     a_line,
@@ -48,9 +48,9 @@ def well_used(store: Store, queue: str) -> str:
         claimed(store, queue, f"w/{number}")
     recorded(store, batch, chunks[0])
     parts = [(chunks[1].part(6, 8), 2), (chunks[1].part(8, 9), 1), (chunks[1].part(9, 11), 2)]
-    store.split(batch, chunks[1], "w/1", parts, str(parts[1][0]), CHARGE)
+    store.split(batch, chunks[1], "w/1", parts, str(parts[1][0]), FAILURE)
     recorded(store, batch, parts[0][0])
-    store.count_failure(batch, chunks[2], "w/2", CHARGE)
+    store.count_failure(batch, chunks[2], "w/2", FAILURE)
     store.set_aside(batch, str(chunks[3]), "w/3", queue, LANE)
     store.set_aside(batch, str(chunks[4]), "w/4", queue, "grader:nowhere@2")
     store.reopen(batch, chunks[0], 1, DAY)
@@ -94,7 +94,7 @@ def test_the_parts_of_a_batchs_only_chunk_die_with_the_batch(
     [chunk] = filled(store, batch, [4])
     parts = [(chunk.part(1, 3), 2), (chunk.part(3, 5), 2)]
     if how == "split":
-        assert store.split(batch, chunk, claimed(store, queue).token, parts, "", CHARGE)
+        assert store.split(batch, chunk, claimed(store, queue).token, parts, "", FAILURE)
     else:
         store.record(batch, chunk, *graded(store, batch, parts[0][0]), parts[1:])
     assert store.redis.pttl(f"wb:{{{batch}}}:open") > 0

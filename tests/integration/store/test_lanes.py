@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from support.chunks import (
-    CHARGE,
+    FAILURE,
     a_batch,
     assert_counts_sum,
     claimed,
@@ -97,9 +97,9 @@ def test_a_chunk_that_left_its_lane_is_not_handed_out_there_again(
             assert recorded(store, batch, chunk) == "new"
         case "split":
             parts = [(chunk.part(1, 2), 1), (chunk.part(2, 3), 1)]
-            assert store.split(batch, chunk, "has/1", parts, "", CHARGE)
+            assert store.split(batch, chunk, "has/1", parts, "", FAILURE)
         case "failed":
-            assert store.count_failure(batch, chunk, "has/1", CHARGE) == 1
+            assert store.count_failure(batch, chunk, "has/1", FAILURE) == 1
     assert store.claim_next(queue, "has/2", 60, LANE) is None
     assert_counts_sum(store, batch)
     assert claim.chunk == chunk
@@ -145,15 +145,15 @@ class TestWhoHasWhat:
     """Capabilities advertised by running workers; on a separate server, because all workers of a server share them."""
 
     def test_a_capability_is_had_for_as_long_as_was_asked(self, store: Store) -> None:
-        fleet = WorkerRegistry(store.redis)
-        fleet.advertise("q", {"here": 3}, 1)
-        assert fleet.has_had("q", Lane.of([Need("here", 3)]), 60)
-        assert fleet.has_had("q", Lane.of([Need("here", 2), Need(version=1)]), 60)
-        assert not fleet.has_had("q", Lane.of([Need("here", 4)]), 60)
-        assert not fleet.has_had("q", Lane.of([Need("nowhere", 0)]), 60)
-        assert not fleet.has_had("elsewhere", Lane.of([Need("here", 3)]), 60)
-        assert not fleet.has_had("q", Lane.of([Need("here", 3), Need("nowhere")]), 60)
-        assert not fleet.has_had("q", Lane.of([Need("here", 3)]), -1)
+        worker_registry = WorkerRegistry(store.redis)
+        worker_registry.advertise("q", {"here": 3}, 1)
+        assert worker_registry.has_had("q", Lane.of([Need("here", 3)]), 60)
+        assert worker_registry.has_had("q", Lane.of([Need("here", 2), Need(version=1)]), 60)
+        assert not worker_registry.has_had("q", Lane.of([Need("here", 4)]), 60)
+        assert not worker_registry.has_had("q", Lane.of([Need("nowhere", 0)]), 60)
+        assert not worker_registry.has_had("elsewhere", Lane.of([Need("here", 3)]), 60)
+        assert not worker_registry.has_had("q", Lane.of([Need("here", 3), Need("nowhere")]), 60)
+        assert not worker_registry.has_had("q", Lane.of([Need("here", 3)]), -1)
 
     @pytest.mark.parametrize(
         "needs",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from support.chunks import CHARGE, DAY, a_batch, claimed, filled, recorded
+from support.chunks import DAY, FAILURE, a_batch, claimed, filled, recorded
 from weighbridge.errors import Fault
 from weighbridge.store import BatchOptions
 
@@ -178,9 +178,9 @@ def test_a_release_brings_the_next_look_at_its_batch_forward(
     [
         lambda store, claim: store.release(claim.batch, str(claim.chunk), claim.token),
         lambda store, claim: store.set_aside(claim.batch, str(claim.chunk), claim.token, "", ""),
-        lambda store, claim: store.count_failure(claim.batch, claim.chunk, claim.token, CHARGE),
+        lambda store, claim: store.count_failure(claim.batch, claim.chunk, claim.token, FAILURE),
         lambda store, claim: store.split(
-            claim.batch, claim.chunk, claim.token, [(claim.chunk.part(1, 2), 1)], "", CHARGE
+            claim.batch, claim.chunk, claim.token, [(claim.chunk.part(1, 2), 1)], "", FAILURE
         ),
     ],
     ids=["released", "set aside for anybody", "failed", "split"],
@@ -201,9 +201,9 @@ class TestFailures:
         token = claimed(store, queue).token
         parts = [(chunk.part(1, 3), 2), (chunk.part(3, 4), 1), (chunk.part(4, 6), 2)]
         suspect = str(parts[1][0])
-        assert not store.split(batch, chunk, "w/other", parts, suspect, CHARGE)
-        assert store.split(batch, chunk, token, parts, suspect, CHARGE)
-        assert not store.split(batch, chunk, token, parts, suspect, CHARGE)
+        assert not store.split(batch, chunk, "w/other", parts, suspect, FAILURE)
+        assert store.split(batch, chunk, token, parts, suspect, FAILURE)
+        assert not store.split(batch, chunk, token, parts, suspect, FAILURE)
         assert store.open_chunks(batch) == [part for part, _ in parts]
         assert store.state(batch).counts.total == 5
         failures = [store.info(batch, part).failures for part, _ in parts]  # type: ignore[union-attr]
@@ -215,7 +215,7 @@ class TestFailures:
         [chunk] = filled(store, batch, [4])
         token = claimed(store, queue).token
         parts = [(chunk.part(1, 3), 2), (chunk.part(3, 5), 2)]
-        assert store.split(batch, chunk, token, parts, "", CHARGE)
+        assert store.split(batch, chunk, token, parts, "", FAILURE)
         for _ in parts:
             info = claimed(store, queue).info
             assert (info.failures, info.quarantined, info.suspicions) == ({}, {}, 0)
@@ -228,7 +228,7 @@ class TestFailures:
         store.release(batch, str(chunk), "w/1", suspect=True)
         token = claimed(store, queue, "w/2").token
         parts = [(chunk.part(at, at + 1), 1) for at in (1, 2, 3)]
-        assert store.split(batch, chunk, token, parts, str(parts[1][0]), CHARGE)
+        assert store.split(batch, chunk, token, parts, str(parts[1][0]), FAILURE)
         assert [claimed(store, queue).info.suspicions for _ in parts] == [0, 1, 0]
 
     def test_failures_count_once_each_and_quarantine_the_job_at_the_limit(
@@ -238,9 +238,9 @@ class TestFailures:
         for failure in (1, 2, 3):
             claim = claimed(store, queue, f"w/{failure}")
             assert claim.info.quarantined == {}
-            assert store.count_failure(batch, chunk, claim.token, CHARGE) == failure
-            assert store.count_failure(batch, chunk, claim.token, CHARGE) == 0
-        assert claimed(store, queue).info.faults == {0: CHARGE.fault}
+            assert store.count_failure(batch, chunk, claim.token, FAILURE) == failure
+            assert store.count_failure(batch, chunk, claim.token, FAILURE) == 0
+        assert claimed(store, queue).info.faults == {0: FAILURE.fault}
 
     def test_each_job_of_a_line_has_failures_of_its_own(
         self, store: Store, batch: str, queue: str
@@ -248,7 +248,7 @@ class TestFailures:
         [chunk] = filled(store, batch, [1])
         for job, count in ((0, 1), (4, 1), (0, 2), (-1, 1), (0, 3)):
             token = claimed(store, queue).token
-            assert store.count_failure(batch, chunk, token, CHARGE._replace(job=job)) == count
+            assert store.count_failure(batch, chunk, token, FAILURE._replace(job=job)) == count
         info = claimed(store, queue).info
         assert info.failures == {
             "0 WORKER_KILLED": 3,
@@ -261,11 +261,11 @@ class TestFailures:
         self, store: Store, batch: str, queue: str
     ) -> None:
         [chunk] = filled(store, batch, [1])
-        hung = CHARGE._replace(fault=Fault("TIMEOUT", "the job did not end", "hint"))
-        for charge, count in ((hung, 1), (CHARGE, 1), (hung, 2), (CHARGE, 2)):
+        hung = FAILURE._replace(fault=Fault("TIMEOUT", "the job did not end", "hint"))
+        for failure_count, count in ((hung, 1), (FAILURE, 1), (hung, 2), (FAILURE, 2)):
             claim = claimed(store, queue)
             assert claim.info.quarantined == {}
-            assert store.count_failure(batch, chunk, claim.token, charge) == count
+            assert store.count_failure(batch, chunk, claim.token, failure_count) == count
         store.count_failure(batch, chunk, claimed(store, queue).token, hung)
         assert claimed(store, queue).info.faults == {0: hung.fault}
 
@@ -274,9 +274,9 @@ class TestFailures:
     ) -> None:
         [chunk] = filled(store, batch, [1])
         claimed(store, queue, "w/1")
-        store.count_failure(batch, chunk, "w/1", CHARGE._replace(limit=1))
+        store.count_failure(batch, chunk, "w/1", FAILURE._replace(limit=1))
         recorded(store, batch, chunk)
         store.reopen(batch, chunk, 1, DAY)
         claim = claimed(store, queue, "w/2")
         assert (claim.info.quarantined, claim.info.failures) == ({}, {})
-        assert store.count_failure(batch, claim.chunk, "w/2", CHARGE) == 1
+        assert store.count_failure(batch, claim.chunk, "w/2", FAILURE) == 1

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from support.chunks import (
-    CHARGE,
     DAY,
+    FAILURE,
     assert_counts_sum,
     claimed,
     filled,
@@ -248,8 +248,8 @@ def test_what_comes_after_the_deletion_leaves_nothing_behind(
     assert not store.release(batch, name, "")
     assert not store.renew(batch, name, token, 60)
     assert not store.set_aside(batch, name, token, queue, "grader:other@0")
-    assert not store.split(batch, chunk, token, [(chunk.part(1, 2), 1)], "", CHARGE)
-    assert store.count_failure(batch, chunk, token, CHARGE) == 0
+    assert not store.split(batch, chunk, token, [(chunk.part(1, 2), 1)], "", FAILURE)
+    assert store.count_failure(batch, chunk, token, FAILURE) == 0
     store.watch(batch)
     assert not store.reopen(batch, chunk, 1, DAY)
     assert store.claim_next(queue, "w/2", 60) is None

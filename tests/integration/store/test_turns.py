@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from support.chunks import (
-    CHARGE,
     DAY,
+    FAILURE,
     a_batch,
     a_chunk,
     a_line,
@@ -191,8 +191,10 @@ class TestPausing:
         held = [claimed(store, queue, f"w/{number}") for number in range(4)]
         recorded(store, batch, finished)
         store.pause_batch(batch, paused=True)
-        store.split(batch, whole, "w/0", [(whole.part(1, 2), 1), (whole.part(2, 4), 2)], "", CHARGE)
-        store.count_failure(batch, single, "w/1", CHARGE)
+        store.split(
+            batch, whole, "w/0", [(whole.part(1, 2), 1), (whole.part(2, 4), 2)], "", FAILURE
+        )
+        store.count_failure(batch, single, "w/1", FAILURE)
         store.set_aside(batch, str(aside), "w/3", queue, "")
         add_chunk(store, batch)
         store.watch(batch)

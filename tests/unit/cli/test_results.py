@@ -70,7 +70,7 @@ def test_results_are_picked_from_a_file(results, options, found):
         (["--id", "low", "--errored"], "matches these options"),
     ],
 )
-def test_a_selection_without_results_is_told(results, options, what):
+def test_a_selection_without_results_is_reported(results, options, what):
     out, err, status = results(*options)
     assert (out, status) == (b"", 0)
     assert what in err

@@ -15,7 +15,7 @@ from weighbridge.errors import InputError, InvalidFilterError
 from weighbridge.jobs.model import GraderSpec
 from weighbridge_producer import compare
 from weighbridge_producer.comparison import tallies
-from weighbridge_producer.comparison.entries import read_entry
+from weighbridge_producer.comparison.compared_results import read_entry
 from weighbridge_producer.comparison.pairs import Condition, Group, Pair
 from weighbridge_producer.statistics import PairedCounts
 

@@ -99,7 +99,7 @@ def test_a_batch_that_did_not_complete_is_trouble_even_when_all_of_it_passed():
         ({"passed": 1}, ""),
     ],
 )
-def test_what_makes_the_exit_status_1_without_a_gate_is_told(counts, why):
+def test_what_makes_the_exit_status_1_without_a_gate_is_reported(counts, why):
     assert decided(summary(**counts)).reason == why
 
 

@@ -259,14 +259,14 @@ def test_a_breach_of_calls_quotes_the_first_call_too_many():
 # Tokens that are recorded in part
 
 
-def test_tokens_told_in_part_that_exceed_the_limit_already_fail():
+def test_tokens_known_in_part_that_exceed_the_limit_already_fail():
     result = grade(llm(900), llm(), llm(200), max_tokens=1000)
     assert result["verdict"] == "fail"
     assert only(result)["description"].startswith("used at least 1100/1000 tokens = 110%: 100 over")
     assert only(result)["step_ids"] == ["s3"]
 
 
-def test_tokens_told_in_part_that_would_keep_the_limit_are_ungradable_and_name_the_steps():
+def test_tokens_known_in_part_that_would_keep_the_limit_are_ungradable_and_name_the_steps():
     result = grade(llm(300), llm(), tool(), llm(), max_tokens=1000)
     assert (result["verdict"], result["score"]) == ("ungradable", 0.0)
     entry = only(result)
@@ -278,7 +278,7 @@ def test_tokens_told_in_part_that_would_keep_the_limit_are_ungradable_and_name_t
     assert result["details"]["at_least"] == ["total_tokens"]
 
 
-def test_tokens_told_in_part_pass_when_missing_usage_is_ignored_which_is_said():
+def test_tokens_known_in_part_pass_when_missing_usage_is_ignored_which_is_said():
     result = grade(llm(300), llm(), max_tokens=1000, missing_usage="ignore")
     assert result["verdict"] == "pass"
     assert only(result)["description"] == (

@@ -18,7 +18,7 @@ def refusal(config: dict[str, Any], grader: str = "loop") -> ConfigError | Confi
     return caught.value
 
 
-def test_every_fault_is_told() -> None:
+def test_every_fault_is_reported() -> None:
     error = refusal({"max_repeats": "3", "max_period": 99, "compare_results": 1})
     assert isinstance(error, ConfigTypeError)
     assert error.path == ("max_repeats",)

@@ -140,7 +140,7 @@ def test_the_runs_are_such_that_every_verdict_is_at_stake() -> None:
         ("ATIF", "max_step_latency_ms"),
     ],
 )
-def test_what_a_format_cannot_carry_is_ungradable_and_the_reason_is_told(
+def test_what_a_format_cannot_carry_is_ungradable_and_the_reason_is_reported(
     form: str, limit: str
 ) -> None:
     grader = BudgetGrader(config={limit: 10**9})

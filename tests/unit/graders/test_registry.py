@@ -172,7 +172,7 @@ def test_plug_ins_come_after_the_built_in_graders_by_name():
         ("not_a_class", __name__, "not a subclass of weighbridge.graders.Grader"),
         ("plug_in", __name__, "not a subclass"),
         ("Unfinished", __name__, "lacks the methods example, grade"),
-        ("Factless", __name__, "lacks valid class facts: id, name, version"),
+        ("Factless", __name__, "lacks valid class attributes: id, name, version"),
         ("Impostor", __name__, "the id 'true-false' is taken"),
         ("Unschematic", __name__, "NotImplementedError: no schema yet"),
     ],

@@ -55,9 +55,9 @@ def test_a_grader_that_is_not_installed_here_is_left_to_the_workers(tmp_path: Pa
         ("graders: []\n", 1, "no list of graders"),
         ("", 1, "no list of graders"),
         ("a: 1\ngraders: [true-false]\n", 1, "unknown key 'a'"),
-        ("graders:\n  - 5\n", 2, "a grader is an id, or an object"),
-        ("graders:\n  - grader: true-false\n    lable: a\n", 3, "did you mean 'label'"),
-        ("graders:\n  - label: a\n", 2, "'grader' must be a text"),
+        ("graders:\n  - 5\n", 2, "a grader is an id, or {"),
+        ("graders:\n  - grader: true-false\n    lable: a\n", 3, "unknown field 'lable'"),
+        ("graders:\n  - label: a\n", 2, "'grader' is missing"),
         ("graders:\n  - grader: true-false\n    config: 5\n", 3, "'config' must be an object"),
         ("graders:\n  - true-false\n  - true-false\n", 3, "two graders are labelled 'true-false'"),
         (GOOD.replace("case_sensitive: false", "case_sensitiv: no"), 7, "did you mean 'case_sensitive'"),
@@ -98,8 +98,8 @@ SHAPE = "write a list of grader ids"
         ("graders:\n  - grader: tool-schema\n    config:\n      blocklist: *_delete\n", QUOTE),
         ("graders:\n  - grader: tool-schema\n    config: {blocklist: [a, [}\n", QUOTE),
         (GOOD.replace("case_sensitive: false", "case_sensitiv: no"), ""),
-        ("graders:\n  - true-false\n  - true-false\n", ""),
-        ("graders:\n  - grader: true-false\n    lable: a\n", ""),
+        ("graders:\n  - true-false\n  - true-false\n", "give one of them another label"),
+        ("graders:\n  - grader: true-false\n    lable: a\n", "did you mean 'label'?"),
     ],
 )
 def test_a_hint_is_given_where_it_fits(text: str, hint: str, tmp_path: Path) -> None:

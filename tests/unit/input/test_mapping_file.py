@@ -72,6 +72,6 @@ def test_a_mistake_is_told_with_its_line(tmp_path: Path, text: str, what: str) -
     assert what in caught.value.message
 
 
-def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_a_file_that_is_not_there_is_reported(tmp_path: Path) -> None:
     with pytest.raises(MappingError, match="cannot be read: No such file"):
         read_mapping(tmp_path / "none.yaml")

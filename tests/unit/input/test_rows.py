@@ -431,7 +431,7 @@ def test_arrow_files_and_streams_are_read_batch_by_batch(has_index: bool) -> Non
 
 
 @pytest.mark.parametrize("has_index", [True, False])
-def test_a_damaged_arrow_file_is_told(has_index: bool) -> None:
+def test_a_damaged_arrow_file_is_reported(has_index: bool) -> None:
     data = arrow(pa.Table.from_pylist([{"id": n} for n in range(5)]), has_index=has_index)
     found = rows(data[: len(data) // 2], "data.arrow")
     assert set(told(found).values()) == {"INPUT_TRUNCATED"}

@@ -199,7 +199,7 @@ def test_all_that_a_cut_archive_still_has_is_read_and_its_end_is_noticed(
     fault = lines[-1].fault
     assert fault
     assert "ends early or is damaged" in fault.message
-    assert "what came before is graded" in fault.hint
+    assert "the lines before it are graded" in fault.hint
 
 
 @pytest.mark.parametrize("form", ["gzip", "zstd"])

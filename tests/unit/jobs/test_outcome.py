@@ -1,10 +1,8 @@
 """Outcomes: one for every way in which a job ends, and whatever counts jobs counts each of them."""
 
-import re
-from importlib.resources import files
-
 from weighbridge.graders.base import Verdict
-from weighbridge.jobs.outcome import OUTCOME_OF, Counts, GraderSummary, JobStatus, Outcome
+from weighbridge.jobs.outcome import OUTCOME_OF, RATED, Counts, GraderSummary, JobStatus, Outcome
+from weighbridge.store.base import source_of
 
 EACH = {outcome.value: 2**place for place, outcome in enumerate(Outcome)}
 
@@ -40,11 +38,17 @@ def test_a_summary_shows_every_outcome() -> None:
 
 
 def test_the_script_that_records_knows_every_outcome_that_no_grader_gave() -> None:
-    script = (files("weighbridge.store") / "scripts" / "record.lua").read_text()
-    [test] = re.findall(r"function all_graded\(counts\) return not \((.*)\) end", script)
-    assert set(re.findall(r"counts\.(\w+)", test)) == {
-        outcome for outcome in Outcome if outcome.verdict is None
-    }
+    lists = "local UNGRADED, CUT_SHORT = {'errored', 'cancelled', 'expired'}, {'cancelled', 'expired'}\n"
+    assert source_of("record").startswith(lists)
+
+
+def test_each_outcome_has_a_column_in_tables_or_the_batch_ended_before_it() -> None:
+    assert RATED == ("passed", "failed", "ungradable", "errored")
+    counts = Counts(**EACH)
+    assert counts.cut_short == EACH["cancelled"] + EACH["expired"]
+    assert counts.judged == EACH["passed"] + EACH["failed"]
+    wholes = [counts.whole_of(outcome) for outcome in Outcome]
+    assert wholes == [counts.judged, counts.judged, counts.graded, *[counts.finished] * 3]
 
 
 def test_the_worst_outcome_ranks_first() -> None:

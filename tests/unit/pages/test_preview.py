@@ -84,7 +84,7 @@ def test_a_case_without_a_grader_is_told_where_to_choose_one() -> None:
     assert preview.cases[0].graders == ()
 
 
-def test_a_wrong_grader_for_the_inputs_is_told() -> None:
+def test_a_wrong_grader_for_the_inputs_is_reported() -> None:
     preview = look(
         (EXAMPLES / "traces" / "shop_agent.jsonl").read_bytes(), GraderSpec("string-match")
     )
@@ -110,7 +110,7 @@ def test_a_document_longer_than_what_is_looked_at_is_told_as_one() -> None:
     assert preview.bad_lines == []
 
 
-def test_a_first_line_longer_than_what_is_looked_at_is_told() -> None:
+def test_a_first_line_longer_than_what_is_looked_at_is_reported() -> None:
     preview = look(b'{"custom_id": "' + b"x" * HEAD_BYTES, is_whole=False)
     assert preview.kind == "nothing"
     assert "longer than 256 KiB" in preview.note

@@ -289,7 +289,7 @@ def test_a_gate_without_any_result_is_not_met(suite: Suite) -> None:
     [
         ("--weighbridge-out=out.xls", "did you mean"),
         ("--weighbridge-out=none/out.csv", "does not exist"),
-        ("--weighbridge-out=-", "standard output is pytest's own"),
+        ("--weighbridge-out=-", "pytest uses standard output itself"),
         ("--weighbridge-min-pass-rate=lots", "no share from 0 to 1"),
     ],
 )

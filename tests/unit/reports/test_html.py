@@ -15,7 +15,7 @@ from weighbridge_producer.input.source import Source
 from weighbridge_producer.reports import html
 from weighbridge_producer.reports.forms import FORMS
 from weighbridge_producer.reports.report import Report
-from weighbridge_producer.run.cases import cases_in
+from weighbridge_producer.run.cases_of_results import cases_in
 
 ATTACK = "</script></style><script>pwned=1</script><img src=x onerror=pwned=2>"
 
@@ -57,12 +57,15 @@ def test_every_result_is_a_row_and_the_first_failures_have_their_evidence(tmp_pa
     assert data["outcomes"] == ["pass", "fail"]
     assert data["causes"] == ["", "string_match: case", "string_match: other"]
     assert data["missing"] == 0
-    assert re.findall(r'<details class="card fail told" id="(r-\d)"', text) == ["r-1", "r-2"]
+    assert re.findall(r'<details class="card fail evidence-card" id="(r-\d)"', text) == [
+        "r-1",
+        "r-2",
+    ]
     assert "<mark>G</mark>raz" in text
     assert 'href="#cause=0-1"' in text
 
 
-def test_gates_are_told(tmp_path):
+def test_gates_are_reported(tmp_path):
     gate = GateResult("--min-pass-rate 0.9", "", "90% or more", "50%", FAILED)
     assert "✗ not met" in page(tmp_path, graded("x"), gates=(gate,))
 
@@ -94,7 +97,7 @@ def test_evidence_and_rows_have_a_bound_in_bytes(tmp_path, monkeypatch):
     monkeypatch.setattr(html, "EVIDENCE_BYTES", 3_000)
     monkeypatch.setattr(html, "ROWS_BYTES", 400)
     text = page(tmp_path, graded(*["x" * 100] * 50))
-    assert 0 < text.count('class="card fail told"') < 10
+    assert 0 < text.count('class="card fail evidence-card"') < 10
     assert "more results that did not pass" in text
     data = data_of(text)
     assert len(data["rows"]) + data["missing"] == 50
@@ -121,7 +124,7 @@ def shop(tmp_path):
 def test_failures_of_traces_have_their_timeline(tmp_path, shop):
     results, cases_of = shop
     text = page(tmp_path, results, cases_of=cases_of)
-    assert text.count('<ol class="timeline">') == text.count('class="card fail told"') > 0
+    assert text.count('<ol class="timeline">') == text.count('class="card fail evidence-card"') > 0
     ids = re.findall(r' id="([^"]+)"', text)
     assert len(ids) == len(set(ids))
     assert set(re.findall(r'href="#(r\d+-[^"]+)"', text)) <= set(ids)

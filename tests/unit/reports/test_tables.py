@@ -45,7 +45,9 @@ def test_a_job_is_a_row_with_what_was_expected_observed_and_why(tmp_path, form):
     assert row["metadata.topic"] == "towns"
 
 
-def test_of_a_trace_the_limit_and_the_observed_value_of_the_check_that_failed_are_told(tmp_path):
+def test_of_a_trace_the_limit_and_the_observed_value_of_the_check_that_failed_are_reported(
+    tmp_path,
+):
     trace = {"format": "weighbridge", "steps": [{"type": "tool", "name": "a"}] * 3}
     given = {
         "custom_id": "t",

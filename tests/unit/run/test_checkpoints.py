@@ -69,7 +69,9 @@ def test_a_checkpoint_is_made_while_more_results_are_waited_for(
     results.close()
 
 
-def test_a_checkpoint_that_fails_frees_nothing_and_is_told(state: RunState, tmp_path: Path) -> None:
+def test_a_checkpoint_that_fails_frees_nothing_and_is_reported(
+    state: RunState, tmp_path: Path
+) -> None:
     results = GrowingFile(tmp_path / "results")
     failed = threading.Event()
     freed: list[Sequence[str]] = []

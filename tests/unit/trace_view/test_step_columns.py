@@ -23,7 +23,7 @@ def at(start, end, **facts):
 def test_steps_lie_on_an_axis_from_the_first_start_to_the_last_end():
     found = steps(at(0, 1), at(1, 1.0001), at(2.5, 10))
     axis = axis_of(found)
-    assert axis.told == "10 s"
+    assert axis.duration_text == "10 s"
     columns = [columns_of(step, axis) for step in found]
     assert [each.took for each in columns] == ["1 s", "0.1 ms", "7.5 s"]
     assert columns[2].began == "at 2.5 s"
@@ -62,7 +62,7 @@ def test_an_end_before_its_start_is_no_time():
 def test_tokens_are_short_in_the_column_and_told_in_full(usage, short, told):
     [step] = steps({"type": "llm", "output": "hello", "usage": usage})
     columns = columns_of(step, None)
-    assert (columns.tokens, columns.tokens_told) == (short, told)
+    assert (columns.tokens, columns.tokens_in_full) == (short, told)
 
 
 def loop_of(**told):

@@ -97,10 +97,10 @@ def history_of(
     budget: WorkBudget,
 ) -> History:
     """Return the calls and messages in a trace's steps; calls of a simulated user are left out."""
-    return _Reader(steps, call_types, text_types, budget).read()
+    return _HistoryReader(steps, call_types, text_types, budget).read()
 
 
-class _Reader:
+class _HistoryReader:
     def __init__(
         self,
         steps: Sequence[Step],

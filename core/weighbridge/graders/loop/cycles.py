@@ -27,8 +27,8 @@ def cycles(row: Sequence[int], max_period: int) -> Iterator[tuple[int, Span]]:
     """Yield each period up to `max_period` with each range that repeats at that period."""
     if len(set(row)) < len(row):
         for period in range(1, max_period + 1):
-            for stretch in repeats(row, period):
-                yield period, stretch
+            for span in repeats(row, period):
+                yield period, span
 
 
 def repeats(row: Sequence[int], period: int) -> Iterator[Span]:

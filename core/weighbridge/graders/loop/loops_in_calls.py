@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING
 from weighbridge.graders.loop.call_kinds import may_advance
 from weighbridge.graders.loop.cycles import NoveltyLimits, Span, cycles, low_novelty, repeats
 from weighbridge.graders.loop.failures import same_failures, show_progress
-from weighbridge.graders.loop.known_answers import known_answers, repeats_in, tool_results_of
-from weighbridge.graders.loop.masked_attempts import masked_attempts
+from weighbridge.graders.loop.known_results import known_results, repeats_in, tool_results_of
 from weighbridge.graders.loop.merging import Finding, joined
 from weighbridge.graders.loop.progress import only_noise
 from weighbridge.graders.loop.repeated_calls import repeated_calls
+from weighbridge.graders.loop.repeated_results import repeated_results
 from weighbridge.graders.loop.retried_failures import retried_failures
 from weighbridge.graders.loop.reworded_attempts import reworded_attempts
-from weighbridge.graders.loop.rows_of_one_result import rows_of_one_result
 from weighbridge.graders.loop.text_forms import lists_items
 from weighbridge.graders.loop.tool_names import is_thinking_tool
 from weighbridge.graders.loop.transcripts import show_the_same, transcript_of
+from weighbridge.graders.loop.varied_attempts import varied_attempts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -37,12 +37,12 @@ def loops_in_calls(calls: Sequence[Call | None], limits: Limits) -> tuple[list[i
         return row, []
     findings = [*_in_order(calls, row, limits)]
     findings += [*_interleaved(calls, row, limits), *retried_failures(calls, row, limits)]
-    findings += [*masked_attempts(calls, limits), *rows_of_one_result(calls, limits)]
+    findings += [*varied_attempts(calls, limits), *repeated_results(calls, limits)]
     findings += repeated_calls(calls, row, limits)
     tool_results = tool_results_of(calls)
     if repeats_in(tool_results) >= limits.least_known:
         findings += [
-            *known_answers(calls, tool_results, limits),
+            *known_results(calls, tool_results, limits),
             *reworded_attempts(calls, tool_results, limits),
         ]
     thinking = {
@@ -74,15 +74,15 @@ def row_of(calls: Sequence[Call | None]) -> list[int]:
 
 def _cycles(calls: Sequence[Call | None], row: list[int], limits: Limits) -> Iterator[Finding]:
     """Find the same steps in the same order, with the same results."""
-    for period, stretch in cycles(row, limits.max_period):
-        if stretch.length < limits.least_length(period):
+    for period, span in cycles(row, limits.max_period):
+        if span.length < limits.least_length(period):
             continue
-        found = _calls_of(calls, stretch)
+        found = _calls_of(calls, span)
         if period > 1 and len({call.pair_id for call in found[:period]}) == 1:
             continue
         if _may_only_advance(found, period, limits) or _requests_a_list(found):
             continue
-        yield Finding(_kind(found, period), period, tuple(range(*stretch)))
+        yield Finding(_kind(found, period), period, tuple(range(*span)))
 
 
 def _kind(found: list[Call], period: int) -> str:
@@ -97,10 +97,10 @@ def _kind(found: list[Call], period: int) -> str:
 def _noisy_results(calls: Sequence[Call | None], limits: Limits) -> Iterator[Finding]:
     """Find the same calls in the same order, with results that differ by noise alone."""
     row = [-index - 1 if call is None else call.arguments_id for index, call in enumerate(calls)]
-    for period, stretch in cycles(row, NOISE_PERIOD):
-        if stretch.length < limits.least_length(period):
+    for period, span in cycles(row, NOISE_PERIOD):
+        if span.length < limits.least_length(period):
             continue
-        found = _calls_of(calls, stretch)
+        found = _calls_of(calls, span)
         if len({call.pair_id for call in found}) <= len({call.arguments_id for call in found}):
             continue
         for start, end in _of_the_same_words(found, period):
@@ -108,7 +108,7 @@ def _noisy_results(calls: Sequence[Call | None], limits: Limits) -> Iterator[Fin
             if end - start >= limits.least_length(period) and all(
                 only_noise([call.result for call in phase]) for phase in phases
             ):
-                indices = range(stretch.start + start, stretch.start + end)
+                indices = range(span.start + start, span.start + end)
                 yield Finding("noisy_results", period, tuple(indices))
 
 
@@ -124,32 +124,32 @@ def _failing(calls: Sequence[Call | None], limits: Limits) -> Iterator[Finding]:
     """Find one call that fails repeatedly in about the same way."""
     row = [-index - 1 if call is None else call.arguments_id for index, call in enumerate(calls)]
     failed: dict[int, bool] = {}
-    for _, stretch in cycles(row, 1):
-        if stretch.length < limits.least_length(1):
+    for _, span in cycles(row, 1):
+        if span.length < limits.least_length(1):
             continue
-        start = stretch.start
-        for index, call in enumerate(_calls_of(calls, stretch), start):
+        start = span.start
+        for index, call in enumerate(_calls_of(calls, span), start):
             if call.pair_id not in failed:
                 failed[call.pair_id] = call.result.has_failed
             if not failed[call.pair_id]:
                 yield from _failures(calls, Span(start, index), limits)
                 start = index + 1
-        yield from _failures(calls, Span(start, stretch.end), limits)
+        yield from _failures(calls, Span(start, span.end), limits)
 
 
 def _repeated_screens(calls: Sequence[Call | None], limits: Limits) -> Iterator[Finding]:
     """Find one call that repeatedly shows the same screen, transcribed in different words each time."""
     row = [-index - 1 if call is None else call.arguments_id for index, call in enumerate(calls)]
-    for _, stretch in cycles(row, 1):
-        found = _calls_of(calls, stretch)
-        if stretch.length < limits.least_length(1) or len({call.pair_id for call in found}) == 1:
+    for _, span in cycles(row, 1):
+        found = _calls_of(calls, span)
+        if span.length < limits.least_length(1) or len({call.pair_id for call in found}) == 1:
             continue
         shown = [transcript_of(call.result.text or "") for call in found]
         start = 0
         for index in range(1, len(found) + 1):
             if index == len(found) or not show_the_same(shown[index - 1], shown[index]):
                 if index - start >= limits.least_length(1):
-                    indices = range(stretch.start + start, stretch.start + index)
+                    indices = range(span.start + start, span.start + index)
                     yield Finding("noisy_results", 1, tuple(indices))
                 start = index
 
@@ -171,14 +171,14 @@ def _interleaved(calls: Sequence[Call | None], row: list[int], limits: Limits) -
     if max(Counter(row).values(), default=0) < often:
         return
     failing = _failing_only(calls, row, often)
-    stretches = [
+    spans = [
         *low_novelty(row, NoveltyLimits(window, repeat + 1, often, held)),
         *low_novelty(row, NoveltyLimits(window, min(repeat + 1, limits.max_period), 2, window)),
         *low_novelty(failing, NoveltyLimits(window, window, often, held)),
         *low_novelty(failing, NoveltyLimits(2 * window, 2 * window, often, 2 * held)),
     ]
-    for stretch in stretches:
-        indices = _repeated_indices(calls, row, stretch)
+    for span in spans:
+        indices = _repeated_indices(calls, row, span)
         found = [call for index in indices if (call := calls[index]) is not None]
         if len(indices) >= held and not _requests_a_list(found):
             yield Finding("interleaved", None, indices)
@@ -197,13 +197,11 @@ def _failing_only(calls: Sequence[Call | None], row: list[int], often: int) -> l
     return only
 
 
-def _repeated_indices(
-    calls: Sequence[Call | None], row: list[int], stretch: Span
-) -> tuple[int, ...]:
+def _repeated_indices(calls: Sequence[Call | None], row: list[int], span: Span) -> tuple[int, ...]:
     """Return the indices of repeated numbers in a range, without calls whose results show progress."""
-    often = Counter(row[stretch.start : stretch.end])
+    often = Counter(row[span.start : span.end])
     results: defaultdict[int, list[int]] = defaultdict(list)
-    for index in range(*stretch):
+    for index in range(*span):
         call = calls[index]
         if call is not None and results[call.arguments_id][-1:] != [row[index]]:
             results[call.arguments_id].append(row[index])
@@ -214,7 +212,7 @@ def _repeated_indices(
     }
     return tuple(
         index
-        for index in range(*stretch)
+        for index in range(*span)
         if often[row[index]] > 1
         and (call := calls[index]) is not None
         and call.arguments_id not in moving
@@ -243,5 +241,5 @@ def _requests_a_list(found: list[Call]) -> bool:
     )
 
 
-def _calls_of(calls: Sequence[Call | None], stretch: Span) -> list[Call]:
-    return [call for call in calls[stretch.start : stretch.end] if call is not None]
+def _calls_of(calls: Sequence[Call | None], span: Span) -> list[Call]:
+    return [call for call in calls[span.start : span.end] if call is not None]

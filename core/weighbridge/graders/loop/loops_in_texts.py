@@ -176,19 +176,19 @@ def _continues(before: bytes, now: bytes) -> bool:
 
 
 def _cycles(row: list[int], limits: Limits) -> Iterator[Finding]:
-    for period, stretch in cycles(row, limits.max_period):
-        is_loop = stretch.length >= limits.least_length(period)
-        if is_loop and (period == 1 or len(set(row[stretch.start : stretch.end])) > 1):
-            yield Finding("text" if period == 1 else "text_cycle", period, _indices(stretch))
+    for period, span in cycles(row, limits.max_period):
+        is_loop = span.length >= limits.least_length(period)
+        if is_loop and (period == 1 or len(set(row[span.start : span.end])) > 1):
+            yield Finding("text" if period == 1 else "text_cycle", period, _indices(span))
 
 
 def _interleaved(row: list[int], spoken: list[bool], limits: Limits) -> Iterator[Finding]:
     """Find repetition of two texts in a row of turns, in any order."""
     texts = [number if is_spoken else -1 for number, is_spoken in zip(row, spoken, strict=True)]
     window = max(4, 2 * limits.max_repeats)
-    for stretch in low_novelty(texts, NoveltyLimits(window, 2, 2, window - 1)):
-        often = Counter(texts[stretch.start : stretch.end])
-        indices = tuple(index for index in range(*stretch) if often[texts[index]] > 1)
+    for span in low_novelty(texts, NoveltyLimits(window, 2, 2, window - 1)):
+        often = Counter(texts[span.start : span.end])
+        indices = tuple(index for index in range(*span) if often[texts[index]] > 1)
         yield Finding("text_cycle", None, indices)
 
 
@@ -222,5 +222,5 @@ def _failure_reports(
             yield Finding("text", 1, tuple(indices))
 
 
-def _indices(stretch: Span) -> tuple[int, ...]:
-    return tuple(range(*stretch))
+def _indices(span: Span) -> tuple[int, ...]:
+    return tuple(range(*span))

@@ -26,7 +26,7 @@ def repeated_calls(
     if len(row) - len(set(row)) < least:
         return
     times: Counter[tuple[int, int]] = Counter()
-    stretch: list[int] = []
+    run: list[int] = []
     often = 0
     for index, call in enumerate((*calls, None)):
         if call is not None and call.result.text is not None:
@@ -34,11 +34,11 @@ def repeated_calls(
             exact = call.arguments_id, call.pair_id
             times[exact] += 1
             if times[exact] > 1 and not is_wait(call):
-                stretch.append(index)
+                run.append(index)
                 often = max(often, times[exact])
                 continue
-        if len(stretch) >= least and often > limits.max_repeats:
-            yield Finding("interleaved", None, tuple(stretch))
-        stretch, often = [], 0
+        if len(run) >= least and often > limits.max_repeats:
+            yield Finding("interleaved", None, tuple(run))
+        run, often = [], 0
         if call is None:
             times.clear()

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.cycles import cycles
 from weighbridge.graders.loop.differences import named
+from weighbridge.graders.loop.kinds import in_words
 from weighbridge.graders.loop.reported_loop import id_of
 from weighbridge.graders.loop.work_budget import STEPS_LIMIT
 from weighbridge.graders.trace_grader import bounded, excerpt_of, first_ids
+from weighbridge.text import pluralize
 
 if TYPE_CHECKING:
     from weighbridge.graders.base import Evidence
@@ -27,19 +29,6 @@ _SEVERITY = (
     *("began_at", "recovered"),
     *("wasted_steps", "wasted_tokens", "wasted_ms", "wasted_usd"),
 )
-_WHAT = {
-    "identical": "the same step",
-    "near_identical": "nearly the same step",
-    "parallel": "the same steps in one message",
-    "cycle": "the same {period} steps in the same order",
-    "noisy_results": "the same steps, with results that differ only in noise,",
-    "same_failure": "calls of one tool that fail the same way",
-    "nothing_new": "calls that brought nothing new,",
-    "refused": "a reworded answer, refused the same way,",
-    "interleaved": "a few steps, with hardly anything new between them,",
-    "text": "the same text",
-    "text_cycle": "the same few texts",
-}
 
 
 @dataclass(slots=True)
@@ -135,7 +124,7 @@ def evidence_of_loops(loops: Sequence[Loop], limits: Limits, *, fail_on: str) ->
 
 
 def _entry(loop: Loop, limits: Limits) -> Evidence:
-    what = _WHAT[loop.kind].format(period=loop.period)
+    what = in_words(loop.kind, loop.period)
     count = len(loop.step_ids)
     shown = f", the first {len(first_ids(loop.step_ids))} of them named" if count > 50 else ""
     limit = limits.max_repeats if loop.period == 1 else limits.least_rounds
@@ -163,7 +152,7 @@ def _entry(loop: Loop, limits: Limits) -> Evidence:
 def _severity(severity: Severity) -> str:
     """Describe a loop's position, whether the agent recovered, and the cost of its repeats."""
     tokens, duration, usd = severity.wasted_tokens, severity.wasted_ms, severity.wasted_usd
-    costs = [f"{severity.wasted_steps:,} step{'' if severity.wasted_steps == 1 else 's'}"]
+    costs = [pluralize(severity.wasted_steps, "step")]
     costs += [] if tokens is None else [f"{tokens:,} tokens"]
     costs += [] if duration is None else [f"{duration / 1000:,.1f} s"]
     costs += [] if usd is None else [f"{usd:,.4f} USD"]

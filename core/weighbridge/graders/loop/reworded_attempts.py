@@ -17,16 +17,16 @@ from weighbridge.graders.loop.call_kinds import (
     runs_code,
 )
 from weighbridge.graders.loop.failures import reports_outage
-from weighbridge.graders.loop.masked_attempts import raises_a_limit
 from weighbridge.graders.loop.merging import NOTHING_NEW, SAME_FAILURE, Finding
 from weighbridge.graders.loop.result_kinds import reports_no_results
+from weighbridge.graders.loop.varied_attempts import raises_a_limit
 from weighbridge.graders.loop.work_budget import WorkBudget
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from weighbridge.graders.loop.actions import Call
-    from weighbridge.graders.loop.known_answers import ToolResult
+    from weighbridge.graders.loop.known_results import ToolResult
     from weighbridge.graders.loop.work_budget import Limits
 
 _RELATED = 0.5  #: minimum share of common words for two questions to be related

@@ -18,7 +18,7 @@ end
 local function is_stopped()
   local state = redis.call('HMGET', meta, 'paused', 'closing', 'queue')
   if state[1] ~= '0' or state[2] ~= '' then return true end
-  return same_server and redis.call('ZSCORE', fleet .. 'ready:' .. state[3], '')
+  return same_server and redis.call('ZSCORE', shared .. 'ready:' .. state[3], '')
 end
 
 local function claim(id)

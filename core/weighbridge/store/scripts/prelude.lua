@@ -1,7 +1,8 @@
 -- Shared by all scripts. KEYS[1] routes a script to the node of its batch, whose keys share a hash tag; their names
 -- are derived from the batch's id. KEYS[2] and KEYS[3] are the turns of a queue's batches and the times of the
 -- sweeper's checks. On a cluster these are on other nodes, so they are not passed, and the client updates them.
-local fleet = 'wb:{fleet}:'
+-- UNGRADED and CUT_SHORT, the outcomes of jobs without a verdict and of those that a batch's end cut short, are above.
+local shared = 'wb:{fleet}:'
 local same_server = #KEYS > 1
 local batch, meta, open, chunks, log, ids
 
@@ -53,7 +54,7 @@ local function make_ready(ready, paused, closing, queue)
   if ready == '1' or paused == '1' or closing ~= '' then return end
   redis.call('HSET', meta, 'ready', '1')
   if not same_server then return end
-  local turns = fleet .. 'ready:' .. queue
+  local turns = shared .. 'ready:' .. queue
   local first = redis.call('ZRANGEBYSCORE', turns, '(-inf', '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
   redis.call('ZADD', turns, 'NX', first[2] or 0, batch)
 end
@@ -101,9 +102,10 @@ end
 local function finish(closing, last, epoch)
   last = log_entry('end', '1', last, epoch)
   if closing ~= '' then
-    local state = redis.call('HMGET', meta, 'sealed', 'cancelled', 'expired')
+    local cut_short = 0
+    for _, jobs in ipairs(redis.call('HMGET', meta, unpack(CUT_SHORT))) do cut_short = cut_short + (jobs or 0) end
     -- If all chunks were graded before the closing took effect, the batch is completed.
-    if state[1] == '1' and tonumber(state[2] or 0) == 0 and tonumber(state[3] or 0) == 0 then
+    if cut_short == 0 and redis.call('HGET', meta, 'sealed') == '1' then
       closing = ''
       redis.call('HSET', meta, 'closing', '', 'reason', '')
     end

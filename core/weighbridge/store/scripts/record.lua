@@ -7,7 +7,12 @@ local ROWS = 5000  -- maximum number of rows in the summary
 use(ARGV[1])
 local name, done = ARGV[2], ARGV[8]
 
-local function all_graded(counts) return not (counts.errored or counts.cancelled or counts.expired) end
+local function all_graded(counts)
+  for _, outcome in ipairs(UNGRADED) do
+    if counts[outcome] then return false end
+  end
+  return true
+end
 
 if redis.call('ZREM', open, name) == 0 then
   local held = redis.call('HGET', chunks, done)

@@ -50,7 +50,7 @@ class Blocks:
             return
         calls, results, said = self._sorted(content)
         if calls:
-            role = "assistant"  # whoever is said to have made them: no call may hide
+            role = "assistant"  # whatever the role says: a call must not be missed
         if role == "assistant":
             self._say(message, role, said or None, time, cost_usd, calls)
         for block in results:

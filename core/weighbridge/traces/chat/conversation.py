@@ -120,7 +120,7 @@ def read_messages(
 
     `reasons` say why this format lacks a capability that the messages and the run turn out to lack.
     """
-    steps = tuple(_Reader(run).read(messages))
+    steps = tuple(_MessageReader(run).read(messages))
     tools = tools_of(run.tools)
     return Trace(
         id=run.id,
@@ -163,7 +163,7 @@ class _Pending(Struct, eq=False, gc=False):
     facts: Facts = NO_FACTS  #: of the result
 
 
-class _Reader:
+class _MessageReader:
     def __init__(self, run: Run) -> None:
         self._run = run
         self._ids = StepIds()
@@ -222,7 +222,7 @@ class _Reader:
             self._result(message, facts)
         if role != "assistant":
             self._results(results, facts)
-        # No call may hide, whoever is said to have made it.
+        # A call must not be missed, whatever the role of its message.
         if asks if is_result else says or role == "assistant":
             is_step = role != PROGRAM or message.get("content") is not None
             step_id = self._message(message, role, facts) if is_step else None

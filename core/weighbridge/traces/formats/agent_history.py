@@ -59,7 +59,7 @@ _BROWSED = (
 )
 _BROWSERS = tuple((re.compile(rf"\s{{0,20}}I {form}", re.DOTALL), name) for form, name in _BROWSED)
 _REPORT_CHARACTERS = 1_000  #: of a report that are searched for the action
-_TOLD_IN_PROSE = "agents that have tools describe in free text what they did with them"
+_ACTIONS_IN_PROSE = "agents that have tools describe in free text what they did with them"
 _REASONS: dict[Capability, str] = {
     "token_usage": "this history carries no token counts",
     "timing": "this history carries no times",
@@ -105,7 +105,7 @@ def _is_said(message: Any) -> bool:
 
 def _read(value: Any) -> list[Trace]:
     value = {"history": value} if type(value) is list else value
-    reader = _Reader()
+    reader = _HistoryReader()
     reader.chat.notes.add_fields(value, _FIELDS, "record")
     for number, message in enumerate(single_messages(_history(value)), 1):
         if not _is_said(message):
@@ -120,11 +120,11 @@ def _read(value: Any) -> list[Trace]:
     )
     trace = reader.chat.trace("agent-history", _REASONS, run)
     if reader.in_prose:
-        trace = replace(trace, missing={**trace.missing, "tool_calls": _TOLD_IN_PROSE})
+        trace = replace(trace, missing={**trace.missing, "tool_calls": _ACTIONS_IN_PROSE})
     return [trace]
 
 
-class _Reader:
+class _HistoryReader:
     def __init__(self) -> None:
         self.chat = ChatLog()
         self.in_prose = (

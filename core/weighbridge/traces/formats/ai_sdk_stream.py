@@ -90,8 +90,8 @@ def _is_line(value: Any) -> bool:
 def _read(value: Any) -> list[Trace]:
     stream = _stream(value)
     if stream is not None:
-        return [_Reader(stream).trace()]
-    return [_Reader(held).trace() for each in value if (held := _stream(each)) is not None]
+        return [_StreamReader(stream).trace()]
+    return [_StreamReader(held).trace() for each in value if (held := _stream(each)) is not None]
 
 
 def _parts(value: Any) -> list[tuple[str | None, Any]]:
@@ -100,7 +100,7 @@ def _parts(value: Any) -> list[tuple[str | None, Any]]:
     return [(None, each) for each in value]
 
 
-class _Reader:
+class _StreamReader:
     def __init__(self, stream: dict[str, Any]) -> None:
         self._chat = ChatLog()
         self._run = Run(id=id_of(stream.get("messageId")))

@@ -74,7 +74,7 @@ def _read(value: dict[str, Any]) -> list[Trace]:
     version = value["schema_version"]
     if not version.startswith(f"{_VERSION}1."):
         raise TraceError(f"this is {version[:40]}", "the versions known are ATIF-v1.0 to ATIF-v1.8")
-    reader = _Reader()
+    reader = _TrajectoryReader()
     reader.trajectory(value, None, "", _NESTING_LIMIT)
     steps, tools = tuple(reader.steps), tuple(reader.tools.values())
     usage, cost_usd = _usage_of_run(reader), _cost_of_run(reader)
@@ -103,7 +103,7 @@ def _read(value: dict[str, Any]) -> list[Trace]:
     return [trace]
 
 
-def _usage_of_run(reader: _Reader) -> Usage | None:
+def _usage_of_run(reader: _TrajectoryReader) -> Usage | None:
     """Return the tokens of the whole run: some count those of sub-agents among the main trajectory's, some do not.
 
     They are among them where its total is no less than that of all steps together, nor than that of the sub-agents.
@@ -115,7 +115,7 @@ def _usage_of_run(reader: _Reader) -> Usage | None:
     return main if is_all else added(reader.usages)
 
 
-def _cost_of_run(reader: _Reader) -> float | None:
+def _cost_of_run(reader: _TrajectoryReader) -> float | None:
     """Return the cost of the whole run, by the same rule."""
     main, *others = reader.costs
     steps = sum(step.cost_usd or 0 for step in reader.steps)
@@ -153,7 +153,7 @@ class _SubAgents:
         return list(self._waiting.values())
 
 
-class _Reader:
+class _TrajectoryReader:
     """Turns a trajectory, with its sub-agents nested in it, into steps."""
 
     def __init__(self) -> None:
@@ -203,7 +203,7 @@ class _Trajectory:
 
     def __init__(
         self,
-        reader: _Reader,
+        reader: _TrajectoryReader,
         sub_agents: _SubAgents,
         parent_id: str | None,
         prefix: str,

@@ -82,7 +82,7 @@ def _is_line(value: Any) -> bool:
 def _read(value: Any) -> list[Trace]:
     about = value if type(value) is dict else {}
     listed = objects_of(about.get("messages") if about else value)
-    reader = _Reader()
+    reader = _MessageReader()
     for number, message in enumerate(listed):
         if _is_logged(message):
             reader.logged(message)
@@ -94,7 +94,7 @@ def _read(value: Any) -> list[Trace]:
     return [reader.chat.trace("autogen", _REASONS, run)]
 
 
-class _Reader:
+class _MessageReader:
     def __init__(self) -> None:
         self.chat = ChatLog()
         self.tools: dict[str, Any] = {}

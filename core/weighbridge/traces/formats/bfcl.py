@@ -71,7 +71,7 @@ def _id(value: dict[str, Any]) -> str | None:
 def _read(value: dict[str, Any]) -> list[Trace]:
     chat = ChatLog()
     chat.notes.add_fields(value, _FIELDS, "result")
-    reader = _Reader(chat, value)
+    reader = _ResultReader(chat, value)
     recorded = value["result"]
     log = [turn for turn in objects_of(value.get("inference_log")) if "begin_of_turn_query" in turn]
     if _are_turns(recorded):
@@ -106,7 +106,7 @@ def _asked(log: Any) -> Iterator[dict[str, Any]]:
             yield from objects_of(listed)
 
 
-class _Reader:
+class _ResultReader:
     def __init__(self, chat: ChatLog, value: dict[str, Any]) -> None:
         self._chat = chat
         self._sent, self._received = value.get("input_token_count"), value.get("output_token_count")

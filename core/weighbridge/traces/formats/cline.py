@@ -129,7 +129,7 @@ def _read(value: list[Any]) -> list[Trace]:
 def _with_usage(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Merge the messages of each request; a later message may complete its usage.
 
-    A request is told again, at the same time, when its usage is known, or by an `api_req_finished`.
+    A request is reported again, at the same time, when its usage is known, or by an `api_req_finished`.
     """
     found: list[dict[str, Any]] = []
     requests: dict[Any, int] = {}  #: places of the requests by their time
@@ -139,8 +139,8 @@ def _with_usage(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
         is_start = kind == "api_req_started"
         if requests and (kind == "api_req_finished" or (is_start and time in requests)):
             place = requests[time] if is_start else last
-            told = {**_held(found[place].get("text")), **_held(message.get("text"))}
-            found[place] = {**found[place], "text": orjson.dumps(told).decode()}
+            merged = {**_held(found[place].get("text")), **_held(message.get("text"))}
+            found[place] = {**found[place], "text": orjson.dumps(merged).decode()}
             continue
         if is_start:
             last = len(found)

@@ -54,7 +54,7 @@ def _is_line(value: Any) -> bool:
 
 
 def _read(value: list[Any]) -> list[Trace]:
-    reader = _Reader()
+    reader = _EventReader()
     for event in objects_of(value):
         reader.event(event)
     reader.finish()
@@ -77,7 +77,7 @@ def _total(usages: list[Usage]) -> Usage | None:
     )
 
 
-class _Reader:
+class _EventReader:
     def __init__(self) -> None:
         self.chat = ChatLog()
         self.thread_id: str | None = None

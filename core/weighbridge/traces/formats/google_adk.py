@@ -71,7 +71,7 @@ def _read(value: Any) -> list[Trace]:
 
 def session_trace(session: dict[str, Any], format_id: str, reasons: dict[Capability, str]) -> Trace:
     """Return a session as a trace of a format, which states the reasons for missing capabilities."""
-    reader = _Reader(objects_of(session["events"]), session)
+    reader = _EventReader(objects_of(session["events"]), session)
     reader.chat.notes.add_fields(session, _SESSION_FIELDS, "session")
     reader.read()
     run = Run(
@@ -85,7 +85,7 @@ def session_trace(session: dict[str, Any], format_id: str, reasons: dict[Capabil
     return reader.chat.trace(format_id, reasons, run)
 
 
-class _Reader:
+class _EventReader:
     def __init__(self, events: list[dict[str, Any]], session: dict[str, Any]) -> None:
         self.chat = ChatLog()
         self.tools: dict[str, Any] = {}

@@ -77,7 +77,7 @@ def _is_line(value: Any) -> bool:
 def _read(value: Any) -> list[Trace]:
     about = value if type(value) is dict else {}
     listed = next((about[key] for key in _LISTS if type(about.get(key)) is list), value)
-    reader = _Reader()
+    reader = _LineReader()
     for line in objects_of(listed):
         if _is_about(line) or line.get("type") == "complete":
             about = {**about, **line}
@@ -111,7 +111,7 @@ def _usage(about: dict[str, Any]) -> Usage | None:
     return None
 
 
-class _Reader:
+class _LineReader:
     def __init__(self) -> None:
         self.chat = ChatLog()
         self._open: dict[str, Any] | None = None  #: a message of which more pieces may come

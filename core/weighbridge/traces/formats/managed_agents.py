@@ -82,7 +82,7 @@ def _read(value: Any) -> list[Trace]:
     times = [time for event in events if (time := time_of(event.get("processed_at")))]
     if times and times[0] > times[-1]:
         events.reverse()
-    reader = _Reader()
+    reader = _EventReader()
     for event in events:
         reader.add(event)
     return [reader.trace(min(times, default=None), max(times, default=None))]
@@ -100,7 +100,7 @@ class _Answer:
         self.results: list[dict[str, Any]] = []  #: that came before the end
 
 
-class _Reader:
+class _EventReader:
     def __init__(self) -> None:
         self._chat = ChatLog()
         self._run = Run()

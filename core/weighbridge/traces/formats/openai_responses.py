@@ -84,7 +84,7 @@ def _exchange(value: dict[str, Any]) -> dict[str, Any]:
 
 
 def _read(value: Any) -> list[Trace]:
-    reader = _Reader()
+    reader = _ResponseReader()
     if type(value) is dict:
         held = next((value[key] for key in ("items", "data") if _are_items(value.get(key))), None)
         if held is None:
@@ -103,7 +103,7 @@ def _read(value: Any) -> list[Trace]:
     return [reader.trace()]
 
 
-class _Reader:
+class _ResponseReader:
     def __init__(self) -> None:
         self._items = Items()
         self._run = Run(notes=self._items.notes)

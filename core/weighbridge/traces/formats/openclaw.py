@@ -96,7 +96,7 @@ def _is_line(value: Any) -> bool:
 
 def _read(value: Any) -> list[Trace]:
     lines = value if type(value) is list else value.get("messages", value.get("entries"))
-    reader = _Reader()
+    reader = _EntryReader()
     for line in objects_of(lines):
         reader.add(line)
     about = reader.about
@@ -109,7 +109,7 @@ def _read(value: Any) -> list[Trace]:
     return [reader.chat.trace("openclaw", _REASONS, run)]
 
 
-class _Reader:
+class _EntryReader:
     def __init__(self) -> None:
         self.chat = ChatLog()
         self.about: dict[str, Any] = {}  #: the entry that opens the session

@@ -58,7 +58,7 @@ def _is_message(value: Any) -> bool:
 
 
 def _read(value: Any) -> list[Trace]:
-    reader = _Reader()
+    reader = _MessageReader()
     for message in objects_of(_listed(value)):
         if message.get("kind") == "response":
             reader.response(message)
@@ -69,7 +69,7 @@ def _read(value: Any) -> list[Trace]:
     return [reader.chat.trace("pydantic-ai", _REASONS, run)]
 
 
-class _Reader:
+class _MessageReader:
     def __init__(self) -> None:
         self.chat = ChatLog()
         self.run_id: str | None = None

@@ -70,7 +70,7 @@ def _is_step(value: Any) -> bool:
 
 
 def _read(value: Any) -> list[Trace]:
-    reader = _Reader()
+    reader = _StepReader()
     for step in objects_of(_steps(value)):
         reader.add(step)
     about = value if type(value) is dict else {}
@@ -87,7 +87,7 @@ def _read(value: Any) -> list[Trace]:
     ]
 
 
-class _Reader:
+class _StepReader:
     def __init__(self) -> None:
         self.chat = ChatLog()
         self._calls = 0

@@ -57,7 +57,7 @@ def _matches(value: Any) -> bool:
 
 
 def _read(value: dict[str, Any]) -> list[Trace]:
-    reader = _Reader()
+    reader = _TickReader()
     reader.chat.notes.add_fields(value, _FIELDS, "simulation")
     for tick in objects_of(value["ticks"]):
         reader.tick(tick)
@@ -128,7 +128,7 @@ class _Turn:
         return "".join(self._pieces) or None
 
 
-class _Reader:
+class _TickReader:
     def __init__(self) -> None:
         self.chat = ChatLog()
         self._open: dict[str, _Turn] = {}  #: by role

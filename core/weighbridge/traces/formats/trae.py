@@ -57,7 +57,7 @@ def _matches(value: Any) -> bool:
 
 
 def _read(value: dict[str, Any]) -> list[Trace]:
-    reader = _Reader(value)
+    reader = _TrajectoryReader(value)
     reader.read()
     run = Run(
         tools=[{"name": name} for name in reader.tools],
@@ -75,7 +75,7 @@ def _read(value: dict[str, Any]) -> list[Trace]:
     return [reader.chat.trace("trae", _REASONS, run)]
 
 
-class _Reader:
+class _TrajectoryReader:
     """Reads interactions and steps side by side: the nth answer is that of the nth step that has one."""
 
     def __init__(self, value: dict[str, Any]) -> None:

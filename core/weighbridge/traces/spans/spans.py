@@ -110,7 +110,7 @@ def nearest(parents: Parents, wanted: Sequence[bool]) -> Parents:
             if index is not None and wanted[index]:
                 ancestor = index
                 break
-        # Below the last of the path nobody is wanted, so the answer is the same for all of it.
+        # No span on the path is wanted itself, so all of them have the same wanted ancestor.
         for passed in path:
             found[passed] = ancestor
             known[passed] = True

@@ -67,7 +67,7 @@
     }
     const last = Math.min(first + PAGE, found.length);
     const missing = data.missing ? `; ${data.missing.toLocaleString("en")} more are not in this file` : "";
-    at("told").textContent = found.length
+    at("shown-range").textContent = found.length
       ? `${(first + 1).toLocaleString("en")} to ${last.toLocaleString("en")} of ${found.length.toLocaleString("en")}${missing}`
       : "No matching results";
     at("earlier").hidden = first === 0;

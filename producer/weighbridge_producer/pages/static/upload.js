@@ -31,7 +31,7 @@ function send(form) {
   const button = document.getElementById("submit");
   const uploading = document.getElementById("uploading");
   const progress = document.getElementById("upload-progress");
-  const told = document.getElementById("upload-told");
+  const uploadStatus = document.getElementById("upload-status");
   const request = new XMLHttpRequest();
   const done = () => {
     button.disabled = false;
@@ -47,10 +47,10 @@ function send(form) {
     progress.value = percent;
     // Rounded, because a screen reader would announce each percent.
     const news = `${percent - (percent % 10)} % of ${event.total.toLocaleString("en")} bytes`;
-    if (told.textContent !== news) told.textContent = news;
+    if (uploadStatus.textContent !== news) uploadStatus.textContent = news;
   });
   request.upload.addEventListener("load", () => {
-    told.textContent = "All sent; the last cases are being submitted.";
+    uploadStatus.textContent = "All sent; the last cases are being submitted.";
   });
   request.addEventListener("load", () => {
     if (request.status < 400) {

@@ -37,7 +37,7 @@ def _in_query(name: str, description: str, schema: dict[str, Any]) -> dict[str, 
 _TEXT = {"type": "string"}
 _GRADERS = 'JSON: a list of ids or of {"grader", "config", "label"}'
 _METADATA = "JSON: an object of strings, kept with the batch"
-_STRICT = "refuse everything when any line cannot be graded, before any is graded"
+_STRICT = "submit nothing if any line cannot be graded"
 _RESUME = "the id of a batch that was started with the same cases: submit the rest of them"
 _FRAMED = "internal to the Python client: whether lines are preceded by annotation records"
 _PROJECT = "the project of the batch: that of the key, unless an admin names another"
@@ -52,7 +52,7 @@ _SUBMISSION = {
         _in_query("grader", "a grader's id; may be repeated", {"type": "array", "items": _TEXT}),
         _in_query("graders", f"{_GRADERS}; also as the header Weighbridge-Graders", _TEXT),
         _in_query("metadata", f"{_METADATA}; also as the header Weighbridge-Metadata", _TEXT),
-        _in_query("source", "what to call the input", _TEXT),
+        _in_query("source", "the name of the input", _TEXT),
         _in_query("strict", _STRICT, {"type": "boolean"}),
         _in_query("resume", _RESUME, _TEXT),
         _in_query("framed", _FRAMED, {"type": "boolean"}),
@@ -63,7 +63,7 @@ _SUBMISSION = {
     "requestBody": {
         "required": True,
         "description": "JSON Lines, plain or compressed with gzip or zstd, or a form with them as its last field; with a"
-        " mapping also rows as CSV, TSV, Parquet or JSON, which the name in `source` or the content tells",
+        " mapping also rows as CSV, TSV, Parquet or JSON, whose format is detected from the name in `source` or from the content",
         "content": {
             **{kind: {"schema": {**_TEXT, "format": "binary"}} for kind in LINES},
             FORM: {

@@ -43,7 +43,7 @@ class MadeKeyShape(KeyShape):
 class NewKey(BaseModel, extra="forbid"):
     """Parameters of a new API key."""
 
-    name: str = Field(description="a name that tells who or what uses the key")
+    name: str = Field(description="a name that identifies who or what uses the key")
     role: Role
     project: str = DEFAULT_PROJECT
     lives_seconds: float | None = Field(

@@ -76,8 +76,8 @@ class ResultQuery(BaseModel, extra="forbid"):
     )
     format: _Format | None = Field(
         None,
-        description=f"`ndjson`, or `Accept: {NDJSON}`: all that match, one per line; any other but `json`: all that match,"
-        " as a file of that form, which begins to arrive when the last result was read",
+        description=f"`json`: a page; `ndjson`, or `Accept: {NDJSON}`: all matching results, one per line; any other: a file of that"
+        " form with all matching results, sent once the last of them has been read",
     )
     cases: bool = Field(
         False, description="`csv` and `tsv` have one row per case, with columns for each label"

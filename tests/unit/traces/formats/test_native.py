@@ -122,7 +122,7 @@ def test_an_id_that_comes_again_is_marked():
     assert [step.id for step in read_trace({"steps": steps}).steps] == ["a", "a#2", "a#3"]
 
 
-def test_unknown_fields_are_told():
+def test_unknown_fields_are_reported():
     trace = read_trace(
         {
             "format": "weighbridge",

@@ -262,7 +262,7 @@ def test_calls_whose_arguments_no_span_records_are_noted():
     assert trace.not_carried == ("tool calls whose arguments no span records (1)",)
 
 
-def test_a_tool_span_shows_that_tool_calls_are_told():
+def test_a_tool_span_shows_that_tool_calls_are_reported():
     ended = CHAT | {"gen_ai.response.finish_reasons": ["tool_calls"]}
     assert "tool_calls" not in read(span(ended), span(runs(), at=2)).missing
 

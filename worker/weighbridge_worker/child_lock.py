@@ -1,4 +1,4 @@
-"""Turns among the children of a worker: a chunk that may kill them all is graded alone."""
+"""The lock between the children of a worker: a chunk that may kill them all is graded while no other is."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_GATE, _ROOM = 0, 1  #: offsets of the locked bytes in the file
+_QUEUE_BYTE, _LOCK_BYTE = 0, 1  #: offsets of the locked bytes in the file
 
 
-class ExclusiveLock:
+class ChildLock:
     """A lock held by many children, or exclusively by one; the kernel releases that of a dead child.
 
     The parent creates it before it forks, since POSIX record locks belong to a process, not to an open file.
@@ -23,26 +23,26 @@ class ExclusiveLock:
         self._file = tempfile.TemporaryFile()  # noqa: SIM115 - open as long as the worker
 
     @contextmanager
-    def among_others(self) -> Iterator[None]:
+    def shared(self) -> Iterator[None]:
         """Hold the lock together with other children; waits while a child has it exclusively, or waits for that."""
-        self._lock(_GATE, fcntl.LOCK_EX)
-        self._lock(_ROOM, fcntl.LOCK_SH)
-        self._lock(_GATE, fcntl.LOCK_UN)
+        self._lock(_QUEUE_BYTE, fcntl.LOCK_EX)
+        self._lock(_LOCK_BYTE, fcntl.LOCK_SH)
+        self._lock(_QUEUE_BYTE, fcntl.LOCK_UN)
         try:
             yield
         finally:
-            self._lock(_ROOM, fcntl.LOCK_UN)
+            self._lock(_LOCK_BYTE, fcntl.LOCK_UN)
 
     @contextmanager
-    def alone(self) -> Iterator[None]:
+    def exclusive(self) -> Iterator[None]:
         """Hold the lock exclusively; waits for the other children, and prevents new ones from taking it."""
-        self._lock(_GATE, fcntl.LOCK_EX)
+        self._lock(_QUEUE_BYTE, fcntl.LOCK_EX)
         try:
-            self._lock(_ROOM, fcntl.LOCK_EX)
+            self._lock(_LOCK_BYTE, fcntl.LOCK_EX)
             yield
         finally:
-            self._lock(_ROOM, fcntl.LOCK_UN)
-            self._lock(_GATE, fcntl.LOCK_UN)
+            self._lock(_LOCK_BYTE, fcntl.LOCK_UN)
+            self._lock(_QUEUE_BYTE, fcntl.LOCK_UN)
 
     def _lock(self, byte: int, kind: int) -> None:
         fcntl.lockf(self._file, kind, 1, byte)

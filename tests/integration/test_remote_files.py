@@ -19,7 +19,7 @@ from weighbridge.errors import InputError
 from weighbridge.settings import Settings
 from weighbridge_producer.input.files import Paths
 from weighbridge_producer.input.mapping import FieldMapping
-from weighbridge_producer.input.remote import RemoteFile
+from weighbridge_producer.input.remote_files import RemoteFile
 from weighbridge_producer.input.source import Source
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def test_a_pattern_in_a_bucket_is_one_input(bucket: str) -> None:
     assert len(ids(source)) == 2 * len(ROWS)
 
 
-def test_what_is_not_there_is_told(site: str, bucket: str) -> None:
+def test_what_is_not_there_is_reported(site: str, bucket: str) -> None:
     for url in (f"{site}/b.csv", f"{bucket}/b.csv"):
         with pytest.raises(InputError, match="does not exist"):
             of(url)
@@ -120,7 +120,7 @@ def test_what_is_not_there_is_told(site: str, bucket: str) -> None:
         of(f"{bucket}/b*.csv")
 
 
-def test_a_server_that_does_not_answer_is_told() -> None:
+def test_a_server_that_does_not_answer_is_reported() -> None:
     with pytest.raises(InputError, match="cannot be read"):
         of("http://127.0.0.1:9/a.csv")
 

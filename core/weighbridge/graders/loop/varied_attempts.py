@@ -82,7 +82,7 @@ class _Attempt(NamedTuple):
     cause: str  #: the failure without any numbers, but with paths and quotations
 
 
-def masked_attempts(calls: Sequence[Call | None], limits: Limits) -> Iterator[Finding]:
+def varied_attempts(calls: Sequence[Call | None], limits: Limits) -> Iterator[Finding]:
     """Find attempts that failed the same way, without new information between them.
 
     A loop needs `2 * max_repeats` of them, of which an exact repeat counts twice. Attempts whose failures quote

@@ -26,7 +26,7 @@ class SlowReaderError(Exception):
     """The client reads a large response too slowly."""
 
 
-class AnswerSender:
+class ResponseSender:
     """Sends one response; a large one waits for its share of a byte budget common to all responses."""
 
     def __init__(self, scope: Scope, send: Send, budget: ByteBudget) -> None:

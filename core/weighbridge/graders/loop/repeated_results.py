@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.call_kinds import is_request, runs_code
-from weighbridge.graders.loop.masked_attempts import raises_a_limit
 from weighbridge.graders.loop.merging import NOTHING_NEW, SAME_FAILURE, Finding
 from weighbridge.graders.loop.result_kinds import reports_success
 from weighbridge.graders.loop.text_forms import lists_items
+from weighbridge.graders.loop.varied_attempts import raises_a_limit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -20,7 +20,7 @@ _LISTED = 12  #: number of attempts examined for a list
 _REQUEST_CHARACTERS = 4_000  #: longer requests are not compared
 
 
-def rows_of_one_result(calls: Sequence[Call | None], limits: Limits) -> Iterator[Finding]:
+def repeated_results(calls: Sequence[Call | None], limits: Limits) -> Iterator[Finding]:
     """Find consecutive calls of one tool with one result: failed attempts, and a request to which more is added each time.
 
     A loop needs `3 * max_repeats` attempts, or `2 * max_repeats` requests that only grow.

@@ -7,10 +7,10 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.graders.loop.call_kinds import is_read_only, is_short, is_wait, runs_code
-from weighbridge.graders.loop.masked_attempts import raises_a_limit
 from weighbridge.graders.loop.merging import NOTHING_NEW, Finding
 from weighbridge.graders.loop.result_kinds import is_answer, reports_no_effect, reports_no_results
 from weighbridge.graders.loop.text_forms import lists_items
+from weighbridge.graders.loop.varied_attempts import raises_a_limit
 from weighbridge.graders.loop.work_budget import WorkBudget
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ _EMPTY = re.compile(r"[\s\[\](){},]{0,20}(?:null|none|0)?[\s\[\](){},]{0,20}", r
 _INFORMATIVE = re.compile(r"\d{2}|[^\W\d_]{2,}[^\w\n]{1,3}[^\W\d_]{2,}|\w[/.\n]\w")
 
 
-def known_answers(
+def known_results(
     calls: Sequence[Call | None], tool_results: Sequence[ToolResult | None], limits: Limits
 ) -> Iterator[Finding]:
     """Find ranges of at least `2 * max_repeats` calls, including the first, with only known results.
@@ -91,9 +91,9 @@ class _Stretches:
             int, frozenset[str]
         ] = {}  #: words of arguments, by the number of the arguments
         self._failed: list[int] = []  #: indices of the failed calls since the last change
-        self._stretch: list[int] = []
-        self._again = 0  #: number of failed calls in the stretch that are exact repeats
-        self._before: set[int] = set()  #: indices of the earlier calls that the stretch repeats
+        self._run: list[int] = []
+        self._again = 0  #: number of failed calls in the run that are exact repeats
+        self._before: set[int] = set()  #: indices of the earlier calls that the run repeats
 
     def found(self) -> Iterator[Finding]:
         """Yield a finding for each range that is long enough."""
@@ -109,7 +109,7 @@ class _Stretches:
                 if self._failed and not has_failed:
                     self._drop_failures(call)
             elif has_failed or not self._is_first_repeat(call, before, seen):
-                self._stretch.append(index)
+                self._run.append(index)
                 self._before.add(before)
                 self._again += seen is not None and has_failed
             self._seen[call.pair_id] = _Occurrences(seen.times + 1 if seen else 1, index)
@@ -206,11 +206,11 @@ class _Stretches:
         return words
 
     def _end(self) -> Iterator[Finding]:
-        stretch, before, again = self._stretch, self._before, self._again
-        self._stretch, self._before, self._again = [], set(), 0
-        if len(stretch) < self._least or len(stretch) + again < self._enough:
+        run, before, again = self._run, self._before, self._again
+        self._run, self._before, self._again = [], set(), 0
+        if len(run) < self._least or len(run) + again < self._enough:
             return
-        indices = sorted({*stretch, *(at for at in before if stretch[0] - at <= _NEAR)})
+        indices = sorted({*run, *(at for at in before if run[0] - at <= _NEAR)})
         found = [call for at in indices if (call := self._calls[at]) is not None]
         is_legitimate = lists_items([call.arguments.texts for call in found]) or raises_a_limit(
             found

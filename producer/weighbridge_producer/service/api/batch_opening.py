@@ -24,7 +24,7 @@ class Opening(BaseModel, extra="forbid"):
         [], description='ids or {"grader", "config", "label"}'
     )
     metadata: dict[str, str] = Field({}, description="kept with the batch")
-    source: str = Field("upload", description="what to call the input")
+    source: str = Field("upload", description="the name of the input")
     priority: Priority = Field(
         "normal", description="the batch's share of worker time when batches compete"
     )
