@@ -11,10 +11,10 @@ import orjson
 
 from weighbridge.errors import Fault
 from weighbridge.graders.base import Evidence, GraderResult
+from weighbridge.jobs.damaged_data import DAMAGED_DATA
 from weighbridge.jobs.outcome import OUTCOME_OF, UNGRADED, VACUOUS, JobStatus, Outcome
 
 CAUSE_LIMIT = 120  #: characters
-_UNDECODABLE = (msgspec.MsgspecError, ValueError, TypeError, RecursionError)
 
 
 class ResultRow(msgspec.Struct, frozen=True, gc=False):
@@ -39,7 +39,7 @@ class ResultRow(msgspec.Struct, frozen=True, gc=False):
         """Parse the output of `to_bytes`; raises ValueError for other data."""
         try:
             return msgspec.convert(orjson.loads(line), cls)
-        except _UNDECODABLE as error:
+        except DAMAGED_DATA as error:
             raise ValueError(f"this is no result line: {error}") from error
 
     @classmethod
@@ -47,7 +47,7 @@ class ResultRow(msgspec.Struct, frozen=True, gc=False):
         """Parse it in half the time, with integers over 64 bits kept as they are, which `to_bytes` cannot encode."""
         try:
             return _row_decoder().decode(line)
-        except _UNDECODABLE as error:
+        except DAMAGED_DATA as error:
             raise ValueError(f"this is no result line: {error}") from error
 
     def to_bytes(self) -> bytes:
@@ -142,7 +142,7 @@ def line_number_of(row: bytes) -> int:
     """Return the input line number in a result line, without parsing the rest; raises ValueError if it has none."""
     try:
         return _numbered.decode(row).line
-    except _UNDECODABLE as error:
+    except DAMAGED_DATA as error:
         raise ValueError(f"this is no result line: {error}") from error
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from weighbridge.jobs.damaged_data import DAMAGED_DATA
 from weighbridge.jobs.outcome import VACUOUS, Outcome
 from weighbridge.jobs.result import ResultRow, is_kind_of
 
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from weighbridge.store.result_filter import ResultFilter
 
 _ESCAPED = re.compile(r'["\\/\x00-\x1f\x7f]')  #: characters that JSON writers may escape
-_ODD = (ValueError, TypeError, KeyError, IndexError, AttributeError)  #: raised by forged data
 
 
 class Matcher:
@@ -36,7 +36,7 @@ class Matcher:
         try:
             rows = orjson.loads(record["tally"])["summary"]
             return sum(int(row[1]) for row in rows if self._counts(*orjson.loads(row[0])))
-        except _ODD:
+        except DAMAGED_DATA:
             return inf
 
     def _counts(self, label: str | None, grader: str | None, outcome: str, cause: str) -> bool:
@@ -88,7 +88,7 @@ class Matcher:
                 and row.outcome in self._outcomes
                 and (not wanted.reason or is_kind_of(row.cause, wanted.reason))
             )
-        except _ODD:
+        except DAMAGED_DATA:
             return False
 
 

@@ -13,6 +13,7 @@ import msgspec
 import orjson
 
 from weighbridge.errors import Fault
+from weighbridge.jobs.damaged_data import DAMAGED_DATA
 from weighbridge.jobs.line import JSON_SPACE
 from weighbridge.jobs.model import NAME_LIMIT, ErrorCode
 from weighbridge.settings import MIB
@@ -214,7 +215,7 @@ def _bare(raw: bytes) -> _Bare | None:
     """Return the trace on a line; None if the line is a case, or neither an object nor an array."""
     try:
         found: _Bare = _named.decode(raw)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except DAMAGED_DATA:
         return None
     if not isinstance(found, _Named):
         return found
