@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import cache, lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import orjson
@@ -15,6 +15,15 @@ from weighbridge.jobs.damaged_data import DAMAGED_DATA
 from weighbridge.jobs.outcome import OUTCOME_OF, UNGRADED, VACUOUS, JobStatus, Outcome
 
 CAUSE_LIMIT = 120  #: characters
+
+
+class JobProfile(NamedTuple):
+    """The parts of a result that summaries count by, and that filters compare."""
+
+    label: str | None
+    grader: str | None
+    outcome: Outcome
+    cause: str
 
 
 class ResultRow(msgspec.Struct, frozen=True, gc=False):

@@ -16,7 +16,7 @@ import orjson
 
 from weighbridge.jobs.chunk import ChunkId
 from weighbridge.jobs.outcome import OUTCOME_OF, UNGRADED, VACUOUS, JobStatus, Outcome
-from weighbridge.jobs.result import cause_in, is_kind_of
+from weighbridge.jobs.result import JobProfile, cause_in
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -32,25 +32,7 @@ _ENTRIES_AT_ONCE = 1_000
 _NO_SCORE = inf  #: for cases without a score, which are sorted last
 
 
-class JobProfile(NamedTuple):
-    """The outcome of one job of a case."""
-
-    label: str
-    grader: str
-    outcome: Outcome
-    cause: str
-
-    def matches(self, wanted: ResultFilter) -> bool:
-        """Return whether it matches a filter, except for the filter's text and id."""
-        return (
-            wanted.label in {"", self.label}
-            and wanted.grader in {"", self.grader}
-            and wanted.status in {"", self.outcome.status}
-            and wanted.verdict in {"", self.outcome.verdict}
-            and (not wanted.reason or is_kind_of(self.cause, wanted.reason))
-        )
-
-
+#: The profiles of a case's jobs.
 CaseProfile = tuple[JobProfile, ...]
 
 
@@ -119,7 +101,7 @@ class CaseIndex:
         chosen = {
             number
             for number, profile in enumerate(self._profiles)
-            if any(job.matches(wanted) for job in profile)
+            if any(map(wanted.admits, profile))
         }
         if len(chosen) == len(self._profiles):
             return array("I", range(self.total))
