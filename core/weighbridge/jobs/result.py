@@ -49,7 +49,7 @@ class ResultRow(msgspec.Struct, frozen=True, gc=False):
         try:
             return msgspec.convert(orjson.loads(line), cls)
         except DAMAGED_DATA as error:
-            raise ValueError(f"this is no result line: {error}") from error
+            raise not_a_result_line(error) from error
 
     @classmethod
     def with_exact_integers(cls, line: bytes) -> ResultRow:
@@ -57,7 +57,7 @@ class ResultRow(msgspec.Struct, frozen=True, gc=False):
         try:
             return _row_decoder().decode(line)
         except DAMAGED_DATA as error:
-            raise ValueError(f"this is no result line: {error}") from error
+            raise not_a_result_line(error) from error
 
     def to_bytes(self) -> bytes:
         """Return the row as a JSON line with a newline."""
@@ -140,19 +140,9 @@ def _facts_to_bytes(facts: tuple[str | None, str, int, str]) -> bytes:
     return orjson.dumps(row)[1:-1] + b","
 
 
-class _Numbered(msgspec.Struct):
-    line: int
-
-
-_numbered = msgspec.json.Decoder(_Numbered)
-
-
-def line_number_of(row: bytes) -> int:
-    """Return the input line number in a result line, without parsing the rest; raises ValueError if it has none."""
-    try:
-        return _numbered.decode(row).line
-    except DAMAGED_DATA as error:
-        raise ValueError(f"this is no result line: {error}") from error
+def not_a_result_line(error: Exception) -> ValueError:
+    """Return the error for data that is not a result line."""
+    return ValueError(f"this is not a result line: {error}")
 
 
 def classify(result: GraderResult | Mapping[str, Any]) -> tuple[Outcome, str]:
@@ -162,12 +152,7 @@ def classify(result: GraderResult | Mapping[str, Any]) -> tuple[Outcome, str]:
         raise ValueError(f"the score is {result['score']}")
     if type(result["details"]) is not dict or not result["evidence"]:
         raise ValueError("it lacks details or evidence")
-    if outcome is not Outcome.PASSED:
-        return outcome, cause_in(result["evidence"])
-    for check in result["evidence"]:
-        if check["check"] == VACUOUS:
-            return outcome, VACUOUS
-    return outcome, ""
+    return outcome, cause_of(outcome, result["evidence"])
 
 
 def is_kind_of(cause: str, wanted: str) -> bool:
@@ -175,10 +160,16 @@ def is_kind_of(cause: str, wanted: str) -> bool:
     return cause == wanted or (bool(wanted) and cause.startswith(f"{wanted}: "))
 
 
-def cause_in(evidence: Iterable[Mapping[str, Any]]) -> str:
-    """Return the cause of a job that did not pass: the first failed check, and its kind of failure if it has one."""
+def cause_of(outcome: Outcome, evidence: Iterable[Mapping[str, Any]]) -> str:
+    """Return the cause of a graded job: the first failed check, and its kind of failure if it has one.
+
+    A pass has the cause VACUOUS if there was nothing to check, and none otherwise.
+    """
     for entry in evidence:
-        if not entry["passed"]:
+        if outcome is Outcome.PASSED:
+            if entry["check"] == VACUOUS:
+                return VACUOUS
+        elif not entry["passed"]:
             kind = entry.get("cause")
             named = f"{entry['check']}: {kind}" if isinstance(kind, str) else str(entry["check"])
             return named[:CAUSE_LIMIT]

@@ -11,6 +11,7 @@ import orjson
 from weighbridge.jobs.damaged_data import DAMAGED_DATA
 from weighbridge.jobs.outcome import VACUOUS, Outcome
 from weighbridge.jobs.result import JobProfile, ResultRow
+from weighbridge.jobs.result_parts import field_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -108,17 +109,12 @@ class _Text:
 def _needles(wanted: ResultFilter) -> Iterator[bytes]:
     """Yield bytes that every matching line contains, presumably rarest first."""
     if wanted.custom_id:
-        yield _member("custom_id", wanted.custom_id)
+        yield field_bytes("custom_id", wanted.custom_id)
     # A cause is an error's code, or a check's name, optionally followed by ": " and a status.
     yield orjson.dumps(wanted.reason.partition(": ")[0])[1:-1]
-    if wanted.verdict:
-        yield _member("verdict", wanted.verdict)
-    if wanted.status:
-        yield _member("status", wanted.status)
-    if wanted.label:
-        yield _member("label", wanted.label)
-    if wanted.grader:
-        yield _member("grader", wanted.grader)
+    for name in ("verdict", "status", "label", "grader"):
+        if value := getattr(wanted, name):
+            yield field_bytes(name, value)
 
 
 def _record_texts(wanted: ResultFilter) -> Iterator[str]:
@@ -128,7 +124,3 @@ def _record_texts(wanted: ResultFilter) -> Iterator[str]:
             yield value
     if len(wanted.outcomes) == 1:
         yield f'{next(iter(wanted.outcomes))}\\":'  # a key of its counts
-
-
-def _member(name: str, value: str) -> bytes:
-    return orjson.dumps({name: value})[1:-1]

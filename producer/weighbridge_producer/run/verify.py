@@ -15,7 +15,8 @@ from weighbridge.grading.line_grader import LineGrader, Tally
 from weighbridge.jobs.line import JSON_SPACE, peek_custom_id
 from weighbridge.jobs.model import RETRYABLE, ErrorCode
 from weighbridge.jobs.outcome import JobStatus
-from weighbridge.jobs.result import ResultRow, line_number_of
+from weighbridge.jobs.result import ResultRow
+from weighbridge.jobs.result_parts import line_number_of
 from weighbridge_producer.input.duplicates import Duplicate, DuplicateIndex
 from weighbridge_producer.input.temporary import scratch_database
 from weighbridge_producer.reports.case_lines import without_case
