@@ -44,6 +44,35 @@ class ResultRow(msgspec.Struct, frozen=True, gc=False):
     receipt: str | None  #: None unless the job is graded
 
     @classmethod
+    def ungraded(
+        cls,
+        error: Fault,
+        line: int,
+        status: JobStatus = JobStatus.ERRORED,
+        *,
+        custom_id: str | None = None,
+        label: str | None = None,
+        grader: str | None = None,
+        grader_version: int | None = None,
+        config_digest: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> ResultRow:
+        """Return the row of a job that was not graded; what its error kept from being read is None."""
+        return cls(
+            custom_id=custom_id,
+            line=line,
+            label=label,
+            grader=grader,
+            grader_version=grader_version,
+            config_digest=config_digest,
+            status=status.value,
+            result=None,
+            error=error,
+            metadata=metadata,
+            receipt=None,
+        )
+
+    @classmethod
     def from_bytes(cls, line: bytes) -> ResultRow:
         """Parse the output of `to_bytes`; raises ValueError for other data."""
         try:
@@ -74,6 +103,16 @@ class ResultRow(msgspec.Struct, frozen=True, gc=False):
         if self.result:
             return classify(self.result)[1]
         return self.error.code if self.error and self.status == JobStatus.ERRORED else ""
+
+    @property
+    def verdict(self) -> str | None:
+        """The verdict of a graded job."""
+        return self.result.get("verdict") if self.result else None
+
+    @property
+    def score(self) -> float | None:
+        """The score of a graded job; 0.0 if it is ungradable."""
+        return self.result.get("score") if self.result else None
 
     @property
     def evidence(self) -> list[Evidence]:
@@ -138,6 +177,14 @@ def _facts_to_bytes(facts: tuple[str | None, str, int, str]) -> bytes:
         "status": JobStatus.GRADED,
     }
     return orjson.dumps(row)[1:-1] + b","
+
+
+def is_result(value: Any) -> bool:
+    """Return whether a JSON value has all fields of a result line, and perhaps more."""
+    return type(value) is dict and value.keys() >= _FIELDS
+
+
+_FIELDS = frozenset(ResultRow.__struct_fields__)
 
 
 def not_a_result_line(error: Exception) -> ValueError:

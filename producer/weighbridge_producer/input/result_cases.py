@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from weighbridge.errors import Fault, InputError
 from weighbridge.jobs.line import JSON_SPACE
@@ -13,13 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from weighbridge_producer.input.source_lines import SourceLine
-
-_RESULT_KEYS = frozenset({"custom_id", "line", "status", "result", "error", "receipt"})
-
-
-def is_result(value: Any) -> bool:
-    """Return whether a decoded line is a result."""
-    return type(value) is dict and value.keys() >= _RESULT_KEYS
 
 
 def cases_of_results(lines: Iterator[SourceLine], name: str) -> Iterator[SourceLine]:

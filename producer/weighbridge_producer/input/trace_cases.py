@@ -16,10 +16,11 @@ from weighbridge.errors import Fault
 from weighbridge.jobs.damaged_data import DAMAGED_DATA
 from weighbridge.jobs.line import JSON_SPACE
 from weighbridge.jobs.model import NAME_LIMIT, ErrorCode
+from weighbridge.jobs.result import is_result
 from weighbridge.settings import MIB
 from weighbridge.traces.split import opens_session, session_id, single_traces, spans_lines
 from weighbridge_producer.input.duplicates import Duplicate, DuplicateIndex
-from weighbridge_producer.input.result_cases import cases_of_results, is_result
+from weighbridge_producer.input.result_cases import cases_of_results
 from weighbridge_producer.input.source_lines import HeldLines, SourceLine
 
 if TYPE_CHECKING:

@@ -142,7 +142,7 @@ def href_of(batch_id: str, table: str, job: ResultRow) -> str | None:
 
 
 def _cell(job: ResultRow, href: str | None) -> Cell:
-    score = job.result["score"] if job.result and job.outcome.has_score else None
+    score = job.score if job.outcome.has_score else None
     return Cell(job.outcome.word, None if score in {0, 1} else score, href)
 
 

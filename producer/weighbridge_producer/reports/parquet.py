@@ -156,7 +156,7 @@ def _schema(pa: Any, fields: dict[str, str], *, has_rest: bool) -> Any:
 
 
 def _cells(row: ResultRow, fields: dict[str, str], *, has_rest: bool) -> dict[str, Any]:
-    judged, error = row.result or {}, row.error
+    error = row.error
     expected, observed = compared(row)
     metadata = flat(dict(row.metadata or {}))
     cells = {
@@ -166,8 +166,8 @@ def _cells(row: ResultRow, fields: dict[str, str], *, has_rest: bool) -> dict[st
         "grader": row.grader,
         "grader_version": row.grader_version,
         "status": row.status,
-        "verdict": judged.get("verdict"),
-        "score": judged.get("score"),
+        "verdict": row.verdict,
+        "score": row.score,
         "expected": _text(expected),
         "observed": _text(observed),
         "reason": row.reason() or None,

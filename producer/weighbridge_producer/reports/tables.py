@@ -169,10 +169,10 @@ def _metadata_names(columns: Columns) -> list[str]:
 def _jobs(report: Report, columns: Columns) -> Iterator[list[Any]]:
     yield [*_JOB, *_metadata_names(columns), "config_digest", "receipt"]
     for row in report.rows(ResultRow.with_exact_integers):
-        judged, error = row.result or {}, row.error
+        error = row.error
         yield [
             *(row.custom_id, row.line, row.label, row.grader, row.grader_version, row.status),
-            *(judged.get("verdict"), judged.get("score")),
+            *(row.verdict, row.score),
             *compared(row),
             *(row.reason(), row.cause),
             *((error.code, error.message) if error else (None, None)),
@@ -215,7 +215,7 @@ def _cases(report: Report, columns: Columns) -> Iterator[list[Any]]:
 def _of_label(row: ResultRow | None) -> tuple[Any, Any, Any]:
     if row is None:
         return None, None, None
-    return row.outcome.word, (row.result or {}).get("score"), row.reason()
+    return row.outcome.word, row.score, row.reason()
 
 
 def _by_line(results: Path) -> Iterator[list[ResultRow]]:
