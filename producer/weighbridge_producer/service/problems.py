@@ -38,6 +38,7 @@ STATUS_OF: dict[type[WeighbridgeError], int] = {
     err.ChunkConflictError: 409,
     err.BatchError: 409,
     err.ResultsFreedError: 410,
+    err.InputsFreedError: 410,
     err.ResultsIncompleteError: 410,
     err.StaleCursorError: 410,
     err.ConfigError: 422,
