@@ -29,9 +29,7 @@ _CHUNKS_AT_ONCE = 8
 _ENTRIES_AT_ONCE = 1_000
 _NO_SCORE = inf  #: for cases without a score, which are sorted last
 
-
-#: The profiles of a case's jobs.
-CaseProfile = tuple[JobProfile, ...]
+CaseProfile = tuple[JobProfile, ...]  #: of a case's jobs
 
 
 class _Block:
