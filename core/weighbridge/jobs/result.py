@@ -181,10 +181,7 @@ def _facts_to_bytes(facts: tuple[str | None, str, int, str]) -> bytes:
 
 def is_result(value: Any) -> bool:
     """Return whether a JSON value has all fields of a result line, and perhaps more."""
-    return type(value) is dict and value.keys() >= _FIELDS
-
-
-_FIELDS = frozenset(ResultRow.__struct_fields__)
+    return type(value) is dict and value.keys() >= set(ResultRow.__struct_fields__)
 
 
 def not_a_result_line(error: Exception) -> ValueError:

@@ -40,7 +40,7 @@ class ResultFilter:
 
     @property
     def outcomes(self) -> set[Outcome]:
-        """The outcomes that jobs may have."""
+        """The outcomes of the jobs that are admitted."""
         return set(filter(self._admits_outcome, Outcome))
 
     def _admits_outcome(self, outcome: Outcome) -> bool:

@@ -70,7 +70,7 @@ def read_entry(line: bytes, wanted: tuple[FieldPath, ...] | None = ()) -> Entry:
     except DAMAGED_DATA as error:
         raise not_a_result_line(error) from error
     names = (found.custom_id, found.label, found.grader, found.config_digest)
-    if max(map(len, filter(None, names)), default=0) > NAME_LIMIT:
+    if any(len(name) > NAME_LIMIT for name in names if name):
         raise ValueError(
             f"its custom_id, label, grader or config_digest has more than {NAME_LIMIT} characters"
         )
