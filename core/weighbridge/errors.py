@@ -13,6 +13,7 @@ WeighbridgeError
 │   ├── ChunkConflictError            two producers submit to one batch, or the input has changed
 │   ├── BatchClosedError              it accepts no more jobs
 │   ├── ResultsFreedError             some of its results are in the output of a run, and no longer in Redis
+│   ├── InputsFreedError              its inputs are no longer in Redis
 │   ├── ResultsIncompleteError        the number of collected results differs from the number of jobs
 │   └── StaleCursorError              a cursor from before a retry, or from before Redis lost its last writes
 ├── TraceError                        a trace cannot be read
@@ -188,6 +189,17 @@ class ResultsFreedError(BatchError):
     """Redis no longer has all results: `weighbridge run` has written them to its output and deleted them."""
 
     code = "RESULTS_FREED"
+
+
+class InputsFreedError(BatchError):
+    """The inputs of the batch are no longer in Redis."""
+
+    code = "INPUTS_FREED"
+
+    def __init__(self, batch_id: str) -> None:
+        super().__init__(
+            f"the inputs of batch {batch_id[:80]!r} are freed", "see the input that was submitted"
+        )
 
 
 class ResultsIncompleteError(BatchError):

@@ -16,7 +16,7 @@ from weighbridge_producer.service.problems import status_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_RAISERS = {"ProblemError", "Problem"}
+_RAISERS = {"ProblemError", "Problem.of"}
 _COMPUTED = "..."  #: placeholder for computed text
 
 
@@ -66,7 +66,7 @@ def problems_markdown() -> str:
         tree = ast.parse(path.read_text(encoding="utf-8"))
         named = _named_texts(tree)
         for node in ast.walk(tree):
-            if isinstance(node, ast.Call) and getattr(node.func, "id", "") in _RAISERS:
+            if isinstance(node, ast.Call) and ast.unparse(node.func) in _RAISERS:
                 status, *texts = _arguments(node, named)
                 if status.isdigit() and len(texts) > 1 and texts[0].isupper():
                     found.setdefault((texts[0], status), []).append((*texts[1:3], "")[:2])

@@ -110,9 +110,8 @@ class Sweep:
             self._round()
 
     def _of_score(self, row: ResultRow) -> Measurement:
-        result = row.result or {}
-        judged = result["verdict"] != Verdict.UNGRADABLE
-        return Measurement(float(result["score"]) if judged else None, judged, Verdict.PASS)
+        judged = row.verdict != Verdict.UNGRADABLE
+        return Measurement(float(row.score or 0) if judged else None, judged, Verdict.PASS)
 
     def _of_limit(self, row: ResultRow) -> Measurement:
         if row.grader != _BUDGET or not (

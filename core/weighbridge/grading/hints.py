@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from weighbridge.jobs.result import is_result
 from weighbridge.traces.read import advice_on
 from weighbridge.traces.split import is_trace
 
-_OF_RESULTS = frozenset({"grader_version", "receipt", "status"})
 _LOOKED_AT = 50  #: fields of an object
 _OF_ANOTHER_FORMAT = (
     'a case needs "custom_id" and "inputs"; a trace of another format can be described in a mapping file (--trace-mapping), '
@@ -17,7 +17,7 @@ _OF_ANOTHER_FORMAT = (
 
 def hint_for(value: Any) -> str:
     """Return a hint for a JSON value that is not a case; empty if it resembles nothing known."""
-    if type(value) is dict and value.keys() >= _OF_RESULTS:
+    if is_result(value):
         return "this is a result that Weighbridge wrote: give the cases that it came from"
     if is_trace(value):
         return (

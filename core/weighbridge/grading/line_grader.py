@@ -222,10 +222,7 @@ class LineGrader:
 def _line_result(line: Line, outcome: Outcome, error: Fault) -> bytes:
     """Return the single result of a line that is not a case."""
     custom_id = peek_custom_id(line.raw)
-    row = ResultRow(
-        *(custom_id, line.number, None, None, None, None),
-        *(outcome.status, None, error, None, None),
-    )
+    row = ResultRow.ungraded(error, line.number, outcome.status, custom_id=custom_id)
     return row.to_bytes()
 
 
@@ -238,12 +235,16 @@ def _job_result(
     error: Fault,
 ) -> bytes:
     """Return the result of a job that was not graded."""
-    version, config_digest = (
-        (ready.version, ready.receipts.config_digest) if ready else (None, None)
-    )
-    row = ResultRow(
-        *(case.custom_id, line.number, spec.label, spec.grader, version, config_digest),
-        *(outcome.status, None, error, case.metadata, None),
+    row = ResultRow.ungraded(
+        error,
+        line.number,
+        outcome.status,
+        custom_id=case.custom_id,
+        label=spec.label,
+        grader=spec.grader,
+        grader_version=ready.version if ready else None,
+        config_digest=ready.receipts.config_digest if ready else None,
+        metadata=case.metadata,
     )
     return row.to_bytes()
 

@@ -13,6 +13,7 @@ import orjson
 import zstandard
 
 from weighbridge.errors import Fault
+from weighbridge.jobs.damaged_data import DAMAGED_DATA
 from weighbridge.jobs.line import JSON_SPACE
 from weighbridge.jobs.model import SCHEMA_VERSION, ErrorCode
 from weighbridge.settings import MIB
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
 COMPRESSION_LEVEL = 1
 UNPACKED_LIMIT_BYTES = 1024 * MIB  #: larger than any chunk or its results
 _BLOCK_BYTES = 256 * 1024
-UNREADABLE = (zstandard.ZstdError, ValueError, TypeError, KeyError, AttributeError)
+#: Raised by unpacking a damaged blob, and by reading it.
+DAMAGED_BLOB = (zstandard.ZstdError, *DAMAGED_DATA)
 
 
 class _Contexts(local):
@@ -51,7 +53,7 @@ def decompress(data: bytes) -> bytes:
 def decompressed_lines(data: bytes) -> Iterator[bytes]:
     """Undo `compress` in blocks of complete lines, which is faster than all at once, because it uses the CPU cache.
 
-    Raises one of UNREADABLE, as `decompress` does.
+    Raises one of DAMAGED_BLOB, as `decompress` does.
     """
     left = _checked_size(data)
     begun: list[bytes] = []
@@ -228,7 +230,7 @@ class Chunk:
 
     @classmethod
     def unpack(cls, blob: bytes) -> Chunk:
-        """Undo `pack`; raises one of UNREADABLE for invalid data."""
+        """Undo `pack`; raises one of DAMAGED_BLOB for invalid data."""
         head, _, raw = decompress(blob).partition(b"\n")
         header = orjson.loads(head)
         if header["v"] != SCHEMA_VERSION:

@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from weighbridge.jobs.damaged_data import DAMAGED_DATA
 from weighbridge.jobs.model import NAME_LIMIT, VALID_NAME
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -26,7 +27,7 @@ def peek_custom_id(line: bytes) -> str | None:
     """
     try:
         name = _identity.decode(line).custom_id
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+    except DAMAGED_DATA:
         return None
     if type(name) is not str:
         return None

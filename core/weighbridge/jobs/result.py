@@ -4,17 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import cache, lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import orjson
 
 from weighbridge.errors import Fault
 from weighbridge.graders.base import Evidence, GraderResult
+from weighbridge.jobs.damaged_data import DAMAGED_DATA
 from weighbridge.jobs.outcome import OUTCOME_OF, UNGRADED, VACUOUS, JobStatus, Outcome
 
 CAUSE_LIMIT = 120  #: characters
-_UNDECODABLE = (msgspec.MsgspecError, ValueError, TypeError, RecursionError)
+
+
+class JobProfile(NamedTuple):
+    """The parts of a result that summaries count by, and that filters compare."""
+
+    label: str | None
+    grader: str | None
+    outcome: Outcome
+    cause: str
 
 
 class ResultRow(msgspec.Struct, frozen=True, gc=False):
@@ -35,20 +44,49 @@ class ResultRow(msgspec.Struct, frozen=True, gc=False):
     receipt: str | None  #: None unless the job is graded
 
     @classmethod
+    def ungraded(
+        cls,
+        error: Fault,
+        line: int,
+        status: JobStatus = JobStatus.ERRORED,
+        *,
+        custom_id: str | None = None,
+        label: str | None = None,
+        grader: str | None = None,
+        grader_version: int | None = None,
+        config_digest: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> ResultRow:
+        """Return the row of a job that was not graded; what its error kept from being read is None."""
+        return cls(
+            custom_id=custom_id,
+            line=line,
+            label=label,
+            grader=grader,
+            grader_version=grader_version,
+            config_digest=config_digest,
+            status=status.value,
+            result=None,
+            error=error,
+            metadata=metadata,
+            receipt=None,
+        )
+
+    @classmethod
     def from_bytes(cls, line: bytes) -> ResultRow:
         """Parse the output of `to_bytes`; raises ValueError for other data."""
         try:
             return msgspec.convert(orjson.loads(line), cls)
-        except _UNDECODABLE as error:
-            raise ValueError(f"this is not a result line: {error}") from error
+        except DAMAGED_DATA as error:
+            raise not_a_result_line(error) from error
 
     @classmethod
     def with_exact_integers(cls, line: bytes) -> ResultRow:
         """Parse it in half the time, with integers over 64 bits kept as they are, which `to_bytes` cannot encode."""
         try:
             return _row_decoder().decode(line)
-        except _UNDECODABLE as error:
-            raise ValueError(f"this is not a result line: {error}") from error
+        except DAMAGED_DATA as error:
+            raise not_a_result_line(error) from error
 
     def to_bytes(self) -> bytes:
         """Return the row as a JSON line with a newline."""
@@ -65,6 +103,16 @@ class ResultRow(msgspec.Struct, frozen=True, gc=False):
         if self.result:
             return classify(self.result)[1]
         return self.error.code if self.error and self.status == JobStatus.ERRORED else ""
+
+    @property
+    def verdict(self) -> str | None:
+        """The verdict of a graded job."""
+        return self.result.get("verdict") if self.result else None
+
+    @property
+    def score(self) -> float | None:
+        """The score of a graded job; 0.0 if it is ungradable."""
+        return self.result.get("score") if self.result else None
 
     @property
     def evidence(self) -> list[Evidence]:
@@ -131,19 +179,14 @@ def _facts_to_bytes(facts: tuple[str | None, str, int, str]) -> bytes:
     return orjson.dumps(row)[1:-1] + b","
 
 
-class _Numbered(msgspec.Struct):
-    line: int
+def is_result(value: Any) -> bool:
+    """Return whether a JSON value has all fields of a result line, and perhaps more."""
+    return type(value) is dict and value.keys() >= set(ResultRow.__struct_fields__)
 
 
-_numbered = msgspec.json.Decoder(_Numbered)
-
-
-def line_number_of(row: bytes) -> int:
-    """Return the input line number in a result line, without parsing the rest; raises ValueError if it has none."""
-    try:
-        return _numbered.decode(row).line
-    except _UNDECODABLE as error:
-        raise ValueError(f"this is not a result line: {error}") from error
+def not_a_result_line(error: Exception) -> ValueError:
+    """Return the error for data that is not a result line."""
+    return ValueError(f"this is not a result line: {error}")
 
 
 def classify(result: GraderResult | Mapping[str, Any]) -> tuple[Outcome, str]:
@@ -153,12 +196,7 @@ def classify(result: GraderResult | Mapping[str, Any]) -> tuple[Outcome, str]:
         raise ValueError(f"the score is {result['score']}")
     if type(result["details"]) is not dict or not result["evidence"]:
         raise ValueError("it lacks details or evidence")
-    if outcome is not Outcome.PASSED:
-        return outcome, cause_in(result["evidence"])
-    for check in result["evidence"]:
-        if check["check"] == VACUOUS:
-            return outcome, VACUOUS
-    return outcome, ""
+    return outcome, cause_of(outcome, result["evidence"])
 
 
 def is_kind_of(cause: str, wanted: str) -> bool:
@@ -166,10 +204,16 @@ def is_kind_of(cause: str, wanted: str) -> bool:
     return cause == wanted or (bool(wanted) and cause.startswith(f"{wanted}: "))
 
 
-def cause_in(evidence: Iterable[Mapping[str, Any]]) -> str:
-    """Return the cause of a job that did not pass: the first failed check, and its kind of failure if it has one."""
+def cause_of(outcome: Outcome, evidence: Iterable[Mapping[str, Any]]) -> str:
+    """Return the cause of a graded job: the first failed check, and its kind of failure if it has one.
+
+    A pass has the cause VACUOUS if there was nothing to check, and none otherwise.
+    """
     for entry in evidence:
-        if not entry["passed"]:
+        if outcome is Outcome.PASSED:
+            if entry["check"] == VACUOUS:
+                return VACUOUS
+        elif not entry["passed"]:
             kind = entry.get("cause")
             named = f"{entry['check']}: {kind}" if isinstance(kind, str) else str(entry["check"])
             return named[:CAUSE_LIMIT]

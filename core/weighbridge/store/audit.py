@@ -21,6 +21,7 @@ import orjson
 from redis.exceptions import NoScriptError
 
 from weighbridge.errors import ServerFullError
+from weighbridge.jobs.damaged_data import DAMAGED_DATA
 from weighbridge.store.connection import is_cluster, translate_errors
 from weighbridge.store.cursor import not_a_cursor
 from weighbridge.store.key_names import expires_at, key, shared_key, text
@@ -230,7 +231,7 @@ def _read(data: bytes) -> Entry | None:
     """Return a stored entry; None if it cannot be read."""
     try:
         return Entry.from_dict(orjson.loads(data))
-    except (ValueError, KeyError, TypeError):
+    except DAMAGED_DATA:
         return None
 
 

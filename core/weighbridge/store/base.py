@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from redis.exceptions import NoScriptError
 
 from weighbridge.errors import BatchError, BatchExpiredError, BatchLostError, BatchNotFoundError
+from weighbridge.jobs.damaged_data import DAMAGED_DATA
 from weighbridge.jobs.outcome import CUT_SHORT, UNGRADED
 from weighbridge.store.cluster import is_cluster
 from weighbridge.store.connection import connect, server_time, translate_errors
@@ -44,7 +45,7 @@ def readable(batch: str) -> Iterator[None]:
     """Raise BatchError for the errors that damaged or forged fields of a batch cause."""
     try:
         yield
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except DAMAGED_DATA as error:
         raise BatchError(
             f"batch {batch} cannot be read: what Redis holds of it is damaged ({error})"[:300],
             "delete it; does another program write to this Redis server?",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import orjson
 from redis.exceptions import ResponseError
 
+from weighbridge.jobs.damaged_data import DAMAGED_DATA
 from weighbridge.jobs.model import DEADLY
 from weighbridge.jobs.outcome import Outcome
 from weighbridge.store.connection import translate_errors
@@ -37,7 +38,6 @@ _DEADLY_ROWS = {
 _FIRST = {"start": 0, "num": CHUNKS_LIMIT, "withscores": True}
 _OF_BATCH = ("options", "created_ms")
 _NOTHING = ChunkInfo()
-_ODD = (ValueError, TypeError, KeyError, AttributeError)  #: raised by forged data
 
 _Scored = list[tuple[bytes, float]]
 
@@ -169,7 +169,7 @@ class HealthCheck:
         for batch, scanned in zip(worth, scans, strict=True):
             counts: Counter[tuple[str, str, str]] = Counter()
             for field, count in scanned[1].items() if scanned else ():
-                with suppress(*_ODD):
+                with suppress(*DAMAGED_DATA):
                     label, grader, outcome, code = orjson.loads(field)
                     if outcome == Outcome.ERRORED and code in DEADLY:
                         counts[str(label or ""), str(grader or ""), str(code)] += _number(count)
@@ -193,13 +193,13 @@ def _moved_at(meta: list[bytes | None] | None, last: list[tuple[bytes, Any]] | N
 
 
 def _info(held: bytes | None) -> ChunkInfo:
-    with suppress(*_ODD):
+    with suppress(*DAMAGED_DATA):
         return decoded_info(held or b"{}")
     return _NOTHING
 
 
 def _queue(options: bytes | None) -> str:
-    with suppress(*_ODD):
+    with suppress(*DAMAGED_DATA):
         return str(orjson.loads(options or b"")["queue"])
     return ""
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from weighbridge.errors import ServerError
-from weighbridge.jobs.chunk import UNREADABLE, Chunk, decompressed_lines
+from weighbridge.jobs.chunk import DAMAGED_BLOB, Chunk, decompressed_lines
 from weighbridge.store.base import StoreBase
 from weighbridge.store.connection import translate_errors
 from weighbridge.store.cursor import ResultsVersion
@@ -71,7 +71,7 @@ class IdIndex(StoreBase):
                 blob = self.redis.hget(key(batch, "chunks"), f"{chunk} results")
         try:
             yield from () if blob is None else decompressed_lines(blob)
-        except UNREADABLE as error:
+        except DAMAGED_BLOB as error:
             raise ServerError(f"the results of chunk {chunk} of {batch} are damaged") from error
 
     def submitted(self, batch: str, number: int) -> Chunk | None:
@@ -80,7 +80,7 @@ class IdIndex(StoreBase):
             blob = self.redis.hget(key(batch, "chunks"), f"{number} lines")
         try:
             return None if blob is None else Chunk.unpack(blob)
-        except UNREADABLE:
+        except DAMAGED_BLOB:
             return None
 
     def chunks_of_id(self, batch: str, digest: bytes) -> list[str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import msgspec
 import orjson
 
-from weighbridge.jobs.chunk import UNREADABLE, Chunk, ChunkId, compress
+from weighbridge.jobs.chunk import DAMAGED_BLOB, Chunk, ChunkId, compress
 from weighbridge.store.base import StoreBase, readable
 from weighbridge.store.connection import translate_errors
 from weighbridge.store.key_names import DUE, key, text, turns
@@ -195,7 +195,7 @@ class Leasing(StoreBase):
 def unpacked(blob: bytes | None, jobs: int) -> Chunk:
     """Return a stored chunk; if it cannot be read, a chunk of `jobs` lost lines."""
     if blob is not None:
-        with suppress(*UNREADABLE):
+        with suppress(*DAMAGED_BLOB):
             return Chunk.unpack(blob)
     return Chunk.lost(jobs)
 

@@ -10,7 +10,7 @@ import orjson
 
 from weighbridge.errors import BatchError, ServerError
 from weighbridge.grading.tally import score_bucket
-from weighbridge.jobs.chunk import UNREADABLE, decompress
+from weighbridge.jobs.chunk import DAMAGED_BLOB, decompress
 from weighbridge.jobs.model import BatchState, BatchStatus
 from weighbridge.jobs.outcome import SCORE_BUCKETS, VACUOUS, Counts, GraderSummary, Outcome
 from weighbridge.store.base import StoreBase, readable
@@ -181,7 +181,7 @@ class Queries(StoreBase):
         for chunk, blob in zip(chunks, blobs, strict=True):
             try:
                 yield None if blob is None else decompress(blob)
-            except UNREADABLE as error:
+            except DAMAGED_BLOB as error:
                 raise ServerError(f"the results of chunk {chunk} of {batch} are damaged") from error
 
     def finished(self, batch: str, chunks: Sequence[str]) -> list[str]:

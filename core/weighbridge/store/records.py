@@ -11,6 +11,7 @@ import orjson
 
 from weighbridge.errors import Fault
 from weighbridge.jobs.chunk import ChunkId
+from weighbridge.jobs.damaged_data import DAMAGED_DATA
 from weighbridge.jobs.model import GraderSpec, Priority, parse_specs
 
 Recorded = Literal["new", "recorded", "late"]
@@ -66,7 +67,7 @@ def project_in(options: bytes | None) -> str:
     """Return the project named in packed options, or an empty string if they cannot be read."""
     try:
         return str(orjson.loads(options or b"")["project"])
-    except (ValueError, KeyError, TypeError):
+    except DAMAGED_DATA:
         return ""
 
 

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
 
 from weighbridge.errors import InvalidFilterError
 from weighbridge.graders.base import Verdict
 from weighbridge.jobs.model import NAME_LIMIT
-from weighbridge.jobs.outcome import JobStatus
+from weighbridge.jobs.outcome import JobStatus, Outcome
+from weighbridge.jobs.result import is_kind_of
+
+if TYPE_CHECKING:
+    from weighbridge.jobs.result import JobProfile, ResultRow
 
 PAGE_LIMIT = 5_000  #: maximum results per page
 TEXT_LIMIT = 1_000  #: maximum length of the text to find, in characters
@@ -32,6 +37,23 @@ class ResultFilter:
         for field in fields(self):
             limit = TEXT_LIMIT if field.name == "text" else NAME_LIMIT
             _check_text(field.name, getattr(self, field.name), limit)
+
+    @property
+    def outcomes(self) -> set[Outcome]:
+        """The outcomes of the jobs that are admitted."""
+        return set(filter(self._admits_outcome, Outcome))
+
+    def _admits_outcome(self, outcome: Outcome) -> bool:
+        return self.status in {"", outcome.status} and self.verdict in {"", outcome.verdict}
+
+    def admits(self, job: JobProfile | ResultRow) -> bool:
+        """Return whether a job meets all conditions except those on the id and the text of its result line."""
+        return (
+            self.label in {"", job.label}
+            and self.grader in {"", job.grader}
+            and self._admits_outcome(job.outcome)
+            and (not self.reason or is_kind_of(job.cause, self.reason))
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,16 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from weighbridge.jobs.damaged_data import DAMAGED_DATA
 from weighbridge.jobs.outcome import VACUOUS, Outcome
-from weighbridge.jobs.result import ResultRow, is_kind_of
+from weighbridge.jobs.result import JobProfile, ResultRow
+from weighbridge.jobs.result_parts import field_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from weighbridge.store.result_filter import ResultFilter
 
+_OUTCOMES = {outcome.value: outcome for outcome in Outcome}
 _ESCAPED = re.compile(r'["\\/\x00-\x1f\x7f]')  #: characters that JSON writers may escape
-_ODD = (ValueError, TypeError, KeyError, IndexError, AttributeError)  #: raised by forged data
 
 
 class Matcher:
@@ -25,10 +27,9 @@ class Matcher:
 
     def __init__(self, wanted: ResultFilter) -> None:
         self._wanted = wanted
-        self._outcomes = _outcomes(wanted)
         self._needles = [needle for needle in _needles(wanted) if needle]
         #: Texts that the record of each chunk with a match contains.
-        self.record_texts = list(_record_texts(wanted, self._outcomes))
+        self.record_texts = list(_record_texts(wanted))
         self._text = _Text(wanted.text) if wanted.text else None
 
     def most_in(self, record: Mapping[str, Any]) -> float:
@@ -36,17 +37,17 @@ class Matcher:
         try:
             rows = orjson.loads(record["tally"])["summary"]
             return sum(int(row[1]) for row in rows if self._counts(*orjson.loads(row[0])))
-        except _ODD:
+        except DAMAGED_DATA:
             return inf
 
-    def _counts(self, label: str | None, grader: str | None, outcome: str, cause: str) -> bool:
+    def _counts(self, label: str | None, grader: str | None, name: str, cause: str) -> bool:
         """Return whether a row of a tally counts matching jobs."""
-        wanted = self._wanted
-        if (wanted.label and label != wanted.label) or (wanted.grader and grader != wanted.grader):
+        if name == VACUOUS:
+            name, cause = Outcome.PASSED.value, VACUOUS
+        # Jobs with a cause are also counted in a row without it, and by their score.
+        if name not in _OUTCOMES or bool(cause) != bool(self._wanted.reason):
             return False
-        if outcome == VACUOUS:
-            return wanted.reason == VACUOUS and Outcome.PASSED in self._outcomes
-        return outcome in self._outcomes and is_kind_of(cause, wanted.reason)
+        return self._wanted.admits(JobProfile(label, grader, _OUTCOMES[name], cause))
 
     def matches(self, results: bytes, offset: int) -> Iterator[tuple[bytes | None, int]]:
         """Yield candidate lines, each with its end; None in place of a line that does not match."""
@@ -78,17 +79,10 @@ class Matcher:
 
     def _fields_match(self, line: bytes) -> bool:
         """Return whether the line's fields match, rather than its bytes just containing the values."""
-        wanted = self._wanted
         try:
             row = ResultRow.from_bytes(line)
-            return (
-                wanted.custom_id in {"", row.custom_id}
-                and wanted.label in {"", row.label}
-                and wanted.grader in {"", row.grader}
-                and row.outcome in self._outcomes
-                and (not wanted.reason or is_kind_of(row.cause, wanted.reason))
-            )
-        except _ODD:
+            return self._wanted.custom_id in {"", row.custom_id} and self._wanted.admits(row)
+        except DAMAGED_DATA:
             return False
 
 
@@ -112,39 +106,21 @@ class _Text:
         return any(form in folded for form in self._strings)
 
 
-def _outcomes(wanted: ResultFilter) -> set[Outcome]:
-    """Return the outcomes that match the filter's status and verdict."""
-    return {
-        outcome
-        for outcome in Outcome
-        if wanted.status in {"", outcome.status} and wanted.verdict in {"", outcome.verdict}
-    }
-
-
 def _needles(wanted: ResultFilter) -> Iterator[bytes]:
     """Yield bytes that every matching line contains, presumably rarest first."""
     if wanted.custom_id:
-        yield _member("custom_id", wanted.custom_id)
+        yield field_bytes("custom_id", wanted.custom_id)
     # A cause is an error's code, or a check's name, optionally followed by ": " and a status.
     yield orjson.dumps(wanted.reason.partition(": ")[0])[1:-1]
-    if wanted.verdict:
-        yield _member("verdict", wanted.verdict)
-    if wanted.status:
-        yield _member("status", wanted.status)
-    if wanted.label:
-        yield _member("label", wanted.label)
-    if wanted.grader:
-        yield _member("grader", wanted.grader)
+    for name in ("verdict", "status", "label", "grader"):
+        if value := getattr(wanted, name):
+            yield field_bytes(name, value)
 
 
-def _record_texts(wanted: ResultFilter, outcomes: set[Outcome]) -> Iterator[str]:
+def _record_texts(wanted: ResultFilter) -> Iterator[str]:
     """Yield texts that the record of a chunk with a match contains, except those that JSON writers may escape."""
     for value in (wanted.reason, wanted.label, wanted.grader):
         if value and not _ESCAPED.search(value):
             yield value
-    if len(outcomes) == 1:
-        yield f'{next(iter(outcomes))}\\":'  # a key of its counts
-
-
-def _member(name: str, value: str) -> bytes:
-    return orjson.dumps({name: value})[1:-1]
+    if len(wanted.outcomes) == 1:
+        yield f'{next(iter(wanted.outcomes))}\\":'  # a key of its counts

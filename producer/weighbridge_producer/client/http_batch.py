@@ -16,7 +16,7 @@ from weighbridge.errors import (
     BatchExpiredError,
     BatchLostError,
     BatchNotFoundError,
-    RefusedError,
+    InputsFreedError,
     ServerError,
 )
 from weighbridge.store.cursor import Cursor
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from weighbridge_producer.client.http_session import HttpSession, Params
     from weighbridge_producer.input.source import Cases
 
-INPUTS_FREED = "INPUTS_FREED"
 _CURSOR: Any = str | None
 _SILENT_SECONDS = 5.0  #: without an event, after which the status is requested
 _LOOK_SECONDS = 0.25  #: between status requests when too little time is left to follow events
@@ -149,10 +148,8 @@ class HttpBatch(Batch):
         try:
             path = f"{self._path}/cases/{in_path(custom_id)}"
             return bytes(self._session.request("GET", path, msgspec.Raw))
-        except RefusedError as error:
-            if error.problem == INPUTS_FREED:
-                return None
-            raise
+        except InputsFreedError:
+            return None
 
     def case_finder(self) -> Callable[[int], bytes | None]:
         return ServedLines(self._session, f"{self._path}/lines").at

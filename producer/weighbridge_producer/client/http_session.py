@@ -22,6 +22,7 @@ from weighbridge.errors import (
     ServiceUnavailableError,
     WeighbridgeError,
 )
+from weighbridge.jobs.damaged_data import DAMAGED_DATA
 from weighbridge.settings import masked
 
 if TYPE_CHECKING:
@@ -222,7 +223,7 @@ def error_of(status: int, content: bytes) -> WeighbridgeError:
     try:
         problem = orjson.loads(content)
         code, message, hint = (str(problem[name]) for name in ("code", "detail", "hint"))
-    except (ValueError, TypeError, KeyError):
+    except DAMAGED_DATA:
         text = content[:_SHOWN].decode(errors="replace")
         code, message, hint = "", f"HTTP {status}: {text}", "is this a `weighbridge serve`?"
     kind = _kinds().get(code)

@@ -7,9 +7,11 @@ from zlib import crc32
 
 import msgspec
 
+from weighbridge.jobs.damaged_data import DAMAGED_DATA
 from weighbridge.jobs.model import NAME_LIMIT
 from weighbridge.jobs.outcome import OUTCOME_OF, VACUOUS, Outcome
-from weighbridge.jobs.result import ResultRow
+from weighbridge.jobs.result import ResultRow, not_a_result_line
+from weighbridge.jobs.result_parts import CheckLimit, read_compared_result
 from weighbridge.text import shorten
 from weighbridge_producer.gating.fields import Leaves, leaves_of
 
@@ -50,33 +52,6 @@ class Entry(msgspec.Struct, frozen=True, array_like=True, gc=False):
     fields: Leaves  #: the wanted metadata fields
 
 
-class _Check(msgspec.Struct, gc=False):
-    check: str
-    limit: msgspec.Raw = msgspec.Raw(b"null")
-
-
-class _Result(msgspec.Struct, gc=False):
-    verdict: str
-    evidence: list[_Check]
-
-
-class _Line(msgspec.Struct, gc=False):
-    """The parts of a result line that are decoded; all are required."""
-
-    custom_id: str | None
-    line: int
-    label: str | None
-    grader: str | None
-    grader_version: int | None
-    config_digest: str | None
-    status: str
-    result: msgspec.Raw
-    metadata: msgspec.Raw
-    receipt: str | None
-
-
-_line = msgspec.json.Decoder(_Line)
-_result = msgspec.json.Decoder(_Result)
 _RECEIPT_CHARACTERS = 24  #: 96 bits, enough to detect differences
 _PASS = str(Outcome.PASSED.verdict)
 _Judged = tuple[str, str, str, tuple[FailedCheck, ...]]  #: outcome, cause, reason and failed checks
@@ -86,19 +61,16 @@ _VACUOUS_PASS: _Judged = (str(Outcome.PASSED), VACUOUS, "", ())
 
 def read_entry(line: bytes, wanted: tuple[FieldPath, ...] | None = ()) -> Entry:
     """Parse a result line, with the wanted metadata fields or all (None); ValueError if it is not a result."""
+    found = read_compared_result(line)
+    result = found.verdict()
+    if result and result.verdict not in OUTCOME_OF:
+        raise ValueError(f"no result has the verdict {result.verdict[:40]!r}")
     try:
-        found = _line.decode(line)
-        result = _result.decode(found.result) if found.receipt is not None else None
-        if result and result.verdict not in OUTCOME_OF:
-            raise ValueError(f"no result has the verdict {result.verdict[:40]!r}")
         fields = leaves_of(found.metadata, wanted)
-    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
-        raise ValueError(f"this is not a result line: {error}") from error
-    if any(
-        len(name) > NAME_LIMIT
-        for name in (found.custom_id, found.label, found.grader, found.config_digest)
-        if name
-    ):
+    except DAMAGED_DATA as error:
+        raise not_a_result_line(error) from error
+    names = (found.custom_id, found.label, found.grader, found.config_digest)
+    if any(len(name) > NAME_LIMIT for name in names if name):
         raise ValueError(
             f"its custom_id, label, grader or config_digest has more than {NAME_LIMIT} characters"
         )
@@ -125,8 +97,11 @@ def read_entry(line: bytes, wanted: tuple[FieldPath, ...] | None = ()) -> Entry:
 def _not_passed(line: bytes) -> _Judged:
     """Return the outcome, cause, reason and failed checks of a job that did not pass."""
     row = ResultRow.with_exact_integers(line)
-    failed = tuple(map(_failed_check, row.failed_checks[:_CHECKS_LIMIT]))
-    return str(row.outcome), row.cause, shorten(row.reason(), _REASON_LIMIT), failed
+    try:
+        failed = tuple(map(_failed_check, row.failed_checks[:_CHECKS_LIMIT]))
+        return str(row.outcome), row.cause, shorten(row.reason(), _REASON_LIMIT), failed
+    except DAMAGED_DATA as error:
+        raise not_a_result_line(error) from error
 
 
 def _failed_check(check: Any) -> FailedCheck:
@@ -137,7 +112,7 @@ def _failed_check(check: Any) -> FailedCheck:
     )
 
 
-def _limits(evidence: list[_Check]) -> dict[str, int]:
+def _limits(evidence: list[CheckLimit]) -> dict[str, int]:
     """Return a digest of each check's limit; repeated checks share one digest of all their limits."""
     if len(evidence) == 1:
         return {evidence[0].check: crc32(evidence[0].limit)}

@@ -22,7 +22,9 @@ _Text = Annotated[str, msgspec.Meta(max_length=4_000)]
 _Count = Annotated[int, msgspec.Meta(ge=0, le=2**50)]
 
 
-class _Fault(msgspec.Struct):
+class _SentFault(msgspec.Struct):
+    """A Fault within the limits that any sender must keep."""
+
     code: ErrorCode
     message: _Text
     hint: _Text
@@ -31,7 +33,7 @@ class _Fault(msgspec.Struct):
 class _Note(msgspec.Struct):
     """Information of the sender about a line that is not in the line itself."""
 
-    fault: _Fault | None = None
+    fault: _SentFault | None = None
     size: _Count = 0  #: bytes of input; the line itself may be empty because it was far too long
     origin: tuple[_Text, _Count] | None = None
 

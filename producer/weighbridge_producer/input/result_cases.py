@@ -2,32 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-import msgspec
+from typing import TYPE_CHECKING
 
 from weighbridge.errors import Fault, InputError
 from weighbridge.jobs.line import JSON_SPACE
 from weighbridge.jobs.model import ErrorCode
+from weighbridge.jobs.result_parts import case_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from weighbridge_producer.input.source_lines import SourceLine
-
-_RESULT_KEYS = frozenset({"custom_id", "line", "status", "result", "error", "receipt"})
-
-
-class _WithCase(msgspec.Struct):
-    case: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
-
-
-_with_case = msgspec.json.Decoder(_WithCase)
-
-
-def is_result(value: Any) -> bool:
-    """Return whether a decoded line is a result."""
-    return type(value) is dict and value.keys() >= _RESULT_KEYS
 
 
 def cases_of_results(lines: Iterator[SourceLine], name: str) -> Iterator[SourceLine]:
@@ -41,18 +26,18 @@ def cases_of_results(lines: Iterator[SourceLine], name: str) -> Iterator[SourceL
             yield line
             continue
         try:
-            case = _with_case.decode(line.raw).case
-        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            case = case_in(line.raw)
+        except ValueError:
             yield line  # grading reports what is wrong with it
             continue
-        if case is msgspec.UNSET and not seen:
+        if case is None and not seen:
             raise InputError(
                 f"{name!r} has results without their cases",
                 "write them with --with-cases (`run` and `results`), or grade the file of cases again:"
                 f" weighbridge run CASES --only-failed {name}",
             )
         seen = True
-        _take(line, b"null" if case is msgspec.UNSET else bytes(case))
+        _take(line, case or b"null")
         yield line
 
 

@@ -13,12 +13,14 @@ import msgspec
 import orjson
 
 from weighbridge.errors import Fault
+from weighbridge.jobs.damaged_data import DAMAGED_DATA
 from weighbridge.jobs.line import JSON_SPACE
 from weighbridge.jobs.model import NAME_LIMIT, ErrorCode
+from weighbridge.jobs.result import is_result
 from weighbridge.settings import MIB
 from weighbridge.traces.split import opens_session, session_id, single_traces, spans_lines
 from weighbridge_producer.input.duplicates import Duplicate, DuplicateIndex
-from weighbridge_producer.input.result_cases import cases_of_results, is_result
+from weighbridge_producer.input.result_cases import cases_of_results
 from weighbridge_producer.input.source_lines import HeldLines, SourceLine
 
 if TYPE_CHECKING:
@@ -214,7 +216,7 @@ def _bare(raw: bytes) -> _Bare | None:
     """Return the trace on a line; None if the line is a case, or neither an object nor an array."""
     try:
         found: _Bare = _named.decode(raw)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except DAMAGED_DATA:
         return None
     if not isinstance(found, _Named):
         return found

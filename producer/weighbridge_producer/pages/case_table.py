@@ -13,7 +13,6 @@ from weighbridge.jobs.result import ResultRow
 from weighbridge.text import cut_after
 from weighbridge_producer.pages.addresses import result_at
 from weighbridge_producer.pages.causes import why
-from weighbridge_producer.service.case_index import JobProfile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -131,12 +130,8 @@ def _row(
 
 def job_to_link(case: Sequence[ResultRow], wanted: ResultFilter) -> ResultRow:
     """Return the job of a case to link to: of those that match the filter, the first that did not pass."""
-    matching = [job for job in case if _profile(job).matches(wanted)] or case
+    matching = [job for job in case if wanted.admits(job)] or case
     return next((job for job in matching if job.outcome is not Outcome.PASSED), matching[0])
-
-
-def _profile(job: ResultRow) -> JobProfile:
-    return JobProfile(job.label or "", job.grader or "", job.outcome, job.cause)
 
 
 def href_of(batch_id: str, table: str, job: ResultRow) -> str | None:
@@ -147,7 +142,7 @@ def href_of(batch_id: str, table: str, job: ResultRow) -> str | None:
 
 
 def _cell(job: ResultRow, href: str | None) -> Cell:
-    score = job.result["score"] if job.result and job.outcome.has_score else None
+    score = job.score if job.outcome.has_score else None
     return Cell(job.outcome.word, None if score in {0, 1} else score, href)
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def error_page(request: Request, problem: Problem) -> Response:
     """Render a problem; without a key or sufficient role, redirect to the sign-in page."""
-    refused = problem.status in {401, 403} and problem.code != "CROSS_SITE"
+    refused = problem.status in {401, 403} and problem.fault.code != "CROSS_SITE"
     if refused and request.url.path != "/sign-in":
         return _to_sign_in(request)
     return page(

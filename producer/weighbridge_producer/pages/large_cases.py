@@ -45,7 +45,8 @@ def read_case(
         with service.large_cases.take(project):
             return from_thread.run(service.sandbox.run, partial(view, line, *facts))
     except ProblemError as error:
-        raise LargeCaseError(f"{error.problem.detail}: {error.problem.hint}") from None
+        fault = error.problem.fault
+        raise LargeCaseError(f"{fault.message}: {fault.hint}") from None
     except SandboxStartError:
         raise LargeCaseError("no process is available to read the case") from None
     except SandboxLimitError as error:

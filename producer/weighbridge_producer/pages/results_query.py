@@ -7,12 +7,12 @@ from urllib.parse import parse_qs
 
 from pydantic import BaseModel, Field
 
+from weighbridge.store.result_filter import ResultFilter
 from weighbridge_producer.pages.addresses import batch_at
 from weighbridge_producer.service.case_views import CaseOrder
 
 TEXT_LIMIT = 600  #: characters of a query that links have
 _FIELDS_LIMIT = 40
-_FILTERS = ("verdict", "status", "label", "grader", "reason", "text", "custom_id")
 
 FieldName = Annotated[str, Field(max_length=200)]
 
@@ -34,7 +34,7 @@ class ResultsQuery(BaseModel):
 
     def filters(self) -> dict[str, str]:
         """Return the filters that are set."""
-        return {name: getattr(self, name) for name in _FILTERS}
+        return {name: getattr(self, name) for name in ResultFilter.__dataclass_fields__}
 
     def address(self, batch_id: str, **changed: object) -> str:
         """Return the URL of the table with changed parameters."""

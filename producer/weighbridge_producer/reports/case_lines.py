@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import msgspec
 import orjson
 
-from weighbridge.jobs.result import line_number_of
+from weighbridge.jobs.damaged_data import DAMAGED_DATA
+from weighbridge.jobs.result_parts import case_in, line_number_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -25,12 +26,7 @@ class _Named(msgspec.Struct):
     graders: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
 
 
-class _Carrying(msgspec.Struct):
-    case: msgspec.Raw = msgspec.Raw()
-
-
 _named = msgspec.json.Decoder(_Named)
-_carrying = msgspec.json.Decoder(_Carrying)
 _ADDED = b',"case":'
 
 
@@ -56,7 +52,7 @@ def _graded_by(case: bytes | None, graders: bytes) -> bytes:
     case = (case or b"").strip()
     try:
         named = _named.decode(case)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+    except DAMAGED_DATA:
         return b"null"
     if named.grader is not msgspec.UNSET or named.graders is not msgspec.UNSET or graders == b"[]":
         return case
@@ -69,10 +65,10 @@ def without_case(row: bytes) -> bytes:
     if _ADDED not in row:
         return row
     try:
-        case = _carrying.decode(row).case
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        case = case_in(row)
+    except ValueError:
         return row
-    end = b"%b%b}" % (_ADDED, bytes(case))
+    end = b"%b%b}" % (_ADDED, case or b"")
     return row.removesuffix(end) + b"}" if row.endswith(end) else row
 
 

@@ -248,7 +248,7 @@ def _data(report: Report, found: Survey, names: _Names, shown: int) -> Iterator[
 
 
 def _row(row: ResultRow, names: _Names, detail: int) -> bytes:
-    score = row.result["score"] if row.result else None
+    score = row.score
     return _json(
         [
             shorten(encodable(row.custom_id or f"line {row.line}"), _NAME_CHARACTERS),

@@ -68,9 +68,7 @@ def _facts(row: ResultRow) -> dict[str, Any]:
     fields = islice(flat(metadata).items(), _FIELDS_LIMIT)
     return {
         "gen_ai.evaluation.name": row.label or row.grader or "weighbridge",
-        "gen_ai.evaluation.score.value": float(row.result["score"])
-        if row.result and row.outcome.has_score
-        else None,
+        "gen_ai.evaluation.score.value": float(row.score or 0) if row.outcome.has_score else None,
         "gen_ai.evaluation.score.label": row.outcome.word,
         "gen_ai.evaluation.explanation": row.reason() or None,
         "gen_ai.response.id": response_id if isinstance(response_id, str) else None,

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from weighbridge.errors import OutputError
+from weighbridge.jobs.result_parts import read_labelled_metadata
 from weighbridge.text import encodable
 from weighbridge_producer.reports.metadata_fields import flat
-from weighbridge_producer.reports.tables import METADATA_COLUMNS, compared, head_of
+from weighbridge_producer.reports.report import parsed_lines
+from weighbridge_producer.reports.tables import METADATA_COLUMNS, compared
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -111,16 +113,14 @@ def _fields_of(results: Path) -> tuple[dict[str, str], bool]:
     """Return the metadata fields with their types, and whether there are more fields than columns."""
     kinds: dict[str, Counter[type]] = {}
     has_rest = False
-    with results.open("rb") as file:
-        for number, line in enumerate(file, start=1):
-            metadata = head_of(line, results, number).metadata or {}
-            for path, value in flat(metadata).items():
-                if path not in kinds and len(kinds) >= METADATA_COLUMNS:
-                    has_rest = True
-                elif value is not None:
-                    kind = type(value)
-                    is_large = kind is int and value not in _INTEGERS
-                    kinds.setdefault(path, Counter())[str if is_large else kind] += 1
+    for row in parsed_lines(results, read_labelled_metadata):
+        for path, value in flat(row.metadata or {}).items():
+            if path not in kinds and len(kinds) >= METADATA_COLUMNS:
+                has_rest = True
+            elif value is not None:
+                kind = type(value)
+                is_large = kind is int and value not in _INTEGERS
+                kinds.setdefault(path, Counter())[str if is_large else kind] += 1
     return {path: _type_of(set(found)) for path, found in kinds.items()}, has_rest
 
 
@@ -156,7 +156,7 @@ def _schema(pa: Any, fields: dict[str, str], *, has_rest: bool) -> Any:
 
 
 def _cells(row: ResultRow, fields: dict[str, str], *, has_rest: bool) -> dict[str, Any]:
-    judged, error = row.result or {}, row.error
+    error = row.error
     expected, observed = compared(row)
     metadata = flat(dict(row.metadata or {}))
     cells = {
@@ -166,8 +166,8 @@ def _cells(row: ResultRow, fields: dict[str, str], *, has_rest: bool) -> dict[st
         "grader": row.grader,
         "grader_version": row.grader_version,
         "status": row.status,
-        "verdict": judged.get("verdict"),
-        "score": judged.get("score"),
+        "verdict": row.verdict,
+        "score": row.score,
         "expected": _text(expected),
         "observed": _text(observed),
         "reason": row.reason() or None,

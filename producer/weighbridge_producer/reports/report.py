@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from weighbridge.errors import InputError
 from weighbridge.jobs.result import ResultRow
 from weighbridge_producer.gating.gates import GateResult
 from weighbridge_producer.gating.slices import Slice
 
+_Read = TypeVar("_Read")
 CasesOf = Callable[[Mapping[int, str]], Iterable[tuple[int, bytes]]]
 """A function that yields the submitted lines of requested cases, given their line numbers and custom_ids."""
 
@@ -21,6 +23,17 @@ def not_a_result(file: Path, number: int, error: Exception | str) -> InputError:
         f"line {number} of {str(file)!r}: {error}"[:400],
         "give JSON Lines as `run -o NAME.jsonl` and `results` write them (plain, .gz or .zst)",
     )
+
+
+def parsed_lines(results: Path, read: Callable[[bytes], _Read]) -> Iterator[_Read]:
+    """Yield what `read` makes of each line of a results file; raises InputError where it raises ValueError."""
+    with results.open("rb") as file:
+        for number, line in enumerate(file, start=1):
+            try:
+                row = read(line)
+            except ValueError as error:
+                raise not_a_result(results, number, error) from None
+            yield row
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +52,4 @@ class Report:
         self, read: Callable[[bytes], ResultRow] = ResultRow.from_bytes
     ) -> Iterator[ResultRow]:
         """Yield the results, each parsed by `read`."""
-        with self.results.open("rb") as file:
-            for number, line in enumerate(file, start=1):
-                try:
-                    row = read(line)
-                except ValueError as error:
-                    raise not_a_result(self.results, number, error) from None
-                yield row
+        return parsed_lines(self.results, read)

@@ -11,9 +11,10 @@ import msgspec
 import orjson
 
 from weighbridge.jobs.result import ResultRow
+from weighbridge.jobs.result_parts import line_number_of, read_labelled_metadata
 from weighbridge.text import shorten
 from weighbridge_producer.reports.metadata_fields import flat
-from weighbridge_producer.reports.report import not_a_result
+from weighbridge_producer.reports.report import parsed_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -38,25 +39,6 @@ _SIGNS = "=+@\uff1d\uff0b\uff0d\uff20-"
 _FORMULA = re.compile(rf"\A(?=[\t\r\n{_SIGNS}])|(?<=[;\t\r\n])(?=[{_SIGNS}])")
 _FIRST = frozenset(_SIGNS)  #: dangerous at the beginning of a cell
 _NUL = str.maketrans({"\0": "\ufffd"})
-
-
-class Head(msgspec.Struct):
-    """The parts of a result line that determine the columns of a table."""
-
-    line: int
-    label: str | None
-    metadata: dict[str, Any] | None
-
-
-_head = msgspec.json.Decoder(Head)
-
-
-def head_of(line: bytes, results: Path, number: int) -> Head:
-    """Parse the parts of a line that determine columns; raises InputError if it is not a result."""
-    try:
-        return _head.decode(line)
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise not_a_result(results, number, error) from None
 
 
 class Columns(NamedTuple):
@@ -142,21 +124,19 @@ def columns_of(results: Path) -> Columns:
     paths: dict[str, None] = {}
     labels: dict[str, None] = {}
     has_rest = False
-    with results.open("rb") as file:
-        for number, line in enumerate(file, start=1):
-            head = head_of(line, results, number)
-            if head.label is not None and len(labels) < LABELS_LIMIT:
-                labels[head.label] = None
-            metadata = head.metadata or {}
-            if metadata.keys() <= paths.keys() and dict not in map(type, metadata.values()):
+    for row in parsed_lines(results, read_labelled_metadata):
+        if row.label is not None and len(labels) < LABELS_LIMIT:
+            labels[row.label] = None
+        metadata = row.metadata or {}
+        if metadata.keys() <= paths.keys() and dict not in map(type, metadata.values()):
+            continue
+        for path in flat(metadata):
+            if path in paths:
                 continue
-            for path in flat(metadata):
-                if path in paths:
-                    continue
-                if len(paths) < METADATA_COLUMNS:
-                    paths[path] = None
-                else:
-                    has_rest = True
+            if len(paths) < METADATA_COLUMNS:
+                paths[path] = None
+            else:
+                has_rest = True
     return Columns(tuple(paths), has_rest, tuple(labels))
 
 
@@ -189,10 +169,10 @@ def _metadata_names(columns: Columns) -> list[str]:
 def _jobs(report: Report, columns: Columns) -> Iterator[list[Any]]:
     yield [*_JOB, *_metadata_names(columns), "config_digest", "receipt"]
     for row in report.rows(ResultRow.with_exact_integers):
-        judged, error = row.result or {}, row.error
+        error = row.error
         yield [
             *(row.custom_id, row.line, row.label, row.grader, row.grader_version, row.status),
-            *(judged.get("verdict"), judged.get("score")),
+            *(row.verdict, row.score),
             *compared(row),
             *(row.reason(), row.cause),
             *((error.code, error.message) if error else (None, None)),
@@ -235,7 +215,7 @@ def _cases(report: Report, columns: Columns) -> Iterator[list[Any]]:
 def _of_label(row: ResultRow | None) -> tuple[Any, Any, Any]:
     if row is None:
         return None, None, None
-    return row.outcome.word, (row.result or {}).get("score"), row.reason()
+    return row.outcome.word, row.score, row.reason()
 
 
 def _by_line(results: Path) -> Iterator[list[ResultRow]]:
@@ -279,7 +259,7 @@ def _places(results: Path) -> _Places:
     seen, offset, last = bytearray(), 0, -1
     with results.open("rb") as file:
         for line in file:
-            number, size = _head.decode(line).line, len(line)
+            number, size = line_number_of(line), len(line)
             at, bit = number >> 3, 1 << (number & 7)
             if at >= len(seen):
                 seen.extend(bytes(at + 1 - len(seen) + _SPARE_BYTES))

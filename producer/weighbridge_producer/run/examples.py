@@ -5,7 +5,8 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from weighbridge.jobs.result import ResultRow, line_number_of
+from weighbridge.jobs.result import ResultRow
+from weighbridge.jobs.result_parts import PASSED_BYTES, line_number_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -17,7 +18,6 @@ Examples = dict[tuple[str, str], str]
 """Example texts by label and cause."""
 
 _LOOKED_AT = 20_000  #: jobs that did not pass; a rarer cause may get no example
-_PASSED = b'"verdict":"pass","details"'
 _BLOCK_BYTES = 256 * 1024  #: read at once
 
 
@@ -38,7 +38,7 @@ def first_examples(results: Path, summary: Iterable[GraderSummary], most: int) -
         return {}
     missing, latest = len(wanted), 0
     with results.open("rb", buffering=_BLOCK_BYTES) as file:
-        for line in islice((line for line in file if _PASSED not in line), _LOOKED_AT):
+        for line in islice((line for line in file if PASSED_BYTES not in line), _LOOKED_AT):
             if not missing and line_number_of(line) >= latest:
                 continue  # later in the input than every example, so not worth parsing
             row = ResultRow.from_bytes(line)

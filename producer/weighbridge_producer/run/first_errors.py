@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from weighbridge.jobs.outcome import Outcome
 from weighbridge.jobs.result import ResultRow
+from weighbridge.jobs.result_parts import ERRORED_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 
 SHOWN = 5
 _LOOKED_AT = 10_000  #: enough, because results are nearly in input order
-_SIGN = b'"status":"errored"'
 
 
 def first_errors(results: Path, *, names_locations: bool) -> list[str]:
@@ -31,7 +31,7 @@ def first_errors(results: Path, *, names_locations: bool) -> list[str]:
 
 def _errored(rows: Iterator[bytes]) -> Iterator[ResultRow]:
     for raw in rows:
-        if _SIGN in raw:
+        if ERRORED_BYTES in raw:
             row = ResultRow.from_bytes(raw)
             if row.outcome is Outcome.ERRORED:
                 yield row

@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from weighbridge.jobs.result import line_number_of
+from weighbridge.jobs.result_parts import line_number_of
 from weighbridge_producer.reports.case_lines import in_order, with_cases
 from weighbridge_producer.reports.forms import STDOUT, output_of
 from weighbridge_producer.run.durable_files import sync

@@ -15,7 +15,8 @@ from weighbridge.grading.line_grader import LineGrader, Tally
 from weighbridge.jobs.line import JSON_SPACE, peek_custom_id
 from weighbridge.jobs.model import RETRYABLE, ErrorCode
 from weighbridge.jobs.outcome import JobStatus
-from weighbridge.jobs.result import ResultRow, line_number_of
+from weighbridge.jobs.result import ResultRow
+from weighbridge.jobs.result_parts import line_number_of
 from weighbridge_producer.input.duplicates import Duplicate, DuplicateIndex
 from weighbridge_producer.input.temporary import scratch_database
 from weighbridge_producer.reports.case_lines import without_case
@@ -189,11 +190,13 @@ class _Comparison:
         elif found.label in self._open:
             self._whole = False
             expected = self._open.pop(found.label)
-            if _could_have_happened(row, found, ResultRow.from_bytes(expected)):
+            job = ResultRow.from_bytes(expected)
+            if _could_have_happened(row, found, job):
                 self._note_unproven(found)
             else:
                 self._outcome.changed += 1
-                self._add_problem(_difference(row, expected), found.label)
+                why = _regrading(found, job) or _difference(row, expected)
+                self._add_problem(why, found.label)
         elif self._whole and self._covers_whole_line(row, found):
             self._open.clear()
             self._note_unproven(found)
@@ -235,18 +238,23 @@ def _decoded(row: bytes) -> ResultRow | None:
         return None
 
 
+def _regrading(found: ResultRow, job: ResultRow) -> str:
+    """Return what grading again did otherwise: the verdict, or the grader; empty if neither."""
+    stated, verdict = found.verdict, job.verdict
+    if stated != verdict and stated in tuple(Verdict) and verdict in tuple(Verdict):
+        return f"the verdict is {stated}, and grading again gives {verdict}"
+    version, installed = found.grader_version, job.grader_version
+    if version and installed and version != installed:
+        return f"version {version} of the grader judged, and version {installed} is installed here"
+    config, given = found.config_digest, job.config_digest
+    if config and given and config != given:
+        return f"another configuration of the grader judged: {config}, not {given}"
+    return ""
+
+
 def _difference(row: bytes, expected: bytes) -> str:
-    """Describe how a row differs from the expected result of its job."""
+    """Name the fields in which a row differs from the expected result of its job."""
     given, job = orjson.loads(row), orjson.loads(expected)
-    stated, found = ((value.get("result") or {}).get("verdict") for value in (given, job))
-    if stated != found and stated in tuple(Verdict) and found in tuple(Verdict):
-        return f"the verdict is {stated}, and grading again gives {found}"
-    version = given["grader_version"]
-    if version and job["grader_version"] and version != job["grader_version"]:
-        return f"version {version} of the grader judged, and version {job['grader_version']} is installed here"
-    config = given.get("config_digest")
-    if config and job["config_digest"] and config != job["config_digest"]:
-        return f"another configuration of the grader judged: {config}, not {job['config_digest']}"
     fields = [name for name in job if given.get(name) != job[name]]
     fields += sorted(name[:_LABEL_SHOWN] for name in given.keys() - job.keys())
     if not fields:

@@ -11,12 +11,10 @@ from bisect import insort
 from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
-import msgspec
-import orjson
-
 from weighbridge.jobs.chunk import ChunkId
-from weighbridge.jobs.outcome import OUTCOME_OF, UNGRADED, VACUOUS, JobStatus, Outcome
-from weighbridge.jobs.result import cause_in, is_kind_of
+from weighbridge.jobs.outcome import Outcome
+from weighbridge.jobs.result import JobProfile
+from weighbridge.jobs.result_parts import profile_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -31,46 +29,7 @@ _CHUNKS_AT_ONCE = 8
 _ENTRIES_AT_ONCE = 1_000
 _NO_SCORE = inf  #: for cases without a score, which are sorted last
 
-
-class JobProfile(NamedTuple):
-    """The outcome of one job of a case."""
-
-    label: str
-    grader: str
-    outcome: Outcome
-    cause: str
-
-    def matches(self, wanted: ResultFilter) -> bool:
-        """Return whether it matches a filter, except for the filter's text and id."""
-        return (
-            wanted.label in {"", self.label}
-            and wanted.grader in {"", self.grader}
-            and wanted.status in {"", self.outcome.status}
-            and wanted.verdict in {"", self.outcome.verdict}
-            and (not wanted.reason or is_kind_of(self.cause, wanted.reason))
-        )
-
-
-CaseProfile = tuple[JobProfile, ...]
-
-
-class _Judged(msgspec.Struct):
-    verdict: str
-    score: float
-    evidence: msgspec.Raw
-
-
-class _Erred(msgspec.Struct):
-    code: str
-
-
-class _Row(msgspec.Struct):
-    line: int
-    status: str
-    label: str | None = None
-    grader: str | None = None
-    result: _Judged | None = None
-    error: _Erred | None = None
+CaseProfile = tuple[JobProfile, ...]  #: of a case's jobs
 
 
 class _Block:
@@ -119,7 +78,7 @@ class CaseIndex:
         chosen = {
             number
             for number, profile in enumerate(self._profiles)
-            if any(job.matches(wanted) for job in profile)
+            if any(map(wanted.admits, profile))
         }
         if len(chosen) == len(self._profiles):
             return array("I", range(self.total))
@@ -203,7 +162,6 @@ class IndexBuilder:
         self._known: set[str] = set()
         self._numbers: dict[CaseProfile, int] = {}
         self._is_folded = False
-        self._decoder = msgspec.json.Decoder(_Row)
         self.jobs = 0  #: jobs read so far
 
     def read_on(self) -> Iterator[int]:
@@ -229,13 +187,13 @@ class IndexBuilder:
         line, begin, score = 0, 0, _NO_SCORE
         jobs: list[JobProfile] = []
         for raw in results.splitlines(keepends=True):
-            number, job, own_score = self._read(raw)
+            number, job, own_score = _profile_of(raw)
             if jobs and (number != line or not number):
                 self._close(block, line, (begin, at), tuple(jobs), score)
                 jobs, begin, score = [], at, _NO_SCORE
             line = number
             jobs.append(job)
-            score = min(score, own_score)
+            score = score if own_score is None else min(score, own_score)
             at += len(raw)
         if jobs:
             self._close(block, line, (begin, at), tuple(jobs), score)
@@ -265,28 +223,9 @@ class IndexBuilder:
                 profile = ()
         return self._numbers.setdefault(profile, len(self._numbers))
 
-    def _read(self, raw: bytes) -> tuple[int, JobProfile, float]:
-        """Return a result's line number, profile and score."""
-        try:
-            row = self._decoder.decode(raw)
-            label, grader = row.label or "", row.grader or ""
-            if row.result is None:
-                outcome = UNGRADED[row.status]
-                is_cause = row.error is not None and row.status == JobStatus.ERRORED
-                cause = row.error.code if is_cause and row.error else ""
-                return row.line, JobProfile(label, grader, outcome, cause), _NO_SCORE
-            outcome = OUTCOME_OF[row.result.verdict]
-            score = row.result.score if outcome.has_score else _NO_SCORE
-            return row.line, JobProfile(label, grader, outcome, _cause(row.result)), score
-        except (msgspec.MsgspecError, ValueError, KeyError, TypeError):  # forged or corrupt
-            return 0, JobProfile("", "", Outcome.ERRORED, ""), _NO_SCORE
 
-
-def _cause(judged: _Judged) -> str:
-    evidence = bytes(judged.evidence)
-    if OUTCOME_OF[judged.verdict] is not Outcome.PASSED:
-        return cause_in(orjson.loads(evidence))
-    is_vacuous = b'"vacuous"' in evidence and any(
-        check["check"] == VACUOUS for check in orjson.loads(evidence)
-    )
-    return VACUOUS if is_vacuous else ""
+def _profile_of(line: bytes) -> tuple[int, JobProfile, float | None]:
+    try:
+        return profile_of(line)
+    except ValueError:  # forged or corrupt
+        return 0, JobProfile(None, None, Outcome.ERRORED, ""), None

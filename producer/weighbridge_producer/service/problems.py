@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import quote
 
 from fastapi import Request
@@ -16,7 +16,7 @@ from starlette.responses import Response
 from starlette.routing import Match
 
 from weighbridge import errors as err
-from weighbridge.errors import RateLimitedError, WeighbridgeError
+from weighbridge.errors import Fault, RateLimitedError, WeighbridgeError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -36,6 +36,7 @@ _STATUSES: dict[type[WeighbridgeError], int] = {
     err.BatchLostError: 410,
     err.BatchError: 409,
     err.ResultsFreedError: 410,
+    err.InputsFreedError: 410,
     err.ResultsIncompleteError: 410,
     err.StaleCursorError: 410,
     err.ConfigError: 422,
@@ -103,13 +104,23 @@ PROBLEM_ANSWERS: dict[int | str, dict[str, Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A problem with a request, and a hint."""
+    """A fault as the answer to a request."""
 
     status: int
-    code: str
-    detail: str
-    hint: str = ""
-    headers: Mapping[str, str] = field(default_factory=dict)
+    fault: Fault
+    headers: Mapping[str, str]
+
+    @classmethod
+    def of(
+        cls,
+        status: int,
+        code: str,
+        detail: str,
+        hint: str = "",
+        headers: Mapping[str, str] | None = None,
+    ) -> Self:
+        """Return the problem with a fault that has no error class of its own."""
+        return cls(status, Fault(code, detail, hint), headers or {})
 
     @property
     def title(self) -> str:
@@ -120,12 +131,12 @@ class Problem:
         """Return the problem document in ASCII, because quoted text may not be valid Unicode."""
         return json.dumps(
             {
-                "type": f"urn:weighbridge:problem:{self.code}",
+                "type": f"urn:weighbridge:problem:{self.fault.code}",
                 "title": self.title,
                 "status": self.status,
-                "detail": self.detail[:_SHOWN],
-                "code": self.code,
-                "hint": self.hint[:_SHOWN],
+                "detail": self.fault.message[:_SHOWN],
+                "code": self.fault.code,
+                "hint": self.fault.hint[:_SHOWN],
                 "instance": instance,
             }
         ).encode()
@@ -143,7 +154,7 @@ class ProblemError(Exception):
         headers: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(detail)
-        self.problem = Problem(status, code, detail, hint, headers or {})
+        self.problem = Problem.of(status, code, detail, hint, headers)
 
 
 def status_of(kind: type[WeighbridgeError]) -> int:
@@ -161,8 +172,7 @@ def problem_of(error: WeighbridgeError, status: int | None = None) -> Problem:
         headers["Retry-After"] = str(error.retry_after_seconds)
     elif status == 503:
         headers["Retry-After"] = "5"
-    fault = error.fault
-    return Problem(status, fault.code, fault.message, fault.hint, headers)
+    return Problem(status, error.fault, headers)
 
 
 def answer(request: Request, problem: Problem) -> Response:
@@ -197,7 +207,7 @@ _OF_STATUS = {
 def _of_http(error: HTTPException) -> Problem:
     name = HTTPStatus(error.status_code).name
     code, detail, hint = _OF_STATUS.get(error.status_code, (name, str(error.detail), ""))
-    return Problem(error.status_code, code, detail, hint, error.headers or {})
+    return Problem.of(error.status_code, code, detail, hint, error.headers)
 
 
 def _allowed(request: Request) -> set[str]:
@@ -211,7 +221,7 @@ def _of_validation(error: RequestValidationError) -> Problem:
     faults = [
         f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors()[:20]
     ]
-    return Problem(
+    return Problem.of(
         422, "INVALID_REQUEST", "; ".join(faults), "/api/openapi.json says what is expected"
     )
 

@@ -14,8 +14,8 @@ HEAD_LIMIT_BYTES = 64 * 1024
 HEAD_SECONDS = 30.0
 REST_SECONDS = 30.0  #: for the rest of a body after its response is sent
 
-_MALFORMED = Problem(400, "INVALID_REQUEST", "this is not HTTP", "send HTTP/1.1")
-_TOO_LARGE = Problem(
+_MALFORMED = Problem.of(400, "INVALID_REQUEST", "this is not HTTP", "send HTTP/1.1")
+_TOO_LARGE = Problem.of(
     431,
     "HEADERS_TOO_LARGE",
     f"the request's head has more than {HEAD_LIMIT_BYTES:,} bytes",

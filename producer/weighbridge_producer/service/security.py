@@ -77,7 +77,7 @@ class Security:
             _log.exception("unexpected error in answering %s %r", scope["method"], scope["path"])
             if reply.started:
                 raise  # close the connection, so that a partial response is not taken for complete
-            failure = Problem(
+            failure = Problem.of(
                 500,
                 "INTERNAL_ERROR",
                 "an unexpected error occurred in the service",
@@ -115,25 +115,27 @@ class Security:
         if len(request.scope.get("raw_path") or b"") + len(request.scope["query_string"]) > (
             PATH_LIMIT_BYTES
         ):
-            return Problem(414, "ADDRESS_TOO_LONG", "the address has more than 8 KiB", "shorten it")
+            return Problem.of(
+                414, "ADDRESS_TOO_LONG", "the address has more than 8 KiB", "shorten it"
+            )
         if "\n" in request.scope["path"]:
             # Routes ignore a trailing line break, and would return a different result.
-            return Problem(404, "NOT_FOUND", "a URL cannot contain line breaks")
+            return Problem.of(404, "NOT_FOUND", "a URL cannot contain line breaks")
         hosts = request.headers.getlist("host")
         if len(hosts) > 1 or not _HOST.fullmatch("".join(hosts)):
-            return Problem(
+            return Problem.of(
                 421, "WRONG_HOST", "a request needs one Host header: a name with or without port"
             )
         host = _name_of(hosts[0])
         if not self._answers_to(host):
-            return Problem(
+            return Problem.of(
                 421,
                 "WRONG_HOST",
                 f"this service does not accept the host name {host[:80]!r}",
                 "WEIGHBRIDGE_PUBLIC_HOSTS sets the names that it accepts",
             )
         if not self._service.keys_required and not _PROXIED.isdisjoint(request.headers):
-            return Problem(
+            return Problem.of(
                 403,
                 "PROXY_WITHOUT_KEYS",
                 "a proxy forwarded this request, and API keys are off because only this machine may connect",
@@ -142,7 +144,7 @@ class Security:
         if request.method not in _SAFE and _is_cross_site(
             request.headers, self._service.public_hosts
         ):
-            return Problem(
+            return Problem.of(
                 403,
                 "CROSS_SITE",
                 "another site's page sent this request",

@@ -12,7 +12,6 @@ from weighbridge.grading.line_grader import LineGrader, Tally
 from weighbridge.grading.strict_json import decode_line
 from weighbridge.jobs.chunk import Line
 from weighbridge.jobs.model import ErrorCode
-from weighbridge.jobs.outcome import JobStatus
 from weighbridge.jobs.result import ResultRow
 from weighbridge_producer.sandbox.pool import SandboxLimitError, SandboxStartError
 
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from weighbridge_producer.service.service import Service
 
 _FIELDS = {"inputs", "config"}
+_LINE = 1  #: line number of the only job
 _LESS = "try a smaller input"
 
 
@@ -35,18 +35,19 @@ async def run_trial(service: Service, grader_id: str, body: bytes, project: str)
         except SandboxStartError:
             raise TrialsBusyError("no process for trying a grader can be started now") from None
         except SandboxLimitError as error:
-            return _limited(error.code, service.settings.job_deadline_seconds)
+            fault = _limit_fault(error.code, service.settings.job_deadline_seconds)
+            return ResultRow.ungraded(fault, _LINE)
 
 
-def _limited(code: ErrorCode, seconds: float) -> ResultRow:
-    """Return the result of a job that exceeded a limit."""
+def _limit_fault(code: ErrorCode, seconds: float) -> Fault:
+    """Return the fault of a job that exceeded a limit."""
     if code == ErrorCode.TIMEOUT:
         hint = f"raise WEIGHBRIDGE_JOB_DEADLINE_SECONDS, or {_LESS}"
-        return _errored(Fault(code, f"the job did not end within {seconds:g} s", hint))
+        return Fault(code, f"the job did not end within {seconds:g} s", hint)
     if code == ErrorCode.OUT_OF_MEMORY:
-        return _errored(Fault(code, "the job needs more memory than it may have", _LESS))
+        return Fault(code, "the job needs more memory than it may have", _LESS)
     hint = f"most likely it needed too much memory: {_LESS}"
-    return _errored(Fault(code, "the process that graded the job crashed", hint))
+    return Fault(code, "the process that graded the job crashed", hint)
 
 
 def grade(grader_id: str, body: bytes) -> ResultRow:
@@ -54,8 +55,8 @@ def grade(grader_id: str, body: bytes) -> ResultRow:
     try:
         line = _line(grader_id, body)
     except WeighbridgeError as error:
-        return _errored(error.fault)
-    return ResultRow.from_bytes(_line_grader().grade(Line(0, 1, line), Tally()))
+        return ResultRow.ungraded(error.fault, _LINE)
+    return ResultRow.from_bytes(_line_grader().grade(Line(0, _LINE, line), Tally()))
 
 
 @cache
@@ -80,9 +81,3 @@ def _line(grader_id: str, body: bytes) -> bytes:
             'send {"inputs": {...}, "config": {...} or null}',
         )
     return orjson.dumps({"custom_id": "trial", "grader": grader_id, **asked})
-
-
-def _errored(fault: Fault) -> ResultRow:
-    """Return the result of a job that could not be graded."""
-    row = (None, 1, None, None, None, None, str(JobStatus.ERRORED), None, fault, None, None)
-    return ResultRow(*row)

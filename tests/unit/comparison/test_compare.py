@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import orjson
 import pytest
@@ -279,6 +279,19 @@ def test_files_are_read_plain_and_compressed(pack, tmp_path: Path) -> None:
 def test_a_line_that_is_no_result_is_named(line: bytes) -> None:
     with pytest.raises(InputError, match="line 2 of after: this is not a result line"):
         compare(graded([case("q")]), [*graded([case("q")]), line])
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"status": "unknown", "result": None, "receipt": None},
+        {"result": {"verdict": "fail", "score": 0.0, "details": {}, "evidence": [{"check": "c"}]}},
+    ],
+)
+def test_a_forged_result_is_named(change: dict[str, Any]) -> None:
+    line = orjson.dumps(orjson.loads(graded([case("q")])[0]) | change)
+    with pytest.raises(InputError, match="line 1 of after: this is not a result line"):
+        compare(graded([case("q")]), [line])
 
 
 def test_a_truncated_archive_is_refused(tmp_path: Path) -> None:

@@ -5,9 +5,10 @@ from typing import Any
 import orjson
 import pytest
 
-from weighbridge.errors import LineError
+from weighbridge.errors import Fault, LineError
 from weighbridge.grading.case import Case, parse_case
 from weighbridge.jobs.model import ErrorCode, GraderSpec
+from weighbridge.jobs.result import ResultRow
 
 INPUTS = {"agent_response": "yes", "expected_output": "true"}
 DEFAULTS = (GraderSpec("true-false"),)
@@ -157,7 +158,7 @@ def test_what_is_missing_is_said_before_what_is_unknown_and_with_what_stands_for
     )
 
 
-RESULT = {"custom_id": "a", "status": "graded", "grader_version": 1, "receipt": "x", "line": 1}
+RESULT = orjson.loads(ResultRow.ungraded(Fault("CODE", "m", "h"), 1).to_bytes())
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from weighbridge.errors import Fault
 from weighbridge.jobs.chunk import (
-    UNREADABLE,
+    DAMAGED_BLOB,
     Chunk,
     ChunkId,
     compress,
@@ -192,7 +192,7 @@ def test_a_blob_comes_back_in_whole_lines_whatever_their_length(lines: list[byte
 
 @pytest.mark.parametrize("blob", [b"", b"nonsense", compress(b"a\n" * 1000)[:-3]])
 def test_a_damaged_blob_gives_no_lines_but_an_error(blob: bytes) -> None:
-    with pytest.raises(UNREADABLE):
+    with pytest.raises(DAMAGED_BLOB):
         assert b"".join(decompressed_lines(blob)) == b"a\n" * 1000
 
 

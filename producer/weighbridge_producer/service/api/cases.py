@@ -6,9 +6,9 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
 
+from weighbridge.errors import InputsFreedError
 from weighbridge_producer.batch_shapes import InputLine, InputLines
 from weighbridge_producer.service.auth import LargeRead, ReadBatch
-from weighbridge_producer.service.problems import ProblemError
 
 router = APIRouter(prefix="/api/batches", tags=["results"])
 
@@ -51,10 +51,5 @@ def show_case(batch: ReadBatch, custom_id: str, _turn: LargeRead) -> Response:
     """Return a case as it was submitted; 410 if the batch's inputs have been freed."""
     line = batch.case(custom_id)
     if line is None:
-        raise ProblemError(
-            410,
-            "INPUTS_FREED",
-            f"the inputs of batch {batch.id[:80]!r} are freed",
-            "see the input that was submitted",
-        )
+        raise InputsFreedError(batch.id)
     return Response(line, media_type="application/json")

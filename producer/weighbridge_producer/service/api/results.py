@@ -96,8 +96,7 @@ class ResultQuery(BaseModel, extra="forbid"):
     def wanted(self) -> ResultFilter:
         """Return the filter."""
         return ResultFilter(
-            *(self.verdict, self.status, self.label, self.grader),
-            *(self.reason, self.text, self.custom_id),
+            **{name: getattr(self, name) for name in ResultFilter.__dataclass_fields__}
         )
 
 
