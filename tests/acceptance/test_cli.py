@@ -240,6 +240,19 @@ def results(tmp_path, cases):
     return path
 
 
+@pytest.mark.parametrize("form", ["csv", "md", "html", "junit", "otel", "parquet"])
+def test_a_line_of_a_file_that_is_no_result_is_named_in_any_form(cli, results, form):
+    rows = results.read_bytes().splitlines(True)
+    rows[2] = re.sub(rb'"verdict":"\w+"', b'"verdict":"odd"', rows[2])
+    results.write_bytes(b"".join(rows))
+    ended = cli("results", results.name, "-o", f"{form}=out")
+    assert ended.status == 1
+    assert (
+        "INPUT_UNREADABLE: line 3 of 'results.jsonl': no result has the verdict 'odd'" in ended.err
+    )
+    assert "Traceback" not in ended.err
+
+
 def test_untouched_results_are_proven(cli, results, cases):
     ended = cli("verify", results.name, cases.name, "--json")
     assert ended.status == 0

@@ -88,6 +88,21 @@ class ResultRow(msgspec.Struct, frozen=True, gc=False):
         except DAMAGED_DATA as error:
             raise not_a_result_line(error) from error
 
+    @classmethod
+    def from_foreign_bytes(cls, line: bytes) -> ResultRow:
+        """Parse a line that any program may have written; raises ValueError unless all properties can be read."""
+        row = cls.from_bytes(line)
+        if row.result is None:
+            if row.status not in UNGRADED:
+                raise ValueError(f"it has no result, but the status {row.status[:40]!r}")
+            return row
+        try:
+            result = msgspec.convert(row.result, GraderResult)
+        except DAMAGED_DATA as error:
+            raise not_a_result_line(error) from error
+        check_verdict(result["verdict"])
+        return row
+
     def to_bytes(self) -> bytes:
         """Return the row as a JSON line with a newline."""
         return orjson.dumps(msgspec.structs.asdict(self), option=orjson.OPT_APPEND_NEWLINE)
@@ -182,6 +197,12 @@ def _facts_to_bytes(facts: tuple[str | None, str, int, str]) -> bytes:
 def is_result(value: Any) -> bool:
     """Return whether a JSON value has all fields of a result line, and perhaps more."""
     return type(value) is dict and value.keys() >= set(ResultRow.__struct_fields__)
+
+
+def check_verdict(verdict: str) -> None:
+    """Raise ValueError for a verdict that no grader gives."""
+    if verdict not in OUTCOME_OF:
+        raise ValueError(f"no result has the verdict {verdict[:40]!r}")
 
 
 def not_a_result_line(error: Exception) -> ValueError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import tempfile
+from collections import deque
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
@@ -168,8 +169,11 @@ def results(
         if outputs == [STDOUT] and not sort:
             _stream_lines(lines)
         else:
-            as_it_is = wanted.takes_all and not sort and _is_plain(source)
-            file = Path(source) if as_it_is else _gathered(lines, stack, sort=sort)
+            if wanted.takes_all and not sort and _is_plain(source):
+                file = Path(source)
+                deque(lines, maxlen=0)  # raises for a line that is not a result
+            else:
+                file = _gathered(lines, stack, sort=sort)
             report = Report(file, source, by_case, cases_of=cases_of)
             if shows_summary:
                 summary = summarised(report, gating, state)

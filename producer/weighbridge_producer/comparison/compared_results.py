@@ -9,8 +9,8 @@ import msgspec
 
 from weighbridge.jobs.damaged_data import DAMAGED_DATA
 from weighbridge.jobs.model import NAME_LIMIT
-from weighbridge.jobs.outcome import OUTCOME_OF, VACUOUS, Outcome
-from weighbridge.jobs.result import ResultRow, not_a_result_line
+from weighbridge.jobs.outcome import VACUOUS, Outcome
+from weighbridge.jobs.result import ResultRow, check_verdict, not_a_result_line
 from weighbridge.jobs.result_parts import CheckLimit, read_compared_result
 from weighbridge.text import shorten
 from weighbridge_producer.gating.fields import Leaves, leaves_of
@@ -63,8 +63,8 @@ def read_entry(line: bytes, wanted: tuple[FieldPath, ...] | None = ()) -> Entry:
     """Parse a result line, with the wanted metadata fields or all (None); ValueError if it is not a result."""
     found = read_compared_result(line)
     result = found.verdict()
-    if result and result.verdict not in OUTCOME_OF:
-        raise ValueError(f"no result has the verdict {result.verdict[:40]!r}")
+    if result:
+        check_verdict(result.verdict)
     try:
         fields = leaves_of(found.metadata, wanted)
     except DAMAGED_DATA as error:

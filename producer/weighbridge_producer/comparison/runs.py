@@ -87,7 +87,7 @@ def rows_of(lines: Iterable[tuple[str, bytes]]) -> Iterator[ResultRow]:
     """Parse result lines; raises InputError for a line that is not a result."""
     for where, line in lines:
         try:
-            yield ResultRow.from_bytes(line)
+            yield ResultRow.from_foreign_bytes(line)
         except ValueError as error:
             raise InputError(f"{where}: {error}"[:400], _HINT) from None
 

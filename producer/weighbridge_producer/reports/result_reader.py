@@ -33,6 +33,8 @@ def result_lines(path: Path, settings: Settings) -> Iterator[ResultLine]:
             if line.fault:
                 raise not_a_result(path, number, line.fault.message)
             try:
-                yield ResultLine(line.raw.rstrip(b"\n") + b"\n", ResultRow.from_bytes(line.raw))
+                yield ResultLine(
+                    line.raw.rstrip(b"\n") + b"\n", ResultRow.from_foreign_bytes(line.raw)
+                )
             except ValueError as error:
                 raise not_a_result(path, number, error) from None

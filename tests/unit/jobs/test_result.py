@@ -49,6 +49,32 @@ def test_a_row_is_written_in_the_bytes_that_it_was_read_from(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", CASES)
+def test_a_row_of_another_program_is_taken_if_it_is_like_our_own(name: str) -> None:
+    line, _ = graded(name)
+    assert ResultRow.from_foreign_bytes(line) == ResultRow.from_bytes(line)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"result": None, "status": "lost"}, "it has no result, but the status 'lost'"),
+        ({"result": {}}, "this is not a result line: Object missing required field `passed`"),
+        ({"result.verdict": "odd"}, "no result has the verdict 'odd'"),
+        ({"result.score": "high"}, r"this is not a result line: Expected `float`, got `str`.*"),
+        ({"result.evidence": [{"check": 1}]}, r"this is not a result line: .*evidence.*"),
+        ({"error": {"code": "A"}}, r"this is not a result line: .*"),
+    ],
+)
+def test_a_forged_row_is_refused_with_the_reason(changes: dict[str, Any], message: str) -> None:
+    row = orjson.loads(graded("failed")[0])
+    for path, value in changes.items():
+        part, _, field = path.rpartition(".")
+        (row[part] if part else row)[field] = value
+    with pytest.raises(ValueError, match=f"^{message}$"):
+        ResultRow.from_foreign_bytes(orjson.dumps(row))
+
+
+@pytest.mark.parametrize("name", CASES)
 def test_a_row_tells_the_outcome_and_the_cause_that_it_was_counted_under(name: str) -> None:
     line, tally = graded(name)
     row = ResultRow.from_bytes(line)
