@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, replace
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Self
@@ -62,6 +63,20 @@ _STATUSES: dict[type[WeighbridgeError], int] = {
 }
 
 
+#: Phrases of RFC 9110 where Python before 3.13 has earlier ones.
+_PHRASES = {
+    413: "Content Too Large",
+    414: "URI Too Long",
+    416: "Range Not Satisfiable",
+    422: "Unprocessable Content",
+}
+
+
+def phrase_of(status: int) -> str:
+    """Return the phrase of an HTTP status, the same with any version of Python."""
+    return _PHRASES.get(status) or HTTPStatus(status).phrase
+
+
 class ProblemShape(BaseModel):
     """A problem as RFC 9457 has it, with our code and hint."""
 
@@ -77,7 +92,7 @@ class ProblemShape(BaseModel):
 #: Error responses common to all routes, for the OpenAPI document.
 PROBLEM_ANSWERS: dict[int | str, dict[str, Any]] = {
     status: {
-        "description": HTTPStatus(status).phrase,
+        "description": phrase_of(status),
         "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
     }
     for status in (
@@ -125,7 +140,7 @@ class Problem:
     @property
     def title(self) -> str:
         """The status phrase."""
-        return HTTPStatus(self.status).phrase
+        return phrase_of(self.status)
 
     def as_json(self, instance: str) -> bytes:
         """Return the problem document in ASCII, because quoted text may not be valid Unicode."""
@@ -205,7 +220,7 @@ _OF_STATUS = {
 
 
 def _of_http(error: HTTPException) -> Problem:
-    name = HTTPStatus(error.status_code).name
+    name = re.sub(r"\W", "_", phrase_of(error.status_code).upper())
     code, detail, hint = _OF_STATUS.get(error.status_code, (name, str(error.detail), ""))
     return Problem.of(error.status_code, code, detail, hint, error.headers)
 
