@@ -18,6 +18,7 @@ from support.servers import ReplicaPair
 from support.uploads import lines_of, upload
 from support.waiting import eventually
 from support.workers import environment
+from weighbridge.broker.publisher import Publisher
 from weighbridge.jobs.model import BatchStatus
 from weighbridge.settings import Settings
 from weighbridge.store.connection import connect
@@ -26,6 +27,8 @@ from weighbridge_producer.client.redis_client import RedisClient
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
+
+    from redis import Redis
 
     from support.workers import StartWorker
     from weighbridge_producer import Batch
@@ -198,6 +201,29 @@ def test_a_producer_goes_on_after_a_failover_in_the_middle_of_its_input(
         assert producer.wait(60) == 0
         batch.wait(60)
         is_completed(batch, 200)
+
+
+def test_a_message_waits_until_the_address_leads_to_the_new_primary(
+    pair: ReplicaPair, proxy: Proxy
+) -> None:
+    publisher = Publisher(Settings(), proxy.url)
+    publisher.wake()
+    pair.fail_over()
+    with pair.replica.client() as demoted, pair.primary.client() as primary:
+        demoted.config_resetstat()
+        waking = threading.Thread(target=publisher.wake, daemon=True)
+        waking.start()
+        # As many attempts as fail within milliseconds if nothing waits between them.
+        eventually(lambda: _refused_writes(demoted) >= 15, 20, "refused messages")
+        proxy.target = pair.primary.port
+        waking.join(20)
+        assert not waking.is_alive()
+        assert primary.llen(publisher.queue) == 2
+    publisher.close()
+
+
+def _refused_writes(server: Redis) -> int:
+    return int(server.info("errorstats").get("errorstat_READONLY", {"count": 0})["count"])
 
 
 @pytest.mark.parametrize("follow", [True, False])

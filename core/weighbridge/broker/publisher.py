@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ssl
 from contextlib import contextmanager
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, quote, unquote, urlencode, urlsplit
 
@@ -14,7 +14,12 @@ from weighbridge.errors import ServerError, ServerUnavailableError
 from weighbridge.jobs.model import SCHEMA_VERSION
 from weighbridge.settings import masked
 from weighbridge.store.addresses import checked_url, one_server, parse_group
-from weighbridge.store.connection import connect, sentinel_options, translate_errors
+from weighbridge.store.connection import (
+    connect,
+    patient_retry,
+    sentinel_options,
+    translate_errors,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -158,14 +163,17 @@ class Publisher:
 
     def wake(self, queue: str = "", lane: str = "", hops: int = 0) -> None:
         """Wake a worker of a queue, by default the settings' queue; lost or duplicate messages do no harm."""
+        from kombu.exceptions import OperationalError
+
         message = {"schema_version": SCHEMA_VERSION, "lane": lane, "hops": hops}
-        queue = queue or self.queue
+        send = partial(self._send, message, queue or self.queue)
         with translate_broker_errors(self._url):
             try:
-                self._send(message, queue)
+                # kombu repeats at once what a server refuses that accepts connections, as a demoted primary does.
+                patient_retry(OperationalError).call_with_retry(send, _ignore, _may_pass)
             except AttributeError:
                 # After errors from a full server, kombu sometimes uses a channel that it has closed.
-                self._send(message, queue)
+                send()
 
     def _send(self, message: dict[str, Any], queue: str) -> None:
         self.app.send_task(
@@ -181,12 +189,7 @@ class Publisher:
             result_cls=_Sent,  # type: ignore[arg-type]
             add_to_parent=False,  # do not add it to the results of a caller's own Celery task
             retry=True,
-            retry_policy={
-                "max_retries": 10,
-                "interval_start": 0.05,
-                "interval_step": 0.2,
-                "interval_max": 2.0,
-            },
+            retry_policy={"max_retries": 1, "interval_start": 0.0},
         )
 
     def queue_length(self, queue: str = "") -> int:
@@ -210,6 +213,14 @@ class Publisher:
             self.app.close()
         if "_redis" in self.__dict__:
             self._redis.close()
+
+
+def _ignore(error: Exception) -> None:
+    """Do nothing between two attempts: kombu has closed the connection."""
+
+
+def _may_pass(error: Exception) -> bool:
+    return not isinstance(error.__cause__, OutOfMemoryError)
 
 
 @contextmanager
