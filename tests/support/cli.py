@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -131,13 +132,15 @@ class Cli:
 
     def worker(self) -> psutil.Process | None:
         """Return the main process of the running command's worker."""
-        ours = {process.pid: process for process in self.processes()}
-        workers = {
-            pid for pid, process in ours.items() if "weighbridge_worker" in process.cmdline()
-        }
+        workers, starters = [], set()
+        for process in self.processes():
+            with suppress(psutil.NoSuchProcess):
+                if "weighbridge_worker" in process.cmdline():
+                    workers.append((process.ppid(), process))
+                else:
+                    starters.add(process.pid)
         # A child whose parent was killed lives for a moment longer, but is not a worker any more.
-        starters = ours.keys() - workers
-        return next((ours[pid] for pid in workers if ours[pid].ppid() in starters), None)
+        return next((process for parent, process in workers if parent in starters), None)
 
     def await_silence(self, seconds: float = 2.0) -> None:
         """Wait until all processes of the commands have ended; fail on timeout."""
@@ -156,7 +159,8 @@ class Cli:
     def clean_up(self) -> None:
         """End all processes, and remove all files."""
         for process in self.processes():
-            process.kill()
+            with suppress(psutil.NoSuchProcess):
+                process.kill()
         shutil.rmtree(self.temporary, ignore_errors=True)
 
 
