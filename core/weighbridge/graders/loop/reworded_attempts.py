@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter, deque
-from itertools import pairwise
+from itertools import compress, pairwise
+from operator import attrgetter, not_
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from weighbridge.graders.loop.arguments import canonical
 from weighbridge.graders.loop.call_kinds import (
     claims_done,
+    has_question,
     is_natural_language,
     is_read_only,
     is_request,
@@ -19,7 +21,8 @@ from weighbridge.graders.loop.call_kinds import (
 from weighbridge.graders.loop.failures import reports_outage
 from weighbridge.graders.loop.masked_attempts import raises_a_limit
 from weighbridge.graders.loop.merging import NOTHING_NEW, SAME_FAILURE, Finding
-from weighbridge.graders.loop.result_kinds import reports_no_results
+from weighbridge.graders.loop.result_kinds import reports_no_results, reports_success
+from weighbridge.graders.loop.text_forms import lists_items
 from weighbridge.graders.loop.work_budget import WorkBudget
 
 if TYPE_CHECKING:
@@ -44,6 +47,7 @@ _QUESTION_CHARACTERS = 4_000
 _GROUPS = 10  #: maximum groups that new attempts are compared with
 #: Lists, quotations and numbers in a failure.
 _LISTED = re.compile(r"\[[^\[\]]*\]|\"[^\"\n]*\"|'[^'\n]*'|\d+")
+_FITS_ANY = re.compile(r"\W{0,5}(?:true|false|yes|no)\W{0,5}", re.IGNORECASE)
 _TOKEN = re.compile(r"[^\s\"'`,;:()\[\]{}|=<>]+")
 #: Arguments for the number, order and language of results, which are not part of the question.
 _PRESENTATION_KEYS = frozenset(
@@ -102,13 +106,20 @@ def _suspects(
 
 
 def _outline(call: Call, result: ToolResult) -> ToolResult | None:
-    """Return a failure without lists, quotations and numbers, an answer unchanged, or None for any other result."""
+    """Return a failure without lists, quotations and numbers, the answer to a question unchanged, or None for any other result."""
     text = result[1]
     if _is_unsuccessful(call):
         is_short_one = len(text) <= _OUTLINED_CHARACTERS
         return (result[0], _LISTED.sub("…", text) if is_short_one else text)
-    is_answer = len(text) >= _ANSWER_CHARACTERS or call.result.is_informative
-    return result if is_answer and is_read_only(call) else None
+    is_question = is_read_only(call) or has_question(call)
+    is_answer = _has_long_answer(call) or not (reports_success(text) or _FITS_ANY.fullmatch(text))
+    return result if is_question and is_answer else None
+
+
+def _has_long_answer(call: Call) -> bool:
+    """Return whether a call has an answer that few different questions have."""
+    is_long = len(call.result.text or "") >= _ANSWER_CHARACTERS or call.result.is_informative
+    return is_long and is_read_only(call)
 
 
 def _is_unsuccessful(call: Call) -> bool:
@@ -155,6 +166,9 @@ class _Attempt(NamedTuple):
     words: _Words
 
 
+_by_index = attrgetter("call_index")
+
+
 def _found(attempts: Sequence[_Attempt], results: int, limits: Limits) -> Iterator[Finding]:
     """Yield a finding if the attempts of one group are numerous enough to be a loop."""
     calls = [attempt.call for attempt in attempts]
@@ -173,9 +187,11 @@ def _enough(
 ) -> int | None:
     """Return the number of attempts that form a loop, lower for more similar ones, or None if too few are similar."""
     least, many = limits.max_repeats + 1, 2 * limits.max_repeats
+    is_answered = not _is_unsuccessful(calls[0])
+    if is_answered and not _has_long_answer(calls[0]):
+        return None if lists_items([call.arguments.texts for call in calls]) else many
     parts = sum(_is_part_of_another(said, words) for said in words)
     is_nested = parts == len(words)
-    is_answered = not _is_unsuccessful(calls[0])
     is_narrowed = all(later > earlier for earlier, later in pairwise(words))
     are_questions = parts > 0 and all(map(is_natural_language, calls))
     if is_nested and are_questions and not (is_answered or is_narrowed):
@@ -193,16 +209,18 @@ def _groups(attempts: Sequence[_Attempt], budget: WorkBudget) -> Iterator[list[_
         if not budget.is_left:
             break
         budget.count_lookups(2 * _REMEMBERED * len(groups))
-        for group in groups:
-            near = (*group[:_REMEMBERED], *group[-_REMEMBERED:])
-            if (is_any) or any(_are_related(attempt.words, other.words) for other in near):
-                group.append(attempt)
-                break
-        else:
-            groups.append([attempt])
+        belongs = [is_any or _belongs(attempt, group) for group in groups]
+        joined = [other for group in compress(groups, belongs) for other in group]
+        groups = deque(compress(groups, map(not_, belongs)))
+        groups.append([*sorted(joined, key=_by_index), attempt])
         if len(groups) > _GROUPS:
             yield groups.popleft()
     yield from groups
+
+
+def _belongs(attempt: _Attempt, group: Sequence[_Attempt]) -> bool:
+    near = (*group[:_REMEMBERED], *group[-_REMEMBERED:])
+    return any(_are_related(attempt.words, other.words) for other in near)
 
 
 def _words(call: Call, budget: WorkBudget) -> _Words:
