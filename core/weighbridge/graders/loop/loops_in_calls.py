@@ -46,7 +46,7 @@ def loops_in_calls(calls: Sequence[Call | None], limits: Limits) -> tuple[list[i
         findings += [
             *known_answers(calls, tool_results, limits),
             *reworded_attempts(calls, tool_results, limits),
-            *varied_cycles(calls, row, limits),
+            *varied_cycles(calls, row, tool_results, limits),
         ]
     thinking = {
         tool for tool in {call.tool for call in calls if call is not None} if is_thinking_tool(tool)

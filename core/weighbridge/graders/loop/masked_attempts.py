@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -93,7 +93,8 @@ def masked_attempts(calls: Sequence[Call | None], limits: Limits) -> Iterator[Fi
     """
     suspects = _suspects(calls, _least(limits))
     if suspects:
-        for chains in _Chains(suspects, _least(limits)).of(calls):
+        budget = WorkBudget()
+        for chains in _Chains(suspects, _least(limits), budget).of(calls):
             alike = [run for chain in chains for run in _alike(chain) if _is_loop(run, limits)]
             related = [chain for chain in chains if chain and _is_related_loop(chain, limits)]
             tried = sorted(attempt for chain in chains for attempt in chain)
@@ -102,7 +103,8 @@ def masked_attempts(calls: Sequence[Call | None], limits: Limits) -> Iterator[Fi
                 found = [tried]
             for chain in found:
                 yield Finding(SAME_FAILURE, None, tuple(attempt.call_index for attempt in chain))
-        yield from _retries(calls, suspects, limits)
+        if len(suspects) >= 3 * limits.max_repeats:
+            yield from _retries(calls, suspects, limits, budget)
 
 
 def _least(limits: Limits) -> int:
@@ -110,25 +112,24 @@ def _least(limits: Limits) -> int:
 
 
 def _retries(
-    calls: Sequence[Call | None], suspects: set[int], limits: Limits
+    calls: Sequence[Call | None], suspects: set[int], limits: Limits, budget: WorkBudget
 ) -> Iterator[Finding]:
     """Find `3 * max_repeats` retries that differ in trifles and fail with one text, with something new read between them."""
-    least, budget, effects = 3 * limits.max_repeats, WorkBudget(), CallEffects()
-    if len(suspects) < least:
-        return
-    failures = FailureNumbers(budget)
-    tried: dict[int, list[_Attempt]] = {}
+    least = 3 * limits.max_repeats
+    failures, effects = FailureNumbers(budget), CallEffects()
+    tried: defaultdict[int, list[int]] = defaultdict(list)
     for index in sorted(suspects):
         call = calls[index]
         if call is not None and budget.is_left and _is_failed_attempt(call):
-            attempt = _Attempt(index, call, frozenset(), "", "")
-            tried.setdefault(failures.number(call), []).append(attempt)
-    for attempts in tried.values():
-        if len(attempts) < least:
-            continue
-        described = {attempt.call_index: _described(attempt, budget) for attempt in attempts}
-        for chain in chains_of_attempts(calls, [*described], effects, changes=0):
-            for run in _alike([described[index] for index in chain]):
+            tried[failures.number(call)].append(index)
+    for indices in tried.values():
+        for chain in chains_of_attempts(calls, indices, effects, changes=0):
+            attempts = [
+                _described(_Attempt(index, call, frozenset(), "", ""), budget)
+                for index in chain
+                if len(chain) >= least and budget.is_left and (call := calls[index]) is not None
+            ]
+            for run in _alike(attempts):
                 if len(run) >= least and _is_loop(run, limits):
                     yield Finding(SAME_FAILURE, None, tuple(each.call_index for each in run))
 
@@ -276,10 +277,10 @@ def _is_failed_attempt(call: Call | None) -> bool:
 class _Chains:
     """Chains of similar attempts without new information between them."""
 
-    def __init__(self, suspects: set[int], least: int) -> None:
+    def __init__(self, suspects: set[int], least: int, budget: WorkBudget) -> None:
         self._suspects = suspects
         self._least = least
-        self._budget = WorkBudget()
+        self._budget = budget
         self._chains: dict[str, list[_Attempt]] = {}
         self._kinds: set[str] = set()
         self._results: set[str] = set()

@@ -22,6 +22,8 @@ def without_moves(
 
     A step through a maze may look like the step before it, and lead elsewhere.
     """
+    if not findings:
+        return
     moving = _moving(calls, {index for finding in findings for index in finding.indices})
     for finding in findings:
         moves = sum(index in moving for index in finding.indices)

@@ -32,7 +32,9 @@ def retried_failures(
     for indices in attempts.values():
         call = calls[indices[0]]
         if len(indices) > limits.max_repeats and call is not None and call.result.is_unsuccessful:
-            for chain in chains_of_attempts(calls, indices, effects, changes=_changes_between(call)):
+            for chain in chains_of_attempts(
+                calls, indices, effects, changes=_changes_between(call)
+            ):
                 if len(chain) > limits.max_repeats:
                     yield Finding("interleaved", None, tuple(chain))
 

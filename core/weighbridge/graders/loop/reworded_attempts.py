@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter, deque
-from itertools import compress, pairwise
-from operator import attrgetter, not_
+from itertools import pairwise
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from weighbridge.graders.loop.arguments import canonical
@@ -67,7 +67,7 @@ def reworded_attempts(
     The more similar they are, the fewer form a loop: at least `max_repeats + 1`.
     """
     least = limits.max_repeats + 1
-    suspects = _suspects(calls, tool_results, least)
+    suspects = _suspects(calls, tool_results, limits)
     budget = WorkBudget()
     for chain in _chains(calls, tool_results, suspects) if suspects else ():
         if len(chain) < least or not budget.is_left:
@@ -81,9 +81,10 @@ def reworded_attempts(
 
 
 def _suspects(
-    calls: Sequence[Call | None], tool_results: Sequence[ToolResult | None], least: int
+    calls: Sequence[Call | None], tool_results: Sequence[ToolResult | None], limits: Limits
 ) -> dict[ToolResult, ToolResult]:
-    """Return the failures and answers whose outline at least `least` calls share, each with its outline."""
+    """Return the failures and answers whose outline more than `max_repeats` calls share, each with its outline."""
+    least = limits.max_repeats + 1
     heads = Counter(
         [result and (result[0], result[1][:_HEAD_CHARACTERS]) for result in tool_results]
     )
@@ -91,12 +92,13 @@ def _suspects(
     often = {head for head, count in heads.items() if count >= least}
     if not often:
         return {}
+    times = Counter(tool_results)
     outlines: dict[ToolResult, ToolResult | None] = {}
     for call, result in zip(calls, tool_results, strict=True):
         if call is None or result is None or (result[0], result[1][:_HEAD_CHARACTERS]) not in often:
             continue
         if result not in outlines:
-            outlines[result] = _outline(call, result)
+            outlines[result] = _outline(call, result, times[result], limits)
     counts = Counter([outlines.get(result) for result in tool_results if result is not None])
     return {
         result: outline
@@ -105,15 +107,16 @@ def _suspects(
     }
 
 
-def _outline(call: Call, result: ToolResult) -> ToolResult | None:
-    """Return a failure without lists, quotations and numbers, the answer to a question unchanged, or None for any other result."""
+def _outline(call: Call, result: ToolResult, times: int, limits: Limits) -> ToolResult | None:
+    """Return a failure without lists, quotations and numbers, a frequent answer unchanged, or None for any other result."""
     text = result[1]
     if _is_unsuccessful(call):
         is_short_one = len(text) <= _OUTLINED_CHARACTERS
         return (result[0], _LISTED.sub("…", text) if is_short_one else text)
-    is_question = is_read_only(call) or has_question(call)
-    is_answer = _has_long_answer(call) or not (reports_success(text) or _FITS_ANY.fullmatch(text))
-    return result if is_question and is_answer else None
+    if times <= limits.max_repeats or not (is_read_only(call) or has_question(call)):
+        return None
+    fits_any = times < 2 * limits.max_repeats or reports_success(text) or _FITS_ANY.fullmatch(text)
+    return None if fits_any and not _has_long_answer(call) else result
 
 
 def _has_long_answer(call: Call) -> bool:
@@ -209,9 +212,12 @@ def _groups(attempts: Sequence[_Attempt], budget: WorkBudget) -> Iterator[list[_
         if not budget.is_left:
             break
         budget.count_lookups(2 * _REMEMBERED * len(groups))
-        belongs = [is_any or _belongs(attempt, group) for group in groups]
-        joined = [other for group in compress(groups, belongs) for other in group]
-        groups = deque(compress(groups, map(not_, belongs)))
+        own = [group for group in groups if is_any or _belongs(attempt, group)]
+        if len(own) == 1:
+            own[0].append(attempt)
+            continue
+        joined = [other for group in own for other in group]
+        groups = deque(group for group in groups if not any(group is other for other in own))
         groups.append([*sorted(joined, key=_by_index), attempt])
         if len(groups) > _GROUPS:
             yield groups.popleft()
