@@ -55,6 +55,11 @@ _QUERY = re.compile(
     r"|\bselect\b[^\n]{1,200}\bfrom\b",
     re.IGNORECASE,
 )
+_READING_ACTION = re.compile(
+    r"\s*(?:search|find|look ?up|retrieve|get|read|view|list|show|query|inspect|examine|open|ask)\s?[\[(]",
+    re.IGNORECASE,
+)
+_COMMAND_MARK = re.compile(r"\w\.\w|/|\s-{1,2}\w|\s\|\s")
 _is_notebook = named_like(
     re.compile(r"python|jupyter|notebook|cell|code|repl", re.IGNORECASE), splits_words=False
 )
@@ -102,10 +107,18 @@ def is_read_only(call: Call) -> bool:
     if query is None and type(value) is dict and len(value) == 1:
         (query,) = value.values()
         if type(query) is str and not _SELECTS.match(query):
-            return _is_reading_tool(call.tool)
+            return _is_reading_tool(call.tool) or _is_reading_text(query)
     if type(query) is str and _READING_QUERY.match(query):
         return True
     return _is_reading_tool(call.tool)
+
+
+def _is_reading_text(text: str) -> bool:
+    """Return whether the only argument of any tool is a call that reads (`search[x]`) or a command that only shows something."""
+    if len(text) > _COMMAND_CHARACTERS:
+        return False
+    has_marks = _COMMAND_MARK.search(text) is not None
+    return _READING_ACTION.match(text) is not None or (has_marks and _is_reading_command(text))
 
 
 def _is_reading_command(command: str) -> bool:
