@@ -69,6 +69,34 @@ def test_six_waits_of_any_length_that_show_one_state_are_a_loop():
     assert kinds(steps[1:]) == []
 
 
+SHOES = [
+    "red shoes men",
+    "red running shoes for men under 60",
+    "running shoes red",
+    "men red shoes under 60 dollars",
+]
+NAMES = ["Ann Lee", "Bo Hart", "Cy Moss", "Di Ford", "Ed Nash"]
+
+
+def shop_round(words):
+    found = "Page 1: B07 red runner for 50, B08 blue runner for 40, B09 green boots for 30, and a next page"
+    return [
+        tool("act", {"action": f"search[{words}]"}, found),
+        tool("act", {"action": "click[B07]"}, "Red runner, sizes 40 and 41."),
+        tool("act", {"action": "click[back]"}, "Search page."),
+    ]
+
+
+def test_three_rounds_with_a_reworded_question_and_one_answer_are_a_loop():
+    steps = [step for words in SHOES for step in shop_round(words)]
+    assert kinds(steps[:9]) == [("cycle", 3)]
+    assert kinds(steps[:8]) == []
+
+
+def test_three_rounds_with_questions_about_different_things_are_no_loop():
+    assert kinds([step for name in NAMES for step in shop_round(name)]) == []
+
+
 @pytest.mark.parametrize(
     "steps",
     [
@@ -105,7 +133,7 @@ def test_six_waits_of_any_length_that_show_one_state_are_a_loop():
         pytest.param(
             [
                 step
-                for name in ("Ann Lee", "Bo Hart", "Cy Moss", "Di Ford", "Ed Nash")
+                for name in NAMES
                 for step in (
                     tool("go", {"to": "/search"}, "The form was opened."),
                     tool("type", {"text": name}, "typed"),
