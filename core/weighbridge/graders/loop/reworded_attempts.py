@@ -180,7 +180,7 @@ def _found(attempts: Sequence[_Attempt], results: int, limits: Limits) -> Iterat
         return
     words = [attempt.words for attempt in attempts[:_COMPARED]]
     enough = _enough(calls, words, results, limits)
-    if enough and len(attempts) >= enough and not _is_legitimate(calls, words):
+    if enough and len(attempts) >= enough and not _is_legitimate(calls, words, limits):
         kind = SAME_FAILURE if _is_unsuccessful(calls[0]) else NOTHING_NEW
         yield Finding(kind, None, tuple(attempt.call_index for attempt in attempts))
 
@@ -266,9 +266,12 @@ def _is_part_of_another(said: _Words, all_said: Sequence[_Words]) -> bool:
     return sum(said <= other or said >= other for other in all_said) > 1
 
 
-def _is_legitimate(attempts: Sequence[Call], words: Sequence[_Words]) -> bool:
-    """Return whether attempts request different things, use fewer words each time, or raise a limit."""
+def _is_legitimate(attempts: Sequence[Call], words: Sequence[_Words], limits: Limits) -> bool:
+    """Return whether attempts request different things, use fewer words up to `2 * max_repeats` times, or raise a limit."""
     is_widened = all(later < earlier for earlier, later in pairwise(words))
+    is_widened = is_widened and not (
+        len(attempts) > 2 * limits.max_repeats and all(map(is_natural_language, attempts))
+    )
     return is_widened or _own_share(words) > _OWN or raises_a_limit(attempts)
 
 

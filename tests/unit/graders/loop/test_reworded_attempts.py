@@ -240,6 +240,28 @@ def test_an_empty_result_of_a_protocol_is_no_result(empty):
     assert loops(steps) == []
 
 
+def test_a_question_that_is_shortened_a_seventh_time_in_vain_is_a_loop():
+    words = [
+        "yearly",
+        "report",
+        "on",
+        "sales",
+        "of",
+        "the",
+        "Acme",
+        "company",
+        "for",
+        "Europe",
+        "and",
+        "Asia",
+        "in",
+        "2019",
+    ]
+    queries = [" ".join(words[: len(words) - at]) for at in range(7)]
+    assert loops(map(search, queries)) == [("same_failure", 7)]
+    assert loops(map(search, queries[1:])) == []
+
+
 FILTERS = [
     "uniq -c",
     "sort | uniq -c",
