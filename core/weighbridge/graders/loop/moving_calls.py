@@ -37,7 +37,7 @@ def without_moves(
 def _moving(calls: Sequence[Call | None], found: Iterable[int]) -> set[int]:
     """Return the indices, among those found, of calls that had one result, then another one, and then the first again.
 
-    Calls that only read are left out, and so are those of which one result is a failure.
+    Calls that only read are left out, and so are those of which one result is a failure, or all say that nothing happened.
     """
     wanted = {call.arguments_id for index in found if (call := calls[index]) is not None}
     results: defaultdict[int, list[Call]] = defaultdict(list)
@@ -55,7 +55,10 @@ def _moving(calls: Sequence[Call | None], found: Iterable[int]) -> set[int]:
 
 
 def _returns(had: Sequence[Call]) -> bool:
-    different = {call.pair_id for call in had}
-    return len(different) < len(had) and not (
-        is_read_only(had[0]) or any(call.result.has_failed for call in had)
+    if is_read_only(had[0]) or len({call.pair_id for call in had}) == len(had):
+        return False
+    outcomes = [call.result for call in had]
+    return not (
+        any(outcome.has_failed for outcome in outcomes)
+        or all(outcome.is_unsuccessful for outcome in outcomes)
     )

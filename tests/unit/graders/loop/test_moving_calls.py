@@ -42,3 +42,7 @@ def test_a_move_that_leads_to_the_same_sight_eight_times_is_a_loop():
 
 def test_moves_with_one_result_each_are_a_loop_as_any_other_call():
     assert found(walk(*[("n", MAZE), ("e", HALL), ("s", WALL)] * 3))
+
+
+def test_results_in_turns_that_all_say_that_nothing_happens_show_no_move():
+    assert found(walk(*[("n", "Nothing happens."), ("n", "The door is still shut.")] * 3))
