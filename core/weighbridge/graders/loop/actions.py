@@ -45,8 +45,15 @@ _ARGUMENTS_KEYS = ("arguments", "parameters", "args", "input", "tool_input", "ac
 _FENCE = "```"
 _FENCED = re.compile(r"```(?:bash|sh|shell|console|mswea_bash_command)?[ \t]*\n([^`]{1,300})```")
 _OBSERVATION = re.compile(
-    r"\A\s{0,9}(?:observation|result|output|tool (?:result|response|output))\s{0,9}:\s{0,9}",
+    r"\A\s{0,9}(?:observation|result|output|tool (?:result|response|output))\s{0,9}\d{0,3}\s{0,9}:\s{0,9}",
     re.IGNORECASE,
+)
+#: Heading of an action with its number in the run, and an action written as `search[lost parcel]`.
+_NUMBERED = re.compile(
+    r"\A([*# ]{0,8}(?:action|command|tool|function)[ *]{0,8})\d{1,3}(?= {0,4}:)", re.IGNORECASE
+)
+_BRACKETED = re.compile(
+    r"[*# ]{0,8}action[ *]{0,8}: {0,4}(\w{1,60}) ?\[([^\[\]]{0,1000})\]\W{0,9}", re.IGNORECASE
 )
 
 
@@ -220,10 +227,14 @@ def action_in(text: str) -> str:
 
 
 def _parsed(action: str) -> tuple[str, Any]:
-    """Return the tool and the arguments of a written action in JSON, or else the whole text as arguments."""
+    """Return the tool and the arguments of a written action in JSON or in brackets, or else the whole text as arguments."""
     fenced = _FENCED.fullmatch(action)
     if fenced:
         return "bash", {"command": fenced[1].strip()}
+    action = _NUMBERED.sub(r"\1", action)
+    bracketed = _BRACKETED.fullmatch(action)
+    if bracketed:
+        return bracketed[1], {"input": bracketed[2]}
     start, end = action.find("{"), action.rfind("}")
     if 0 <= start < end:
         given = parse_arguments(action[start : end + 1])

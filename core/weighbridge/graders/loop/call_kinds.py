@@ -33,7 +33,7 @@ _READING_COMMAND = re.compile(
     r"\s*(?:(?:ls|ll|cat|e?grep|rg|ag|find|fd|head|tail|pwd|which|whereis|type|wc|tree|less|more|stat|file|du|df|free|ps|top|uname"
     r"|whoami|who|id|groups|hostname|printenv|date|uptime|nproc|lsof|lsblk|ss|netstat|ip|ifconfig|arp|ping|traceroute|nc|host"
     r"|getent|nvidia-smi|pgrep|diff|cmp|sort|uniq|cut|tr|awk|jq|column|nl|xxd|strings|ldd|man|zcat|realpath|md5sum|sha256sum|echo"
-    r"|printf|cd|journalctl|dmesg|dig|nslookup|sed -n|git (?:branch|remote|rev-parse|blame|ls-files|reflog))(?:\s|$)"
+    r"|printf|cd|tac|rev|paste|fold|expand|comm|join|base64|od|hexdump|sha1sum|cksum|basename|dirname|seq|expr|bc|sed(?! (?:\S{1,40} ){0,3}-(?:\w{0,5}i|-in-place))|journalctl|dmesg|dig|nslookup|git (?:branch|remote|rev-parse|blame|ls-files|reflog))(?:\s|$)"
     r"|[\w./-]{1,60} (?:(?!apply|run|exec|install|create|delete|rm|add|remove|set|push|start|stop|restart)[a-z]{1,20} ){0,2}"
     r"(?:list|ls|show|status|info|describe|get|history|current|heads|versions?|view|inspect|logs?|diff|help|search|freeze|images"
     r"|ps|top|explain|whoami|providers|output|outdated|(?:list|get|describe|is|current)-[\w-]{1,40})(?:\s|$)"
@@ -55,6 +55,11 @@ _QUERY = re.compile(
     r"|\bselect\b[^\n]{1,200}\bfrom\b",
     re.IGNORECASE,
 )
+_READING_ACTION = re.compile(
+    r"\s*(?:search|find|look ?up|retrieve|get|read|view|list|show|query|inspect|examine|open|ask)\s?[\[(]",
+    re.IGNORECASE,
+)
+_COMMAND_MARK = re.compile(r"\w\.\w|/|\s-{1,2}\w|\s\|\s")
 _is_notebook = named_like(
     re.compile(r"python|jupyter|notebook|cell|code|repl", re.IGNORECASE), splits_words=False
 )
@@ -102,10 +107,18 @@ def is_read_only(call: Call) -> bool:
     if query is None and type(value) is dict and len(value) == 1:
         (query,) = value.values()
         if type(query) is str and not _SELECTS.match(query):
-            return _is_reading_tool(call.tool)
+            return _is_reading_tool(call.tool) or _is_reading_text(query)
     if type(query) is str and _READING_QUERY.match(query):
         return True
     return _is_reading_tool(call.tool)
+
+
+def _is_reading_text(text: str) -> bool:
+    """Return whether the only argument of any tool is a call that reads (`search[x]`) or a command that only shows something."""
+    if len(text) > _COMMAND_CHARACTERS:
+        return False
+    has_marks = _COMMAND_MARK.search(text) is not None
+    return _READING_ACTION.match(text) is not None or (has_marks and _is_reading_command(text))
 
 
 def _is_reading_command(command: str) -> bool:
@@ -135,8 +148,13 @@ def is_short(call: Call) -> bool:
 
 def is_request(call: Call) -> bool:
     """Return whether a call is a request, rather than a submission of content."""
+    return is_short(call) or has_question(call)
+
+
+def has_question(call: Call) -> bool:
+    """Return whether an argument of a call is called a question, a query, or the like."""
     given = call.arguments.value
-    return is_short(call) or (type(given) is dict and not _QUESTIONS.isdisjoint(given))
+    return type(given) is dict and not _QUESTIONS.isdisjoint(given)
 
 
 def runs_code(call: Call) -> bool:
@@ -190,6 +208,10 @@ def _command_of(call: Call) -> str | None:
     """Return the command line that a call runs, or None."""
     value = call.arguments.value
     command = value.get("command", value.get("cmd")) if type(value) is dict else value
+    if command is None and type(value) is dict and len(value) == 1:
+        command = value.get("action", value.get("input"))
+        if type(command) is str and _READING_QUERY.match(command):
+            return None
     if type(command) is not str or not command:
         return None
     return command if not call.tool or _is_shell(call.tool) else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -14,10 +15,13 @@ if TYPE_CHECKING:
 
     from weighbridge.graders.loop.actions import Call
     from weighbridge.graders.loop.results import CallResult
+    from weighbridge.graders.loop.work_budget import WorkBudget
 
 _ALIKE = 0.9  #: minimum share of common words for two failures of one call to be the same
 _SHORT_CHARACTERS = 200  #: a longer failure has details beyond a lost connection
 _PAGE_CHARACTERS = 2_000
+_ECHOING_CHARACTERS = 400  #: a longer failure may hold a word of the arguments by chance
+_ECHOED = re.compile(r"\d+|[^\W\d]\w{2,}")  #: numbers, and words of three letters or more
 _TAGS = linear(r"<(?:style|script)[^<]{0,1000}<|<[^>]{1,200}>|\s{2,}")
 #: Errors of an unreachable service, all of which count as the same failure.
 _mentions_outage = occurs(
@@ -59,6 +63,33 @@ def reports_outage(outcome: CallResult) -> bool:
     text = outcome.text or ""
     text = _TAGS.sub(" ", text[:_PAGE_CHARACTERS]) if "<" in text[:_PAGE_CHARACTERS] else text
     return len(text) < _SHORT_CHARACTERS and _mentions_outage(text)
+
+
+class FailureNumbers:
+    """Numbering of results, mostly failures: equal for results of one tool with the same text, apart from noise and the call's arguments."""
+
+    def __init__(self, budget: WorkBudget) -> None:
+        self._budget = budget
+        self._numbers: dict[tuple[str, str], int] = {}
+
+    def number(self, call: Call) -> int:
+        """Return the number of the failure of a call."""
+        text = call.result.masked
+        exact = call.tool, text
+        bare = call.tool, _without_arguments(call, text, self._budget)
+        number = self._numbers.get(exact, self._numbers.get(bare, len(self._numbers)))
+        self._numbers.setdefault(exact, number)
+        return self._numbers.setdefault(bare, number)
+
+
+def _without_arguments(call: Call, text: str, budget: WorkBudget) -> str:
+    """Return a short failure without the words and numbers of the call's arguments."""
+    if len(text) > _ECHOING_CHARACTERS or not budget.is_left:
+        return text
+    key = call.arguments.key.decode("utf-8", "replace")
+    budget.count_attempt(len(key) + len(text))
+    given = frozenset(_ECHOED.findall(key))
+    return _ECHOED.sub(lambda word: "…" if word[0] in given else word[0], text)
 
 
 def _words(outcome: CallResult) -> Counter[str]:

@@ -21,7 +21,7 @@ class LoopGrader(TraceGrader):
     id = "loop"
     name = "Loop"
     description = "Repeated similar steps"
-    version = 7
+    version = 8
     Config = LoopConfig
     settings: LoopConfig
 

@@ -11,6 +11,7 @@ from weighbridge.graders.loop.cycles import NoveltyLimits, Span, cycles, low_nov
 from weighbridge.graders.loop.failures import same_failures, show_progress
 from weighbridge.graders.loop.known_results import known_results, repeats_in, tool_results_of
 from weighbridge.graders.loop.merging import Finding, joined
+from weighbridge.graders.loop.moving_calls import without_moves
 from weighbridge.graders.loop.progress import only_noise
 from weighbridge.graders.loop.repeated_calls import repeated_calls
 from weighbridge.graders.loop.repeated_results import repeated_results
@@ -20,6 +21,7 @@ from weighbridge.graders.loop.text_forms import lists_items
 from weighbridge.graders.loop.tool_names import is_thinking_tool
 from weighbridge.graders.loop.transcripts import show_the_same, transcript_of
 from weighbridge.graders.loop.varied_attempts import varied_attempts
+from weighbridge.graders.loop.varied_cycles import varied_cycles
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -35,15 +37,16 @@ def loops_in_calls(calls: Sequence[Call | None], limits: Limits) -> tuple[list[i
     row = row_of(calls)
     if len(calls) <= limits.max_repeats:
         return row, []
-    findings = [*_in_order(calls, row, limits)]
-    findings += [*_interleaved(calls, row, limits), *retried_failures(calls, row, limits)]
+    repeated = [*_in_order(calls, row, limits), *_interleaved(calls, row, limits)]
+    repeated += repeated_calls(calls, row, limits)
+    findings = [*without_moves(repeated, calls, limits), *retried_failures(calls, row, limits)]
     findings += [*varied_attempts(calls, limits), *repeated_results(calls, limits)]
-    findings += repeated_calls(calls, row, limits)
     tool_results = tool_results_of(calls)
     if repeats_in(tool_results) >= limits.least_known:
         findings += [
             *known_results(calls, tool_results, limits),
             *reworded_attempts(calls, tool_results, limits),
+            *varied_cycles(calls, row, tool_results, limits),
         ]
     thinking = {
         tool for tool in {call.tool for call in calls if call is not None} if is_thinking_tool(tool)

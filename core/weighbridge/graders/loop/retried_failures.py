@@ -23,7 +23,7 @@ def retried_failures(
     calls: Sequence[Call | None], row: list[int], limits: Limits
 ) -> Iterator[Finding]:
     """Find one call that fails repeatedly in the same way, without calls between that could have fixed it."""
-    effects = _CallEffects()
+    effects = CallEffects()
     attempts: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
     often = Counter(row)
     for index, call in enumerate(calls):
@@ -32,12 +32,14 @@ def retried_failures(
     for indices in attempts.values():
         call = calls[indices[0]]
         if len(indices) > limits.max_repeats and call is not None and call.result.is_unsuccessful:
-            for chain in _chains(calls, indices, call, effects):
+            for chain in chains_of_attempts(
+                calls, indices, effects, changes=_changes_between(call)
+            ):
                 if len(chain) > limits.max_repeats:
                     yield Finding("interleaved", None, tuple(chain))
 
 
-class _CallEffects:
+class CallEffects:
     """Cached classification of the calls between two attempts by what they may have changed."""
 
     def __init__(self) -> None:
@@ -61,23 +63,29 @@ class _CallEffects:
         return self._is_wait[call.arguments_id]
 
 
-def _chains(
-    calls: Sequence[Call | None], indices: list[int], attempt: Call, effects: _CallEffects
-) -> Iterator[list[int]]:
-    """Split attempts where too many calls, or one that may have fixed the failure, lie between them.
+def _changes_between(attempt: Call) -> int:
+    """Return how many calls that may change something, but rarely fix a failure, may lie between two attempts.
 
-    Up to `_READS_BETWEEN` calls that change nothing may lie between. Of other calls, which rarely fix a failure, up to
-    `_CALLS_BETWEEN` may lie between; but none if the attempt is a trial such as a test run, has no arguments, or did not
-    fail but found nothing, because it may then be repeated after any change.
+    None may if the attempt is a trial such as a test run, has no arguments, or did not fail but found nothing, because it
+    may then be repeated after any change.
     """
     has_arguments = attempt.arguments.key not in (b"{}", b"null")
     is_persistent = attempt.result.has_failed and has_arguments and not is_trial(attempt)
-    reach = _CALLS_BETWEEN if is_persistent else 0
-    chain = indices[:1]
+    return _CALLS_BETWEEN if is_persistent else 0
+
+
+def chains_of_attempts(
+    calls: Sequence[Call | None], indices: Sequence[int], effects: CallEffects, *, changes: int
+) -> Iterator[list[int]]:
+    """Split attempts where too many calls, or one that may have fixed the failure, lie between them.
+
+    Up to `_READS_BETWEEN` calls that change nothing may lie between, and of other calls as many as `changes`.
+    """
+    chain = [*indices[:1]]
     for earlier, later in pairwise(indices):
         # Attempts may be far apart: the calls between are examined only if they are few.
         between = calls[earlier + 1 : min(later, earlier + _READS_BETWEEN + 2)]
-        limit = _READS_BETWEEN if all(map(effects.changes_nothing, between)) else reach
+        limit = _READS_BETWEEN if all(map(effects.changes_nothing, between)) else changes
         if len(between) > limit or any(map(effects.starts_over, between)):
             yield chain
             chain = []

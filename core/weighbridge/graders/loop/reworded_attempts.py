@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections import Counter, deque
 from itertools import pairwise
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from weighbridge.graders.loop.arguments import canonical
 from weighbridge.graders.loop.call_kinds import (
     claims_done,
+    has_question,
     is_natural_language,
     is_read_only,
     is_request,
@@ -18,7 +20,8 @@ from weighbridge.graders.loop.call_kinds import (
 )
 from weighbridge.graders.loop.failures import reports_outage
 from weighbridge.graders.loop.merging import NOTHING_NEW, SAME_FAILURE, Finding
-from weighbridge.graders.loop.result_kinds import reports_no_results
+from weighbridge.graders.loop.result_kinds import reports_no_results, reports_success
+from weighbridge.graders.loop.text_forms import lists_items
 from weighbridge.graders.loop.varied_attempts import raises_a_limit
 from weighbridge.graders.loop.work_budget import WorkBudget
 
@@ -44,6 +47,7 @@ _QUESTION_CHARACTERS = 4_000
 _GROUPS = 10  #: maximum groups that new attempts are compared with
 #: Lists, quotations and numbers in a failure.
 _LISTED = re.compile(r"\[[^\[\]]*\]|\"[^\"\n]*\"|'[^'\n]*'|\d+")
+_FITS_ANY = re.compile(r"\W{0,5}(?:true|false|yes|no)\W{0,5}", re.IGNORECASE)
 _TOKEN = re.compile(r"[^\s\"'`,;:()\[\]{}|=<>]+")
 #: Arguments for the number, order and language of results, which are not part of the question.
 _PRESENTATION_KEYS = frozenset(
@@ -63,7 +67,7 @@ def reworded_attempts(
     The more similar they are, the fewer form a loop: at least `max_repeats + 1`.
     """
     least = limits.max_repeats + 1
-    suspects = _suspects(calls, tool_results, least)
+    suspects = _suspects(calls, tool_results, limits)
     budget = WorkBudget()
     for chain in _chains(calls, tool_results, suspects) if suspects else ():
         if len(chain) < least or not budget.is_left:
@@ -77,9 +81,10 @@ def reworded_attempts(
 
 
 def _suspects(
-    calls: Sequence[Call | None], tool_results: Sequence[ToolResult | None], least: int
+    calls: Sequence[Call | None], tool_results: Sequence[ToolResult | None], limits: Limits
 ) -> dict[ToolResult, ToolResult]:
-    """Return the failures and answers whose outline at least `least` calls share, each with its outline."""
+    """Return the failures and answers whose outline more than `max_repeats` calls share, each with its outline."""
+    least = limits.max_repeats + 1
     heads = Counter(
         [result and (result[0], result[1][:_HEAD_CHARACTERS]) for result in tool_results]
     )
@@ -87,12 +92,13 @@ def _suspects(
     often = {head for head, count in heads.items() if count >= least}
     if not often:
         return {}
+    times = Counter(tool_results)
     outlines: dict[ToolResult, ToolResult | None] = {}
     for call, result in zip(calls, tool_results, strict=True):
         if call is None or result is None or (result[0], result[1][:_HEAD_CHARACTERS]) not in often:
             continue
         if result not in outlines:
-            outlines[result] = _outline(call, result)
+            outlines[result] = _outline(call, result, times[result], limits)
     counts = Counter([outlines.get(result) for result in tool_results if result is not None])
     return {
         result: outline
@@ -101,14 +107,22 @@ def _suspects(
     }
 
 
-def _outline(call: Call, result: ToolResult) -> ToolResult | None:
-    """Return a failure without lists, quotations and numbers, an answer unchanged, or None for any other result."""
+def _outline(call: Call, result: ToolResult, times: int, limits: Limits) -> ToolResult | None:
+    """Return a failure without lists, quotations and numbers, a frequent answer unchanged, or None for any other result."""
     text = result[1]
     if _is_unsuccessful(call):
         is_short_one = len(text) <= _OUTLINED_CHARACTERS
         return (result[0], _LISTED.sub("…", text) if is_short_one else text)
-    is_answer = len(text) >= _ANSWER_CHARACTERS or call.result.is_informative
-    return result if is_answer and is_read_only(call) else None
+    if times <= limits.max_repeats or not (is_read_only(call) or has_question(call)):
+        return None
+    fits_any = times < 2 * limits.max_repeats or reports_success(text) or _FITS_ANY.fullmatch(text)
+    return None if fits_any and not _has_long_answer(call) else result
+
+
+def _has_long_answer(call: Call) -> bool:
+    """Return whether a call has an answer that few different questions have."""
+    is_long = len(call.result.text or "") >= _ANSWER_CHARACTERS or call.result.is_informative
+    return is_long and is_read_only(call)
 
 
 def _is_unsuccessful(call: Call) -> bool:
@@ -155,6 +169,9 @@ class _Attempt(NamedTuple):
     words: _Words
 
 
+_by_index = attrgetter("call_index")
+
+
 def _found(attempts: Sequence[_Attempt], results: int, limits: Limits) -> Iterator[Finding]:
     """Yield a finding if the attempts of one group are numerous enough to be a loop."""
     calls = [attempt.call for attempt in attempts]
@@ -163,7 +180,7 @@ def _found(attempts: Sequence[_Attempt], results: int, limits: Limits) -> Iterat
         return
     words = [attempt.words for attempt in attempts[:_COMPARED]]
     enough = _enough(calls, words, results, limits)
-    if enough and len(attempts) >= enough and not _is_legitimate(calls, words):
+    if enough and len(attempts) >= enough and not _is_legitimate(calls, words, limits):
         kind = SAME_FAILURE if _is_unsuccessful(calls[0]) else NOTHING_NEW
         yield Finding(kind, None, tuple(attempt.call_index for attempt in attempts))
 
@@ -173,9 +190,11 @@ def _enough(
 ) -> int | None:
     """Return the number of attempts that form a loop, lower for more similar ones, or None if too few are similar."""
     least, many = limits.max_repeats + 1, 2 * limits.max_repeats
+    is_answered = not _is_unsuccessful(calls[0])
+    if is_answered and not _has_long_answer(calls[0]):
+        return None if lists_items([call.arguments.texts for call in calls]) else many
     parts = sum(_is_part_of_another(said, words) for said in words)
     is_nested = parts == len(words)
-    is_answered = not _is_unsuccessful(calls[0])
     is_narrowed = all(later > earlier for earlier, later in pairwise(words))
     are_questions = parts > 0 and all(map(is_natural_language, calls))
     if is_nested and are_questions and not (is_answered or is_narrowed):
@@ -193,16 +212,21 @@ def _groups(attempts: Sequence[_Attempt], budget: WorkBudget) -> Iterator[list[_
         if not budget.is_left:
             break
         budget.count_lookups(2 * _REMEMBERED * len(groups))
-        for group in groups:
-            near = (*group[:_REMEMBERED], *group[-_REMEMBERED:])
-            if (is_any) or any(_are_related(attempt.words, other.words) for other in near):
-                group.append(attempt)
-                break
-        else:
-            groups.append([attempt])
+        own = [group for group in groups if is_any or _belongs(attempt, group)]
+        if len(own) == 1:
+            own[0].append(attempt)
+            continue
+        joined = [other for group in own for other in group]
+        groups = deque(group for group in groups if not any(group is other for other in own))
+        groups.append([*sorted(joined, key=_by_index), attempt])
         if len(groups) > _GROUPS:
             yield groups.popleft()
     yield from groups
+
+
+def _belongs(attempt: _Attempt, group: Sequence[_Attempt]) -> bool:
+    near = (*group[:_REMEMBERED], *group[-_REMEMBERED:])
+    return any(_are_related(attempt.words, other.words) for other in near)
 
 
 def _words(call: Call, budget: WorkBudget) -> _Words:
@@ -242,9 +266,12 @@ def _is_part_of_another(said: _Words, all_said: Sequence[_Words]) -> bool:
     return sum(said <= other or said >= other for other in all_said) > 1
 
 
-def _is_legitimate(attempts: Sequence[Call], words: Sequence[_Words]) -> bool:
-    """Return whether attempts request different things, use fewer words each time, or raise a limit."""
+def _is_legitimate(attempts: Sequence[Call], words: Sequence[_Words], limits: Limits) -> bool:
+    """Return whether attempts request different things, use fewer words up to `2 * max_repeats` times, or raise a limit."""
     is_widened = all(later < earlier for earlier, later in pairwise(words))
+    is_widened = is_widened and not (
+        len(attempts) > 2 * limits.max_repeats and all(map(is_natural_language, attempts))
+    )
     return is_widened or _own_share(words) > _OWN or raises_a_limit(attempts)
 
 

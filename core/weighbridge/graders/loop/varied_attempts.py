@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,8 +16,11 @@ from weighbridge.graders.loop.call_kinds import (
     is_short,
     runs_code,
 )
+from weighbridge.graders.loop.failures import FailureNumbers
 from weighbridge.graders.loop.linear_patterns import linear
 from weighbridge.graders.loop.merging import SAME_FAILURE, Finding
+from weighbridge.graders.loop.result_kinds import reports_no_effect, reports_no_results
+from weighbridge.graders.loop.retried_failures import CallEffects, chains_of_attempts
 from weighbridge.graders.loop.text_forms import lists_items
 from weighbridge.graders.loop.work_budget import WorkBudget
 
@@ -90,7 +93,8 @@ def varied_attempts(calls: Sequence[Call | None], limits: Limits) -> Iterator[Fi
     """
     suspects = _suspects(calls, _least(limits))
     if suspects:
-        for chains in _Chains(suspects, _least(limits)).of(calls):
+        budget = WorkBudget()
+        for chains in _Chains(suspects, _least(limits), budget).of(calls):
             alike = [run for chain in chains for run in _alike(chain) if _is_loop(run, limits)]
             related = [chain for chain in chains if chain and _is_related_loop(chain, limits)]
             tried = sorted(attempt for chain in chains for attempt in chain)
@@ -99,10 +103,39 @@ def varied_attempts(calls: Sequence[Call | None], limits: Limits) -> Iterator[Fi
                 found = [tried]
             for chain in found:
                 yield Finding(SAME_FAILURE, None, tuple(attempt.call_index for attempt in chain))
+        if len(suspects) >= 3 * limits.max_repeats:
+            yield from _retries(calls, suspects, limits, budget)
 
 
 def _least(limits: Limits) -> int:
     return min(2 * limits.max_repeats, limits.max_repeats + _MORE_THAN_REPEATS)
+
+
+def _retries(
+    calls: Sequence[Call | None], suspects: set[int], limits: Limits, budget: WorkBudget
+) -> Iterator[Finding]:
+    """Find `3 * max_repeats` retries that differ in trifles and fail with one text, with something new read between them."""
+    least = 3 * limits.max_repeats
+    failures, effects = FailureNumbers(budget), CallEffects()
+    tried: defaultdict[int, list[int]] = defaultdict(list)
+    for index in sorted(suspects):
+        call = calls[index]
+        if call is not None and budget.is_left and _is_failed_attempt(call):
+            tried[failures.number(call)].append(index)
+    for indices in tried.values():
+        for chain in chains_of_attempts(calls, indices, effects, changes=0):
+            attempts = [
+                _described(_Attempt(index, call, frozenset(), "", ""), budget)
+                for index in chain
+                if len(chain) >= least and budget.is_left and (call := calls[index]) is not None
+            ]
+            for run in _alike(attempts):
+                if len(run) >= least and _is_loop(run, limits):
+                    yield Finding(SAME_FAILURE, None, tuple(each.call_index for each in run))
+
+
+def _described(attempt: _Attempt, budget: WorkBudget) -> _Attempt:
+    return attempt._replace(words=_words(attempt.call, budget))
 
 
 def _alike(chain: Sequence[_Attempt]) -> Iterator[list[_Attempt]]:
@@ -121,6 +154,7 @@ def _alike(chain: Sequence[_Attempt]) -> Iterator[list[_Attempt]]:
 def _is_loop(run: Sequence[_Attempt], limits: Limits) -> bool:
     again = len(run) - len({attempt.call.arguments_id for attempt in run})
     is_often = len(run) >= _least(limits) and len(run) + again >= 2 * limits.max_repeats
+    is_often = is_often and (_failed(run) or len(run) >= 3 * limits.max_repeats)
     return is_often and _is_stuck(run, limits, is_list=_lists(run))
 
 
@@ -132,12 +166,19 @@ def _is_related_loop(chain: Sequence[_Attempt], limits: Limits) -> bool:
         causes == 1 and is_reworded and not any(is_command(attempt.call) for attempt in chain)
     )
     return (
-        len(chain) >= (_least(limits) if is_one_question else 2 * limits.max_repeats)
+        _failed(chain)
+        and len(chain) >= (_least(limits) if is_one_question else 2 * limits.max_repeats)
         and 2 * causes <= len(chain)
         and all(map(_is_related, chain[1:], _before(chain)))
         and unshared_words([attempt.words for attempt in chain[:_COMPARED]]) <= _OWN
         and _is_stuck(chain, limits, is_list=causes == 1 and _lists(chain))
     )
+
+
+def _failed(chain: Sequence[_Attempt]) -> bool:
+    """Return whether attempts failed or claimed that the work is done, rather than had no effect."""
+    first = chain[0].call
+    return first.result.has_failed or claims_done(first)
 
 
 def _before(chain: Sequence[_Attempt]) -> Iterator[Sequence[_Attempt]]:
@@ -167,6 +208,7 @@ def _is_loop_of_known_failures(
     is_often = len(tried) >= max(least, 3 * len(chains))
     return (
         is_often
+        and all(map(_failed, chains))
         and all(is_request(attempt.call) for attempt in tried)
         and not any(map(_shows_progress, chains))
         and not _lists(tried)
@@ -224,16 +266,21 @@ def _suspects(calls: Sequence[Call | None], least: int) -> set[int]:
 def _is_failed_attempt(call: Call | None) -> bool:
     if call is None or not (claims_done(call) or is_short(call)):
         return False
-    return call.result.has_failed or (claims_done(call) and call.result.is_unsuccessful)
+    if call.result.has_failed:
+        return True
+    text = call.result.text or ""
+    return reports_no_effect(text) and (
+        claims_done(call) or not (is_read_only(call) or reports_no_results(text))
+    )
 
 
 class _Chains:
     """Chains of similar attempts without new information between them."""
 
-    def __init__(self, suspects: set[int], least: int) -> None:
+    def __init__(self, suspects: set[int], least: int, budget: WorkBudget) -> None:
         self._suspects = suspects
         self._least = least
-        self._budget = WorkBudget()
+        self._budget = budget
         self._chains: dict[str, list[_Attempt]] = {}
         self._kinds: set[str] = set()
         self._results: set[str] = set()
@@ -263,7 +310,7 @@ class _Chains:
         for attempt in chain:
             if not self._budget.is_left:
                 break
-            spelled.append(attempt._replace(words=self._words(attempt.call)))
+            spelled.append(_described(attempt, self._budget))
         return spelled
 
     def _attempt(self, call: Call, index: int) -> Iterator[list[list[_Attempt]]]:
@@ -287,21 +334,6 @@ class _Chains:
         self._pairs.add(pair)
         return not (is_known and (call.result.has_failed or is_read_only(call)))
 
-    def _words(self, call: Call) -> frozenset[bytes]:
-        """Return the words of a call's arguments without ignored parts, or none if the call reports completion."""
-        if claims_done(call):
-            return frozenset()
-        key = call.arguments.key
-        self._budget.count_attempt(len(key))
-        if _MARKED.search(key):
-            text = key.decode("utf-8", "replace")
-            bare, marks = _IGNORED.subn(" ", text)
-            self._budget.count_masking(text, marks)
-            key = bare.encode()
-        if not key.isascii():
-            return frozenset(map(str.encode, _WORD.findall(key.decode("utf-8", "replace").lower())))
-        return frozenset(key.translate(_LETTERS_ALONE).split())
-
     def _failure(self, call: Call) -> tuple[str, str]:
         """Return the line that says what failed, without the numbers and paths in the call's arguments, and with them."""
         text = _SHELL.sub("", _gist_of(call.result.masked))
@@ -311,6 +343,22 @@ class _Chains:
         masked, marks = _ECHOED.subn(lambda word: "@" if word[0] in given else word[0], text)
         self._budget.count_masking(text, len(given) + marks)
         return masked, _NUMBER.sub("#", text)
+
+
+def _words(call: Call, budget: WorkBudget) -> frozenset[bytes]:
+    """Return the words of a call's arguments without ignored parts, or none if the call reports completion."""
+    if claims_done(call):
+        return frozenset()
+    key = call.arguments.key
+    budget.count_attempt(len(key))
+    if _MARKED.search(key):
+        text = key.decode("utf-8", "replace")
+        bare, marks = _IGNORED.subn(" ", text)
+        budget.count_masking(text, marks)
+        key = bare.encode()
+    if not key.isascii():
+        return frozenset(map(str.encode, _WORD.findall(key.decode("utf-8", "replace").lower())))
+    return frozenset(key.translate(_LETTERS_ALONE).split())
 
 
 def _gist_of(failure: str) -> str:

@@ -81,9 +81,27 @@ def test_a_users_own_message_is_a_new_request_however_alike():
     "answer", [EMPTY, "The checker still reports failures. The task is not complete."]
 )
 def test_claims_in_new_words_that_are_refused_the_same_way_are_a_loop(answer):
-    steps = [step for said in SAYINGS[:6] for step in (llm(said), user(answer))]
-    assert kinds(steps) == [("refused", 6)]
+    steps = [step for said in SAYINGS[:5] for step in (llm(said), user(answer))]
+    assert kinds(steps) == [("refused", 5)]
     assert kinds(steps[2:]) == []
+
+
+UNABLE = [
+    "I'm sorry, but I can't run code here.",
+    "I apologise for the confusion. This needs access to the repository.",
+    "Unfortunately the exact lines are unknown to me.",
+    "I am unable to give a patch that matches the file.",
+    "I don't have the file, so the change stays a sketch.",
+]
+
+
+def test_excuses_in_new_words_that_are_refused_the_same_way_are_a_loop():
+    answer = "Your edit could not be applied to the program. Please try again."
+    steps = [step for said in UNABLE for step in (llm(said), user(answer))]
+    assert kinds(steps) == [("refused", 5)]
+    assert kinds(steps[2:]) == []
+    edits = [f"Replace line {at} by `return {at}`." for at in range(7)]
+    assert kinds([step for edit in edits for step in (llm(edit), user(answer))]) == []
 
 
 @pytest.mark.parametrize(
@@ -94,9 +112,9 @@ def test_claims_in_new_words_that_are_refused_the_same_way_are_a_loop(answer):
         "Your response does not match the format that is described above.",
     ],
 )
-def test_five_answers_that_cannot_be_read_are_a_loop_whatever_they_say(answer):
-    steps = [step for said in SAYINGS[:5] for step in (llm(said), user(answer))]
-    assert kinds(steps) == [("refused", 5)]
+def test_four_answers_that_cannot_be_read_are_a_loop_whatever_they_say(answer):
+    steps = [step for said in SAYINGS[:4] for step in (llm(said), user(answer))]
+    assert kinds(steps) == [("refused", 4)]
     assert kinds(steps[2:]) == []
 
 

@@ -51,7 +51,13 @@ def test_one_answer_to_six_wordings_of_a_question_is_a_loop():
     assert kinds([query(text, "[(143,)]") for text in REWORDED[:5]]) == []
 
 
-@pytest.mark.parametrize("answer", ["[(0,)]", "True", "ok", "No rows were found.", "Saved."])
+@pytest.mark.parametrize("answer", ["[(0,)]", "No rows were found."])
+def test_one_short_answer_in_a_row_to_six_wordings_of_a_question_is_a_loop(answer):
+    assert kinds([query(text, answer) for text in REWORDED[:6]]) == [("nothing_new", 6)]
+    assert kinds([query(text, answer) for text in REWORDED[:5]]) == []
+
+
+@pytest.mark.parametrize("answer", ["True", "ok", "Saved."])
 def test_an_answer_that_many_questions_have_tells_nothing(answer):
     assert kinds([query(text, answer) for text in REWORDED]) == []
 

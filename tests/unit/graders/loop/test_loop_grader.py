@@ -627,6 +627,28 @@ def test_an_action_written_as_text_is_a_call_and_what_follows_its_result():
     assert ids(working) == []
 
 
+def numbered_action(at, action, observation):
+    text = f"Thought {at}: I look for it.\nAction {at}: {action}"
+    return [llm(text), user(f"Observation {at}: {observation}")]
+
+
+def test_the_number_of_a_written_action_makes_no_difference_and_the_tool_stands_before_the_brackets():
+    queries = ["river child", "child of the river", "river and child", "a river child"]
+    nothing = "Could not find that. Similar: ['River', 'Child']"
+    steps = [
+        step
+        for at, query in enumerate(queries, 1)
+        for step in numbered_action(at, f"Search[{query}]", nothing)
+    ]
+    assert ids(steps) == [["s1", "s3", "s5", "s7"]]
+    items = [
+        step
+        for at, word in enumerate(("river", "child", "turtle", "Japan", "festival"), 1)
+        for step in numbered_action(at, f"Lookup[{word}]", "No more results.")
+    ]
+    assert ids(items) == []
+
+
 def test_a_fenced_command_is_compared_as_any_other():
     steps = []
     for at, note in enumerate(("first", "again", "once more", "now", "so")):

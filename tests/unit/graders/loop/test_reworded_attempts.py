@@ -238,3 +238,74 @@ def test_an_empty_result_of_a_protocol_is_no_result(empty):
         search(query, at) for query, at in zip(queries, [empty, found, empty, other], strict=True)
     ]
     assert loops(steps) == []
+
+
+def test_a_question_that_is_shortened_a_seventh_time_in_vain_is_a_loop():
+    words = [
+        "yearly",
+        "report",
+        "on",
+        "sales",
+        "of",
+        "the",
+        "Acme",
+        "company",
+        "for",
+        "Europe",
+        "and",
+        "Asia",
+        "in",
+        "2019",
+    ]
+    queries = [" ".join(words[: len(words) - at]) for at in range(7)]
+    assert loops(map(search, queries)) == [("same_failure", 7)]
+    assert loops(map(search, queries[1:])) == []
+
+
+FILTERS = [
+    "uniq -c",
+    "sort | uniq -c",
+    "awk '{print $1}' | uniq -c",
+    "cut -d' ' -f1 | uniq -c",
+    "cut -d' ' -f1 | sort | uniq -c",
+    "awk '{print $1}' | sort | uniq -c",
+]
+
+
+@pytest.mark.parametrize("key", ["command", "action", "input"])
+def test_one_short_answer_to_six_forms_of_a_command_that_only_reads_is_a_loop(key):
+    steps = [tool("bash", {key: f"cat log | {filter_} | sort"}, "3 err") for filter_ in FILTERS]
+    assert loops(steps) == [("nothing_new", 6)]
+    assert loops(steps[1:]) == []
+
+
+QUESTIONS = [
+    "Who designed the Eiffel Tower?",
+    "Name of the designer of the Eiffel Tower",
+    "Eiffel Tower designer name",
+    "who was the designer of the Eiffel Tower",
+    "Eiffel Tower: who designed it?",
+    "designer of the Eiffel Tower in Paris",
+]
+
+
+def test_one_short_answer_to_six_wordings_of_a_question_is_a_loop():
+    steps = [tool("oracle", {"question": text}, "Ask me about Rome.") for text in QUESTIONS]
+    assert loops(steps) == [("nothing_new", 6)]
+    assert loops(steps[1:]) == []
+
+
+@pytest.mark.parametrize(
+    "commands",
+    [
+        [f"grep -c '{word}' log" for word in ("404", "500", "timeout", "panic", "refused", "OOM")],
+        [f"wc -l < {name}.csv" for name in ("sales", "users", "stock", "costs", "rent", "team")],
+        [
+            f"tee {name}.log < start | sort"
+            for name in ("one", "two", "three", "four", "five", "six")
+        ],
+    ],
+    ids=["words", "files", "changes"],
+)
+def test_one_short_answer_about_different_things_is_no_loop(commands):
+    assert loops([bash(command, "0") for command in commands]) == []

@@ -60,6 +60,7 @@ def kinds(steps, **config):
 
 
 FAMILIES = pytest.mark.parametrize("attempts", [greps, views, tickets, claims])
+FAMILIES_WITHOUT_CLAIMS = pytest.mark.parametrize("attempts", [greps, views, tickets])
 
 
 @FAMILIES
@@ -87,7 +88,7 @@ def test_looks_that_show_what_is_known_do_not_part_them(attempts):
     steps = [look]
     for attempt in attempts(6):
         steps += [attempt, look]
-    assert kinds(steps) == [("same_failure", 6)]
+    assert [repeats for _, repeats in kinds(steps)] == [6]
 
 
 @FAMILIES
@@ -104,6 +105,38 @@ def test_looks_that_show_what_is_known_do_not_part_them(attempts):
 def test_anything_new_between_them_parts_them(attempts, news):
     steps = attempts(6)
     assert kinds([*steps[:3], news, *steps[3:]]) == []
+
+
+READ = [bash(f"cat part{at}.py", f"def f{at}(): ...  # {'abcdefghi'[at]}") for at in range(9)]
+
+
+@FAMILIES_WITHOUT_CLAIMS
+def test_nine_retries_in_trifles_are_a_loop_although_something_is_read_between(attempts):
+    steps = [step for pair in zip(attempts(9), READ, strict=True) for step in pair]
+    assert kinds(steps) == [("same_failure", 9)]
+    assert kinds(steps[2:]) == []
+
+
+@FAMILIES_WITHOUT_CLAIMS
+def test_a_change_between_the_retries_parts_them(attempts):
+    steps = [step for pair in zip(attempts(9), READ, strict=True) for step in pair]
+    edit = tool("edit", {"path": "c.py", "new": "x"}, "The file was edited.")
+    assert kinds([*steps[:8], edit, *steps[8:]]) == []
+
+
+def test_an_action_without_effect_on_nine_numbered_things_is_a_loop():
+    steps = [tool("act", {"command": f"open box {at}"}, "Nothing happens.") for at in range(9)]
+    assert kinds(steps) == [("same_failure", 9)]
+    assert kinds(steps[1:]) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [("act", "In box {}, you see a coin."), ("find_box", "Box not found."), ("act", "Taken.")],
+)
+def test_what_an_action_shows_of_numbered_things_is_news(name, shown):
+    steps = [tool(name, {"command": f"open box {at}"}, shown.format(at)) for at in range(12)]
+    assert kinds(steps) == []
 
 
 def test_a_failure_whose_counter_advances_is_progress():
@@ -232,7 +265,7 @@ def test_what_tells_nothing_new_between_attempts_parts_them_not(between):
     steps = [between(0)]
     for at, attempt in enumerate(greps(6), 1):
         steps += [attempt, between(at)]
-    assert ("same_failure", 6) in kinds(steps)
+    assert 6 in [repeats for _, repeats in kinds(steps)]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,48 @@
+"""Steps through a world that looks alike in many places: no loop, unless they repeat in one order for long."""
+
+from __future__ import annotations
+
+from weighbridge.graders.loop import LoopGrader
+
+MAZE = "You are in a maze. All passages look alike."
+WALL = "There is a wall."
+HALL = "You are in a hall."
+DEAD = "A dead end."
+
+
+def walk(*moves):
+    names = {"n": "north", "e": "east", "s": "south", "w": "west"}
+    return [
+        {"type": "tool", "name": "go", "arguments": {"to": names[way]}, "output": shown}
+        for way, shown in moves
+    ]
+
+
+def found(steps):
+    given = [{"id": f"s{at}", **step} for at, step in enumerate(steps, 1)]
+    result = LoopGrader(config={}).grade({"format": "weighbridge", "steps": given})
+    return result["verdict"] == "fail"
+
+
+#: Each way leads once more where it led before something else was met.
+EXPLORED = walk(
+    ("n", MAZE), ("e", HALL), ("n", WALL), ("e", MAZE), ("s", MAZE), ("n", MAZE), ("e", DEAD),
+    ("s", WALL), ("e", MAZE), ("s", MAZE), ("n", MAZE), ("n", MAZE), ("n", MAZE), ("n", MAZE),
+    ("e", HALL),
+)  # fmt: skip
+
+
+def test_moves_whose_results_go_back_and_forth_are_no_loop():
+    assert not found(EXPLORED)
+
+
+def test_a_move_that_leads_to_the_same_sight_eight_times_is_a_loop():
+    assert found([*EXPLORED, *walk(("n", MAZE)) * 8])
+
+
+def test_moves_with_one_result_each_are_a_loop_as_any_other_call():
+    assert found(walk(*[("n", MAZE), ("e", HALL), ("s", WALL)] * 3))
+
+
+def test_results_in_turns_that_all_say_that_nothing_happens_show_no_move():
+    assert found(walk(*[("n", "Nothing happens."), ("n", "The door is still shut.")] * 3))
