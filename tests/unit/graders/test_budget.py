@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import decimal
-import time
 from decimal import Decimal
+from functools import partial
 
 import orjson
 import pytest
 
+from support.growth import assert_takes_at_most
 from weighbridge.errors import ConfigError, ConfigTypeError
 from weighbridge.graders import GraderRequirements
 from weighbridge.graders.budget import BudgetGrader
@@ -1018,18 +1019,11 @@ def flat(count):
 def test_the_time_to_grade_grows_with_the_number_of_steps_and_no_faster(shape):
     grader = BudgetGrader(config=EVERY_LIMIT)
 
-    def seconds(count, rounds):
-        run = Trace("t", shape(count), "native")
-        best = float("inf")
-        for _ in range(rounds):
-            began = time.process_time()
-            grader.grade(run)
-            best = min(best, time.process_time() - began)
-        return best
+    def grading(count):
+        return partial(grader.grade, Trace("t", shape(count), "native"))
 
-    seconds(100, rounds=1)
-    # Ten times as many: a hundred times the time where it is quadratic, and room for a busy machine.
-    assert seconds(20_000, rounds=1) < 40 * seconds(2_000, rounds=3) + 0.05
+    # Quadratic work would take a hundred times as long.
+    assert_takes_at_most(40, grading, size=20_000, of=2_000)
 
 
 @pytest.mark.parametrize(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import unicodedata
-from time import process_time
+from functools import partial
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from support.growth import assert_takes_at_most
 from weighbridge.graders.normal_form import normalized
 
 FORMS = ("NFC", "NFD", "NFKC", "NFKD")
@@ -45,17 +46,12 @@ def test_no_mark_is_beyond_the_planes_that_are_looked_at(form):
     assert not any(unicodedata.combining(unicodedata.normalize(form, c)[0]) for c in others)
 
 
-def seconds(form, text):
-    begun = process_time()
-    normalized(form, text)
-    return process_time() - begun
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("marks", ["\u0300\u0316", "\u0344\u0316\u0f73"])
 def test_four_times_the_marks_take_about_four_times_as_long(marks, form):
-    seconds(form, marks * 100)  # makes the patterns
-    short, long = "a" + marks * 20_000, "a" + marks * 80_000
-    once = min(seconds(form, short) for _ in range(3))
-    assert seconds(form, long) < 10 * once + 0.05
+    def normalizing(count):
+        return partial(normalized, form, "a" + marks * count)
+
+    # Quadratic work would take sixteen times as long.
+    assert_takes_at_most(10, normalizing, size=80_000, of=20_000)

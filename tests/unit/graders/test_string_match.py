@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 import string
-import sys
-import time
 import unicodedata
+from functools import partial
 
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from support.growth import assert_takes_at_most
 from weighbridge.graders import StringMatchGrader
 from weighbridge.graders.string_match import without_articles, without_punctuation
 from weighbridge.graders.text_difference import first_difference
@@ -448,14 +448,8 @@ def test_the_first_difference_is_found_in_work_proportional_to_the_length(place)
 def test_ten_times_the_text_takes_about_ten_times_as_long(unit):
     grader = StringMatchGrader(config={**SQUAD, "unicode_form": "NFC"})
 
-    def fastest(repeats):
-        times = []
-        for _ in range(5):
-            start = time.process_time()
-            grader.grade("b" + unit * repeats + "b", unit * repeats)
-            times.append(time.process_time() - start)
-        return min(times)
+    def grading(repeats):
+        return partial(grader.grade, "b" + unit * repeats + "b", unit * repeats)
 
-    fastest(10)
-    # Quadratic work would make it a hundred times.
-    assert fastest(100_000) < 40 * max(fastest(10_000), sys.float_info.min)
+    # Quadratic work would take a hundred times as long.
+    assert_takes_at_most(40, grading, size=100_000, of=10_000)

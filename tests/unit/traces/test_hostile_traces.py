@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import copy
 import json
-import time
 from itertools import pairwise
 
 import pytest
@@ -13,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from support.generated import examples
+from support.growth import assert_takes_at_most
 from support.trace_examples import EXAMPLES as LOGS
 from support.trace_forms import (
     as_anthropic,
@@ -303,18 +303,17 @@ HEAVY = {
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", HEAVY)
 def test_no_reader_is_worse_than_linear(kind):
-    def seconds(count, rounds):
+    def reading(count):
         value = HEAVY[kind](count)
-        best = float("inf")
-        for _ in range(rounds):
-            started = time.process_time()
+
+        def read():
             with contextlib.suppress(TraceError):
                 read_traces(value)
-            best = min(best, time.process_time() - started)
-        return best
 
-    # Sixteen times as long: 256 times the time where it is quadratic, and room for a busy machine.
-    assert seconds(8_000, rounds=1) < 80 * max(seconds(500, rounds=3), 0.001)
+        return read
+
+    # Quadratic work would take 256 times as long.
+    assert_takes_at_most(80, reading, size=8_000, of=500)
 
 
 def test_spans_of_one_id_are_one_span_whatever_they_hold():

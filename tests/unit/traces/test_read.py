@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-import time
+from functools import partial
 
 import orjson
 import pytest
@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from support.generated import examples
+from support.growth import assert_takes_at_most
 from support.trace_examples import EXAMPLES as LOGS
 from support.trace_examples import claiming
 from weighbridge.errors import TraceError, UnknownTraceFormatError
@@ -269,17 +270,11 @@ def test_a_long_trace_takes_time_in_proportion(format_id):
             return {key: lengthened(item, times) for key, item in value.items()}
         return value * times if type(value) is list else value
 
-    def seconds(times, rounds):
-        value = lengthened(EXAMPLES[format_id], times)
-        best = float("inf")
-        for _ in range(rounds):
-            started = time.process_time()
-            read_traces(value)
-            best = min(best, time.process_time() - started)
-        return best
+    def reading(times):
+        return partial(read_traces, lengthened(EXAMPLES[format_id], times))
 
-    # Ten times as long: a hundredfold for quadratic time, and room for a busy machine.
-    assert seconds(1_000, rounds=2) < 40 * max(seconds(100, rounds=3), 0.001)
+    # Quadratic work would take a hundred times as long.
+    assert_takes_at_most(40, reading, size=1_000, of=100)
 
 
 def test_an_importer_that_runs_out_of_memory_does_not_find_the_trace_damaged(monkeypatch):

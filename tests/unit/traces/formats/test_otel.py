@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import base64
 import json
-import time
+from functools import partial
 
 import pytest
 
+from support.growth import assert_takes_at_most
 from support.spans import CHAT
 from weighbridge.errors import TraceError, UnknownTraceFormatError
 from weighbridge.traces import Usage, read_trace, read_traces
@@ -241,18 +242,17 @@ def test_attributes_nested_beyond_reason_are_left_as_they_are():
     ids=["flat", "deep", "ring"],
 )
 def test_the_time_to_read_spans_grows_with_their_number(parent_of):
-    # Five times as many: 25 times the time where it is quadratic, and room for a busy machine.
-    assert seconds(10_000, parent_of) < 15 * max(seconds(2_000, parent_of), 0.025)
+    # Quadratic work would take 25 times as long.
+    assert_takes_at_most(12, partial(reading, parent_of), size=10_000, of=2_000)
 
 
-def seconds(size, parent_of):
-    """Return the time to read `size` spans; `parent_of` returns the index of each span's parent."""
+def reading(parent_of, size):
+    """Return a function that reads `size` spans; `parent_of` returns the index of each span's parent."""
     kinds = [CHAT, {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "t"}, {}]
     spans = [
         otlp_span(f"{place + 1:016x}", f"{parent_of(place) % size + 1:016x}", kinds[place % 3])
         for place in range(size)
     ]
     document = request(*spans)
-    start = time.process_time()
     assert len(read_trace(document).steps) > size / 2
-    return time.process_time() - start
+    return partial(read_trace, document)
