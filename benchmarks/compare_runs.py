@@ -20,7 +20,7 @@ from pathlib import Path
 from weighbridge.grading.line_grader import LineGrader
 from weighbridge.grading.tally import Tally
 from weighbridge.jobs.chunk import Line
-from weighbridge.jobs.model import GraderSpec
+from weighbridge.jobs.grader_spec import GraderSpec
 
 CHANGED = 0.05
 TOPICS = ("refund", "shipping", "billing", "account")
@@ -74,7 +74,7 @@ def write(folder: Path, results: int) -> None:
 
 
 def measure(step: str, folder: Path) -> None:
-    from weighbridge.jobs.result import ResultRow
+    from weighbridge.jobs.result_line import ResultRow
     from weighbridge.settings import read_settings
     from weighbridge_producer.comparison.compare import compare_runs
     from weighbridge_producer.comparison.runs import run_of_file

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from weighbridge.grading.line_grader import LineGrader, Tally
 from weighbridge.jobs.chunk import Line
-from weighbridge.jobs.model import parse_specs
+from weighbridge.jobs.grader_spec import parse_specs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,7 +13,7 @@ from weighbridge.child_process import collect_garbage_seldom
 from weighbridge.grading.case import Case
 from weighbridge.grading.line_grader import Tally
 from weighbridge.jobs.chunk import Line
-from weighbridge.jobs.model import parse_specs
+from weighbridge.jobs.grader_spec import parse_specs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

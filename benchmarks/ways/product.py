@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from benchmarks.task import task
 from benchmarks.ways.way import READY_SECONDS, Way
-from weighbridge.jobs.model import parse_specs
+from weighbridge.jobs.grader_spec import parse_specs
 from weighbridge.settings import read_settings
 from weighbridge_producer import Client
 from weighbridge_producer.input.source import Source

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from weighbridge.grading.line_grader import LineGrader, Tally, digest_of
-from weighbridge.jobs.model import BatchStatus
+from weighbridge.jobs.batch_state import BatchStatus
 from weighbridge.jobs.outcome import Outcome
 
 if TYPE_CHECKING:

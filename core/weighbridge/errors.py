@@ -141,7 +141,7 @@ class UnknownGraderError(WeighbridgeError, LookupError):
 class LineError(WeighbridgeError):
     """One line of input cannot become a job; the others still can.
 
-    Its fault has a code of its own, one of `weighbridge.jobs.model.ErrorCode`.
+    Its fault has a code of its own, one of `weighbridge.jobs.error_codes.ErrorCode`.
     """
 
     def __init__(self, code: str, message: str, hint: str = "") -> None:

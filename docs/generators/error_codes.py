@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from generators.doc_comments import doc_comments
 from generators.tables import code, table
 from weighbridge.errors import LineError, WeighbridgeError
-from weighbridge.jobs.model import RETRYABLE, ErrorCode
+from weighbridge.jobs.error_codes import RETRYABLE, ErrorCode
 from weighbridge_producer import service
 from weighbridge_producer.service.problems import status_of
 

@@ -4,7 +4,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from weighbridge.jobs.model import BatchState, BatchStatus, GraderSpec
+    from weighbridge.jobs.batch_state import BatchState, BatchStatus
+    from weighbridge.jobs.grader_spec import GraderSpec
     from weighbridge.jobs.outcome import Counts, GraderSummary, JobStatus
     from weighbridge_producer.client.async_client import AsyncBatch, AsyncClient
     from weighbridge_producer.client.batch import Batch
@@ -30,9 +31,12 @@ _HOMES = {
     "AsyncBatch": "weighbridge_producer.client.async_client",
     "AsyncClient": "weighbridge_producer.client.async_client",
     "Batch": "weighbridge_producer.client.batch",
+    "BatchState": "weighbridge.jobs.batch_state",
+    "BatchStatus": "weighbridge.jobs.batch_state",
     "Client": "weighbridge_producer.client.client",
     "Comparison": "weighbridge_producer.comparison.compare",
     "Counts": "weighbridge.jobs.outcome",
+    "GraderSpec": "weighbridge.jobs.grader_spec",
     "GraderSummary": "weighbridge.jobs.outcome",
     "JobStatus": "weighbridge.jobs.outcome",
     "compare": "weighbridge_producer.comparison.compare",
@@ -43,4 +47,4 @@ def __getattr__(name: str) -> Any:
     # Imported lazily: the command line starts with this module too, and must handle Ctrl-C within half a second.
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_HOMES.get(name, "weighbridge.jobs.model")), name)
+    return getattr(import_module(_HOMES[name]), name)

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Self
 import msgspec
 from pydantic import Field, GetPydanticSchema
 
-from weighbridge.jobs.model import BatchState, BatchStatus
+from weighbridge.jobs.batch_state import BatchState, BatchStatus
 from weighbridge.jobs.outcome import OUTCOME_OF, GraderSummary
 from weighbridge.store import BatchOptions, Durability
 from weighbridge.store.audit import Action, Entry

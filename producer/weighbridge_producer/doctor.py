@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from redis.exceptions import ResponseError
 
 from weighbridge.errors import ServiceUnavailableError, WeighbridgeError
-from weighbridge.jobs.model import SCHEMA_VERSION
+from weighbridge.jobs.limits import SCHEMA_VERSION
 from weighbridge.settings import MIB
 from weighbridge.store.connection import translate_errors
 from weighbridge.text import pluralize

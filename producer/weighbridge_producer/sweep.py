@@ -14,7 +14,7 @@ from weighbridge_producer.statistics import Interval, wilson_interval
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from weighbridge.jobs.result import ResultRow
+    from weighbridge.jobs.result_line import ResultRow
 
 SCORE = "score"  #: a parameter for all graders: the lowest passing score
 _BUDGET = "budget"

@@ -13,7 +13,7 @@ import pytest
 from support.cases import assert_counts_agree
 from weighbridge.errors import InputError, InvalidInputError
 from weighbridge.grading.line_grader import grade_lines
-from weighbridge.jobs.model import BatchStatus
+from weighbridge.jobs.batch_state import BatchStatus
 from weighbridge.settings import MIB, Settings
 from weighbridge_producer import Client
 

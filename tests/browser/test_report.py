@@ -13,7 +13,7 @@ from support.axe import serious_faults
 from support.browser import PHONE, visited, watched
 from support.examples import SHOP_AGENT
 from weighbridge.grading.line_grader import grade_lines
-from weighbridge.jobs.model import GraderSpec
+from weighbridge.jobs.grader_spec import GraderSpec
 from weighbridge.settings import Settings
 from weighbridge_producer.input.source import Source
 from weighbridge_producer.reports.forms import FORMS

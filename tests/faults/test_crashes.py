@@ -24,7 +24,7 @@ from support.chunks import blamed
 from support.unhurried import CHUNK_JOBS, QUICK, SLEEPY, unhurried_cases
 from support.waiting import eventually
 from support.workers import environment
-from weighbridge.jobs.model import BatchStatus
+from weighbridge.jobs.batch_state import BatchStatus
 from weighbridge.settings import Settings
 from weighbridge_producer.client.redis_client import RedisClient
 

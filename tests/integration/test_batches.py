@@ -28,7 +28,7 @@ from weighbridge.errors import (
     StaleCursorError,
     UnknownGraderError,
 )
-from weighbridge.jobs.model import BatchStatus
+from weighbridge.jobs.batch_state import BatchStatus
 from weighbridge.settings import MIB, Settings
 from weighbridge_producer.client.redis_client import RedisClient
 

@@ -42,7 +42,8 @@ from weighbridge.errors import (
     StaleCursorError,
     UnknownGraderError,
 )
-from weighbridge.jobs.model import BatchStatus, GraderSpec
+from weighbridge.jobs.batch_state import BatchStatus
+from weighbridge.jobs.grader_spec import GraderSpec
 from weighbridge.settings import Settings
 from weighbridge.store.result_filter import ResultFilter
 from weighbridge_producer import AsyncBatch, AsyncClient, Batch, Client

@@ -12,7 +12,7 @@ import pytest
 from support.cases import results_by_id, sleepy_cases, true_false_cases
 from support.waiting import eventually
 from support.workers import environment
-from weighbridge.jobs.model import BatchStatus
+from weighbridge.jobs.batch_state import BatchStatus
 from weighbridge.settings import Settings
 from weighbridge_producer.client.redis_client import RedisClient
 

@@ -17,7 +17,7 @@ from support.uploads import lines_of, upload
 from support.waiting import eventually
 from support.workers import BY_MODULE, environment
 from weighbridge.errors import ServerError, ServerFullError, ServerUnavailableError
-from weighbridge.jobs.model import BatchStatus
+from weighbridge.jobs.batch_state import BatchStatus
 from weighbridge.settings import Settings
 from weighbridge.store import Store
 from weighbridge.store.connection import connect, is_cluster, memory_share, translate_errors

@@ -13,7 +13,7 @@ from pydantic import SecretStr
 from support.cases import hazard_case, true_false_cases
 from support.servers import TcpServer, free_port
 from support.waiting import eventually
-from weighbridge.jobs.model import SCHEMA_VERSION
+from weighbridge.jobs.limits import SCHEMA_VERSION
 from weighbridge.settings import MIB
 from weighbridge.store.worker_registry import WorkerInfo
 from weighbridge_producer.client.redis_client import RedisClient

@@ -19,7 +19,7 @@ from support.uploads import lines_of, upload
 from support.waiting import eventually
 from support.workers import environment
 from weighbridge.broker.publisher import Publisher
-from weighbridge.jobs.model import BatchStatus
+from weighbridge.jobs.batch_state import BatchStatus
 from weighbridge.settings import Settings
 from weighbridge.store.connection import connect
 from weighbridge_producer.client.redis_client import RedisClient

@@ -14,7 +14,8 @@ from support.cases import assert_graded_right, results_by_id, true_false_cases
 from support.servers import TcpServer
 from support.waiting import eventually
 from weighbridge.errors import ServerFullError
-from weighbridge.jobs.model import SCHEMA_VERSION, BatchStatus
+from weighbridge.jobs.batch_state import BatchStatus
+from weighbridge.jobs.limits import SCHEMA_VERSION
 from weighbridge.store import Store
 from weighbridge.store.worker_registry import WorkerInfo, WorkerRegistry
 from weighbridge_producer.client.redis_client import RedisClient

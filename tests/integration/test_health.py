@@ -11,7 +11,7 @@ from support.cases import hazard_case, true_false_cases
 from support.chunks import claimed
 from support.grading import grade_open_chunks
 from support.waiting import eventually
-from weighbridge.jobs.model import SCHEMA_VERSION
+from weighbridge.jobs.limits import SCHEMA_VERSION
 from weighbridge.settings import Settings
 from weighbridge.store.health import CHUNKS_LIMIT, DeadLetter, StuckChunk
 from weighbridge.store.worker_registry import WorkerInfo

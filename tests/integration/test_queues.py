@@ -11,7 +11,7 @@ from celery import Celery
 from celery.app.trace import build_tracer
 
 from weighbridge.broker.publisher import Publisher, broker_url
-from weighbridge.jobs.model import SCHEMA_VERSION
+from weighbridge.jobs.limits import SCHEMA_VERSION
 from weighbridge.settings import Settings
 from weighbridge.store.worker_registry import WorkerInfo
 from weighbridge_producer.client.redis_client import RedisClient

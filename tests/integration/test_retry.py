@@ -11,7 +11,7 @@ from support.chunks import keys_of
 from support.grading import grade_open_chunks
 from weighbridge.batch_closing import finish_open_chunks
 from weighbridge.errors import BatchClosedError, ChunkConflictError
-from weighbridge.jobs.model import BatchStatus
+from weighbridge.jobs.batch_state import BatchStatus
 from weighbridge.settings import Settings
 from weighbridge_producer.client.redis_client import RedisClient
 from weighbridge_producer.input.source import Source

@@ -11,7 +11,7 @@ from support.cli import Cli
 from support.servers import ReplicaPair, Sentinels, TcpServer, free_port
 from support.waiting import eventually
 from weighbridge.errors import ServerUnavailableError
-from weighbridge.jobs.model import BatchStatus
+from weighbridge.jobs.batch_state import BatchStatus
 from weighbridge.settings import Settings
 from weighbridge.store.connection import connect, translate_errors
 from weighbridge_producer import Client

@@ -12,7 +12,8 @@ import pytest
 from support.chunks import a_batch, a_chunk, a_line, blamed, claimed, filled, recorded
 from support.sweeping import QUEUE, SETTINGS, Site
 from support.waiting import eventually
-from weighbridge.jobs.model import BatchStatus, ErrorCode
+from weighbridge.jobs.batch_state import BatchStatus
+from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.store import BatchOptions
 from weighbridge.store.key_names import SWEEPER
 

@@ -13,7 +13,7 @@ from weighbridge.store import BatchOptions, ChunkUpload, FailureCount, Position
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from weighbridge.jobs.model import Priority
+    from weighbridge.jobs.batch_state import Priority
     from weighbridge.store import ClaimResult, Recorded, Store
 
 DAY = 86400

@@ -8,7 +8,7 @@ import orjson
 
 from weighbridge.grading.line_grader import LineGrader, Tally
 from weighbridge.jobs.chunk import Line
-from weighbridge.jobs.model import GraderSpec
+from weighbridge.jobs.grader_spec import GraderSpec
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from support.waiting import eventually
 from weighbridge.broker.publisher import Publisher
-from weighbridge.jobs.model import SCHEMA_VERSION
+from weighbridge.jobs.limits import SCHEMA_VERSION
 from weighbridge.settings import Settings
 from weighbridge.store import Store
 from weighbridge.store.key_names import shared_key

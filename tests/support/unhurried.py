@@ -12,7 +12,7 @@ from support.workers import PLUGINS
 from weighbridge.graders.registry import Registry
 from weighbridge.grading.line_grader import LineGrader, Tally
 from weighbridge.jobs.chunk import Line
-from weighbridge.jobs.model import parse_specs
+from weighbridge.jobs.grader_spec import parse_specs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

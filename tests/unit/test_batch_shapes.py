@@ -4,7 +4,8 @@ from dataclasses import asdict
 
 import msgspec
 
-from weighbridge.jobs.model import BatchState, BatchStatus, GraderSpec
+from weighbridge.jobs.batch_state import BatchState, BatchStatus
+from weighbridge.jobs.grader_spec import GraderSpec
 from weighbridge.jobs.outcome import Counts, GraderSummary, Outcome
 from weighbridge.store import BatchOptions, Durability
 from weighbridge.store.audit import Action, Actor, Entry

@@ -14,7 +14,7 @@ from generators.commands import every_command
 from generators.site_links import dead_links
 from weighbridge.errors import LineError, WeighbridgeError
 from weighbridge.graders import Registry
-from weighbridge.jobs.model import ErrorCode
+from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.settings import Settings
 from weighbridge.store import key_names
 from weighbridge.traces import FORMATS

@@ -20,7 +20,7 @@ from weighbridge.broker.publisher import GRADE_TASK, make_celery, translate_brok
 from weighbridge.child_process import collect_garbage_seldom, tie_to_parent
 from weighbridge.errors import BatchError, ServerError
 from weighbridge.graders.registry import default_registry
-from weighbridge.jobs.model import SCHEMA_VERSION
+from weighbridge.jobs.limits import SCHEMA_VERSION
 from weighbridge.settings import read_settings
 from weighbridge.store.addresses import checked_url
 from weighbridge.store.worker_registry import WorkerInfo

@@ -14,7 +14,8 @@ from weighbridge.graders.registry import default_registry
 from weighbridge.grading.grader_cache import MESSAGE_LIMIT, GraderCache
 from weighbridge.grading.line_grader import WHOLE_LINE, LineGrader, Tally, digest_of
 from weighbridge.jobs.capabilities import Lane, Need
-from weighbridge.jobs.model import SCHEMA_VERSION, ErrorCode
+from weighbridge.jobs.error_codes import ErrorCode
+from weighbridge.jobs.limits import SCHEMA_VERSION
 from weighbridge.store import CLAIM_SECONDS, Store, unpacked
 from weighbridge.store.worker_registry import WorkerRegistry
 from weighbridge_worker.child_memory import ChildMemory

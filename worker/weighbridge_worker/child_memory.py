@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from weighbridge.child_process import limit_memory
 from weighbridge.errors import Fault
 from weighbridge.grading.line_grader import WHOLE_LINE
-from weighbridge.jobs.model import ErrorCode
+from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.memory import own_memory_bytes, prefer_for_oom_kill, release_free_memory
 from weighbridge.settings import GIB
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from weighbridge_worker.death_causes import activity_of
 
 if TYPE_CHECKING:
-    from weighbridge.jobs.model import ErrorCode
+    from weighbridge.jobs.error_codes import ErrorCode
     from weighbridge_worker.scoreboard import SlotSnapshot
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from weighbridge.errors import Fault
-from weighbridge.jobs.model import ErrorCode
+from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.memory import PrivateMemory
 from weighbridge_worker.child_end import kill_child
 from weighbridge_worker.fork_gate import ForkGate

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from weighbridge.errors import BatchError, Fault
 from weighbridge.grading.line_grader import WHOLE_LINE
 from weighbridge.jobs.chunk import ChunkId
-from weighbridge.jobs.model import ErrorCode
+from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.store import FailureCount
 from weighbridge.text import pluralize
 

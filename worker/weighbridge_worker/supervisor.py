@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from weighbridge.broker.publisher import Publisher
 from weighbridge.errors import WeighbridgeError
-from weighbridge.jobs.model import ErrorCode
+from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.store import Store
 from weighbridge.store.worker_registry import WorkerInfo, WorkerRegistry
 from weighbridge_worker.child_end import end_of, kill_child

@@ -11,7 +11,7 @@ from urllib.parse import parse_qs, quote, unquote, urlencode, urlsplit
 from redis.exceptions import OutOfMemoryError
 
 from weighbridge.errors import ServerError, ServerUnavailableError
-from weighbridge.jobs.model import SCHEMA_VERSION
+from weighbridge.jobs.limits import SCHEMA_VERSION
 from weighbridge.settings import masked
 from weighbridge.store.addresses import checked_url, one_server, parse_group
 from weighbridge.store.connection import (

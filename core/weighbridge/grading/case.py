@@ -12,15 +12,10 @@ from weighbridge.errors import GraderSpecError, LineError
 from weighbridge.grading.hints import hint_for
 from weighbridge.grading.simple_case import Case, read_simple_case
 from weighbridge.grading.strict_json import decode_line
+from weighbridge.jobs.error_codes import ErrorCode
+from weighbridge.jobs.grader_spec import GRADERS_LIMIT, GraderSpec, parse_specs
+from weighbridge.jobs.limits import METADATA_LIMIT_BYTES, NAME_LIMIT
 from weighbridge.jobs.line import describe_name_fault
-from weighbridge.jobs.model import (
-    GRADERS_LIMIT,
-    METADATA_LIMIT_BYTES,
-    NAME_LIMIT,
-    ErrorCode,
-    GraderSpec,
-    parse_specs,
-)
 from weighbridge.text import closest, did_you_mean, found_instead
 
 __all__ = ["Case", "CaseShape", "Name", "parse_case"]

@@ -13,7 +13,8 @@ from weighbridge.errors import Fault, UnknownGraderError, WeighbridgeError
 from weighbridge.graders.registry import default_registry
 from weighbridge.graders.trace_grader import TraceGrader
 from weighbridge.grading.receipt import Receipts
-from weighbridge.jobs.model import CONFIG_LIMIT_BYTES, ErrorCode, GraderSpec
+from weighbridge.jobs.error_codes import ErrorCode
+from weighbridge.jobs.grader_spec import CONFIG_LIMIT_BYTES, GraderSpec
 from weighbridge.settings import KIB
 from weighbridge.text import closest, did_you_mean
 

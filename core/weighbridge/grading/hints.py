@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from weighbridge.jobs.result import is_result
+from weighbridge.jobs.result_line import is_result
 from weighbridge.traces.read import advice_on
 from weighbridge.traces.split import is_trace
 

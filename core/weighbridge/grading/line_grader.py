@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any, Protocol
 from weighbridge.errors import Fault, LineError
 from weighbridge.grading.case import Case, parse_case
 from weighbridge.grading.grader_cache import GraderCache, ReadyGrader, brief
+from weighbridge.grading.grader_result import Graded, to_result_line
 from weighbridge.grading.inputs import Inputs
-from weighbridge.grading.result_lines import Graded, to_result_line
 from weighbridge.grading.tally import Tally
 from weighbridge.jobs.chunk import Line
+from weighbridge.jobs.error_codes import ErrorCode
+from weighbridge.jobs.grader_spec import GraderSpec, parse_specs
 from weighbridge.jobs.line import peek_custom_id
-from weighbridge.jobs.model import ErrorCode, GraderSpec, parse_specs
 from weighbridge.jobs.outcome import Outcome
-from weighbridge.jobs.result import ResultRow
+from weighbridge.jobs.result_line import ResultRow
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

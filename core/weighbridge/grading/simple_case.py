@@ -8,8 +8,9 @@ from typing import Any
 import msgspec
 import orjson
 
+from weighbridge.jobs.grader_spec import GraderSpec
+from weighbridge.jobs.limits import METADATA_LIMIT_BYTES
 from weighbridge.jobs.line import is_valid_name
-from weighbridge.jobs.model import METADATA_LIMIT_BYTES, GraderSpec
 
 _KEYS = frozenset(("custom_id", "inputs", "grader", "metadata"))
 _OBJECTS = 3  #: limit for a simple case: itself, its inputs and its metadata

@@ -9,8 +9,8 @@ import jiter
 
 from weighbridge.errors import LineError
 from weighbridge.grading.hints import hint_for
+from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.jobs.line import BYTE_ORDER_MARK, json_type
-from weighbridge.jobs.model import ErrorCode
 
 DEPTH_LIMIT = 200  #: jiter's limit
 INT_MIN, INT_MAX = -(2**63), 2**64 - 1

@@ -14,8 +14,9 @@ import zstandard
 
 from weighbridge.errors import Fault
 from weighbridge.jobs.damaged_data import DAMAGED_DATA
+from weighbridge.jobs.error_codes import ErrorCode
+from weighbridge.jobs.limits import SCHEMA_VERSION
 from weighbridge.jobs.line import JSON_SPACE
-from weighbridge.jobs.model import SCHEMA_VERSION, ErrorCode
 from weighbridge.settings import MIB
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from weighbridge.jobs.damaged_data import DAMAGED_DATA
-from weighbridge.jobs.model import NAME_LIMIT, VALID_NAME
+from weighbridge.jobs.limits import NAME_LIMIT, VALID_NAME
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 JSON_SPACE = b" \t\r\n"  #: whitespace in JSON; a line of only these is blank

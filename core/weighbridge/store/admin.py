@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from weighbridge.errors import BatchClosedError
+from weighbridge.jobs.batch_state import BatchStatus
 from weighbridge.jobs.chunk import ChunkId
-from weighbridge.jobs.model import BatchStatus
 from weighbridge.store.base import StoreBase
 from weighbridge.store.connection import translate_errors
 from weighbridge.store.key_names import (

@@ -14,7 +14,7 @@ import orjson
 from pydantic import BaseModel, Field, ValidationError
 
 from weighbridge.errors import InvalidKeyError
-from weighbridge.jobs.model import NAME_LIMIT, VALID_NAME
+from weighbridge.jobs.limits import NAME_LIMIT, VALID_NAME
 from weighbridge.store.audit import Action, AuditLog, Entry, command_line_actor
 from weighbridge.store.connection import server_time, translate_errors
 from weighbridge.store.key_names import shared_key

@@ -12,7 +12,7 @@ import orjson
 from redis.exceptions import ResponseError
 
 from weighbridge.jobs.damaged_data import DAMAGED_DATA
-from weighbridge.jobs.model import DEADLY
+from weighbridge.jobs.error_codes import DEADLY
 from weighbridge.jobs.outcome import Outcome
 from weighbridge.store.connection import translate_errors
 from weighbridge.store.key_names import ACTIVE, key, listing

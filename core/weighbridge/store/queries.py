@@ -10,8 +10,8 @@ import orjson
 
 from weighbridge.errors import BatchError, ServerError
 from weighbridge.grading.tally import score_bucket
+from weighbridge.jobs.batch_state import BatchState, BatchStatus
 from weighbridge.jobs.chunk import DAMAGED_BLOB, decompress
-from weighbridge.jobs.model import BatchState, BatchStatus
 from weighbridge.jobs.outcome import SCORE_BUCKETS, VACUOUS, Counts, GraderSummary, Outcome
 from weighbridge.store.base import StoreBase, readable
 from weighbridge.store.connection import translate_errors

@@ -10,9 +10,10 @@ import msgspec
 import orjson
 
 from weighbridge.errors import Fault
+from weighbridge.jobs.batch_state import Priority
 from weighbridge.jobs.chunk import ChunkId
 from weighbridge.jobs.damaged_data import DAMAGED_DATA
-from weighbridge.jobs.model import GraderSpec, Priority, parse_specs
+from weighbridge.jobs.grader_spec import GraderSpec, parse_specs
 
 Recorded = Literal["new", "recorded", "late"]
 #: Relative shares of worker time for competing batches of each priority.

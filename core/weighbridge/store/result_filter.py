@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from weighbridge.errors import InvalidFilterError
 from weighbridge.graders.base import Verdict
-from weighbridge.jobs.model import NAME_LIMIT
+from weighbridge.jobs.limits import NAME_LIMIT
 from weighbridge.jobs.outcome import JobStatus, Outcome
-from weighbridge.jobs.result import is_kind_of
+from weighbridge.jobs.result_line import is_kind_of
 
 if TYPE_CHECKING:
-    from weighbridge.jobs.result import JobProfile, ResultRow
+    from weighbridge.jobs.result_line import JobProfile, ResultRow
 
 PAGE_LIMIT = 5_000  #: maximum results per page
 TEXT_LIMIT = 1_000  #: maximum length of the text to find, in characters

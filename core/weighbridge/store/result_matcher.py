@@ -10,8 +10,8 @@ import orjson
 
 from weighbridge.jobs.damaged_data import DAMAGED_DATA
 from weighbridge.jobs.outcome import VACUOUS, Outcome
-from weighbridge.jobs.result import JobProfile, ResultRow
-from weighbridge.jobs.result_parts import field_bytes
+from weighbridge.jobs.result_line import JobProfile, ResultRow
+from weighbridge.jobs.result_line_parts import field_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -8,7 +8,7 @@ from math import inf
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.jobs.chunk import ChunkId
-from weighbridge.jobs.model import ErrorCode
+from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.settings import MIB
 from weighbridge.store.cursor import Cursor, position_lost, results_withdrawn
 from weighbridge.store.result_filter import ResultFilter, ResultPage, check_limit

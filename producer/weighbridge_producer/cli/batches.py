@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from weighbridge.errors import ServerError, WeighbridgeError
-from weighbridge.jobs.model import BatchStatus, Priority
+from weighbridge.jobs.batch_state import BatchStatus, Priority
 from weighbridge.settings import masked, read_settings
 from weighbridge.text import pluralize, printable
 from weighbridge_producer.cli import gate_options as gate_opt
@@ -43,7 +43,7 @@ from weighbridge_producer.gating.slices import SliceTally
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from weighbridge.jobs.model import BatchState
+    from weighbridge.jobs.batch_state import BatchState
     from weighbridge_producer.client.batch import Batch
     from weighbridge_producer.client.client import Client
 

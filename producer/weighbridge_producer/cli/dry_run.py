@@ -20,7 +20,7 @@ from weighbridge_producer.submit.strict import FAULTS_SHOWN, fault_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from weighbridge.jobs.model import GraderSpec
+    from weighbridge.jobs.grader_spec import GraderSpec
     from weighbridge_producer.input.source import Source
 
 _CASES_SHOWN = 3

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import typer
 
-from weighbridge.jobs.model import BatchStatus
+from weighbridge.jobs.batch_state import BatchStatus
 from weighbridge.text import pluralize
 from weighbridge_producer.cli.show import err, shown
 from weighbridge_producer.gating.exit_rule import Decision, decide
@@ -15,7 +15,7 @@ from weighbridge_producer.gating.gates import FAILED
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from weighbridge.jobs.model import BatchState
+    from weighbridge.jobs.batch_state import BatchState
     from weighbridge.jobs.outcome import GraderSummary
     from weighbridge_producer.gating.gates import Gate, GateResult
     from weighbridge_producer.gating.slices import SliceTally

@@ -21,7 +21,7 @@ from weighbridge_producer.cli.show import err, out, print_json, shown, table
 from weighbridge_producer.gating.gates import ERROR
 
 if TYPE_CHECKING:
-    from weighbridge.jobs.model import GraderSpec
+    from weighbridge.jobs.grader_spec import GraderSpec
     from weighbridge_producer.cli.grader_times import CaseTimes, Times
 
 _SLOWEST = 5  #: cases that are named

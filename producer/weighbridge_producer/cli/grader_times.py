@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from weighbridge.errors import Fault, LineError, WeighbridgeError
 from weighbridge.grading.case import parse_case
 from weighbridge.grading.grader_cache import GraderCache, brief
+from weighbridge.grading.grader_result import to_result_line
 from weighbridge.grading.inputs import Inputs
-from weighbridge.grading.result_lines import to_result_line
-from weighbridge.jobs.model import ErrorCode
+from weighbridge.jobs.error_codes import ErrorCode
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from weighbridge.grading.grader_cache import ReadyGrader
     from weighbridge.jobs.chunk import Line
-    from weighbridge.jobs.model import GraderSpec
+    from weighbridge.jobs.grader_spec import GraderSpec
 
 STAGES = ("parse", "import", "grade", "encode")  #: in their order
 _NANOSECONDS_IN_US = 1_000

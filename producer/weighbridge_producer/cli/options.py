@@ -9,7 +9,7 @@ import orjson
 import typer
 
 from weighbridge.errors import ConfigError, UnknownGraderError
-from weighbridge.jobs.model import GraderSpec, parse_specs
+from weighbridge.jobs.grader_spec import GraderSpec, parse_specs
 from weighbridge.settings import Settings, read_settings
 from weighbridge_producer.cli.completed_values import batch_ids, grader_ids
 from weighbridge_producer.reports.forms import FORMS

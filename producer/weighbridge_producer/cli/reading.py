@@ -19,7 +19,7 @@ from weighbridge_producer.input.source import Source
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from weighbridge.jobs.model import GraderSpec
+    from weighbridge.jobs.grader_spec import GraderSpec
     from weighbridge.settings import Settings
     from weighbridge_producer.input.recognition import Recognised
     from weighbridge_producer.input.trace_mapping_file import TraceMapping

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import orjson
 
 from weighbridge.jobs.outcome import Outcome
-from weighbridge.jobs.result import ResultRow, is_kind_of
+from weighbridge.jobs.result_line import ResultRow, is_kind_of
 from weighbridge.settings import read_settings
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ from weighbridge_producer.reports.report import Report
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from weighbridge.jobs.model import BatchState
+    from weighbridge.jobs.batch_state import BatchState
     from weighbridge_producer.cli.results_summary import Summarised
     from weighbridge_producer.client.batch import Batch
     from weighbridge_producer.reports.report import CasesOf

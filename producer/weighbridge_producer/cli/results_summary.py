@@ -15,7 +15,7 @@ from weighbridge_producer.reports.overview import Survey, survey
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from weighbridge.jobs.model import BatchState
+    from weighbridge.jobs.batch_state import BatchState
     from weighbridge_producer.cli.gate_options import GateOptions
     from weighbridge_producer.gating.exit_rule import Decision
     from weighbridge_producer.gating.gates import GateResult

@@ -20,7 +20,7 @@ from weighbridge_producer.cli.show import err, out, print_error, print_json, sho
 from weighbridge_producer.gating.gates import ERROR
 
 if TYPE_CHECKING:
-    from weighbridge.jobs.model import GraderSpec
+    from weighbridge.jobs.grader_spec import GraderSpec
     from weighbridge.settings import Settings
     from weighbridge_producer.client.redis_batch import RedisBatch
     from weighbridge_producer.listening import Listener
@@ -248,7 +248,7 @@ class _Serving:
 
     def _follow(self, batch: RedisBatch) -> None:
         """Print how a batch ended, and a link to its first failure."""
-        from weighbridge.jobs.result import ResultRow
+        from weighbridge.jobs.result_line import ResultRow
         from weighbridge.store.result_filter import ResultFilter
 
         while not self._stop.is_set():

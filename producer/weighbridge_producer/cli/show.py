@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from weighbridge.errors import WeighbridgeError
-    from weighbridge.jobs.model import BatchState
+    from weighbridge.jobs.batch_state import BatchState
     from weighbridge.jobs.outcome import Counts, GraderSummary
     from weighbridge_producer.reports.overview import Cause
 

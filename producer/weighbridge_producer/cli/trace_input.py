@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from weighbridge.errors import InputError, LineError, TraceError
 from weighbridge.grading.case import parse_case
+from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.jobs.line import JSON_SPACE
-from weighbridge.jobs.model import ErrorCode
 from weighbridge.settings import MIB, read_settings
 from weighbridge.traces import read_traces
 from weighbridge_producer.cli.show import err, shown

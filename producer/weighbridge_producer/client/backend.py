@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
-from weighbridge.jobs.model import GraderSpec
+from weighbridge.jobs.grader_spec import GraderSpec
 
 if TYPE_CHECKING:
-    from weighbridge.jobs.model import BatchState, Priority
+    from weighbridge.jobs.batch_state import BatchState, Priority
     from weighbridge.store.api_keys import ApiKey, KeyList, Role
     from weighbridge.store.audit import Entry
     from weighbridge.store.health import Health

@@ -15,7 +15,7 @@ from weighbridge.text import pluralize
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from weighbridge.jobs.model import BatchState
+    from weighbridge.jobs.batch_state import BatchState
     from weighbridge.jobs.outcome import GraderSummary
     from weighbridge.store import BatchOptions, Durability
     from weighbridge.store.result_filter import ResultPage

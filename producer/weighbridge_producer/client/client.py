@@ -8,7 +8,7 @@ from weighbridge.settings import read_settings
 from weighbridge_producer.client.address import address_of, is_service
 
 if TYPE_CHECKING:
-    from weighbridge.jobs.model import BatchState, Priority
+    from weighbridge.jobs.batch_state import BatchState, Priority
     from weighbridge.settings import Settings
     from weighbridge.store.api_keys import ApiKey, KeyList, Role
     from weighbridge.store.audit import Entry

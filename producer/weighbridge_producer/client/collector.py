@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from weighbridge.errors import ResultsFreedError, ServerUnavailableError
 from weighbridge.jobs.chunk import ChunkId
-from weighbridge.jobs.result_parts import line_number_of
+from weighbridge.jobs.result_line_parts import line_number_of
 from weighbridge.store import LogEntry
 from weighbridge.store.cursor import Cursor, position_lost, results_withdrawn
 from weighbridge_producer.client.batch import Page

@@ -39,7 +39,7 @@ from weighbridge_producer.input.annotated_lines import RECORD_SEPARATOR
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from weighbridge.jobs.model import BatchState
+    from weighbridge.jobs.batch_state import BatchState
     from weighbridge.jobs.outcome import GraderSummary
     from weighbridge.settings import Settings
     from weighbridge.store import BatchOptions, Durability

@@ -9,7 +9,7 @@ from uuid import uuid4
 import msgspec
 
 from weighbridge.errors import NoSuchKeyError
-from weighbridge.jobs.model import parse_specs
+from weighbridge.jobs.grader_spec import parse_specs
 from weighbridge.settings import read_settings
 from weighbridge.store.api_keys import ApiKey, KeyList, Role
 from weighbridge.store.health import Health
@@ -23,7 +23,7 @@ from weighbridge_producer.client.http_session import HttpSession, decoded, in_pa
 from weighbridge_producer.client.http_upload import Upload
 
 if TYPE_CHECKING:
-    from weighbridge.jobs.model import Priority
+    from weighbridge.jobs.batch_state import Priority
     from weighbridge.settings import Settings
     from weighbridge.store.audit import Entry
     from weighbridge_producer.client.backend import Graders

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import BinaryIO
 
-    from weighbridge.jobs.model import GraderSpec, Priority
+    from weighbridge.jobs.batch_state import Priority
+    from weighbridge.jobs.grader_spec import GraderSpec
     from weighbridge.settings import Settings
     from weighbridge.store import Durability
     from weighbridge_producer.client.http_session import HttpSession

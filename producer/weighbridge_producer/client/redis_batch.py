@@ -10,11 +10,12 @@ import orjson
 
 from weighbridge.batch_closing import finish_open_chunks
 from weighbridge.errors import BatchError, NoSuchResultError, ServerError
+from weighbridge.jobs.batch_state import BatchState, BatchStatus
 from weighbridge.jobs.chunk import ChunkId
+from weighbridge.jobs.error_codes import DEADLY, RETRYABLE, ErrorCode
 from weighbridge.jobs.line import JSON_SPACE, peek_custom_id
-from weighbridge.jobs.model import DEADLY, RETRYABLE, BatchState, BatchStatus, ErrorCode
 from weighbridge.jobs.outcome import CUT_SHORT, GraderSummary, Outcome
-from weighbridge.jobs.result import ResultRow
+from weighbridge.jobs.result_line import ResultRow
 from weighbridge.store.audit import Action, AuditLog, Entry, command_line_actor
 from weighbridge.store.cursor import Cursor
 from weighbridge.store.result_filter import ResultFilter, ResultPage

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from weighbridge.broker.publisher import Publisher
 from weighbridge.errors import NoSuchWorkerError, UnknownGraderError
 from weighbridge.graders.registry import default_registry
-from weighbridge.jobs.model import GraderSpec, Priority, parse_specs
+from weighbridge.jobs.batch_state import Priority
+from weighbridge.jobs.grader_spec import GraderSpec, parse_specs
 from weighbridge.settings import read_settings
 from weighbridge.store import BatchOptions, Store
 from weighbridge.store.api_keys import ApiKey, ApiKeys, KeyList, Role

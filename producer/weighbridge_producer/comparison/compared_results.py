@@ -8,10 +8,10 @@ from zlib import crc32
 import msgspec
 
 from weighbridge.jobs.damaged_data import DAMAGED_DATA
-from weighbridge.jobs.model import NAME_LIMIT
+from weighbridge.jobs.limits import NAME_LIMIT
 from weighbridge.jobs.outcome import VACUOUS, Outcome
-from weighbridge.jobs.result import ResultRow, check_verdict, not_a_result_line
-from weighbridge.jobs.result_parts import CheckLimit, read_compared_result
+from weighbridge.jobs.result_line import ResultRow, check_verdict, not_a_result_line
+from weighbridge.jobs.result_line_parts import CheckLimit, read_compared_result
 from weighbridge.text import shorten
 from weighbridge_producer.gating.fields import Leaves, leaves_of
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from weighbridge.errors import InputError
-from weighbridge.jobs.result import ResultRow
+from weighbridge.jobs.result_line import ResultRow
 from weighbridge_producer.comparison.compared_results import Entry, read_entry
 from weighbridge_producer.input.lines import StreamLines
 

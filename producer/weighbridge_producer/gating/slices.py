@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from weighbridge.jobs.outcome import VACUOUS, GraderSummary, Outcome
-from weighbridge.jobs.result import ResultRow
+from weighbridge.jobs.result_line import ResultRow
 from weighbridge_producer.gating.fields import MISSING, field_name, value_at
 
 if TYPE_CHECKING:

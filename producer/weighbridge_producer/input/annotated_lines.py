@@ -11,7 +11,7 @@ import msgspec
 import orjson
 
 from weighbridge.errors import Fault, InputError
-from weighbridge.jobs.model import ErrorCode
+from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge_producer.input.source_lines import SourceLine
 
 if TYPE_CHECKING:

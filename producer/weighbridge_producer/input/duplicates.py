@@ -1,4 +1,7 @@
-"""Index of custom_ids, which detects duplicates without a server."""
+"""Index of custom_ids, which detects duplicates without a server: in a dry run, a strict check, or a verification.
+
+Of a batch, `submit/feeder.py` finds them: within a chunk itself, in earlier chunks by asking the store.
+"""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, BinaryIO
 import zstandard
 
 from weighbridge.errors import Fault
-from weighbridge.jobs.model import ErrorCode
+from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.settings import MIB
 from weighbridge_producer.input.decompress import check_expansion
 from weighbridge_producer.input.source_lines import SourceLine

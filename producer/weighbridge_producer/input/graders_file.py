@@ -20,7 +20,7 @@ from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
 from weighbridge.errors import ConfigError, ConfigTypeError, GraderSpecError, UnknownGraderError
 from weighbridge.graders.registry import default_registry
-from weighbridge.jobs.model import GraderSpec, parse_specs
+from weighbridge.jobs.grader_spec import GraderSpec, parse_specs
 from weighbridge.text import closest, did_you_mean
 from weighbridge_producer.input.yaml_file import YamlFile, key_text, line_in
 

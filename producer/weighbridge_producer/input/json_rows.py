@@ -10,8 +10,8 @@ import ijson
 
 from weighbridge.errors import Fault, InputError, LineError
 from weighbridge.grading.strict_json import decode_line
+from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.jobs.line import JSON_SPACE, json_type
-from weighbridge.jobs.model import ErrorCode
 from weighbridge.settings import KIB, MIB
 from weighbridge.text import pluralize
 from weighbridge_producer.input.rows import RowError, SourceRow, invalid_row

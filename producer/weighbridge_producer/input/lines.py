@@ -6,8 +6,8 @@ import io
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from weighbridge.errors import Fault, InputError
+from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.jobs.line import BYTE_ORDER_MARK
-from weighbridge.jobs.model import ErrorCode
 from weighbridge_producer.input.decompress import (
     DAMAGE,
     HEAD_BYTES,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from weighbridge.errors import Fault, TraceError
-from weighbridge.jobs.model import ErrorCode
+from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.traces import read_traces
 from weighbridge.traces.fields import json_in
 from weighbridge.traces.formats.native import to_native

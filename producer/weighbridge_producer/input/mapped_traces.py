@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from weighbridge.errors import Fault, TraceError
+from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.jobs.line import JSON_SPACE
-from weighbridge.jobs.model import ErrorCode
 from weighbridge.traces.fields import json_in
 from weighbridge.traces.mapped_format import resolve
 from weighbridge_producer.input.source_lines import SourceLine

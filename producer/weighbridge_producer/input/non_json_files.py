@@ -7,8 +7,8 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from weighbridge.errors import Fault
+from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.jobs.line import JSON_SPACE
-from weighbridge.jobs.model import ErrorCode
 from weighbridge_producer.input.source_lines import SourceLine
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from weighbridge.errors import Fault, InputError
-from weighbridge.jobs.model import ErrorCode
+from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.settings import MIB
 from weighbridge_producer.input.rows import RowError, SourceRow
 from weighbridge_producer.input.temporary import seekable

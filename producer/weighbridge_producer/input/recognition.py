@@ -28,7 +28,7 @@ from weighbridge_producer.input.span_tables import are_spans
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from weighbridge.jobs.model import GraderSpec
+    from weighbridge.jobs.grader_spec import GraderSpec
     from weighbridge.settings import Settings
     from weighbridge_producer.input.mapping import FieldMapping, Row
     from weighbridge_producer.input.source_lines import SourceLine

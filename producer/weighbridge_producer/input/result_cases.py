@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from weighbridge.errors import Fault, InputError
+from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.jobs.line import JSON_SPACE
-from weighbridge.jobs.model import ErrorCode
-from weighbridge.jobs.result_parts import case_in
+from weighbridge.jobs.result_line_parts import case_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

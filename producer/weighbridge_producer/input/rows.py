@@ -8,7 +8,7 @@ import msgspec
 import orjson
 
 from weighbridge.errors import Fault
-from weighbridge.jobs.model import ErrorCode
+from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge_producer.input.decompress import DAMAGE, ExpansionError
 from weighbridge_producer.input.lines import bomb_fault, damage_fault, length_fault
 from weighbridge_producer.input.source_lines import SourceLine, encode_case

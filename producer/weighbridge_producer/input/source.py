@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from weighbridge.errors import Fault, InputError, MappingNeededError
-from weighbridge.jobs.model import ErrorCode
+from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge_producer.input.duplicates import DuplicateIndex
 from weighbridge_producer.input.event_folders import EventFolder
 from weighbridge_producer.input.files import InputFile, InputFiles, Paths

@@ -13,7 +13,7 @@ import orjson
 
 from weighbridge.errors import Fault
 from weighbridge.jobs.chunk import Line
-from weighbridge.jobs.model import ErrorCode
+from weighbridge.jobs.error_codes import ErrorCode
 
 _BLOCK_LINES = 4_096  #: lines of a document per block
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.errors import Fault, InputError
-from weighbridge.jobs.model import ErrorCode
+from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.settings import KIB
 from weighbridge.text import pluralize
 from weighbridge_producer.input.rows import RowError, SourceRow, invalid_row

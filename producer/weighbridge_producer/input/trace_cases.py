@@ -14,9 +14,10 @@ import orjson
 
 from weighbridge.errors import Fault
 from weighbridge.jobs.damaged_data import DAMAGED_DATA
+from weighbridge.jobs.error_codes import ErrorCode
+from weighbridge.jobs.limits import NAME_LIMIT
 from weighbridge.jobs.line import JSON_SPACE
-from weighbridge.jobs.model import NAME_LIMIT, ErrorCode
-from weighbridge.jobs.result import is_result
+from weighbridge.jobs.result_line import is_result
 from weighbridge.settings import MIB
 from weighbridge.traces.split import opens_session, session_id, single_traces, spans_lines
 from weighbridge_producer.input.duplicates import Duplicate, DuplicateIndex

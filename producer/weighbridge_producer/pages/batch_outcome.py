@@ -11,7 +11,7 @@ from weighbridge_producer.pages.addresses import batch_at
 from weighbridge_producer.trace_view.charts import Histogram, Segment, bar, histogram
 
 if TYPE_CHECKING:
-    from weighbridge.jobs.model import BatchState
+    from weighbridge.jobs.batch_state import BatchState
     from weighbridge.jobs.outcome import GraderSummary
 
 _NOT_JUDGED = tuple(outcome for outcome in Outcome if not outcome.has_score)

@@ -30,7 +30,7 @@ from weighbridge_producer.service.service import Served
 from weighbridge_producer.trace_view.charts import Segment, bar
 
 if TYPE_CHECKING:
-    from weighbridge.jobs.model import BatchState
+    from weighbridge.jobs.batch_state import BatchState
     from weighbridge.store import BatchOptions
     from weighbridge_producer.client.redis_batch import RedisBatch
     from weighbridge_producer.service.service import Service

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import orjson
 
 from weighbridge.jobs.outcome import Outcome
-from weighbridge.jobs.result import ResultRow
+from weighbridge.jobs.result_line import ResultRow
 from weighbridge.text import cut_after
 from weighbridge_producer.pages.addresses import result_at
 from weighbridge_producer.pages.causes import why

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
-from weighbridge.jobs.model import NAME_LIMIT
-from weighbridge.jobs.result import ResultRow
+from weighbridge.jobs.limits import NAME_LIMIT
+from weighbridge.jobs.result_line import ResultRow
 from weighbridge.store.result_filter import ResultFilter
 from weighbridge_producer.pages.addresses import batch_at, result_at
 from weighbridge_producer.pages.rendering import page

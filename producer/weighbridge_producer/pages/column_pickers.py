@@ -12,7 +12,7 @@ from weighbridge_producer.pages.forms import Entries
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from weighbridge.jobs.model import GraderSpec
+    from weighbridge.jobs.grader_spec import GraderSpec
     from weighbridge_producer.input.mapping import FieldMapping
     from weighbridge_producer.input.recognition import Recognised
 

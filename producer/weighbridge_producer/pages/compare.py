@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse
 
 from weighbridge.errors import InvalidFilterError, NoSuchResultError
-from weighbridge.jobs.model import NAME_LIMIT
+from weighbridge.jobs.limits import NAME_LIMIT
 from weighbridge_producer.comparison.compare import compare_runs
 from weighbridge_producer.comparison.pairs import Group
 from weighbridge_producer.comparison.rows import (
@@ -33,7 +33,7 @@ from weighbridge_producer.trace_view.case_view import StepSelection
 from weighbridge_producer.trace_view.evidence import shown_evidence
 
 if TYPE_CHECKING:
-    from weighbridge.jobs.result import ResultRow
+    from weighbridge.jobs.result_line import ResultRow
     from weighbridge_producer.client.redis_batch import RedisBatch
     from weighbridge_producer.comparison.pairs import Pair
     from weighbridge_producer.pages.text_diff import Piece

@@ -12,7 +12,7 @@ from weighbridge.errors import WeighbridgeError
 from weighbridge.graders.config import ConfigFault, config_faults
 from weighbridge.graders.registry import default_registry
 from weighbridge.grading.grader_cache import brief
-from weighbridge.jobs.model import CONFIG_LIMIT_BYTES
+from weighbridge.jobs.grader_spec import CONFIG_LIMIT_BYTES
 from weighbridge_producer.pages.config_settings import UNSET, EntryError, Kind, Setting, settings_of
 
 if TYPE_CHECKING:

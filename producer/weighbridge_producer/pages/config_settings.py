@@ -15,7 +15,7 @@ import orjson
 
 from weighbridge.errors import LineError
 from weighbridge.grading.strict_json import INT_MAX, INT_MIN, decode_line
-from weighbridge.jobs.model import ErrorCode
+from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge_producer.templating import pretty_json
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from weighbridge.errors import GraderSpecError
-from weighbridge.jobs.model import GRADER_FORM, GRADERS_LIMIT, parse_specs
+from weighbridge.jobs.grader_spec import GRADER_FORM, GRADERS_LIMIT, parse_specs
 from weighbridge_producer.pages.config_form import ConfigForm
 from weighbridge_producer.pages.config_settings import EntryError, json_value
 

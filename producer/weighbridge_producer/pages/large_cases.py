@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar, TypeVarTuple
 
 from anyio import from_thread
 
-from weighbridge.jobs.model import ErrorCode
+from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge_producer.sandbox.pool import SandboxLimitError, SandboxStartError
 from weighbridge_producer.service.problems import ProblemError
 

@@ -14,7 +14,7 @@ from weighbridge_producer.service.case_views import CaseOrder, CaseView, NoViewE
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from weighbridge.jobs.result import ResultRow
+    from weighbridge.jobs.result_line import ResultRow
     from weighbridge_producer.client.redis_batch import RedisBatch
     from weighbridge_producer.pages.results_query import ResultsQuery
     from weighbridge_producer.service.service import Service

@@ -14,8 +14,9 @@ from weighbridge.errors import BadLine, Fault, LineError, TraceError
 from weighbridge.graders.registry import default_registry
 from weighbridge.grading.case import parse_case
 from weighbridge.grading.line_grader import LineGrader
+from weighbridge.jobs.error_codes import ErrorCode
+from weighbridge.jobs.grader_spec import GraderSpec
 from weighbridge.jobs.line import JSON_SPACE
-from weighbridge.jobs.model import ErrorCode, GraderSpec
 from weighbridge.settings import KIB, MIB
 from weighbridge.traces import formats, read_traces
 from weighbridge.traces.split import is_trace

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from weighbridge.jobs.model import BatchState
+    from weighbridge.jobs.batch_state import BatchState
 
 _NEW_SHARE = 0.4  #: weight of the newest sample in the moving average of the rate
 _LEAST_SECONDS = 0.2  #: shortest interval for measuring a rate

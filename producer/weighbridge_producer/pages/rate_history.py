@@ -10,7 +10,7 @@ from weighbridge_producer.pages.batch_outcome import pass_rate
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from weighbridge.jobs.model import BatchState
+    from weighbridge.jobs.batch_state import BatchState
 
 WIDTH, HEIGHT = 280, 56
 _MARGIN = 6

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse, Response
 
 from weighbridge.errors import NoSuchResultError
-from weighbridge.jobs.model import NAME_LIMIT
+from weighbridge.jobs.limits import NAME_LIMIT
 from weighbridge.jobs.outcome import Outcome
 from weighbridge_producer.pages.addresses import batch_at, result_at
 from weighbridge_producer.pages.large_cases import LargeCaseError, read_case
@@ -31,7 +31,7 @@ from weighbridge_producer.trace_view.evidence import shown_evidence
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from weighbridge.jobs.result import ResultRow
+    from weighbridge.jobs.result_line import ResultRow
     from weighbridge_producer.client.redis_batch import RedisBatch
     from weighbridge_producer.service.auth import Identity
     from weighbridge_producer.service.service import Service

@@ -11,7 +11,7 @@ from fastapi.responses import HTMLResponse
 from weighbridge.errors import InvalidFilterError, StaleCursorError, WeighbridgeError
 from weighbridge.graders.base import Verdict
 from weighbridge.jobs.outcome import JobStatus
-from weighbridge.jobs.result import ResultRow
+from weighbridge.jobs.result_line import ResultRow
 from weighbridge.store.result_filter import ResultFilter
 from weighbridge_producer.pages.addresses import batch_at
 from weighbridge_producer.pages.case_table import LABELS_SHOWN, by_case, case_table, read_cases
@@ -25,7 +25,7 @@ from weighbridge_producer.service.service import Served
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from weighbridge.jobs.model import BatchState
+    from weighbridge.jobs.batch_state import BatchState
     from weighbridge.jobs.outcome import GraderSummary
     from weighbridge_producer.client.redis_batch import RedisBatch
     from weighbridge_producer.service.service import Service

@@ -11,9 +11,10 @@ import pytest
 from weighbridge.errors import InputError
 from weighbridge.grading.line_grader import LineGrader
 from weighbridge.grading.tally import Tally
-from weighbridge.jobs.model import NAME_LIMIT, GraderSpec
+from weighbridge.jobs.grader_spec import GraderSpec
+from weighbridge.jobs.limits import NAME_LIMIT
 from weighbridge.jobs.outcome import Outcome
-from weighbridge.jobs.result import ResultRow
+from weighbridge.jobs.result_line import ResultRow
 from weighbridge.settings import read_settings
 from weighbridge.text import printable
 from weighbridge_producer.input.source import Source

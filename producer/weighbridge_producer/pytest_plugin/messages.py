@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from weighbridge.graders.base import Evidence
-    from weighbridge.jobs.result import ResultRow
+    from weighbridge.jobs.result_line import ResultRow
 
 _CHECKS_SHOWN = 20
 _STEPS_SHOWN = 20

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from weighbridge.errors import OutputError, WeighbridgeError
-from weighbridge.jobs.result import ResultRow
+from weighbridge.jobs.result_line import ResultRow
 from weighbridge_producer.gating.exit_rule import decide
 from weighbridge_producer.gating.gates import PASSED, GateKind, parse_gate
 from weighbridge_producer.gating.slices import slices_of_file

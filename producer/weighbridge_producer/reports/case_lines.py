@@ -9,12 +9,12 @@ import msgspec
 import orjson
 
 from weighbridge.jobs.damaged_data import DAMAGED_DATA
-from weighbridge.jobs.result_parts import case_in, line_number_of
+from weighbridge.jobs.result_line_parts import case_in, line_number_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from weighbridge.jobs.model import GraderSpec
+    from weighbridge.jobs.grader_spec import GraderSpec
 
 CaseAt = Callable[[int], bytes | None]
 """A function that returns the case submitted on an input line, or None if it is not available."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import orjson
 from markupsafe import Markup
 
-from weighbridge.jobs.model import GraderSpec
+from weighbridge.jobs.grader_spec import GraderSpec
 from weighbridge.jobs.outcome import Outcome
 from weighbridge.text import encodable, revealed, shorten
 from weighbridge_producer.reports.overview import OTHER, survey
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from jinja2 import Environment
 
-    from weighbridge.jobs.result import ResultRow
+    from weighbridge.jobs.result_line import ResultRow
     from weighbridge_producer.reports.overview import Survey
     from weighbridge_producer.reports.report import Report
     from weighbridge_producer.trace_view.timeline import Timeline

@@ -12,7 +12,7 @@ from weighbridge_producer.reports.overview import survey
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from weighbridge.jobs.result import ResultRow
+    from weighbridge.jobs.result_line import ResultRow
     from weighbridge_producer.gating.gates import GateResult
     from weighbridge_producer.reports.overview import Survey
     from weighbridge_producer.reports.report import Report

@@ -20,7 +20,7 @@ from weighbridge_producer.reports.metadata_fields import flat
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from weighbridge.jobs.result import ResultRow
+    from weighbridge.jobs.result_line import ResultRow
     from weighbridge_producer.reports.report import Report
 
 EVENT = "gen_ai.evaluation.result"

@@ -12,7 +12,7 @@ from weighbridge_producer.gating.slices import summary_of
 
 if TYPE_CHECKING:
     from weighbridge.jobs.outcome import GraderSummary
-    from weighbridge.jobs.result import ResultRow
+    from weighbridge.jobs.result_line import ResultRow
     from weighbridge_producer.gating.slices import SliceTally
     from weighbridge_producer.reports.report import Report
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from weighbridge.errors import OutputError
-from weighbridge.jobs.result_parts import read_labelled_metadata
+from weighbridge.jobs.result_line_parts import read_labelled_metadata
 from weighbridge.text import encodable
 from weighbridge_producer.reports.metadata_fields import flat
 from weighbridge_producer.reports.report import parsed_lines
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
-    from weighbridge.jobs.result import ResultRow
+    from weighbridge.jobs.result_line import ResultRow
     from weighbridge_producer.reports.report import Report
 
 ROWS_AT_ONCE = 10_000  #: rows per row group

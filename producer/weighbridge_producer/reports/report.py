@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from weighbridge.errors import InputError
-from weighbridge.jobs.result import ResultRow
+from weighbridge.jobs.result_line import ResultRow
 from weighbridge_producer.gating.gates import GateResult
 from weighbridge_producer.gating.slices import Slice
 

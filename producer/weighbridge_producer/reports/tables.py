@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 import orjson
 
-from weighbridge.jobs.result import ResultRow
-from weighbridge.jobs.result_parts import line_number_of, read_labelled_metadata
+from weighbridge.jobs.result_line import ResultRow
+from weighbridge.jobs.result_line_parts import line_number_of, read_labelled_metadata
 from weighbridge.text import shorten
 from weighbridge_producer.reports.metadata_fields import flat
 from weighbridge_producer.reports.report import parsed_lines

@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from weighbridge.jobs.result import ResultRow
-from weighbridge.jobs.result_parts import PASSED_BYTES, line_number_of
+from weighbridge.jobs.result_line import ResultRow
+from weighbridge.jobs.result_line_parts import PASSED_BYTES, line_number_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -8,8 +8,8 @@ from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from weighbridge.jobs.outcome import Outcome
-from weighbridge.jobs.result import ResultRow
-from weighbridge.jobs.result_parts import ERRORED_BYTES
+from weighbridge.jobs.result_line import ResultRow
+from weighbridge.jobs.result_line_parts import ERRORED_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

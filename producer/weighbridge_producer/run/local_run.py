@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import BinaryIO
 
-    from weighbridge.jobs.model import BatchState
+    from weighbridge.jobs.batch_state import BatchState
     from weighbridge.jobs.outcome import GraderSummary
     from weighbridge.settings import Settings
     from weighbridge_producer.client.collector import Collector

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from weighbridge.errors import LineError, NoGraderError
 from weighbridge.grading.case import parse_case
+from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.jobs.line import JSON_SPACE
-from weighbridge.jobs.model import ErrorCode
 from weighbridge.settings import MIB
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from weighbridge_producer.input.remote_files import RemoteFile, is_url
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from weighbridge.jobs.model import GraderSpec
+    from weighbridge.jobs.grader_spec import GraderSpec
     from weighbridge_producer.gating.fields import FieldPath
     from weighbridge_producer.gating.gates import Gate
     from weighbridge_producer.input.source import Source

@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from weighbridge.jobs.result_parts import line_number_of
+from weighbridge.jobs.result_line_parts import line_number_of
 from weighbridge_producer.reports.case_lines import in_order, with_cases
 from weighbridge_producer.reports.forms import STDOUT, output_of
 from weighbridge_producer.run.durable_files import sync
@@ -16,7 +16,7 @@ from weighbridge_producer.run.run_folder import partial_name, sorting_name
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from weighbridge.jobs.model import GraderSpec
+    from weighbridge.jobs.grader_spec import GraderSpec
 
 _COPY_BYTES = 1024 * 1024
 

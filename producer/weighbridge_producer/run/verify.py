@@ -12,11 +12,11 @@ from msgspec.structs import replace
 
 from weighbridge.graders.base import Verdict
 from weighbridge.grading.line_grader import LineGrader, Tally
+from weighbridge.jobs.error_codes import RETRYABLE, ErrorCode
 from weighbridge.jobs.line import JSON_SPACE, peek_custom_id
-from weighbridge.jobs.model import RETRYABLE, ErrorCode
 from weighbridge.jobs.outcome import JobStatus
-from weighbridge.jobs.result import ResultRow
-from weighbridge.jobs.result_parts import line_number_of
+from weighbridge.jobs.result_line import ResultRow
+from weighbridge.jobs.result_line_parts import line_number_of
 from weighbridge_producer.input.duplicates import Duplicate, DuplicateIndex
 from weighbridge_producer.input.temporary import scratch_database
 from weighbridge_producer.reports.case_lines import without_case
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
     from weighbridge.jobs.chunk import Line
-    from weighbridge.jobs.model import GraderSpec
+    from weighbridge.jobs.grader_spec import GraderSpec
     from weighbridge_producer.input.source import Source
     from weighbridge_producer.input.source_lines import SourceLine
 

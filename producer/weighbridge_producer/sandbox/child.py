@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from weighbridge.child_process import limit_memory, tie_to_parent
 from weighbridge.graders.registry import default_registry
 from weighbridge.grading.line_grader import JobDeadlineError
-from weighbridge.jobs.model import ErrorCode
+from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.memory import own_memory_bytes, release_free_memory
 from weighbridge.settings import MIB
 

@@ -9,7 +9,7 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar, TypeVarTuple
 
-from weighbridge.jobs.model import ErrorCode
+from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge_producer.sandbox.child import LENGTH
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.jobs.chunk import ChunkId
 from weighbridge.jobs.outcome import Outcome
-from weighbridge.jobs.result import JobProfile
-from weighbridge.jobs.result_parts import profile_of
+from weighbridge.jobs.result_line import JobProfile
+from weighbridge.jobs.result_line_parts import profile_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from array import array
     from collections.abc import Callable, Iterator
 
-    from weighbridge.jobs.model import BatchState
+    from weighbridge.jobs.batch_state import BatchState
     from weighbridge.store import Store
 
 _Step = TypeVar("_Step")

@@ -16,7 +16,7 @@ from weighbridge_producer.batch_shapes import StateShape
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable
 
-    from weighbridge.jobs.model import BatchState
+    from weighbridge.jobs.batch_state import BatchState
     from weighbridge_producer.client.redis_client import RedisClient
     from weighbridge_producer.service.problems import Problem
 

@@ -11,16 +11,15 @@ import orjson
 
 from weighbridge.errors import ConfigTypeError, LineError
 from weighbridge.grading.strict_json import decode_line
-from weighbridge.jobs.model import (
+from weighbridge.jobs.batch_state import Priority
+from weighbridge.jobs.grader_spec import (
     CONFIG_LIMIT_BYTES,
     GRADER_FORM,
     GRADERS_LIMIT,
-    METADATA_LIMIT_BYTES,
-    NAME_LIMIT,
     GraderSpec,
-    Priority,
     parse_specs,
 )
+from weighbridge.jobs.limits import METADATA_LIMIT_BYTES, NAME_LIMIT
 from weighbridge.store import WEIGHTS
 from weighbridge.text import closest, did_you_mean
 from weighbridge_producer.input.mapping import FieldMapping

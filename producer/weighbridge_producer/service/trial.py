@@ -11,8 +11,8 @@ from weighbridge.errors import Fault, LineError, TrialsBusyError, WeighbridgeErr
 from weighbridge.grading.line_grader import LineGrader, Tally
 from weighbridge.grading.strict_json import decode_line
 from weighbridge.jobs.chunk import Line
-from weighbridge.jobs.model import ErrorCode
-from weighbridge.jobs.result import ResultRow
+from weighbridge.jobs.error_codes import ErrorCode
+from weighbridge.jobs.result_line import ResultRow
 from weighbridge_producer.sandbox.pool import SandboxLimitError, SandboxStartError
 
 if TYPE_CHECKING:

@@ -19,8 +19,8 @@ from weighbridge.errors import (
     ServerFullError,
 )
 from weighbridge.jobs.chunk import DIGEST_CHARACTERS, Chunk, ChunkId
+from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.jobs.line import JSON_SPACE, peek_custom_id
-from weighbridge.jobs.model import ErrorCode
 from weighbridge.store import ChunkUpload, GapError, Pace, Position
 from weighbridge_producer.submit.seen_ids import SeenIds
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from typing import IO
 
     from weighbridge.errors import Fault
-    from weighbridge.jobs.model import GraderSpec
+    from weighbridge.jobs.grader_spec import GraderSpec
     from weighbridge.settings import Settings
     from weighbridge_producer.input.source_lines import SourceLine
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from weighbridge.grading.case import Case
-    from weighbridge.jobs.model import GraderSpec
+    from weighbridge.jobs.grader_spec import GraderSpec
 
 TEXT_ON_STEP_PAGE = 100_000  #: characters of one text per page
 _INPUT_CHARACTERS = 4_000

@@ -11,7 +11,7 @@ import orjson
 from weighbridge.errors import LineError, TraceError
 from weighbridge.graders.values import as_json
 from weighbridge.grading.case import parse_case
-from weighbridge.jobs.model import GraderSpec
+from weighbridge.jobs.grader_spec import GraderSpec
 from weighbridge.settings import MIB
 from weighbridge.text import cut_after, encodable
 from weighbridge.traces import read_trace

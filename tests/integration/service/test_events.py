@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from support.servers import TcpServer
     from support.workers import WorkerProcess
     from weighbridge.embedded.server import EmbeddedServer
-    from weighbridge.jobs.model import BatchState
+    from weighbridge.jobs.batch_state import BatchState
     from weighbridge_producer.client.redis_client import RedisClient
 
 

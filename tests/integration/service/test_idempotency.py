@@ -13,7 +13,7 @@ from support.cases import results_by_id, true_false_cases
 from support.http import HttpServer
 from support.uploads import HalfUpload, lines_of, problem, upload
 from support.waiting import eventually
-from weighbridge.jobs.model import BatchStatus
+from weighbridge.jobs.batch_state import BatchStatus
 from weighbridge_producer.service.idempotency import IdempotencyKeys
 
 if TYPE_CHECKING:

@@ -28,7 +28,7 @@ from weighbridge.errors import (
     ServerUnavailableError,
     UnknownGraderError,
 )
-from weighbridge.jobs.model import BatchStatus
+from weighbridge.jobs.batch_state import BatchStatus
 from weighbridge.jobs.outcome import Counts
 from weighbridge_producer import Client
 

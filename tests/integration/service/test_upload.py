@@ -17,7 +17,7 @@ from support.cases import assert_counts_agree, results_by_id, true_false_cases
 from support.http import HttpServer
 from support.uploads import NDJSON, HalfUpload, lines_of, problem, upload
 from support.waiting import eventually
-from weighbridge.jobs.model import BatchStatus
+from weighbridge.jobs.batch_state import BatchStatus
 from weighbridge.settings import MIB
 
 if TYPE_CHECKING:

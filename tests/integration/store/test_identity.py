@@ -20,7 +20,7 @@ from support.chunks import (
 )
 from support.grading import grade_open_chunks
 from support.servers import TcpServer
-from weighbridge.jobs.model import BatchStatus
+from weighbridge.jobs.batch_state import BatchStatus
 from weighbridge.settings import Settings
 from weighbridge_producer.client.redis_client import RedisClient
 from weighbridge_producer.input.source import Source

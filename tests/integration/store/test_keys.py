@@ -30,7 +30,7 @@ from weighbridge.errors import (
     BatchNotFoundError,
     ServerUnavailableError,
 )
-from weighbridge.jobs.model import BatchStatus
+from weighbridge.jobs.batch_state import BatchStatus
 from weighbridge.store import BatchOptions, Store, new_batch_id
 
 if TYPE_CHECKING:

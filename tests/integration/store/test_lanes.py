@@ -16,8 +16,8 @@ from support.chunks import (
     recorded,
 )
 from weighbridge.batch_closing import finish_open_chunks
+from weighbridge.jobs.batch_state import BatchStatus
 from weighbridge.jobs.capabilities import Lane, Need
-from weighbridge.jobs.model import BatchStatus
 from weighbridge.store.worker_registry import WorkerRegistry
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from support.chunks import (
 )
 from weighbridge.batch_closing import finish_open_chunks
 from weighbridge.grading.tally import Tally
-from weighbridge.jobs.model import BatchStatus
+from weighbridge.jobs.batch_state import BatchStatus
 from weighbridge.jobs.outcome import Outcome
 from weighbridge.store.key_names import key
 

@@ -11,8 +11,8 @@ import pytest
 
 from support.chunks import a_chunk, a_line, filled
 from weighbridge.errors import BatchClosedError, ChunkConflictError
+from weighbridge.jobs.batch_state import BatchStatus
 from weighbridge.jobs.chunk import ChunkId
-from weighbridge.jobs.model import BatchStatus
 from weighbridge.store import (
     ID_BYTES,
     BatchOptions,

@@ -17,11 +17,11 @@ from support.chunks import (
     filled,
     recorded,
 )
-from weighbridge.jobs.model import BatchStatus
+from weighbridge.jobs.batch_state import BatchStatus
 
 if TYPE_CHECKING:
+    from weighbridge.jobs.batch_state import Priority
     from weighbridge.jobs.chunk import ChunkId
-    from weighbridge.jobs.model import Priority
     from weighbridge.store import Store
 
 

@@ -4,7 +4,7 @@ import pytest
 from typer.testing import CliRunner
 
 from weighbridge.errors import ConfigError
-from weighbridge.jobs.model import GraderSpec
+from weighbridge.jobs.grader_spec import GraderSpec
 from weighbridge_producer.cli.commands import app
 from weighbridge_producer.cli.options import specs
 

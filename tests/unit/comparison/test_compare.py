@@ -12,7 +12,7 @@ import zstandard
 
 from support.result_lines import case, graded
 from weighbridge.errors import InputError, InvalidFilterError
-from weighbridge.jobs.model import GraderSpec
+from weighbridge.jobs.grader_spec import GraderSpec
 from weighbridge_producer import compare
 from weighbridge_producer.comparison import tallies
 from weighbridge_producer.comparison.compared_results import read_entry

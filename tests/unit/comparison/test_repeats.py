@@ -6,7 +6,7 @@ import pytest
 
 from support.result_lines import case, graded
 from weighbridge.errors import InvalidFilterError
-from weighbridge.jobs.model import GraderSpec
+from weighbridge.jobs.grader_spec import GraderSpec
 from weighbridge_producer.comparison.regression_gates import RegressionGates
 from weighbridge_producer.comparison.repeats import RepeatKey, compare_repeats
 from weighbridge_producer.comparison.runs import run_of_lines

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from support.result_lines import case, graded
-from weighbridge.jobs.model import GraderSpec
+from weighbridge.jobs.grader_spec import GraderSpec
 from weighbridge_producer.gating import slices as slices_module
 from weighbridge_producer.gating.fields import parse_field
 from weighbridge_producer.gating.slices import SliceTally, slices_of_file

@@ -7,8 +7,9 @@ import pytest
 
 from weighbridge.errors import Fault, LineError
 from weighbridge.grading.case import Case, parse_case
-from weighbridge.jobs.model import ErrorCode, GraderSpec
-from weighbridge.jobs.result import ResultRow
+from weighbridge.jobs.error_codes import ErrorCode
+from weighbridge.jobs.grader_spec import GraderSpec
+from weighbridge.jobs.result_line import ResultRow
 
 INPUTS = {"agent_response": "yes", "expected_output": "true"}
 DEFAULTS = (GraderSpec("true-false"),)

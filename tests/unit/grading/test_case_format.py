@@ -9,7 +9,7 @@ import pytest
 from weighbridge.grading.case import CaseShape
 from weighbridge.grading.line_grader import grade_lines
 from weighbridge.grading.strict_json import DEPTH_LIMIT
-from weighbridge.jobs.model import NAME_LIMIT
+from weighbridge.jobs.limits import NAME_LIMIT
 from weighbridge.settings import GIB, MIB, Settings
 
 PAGE = (Path(__file__).resolve().parents[3] / "docs/reference/case-format.md").read_text("utf-8")

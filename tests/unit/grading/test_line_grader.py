@@ -16,7 +16,8 @@ from weighbridge.grading.line_grader import WHOLE_LINE, JobDeadlineError, LineGr
 from weighbridge.grading.receipt import Receipts, canonical_json
 from weighbridge.grading.tally import Tally
 from weighbridge.jobs.chunk import Line
-from weighbridge.jobs.model import ErrorCode, GraderSpec
+from weighbridge.jobs.error_codes import ErrorCode
+from weighbridge.jobs.grader_spec import GraderSpec
 from weighbridge.jobs.outcome import Outcome
 from weighbridge.traces import Trace
 

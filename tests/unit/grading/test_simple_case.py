@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from weighbridge.errors import LineError
 from weighbridge.grading.simple_case import read_simple_case
 from weighbridge.grading.strict_json import decode_line
-from weighbridge.jobs.model import GraderSpec
+from weighbridge.jobs.grader_spec import GraderSpec
 
 DEFAULTS = (GraderSpec("true-false"),)
 

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from weighbridge.errors import LineError
 from weighbridge.grading.receipt import Receipts, canonical_json
 from weighbridge.grading.strict_json import DEPTH_LIMIT, decode_line
+from weighbridge.jobs.error_codes import ErrorCode
+from weighbridge.jobs.limits import VALID_NAME
 from weighbridge.jobs.line import is_valid_name, peek_custom_id
-from weighbridge.jobs.model import VALID_NAME, ErrorCode
 
 
 def nested(depth: int) -> bytes:

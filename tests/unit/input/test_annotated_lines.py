@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from weighbridge.errors import Fault, InputError
-from weighbridge.jobs.model import ErrorCode
+from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge_producer.input.annotated_lines import annotate, read_annotated
 from weighbridge_producer.input.source_lines import SourceLine
 

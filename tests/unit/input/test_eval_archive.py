@@ -10,7 +10,7 @@ import orjson
 import pytest
 import zstandard
 
-from weighbridge.jobs.model import GraderSpec
+from weighbridge.jobs.grader_spec import GraderSpec
 from weighbridge.settings import MIB, Settings
 from weighbridge_producer.input.files import Paths
 from weighbridge_producer.input.recognition import Opened, recognise

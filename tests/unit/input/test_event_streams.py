@@ -6,7 +6,7 @@ import json
 
 from support.trace_examples import API_STREAM
 from weighbridge.errors import Fault
-from weighbridge.jobs.model import ErrorCode
+from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge_producer.input.event_streams import with_events_as_list
 from weighbridge_producer.input.source_lines import SourceLine
 

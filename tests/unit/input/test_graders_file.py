@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from weighbridge.errors import ConfigError
-from weighbridge.jobs.model import GraderSpec
+from weighbridge.jobs.grader_spec import GraderSpec
 from weighbridge_producer.input.graders_file import line_naming, read_graders
 
 if TYPE_CHECKING:

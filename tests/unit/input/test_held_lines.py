@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from weighbridge.errors import Fault
-from weighbridge.jobs.model import ErrorCode
+from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge_producer.input.source_lines import HeldLines, SourceLine
 
 

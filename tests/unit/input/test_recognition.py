@@ -9,7 +9,7 @@ import orjson
 import pytest
 
 from weighbridge.errors import InputError
-from weighbridge.jobs.model import GraderSpec
+from weighbridge.jobs.grader_spec import GraderSpec
 from weighbridge.settings import Settings
 from weighbridge_producer.input.files import Paths
 from weighbridge_producer.input.mapping import FieldMapping

@@ -21,7 +21,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from weighbridge.errors import InputError
-from weighbridge.jobs.model import ErrorCode
+from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.settings import MIB, Settings
 from weighbridge_producer.input.source import Source
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from weighbridge.grading.strict_json import decode_line
-from weighbridge.jobs.model import ErrorCode
+from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge_producer.input.source_lines import encode_case
 
 LOOP: list[Any] = []

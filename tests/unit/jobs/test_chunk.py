@@ -16,7 +16,8 @@ from weighbridge.jobs.chunk import (
     decompress,
     decompressed_lines,
 )
-from weighbridge.jobs.model import SCHEMA_VERSION, ErrorCode
+from weighbridge.jobs.error_codes import ErrorCode
+from weighbridge.jobs.limits import SCHEMA_VERSION
 
 FAULT = Fault("LINE_TOO_LONG", "too long", "split it")
 

@@ -11,7 +11,7 @@ import pytest
 import zstandard
 from pyarrow import parquet
 
-from weighbridge.jobs.model import GraderSpec
+from weighbridge.jobs.grader_spec import GraderSpec
 from weighbridge.settings import Settings
 from weighbridge_producer.pages.parquet_parts import END_BYTES, ParquetParts
 from weighbridge_producer.pages.parquet_parts import HEAD_BYTES as PARQUET_HEAD_BYTES

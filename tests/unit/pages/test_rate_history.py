@@ -1,6 +1,6 @@
 """Pass rates over time, a line for each source."""
 
-from weighbridge.jobs.model import BatchState, BatchStatus
+from weighbridge.jobs.batch_state import BatchState, BatchStatus
 from weighbridge.jobs.outcome import Counts
 from weighbridge_producer.pages.rate_history import HEIGHT, WIDTH, rate_histories
 

@@ -9,7 +9,7 @@ import pytest
 from weighbridge.graders.budget import BudgetGrader
 from weighbridge.graders.loop import LoopGrader
 from weighbridge.graders.tool_schema import ToolSchemaGrader
-from weighbridge.jobs.model import GraderSpec
+from weighbridge.jobs.grader_spec import GraderSpec
 from weighbridge.traces import read_trace
 from weighbridge_producer.trace_view.annotated_json import Problem, broken_text, marked_lines
 from weighbridge_producer.trace_view.timeline import (

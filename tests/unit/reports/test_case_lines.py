@@ -10,8 +10,8 @@ import pytest
 
 from weighbridge.errors import InputError
 from weighbridge.grading.line_grader import grade_lines
-from weighbridge.jobs.model import GraderSpec
-from weighbridge.jobs.result import ResultRow
+from weighbridge.jobs.grader_spec import GraderSpec
+from weighbridge.jobs.result_line import ResultRow
 from weighbridge.settings import Settings
 from weighbridge_producer.input.recognition import Opened, recognise
 from weighbridge_producer.input.source import Source

@@ -7,7 +7,7 @@ import pytest
 
 from support.examples import SHOP_AGENT
 from weighbridge.grading.line_grader import grade_lines
-from weighbridge.jobs.model import GraderSpec
+from weighbridge.jobs.grader_spec import GraderSpec
 from weighbridge.settings import Settings
 from weighbridge_producer.gating.gates import FAILED, GateResult
 from weighbridge_producer.gating.slices import Slice, summary_of

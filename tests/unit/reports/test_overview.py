@@ -3,7 +3,7 @@
 import orjson
 
 from weighbridge.grading.line_grader import grade_lines
-from weighbridge.jobs.result import ResultRow
+from weighbridge.jobs.result_line import ResultRow
 from weighbridge_producer.reports import overview as surveys
 from weighbridge_producer.reports.overview import OTHER, Survey
 

@@ -8,7 +8,7 @@ import orjson
 import pytest
 
 from weighbridge.grading.line_grader import grade_lines
-from weighbridge.jobs.model import GraderSpec
+from weighbridge.jobs.grader_spec import GraderSpec
 from weighbridge_producer.reports.forms import FORMS
 from weighbridge_producer.reports.report import Report
 from weighbridge_producer.reports.tables import CELL_CHARACTERS, METADATA_COLUMNS, csv_table

@@ -13,7 +13,8 @@ from weighbridge.errors import Fault
 from weighbridge.graders import TrueFalseGrader
 from weighbridge.grading.line_grader import WHOLE_LINE, LineGrader, Tally
 from weighbridge.jobs.chunk import Chunk, unknown_version
-from weighbridge.jobs.model import RETRYABLE, ErrorCode, GraderSpec
+from weighbridge.jobs.error_codes import RETRYABLE, ErrorCode
+from weighbridge.jobs.grader_spec import GraderSpec
 from weighbridge.jobs.outcome import Outcome
 from weighbridge.settings import Settings
 from weighbridge_producer.input.source import Source

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import uvloop
 
-from weighbridge.jobs.model import ErrorCode
+from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.settings import MIB, Settings
 from weighbridge_producer.sandbox.pool import Sandbox, SandboxLimitError
 

@@ -11,8 +11,8 @@ import pytest
 from weighbridge.errors import InvalidFilterError
 from weighbridge.grading.line_grader import LineGrader, Tally
 from weighbridge.jobs.chunk import Line
-from weighbridge.jobs.model import GraderSpec
-from weighbridge.jobs.result import JobProfile, ResultRow
+from weighbridge.jobs.grader_spec import GraderSpec
+from weighbridge.jobs.result_line import JobProfile, ResultRow
 from weighbridge.store.result_filter import ResultFilter
 from weighbridge.store.result_matcher import Matcher
 

@@ -12,7 +12,7 @@ import orjson
 import pytest
 
 from weighbridge.errors import InputError, InvalidInputError
-from weighbridge.jobs.model import GraderSpec
+from weighbridge.jobs.grader_spec import GraderSpec
 from weighbridge.settings import Settings
 from weighbridge_producer.input.source import Source
 from weighbridge_producer.submit.strict import FAULTS_SHOWN, checked

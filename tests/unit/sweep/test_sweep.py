@@ -11,8 +11,8 @@ import pytest
 
 from support.result_lines import STRING_MATCH, case, graded
 from weighbridge.errors import InvalidFilterError
-from weighbridge.jobs.model import GraderSpec
-from weighbridge.jobs.result import ResultRow
+from weighbridge.jobs.grader_spec import GraderSpec
+from weighbridge.jobs.result_line import ResultRow
 from weighbridge_producer import sweep as sweep_module
 from weighbridge_producer.sweep import Sweep
 

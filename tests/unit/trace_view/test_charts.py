@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from weighbridge.jobs.model import BatchState, BatchStatus
+from weighbridge.jobs.batch_state import BatchState, BatchStatus
 from weighbridge.jobs.outcome import Counts
 from weighbridge_producer.pages.progress import Sample, progress_of
 from weighbridge_producer.trace_view.charts import (

@@ -8,7 +8,7 @@ from typing import Any
 from fastapi import APIRouter, Response
 from pydantic import BaseModel, Field
 
-from weighbridge.jobs.model import Priority
+from weighbridge.jobs.batch_state import Priority
 from weighbridge_producer.batch_shapes import StateShape
 from weighbridge_producer.service.auth import Submitter
 from weighbridge_producer.service.service import Served

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Header, Query, Request, Response
 from pydantic import BaseModel, Field
 from starlette.concurrency import run_in_threadpool
 
-from weighbridge.jobs.model import BatchState
+from weighbridge.jobs.batch_state import BatchState
 from weighbridge.store import WEIGHTS, BatchOptions
 from weighbridge_producer.batch_shapes import (
     AuditEntryShape,

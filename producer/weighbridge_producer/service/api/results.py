@@ -14,7 +14,7 @@ from starlette.concurrency import run_in_threadpool
 
 from weighbridge.errors import NoSuchResultError
 from weighbridge.graders.base import Verdict
-from weighbridge.jobs.model import NAME_LIMIT
+from weighbridge.jobs.limits import NAME_LIMIT
 from weighbridge.jobs.outcome import JobStatus
 from weighbridge.store.result_filter import TEXT_LIMIT, ResultFilter
 from weighbridge_producer.batch_shapes import CaseResultsShape, ResultPageShape

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from weighbridge.errors import GraderSpecError
-from weighbridge.jobs.model import ErrorCode, GraderSpec, parse_specs
+from weighbridge.jobs.error_codes import ErrorCode
+from weighbridge.jobs.grader_spec import GraderSpec, parse_specs
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,9 @@ from weighbridge.errors import Fault
 from weighbridge.graders.registry import default_registry
 from weighbridge.grading.line_grader import LineGrader, Tally
 from weighbridge.jobs.chunk import Line
-from weighbridge.jobs.model import GraderSpec
+from weighbridge.jobs.grader_spec import GraderSpec
 from weighbridge.jobs.outcome import VACUOUS, JobStatus, Outcome
-from weighbridge.jobs.result import ResultRow, classify, is_result
+from weighbridge.jobs.result_line import ResultRow, classify, is_result
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

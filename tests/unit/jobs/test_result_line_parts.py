@@ -9,10 +9,10 @@ import pytest
 
 from weighbridge.grading.line_grader import LineGrader, Tally
 from weighbridge.jobs.chunk import Line
-from weighbridge.jobs.model import GraderSpec
+from weighbridge.jobs.grader_spec import GraderSpec
 from weighbridge.jobs.outcome import Outcome
-from weighbridge.jobs.result import ResultRow
-from weighbridge.jobs.result_parts import (
+from weighbridge.jobs.result_line import ResultRow
+from weighbridge.jobs.result_line_parts import (
     ERRORED_BYTES,
     PASSED_BYTES,
     case_in,

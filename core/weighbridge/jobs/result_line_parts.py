@@ -14,7 +14,7 @@ from weighbridge.errors import Fault
 from weighbridge.graders.base import Verdict
 from weighbridge.jobs.damaged_data import DAMAGED_DATA
 from weighbridge.jobs.outcome import OUTCOME_OF, UNGRADED, VACUOUS, JobStatus, Outcome
-from weighbridge.jobs.result import JobProfile, cause_of, not_a_result_line
+from weighbridge.jobs.result_line import JobProfile, cause_of, not_a_result_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from weighbridge.errors import Fault
 from weighbridge.grading.grader_cache import ReadyGrader, brief
-from weighbridge.jobs.model import ErrorCode, GraderSpec
+from weighbridge.jobs.error_codes import ErrorCode
+from weighbridge.jobs.grader_spec import GraderSpec
 from weighbridge.jobs.outcome import Outcome
-from weighbridge.jobs.result import classify, graded_to_bytes
+from weighbridge.jobs.result_line import classify, graded_to_bytes
 
 if TYPE_CHECKING:
     from weighbridge.graders.base import GraderResult

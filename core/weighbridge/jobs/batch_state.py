@@ -1,0 +1,75 @@
+"""The state of a batch: its status, its counts, and what was submitted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Literal
+
+from weighbridge.jobs.outcome import Counts
+
+Priority = Literal["low", "normal", "high"]  #: share of a batch in the workers' time
+
+
+class BatchStatus(StrEnum):
+    """The state of a batch in its lifecycle."""
+
+    VALIDATING = "validating"  #: opened; nothing to grade has arrived yet
+    IN_PROGRESS = "in_progress"  #: jobs arrive and are graded
+    COMPLETED = "completed"  #: all jobs are graded or errored
+    FAILED = "failed"  #: its producer stopped before all jobs had arrived
+    CANCELLING = "cancelling"  #: cancelled; the open jobs are being closed
+    CANCELLED = "cancelled"  #: cancelled; earlier results are kept
+    EXPIRED = "expired"  #: expired; earlier results are kept
+
+    @property
+    def final(self) -> bool:
+        """True if the status will not change any more."""
+        return self in {
+            BatchStatus.COMPLETED,
+            BatchStatus.FAILED,
+            BatchStatus.CANCELLED,
+            BatchStatus.EXPIRED,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class BatchState:
+    """One batch at one moment."""
+
+    batch_id: str
+    status: BatchStatus
+    counts: Counts
+    created_at: float  #: seconds since the epoch
+    expires_at: float  #: when open jobs expire, in seconds since the epoch
+    ended_at: float | None
+    sealed: bool  #: True if all jobs have been submitted
+    chunks: int
+    lines: int  #: input lines read, including blank and repeated ones
+    input_bytes: int
+    duplicates: int  #: lines skipped because they repeat an earlier one
+    nondeterministic: int  #: chunks graded twice with different results
+    grading_seconds: float  #: summed over workers
+    epoch: int  #: number of retries of the batch
+    closing: BatchStatus | None  #: the status it will end with, once its open jobs are closed
+    reason: str = ""  #: reason for the status `failed`
+    paused: bool = False  #: True if workers start no more of it
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the state in its JSON form."""
+        return {
+            "batch_id": self.batch_id,
+            "status": str(self.status),
+            "counts": self.counts.as_dict(),
+            "created_at": self.created_at,
+            "expires_at": self.expires_at,
+            "ended_at": self.ended_at,
+            "sealed": self.sealed,
+            "lines": self.lines,
+            "input_bytes": self.input_bytes,
+            "duplicates": self.duplicates,
+            "nondeterministic": self.nondeterministic,
+            "grading_seconds": self.grading_seconds,
+            "reason": self.reason,
+            "paused": self.paused,
+        }
