@@ -167,8 +167,9 @@ def test_metrics_count_the_jobs_of_the_keys_project(
             return float(number)
 
         eventually(lambda: active("alpha read") >= 1, 30, "the open batch")
-        assert active("admin") >= active("alpha read")
-        assert active("beta read") <= active("admin") - 1
+        # Batches of earlier tests may end between two questions.
+        eventually(lambda: active("admin") >= active("alpha read"), 10, "the batches of all")
+        eventually(lambda: active("beta read") < active("admin"), 10, "the batches of others")
     told = http.get(f"{guarded.url}/metrics", headers=keys["beta read"]).text
     assert "weighbridge_http_requests" not in told
 
