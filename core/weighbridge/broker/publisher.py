@@ -169,7 +169,7 @@ class Publisher:
         send = partial(self._send, message, queue or self.queue)
         with translate_broker_errors(self._url):
             try:
-                # kombu repeats at once what a server refuses that accepts connections, as a demoted primary does.
+                # kombu does not pause when a server accepts connections but no messages, as a demoted primary does.
                 patient_retry(OperationalError).call_with_retry(send, _ignore, _may_pass)
             except AttributeError:
                 # After errors from a full server, kombu sometimes uses a channel that it has closed.
@@ -189,6 +189,7 @@ class Publisher:
             result_cls=_Sent,  # type: ignore[arg-type]
             add_to_parent=False,  # do not add it to the results of a caller's own Celery task
             retry=True,
+            # Once, with a new connection; `wake` repeats it with pauses.
             retry_policy={"max_retries": 1, "interval_start": 0.0},
         )
 
