@@ -141,7 +141,7 @@ class AuditLog:
                     self._add_to_batch(*_with_batch(entry.batch, data))
         except ServerFullError:
             _log.warning(
-                "Redis is full: the entry %r is only in this log, not in the audit log on the server",
+                "Redis is full: the entry '%s' is only in this log, not in the audit log on the server",
                 entry.action,
             )
 
