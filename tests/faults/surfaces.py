@@ -133,7 +133,7 @@ class HttpReader:
     """Plain requests to the HTTP API."""
 
     def __init__(self, url: str) -> None:
-        self._client = httpx.Client(base_url=f"{url}/api", timeout=60)
+        self._client = httpx.Client(verify=False, base_url=f"{url}/api", timeout=60)
 
     def _ask(self, method: str, path: str, **options: Any) -> httpx.Response:
         try:

@@ -1,13 +1,14 @@
-"""The wheel and the sdist, built once for all tests of a process."""
+"""The wheel and the sdist, built once for all processes of a test run."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
+from fcntl import LOCK_EX, flock
 from functools import cache
 from pathlib import Path
-from tempfile import mkdtemp
+from tempfile import gettempdir
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -24,9 +25,16 @@ def build(source: Path, target: Path, *kinds: str) -> None:
 @cache
 def packages() -> Path:
     """Return a temporary folder with the wheel and the sdist of this repository; it is not removed here."""
-    folder = Path(mkdtemp(prefix="wb-packages-"))
-    build(ROOT, folder, "wheel", "sdist")
-    return folder
+    run = os.environ.get("PYTEST_XDIST_TESTRUNUID", str(os.getpid()))
+    folder = Path(gettempdir()) / f"wb-packages-{run}"
+    folder.mkdir(exist_ok=True)
+    built = folder / "built"
+    with (folder / "lock").open("w") as lock:
+        flock(lock, LOCK_EX)
+        if not built.exists():
+            build(ROOT, folder / "unfinished", "wheel", "sdist")
+            (folder / "unfinished").rename(built)
+    return built
 
 
 def wheel() -> Path:

@@ -147,6 +147,10 @@ class WorkerProcess:
         """Send SIGTERM."""
         self._process.terminate()
 
+    def poll(self) -> int | None:
+        """Return its exit status, or None if it is running."""
+        return self._process.poll()
+
     def has_ended(self) -> bool:
         """Return whether it has ended."""
         self.children()
@@ -229,6 +233,6 @@ class KeptWorker:
 
     def _keep(self) -> None:
         while not self._stop.wait(0.1):
-            if self._workers[-1].has_ended():
+            if self._workers[-1].poll() is not None:
                 self._workers[-1].clean_up()
                 self._workers.append(self._start())

@@ -21,7 +21,7 @@ from weighbridge.store import Store
 from weighbridge.store.worker_registry import WorkerInfo, WorkerRegistry
 from weighbridge_worker.child_end import end_of, kill_child
 from weighbridge_worker.child_record import ChildRecord
-from weighbridge_worker.chunk_recovery import ChunkRecovery
+from weighbridge_worker.dead_child_recovery import DeadChildRecovery
 from weighbridge_worker.death_causes import activity_of, is_starved, stop_cause_of
 from weighbridge_worker.fork_gate import ForkGate
 from weighbridge_worker.memory_watch import MemoryWatch
@@ -72,7 +72,7 @@ class Supervisor:
         self._publisher = Publisher(
             settings, url if not settings.broker_address else settings.broker_address
         )
-        self._recovery = ChunkRecovery(
+        self._recovery = DeadChildRecovery(
             self._store, self._publisher.wake, settings.observed_deaths_limit
         )
         self._memory = MemoryWatch(scoreboard, settings.child_memory_limit_bytes, cgroups)

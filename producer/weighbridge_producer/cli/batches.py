@@ -16,7 +16,6 @@ from weighbridge.text import pluralize, printable
 from weighbridge_producer.cli import gate_options as gate_opt
 from weighbridge_producer.cli import options as opt
 from weighbridge_producer.cli.completed_values import batch_ids
-from weighbridge_producer.cli.exit_status import decide_on, exit_with
 from weighbridge_producer.cli.reading import (
     Map,
     MappingFile,
@@ -27,6 +26,7 @@ from weighbridge_producer.cli.reading import (
 from weighbridge_producer.cli.show import (
     Bar,
     err,
+    exit_with,
     out,
     print_error,
     print_json,
@@ -37,6 +37,7 @@ from weighbridge_producer.cli.show import (
     table,
 )
 from weighbridge_producer.cli.slices_text import print_slices
+from weighbridge_producer.gating.exit_status import decide_on
 from weighbridge_producer.gating.gates import ERROR
 from weighbridge_producer.gating.slices import SliceTally
 

@@ -15,20 +15,19 @@ from weighbridge_producer.cli import gate_options as gate_opt
 from weighbridge_producer.cli import options as opt
 from weighbridge_producer.cli.compare_text import print_comparison
 from weighbridge_producer.cli.completed_values import runs as completed_runs
-from weighbridge_producer.cli.exit_status import print_gates
 from weighbridge_producer.cli.repeats_text import print_repeats
 from weighbridge_producer.cli.run_names import RUN_HELP, open_run
-from weighbridge_producer.cli.show import out, print_json, shown
+from weighbridge_producer.cli.show import out, print_gates, print_json, shown
 from weighbridge_producer.comparison.compare import EXAMPLES, compare_runs
 from weighbridge_producer.comparison.regression_gates import RegressionGates
 from weighbridge_producer.comparison.repeats import RepeatKey, compare_repeats
-from weighbridge_producer.comparison_reports import (
+from weighbridge_producer.gating.gates import ERROR, check_gates
+from weighbridge_producer.reports.comparison_forms import (
     ComparisonData,
     change_line,
     comparison_blocks,
     comparison_output,
 )
-from weighbridge_producer.gating.gates import ERROR, check_gates
 from weighbridge_producer.reports.forms import STDOUT
 from weighbridge_producer.run.outputs import check_folder, write_blocks
 

@@ -15,7 +15,7 @@ from weighbridge.text import pluralize, shorten
 from weighbridge_producer.cli.show import err, out, print_json, shown
 from weighbridge_producer.gating.gates import ERROR
 from weighbridge_producer.input.duplicates import DuplicateIndex
-from weighbridge_producer.submit.strict import FAULTS_SHOWN, fault_of
+from weighbridge_producer.submit.strict_submission import FAULTS_SHOWN, fault_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

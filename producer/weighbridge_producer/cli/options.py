@@ -255,6 +255,6 @@ def readable(
     """Return a context with the source; with `strict`, the whole input is validated first."""
     if not strict:
         return nullcontext(source)
-    from weighbridge_producer.submit.strict import checked
+    from weighbridge_producer.submit.strict_submission import checked
 
     return checked(source, graders, settings)

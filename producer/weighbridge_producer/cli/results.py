@@ -18,9 +18,8 @@ from weighbridge.errors import InputError
 from weighbridge_producer.cli import gate_options as gate_opt
 from weighbridge_producer.cli import options as opt
 from weighbridge_producer.cli.completed_values import batch_ids
-from weighbridge_producer.cli.exit_status import exit_with
 from weighbridge_producer.cli.result_selection import ResultSelection
-from weighbridge_producer.cli.show import err, out, print_json, shown
+from weighbridge_producer.cli.show import err, exit_with, out, print_json, shown
 from weighbridge_producer.reports.report import Report
 
 if TYPE_CHECKING:

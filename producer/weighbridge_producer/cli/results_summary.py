@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from weighbridge.jobs.outcome import Counts, Outcome
-from weighbridge_producer.cli.exit_status import decide_on
 from weighbridge_producer.cli.show import print_causes, print_summary, shown
 from weighbridge_producer.cli.slices_text import print_slices
-from weighbridge_producer.gating.exit_rule import decide
+from weighbridge_producer.gating.exit_status import decide, decide_on
 from weighbridge_producer.gating.slices import SliceTally
 from weighbridge_producer.reports.overview import Survey, survey
 
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 
     from weighbridge.jobs.batch_state import BatchState
     from weighbridge_producer.cli.gate_options import GateOptions
-    from weighbridge_producer.gating.exit_rule import Decision
+    from weighbridge_producer.gating.exit_status import Decision
     from weighbridge_producer.gating.gates import GateResult
     from weighbridge_producer.reports.report import Report
 

@@ -14,7 +14,6 @@ from weighbridge.settings import read_settings
 from weighbridge.text import pluralize, printable
 from weighbridge_producer.cli import gate_options as gate_opt
 from weighbridge_producer.cli import options as opt
-from weighbridge_producer.cli.exit_status import decide_on, exit_with
 from weighbridge_producer.cli.reading import (
     Map,
     MappingFile,
@@ -26,6 +25,7 @@ from weighbridge_producer.cli.run_names import RUN_HELP, failed_ids
 from weighbridge_producer.cli.show import (
     Bar,
     err,
+    exit_with,
     left_out,
     out,
     print_error,
@@ -35,6 +35,7 @@ from weighbridge_producer.cli.show import (
     silence_stdout,
 )
 from weighbridge_producer.cli.slices_text import print_slices
+from weighbridge_producer.gating.exit_status import decide_on
 from weighbridge_producer.gating.gates import ERROR
 from weighbridge_producer.reports.forms import goes_to_stdout
 from weighbridge_producer.run.outputs import check_outputs

@@ -1,13 +1,14 @@
-"""Terminal output: consoles, escaping, tables and progress bars."""
+"""Terminal output: consoles, escaping, tables, progress bars, and the reason for the exit status."""
 
 from __future__ import annotations
 
 import os
 import sys
 from bisect import bisect_right
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 import orjson
+import typer
 from rich.cells import cell_len
 from rich.console import Console
 from rich.markup import escape
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from weighbridge.errors import WeighbridgeError
     from weighbridge.jobs.batch_state import BatchState
     from weighbridge.jobs.outcome import Counts, GraderSummary
+    from weighbridge_producer.gating.exit_status import Decision
+    from weighbridge_producer.gating.gates import GateResult
     from weighbridge_producer.reports.overview import Cause
 
 #: Columns of the outcomes of a label; that without a name is the pass rate.
@@ -289,3 +292,17 @@ def _clock(seconds: float) -> str:
     minutes, rest = divmod(int(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
+
+
+def print_gates(results: Iterable[GateResult], name: str = "") -> None:
+    """Print the result of each gate on standard error, prefixed with the run's name if there are several runs."""
+    for result in results:
+        err.print(shown(f"{name}: {result.line}" if name else result.line))
+
+
+def exit_with(decision: Decision) -> NoReturn:
+    """Print the reason on standard error, and exit with the status of the decision."""
+    print_gates(decision.gates)
+    if decision.reason:
+        err.print(shown(f"exit status {decision.status}: {decision.reason}"))
+    raise typer.Exit(decision.status)

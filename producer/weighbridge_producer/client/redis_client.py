@@ -22,7 +22,7 @@ from weighbridge_producer.client.address import address_of
 from weighbridge_producer.client.backend import Backend, ListedBatch
 from weighbridge_producer.client.redis_batch import RedisBatch
 from weighbridge_producer.input.source import Source
-from weighbridge_producer.submit.strict import checked
+from weighbridge_producer.submit.strict_submission import checked
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

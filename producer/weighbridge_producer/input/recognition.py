@@ -14,7 +14,7 @@ from weighbridge.settings import MIB
 from weighbridge.traces.split import is_trace
 from weighbridge_producer.input.files import InputFiles, Paths
 from weighbridge_producer.input.known_datasets import INSPECT, shape_of
-from weighbridge_producer.input.proposals import Proposal, propose
+from weighbridge_producer.input.mapping_proposals import Proposal, propose
 from weighbridge_producer.input.row_formats import (
     Layout,
     RowFormat,

@@ -12,11 +12,11 @@ import orjson
 
 from weighbridge.errors import InputError
 from weighbridge.jobs.line import BYTE_ORDER_MARK, JSON_SPACE
+from weighbridge_producer.input.csv_tables import HEAD_BYTES, Dialect, dialect_of, table_rows
 from weighbridge_producer.input.eval_archive import SIGNS
 from weighbridge_producer.input.files import unpacked_name
 from weighbridge_producer.input.lines import BLOCK_BYTES, StreamLines, plain_stream
 from weighbridge_producer.input.rows import until_damage
-from weighbridge_producer.input.tables import HEAD_BYTES, Dialect, dialect_of, table_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

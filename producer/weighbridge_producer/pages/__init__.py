@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from fastapi import APIRouter
 
 from weighbridge_producer.pages import (
+    batch,
     batches,
     causes,
     compare,
@@ -37,6 +38,7 @@ router = APIRouter(include_in_schema=False, lifespan=_prepared)
 for pages in (
     graders,
     new_batch,
+    batch,
     batches,
     causes,
     compare,

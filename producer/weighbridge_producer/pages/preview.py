@@ -23,7 +23,7 @@ from weighbridge.traces.split import is_trace
 from weighbridge_producer.input.decompress import DAMAGE, unpacked
 from weighbridge_producer.input.decompress import HEAD_BYTES as PACKED_SIGN_BYTES
 from weighbridge_producer.input.lines import BLOCK_BYTES, StreamLines
-from weighbridge_producer.input.proposals import propose
+from weighbridge_producer.input.mapping_proposals import propose
 from weighbridge_producer.input.recognition import (
     USUAL_INPUTS,
     Opened,

@@ -12,7 +12,7 @@ from weighbridge.jobs.limits import NAME_LIMIT
 from weighbridge.jobs.outcome import Outcome
 from weighbridge_producer.pages.addresses import batch_at, result_at
 from weighbridge_producer.pages.large_cases import LargeCaseError, read_case
-from weighbridge_producer.pages.neighbours import neighbours_of
+from weighbridge_producer.pages.neighbouring_cases import neighbours_of
 from weighbridge_producer.pages.rendering import page
 from weighbridge_producer.pages.results_query import TEXT_LIMIT, ResultsQuery
 from weighbridge_producer.service.auth import LargeRead, ReadBatch, Reader

@@ -11,7 +11,7 @@ import pytest
 
 from weighbridge.errors import OutputError, WeighbridgeError
 from weighbridge.jobs.result_line import ResultRow
-from weighbridge_producer.gating.exit_rule import decide
+from weighbridge_producer.gating.exit_status import decide
 from weighbridge_producer.gating.gates import PASSED, GateKind, parse_gate
 from weighbridge_producer.gating.slices import slices_of_file
 from weighbridge_producer.pytest_plugin.summary import prefixed, summary_lines
@@ -21,7 +21,7 @@ from weighbridge_producer.reports.report import Report
 from weighbridge_producer.run.outputs import check_targets, write
 
 if TYPE_CHECKING:
-    from weighbridge_producer.gating.exit_rule import Decision
+    from weighbridge_producer.gating.exit_status import Decision
     from weighbridge_producer.gating.gates import Gate
 
 _ENDED = {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED}

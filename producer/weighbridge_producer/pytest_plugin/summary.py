@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from weighbridge.jobs.outcome import GraderSummary
-    from weighbridge_producer.gating.exit_rule import Decision
+    from weighbridge_producer.gating.exit_status import Decision
     from weighbridge_producer.reports.overview import Survey
 
 _LABELS_SHOWN = 50

@@ -10,9 +10,9 @@ import orjson
 from weighbridge.errors import OutputError
 from weighbridge.jobs.result_line_parts import read_labelled_metadata
 from weighbridge.text import encodable
+from weighbridge_producer.reports.csv_tables import METADATA_COLUMNS, compared
 from weighbridge_producer.reports.metadata_fields import flat
 from weighbridge_producer.reports.report import parsed_lines
-from weighbridge_producer.reports.tables import METADATA_COLUMNS, compared
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -19,15 +19,15 @@ from weighbridge.errors import (
     WeighbridgeError,
 )
 from weighbridge_producer.input.annotated_lines import read_annotated
+from weighbridge_producer.input.csv_tables import HEAD_BYTES
 from weighbridge_producer.input.lines import StreamLines
 from weighbridge_producer.input.recognition import Opened, recognise
 from weighbridge_producer.input.source import Source, Streams
-from weighbridge_producer.input.tables import HEAD_BYTES
 from weighbridge_producer.service.auth import resumable_batch
 from weighbridge_producer.service.body_stream import PeekedStream
 from weighbridge_producer.service.idempotency import HeldKey, other_content
 from weighbridge_producer.service.problems import ProblemError
-from weighbridge_producer.submit.strict import checked
+from weighbridge_producer.submit.strict_submission import checked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -21,7 +21,7 @@ ATTACK = "\"><script>alert(1)</script><img src=x onerror=alert(2)>'</textarea><s
 def http(server: EmbeddedServer) -> Iterator[httpx.Client]:
     with (
         HttpServer(server.url) as served,
-        httpx.Client(base_url=served.url, headers=AS_PAGE, timeout=60) as http,
+        httpx.Client(verify=False, base_url=served.url, headers=AS_PAGE, timeout=60) as http,
     ):
         yield http
 

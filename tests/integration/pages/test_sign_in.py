@@ -33,7 +33,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpServer]:
 
 @pytest.fixture
 def http(served: HttpServer) -> Iterator[httpx.Client]:
-    with httpx.Client(base_url=served.url, headers=AS_PAGE, timeout=60) as http:
+    with httpx.Client(verify=False, base_url=served.url, headers=AS_PAGE, timeout=60) as http:
         yield http
 
 
@@ -105,7 +105,7 @@ def test_a_wrong_key_is_told_and_not_repeated(http: httpx.Client, key: str) -> N
 def test_who_guesses_keys_is_slowed_down(own_server: EmbeddedServer) -> None:
     with (
         HttpServer(own_server.url, keys_required=True) as served,
-        httpx.Client(base_url=served.url, headers=AS_PAGE) as http,
+        httpx.Client(verify=False, base_url=served.url, headers=AS_PAGE) as http,
     ):
         answers = [sign_in(http, f"wbk_0_{guess}") for guess in range(60)]
     refused = [answer for answer in answers if answer.status_code == 429]

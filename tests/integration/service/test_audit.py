@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from support.workers import StartWorker
     from weighbridge.embedded.server import EmbeddedServer
 
-http = httpx.Client(timeout=60, limits=httpx.Limits(max_keepalive_connections=0))
+http = httpx.Client(verify=False, timeout=60, limits=httpx.Limits(max_keepalive_connections=0))
 LINES = b'{"custom_id": "a", "inputs": {"agent_response": "x", "expected_output": "y"}}\n'
 
 

@@ -182,7 +182,7 @@ class TestListeners:
         service = HttpServer(own_server.url)
         with service:
             batch = submitted(service, 3)
-            client = httpx.Client(timeout=60)
+            client = httpx.Client(verify=False, timeout=60)
             request = client.build_request("GET", f"{service.url}/api/batches/{batch}/events")
             answer = client.send(request, stream=True)
             told = events_of(answer)

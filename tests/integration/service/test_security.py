@@ -112,7 +112,7 @@ def test_head_answers_as_get_does_without_a_body(service: HttpServer, path: str)
 
 def test_head_of_what_streams_for_ever_ends_at_once(service: HttpServer) -> None:
     batch = service.service.client.open("empty", ())
-    with httpx.Client(base_url=service.url, timeout=10) as client:
+    with httpx.Client(verify=False, base_url=service.url, timeout=10) as client:
         head = client.head(f"/api/batches/{batch.id}/events")
         assert head.status_code == 200
         assert head.headers["content-type"].startswith("text/event-stream")
@@ -213,7 +213,7 @@ def test_another_sites_page_can_change_nothing_by_a_browsers_cookie(
     guarded: HttpServer, headers: dict[str, str]
 ) -> None:
     cookies = {"weighbridge_key": guarded.make_key("admin")}
-    with httpx.Client(base_url=guarded.url, cookies=cookies) as browser:
+    with httpx.Client(verify=False, base_url=guarded.url, cookies=cookies) as browser:
         assert browser.post(GRADE, json=JOB, headers=headers).status_code == 403
         assert browser.post(GRADE, json=JOB).status_code == 200
 
@@ -221,7 +221,7 @@ def test_another_sites_page_can_change_nothing_by_a_browsers_cookie(
 def test_a_name_and_password_in_an_address_are_no_way_around_that(guarded: HttpServer) -> None:
     cookies = {"weighbridge_key": guarded.make_key("admin")}
     headers = {"Origin": "http://evil.example", "Authorization": "Basic eDp5"}
-    with httpx.Client(base_url=guarded.url, cookies=cookies) as browser:
+    with httpx.Client(verify=False, base_url=guarded.url, cookies=cookies) as browser:
         assert browser.post(GRADE, json=JOB, headers=headers).status_code == 403
 
 
@@ -241,7 +241,7 @@ def test_pages_behind_a_load_balancer_may_by_the_name_that_the_browser_knows(
 ) -> None:
     cookies = {"weighbridge_key": guarded.make_key("admin")}
     headers = {"Origin": "https://grading.example", "Host": "localhost"}
-    with httpx.Client(base_url=guarded.url, cookies=cookies) as browser:
+    with httpx.Client(verify=False, base_url=guarded.url, cookies=cookies) as browser:
         assert browser.post(GRADE, json=JOB, headers=headers).status_code == 200
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.cycles import cycles
 from weighbridge.graders.loop.differences import named
-from weighbridge.graders.loop.kinds import in_words
+from weighbridge.graders.loop.loop_kinds import in_words
 from weighbridge.graders.loop.reported_loop import id_of
 from weighbridge.graders.loop.work_budget import STEPS_LIMIT
 from weighbridge.graders.trace_grader import bounded, excerpt_of, first_ids

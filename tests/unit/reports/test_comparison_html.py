@@ -11,7 +11,7 @@ from support.result_lines import case, graded
 from weighbridge_producer.comparison.compare import compare_runs
 from weighbridge_producer.comparison.regression_gates import RegressionGates
 from weighbridge_producer.comparison.runs import run_of_lines
-from weighbridge_producer.comparison_reports import ComparisonData, blocks_of, change_line
+from weighbridge_producer.reports.comparison_forms import ComparisonData, blocks_of, change_line
 from weighbridge_producer.reports.comparison_html import ROWS_LIMIT
 from weighbridge_producer.reports.forms import FORMS
 

@@ -1,10 +1,11 @@
-"""The rule for the exit status of a set of results, common to all commands."""
+"""The exit status of a batch or of a set of results, and its reason: one rule for all commands."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from weighbridge.jobs.batch_state import BatchStatus
 from weighbridge.text import pluralize
 from weighbridge_producer.gating.gates import (
     EACH,
@@ -21,6 +22,7 @@ from weighbridge_producer.gating.gates import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from weighbridge.jobs.batch_state import BatchState
     from weighbridge.jobs.outcome import GraderSummary
     from weighbridge_producer.gating.slices import SliceTally
 
@@ -40,6 +42,23 @@ class Decision:
             "exit_reason": self.reason,
             "gates": [gate.as_dict() for gate in self.gates],
         }
+
+
+def decide_on(
+    state: BatchState,
+    labels: Sequence[GraderSummary],
+    gates: Sequence[Gate] = (),
+    slices: SliceTally | None = None,
+    *,
+    cut_short: bool = False,
+) -> Decision:
+    """Return the exit status for an ended batch; `cut_short` means that --fail-fast ended it."""
+    if cut_short:
+        why = f"{pluralize(state.counts.failed, 'job')} failed, and --fail-fast cancelled the rest"
+        return Decision(FAILED, why)
+    completed = state.status is BatchStatus.COMPLETED
+    incomplete = "" if completed else f"the batch is {state.status}"
+    return decide(gates, labels, slices, incomplete=incomplete)
 
 
 def decide(

@@ -15,7 +15,7 @@ from weighbridge.errors import InputError, InvalidInputError
 from weighbridge.jobs.grader_spec import GraderSpec
 from weighbridge.settings import Settings
 from weighbridge_producer.input.source import Source
-from weighbridge_producer.submit.strict import FAULTS_SHOWN, checked
+from weighbridge_producer.submit.strict_submission import FAULTS_SHOWN, checked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from weighbridge.jobs.outcome import GraderSummary
-from weighbridge_producer.gating.exit_rule import decide
+from weighbridge_producer.gating.exit_status import decide
 from weighbridge_producer.gating.gates import GateKind, parse_gate
 
 

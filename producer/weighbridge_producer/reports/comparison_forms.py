@@ -14,11 +14,11 @@ from weighbridge_producer.comparison.pairs import Group
 from weighbridge_producer.comparison.regression_gates import p_value
 from weighbridge_producer.comparison.rows import cause_rows, difference_text, rate_text, side_text
 from weighbridge_producer.reports.comparison_html import comparison_page
+from weighbridge_producer.reports.csv_tables import csv_table, tsv_table
 from weighbridge_producer.reports.forms import Form, Output, output_of
 from weighbridge_producer.reports.junit import attributes, failed_case, gate_case, passed_case
 from weighbridge_producer.reports.markdown import code, gates_table, table
 from weighbridge_producer.reports.parquet import parquet_table
-from weighbridge_producer.reports.tables import csv_table, tsv_table
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,9 +9,9 @@ import pytest
 
 from weighbridge.grading.line_grader import grade_lines
 from weighbridge.jobs.grader_spec import GraderSpec
+from weighbridge_producer.reports.csv_tables import CELL_CHARACTERS, METADATA_COLUMNS, csv_table
 from weighbridge_producer.reports.forms import FORMS
 from weighbridge_producer.reports.report import Report
-from weighbridge_producer.reports.tables import CELL_CHARACTERS, METADATA_COLUMNS, csv_table
 
 BOTH = (GraderSpec("string-match"), GraderSpec("true-false"))
 

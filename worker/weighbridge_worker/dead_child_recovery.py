@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger("weighbridge.worker")
 
 
-class ChunkRecovery:
+class DeadChildRecovery:
     """Recovers the chunks of dead children in one store."""
 
     def __init__(self, store: Store, wake: Callable[[], None], limit: int) -> None:

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from weighbridge.graders.loop import kinds
-from weighbridge.graders.loop.kinds import in_words
+from weighbridge.graders.loop import loop_kinds
+from weighbridge.graders.loop.loop_kinds import in_words
 
 
 @pytest.mark.parametrize(
@@ -28,4 +28,4 @@ def test_every_kind_that_the_reference_lists_has_words() -> None:
     listed = {
         kind.strip(" `") for row in table.splitlines()[2:] for kind in row.split("|")[1].split(",")
     }
-    assert listed == set(kinds._WORDS)
+    assert listed == set(loop_kinds._WORDS)
