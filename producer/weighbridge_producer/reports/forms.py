@@ -50,8 +50,8 @@ FORMS = {
     form.name: form
     for form in (
         Form("jsonl", (".jsonl", ".ndjson"), "application/x-ndjson", "JSON Lines", "lines:blocks"),
-        Form("csv", (".csv",), "text/csv", "a table", "tables:csv_blocks"),
-        Form("tsv", (".tsv",), "text/tab-separated-values", "a table", "tables:tsv_blocks"),
+        Form("csv", (".csv",), "text/csv", "a table", "csv_tables:csv_blocks"),
+        Form("tsv", (".tsv",), "text/tab-separated-values", "a table", "csv_tables:tsv_blocks"),
         Form(
             "parquet",
             (".parquet",),
