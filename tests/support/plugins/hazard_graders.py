@@ -1,7 +1,6 @@
 """A plug-in with misbehaving graders; each is harmless unless the response is `go`."""
 
 import ctypes
-import itertools
 import os
 import signal
 import sys
@@ -116,7 +115,14 @@ class DeafGrader(Hazard):
     id, name = "hangs-natively", "Holds the interpreter for ever"
 
     def harm(self, _: object) -> Any:
-        return sum(itertools.repeat(0))
+        mutex = ctypes.create_string_buffer(64)
+        lock = ctypes.PyDLL(
+            None
+        ).pthread_mutex_lock  # PyDLL keeps the interpreter's lock, as an extension does
+        while (
+            True
+        ):  # the second call waits for the first, without CPU time, and no signal interrupts it
+            lock(mutex)
 
 
 class MemoryGrader(Hazard):
@@ -141,7 +147,7 @@ class NativeMemoryGrader(Hazard):
     id, name = "fills-memory-natively", "Fills memory without end, and aborts when it gets no more"
 
     def harm(self, _: object) -> Any:
-        libc = ctypes.PyDLL(None)  # PyDLL keeps the interpreter's lock, as an extension does
+        libc = ctypes.PyDLL(None)  # keeps the interpreter's lock
         libc.malloc.restype, libc.malloc.argtypes = ctypes.c_void_p, [ctypes.c_size_t]
         libc.memset.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_size_t]
         while block := libc.malloc(8 << 20):
