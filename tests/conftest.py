@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import signal
+from collections import Counter
 from contextlib import ExitStack
 from operator import itemgetter
 from pathlib import Path
@@ -48,6 +49,8 @@ _SHARED_BY_MODULE = (
     *("acceptance/test_contributing.py", "acceptance/test_server_users.py"),
 )
 _SHARED_BY_ALL = "browser/"
+#: A folder with thousands of quick tests: xdist hands them out a module at a time, which takes less than one by one.
+_QUICK = "unit/"
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -59,7 +62,9 @@ def pytest_collection_modifyitems(
         path = item.path.relative_to(_TESTS).as_posix()
         if path.startswith(_SHARED_BY_ALL):
             item.add_marker(pytest.mark.xdist_group(_SHARED_BY_ALL))
-        elif path.startswith(_SHARED_BY_MODULE):
+        elif path.startswith(_SHARED_BY_MODULE) or (
+            path.startswith(_QUICK) and not item.get_closest_marker("slow")
+        ):
             item.add_marker(pytest.mark.xdist_group(path))
     yield
     if getattr(config.option, "loadgroup", False):
@@ -73,18 +78,18 @@ def pytest_collection_modifyitems(
 
 
 def _interleaved(items: Sequence[pytest.Item]) -> list[pytest.Item]:
-    """Return the slowest tests, so that none of them runs alone at the end, then the others.
+    """Return the slowest tests, so that none of them runs alone at the end, then the others, large groups first.
 
     Those that mostly compute alternate with those that mostly wait for processes, so that all cores are always busy.
     """
     slowest: list[pytest.Item] = []
     computing: list[pytest.Item] = []
     waiting: list[pytest.Item] = []
-    for item in items:
-        group = item.get_closest_marker("xdist_group")
-        if item.get_closest_marker("timeout") or (group and group.args == (_SHARED_BY_ALL,)):
+    sizes = Counter(map(_group_of, items))
+    for item in sorted(items, key=lambda item: -sizes[_group_of(item)]):
+        if item.get_closest_marker("timeout") or _group_of(item) == _SHARED_BY_ALL:
             slowest.append(item)
-        elif (_TESTS / "unit") in item.path.parents:
+        elif (_TESTS / _QUICK) in item.path.parents:
             computing.append(item)
         else:
             waiting.append(item)
@@ -94,6 +99,12 @@ def _interleaved(items: Sequence[pytest.Item]) -> list[pytest.Item]:
         for index, item in enumerate(part)
     ]
     return slowest + [item for _, item in sorted(shares, key=itemgetter(0))]
+
+
+def _group_of(item: pytest.Item) -> str:
+    """Return the name of the group that runs in one process; a test without a group is one of its own."""
+    group = item.get_closest_marker("xdist_group")
+    return group.args[0] if group else item.nodeid
 
 
 @pytest.hookimpl(wrapper=True)
