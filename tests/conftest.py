@@ -80,13 +80,20 @@ def pytest_collection_modifyitems(
 def _interleaved(items: Sequence[pytest.Item]) -> list[pytest.Item]:
     """Return the slowest tests, so that none of them runs alone at the end, then the others, large groups first.
 
-    Those that mostly compute alternate with those that mostly wait for processes, so that all cores are always busy.
+    Those that mostly compute alternate with those that mostly wait for processes, and those of one module are far
+    apart, because they often wait alike; so all cores are always busy.
     """
     slowest: list[pytest.Item] = []
     computing: list[pytest.Item] = []
     waiting: list[pytest.Item] = []
     sizes = Counter(map(_group_of, items))
-    for item in sorted(items, key=lambda item: -sizes[_group_of(item)]):
+    lengths, positions = Counter(item.path for item in items), Counter[Path]()
+    order: list[tuple[int, float, pytest.Item]] = []
+    for item in items:
+        positions[item.path] += 1
+        share = positions[item.path] / (lengths[item.path] + 1)
+        order.append((-sizes[_group_of(item)], share, item))
+    for _, _, item in sorted(order, key=itemgetter(0, 1)):
         if item.get_closest_marker("timeout") or _group_of(item) == _SHARED_BY_ALL:
             slowest.append(item)
         elif (_TESTS / _QUICK) in item.path.parents:
