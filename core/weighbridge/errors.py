@@ -20,6 +20,7 @@ WeighbridgeError
 │   └── UnknownTraceFormatError       it is in no known format
 ├── InputError                        the input as a whole cannot be read
 │   ├── MappingError                  a mapping of rows to cases is invalid, or does not fit the rows
+│   ├── JoinError                     a file cannot be joined with the rows of the input
 │   ├── MappingNeededError            the input has columns of its own, and no mapping to a case
 │   ├── InvalidInputError             some of its lines cannot be graded, and it was submitted with `strict`
 │   └── NoGraderError                 neither the submission nor the input names a grader
@@ -236,6 +237,12 @@ class MappingError(InputError):
     """A mapping of rows to cases is invalid, or does not fit the rows."""
 
     code = "INVALID_MAPPING"
+
+
+class JoinError(InputError):
+    """A file cannot be joined with the rows of the input."""
+
+    code = "INVALID_JOIN"
 
 
 class MappingNeededError(InputError):

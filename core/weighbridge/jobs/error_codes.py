@@ -41,6 +41,9 @@ class ErrorCode(StrEnum):
     #: A row of a table has more or fewer cells than the header, or quotes in the wrong place.
     #: Put quotes around cells that hold the separator or a line break.
     INVALID_ROW = "INVALID_ROW"
+    #: The row cannot be joined: it has no valid key, or one that no row of the joined file has.
+    #: Correct the key, or add a row with it to the joined file.
+    UNMATCHED_ROW = "UNMATCHED_ROW"
     #: `custom_id`, `inputs`, or one of the grader's inputs is missing.
     #: The hint of the error names what is needed.
     MISSING_FIELD = "MISSING_FIELD"

@@ -194,11 +194,7 @@ class FieldMapping:
 
         Raises MappingError.
         """
-        found = _Fields(base)
-        for text in texts:
-            for item in _ITEM_END.split(text):
-                found.add_text(item.strip())
-        return found.mapping()
+        return _parsed(texts, base).mapping()
 
     @classmethod
     def from_fields(cls, fields: Iterable[tuple[str, Value]], **more: Any) -> FieldMapping:
@@ -207,6 +203,11 @@ class FieldMapping:
         for name, value in fields:
             found.add(name, value)
         return replace(found.mapping(), **more)
+
+    @staticmethod
+    def fields_in(texts: Sequence[str]) -> frozenset[str]:
+        """Return `custom_id` and the names of the inputs that texts of `from_text` map; raises MappingError."""
+        return _parsed(texts, None).names()
 
     def case(self, row: Row, number: int) -> dict[str, Any]:
         """Return a row as a case; fields missing in the row are omitted."""
@@ -232,17 +233,18 @@ class FieldMapping:
         """The columns of a table that the mapping needs; None for all."""
         return None if self.takes_rest else sorted(self._used)
 
-    def check(self, rows: Sequence[Row], name: str) -> None:
-        """Raise MappingError for a path that exists in none of the first rows."""
+    def check(self, rows: Sequence[Row], name: str, trusted: FieldMapping | None = None) -> None:
+        """Raise MappingError for a path that exists in none of the first rows, unless a trusted mapping has it."""
         if not rows:
             return
-        columns = dict.fromkeys(column for row in rows for column in row)
+        known = dict(trusted.fields()) if trusted else {}
         for target, value in self.fields():
-            if all(value.of(row, 1) is MISSING for row in rows):
-                wrong = next(iter(value.paths())).text
-                meant = did_you_mean(closest(wrong, columns)) or "."
+            if known.get(target) != value and all(value.of(row, 1) is MISSING for row in rows):
+                wrong = next(iter(value.paths()))
+                columns = columns_near(wrong, rows)
+                meant = did_you_mean(closest(wrong.text, columns)) or "."
                 raise MappingError(
-                    f"{name}: no row has {wrong!r}, which {target} is mapped to{meant}",
+                    f"{name}: no row has {wrong.text!r}, which {target} is mapped to{meant}",
                     f"columns: {listed(columns)}",
                 )
 
@@ -311,6 +313,10 @@ class _Fields:
             )
         fields[name] = value
 
+    def names(self) -> frozenset[str]:
+        """Return `custom_id`, if it has been added, and the names of inputs."""
+        return frozenset({*self._inputs, *(["custom_id"] if self._custom_id else [])})
+
     def mapping(self) -> FieldMapping:
         """Return the mapping; raises MappingError if it has no custom_id or no inputs."""
         base = self._base
@@ -328,7 +334,15 @@ class _Fields:
             return made
         metadata = {**base.metadata, **self._metadata}
         rest = base.takes_rest or self._takes_rest
-        return replace(made, metadata=metadata, takes_rest=rest, rows=base.rows)
+        return replace(made, metadata=metadata, takes_rest=rest, rows=base.rows, name=base.name)
+
+
+def _parsed(texts: Sequence[str], base: FieldMapping | None) -> _Fields:
+    found = _Fields(base)
+    for text in texts:
+        for item in _ITEM_END.split(text):
+            found.add_text(item.strip())
+    return found
 
 
 def value_of(text: str) -> Value:
@@ -339,6 +353,14 @@ def value_of(text: str) -> Value:
         # A column name may contain a `|`.
         return FirstOf((Path(text), *(Path(part.strip()) for part in text.split("|"))))
     return Path(text)
+
+
+def columns_near(path: Path, rows: Sequence[Row]) -> list[str]:
+    """Return the columns of rows or, for a path into objects in one of them, the paths to their fields."""
+    first = path.parts[0] or path.text
+    objects = [value for row in rows if isinstance(value := json_within(row.get(first)), Mapping)]
+    inner = dict.fromkeys(f"{first}.{key}" for value in objects for key in value)
+    return list(inner or dict.fromkeys(column for row in rows for column in row))
 
 
 def listed(columns: Iterable[str]) -> str:

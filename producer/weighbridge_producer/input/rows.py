@@ -9,6 +9,7 @@ import orjson
 
 from weighbridge.errors import Fault
 from weighbridge.jobs.error_codes import ErrorCode
+from weighbridge.jobs.line import is_valid_name
 from weighbridge_producer.input.decompress import DAMAGE, ExpansionError
 from weighbridge_producer.input.lines import bomb_fault, damage_fault, length_fault
 from weighbridge_producer.input.source_lines import SourceLine, encode_case
@@ -70,7 +71,7 @@ def as_lines(
     for row in rows:
         number = row.number
         if row.fault:
-            line = SourceLine(b"\n", row.fault)
+            line = _faulty_line(row, row.fault, mapping)
         else:
             line = encode_case(case(row.values, number), plain_value)
             if line.size > limit:
@@ -84,6 +85,15 @@ def as_lines(
                 yield SourceLine(b"\n")
                 line_number += 1
         yield line
+
+
+def _faulty_line(row: SourceRow, fault: Fault, mapping: FieldMapping) -> SourceLine:
+    """Return a line with a fault and, if its row could be read and has one, the case's id."""
+    custom_id = mapping.case(row.values, row.number).get("custom_id") if row.values else None
+    if not isinstance(custom_id, str) or not is_valid_name(custom_id):
+        return SourceLine(b"\n", fault)
+    only_id = encode_case({"custom_id": custom_id})
+    return SourceLine(only_id.raw, fault, custom_id=None if only_id.fault else custom_id)
 
 
 def plain_value(value: object) -> object:

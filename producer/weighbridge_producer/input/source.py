@@ -29,6 +29,7 @@ from weighbridge_producer.input.trace_cases import DOCUMENT_LIMIT_BYTES, as_case
 if TYPE_CHECKING:
     from weighbridge.settings import Settings
     from weighbridge_producer.input.chosen_ids import ChosenIds
+    from weighbridge_producer.input.joins import Joins
     from weighbridge_producer.input.mapping import FieldMapping
     from weighbridge_producer.input.sampling import Sample
     from weighbridge_producer.input.trace_mapping_file import TraceMapping
@@ -62,12 +63,15 @@ class Source:
         mapping: FieldMapping | None = None,
         sample: Sample | None = None,
         trace_mapping: TraceMapping | None = None,
+        joins: Joins | None = None,
     ) -> None:
         self._cases = cases
         self._settings = settings
         self.mapping = mapping  #: mapping of rows to cases; None for cases and traces
         self.sample = sample  #: sample of cases to read; None for all
         self.trace_mapping = trace_mapping  #: mapping of traces in the user's own format
+        self.joins = joins  #: files joined with the rows that are mapped
+        self.is_read_to_end = False  #: True once all lines have been yielded
         self.only: ChosenIds | None = None  #: ids of the cases to read; None for all
         self.byte_order_mark = False  #: True if a BOM was skipped at the start
         self.consumed = 0  #: bytes read, before decompression
@@ -130,6 +134,7 @@ class Source:
                     yield self._too_large(line.size)
                     return
                 yield line
+        self.is_read_to_end = True
 
     def _chosen_lines(self, ids: DuplicateIndex) -> Iterator[SourceLine]:
         lines = self._lines_of_all(ids)
@@ -207,7 +212,11 @@ class Source:
 
     def _mapped(self, stream: BinaryIO, name: str, mapping: FieldMapping) -> Iterator[SourceLine]:
         reader = RowReader(name, self._settings, mapping.rows, self._count)
-        rows = reader.read(stream, mapping.columns)
+        columns = mapping.columns
+        if columns and self.joins:
+            columns = sorted({*columns, *self.joins.columns})
+        rows = reader.read(stream, columns)
+        rows = self.joins.of(rows) if self.joins else rows
         yield from as_lines(rows, mapping, self._settings, name if self.names_locations else None)
 
     def _count(self, size: int) -> None:

@@ -16,15 +16,22 @@ if TYPE_CHECKING:
 _CACHE_KIB = 32 * 1024
 
 
-def scratch_database(table: str) -> sqlite3.Connection:
-    """Return a database with one empty table, of which up to 32 MiB are cached in memory."""
+def scratch_database(
+    table: str, *, has_long_rows: bool = False, is_of_one_thread: bool = True
+) -> sqlite3.Connection:
+    """Return a database with one empty table, of which up to 32 MiB are cached in memory.
+
+    Without `is_of_one_thread`, other threads may read what one thread has written before.
+    """
     # Without a name, SQLite uses a private file that is deleted when the connection closes.
-    base = sqlite3.connect("", isolation_level=None)
+    base = sqlite3.connect("", isolation_level=None, check_same_thread=is_of_one_thread)
+    # Without a rowid, a row is kept in the index itself, which long rows would make deep.
+    form = "" if has_long_rows else " WITHOUT ROWID"
     for command in (
         "PRAGMA journal_mode = OFF",
         "PRAGMA synchronous = OFF",
         f"PRAGMA cache_size = -{_CACHE_KIB}",
-        f"CREATE TABLE {table} WITHOUT ROWID",
+        f"CREATE TABLE {table}{form}",
         "BEGIN",
     ):
         base.execute(command)

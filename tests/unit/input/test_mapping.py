@@ -113,6 +113,27 @@ def test_a_path_that_leads_nowhere_is_told_with_the_column_it_may_have_meant() -
     mapping.check([ROW, {"anwser": 1}], "a.csv")
 
 
+def test_a_path_into_objects_is_told_with_the_fields_that_they_have() -> None:
+    mapping = FieldMapping.from_text(["custom_id=id,x=gold.anwser"])
+    rows = [{"id": 1, "gold": {"id": 1, "answer": 2}}, {"id": 2, "gold": '{"topic": 3}'}]
+    with pytest.raises(MappingError, match=r"did you mean 'gold.answer'\?") as caught:
+        mapping.check(rows, "a.jsonl")
+    assert caught.value.hint == "columns: gold.id, gold.answer, gold.topic"
+
+
+def test_fields_of_a_recognised_mapping_may_be_in_no_row() -> None:
+    recognised = FieldMapping.from_text(["custom_id=id,x=nowhere"])
+    mapping = FieldMapping.from_text(["y=answer"], recognised)
+    mapping.check([{"id": 1, "answer": 2}], "a.csv", recognised)
+    with pytest.raises(MappingError, match="no row has 'answer', which y is mapped to"):
+        mapping.check([{"id": 1}], "a.csv", recognised)
+
+
+def test_the_fields_that_a_text_maps_are_known_before_the_mapping_is_whole() -> None:
+    assert FieldMapping.fields_in(["x=y,metadata=z", "inputs.a=b"]) == {"x", "a"}
+    assert FieldMapping.fields_in(["custom_id=id"]) == {"custom_id"}
+
+
 def test_a_mapping_is_written_as_it_is_read() -> None:
     text = 'custom_id={a}-{b},agent_response=x.y|z,expected_output:="yes",metadata=topic,metadata.m=n,metadata=*'
     mapping = FieldMapping.from_text([text])

@@ -1,0 +1,235 @@
+"""Index of a joined file on disk: its rows by their keys, from one reading, in constant memory."""
+
+from __future__ import annotations
+
+import glob
+import json
+import math
+import os
+import sqlite3
+import weakref
+from contextlib import contextmanager
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from weighbridge.errors import InputError, JoinError
+from weighbridge.jobs.line import describe_name_fault, is_valid_name, json_type
+from weighbridge.settings import MIB
+from weighbridge.text import closest, did_you_mean, shorten
+from weighbridge_producer.input.files import InputFile, InputFiles, Paths
+from weighbridge_producer.input.lines import BLOCK_BYTES
+from weighbridge_producer.input.mapping import MISSING, Path, Row, columns_near, listed
+from weighbridge_producer.input.remote_files import is_url
+from weighbridge_producer.input.row_formats import Layout, RowFormat, RowReader
+from weighbridge_producer.input.rows import plain_value
+from weighbridge_producer.input.temporary import scratch_database
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from weighbridge.settings import Settings
+    from weighbridge_producer.input.rows import SourceRow
+
+_ROWS_LOOKED_AT = 100  #: to find out which columns a file has
+_BYTES_LOOKED_AT = 8 * MIB
+_KEYS_SHOWN = 3
+_WIDTH = 60  #: of keys and names in messages
+_WHOLE = "correct or remove this row: a joined file must be readable to its end"
+_TABLE = "rows (number INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, content TEXT NOT NULL)"
+
+
+class KeyFormError(ValueError):
+    """A value cannot be a key; the message continues a sentence about it."""
+
+
+def key_of(row: Row, path: Path, number: int) -> str | None:
+    """Return the key at a path of a row as text, so that 7 and "7" are equal; None if there is no value.
+
+    Raises KeyFormError for objects, lists, booleans, NaN, and what is invalid as a custom_id.
+    """
+    value = path.of(row, number)
+    if value is MISSING or value is None or value == "":
+        return None
+    if isinstance(value, (bool, list, dict)):
+        raise KeyFormError(f"is of the JSON type {json_type(value)}, not text or a number")
+    if isinstance(value, float) and not math.isfinite(value):
+        raise KeyFormError("is not a finite number")
+    try:
+        key = value if isinstance(value, str) else str(plain_value(value))
+    except ValueError:  # Python refuses to write such a number
+        raise KeyFormError("is a number with thousands of digits") from None
+    except TypeError:
+        raise KeyFormError("has bytes that are not text") from None
+    if not is_valid_name(key):
+        raise KeyFormError(f"cannot be used: {describe_name_fault(key)}")
+    return key
+
+
+class JoinIndex:
+    """The rows of a file by their keys; it takes up to 32 MiB of memory, and one bit for each row.
+
+    The private temporary file with the rows is deleted with the index, or when the process ends in any way.
+    """
+
+    def __init__(self, file: str, key_path: Path, settings: Settings) -> None:
+        """Read a file; raises InputError or JoinError if a row cannot be read, or has the key of another."""
+        self.file = _file_of(file)
+        self.layout: Layout | None = None
+        self.rows = 0  #: number of rows
+        self.first_keys: list[str] = []
+        self._key_path = key_path
+        self._digest = blake2b(digest_size=16)
+        self._found = 0
+        self._is_found = bytearray()  #: a bit for each row number
+        # The thread that reads the input is not the one that reads the joined files.
+        self._base = scratch_database(_TABLE, has_long_rows=True, is_of_one_thread=False)
+        self.close = weakref.finalize(self, self._base.close)
+        try:
+            self._read(settings)
+        except sqlite3.OperationalError as error:
+            raise InputError(
+                f"the rows of {str(self.file)!r} cannot be kept in a temporary file: {error}",
+                "free space, or name another folder with TMPDIR",
+            ) from None
+
+    @property
+    def digest(self) -> str:
+        """A digest of all rows with their keys."""
+        return self._digest.hexdigest()
+
+    @property
+    def unused(self) -> int:
+        """Number of rows that have not been found."""
+        return self.rows - self._found
+
+    def find(self, key: str) -> dict[str, Any] | None:
+        """Return the row with a key; None if there is none."""
+        found = self._base.execute(
+            "SELECT number, content FROM rows WHERE key = ?", (_encoded(key),)
+        ).fetchone()
+        if found is None:
+            return None
+        number, content = found
+        byte, bit = number >> 3, 1 << (number & 7)
+        if not self._is_found[byte] & bit:
+            self._is_found[byte] |= bit
+            self._found += 1
+        return _row_in(content)
+
+    def first_rows(self) -> Iterator[dict[str, Any]]:
+        """Yield the first rows that have a key."""
+        taken = 0
+        for (content,) in self._base.execute(
+            "SELECT content FROM rows ORDER BY number LIMIT ?", (_ROWS_LOOKED_AT,)
+        ):
+            yield _row_in(content)
+            taken += len(content)
+            if taken > _BYTES_LOOKED_AT:
+                return
+
+    def _read(self, settings: Settings) -> None:
+        reader = RowReader(self.file.name, settings)
+        first: list[Row] = []
+        number = 0
+        with _opened(self.file) as stream:
+            for row in reader.read(stream):
+                self.layout, number = reader.layout, row.number
+                self.rows += 1
+                if row.fault:
+                    raise self._error(row, row.fault.message, _WHOLE)
+                if self.rows <= _ROWS_LOOKED_AT:
+                    first.append(dict.fromkeys(row.values) if first else row.values)
+                self._add(row)
+                if self.rows == _ROWS_LOOKED_AT and not self.first_keys:
+                    break
+        if not self.first_keys:
+            raise self._without_keys(first)
+        self._is_found = bytearray((number >> 3) + 1)
+
+    def _add(self, row: SourceRow) -> None:
+        """Add a row; one without a key cannot be found, and is only counted."""
+        where = self._key_path.text
+        try:
+            key = key_of(row.values, self._key_path, row.number)
+        except KeyFormError as error:
+            raise self._error(
+                row, f"the key in {where!r} {error}", "correct or remove it"
+            ) from None
+        if key is None:
+            return
+        try:
+            content = json.dumps(row.values, default=_plain)
+        except (ValueError, RecursionError) as error:
+            raise self._error(row, f"the row cannot be written as JSON: {error}") from None
+        new = (row.number, _encoded(key), content)
+        if not self._base.execute("INSERT OR IGNORE INTO rows VALUES (?, ?, ?)", new).rowcount:
+            raise self._repeated(row, key)
+        self._digest.update(b"%d %b %b\n" % (row.number, _encoded(key), content.encode()))
+        if len(self.first_keys) < _KEYS_SHOWN:
+            self.first_keys.append(key)
+
+    def _error(self, row: SourceRow, what: str, hint: str = "") -> JoinError:
+        return JoinError(f"{self.file}, {self._unit} {row.number:,}: {what}", hint)
+
+    def _repeated(self, row: SourceRow, key: str) -> JoinError:
+        [first] = self._base.execute(
+            "SELECT number FROM rows WHERE key = ?", (_encoded(key),)
+        ).fetchone()
+        return JoinError(
+            f"{self.file}: {self._unit}s {first:,} and {row.number:,} have the same key"
+            f" {shorten(key, _WIDTH)!r} in {self._key_path.text!r}",
+            "remove one of them, or join by a field that differs",
+        )
+
+    def _without_keys(self, first: list[Row]) -> JoinError:
+        if not self.rows:
+            return JoinError(f"{self.file} has no rows", "name a file with rows")
+        columns = columns_near(self._key_path, first)
+        meant = did_you_mean(closest(self._key_path.text, columns)) or "."
+        return JoinError(
+            f"{self.file}: no row has {self._key_path.text!r}, the field named by --on{meant}",
+            f"columns: {listed(columns)}",
+        )
+
+    @property
+    def _unit(self) -> str:
+        has_lines = self.layout and self.layout.format in {RowFormat.CSV, RowFormat.JSON_LINES}
+        return "line" if has_lines else "row"
+
+
+def _file_of(name: str) -> InputFile:
+    if not is_url(name) and not os.path.lexists(name) and not glob.has_magic(name):
+        raise JoinError(f"the file {name!r} does not exist", "name a file with rows to join")
+    found = InputFiles(Paths.of([name]), takes_tables=True)
+    if found.are_found:
+        raise JoinError(f"{name!r} is a folder or a pattern", "name one file to join")
+    found.size()  # raises InputError for a file that does not exist
+    return found.files[0]
+
+
+@contextmanager
+def _opened(file: InputFile) -> Iterator[BinaryIO]:
+    try:
+        with file.open("rb", buffering=BLOCK_BYTES) as stream:
+            yield stream
+    except OSError as error:
+        why = error.strerror or error
+        raise InputError(f"the input {str(file)!r} cannot be read: {why}") from None
+
+
+def _encoded(key: str) -> bytes:
+    # Text that is not UTF-8 has lone surrogates, which SQLite's text cannot hold.
+    return key.encode(errors="surrogatepass")
+
+
+def _plain(value: object) -> object:
+    # Bytes that are not text are no error here: the mapping may not use them.
+    return (
+        value.decode(errors="surrogateescape") if isinstance(value, bytes) else plain_value(value)
+    )
+
+
+def _row_in(content: str) -> dict[str, Any]:
+    # The module of the standard library keeps NaN and large numbers, which a case with them is refused for.
+    row: dict[str, Any] = json.loads(content)
+    return row

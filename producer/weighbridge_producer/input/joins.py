@@ -1,0 +1,215 @@
+"""Joins: each row of the input gets the row of another file that has the same key, such as the expected answer."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from weighbridge.errors import Fault, JoinError
+from weighbridge.jobs.error_codes import ErrorCode
+from weighbridge.text import closest, did_you_mean, shorten
+from weighbridge_producer.input.join_index import JoinIndex, KeyFormError, key_of
+from weighbridge_producer.input.mapping import MISSING, Path, columns_near, listed
+from weighbridge_producer.input.rows import SourceRow
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from weighbridge.settings import Settings
+    from weighbridge_producer.input.files import InputFile
+    from weighbridge_producer.input.mapping import Row
+
+_NAME = re.compile(r"[^\W\d][\w-]{0,63}")
+_FORM = "write --join NAME=FILE, such as --join gold=answers.csv"
+_ON_FORM = "write --on FIELD, or --on LEFT=RIGHT if the field has another name in the joined file"
+_WIDTH = 60  #: of keys and names in messages
+
+
+@dataclass(frozen=True, slots=True)
+class JoinSpec:
+    """A file to join by a key, and the name that its row gets in each row of the input."""
+
+    name: str
+    file: str
+    left: Path  #: of the key in a row of the input
+    right: Path  #: of the key in a row of the file
+
+    @classmethod
+    def of(cls, name: str, file: str, on: str) -> JoinSpec:
+        """Return the join with a file on `FIELD` or `LEFT=RIGHT`; raises JoinError if a part is not well formed."""
+        if not _NAME.fullmatch(name):
+            raise JoinError(
+                f"{shorten(name, _WIDTH)!r} cannot be the name of a joined file",
+                "a name has 1 to 64 letters, digits, - and _, and begins with a letter or _",
+            )
+        left, equals, right = (part.strip() for part in on.partition("="))
+        if not left or (equals and not right):
+            raise JoinError(f"{shorten(on, _WIDTH)!r} does not name a field to join on", _ON_FORM)
+        return cls(name, file, Path(left), Path(right or left))
+
+    def __str__(self) -> str:
+        """Return the join as on the command line."""
+        same = self.left == self.right
+        return f"{self.name}={self.file} on {self.left.text}{'' if same else f'={self.right.text}'}"
+
+
+def parse_joins(texts: Sequence[str], keys: Sequence[str]) -> tuple[JoinSpec, ...]:
+    """Parse `NAME=FILE` texts, with one key for all of them or one for each; raises JoinError."""
+    if not keys:
+        raise JoinError(f"{shorten(texts[0], _WIDTH)!r} is joined on no field", _ON_FORM)
+    if len(keys) not in {1, len(texts)}:
+        raise JoinError(
+            f"there are {len(texts)} --join, but {len(keys)} --on",
+            "give one --on for all of them, or one for each, in the same order",
+        )
+    keys = list(keys) * len(texts) if len(keys) == 1 else keys
+    specs = tuple(map(_parsed, texts, keys))
+    names = [spec.name for spec in specs]
+    if repeated := next((name for name in names if names.count(name) > 1), None):
+        raise JoinError(f"two files are joined as {repeated!r}", "give one of them another name")
+    return specs
+
+
+def _parsed(text: str, on: str) -> JoinSpec:
+    name, _, file = (part.strip() for part in text.partition("="))
+    if not name or not file:
+        raise JoinError(f"{shorten(text, _WIDTH)!r} does not name a file to join", _FORM)
+    return JoinSpec.of(name, file, on)
+
+
+class Join:
+    """A joined file that has been read."""
+
+    def __init__(self, spec: JoinSpec, settings: Settings) -> None:
+        """Read the file; raises InputError and JoinError."""
+        self.spec = spec
+        self.index = JoinIndex(spec.file, spec.right, settings)
+        # Results are UTF-8, which a file's name need not be.
+        self._file = self.index.file.name.encode(errors="backslashreplace").decode()
+        first = [repr(shorten(key, _WIDTH)) for key in self.index.first_keys]
+        more = ["..."] if self.index.rows > len(first) else []
+        self._hint = f"keys in {self._file}: {', '.join([*first, *more])}"
+
+    def add_to(self, row: SourceRow) -> None:
+        """Add the matching row of the file to a row of the input; a row without one gets a fault."""
+        name, left = self.spec.name, self.spec.left
+        if name in row.values:
+            what = f"the row has a field {name!r} of its own"
+            row.fault = _unmatched(what, "give the joined file another name")
+            return
+        try:
+            key = key_of(row.values, left, row.number)
+        except KeyFormError as error:
+            row.fault = _unmatched(f"the key in {left.text!r} {error}", self._hint)
+            return
+        found = None if key is None else self.index.find(key)
+        if found is not None:
+            row.values[name] = found
+        elif key is None:
+            row.fault = _unmatched(f"the row has no key in {left.text!r}", self._hint)
+        else:
+            what = (
+                f"no row of {self._file} has {shorten(key, _WIDTH)!r} in {self.spec.right.text!r}"
+            )
+            row.fault = _unmatched(what, self._hint)
+
+    def examples(self) -> list[Row]:
+        """Return rows that show which fields the file has."""
+        return [{self.spec.name: row} for row in self.index.first_rows()]
+
+    def with_row(self, row: Row) -> Row:
+        """Return a row of the input with the matching row of the file, or unchanged without one."""
+        joined = SourceRow(0, dict(row))
+        self.add_to(joined)
+        return joined.values
+
+
+class Joins:
+    """The joined files of an input."""
+
+    def __init__(self, joins: Sequence[Join]) -> None:
+        self._joins = tuple(joins)
+
+    @classmethod
+    def read(
+        cls,
+        specs: Iterable[JoinSpec],
+        settings: Settings,
+        first: Sequence[Row] = (),
+        name: str = "",
+    ) -> Joins:
+        """Read the joined files; `first` are the first rows of the input with that name.
+
+        Raises InputError, and JoinError if the first rows do not have the key, or have a column with a joined file's name.
+        """
+        joins: list[Join] = []
+        for spec in specs:
+            _check(spec, first, name)
+            joins.append(Join(spec, settings))
+            first = [*map(joins[-1].with_row, first), *joins[-1].examples()] if first else ()
+        return cls(joins)
+
+    def __bool__(self) -> bool:
+        return bool(self._joins)
+
+    def __iter__(self) -> Iterator[Join]:
+        return iter(self._joins)
+
+    @property
+    def columns(self) -> set[str]:
+        """The columns of the input that may have keys."""
+        return {part for join in self for part in (join.spec.left.text, join.spec.left.parts[0])}
+
+    @property
+    def files(self) -> list[InputFile]:
+        """The joined files."""
+        return [join.index.file for join in self]
+
+    def fingerprint(self) -> list[list[str]]:
+        """Return a value that changes with the joins and the rows of their files."""
+        return [[str(join.spec), join.index.digest] for join in self]
+
+    def of(self, rows: Iterable[SourceRow]) -> Iterator[SourceRow]:
+        """Yield rows of the input with the matching rows of the files; a row without one of them has a fault."""
+        for row in rows:
+            for join in self._joins:
+                if not row.fault:
+                    join.add_to(row)
+            yield row
+
+    def of_first(self, rows: Sequence[Row]) -> list[Row]:
+        """Return the first rows of the input with the matching rows of the files, where there are any."""
+        for join in self:
+            rows = list(map(join.with_row, rows))
+        return list(rows)
+
+    def examples(self) -> list[Row]:
+        """Return rows that show which fields the files have."""
+        return [example for join in self for example in join.examples()]
+
+    def close(self) -> None:
+        """Delete the indexes."""
+        for join in self:
+            join.index.close()
+
+
+def _check(spec: JoinSpec, rows: Sequence[Row], name: str) -> None:
+    """Raise JoinError if the first rows of an input cannot be joined."""
+    columns = dict.fromkeys(column for row in rows for column in row)
+    if spec.name in columns:
+        raise JoinError(
+            f"{name}: there is a column {spec.name!r} already, so {spec.file!r} cannot be joined as {spec.name!r}",
+            f"give the joined file another name, such as {spec.name}_joined={spec.file}",
+        )
+    if rows and all(spec.left.of(row, 1) is MISSING for row in rows):
+        near = columns_near(spec.left, rows)
+        meant = did_you_mean(closest(spec.left.text, near)) or "."
+        raise JoinError(
+            f"{name}: no row has {spec.left.text!r}, the field named by --on{meant}",
+            f"columns: {listed(near)}",
+        )
+
+
+def _unmatched(what: str, hint: str) -> Fault:
+    return Fault(ErrorCode.UNMATCHED_ROW, what, hint)

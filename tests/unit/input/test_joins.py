@@ -1,0 +1,429 @@
+"""Joins: each row of the input gets the row of another file with the same key, or a fault."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import itertools
+import math
+import os
+import threading
+import tracemalloc
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import orjson
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pyarrow import parquet
+
+from weighbridge.errors import InputError, JoinError
+from weighbridge.settings import KIB, MIB, Settings
+from weighbridge_producer.input.join_index import KeyFormError, key_of
+from weighbridge_producer.input.joins import Joins, JoinSpec, parse_joins
+from weighbridge_producer.input.mapping import FieldMapping, Path
+from weighbridge_producer.input.sampling import Sample
+from weighbridge_producer.input.source import Source
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path as FilePath
+
+    from weighbridge_producer.input.source_lines import SourceLine
+
+MAPPING = FieldMapping.from_text(["custom_id=id,x=gold.answer,metadata=gold.topic"])
+GOLD = b"key,answer,topic\nq1,Paris,geo\nq2,Lima,geo\n3,4,math\n"
+
+
+@pytest.fixture
+def gold(tmp_path: FilePath) -> FilePath:
+    path = tmp_path / "gold.csv"
+    path.write_bytes(GOLD)
+    return path
+
+
+def joins(file: object, on: str = "id=key", first: Iterable[dict[str, Any]] = ()) -> Joins:
+    return Joins.read([JoinSpec.of("gold", str(file), on)], Settings(), list(first), "rows.jsonl")
+
+
+def joined(
+    rows: Iterable[Any], joins: Joins, mapping: FieldMapping = MAPPING, **settings: Any
+) -> list[SourceLine]:
+    """Return the lines of JSON rows with joined files."""
+    stream = io.BytesIO(b"".join(orjson.dumps(row) + b"\n" for row in rows))
+    return list(Source(stream, Settings(**settings), mapping, joins=joins))
+
+
+def cases(lines: Iterable[SourceLine]) -> list[dict[str, Any]]:
+    return [orjson.loads(line.raw) for line in lines if not line.fault]
+
+
+def faults(lines: Iterable[SourceLine]) -> list[str]:
+    return [str(line.fault) for line in lines if line.fault]
+
+
+def refused(file: FilePath, data: bytes, on: str = "id=key", **settings: Any) -> JoinError:
+    """Return the error for a file that cannot be joined."""
+    file.write_bytes(data)
+    with pytest.raises(JoinError) as caught:
+        Joins.read([JoinSpec.of("gold", str(file), on)], Settings(**settings))
+    return caught.value
+
+
+# What is joined.
+
+
+def test_a_row_gets_the_row_with_its_key_whether_it_is_a_number_or_its_text(gold: FilePath) -> None:
+    assert cases(joined([{"id": "q2"}, {"id": 3}], joins(gold))) == [
+        {"custom_id": "q2", "inputs": {"x": "Lima"}, "metadata": {"topic": "geo"}},
+        {"custom_id": "3", "inputs": {"x": "4"}, "metadata": {"topic": "math"}},
+    ]
+
+
+def _as_parquet(rows: list[dict[str, Any]]) -> bytes:
+    sink = io.BytesIO()
+    parquet.write_table(pa.Table.from_pylist(rows), sink)
+    return sink.getvalue()
+
+
+ROWS = [{"key": 7, "answer": {"text": "a"}}, {"key": 8, "answer": {"text": "b"}}]
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("gold.csv", b'key,answer\n7,"{""text"": ""a""}"\n8,"{""text"": ""b""}"\n'),
+        ("gold.tsv", b'key\tanswer\n7\t{"text": "a"}\n8\t{"text": "b"}\n'),
+        ("gold.jsonl", b"".join(orjson.dumps(row) + b"\n" for row in ROWS)),
+        ("gold.json", orjson.dumps(ROWS, option=orjson.OPT_INDENT_2)),
+        ("gold.json", orjson.dumps({"meta": {}, "rows": ROWS})),
+        ("gold.parquet", _as_parquet(ROWS)),
+        ("gold.jsonl.gz", gzip.compress(b"".join(orjson.dumps(row) + b"\n" for row in ROWS))),
+    ],
+)
+@pytest.mark.parametrize("path", ["gold.answer.text", "/gold/answer/text"])
+def test_every_form_of_rows_can_be_joined(
+    name: str, data: bytes, path: str, tmp_path: FilePath
+) -> None:
+    file = tmp_path / name
+    file.write_bytes(data)
+    mapping = FieldMapping.from_text([f"custom_id=id,x={path}"])
+    assert cases(joined([{"id": "7"}], joins(file), mapping)) == [
+        {"custom_id": "7", "inputs": {"x": "a"}}
+    ]
+
+
+def test_a_key_may_be_nested_in_both_files_and_lie_in_a_file_joined_before(
+    tmp_path: FilePath,
+) -> None:
+    (tmp_path / "runs.jsonl").write_bytes(b'{"run": {"id": 1}, "question": "q1"}\n')
+    (tmp_path / "gold.jsonl").write_bytes(b'{"item": {"id": "q1"}, "answer": "Paris"}\n')
+    specs = [
+        JoinSpec.of("run", str(tmp_path / "runs.jsonl"), "of/1=run.id".replace("of/1", "/of.run")),
+        JoinSpec.of("gold", str(tmp_path / "gold.jsonl"), "run.question=/item/id"),
+    ]
+    row = {"id": "r", "of.run": "1"}
+    both = Joins.read(specs, Settings(), [row])
+    assert cases(joined([row], both))[0]["inputs"] == {"x": "Paris"}
+
+
+def test_a_table_of_columns_is_joined_by_one_that_the_mapping_does_not_use(
+    gold: FilePath, tmp_path: FilePath
+) -> None:
+    rows = tmp_path / "rows.parquet"
+    rows.write_bytes(_as_parquet([{"id": "a", "question": "q1", "unused": "x"}]))
+    source = Source(rows, Settings(), MAPPING, joins=joins(gold, "question=key"))
+    assert [case["inputs"] for case in cases(source)] == [{"x": "Paris"}]
+
+
+def test_the_same_file_is_found_again_in_every_reading_and_thread(gold: FilePath) -> None:
+    both = joins(gold)
+    read: list[Any] = []
+    thread = threading.Thread(target=lambda: read.extend(joined([{"id": "q1"}], both)))
+    thread.start()
+    thread.join()
+    assert cases(read) == cases(joined([{"id": "q1"}], both))
+
+
+def test_rows_that_are_never_used_are_counted_once(gold: FilePath) -> None:
+    both = joins(gold)
+    [join] = both
+    assert (join.index.rows, join.index.unused) == (3, 3)
+    joined([{"id": "q1"}, {"id": "q1"}, {"id": "q2"}, {"id": "none"}], both)
+    assert join.index.unused == 1
+
+
+def test_a_row_without_a_key_in_the_joined_file_is_only_unused(tmp_path: FilePath) -> None:
+    (tmp_path / "gold.csv").write_bytes(b"key,answer\n,a\nq1,b\n,c\n")
+    both = joins(tmp_path / "gold.csv")
+    [join] = both
+    assert cases(joined([{"id": "q1"}], both))[0]["inputs"] == {"x": "b"}
+    assert (join.index.rows, join.index.unused) == (3, 2)
+
+
+def test_what_identifies_a_join_changes_with_its_rows_only(gold: FilePath) -> None:
+    before = joins(gold).fingerprint()
+    os.utime(gold, (0, 0))
+    assert joins(gold).fingerprint() == before
+    gold.write_bytes(GOLD.replace(b"Lima", b"lima"))
+    assert joins(gold).fingerprint() != before
+
+
+# Rows of the input that have no match.
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ({"id": "q9"}, "no row of gold.csv has 'q9' in 'key'"),
+        ({"id": "q9", "gold": 1}, "the row has a field 'gold' of its own"),
+        ({"id": ""}, "the row has no key in 'id'"),
+        ({"id": None}, "the row has no key in 'id'"),
+        ({}, "the row has no key in 'id'"),
+        ({"id": {"a": 1}}, "the key in 'id' is of the JSON type object, not text or a number"),
+        ({"id": ["q1"]}, "the key in 'id' is of the JSON type array, not text or a number"),
+        ({"id": True}, "the key in 'id' is of the JSON type boolean, not text or a number"),
+        ({"id": "x" * 257}, "the key in 'id' cannot be used: it has 257 characters, at most 256"),
+        ({"id": "q\x00"}, "the key in 'id' cannot be used: it has control characters"),
+        ({"id": "q1' OR '1'='1"}, "no row of gold.csv has \"q1' OR '1'='1\" in 'key'"),
+    ],
+)
+def test_a_row_without_a_match_is_an_error_of_its_own(
+    row: dict[str, Any], said: str, gold: FilePath
+) -> None:
+    lines = joined([{"id": "q1"}, row, {"id": "q2"}], joins(gold))
+    assert [case["custom_id"] for case in cases(lines)] == ["q1", "q2"]
+    [fault] = [line.fault for line in lines if line.fault]
+    assert (fault.code, fault.hint) == (
+        "UNMATCHED_ROW",
+        "give the joined file another name"
+        if "gold" in row
+        else "keys in gold.csv: 'q1', 'q2', '3'",
+    )
+    assert said in fault.message
+
+
+def test_a_row_without_a_match_keeps_its_id_and_so_its_place_in_a_sample(gold: FilePath) -> None:
+    [line] = joined([{"id": "q9"}], joins(gold))
+    assert (line.raw, line.custom_id) == (b'{"custom_id":"q9"}\n', "q9")
+    stream = io.BytesIO(b'{"id":"q9"}\n')
+    [sampled] = Source(stream, Settings(), MAPPING, Sample.parse("100%"), joins=joins(gold))
+    assert sampled.fault == line.fault
+
+
+def test_an_unreadable_row_stays_the_error_that_it_is(gold: FilePath) -> None:
+    lines = list(Source(io.BytesIO(b'{"id":\n'), Settings(), MAPPING, joins=joins(gold)))
+    assert faults(lines)[0].startswith("INVALID_JSON")
+
+
+def test_a_joined_value_that_json_lacks_is_the_error_of_the_case_with_it(
+    tmp_path: FilePath,
+) -> None:
+    rows = [{"key": "q1", "answer": math.nan, "topic": "a"}, {"key": "q2", "answer": 1.5}]
+    (tmp_path / "gold.parquet").write_bytes(_as_parquet(rows))
+    lines = joined([{"id": "q1"}, {"id": "q2"}], joins(tmp_path / "gold.parquet"))
+    assert [case["inputs"] for case in cases(lines)] == [{"x": 1.5}]
+    assert faults(lines)[0].startswith("NUMBER_OUT_OF_RANGE")
+    harmless = FieldMapping.from_text(["custom_id=id,x=gold.topic"])
+    assert len(cases(joined([{"id": "q1"}], joins(tmp_path / "gold.parquet"), harmless))) == 1
+
+
+def test_bytes_that_are_not_text_are_an_error_only_of_the_case_with_them(
+    tmp_path: FilePath,
+) -> None:
+    rows = [{"key": "q1", "answer": b"\xff\xfe", "topic": b"text"}]
+    (tmp_path / "gold.parquet").write_bytes(_as_parquet(rows))
+    both = joins(tmp_path / "gold.parquet")
+    assert faults(joined([{"id": "q1"}], both))[0].startswith("LONE_SURROGATE")
+    harmless = FieldMapping.from_text(["custom_id=id,x=gold.topic"])
+    assert cases(joined([{"id": "q1"}], both, harmless))[0]["inputs"] == {"x": "text"}
+
+
+def test_a_case_that_is_too_long_with_its_joined_row_is_an_error(tmp_path: FilePath) -> None:
+    (tmp_path / "gold.csv").write_text(f"key,answer\nq1,{'x' * 900}\n")
+    [line] = joined([{"id": "q1"}], joins(tmp_path / "gold.csv"), line_limit_bytes=500)
+    assert line.fault
+    assert line.fault.code == "LINE_TOO_LONG"
+
+
+# Files that cannot be joined.
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "said"),
+    [
+        ("g.csv", b"key,a\nq1,x\nq2,y\nq1,z\n", "lines 2 and 4 have the same key 'q1' in 'key'"),
+        ("g.csv", b'key,a\nq1,"x\ny"\nq1,z\n', "lines 2 and 4 have the same key"),
+        ("g.jsonl", b'{"key":1}\n\n{"key":"1"}\n', "lines 1 and 3 have the same key '1'"),
+        ("g.json", b'[{"key":1},{"key":"1"}]', "rows 1 and 2 have the same key '1'"),
+        ("g.csv", b"key,a\nq1,x\nq2\n", "line 3: the row has 1 cell, and the header 2"),
+        ("g.jsonl", b'{"key":"a"}\n{"key":NaN}\n', "line 2: NaN and Infinity are not JSON"),
+        ("g.jsonl", b'{"key":"a"}\n{"key":\n', "line 2: "),
+        ("g.jsonl", b'{"key":"a"}\n[1]\n', "line 2: the line is a JSON array, not an object"),
+        ("g.jsonl", b'{"key":{"a":1}}\n', "line 1: the key in 'key' is of the JSON type object"),
+        ("g.csv", b"key,a\n" + b"k" * 257 + b",x\n", "it has 257 characters, at most 256 are"),
+        ("g.json", b'[{"key":1%b}]' % (b"0" * 300), "row 1: the document is not JSON"),
+        ("g.csv", b"key,a\n", "has no rows"),
+        ("g.csv", b"", "has no rows"),
+        (
+            "g.csv",
+            b"kye,a\nq1,x\n",
+            "no row has 'key', the field named by --on; did you mean 'kye'?",
+        ),
+        ("g.csv", b"key,a\n,x\n,y\n", "no row has 'key'"),
+        ("g.csv.gz", gzip.compress(GOLD)[:-9], "the compressed input ends early"),
+    ],
+    ids=itertools.count(),
+)
+def test_a_file_that_cannot_be_joined_is_refused_with_the_row(
+    name: str, data: bytes, said: str, tmp_path: FilePath
+) -> None:
+    error = refused(tmp_path / name, data)
+    assert said in error.message
+    assert str(tmp_path / name) in error.message
+    assert error.code == "INVALID_JOIN"
+
+
+def test_a_row_that_is_too_long_is_refused(tmp_path: FilePath) -> None:
+    data = b"key,a\nq1," + b"x" * 500 + b"\n"
+    error = refused(tmp_path / "g.csv", data, line_limit_bytes=200)
+    assert "line 2: the line has 504 characters" in error.message
+
+
+def test_a_file_whose_first_rows_have_no_key_is_not_read_to_its_end(tmp_path: FilePath) -> None:
+    data = b"id,a\n" + b"1,x\n" * 100 + b"unreadable\n"
+    error = refused(tmp_path / "g.csv", data)
+    assert "no row has 'key'" in error.message
+    assert error.hint == "columns: id, a"
+
+
+@pytest.mark.parametrize("name", ["none.csv", "folder", "*.csv"])
+def test_a_file_that_is_not_one_is_refused(name: str, tmp_path: FilePath, gold: FilePath) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "a.csv").write_bytes(GOLD)
+    with pytest.raises(JoinError, match=r"does not exist|is a folder or a pattern"):
+        joins(tmp_path / name)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_file_that_may_not_be_read_is_refused(gold: FilePath) -> None:
+    gold.chmod(0)
+    with pytest.raises(InputError, match="cannot be read: Permission denied"):
+        joins(gold)
+
+
+def test_a_link_to_a_file_and_a_pipe_are_read_like_files(
+    gold: FilePath, tmp_path: FilePath
+) -> None:
+    (tmp_path / "link.csv").symlink_to(gold)
+    pipe = tmp_path / "pipe.csv"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_bytes, args=(GOLD,))
+    writer.start()
+    for file in (tmp_path / "link.csv", pipe):
+        assert len(cases(joined([{"id": "q1"}], joins(file)))) == 1
+    writer.join()
+
+
+def test_what_the_first_rows_of_the_input_rule_out_is_refused(gold: FilePath) -> None:
+    with pytest.raises(JoinError, match=r"there is a column 'gold' already, so '.*gold.csv'"):
+        joins(gold, first=[{"id": "q1", "gold": "x"}])
+    with pytest.raises(JoinError, match=r"no row has 'idd', .*--on; did you mean 'id'\?") as caught:
+        joins(gold, "idd=key", first=[{"id": "q1", "a": "x"}])
+    assert caught.value.hint == "columns: id, a"
+    with pytest.raises(JoinError, match=r"no row has 'a.c', .*; did you mean 'a.b'\?"):
+        joins(gold, "a.c=key", first=[{"id": "q1", "a": {"b": "x"}}])
+
+
+# How they are written.
+
+
+def test_one_key_is_for_all_joins_or_there_is_one_for_each() -> None:
+    texts = ["gold=a.csv", "more=b=c.csv"]
+    same = parse_joins(texts, ["id"])
+    assert list(map(str, same)) == ["gold=a.csv on id", "more=b=c.csv on id"]
+    assert list(map(str, parse_joins(texts, ["id", "x.y=/z/a"]))) == [
+        "gold=a.csv on id",
+        "more=b=c.csv on x.y=/z/a",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("texts", "keys", "said"),
+    [
+        (["gold.csv"], ["id"], "'gold.csv' does not name a file to join"),
+        (["gold="], ["id"], "'gold=' does not name a file to join"),
+        (["=gold.csv"], ["id"], "'=gold.csv' does not name a file to join"),
+        (["a.b=gold.csv"], ["id"], "'a.b' cannot be the name of a joined file"),
+        (["@row=gold.csv"], ["id"], "'@row' cannot be the name of a joined file"),
+        (["\udcff=gold.csv"], ["id"], "cannot be the name of a joined file"),
+        ([f"{'x' * 65}=gold.csv"], ["id"], "cannot be the name of a joined file"),
+        (["gold=gold.csv"], [], "'gold=gold.csv' is joined on no field"),
+        (["gold=gold.csv"], ["id="], "'id=' does not name a field to join on"),
+        (["gold=gold.csv"], ["=id"], "'=id' does not name a field to join on"),
+        (["gold=gold.csv"], [" "], "' ' does not name a field to join on"),
+        (["gold=gold.csv"], ["id", "id"], "there are 1 --join, but 2 --on"),
+        (["gold=a.csv", "gold=b.csv"], ["id"], "two files are joined as 'gold'"),
+    ],
+)
+def test_a_join_that_is_not_well_formed_is_refused(
+    texts: list[str], keys: list[str], said: str
+) -> None:
+    with pytest.raises(JoinError) as caught:
+        parse_joins(texts, keys)
+    assert said in caught.value.message
+    assert caught.value.hint
+
+
+# Keys of any kind.
+
+
+@given(
+    st.one_of(st.integers(), st.floats(), st.text(), st.none(), st.booleans(), st.lists(st.text()))
+)
+def test_a_key_is_a_valid_name_none_or_an_error(value: object) -> None:
+    with suppress(KeyFormError):
+        key = key_of({"id": value}, Path("id"), 1)
+        assert key is None or (key == str(value) and 0 < len(key) <= 256)
+
+
+def test_text_that_is_not_utf8_is_a_key_like_any_other(tmp_path: FilePath) -> None:
+    # Beyond what is looked at to find the encoding.
+    data = b"key,answer\n" + b"".join(b"%d,x\n" % number for number in range(50_000)) + b"q\xff,y\n"
+    for name in ("gold.csv", "rows.csv"):
+        (tmp_path / name).write_bytes(data)
+    mapping = FieldMapping.from_text(["custom_id=gold.answer,x=gold.answer"])
+    both = joins(tmp_path / "gold.csv", "key")
+    *_, last = Source(tmp_path / "rows.csv", Settings(), mapping, joins=both)
+    assert cases([last]) == [{"custom_id": "y", "inputs": {"x": "y"}}]
+
+
+# Memory and disk.
+
+
+def test_memory_does_not_grow_with_the_joined_file(tmp_path: FilePath) -> None:
+    file = tmp_path / "gold.csv"
+    with file.open("w") as out:
+        out.write("key,answer\n")
+        out.writelines(f"q{number},{'x' * 1000}\n" for number in range(20_000))
+    tracemalloc.start()
+    both = joins(file)
+    assert len(cases(joined([{"id": "q19999"}], both))) == 1
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert file.stat().st_size > 19 * MIB
+    assert peak < 4 * MIB, f"{peak / KIB:,.0f} KiB"
+
+
+def test_the_index_leaves_no_file_behind(
+    gold: FilePath, tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setenv("SQLITE_TMPDIR", str(folder))
+    both = joins(gold)
+    assert list(folder.iterdir()) == []
+    both.close()
+    assert list(folder.iterdir()) == []
