@@ -11,7 +11,7 @@ from python_multipart.multipart import parse_options_header
 
 from weighbridge.text import closest, did_you_mean
 from weighbridge_producer.service.problems import ProblemError
-from weighbridge_producer.service.submission_params import FIELDS
+from weighbridge_producer.service.submission_params import COMMAND_LINE_ONLY, FIELDS, JOIN_HINT
 
 if TYPE_CHECKING:
     from python_multipart.multipart import MultipartCallbacks
@@ -151,6 +151,9 @@ class Form:
 
 
 def _unknown(name: str) -> ProblemError:
+    if name in COMMAND_LINE_ONLY:
+        what = f"the field {name!r} is for the command line only: a service opens no other files"
+        return ProblemError(422, _NAME_FAULT, what, JOIN_HINT)
     guess = did_you_mean(closest(name, (*FIELDS, FILE)))
     return ProblemError(
         422,

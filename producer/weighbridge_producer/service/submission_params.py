@@ -34,6 +34,9 @@ FIELDS = (
     *("graders", "grader", "metadata", "source", "strict", "resume", "framed"),
     *("priority", "project", "mapping"),
 )
+#: Options of the command line for files that it reads itself.
+COMMAND_LINE_ONLY = frozenset({"join", "on"})
+JOIN_HINT = "submit with `weighbridge submit --join NAME=FILE --on FIELD --url URL`, which joins the files before it sends them"
 AUTO = "auto"  #: a mapping determined by the shape of the rows
 GRADERS_HEADER = "weighbridge-graders"
 METADATA_HEADER = "weighbridge-metadata"
@@ -87,7 +90,7 @@ class SubmissionParams:
                 project = value
             elif name == "mapping" and value.strip():
                 is_recognised = value.strip() == AUTO
-                mapping = None if is_recognised else FieldMapping.from_text([value])
+                mapping = None if is_recognised else _mapping_in(value)
             elif name in flags:
                 flags[name] = _flag(name, value)
         if len(specs) > GRADERS_LIMIT:
@@ -182,7 +185,16 @@ def _flag(name: str, text: str) -> bool:
     return value in _ON
 
 
+def _mapping_in(text: str) -> FieldMapping:
+    if "--join" in text.split():
+        raise _unfit("mapping", "has --join, but a service opens no other files", JOIN_HINT)
+    return FieldMapping.from_text([text])
+
+
 def _unknown(name: str) -> ProblemError:
+    if name in COMMAND_LINE_ONLY:
+        what = "is for the command line only: a service opens no other files"
+        return _unfit(f"the parameter {name!r}", what, JOIN_HINT)
     guess = did_you_mean(closest(name, FIELDS))
     return _unfit(
         f"the parameter {name[:80]!r}", f"is unknown{guess}", f"known are {', '.join(FIELDS)}"

@@ -514,6 +514,20 @@ def test_a_mapping_that_is_wrong_is_reported(http: httpx.Client) -> None:
     assert "INVALID_MAPPING" in page.one("div", id="problem").text
 
 
+def test_a_join_is_refused_because_a_service_opens_no_other_files(http: httpx.Client) -> None:
+    mapping = "custom_id=id,agent_response=output,expected_output=gold --join gold=/etc/passwd"
+    page = page_of(sent(http, "/new", [*STRINGS, ("mapping", mapping)], TABLE, "a.csv"), 422)
+    assert "a service opens no other files" in page.one("div", id="problem").text
+    for name in ("join", "on"):
+        query = http.post("/api/batches", params={name: "gold=/etc/passwd"}, content=TABLE)
+        form = http.post("/api/batches", data={name: "x"}, files={"file": TABLE})
+        for refused in (query, form):
+            problem = refused.json()
+            assert refused.status_code == 422
+            assert "is for the command line only" in problem["detail"]
+            assert "weighbridge submit --join" in problem["hint"]
+
+
 def test_the_api_takes_rows_with_a_mapping(http: httpx.Client, client: Client) -> None:
     mapping = "custom_id=id,agent_response=output,expected_output=gold"
     for content in (TABLE, gzip.compress(TABLE)):
