@@ -169,6 +169,193 @@ def test_sort_restores_the_order_of_the_input(cli, tmp_path):
     assert [orjson.loads(row)["line"] for row in rows] == list(range(1, 501))
 
 
+# Joined files.
+
+
+def answered(custom_id, text):
+    """Return a line of an OpenAI batch output."""
+    message = {"role": "assistant", "content": text}
+    body = {"model": "m", "choices": [{"message": message}]}
+    return {"custom_id": custom_id, "response": {"status_code": 200, "body": body}}
+
+
+@pytest.fixture
+def batch_output(cli, tmp_path):
+    """A batch output, and the options to join it with a table of expected answers."""
+    answers = [("7", "Paris"), ("8", "lima"), ("9", "Oslo"), ("8b", "?")]
+    write_cases(tmp_path / "output.jsonl", [answered(*answer) for answer in answers])
+    (tmp_path / "gold.csv").write_text(
+        "id,answer,topic\n7,Paris,north\n8,Lima,south\n9,Oslo,north\n10,Rome,south\n"
+    )
+    join = ("--join", "gold=gold.csv", "--on", "custom_id=id")
+    return (
+        *("output.jsonl", "-g", "string-match", *join),
+        *("--map", "expected_output=gold.answer,metadata=gold.topic"),
+    )
+
+
+def test_answers_are_graded_against_another_file_and_every_row_of_both_is_accounted_for(
+    cli, batch_output
+):
+    ended = cli("run", *batch_output, "--sort", "-o", "r.jsonl")
+    mapped = (
+        "custom_id=custom_id,agent_response=response.body (the answer's text),expected_output=gold.answer,"
+        "metadata=response.body.model,metadata=response.status_code,metadata=gold.topic"
+    )
+    assert ended.status == 1
+    assert ended.err.splitlines() == [
+        "output.jsonl: OpenAI batch output, JSON Lines",
+        "  joined: gold=gold.csv on custom_id=id: CSV (UTF-8, comma-separated), 4 rows",
+        f"  mapped: {mapped}",
+        "gold.csv: 1 of 4 rows unused: no row of output.jsonl has their key",
+        "exit status 1: 1 job errored; --min-gradable allows some",
+    ]
+    *graded, missing = map(orjson.loads, (cli.folder / "r.jsonl").read_bytes().splitlines())
+    assert [(row["custom_id"], row["result"]["verdict"]) for row in graded] == [
+        ("7", "pass"),
+        ("8", "fail"),
+        ("9", "pass"),
+    ]
+    assert graded[1]["metadata"] == {"model": "m", "status_code": 200, "topic": "south"}
+    assert (missing["custom_id"], missing["line"], missing["error"]) == (
+        "8b",
+        4,
+        {
+            "code": "UNMATCHED_ROW",
+            "message": "no row of gold.csv has '8b' in 'id'",
+            "hint": "keys in gold.csv: '7', '8', '9', ...",
+        },
+    )
+    assert cli("verify", "r.jsonl", *batch_output).out.startswith("4 proven, 0 changed")
+    cli.await_silence()
+    assert cli.left_over() == []
+
+
+def test_a_dry_run_shows_cases_with_their_joined_fields(cli, batch_output):
+    ended = cli("run", *batch_output, "--dry-run")
+    assert ended.status == 1
+    first = orjson.loads(ended.out.splitlines()[0])
+    assert first["inputs"] == {"agent_response": "Paris", "expected_output": "Paris"}
+    assert first["metadata"]["topic"] == "north"
+    assert "3 cases, 3 jobs; 1 line cannot be graded" in ended.out
+    assert "line 4: UNMATCHED_ROW: no row of gold.csv has '8b' in 'id'" in ended.err
+    assert "gold.csv: 1 of 4 rows unused" in ended.err
+    assert not cli.state.exists()
+
+
+def test_results_with_a_joined_file_are_those_of_cases_with_the_same_values(
+    cli, batch_output, tmp_path
+):
+    cli("run", *batch_output, "-o", "joined.jsonl")
+    shown = cli("run", *batch_output, "--dry-run").out.splitlines()[:3]
+    (tmp_path / "cases.jsonl").write_text("\n".join(shown))
+    cli("run", "cases.jsonl", "-g", "string-match", "-o", "plain.jsonl")
+    graded = sorted_lines(tmp_path / "plain.jsonl")
+    assert [line for line in sorted_lines(tmp_path / "joined.jsonl") if line in graded] == graded
+    assert len(graded) == 3
+
+
+def test_a_mapping_file_may_name_a_joined_file_beside_it(cli, batch_output, tmp_path):
+    folder = tmp_path / "evals"
+    folder.mkdir()
+    (tmp_path / "gold.csv").rename(folder / "gold.csv")
+    (folder / "mapping.yaml").write_text(
+        "custom_id: custom_id\n"
+        "inputs: {agent_response: response.body.choices.0.message.content, expected_output: gold.answer}\n"
+        "join:\n  gold: {file: gold.csv, on: custom_id=id}\n"
+    )
+    told = ("output.jsonl", "-g", "string-match", "--mapping", "evals/mapping.yaml")
+    ended = cli("run", *told, "-o", "r.jsonl")
+    assert "joined: gold=evals/gold.csv on custom_id=id" in ended.err
+    assert re.search(r"string-match +2/3", ended.out)
+    (tmp_path / "other.csv").write_text("id,answer\n8,lima\n")
+    ended = cli("run", *told, "--join", "gold=other.csv", "--on", "custom_id=id", "-o", "r.jsonl")
+    assert re.search(r"string-match +1/1", ended.out)
+
+
+def test_a_pipe_is_joined_with_a_packed_file(cli, batch_output, tmp_path):
+    (tmp_path / "gold.csv.gz").write_bytes(gzip.compress((tmp_path / "gold.csv").read_bytes()))
+    told = "custom_id=custom_id,agent_response=response.body.choices.0.message.content"
+    ended = cli(
+        *("run", "-", "-g", "string-match", "--join", "gold=gold.csv.gz", "--on", "custom_id=id"),
+        *("--map", f"{told},expected_output=gold.answer", "-o", "-"),
+        stdin=(tmp_path / "output.jsonl").read_bytes(),
+    )
+    assert len(ended.out.splitlines()) == 4
+    assert "gold.csv.gz: 1 of 4 rows unused: no row of standard input has their key" in ended.err
+
+
+def test_an_interrupted_run_with_a_joined_file_is_continued_if_its_rows_are_the_same(
+    cli, many, tmp_path
+):
+    keys = [f"k{number}" for number in range(100)]
+    write_cases(tmp_path / "rows.jsonl", [{"id": key, "text": "go"} for key in keys])
+    write_cases(tmp_path / "pauses.jsonl", [{"id": key, "seconds": 0.05} for key in keys])
+    told = ("rows.jsonl", "-g", "sleeps", "--join", "pause=pauses.jsonl", "--on", "id")
+    fields = "custom_id=id,agent_response=text,expected_output=pause.seconds"
+    told += ("--map", fields, "-o", "out.jsonl")
+    run = begun(cli, *told)
+    run.kill()
+    run.communicate(timeout=20)
+    os.utime(tmp_path / "pauses.jsonl", (0, 0))
+    ended = cli("run", *told)
+    assert "continuing the interrupted run" in ended.err
+    assert len(sorted_lines(tmp_path / "out.jsonl")) == 100
+    cli.await_silence()
+    assert cli.left_over() == []
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--join", "gold=none.csv"], "INVALID_JOIN: the file 'none.csv' does not exist"),
+        (["--join", "gold.csv"], "INVALID_JOIN: 'gold.csv' does not name a file to join"),
+        (["--join", "response=gold.csv"], "there is a column 'response' already"),
+        (["--join", "gold=gold.csv", "-o", "gold.csv"], "the output 'gold.csv' is the input"),
+        (["--join", "gold=twice.csv"], "twice.csv: lines 2 and 4 have the same key '7' in 'id'"),
+        (["--join", "gold=gold.csv", "--on", "nowhere"], "there are 1 --join, but 2 --on"),
+        (
+            ["--join", "gold=gold.csv", "--map", "metadata=gold.topik"],
+            "no row has 'gold.topik', which metadata.topik is mapped to; did you mean 'gold.topic'?",
+        ),
+        (
+            ["--join", "gold=gold.csv", "--trace-mapping", "map.yaml"],
+            "traces have no rows to join",
+        ),
+        ([], "it is the key of --join, which is not given"),
+    ],
+)
+def test_a_join_that_cannot_work_is_refused_before_anything_is_done(
+    cli, batch_output, tmp_path, options, said
+):
+    (tmp_path / "twice.csv").write_text("id,answer\n7,a\n8,b\n7,c\n")
+    (tmp_path / "map.yaml").write_text("steps: /events\nstep: {output: /text}\n")
+    told = ("--on", "custom_id=id", "--map", "expected_output=gold.answer")
+    ended = cli("run", "output.jsonl", "-g", "string-match", *told, *options)
+    assert ended.status in {1, 2}
+    assert said in " ".join(ended.err.replace("│", " ").split())
+    assert not cli.state.exists()
+
+
+def test_without_a_mapping_the_fields_to_take_from_the_joined_file_are_suggested(
+    cli, batch_output, tmp_path
+):
+    join = ("-g", "string-match", "--join", "gold=gold.csv", "--on")
+    ended = cli("run", "output.jsonl", *join, "custom_id=id")
+    assert ended.err.startswith(
+        "MAPPING_NEEDED: 'output.jsonl' is OpenAI batch output, which has no expected_output, and"
+    )
+    assert ended.err.splitlines()[1] == "  add --map expected_output=gold.answer"
+    (tmp_path / "table.csv").write_text("id,output\n7,Paris\n8,lima\n")
+    ended = cli("run", "table.csv", *join, "id")
+    assert "custom_id=id,agent_response=output,expected_output=gold.answer" in ended.err
+    ended = cli("run", "table.csv", *join, "id", "--map", "expected_output=gold.answer")
+    assert "add --map custom_id=id,agent_response=output" in ended.err
+    (tmp_path / "named.csv").write_text("custom_id,agent_response\n7,Paris\n8,Lima\n")
+    ended = cli("run", "named.csv", *join, "custom_id=id", "--map", "expected_output=gold.answer")
+    assert ended.status == 0, ended.err
+
+
 # Errors that are reported before any work.
 
 

@@ -17,10 +17,13 @@ from weighbridge_producer.cli import gate_options as gate_opt
 from weighbridge_producer.cli import options as opt
 from weighbridge_producer.cli.completed_values import batch_ids
 from weighbridge_producer.cli.reading import (
+    JoinedFiles,
+    JoinKeys,
     Map,
     MappingFile,
     SampleSize,
     TraceMappingFile,
+    print_unused,
     source_of,
 )
 from weighbridge_producer.cli.show import (
@@ -63,6 +66,8 @@ def submit(
     graders: opt.GradersFile = None,
     map_: Map = None,
     mapping: MappingFile = None,
+    join: JoinedFiles = None,
+    on: JoinKeys = None,
     sample: SampleSize = None,
     trace_mapping: TraceMappingFile = None,
     resume: Annotated[
@@ -87,6 +92,8 @@ def submit(
         settings,
         maps=map_,
         mapping_file=mapping,
+        joins=join,
+        join_keys=on,
         trace_mapping=trace_mapping,
         sample=sample,
     )
@@ -111,10 +118,12 @@ def submit(
             if isinstance(error, WeighbridgeError):
                 print_error(error)
             again = [*cases, *_as_options(("--map", *(map_ or [])), ("--mapping", mapping))]
+            again += _as_options(("--join", *(join or [])), ("--on", *(on or [])))
             again += _as_options(("--sample", sample), ("--trace-mapping", trace_mapping))
             can_be_read_again = source is given and source.rereadable
             _print_how_to_continue(batch, again if can_be_read_again else None)
             raise typer.Exit(ERROR) from None
+        print_unused(given)
         if as_json:
             print_json(batch.status().as_dict() | {"durability": durability.as_dict()})
         else:

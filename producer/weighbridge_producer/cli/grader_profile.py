@@ -11,10 +11,13 @@ from weighbridge.settings import read_settings
 from weighbridge.text import pluralize
 from weighbridge_producer.cli import options as opt
 from weighbridge_producer.cli.reading import (
+    JoinedFiles,
+    JoinKeys,
     Map,
     MappingFile,
     SampleSize,
     TraceMappingFile,
+    print_unused,
     source_of,
 )
 from weighbridge_producer.cli.show import err, out, print_json, shown, table
@@ -36,6 +39,8 @@ def profile(
     configs: opt.Configs = None,
     maps: Map = None,
     mapping: MappingFile = None,
+    join: JoinedFiles = None,
+    on: JoinKeys = None,
     trace_mapping: TraceMappingFile = None,
     sample: SampleSize = None,
     rounds: Annotated[
@@ -66,12 +71,15 @@ def profile(
         read_settings(),
         maps=maps,
         mapping_file=mapping,
+        joins=join,
+        join_keys=on,
         trace_mapping=trace_mapping,
         sample=sample,
     )
     lines = (line.as_job(number) for number, line in enumerate(source, 1) if line.raw.strip())
     collect_garbage_seldom()  # as workers do
     times = measure(specs[0], lines, rounds)
+    print_unused(source)
     if as_json:
         print_json(_as_dict(specs[0], times, rounds))
     else:

@@ -15,10 +15,13 @@ from weighbridge.text import pluralize, printable
 from weighbridge_producer.cli import gate_options as gate_opt
 from weighbridge_producer.cli import options as opt
 from weighbridge_producer.cli.reading import (
+    JoinedFiles,
+    JoinKeys,
     Map,
     MappingFile,
     SampleSize,
     TraceMappingFile,
+    print_unused,
     source_of,
 )
 from weighbridge_producer.cli.run_names import RUN_HELP, failed_ids
@@ -61,6 +64,8 @@ def run(
     graders: opt.GradersFile = None,
     map_: Map = None,
     mapping: MappingFile = None,
+    join: JoinedFiles = None,
+    on: JoinKeys = None,
     sample: SampleSize = None,
     trace_mapping: TraceMappingFile = None,
     output: Annotated[
@@ -151,6 +156,8 @@ def run(
         settings,
         maps=map_,
         mapping_file=mapping,
+        joins=join,
+        join_keys=on,
         trace_mapping=trace_mapping,
         sample=sample,
     )
@@ -198,6 +205,8 @@ def run(
     if source.only is not None and source.only.missing:
         missing = f"{source.only.missing:,} of {pluralize(len(source.only), 'case')}"
         err.print(f"{missing} that failed in {shown(only_failed)} are not in the input")
+    if not report.cut_short:
+        print_unused(source)
     if as_json:
         print_json(_as_dict(report, outputs) | decision.as_dict())
     else:

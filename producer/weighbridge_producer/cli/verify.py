@@ -11,10 +11,13 @@ from weighbridge.errors import InputError
 from weighbridge.settings import read_settings
 from weighbridge_producer.cli import options as opt
 from weighbridge_producer.cli.reading import (
+    JoinedFiles,
+    JoinKeys,
     Map,
     MappingFile,
     SampleSize,
     TraceMappingFile,
+    print_unused,
     source_of,
 )
 from weighbridge_producer.cli.show import err, out, print_json, shown
@@ -34,6 +37,8 @@ def verify(
     graders: opt.GradersFile = None,
     map_: Map = None,
     mapping: MappingFile = None,
+    join: JoinedFiles = None,
+    on: JoinKeys = None,
     sample: SampleSize = None,
     trace_mapping: TraceMappingFile = None,
     allow_unproven: Annotated[
@@ -68,10 +73,13 @@ def verify(
         settings,
         maps=map_,
         mapping_file=mapping,
+        joins=join,
+        join_keys=on,
         trace_mapping=trace_mapping,
         sample=sample,
     )
     outcome = verify_results(results, source, specs, allow_unproven=allow_unproven)
+    print_unused(source)
     if as_json:
         print_json(outcome.as_dict())
     else:

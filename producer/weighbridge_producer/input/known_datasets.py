@@ -91,7 +91,7 @@ class Shape:
 
     def mapping(self, needed: Sequence[str]) -> FieldMapping | None:
         """Return the mapping to the inputs that graders need; None if the shape lacks one of them."""
-        if not needed or not all(name in self.inputs for name in needed):
+        if not all(name in self.inputs for name in needed):
             return None
         inputs = {name: self.inputs[name] for name in needed}
         return FieldMapping(self.custom_id, inputs, self.metadata, rows=self.rows, name=self.name)

@@ -8,18 +8,21 @@ For example:
       expected_output: {value: "yes"}
     metadata: [topic, model]
     rows: /results
+    join:
+      gold: {file: answers.csv, on: id}
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path as FilePath
-from typing import Any
+from typing import Any, NamedTuple
 
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
-from weighbridge.errors import MappingError
+from weighbridge.errors import JoinError, MappingError
 from weighbridge.text import closest, did_you_mean
+from weighbridge_producer.input.joins import JoinSpec
 from weighbridge_producer.input.mapping import (
     REST,
     Constant,
@@ -29,14 +32,25 @@ from weighbridge_producer.input.mapping import (
     Value,
     value_of,
 )
+from weighbridge_producer.input.remote_files import is_url
 from weighbridge_producer.input.yaml_file import YamlFile
 
-_KEYS = ("custom_id", "inputs", "metadata", "rows")
+_KEYS = ("custom_id", "inputs", "metadata", "rows", "join")
+_JOIN_SHAPE = "write NAME: {file: FILE, on: FIELD}, or on: LEFT=RIGHT"
 _SHAPE = "write a path, {value: CONSTANT}, or a list of paths, of which the first that the row has is used"
 
 
-def read_mapping(path: str | FilePath) -> FieldMapping:
-    """Return the mapping in a file; raises MappingError, with the line number, if it is invalid."""
+class SavedMapping(NamedTuple):
+    """The contents of a mapping file."""
+
+    mapping: FieldMapping
+    joins: tuple[
+        JoinSpec, ...
+    ] = ()  #: only for files of the command line, whose user may read them
+
+
+def read_mapping(path: str | FilePath) -> SavedMapping:
+    """Return the contents of a mapping file; raises MappingError, with the line number, if it is invalid."""
     return _MappingReader(str(path)).read()
 
 
@@ -44,7 +58,7 @@ class _MappingReader:
     def __init__(self, name: str) -> None:
         self._file = YamlFile(name, "mapping file", MappingError)
 
-    def read(self) -> FieldMapping:
+    def read(self) -> SavedMapping:
         root = self._file.parsed()
         if not isinstance(root, CommentedMap):
             self._file.fail(
@@ -69,7 +83,7 @@ class _MappingReader:
             mapping = FieldMapping.from_fields(fields)
         except MappingError as error:
             self._file.fail_at(1, error.message, error.hint)
-        return replace(mapping, rows=self._rows(root))
+        return SavedMapping(replace(mapping, rows=self._rows(root)), self._joins(root))
 
     def _metadata(self, root: CommentedMap) -> list[tuple[str, Value]]:
         entry = root.get("metadata")
@@ -93,6 +107,29 @@ class _MappingReader:
         if not isinstance(rows, str) or (rows and not rows.startswith("/")):
             self._file.fail("'rows' is not a JSON Pointer", root, "rows", "write rows: /results")
         return str(rows)
+
+    def _joins(self, root: CommentedMap) -> tuple[JoinSpec, ...]:
+        entries = root.get("join", CommentedMap())
+        if not isinstance(entries, CommentedMap):
+            self._file.fail("'join' is not an object", root, "join", f"{_JOIN_SHAPE}, below join:")
+        return tuple(self._join(entries, name) for name in entries)
+
+    def _join(self, entries: CommentedMap, name: Any) -> JoinSpec:
+        entry = entries[name]
+        texts = isinstance(entry, CommentedMap) and all(
+            isinstance(each, str) and each.strip() for each in entry.values()
+        )
+        if not texts or set(entry) != {"file", "on"}:
+            what = f"the join {str(name)[:80]!r} does not have a file and a field to join on"
+            self._file.fail(what, entries, name, _JOIN_SHAPE)
+        try:
+            return JoinSpec.of(str(name), self._beside(entry["file"]), entry["on"])
+        except JoinError as error:
+            self._file.fail(error.message, entries, name, error.hint)
+
+    def _beside(self, file: str) -> str:
+        """Return the path of a file that is named relative to the mapping file."""
+        return file if is_url(file) else str(FilePath(self._file.name).parent / file)
 
     def _value(self, node: CommentedMap, key: Any) -> Value:
         entry = node[key]

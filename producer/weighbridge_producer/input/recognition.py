@@ -108,7 +108,14 @@ def recognise(
     is_trace_only = not is_table and needed == ("trace",)
     if is_trace_only and not may_be_table(opened.name) and _is_read_as_it_is(opened, settings):
         return None
-    seen = first_rows(opened, settings)
+    return recognise_rows(opened, first_rows(opened, settings), needed, settings)
+
+
+def recognise_rows(
+    opened: Opened, seen: Recognised, needed: Sequence[str], settings: Settings
+) -> Recognised | None:
+    """Return the first rows of a file with their mapping to needed inputs, as `recognise` does."""
+    is_table = table_format(opened.name) is not None
     is_table = is_table or (may_be_table(opened.name) and _is_whole_table(seen))
     if is_table and seen.rows and are_spans(dict(seen.rows[0])):
         return None
@@ -121,6 +128,8 @@ def recognise(
     if shape and mapping and seen.layout and seen.layout.rows in {"", shape.rows}:
         return replace(seen, mapping=replace(mapping, rows=seen.layout.rows))
     if not is_table and (not seen.rows or _is_read_as_it_is(opened, settings)):
+        return None
+    if not needed:
         return None
     is_csv = seen.layout is not None and seen.layout.format is RowFormat.CSV
     proposal = propose(seen.rows, needed, has_only_texts=is_csv)

@@ -56,7 +56,8 @@ def check_output(output: str, source: Source) -> None:
             f"write it elsewhere, or let its name end in {OUR_RESULTS}, which is never read as input",
         )
     check_folder(output)
-    local = [file for file in source.files if isinstance(file, Path) and file.exists()]
+    files = [*source.files, *(source.joins.files if source.joins else ())]
+    local = [file for file in files if isinstance(file, Path) and file.exists()]
     if Path(output).exists() and any(map(Path(output).samefile, local)):
         raise OutputError(f"the output {output!r} is the input", "name another file")
 

@@ -188,14 +188,17 @@ def test_a_batch_is_submitted_watched_and_read_with_a_key(
     worker: WorkerProcess,
     tmp_path: Path,
 ) -> None:
-    table = tmp_path / "rows.csv"
-    table.write_text("id,answer,truth\n" + "".join(f"r{n},yes,{n % 3 > 0}\n" for n in range(30)))
-    mapping = "custom_id=id,agent_response=answer,expected_output=truth"
+    table, truths = tmp_path / "rows.csv", tmp_path / "truths.csv"
+    table.write_text("id,answer\n" + "".join(f"r{n},yes\n" for n in range(30)))
+    truths.write_text("id,truth\n" + "".join(f"r{n},{n % 3 > 0}\n" for n in range(31)))
+    mapping = "custom_id=id,agent_response=answer,expected_output=right.truth"
+    join = ("--join", f"right={truths}", "--on", "id")
     url = ("--url", guarded.url)
     submitted = run(
-        *("submit", table, "--map", mapping, "--grader", "true-false", *url), key=submitter
+        *("submit", table, *join, "--map", mapping, "--grader", "true-false", *url), key=submitter
     )
     assert submitted.status == 0, submitted.err
+    assert f"{truths}: 1 of 31 rows unused" in submitted.err
     assert "sealed" in submitted.err
     batch = submitted.out.decode().strip()
     watched = run("watch", batch, "--json", *url)

@@ -22,11 +22,13 @@ metadata: [topic, model.name]
 rows: /results
 """
 
+JOIN = "custom_id: id\ninputs: {{x: gold.y}}\njoin:\n  gold: {}\n"
+
 
 def read(tmp_path: Path, text: str) -> str:
     path = tmp_path / "m.yaml"
     path.write_text(text)
-    return str(read_mapping(path))
+    return str(read_mapping(path).mapping)
 
 
 def test_a_file_says_what_the_option_says(tmp_path: Path) -> None:
@@ -34,7 +36,7 @@ def test_a_file_says_what_the_option_says(tmp_path: Path) -> None:
         "custom_id={topic}-{id},agent_response=output.text,expected_output=expected|gold,k:=3,"
         "metadata=topic,metadata=model.name"
     )
-    assert read_mapping(tmp_path / "m.yaml").rows == "/results"
+    assert read_mapping(tmp_path / "m.yaml").mapping.rows == "/results"
 
 
 @pytest.mark.parametrize(
@@ -61,6 +63,10 @@ def test_metadata_may_be_one_path_names_or_everything(
         ("custom_id: id\ninputs:\n  x: 3\n", "line 3: 'x' is not mapped to anything"),
         ("custom_id: id\ninputs: {x: y}\nmetadata: 3\n", "line 3: 'metadata' is neither"),
         ("custom_id: id\ninputs: {x: y}\nrows: results\n", "line 3: 'rows' is not a JSON Pointer"),
+        ("custom_id: id\ninputs: {x: y}\njoin: gold.csv\n", "line 3: 'join' is not an object"),
+        (JOIN.format("{file: gold.csv}"), "line 4: the join 'gold' does not have a file and a"),
+        (JOIN.format("{file: gold.csv, on: [id]}"), "line 4: the join 'gold' does not have a file"),
+        (JOIN.format("{file: gold.csv, on: =id}"), "line 4: '=id' does not name a field to join"),
         ("inputs: {x: y}\n", "does not say what the custom_id"),
         ("custom_id: !!python/name:os.system x\n", "is not allowed"),
         ("custom_id: [\n", "not YAML"),
@@ -70,6 +76,17 @@ def test_a_mistake_is_told_with_its_line(tmp_path: Path, text: str, what: str) -
     with pytest.raises(MappingError, match=r"m\.yaml") as caught:
         read(tmp_path, text)
     assert what in caught.value.message
+
+
+def test_a_joined_file_is_named_relative_to_the_mapping_file(tmp_path: Path) -> None:
+    path = tmp_path / "m.yaml"
+    for file, found in (
+        ("gold.csv", tmp_path / "gold.csv"),
+        ("/data/gold.csv", "/data/gold.csv"),
+        ("s3://data/gold.csv", "s3://data/gold.csv"),
+    ):
+        path.write_text(JOIN.format(f"{{file: {file}, on: custom_id=id}}"))
+        assert [str(join) for join in read_mapping(path).joins] == [f"gold={found} on custom_id=id"]
 
 
 def test_a_file_that_is_not_there_is_reported(tmp_path: Path) -> None:

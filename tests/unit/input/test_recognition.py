@@ -13,7 +13,7 @@ from weighbridge.jobs.grader_spec import GraderSpec
 from weighbridge.settings import Settings
 from weighbridge_producer.input.files import Paths
 from weighbridge_producer.input.mapping import FieldMapping
-from weighbridge_producer.input.recognition import Opened, recognise
+from weighbridge_producer.input.recognition import Opened, first_rows, recognise, recognise_rows
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -71,6 +71,20 @@ def lines(*rows: Any) -> bytes:
 @pytest.mark.parametrize("grader", ["string-match", "loop"])
 def test_cases_and_traces_need_no_mapping(data: bytes, grader: str, tmp_path: Path) -> None:
     assert seen(tmp_path / "a.json", data, grader) is None
+
+
+def test_a_known_shape_is_mapped_to_some_of_the_inputs_if_others_come_from_elsewhere(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(lines({"custom_id": "a", "response": {"status_code": 200, "body": BODY}}))
+    opened = Opened.first_of(Paths([path]))
+    rows = first_rows(opened, Settings())
+    for needed in (("agent_response",), ()):
+        found = recognise_rows(opened, rows, needed, Settings())
+        assert found
+        assert found.mapping
+        assert tuple(found.mapping.inputs) == needed
 
 
 def test_columns_with_the_names_of_a_cases_fields_need_no_mapping(tmp_path: Path) -> None:

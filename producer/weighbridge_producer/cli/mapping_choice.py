@@ -1,0 +1,189 @@
+"""The choice of the mapping for CASES: given, recognised or proposed, also with fields of joined files."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import typer
+
+from weighbridge.errors import MappingError, MappingNeededError
+from weighbridge.text import pluralize, shorten
+from weighbridge_producer.cli.show import err, shown
+from weighbridge_producer.input.mapping import FieldMapping, listed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from weighbridge.jobs.grader_spec import GraderSpec
+    from weighbridge.settings import Settings
+    from weighbridge_producer.input.files import Paths
+    from weighbridge_producer.input.joins import Joins, JoinSpec
+    from weighbridge_producer.input.recognition import Recognised
+
+_WIDTH = 400
+_EXAMPLE_WIDTH = 160
+
+
+def choose_mapping(
+    cases: Paths | None,
+    graders: Sequence[GraderSpec],
+    settings: Settings,
+    *,
+    texts: Sequence[str],
+    saved: FieldMapping | None,
+    joins: Sequence[JoinSpec],
+) -> tuple[FieldMapping | None, Joins | None]:
+    """Return the mapping of CASES, which is None for cases and traces, and the joined files.
+
+    CASES are None if they are a pipe. `texts` are those of `--map`, and `saved` is the mapping of `--mapping`.
+    """
+    if not (texts or saved or joins):
+        return (_recognised_mapping(cases, graders, settings) if cases else None), None
+    given = FieldMapping.fields_in(texts)
+    if not cases:
+        mapping = _combined(texts, saved)
+        joined = _read_joins(joins, settings, None)
+        _print_joins(joined)
+        return mapping, joined
+    from weighbridge_producer.input.recognition import Opened, first_rows, recognise_rows
+
+    opened = Opened.first_of(cases)
+    own = first_rows(opened, settings, saved.rows if saved else "")
+    joined = _read_joins(joins, settings, own)
+    seen = replace(own, rows=joined.of_first(own.rows)) if joined else own
+    recognised = None
+    if not saved and "custom_id" not in given:
+        needed = _still_needed(graders, given)
+        # Fields of joined files are not proposed in addition to those that the user has chosen.
+        found = recognise_rows(opened, own if texts else seen, needed, settings)
+        if not (found and found.mapping):
+            _check_shape(seen, needed)
+        recognised = _added_to(found) if texts else _with_joined(found, seen, needed)
+    mapping = _combined(texts, saved or recognised)
+    # Whether the first rows have a match or not, the joined files show which of their fields can be mapped.
+    mapping.check([*seen.rows, *(joined.examples() if joined else ())], seen.file, recognised)
+    _print_layout(seen, mapping, joined)
+    return mapping, joined
+
+
+def _still_needed(graders: Sequence[GraderSpec], given: frozenset[str]) -> tuple[str, ...]:
+    from weighbridge_producer.input.recognition import USUAL_INPUTS, needed_inputs
+
+    return tuple(name for name in needed_inputs(graders) or USUAL_INPUTS if name not in given)
+
+
+def _combined(texts: Sequence[str], base: FieldMapping | None) -> FieldMapping:
+    return FieldMapping.from_text(texts, base) if texts or base is None else base
+
+
+def _read_joins(
+    specs: Sequence[JoinSpec], settings: Settings, seen: Recognised | None
+) -> Joins | None:
+    if not specs:
+        return None
+    from weighbridge_producer.input.joins import Joins
+
+    return (
+        Joins.read(specs, settings, seen.rows, seen.file) if seen else Joins.read(specs, settings)
+    )
+
+
+def _added_to(found: Recognised | None) -> FieldMapping | None:
+    """Return the recognised mapping to which `--map` adds; raises MappingError if there is only a proposal."""
+    if found and found.proposal:
+        missing = dict.fromkeys(found.proposal.missing, "COLUMN")
+        fields = ",".join(
+            f"{name}={path}" for name, path in (found.proposal.fields | missing).items()
+        )
+        raise MappingError(
+            "the mapping does not say what the custom_id of a case is",
+            f"the columns suggest to add --map {shlex.quote(fields)}",
+        )
+    return found.mapping if found else None
+
+
+def _with_joined(found: Recognised | None, seen: Recognised, needed: Sequence[str]) -> FieldMapping:
+    """Return the mapping of rows that have joined fields; raises MappingNeededError if they are not mapped."""
+    if found is None:
+        from weighbridge_producer.input.mapping_proposals import propose
+
+        what = "read as cases or traces, without the joined fields"
+        hint = f"map them, such as --map {shlex.quote(propose(seen.rows, needed).text)}"
+        raise MappingNeededError(seen.file, what, hint)
+    return found.mapping or _confirmed_mapping(found)
+
+
+def _check_shape(seen: Recognised, needed: Sequence[str]) -> None:
+    """Raise MappingNeededError for rows of a known shape that lacks an input of the graders."""
+    from weighbridge_producer.input.known_datasets import shape_of
+    from weighbridge_producer.input.mapping_proposals import propose
+
+    shape = shape_of(seen.rows)
+    lacking = [name for name in needed if shape and name not in shape.inputs]
+    if shape and lacking:
+        found = propose(seen.rows, lacking).fields
+        fields = ",".join(f"{name}={found.get(name, 'COLUMN')}" for name in lacking)
+        what = f"{shape.name}, which has no {' and no '.join(lacking)}"
+        raise MappingNeededError(seen.file, what, f"add --map {shlex.quote(fields)}")
+
+
+def _recognised_mapping(
+    cases: Paths, graders: Sequence[GraderSpec], settings: Settings
+) -> FieldMapping | None:
+    """Return the mapping that was recognised, or that the user accepted; None for cases and traces."""
+    from weighbridge_producer.input.recognition import Opened, recognise
+
+    seen = recognise(Opened.first_of(cases), graders, settings)
+    if seen is None:
+        return None
+    mapping = seen.mapping or _confirmed_mapping(seen)
+    _print_layout(seen, mapping, None)
+    return mapping
+
+
+def _print_layout(seen: Recognised, mapping: FieldMapping, joined: Joins | None) -> None:
+    what = [str(seen.layout)] if seen.layout else []
+    if mapping.name:
+        what.insert(0, mapping.name)
+    err.print(f"{shown(seen.file)}: {', '.join(what)}", soft_wrap=True)
+    _print_joins(joined)
+    err.print(f"  mapped: {shown(str(mapping), _WIDTH)}", soft_wrap=True)
+
+
+def _print_joins(joined: Joins | None) -> None:
+    for join in joined or ():
+        rows = f"{join.index.layout}, {pluralize(join.index.rows, 'row')}"
+        err.print(f"  joined: {shown(f'{join.spec}: {rows}', _WIDTH)}", soft_wrap=True)
+
+
+def _confirmed_mapping(seen: Recognised) -> FieldMapping:
+    """Show the proposed mapping and return it if the user accepts it; otherwise raise MappingNeededError."""
+    proposal = seen.proposal
+    assert proposal is not None
+    columns = listed(dict.fromkeys(column for row in seen.rows for column in row))
+    what = f"{seen.layout} with the columns {columns}"
+    option, caution = f"--map {shlex.quote(proposal.text)}", shown(proposal.caution)
+    if proposal.mapping is None:
+        missing = " and ".join(proposal.missing)
+        hint = f"{option}, with the column that has {missing}"
+        raise MappingNeededError(seen.file, what, "\n  ".join(filter(None, (hint, caution))))
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        hint = f"its columns suggest {option}"
+        raise MappingNeededError(seen.file, what, "\n  ".join(filter(None, (hint, caution))))
+    err.print(f"{shown(seen.file)} is {shown(what, _WIDTH)}", soft_wrap=True)
+    err.print(f"Its columns suggest: {shown(option, _WIDTH)}", soft_wrap=True)
+    if caution:
+        err.print(caution, soft_wrap=True)
+    err.print(f"The first row would be: {shown(_first_case(seen, proposal.mapping))}")
+    if not typer.confirm("Grade with this mapping?", default=True, err=True):
+        raise MappingNeededError(seen.file, what)
+    return proposal.mapping
+
+
+def _first_case(seen: Recognised, mapping: FieldMapping) -> str:
+    from weighbridge_producer.input.rows import excerpt_of
+
+    return shorten(excerpt_of(mapping.case(seen.rows[0], 1), 10 * _EXAMPLE_WIDTH), _EXAMPLE_WIDTH)
