@@ -102,6 +102,7 @@ ROWS = [{"key": 7, "answer": {"text": "a"}}, {"key": 8, "answer": {"text": "b"}}
         ("gold.parquet", _as_parquet(ROWS)),
         ("gold.jsonl.gz", gzip.compress(b"".join(orjson.dumps(row) + b"\n" for row in ROWS))),
     ],
+    ids=["csv", "tsv", "lines", "array", "list in an object", "parquet", "compressed"],
 )
 @pytest.mark.parametrize("path", ["gold.answer.text", "/gold/answer/text"])
 def test_every_form_of_rows_can_be_joined(
