@@ -9,7 +9,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 import orjson
-from fastapi import Depends, FastAPI, Response
+from fastapi import APIRouter, Depends, FastAPI, Response
 from starlette.concurrency import run_in_threadpool
 from starlette.staticfiles import StaticFiles
 
@@ -37,13 +37,21 @@ from weighbridge_producer.service.security import Security
 from weighbridge_producer.templating import STATIC_FOLDER
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Sequence
 
     from fastapi.telemetry import TelemetryConfig
+    from starlette.routing import BaseRoute
 
     from weighbridge_producer.service.service import Service
 
 
+_API_ROUTERS = [
+    routes.router
+    for routes in (
+        *(batches, batch_opening, events, results, cases, graders),
+        *(comparisons, ops, workers, queues, audit, keys),
+    )
+]
 _NO_TELEMETRY: TelemetryConfig = {
     "tracing": False,
     "metrics": False,
@@ -65,6 +73,7 @@ class _Versioned(StaticFiles):
 def create_app(service: Service) -> FastAPI:
     """Return the application that serves the API and the web UI of one service."""
     app = FastAPI(
+        routes=[*_routes()],
         title="Weighbridge",
         version=version("weighbridge"),
         description="Grades AI-agent outputs and traces in bulk, with evidence for every verdict.",
@@ -72,27 +81,27 @@ def create_app(service: Service) -> FastAPI:
         docs_url=None,  # FastAPI's page loads scripts from a CDN
         redoc_url=None,
         redirect_slashes=False,
-        responses=problems.PROBLEM_ANSWERS,
         telemetry=_NO_TELEMETRY,
         lifespan=_lifespan,
     )
     app.state.service = service
     problems.add_handlers(app, error_page)
-    app.state.api_routers = [
-        routes.router
-        for routes in (
-            *(batches, batch_opening, events, results, cases, graders),
-            *(comparisons, ops, workers, queues, audit, keys),
-        )
-    ]
-    for router in app.state.api_routers:
-        app.include_router(router)
-    app.include_router(pages.router)
+    app.state.api_routers = _API_ROUTERS
     _add_document(app)
     app.mount("/static", _Versioned(directory=STATIC_FOLDER), name="static")
     app.add_middleware(Security, service=service)
     app.add_middleware(Measure, metrics=service.metrics)
     return app
+
+
+@cache
+def _routes() -> Sequence[BaseRoute]:
+    """Return the routes of the API and the web UI, prepared once for all applications of a process."""
+    router = APIRouter(responses=problems.PROBLEM_ANSWERS)
+    for routes in _API_ROUTERS:
+        router.include_router(routes)
+    router.include_router(pages.router)
+    return router.routes
 
 
 def _add_document(app: FastAPI) -> None:
@@ -107,7 +116,8 @@ def _add_document(app: FastAPI) -> None:
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     trimming = asyncio.create_task(trim_for_ever())
-    yield
+    async with pages.router.lifespan_context(app):
+        yield
     trimming.cancel()
     service: Service = app.state.service
     # The threads end the batches that they are filling, which needs the client: it is closed afterwards.

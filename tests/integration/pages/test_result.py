@@ -337,7 +337,7 @@ def test_results_whose_inputs_are_freed_keep_their_evidence(
 @pytest.mark.parametrize(
     "limits",
     [
-        {"job_deadline_seconds": 0.05},
+        {"job_deadline_seconds": 0.01},
         {"child_memory_limit_bytes": 4 << 20, "job_deadline_seconds": 3},
     ],
 )
