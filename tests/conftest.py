@@ -74,7 +74,8 @@ def pytest_collection_modifyitems(
                 raise pytest.UsageError(
                     f"pytest-xdist ignores groups with pytest {pytest.__version__}: install constraints.txt"
                 )
-    items[:] = _interleaved(items)
+        # Otherwise a module's fixtures would be started again for each of its tests.
+        items[:] = _interleaved(items)
 
 
 def _interleaved(items: Sequence[pytest.Item]) -> list[pytest.Item]:
