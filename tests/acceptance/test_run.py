@@ -207,7 +207,7 @@ def test_answers_are_graded_against_another_file_and_every_row_of_both_is_accoun
         "output.jsonl: OpenAI batch output, JSON Lines",
         "  joined: gold=gold.csv on custom_id=id: CSV (UTF-8, comma-separated), 4 rows",
         f"  mapped: {mapped}",
-        "gold.csv: 1 of 4 rows unused: no row of output.jsonl has their key",
+        "gold.csv: 1 of 4 rows unused: without a key, or with one that no row of output.jsonl has",
         "exit status 1: 1 job errored; --min-gradable allows some",
     ]
     *graded, missing = map(orjson.loads, (cli.folder / "r.jsonl").read_bytes().splitlines())
@@ -282,7 +282,10 @@ def test_a_pipe_is_joined_with_a_packed_file(cli, batch_output, tmp_path):
         stdin=(tmp_path / "output.jsonl").read_bytes(),
     )
     assert len(ended.out.splitlines()) == 4
-    assert "gold.csv.gz: 1 of 4 rows unused: no row of standard input has their key" in ended.err
+    assert (
+        "gold.csv.gz: 1 of 4 rows unused: without a key, or with one that no row of standard input has"
+        in ended.err
+    )
 
 
 def test_an_interrupted_run_with_a_joined_file_is_continued_if_its_rows_are_the_same(
@@ -311,9 +314,15 @@ def test_an_interrupted_run_with_a_joined_file_is_continued_if_its_rows_are_the_
         (["--join", "gold=none.csv"], "INVALID_JOIN: the file 'none.csv' does not exist"),
         (["--join", "gold.csv"], "INVALID_JOIN: 'gold.csv' does not name a file to join"),
         (["--join", "response=gold.csv"], "there is a column 'response' already"),
-        (["--join", "gold=gold.csv", "-o", "gold.csv"], "the output 'gold.csv' is the input"),
+        (
+            ["--join", "gold=gold.csv", "-o", "gold.csv"],
+            "the output 'gold.csv' is joined with the input",
+        ),
         (["--join", "gold=twice.csv"], "twice.csv: lines 2 and 4 have the same key '7' in 'id'"),
-        (["--join", "gold=gold.csv", "--on", "nowhere"], "there are 1 --join, but 2 --on"),
+        (
+            ["--join", "gold=gold.csv", "--on", "nowhere"],
+            "the numbers of --join and --on differ: 1 and 2",
+        ),
         (
             ["--join", "gold=gold.csv", "--map", "metadata=gold.topik"],
             "no row has 'gold.topik', which metadata.topik is mapped to; did you mean 'gold.topic'?",

@@ -8,7 +8,8 @@ import sys
 from fcntl import LOCK_EX, flock
 from functools import cache
 from pathlib import Path
-from tempfile import gettempdir
+from tempfile import gettempdir, mkdtemp
+from zlib import crc32
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -25,9 +26,13 @@ def build(source: Path, target: Path, *kinds: str) -> None:
 @cache
 def packages() -> Path:
     """Return a temporary folder with the wheel and the sdist of this repository; it is not removed here."""
-    run = os.environ.get("PYTEST_XDIST_TESTRUNUID", str(os.getpid()))
-    folder = Path(gettempdir()) / f"wb-packages-{run}"
-    folder.mkdir(exist_ok=True)
+    run = os.environ.get("PYTEST_XDIST_TESTRUNUID")
+    if run:
+        # A test may start the tests of an unpacked sdist, which inherit the variable.
+        folder = Path(gettempdir()) / f"wb-packages-{run}-{crc32(str(ROOT).encode())}"
+        folder.mkdir(exist_ok=True)
+    else:
+        folder = Path(mkdtemp(prefix="wb-packages-"))
     built = folder / "built"
     with (folder / "lock").open("w") as lock:
         flock(lock, LOCK_EX)

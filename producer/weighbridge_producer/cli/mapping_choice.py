@@ -53,7 +53,7 @@ def choose_mapping(
     opened = Opened.first_of(cases)
     own = first_rows(opened, settings, saved.rows if saved else "")
     joined = _read_joins(joins, settings, own)
-    seen = replace(own, rows=joined.of_first(own.rows)) if joined else own
+    seen = replace(own, rows=joined.of_first(own.rows), joined=joined.names) if joined else own
     recognised = None
     if not saved and "custom_id" not in given:
         needed = _still_needed(graders, given)
@@ -111,7 +111,7 @@ def _with_joined(found: Recognised | None, seen: Recognised, needed: Sequence[st
         from weighbridge_producer.input.mapping_proposals import propose
 
         what = "read as cases or traces, without the joined fields"
-        hint = f"map them, such as --map {shlex.quote(propose(seen.rows, needed).text)}"
+        hint = f"map them, such as --map {shlex.quote(propose(seen.rows, needed, joined=seen.joined).text)}"
         raise MappingNeededError(seen.file, what, hint)
     return found.mapping or _confirmed_mapping(found)
 

@@ -140,7 +140,7 @@ def print_unused(source: Source) -> None:
     for join in joins or ():
         if unused := join.index.unused:
             rows = f"{unused:,} of {join.index.rows:,} rows unused"
-            why = f"no row of {shown(source.name)} has their key"
+            why = f"without a key, or with one that no row of {shown(source.name)} has"
             err.print(f"{shown(str(join.index.file))}: {rows}: {why}", soft_wrap=True)
 
 
@@ -156,13 +156,15 @@ def _join_specs(
     saved: SavedMapping | None, joins: list[str] | None, keys: list[str] | None
 ) -> list[JoinSpec]:
     """Return the joins of a mapping file and of the options, which override those of the same name."""
-    if keys and not joins:
-        raise typer.BadParameter("it is the key of --join, which is not given", param_hint="--on")
     specs = {spec.name: spec for spec in saved.joins} if saved else {}
+    if keys and not joins:
+        why = "it is the key of --join, which is not given"
+        own = "; the joins of the mapping file have keys of their own" if specs else ""
+        raise typer.BadParameter(f"{why}{own}", param_hint="--on")
     if joins:
         from weighbridge_producer.input.joins import parse_joins
 
-        specs |= {spec.name: spec for spec in parse_joins(joins, keys or [])}
+        specs |= {spec.name: spec for spec in parse_joins(joins, keys or [], specs)}
     return list(specs.values())
 
 

@@ -10,6 +10,7 @@ import sqlite3
 import weakref
 from contextlib import contextmanager
 from hashlib import blake2b
+from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from weighbridge.errors import InputError, JoinError
@@ -76,6 +77,7 @@ class JoinIndex:
         self.file = _file_of(file)
         self.layout: Layout | None = None
         self.rows = 0  #: number of rows
+        self.keys = 0  #: number of rows with a key
         self.first_keys: list[str] = []
         self._key_path = key_path
         self._digest = blake2b(digest_size=16)
@@ -165,7 +167,8 @@ class JoinIndex:
         if not self._base.execute("INSERT OR IGNORE INTO rows VALUES (?, ?, ?)", new).rowcount:
             raise self._repeated(row, key)
         self._digest.update(b"%d %b %b\n" % (row.number, _encoded(key), content.encode()))
-        if len(self.first_keys) < _KEYS_SHOWN:
+        self.keys += 1
+        if self.keys <= _KEYS_SHOWN:
             self.first_keys.append(key)
 
     def _error(self, row: SourceRow, what: str, hint: str = "") -> JoinError:
@@ -198,11 +201,16 @@ class JoinIndex:
 
 
 def _file_of(name: str) -> InputFile:
+    if name == "-":
+        raise JoinError("standard input cannot be joined", "name a file, or a pipe by its path")
     if not is_url(name) and not os.path.lexists(name) and not glob.has_magic(name):
         raise JoinError(f"the file {name!r} does not exist", "name a file with rows to join")
+    no_file = JoinError(f"{name!r} is a folder or a pattern", "name one file to join")
+    if FilePath(name).is_dir():
+        raise no_file
     found = InputFiles(Paths.of([name]), takes_tables=True)
     if found.are_found:
-        raise JoinError(f"{name!r} is a folder or a pattern", "name one file to join")
+        raise no_file
     found.size()  # raises InputError for a file that does not exist
     return found.files[0]
 

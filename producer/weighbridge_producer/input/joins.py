@@ -14,7 +14,7 @@ from weighbridge_producer.input.mapping import MISSING, Path, columns_near, list
 from weighbridge_producer.input.rows import SourceRow
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from weighbridge.settings import Settings
     from weighbridge_producer.input.files import InputFile
@@ -48,19 +48,28 @@ class JoinSpec:
             raise JoinError(f"{shorten(on, _WIDTH)!r} does not name a field to join on", _ON_FORM)
         return cls(name, file, Path(left), Path(right or left))
 
+    @property
+    def on(self) -> str:
+        """The key as in `--on`."""
+        return self.left.text + ("" if self.left == self.right else f"={self.right.text}")
+
     def __str__(self) -> str:
         """Return the join as on the command line."""
-        same = self.left == self.right
-        return f"{self.name}={self.file} on {self.left.text}{'' if same else f'={self.right.text}'}"
+        return f"{self.name}={self.file} on {self.on}"
 
 
-def parse_joins(texts: Sequence[str], keys: Sequence[str]) -> tuple[JoinSpec, ...]:
-    """Parse `NAME=FILE` texts, with one key for all of them or one for each; raises JoinError."""
+def parse_joins(
+    texts: Sequence[str], keys: Sequence[str], saved: Mapping[str, JoinSpec] | None = None
+) -> tuple[JoinSpec, ...]:
+    """Parse `NAME=FILE` texts, with one key for all of them or one for each.
+
+    Without keys, they are those of the saved joins with the same names. Raises JoinError.
+    """
     if not keys:
-        raise JoinError(f"{shorten(texts[0], _WIDTH)!r} is joined on no field", _ON_FORM)
+        keys = [_saved_key(text, saved or {}) for text in texts]
     if len(keys) not in {1, len(texts)}:
         raise JoinError(
-            f"there are {len(texts)} --join, but {len(keys)} --on",
+            f"the numbers of --join and --on differ: {len(texts)} and {len(keys)}",
             "give one --on for all of them, or one for each, in the same order",
         )
     keys = list(keys) * len(texts) if len(keys) == 1 else keys
@@ -69,6 +78,13 @@ def parse_joins(texts: Sequence[str], keys: Sequence[str]) -> tuple[JoinSpec, ..
     if repeated := next((name for name in names if names.count(name) > 1), None):
         raise JoinError(f"two files are joined as {repeated!r}", "give one of them another name")
     return specs
+
+
+def _saved_key(text: str, saved: Mapping[str, JoinSpec]) -> str:
+    name = text.partition("=")[0].strip()
+    if name not in saved:
+        raise JoinError(f"{shorten(text, _WIDTH)!r} is joined on no field", _ON_FORM)
+    return saved[name].on
 
 
 def _parsed(text: str, on: str) -> JoinSpec:
@@ -88,7 +104,7 @@ class Join:
         # Results are UTF-8, which a file's name need not be.
         self._file = self.index.file.name.encode(errors="backslashreplace").decode()
         first = [repr(shorten(key, _WIDTH)) for key in self.index.first_keys]
-        more = ["..."] if self.index.rows > len(first) else []
+        more = ["..."] if self.index.keys > len(first) else []
         self._hint = f"keys in {self._file}: {', '.join([*first, *more])}"
 
     def add_to(self, row: SourceRow) -> None:
@@ -155,6 +171,11 @@ class Joins:
 
     def __iter__(self) -> Iterator[Join]:
         return iter(self._joins)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names that the joined files have in a row."""
+        return tuple(join.spec.name for join in self)
 
     @property
     def columns(self) -> set[str]:

@@ -74,12 +74,17 @@ class Proposal:
 
 
 def propose(
-    rows: Sequence[Row], needed: Sequence[str], *, has_only_texts: bool = False
+    rows: Sequence[Row],
+    needed: Sequence[str],
+    *,
+    has_only_texts: bool = False,
+    joined: Sequence[str] = (),
 ) -> Proposal:
     """Propose a mapping from the first rows for a case's id and the inputs that its graders need.
 
     `has_only_texts` says that cells are texts, so that an object in one was encoded as JSON when the file was written;
-    in other files a text that is JSON is what a model wrote.
+    in other files a text that is JSON is what a model wrote. The id is not one of a joined file, because a row without a
+    match has none.
     """
     columns = _columns(rows)
     paths = tuple(columns)
@@ -90,7 +95,8 @@ def propose(
             if not _is_around(path, values, columns)
         }
     taken: dict[str, str] = {}
-    custom_id = _id_path(columns, len(rows))
+    own = {path: columns[path] for path in columns if path.partition(".")[0] not in joined}
+    custom_id = _id_path(own, len(rows))
     # The expected output has clearer names, and `answer` means it if there is a response column too.
     for name in sorted(needed, key=lambda name: name != "expected_output"):
         path = _path_for(name, columns, {custom_id, *taken.values()}, needed)
@@ -99,7 +105,7 @@ def propose(
     guesses = _guesses(columns, taken, custom_id, needed)
     taken |= guesses
     if custom_id is None:
-        free = {path: values for path, values in columns.items() if path not in taken.values()}
+        free = {path: values for path, values in own.items() if path not in taken.values()}
         custom_id = guessed_id(free, len(rows))
         guesses |= {"custom_id": custom_id} if custom_id else {}
     taken = {"custom_id": custom_id or ROW_NUMBER} | taken

@@ -50,6 +50,7 @@ class Recognised:
     mapping: FieldMapping | None = None  #: if determined by the shape of the rows
     proposal: Proposal | None = None  #: if the mapping can only be guessed
     faulty: int = 0  #: number of rows among the first that cannot be read
+    joined: tuple[str, ...] = ()  #: names of the joined files, whose fields the rows have as well
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +133,7 @@ def recognise_rows(
     if not needed:
         return None
     is_csv = seen.layout is not None and seen.layout.format is RowFormat.CSV
-    proposal = propose(seen.rows, needed, has_only_texts=is_csv)
+    proposal = propose(seen.rows, needed, has_only_texts=is_csv, joined=seen.joined)
     where = seen.layout.rows if seen.layout else ""
     if proposal.mapping and where:
         proposal = replace(proposal, mapping=replace(proposal.mapping, rows=where))

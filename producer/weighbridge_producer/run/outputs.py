@@ -56,10 +56,11 @@ def check_output(output: str, source: Source) -> None:
             f"write it elsewhere, or let its name end in {OUR_RESULTS}, which is never read as input",
         )
     check_folder(output)
-    files = [*source.files, *(source.joins.files if source.joins else ())]
-    local = [file for file in files if isinstance(file, Path) and file.exists()]
-    if Path(output).exists() and any(map(Path(output).samefile, local)):
-        raise OutputError(f"the output {output!r} is the input", "name another file")
+    joined = source.joins.files if source.joins else ()
+    for files, what in ((source.files, "the input"), (joined, "joined with the input")):
+        local = [file for file in files if isinstance(file, Path) and file.exists()]
+        if Path(output).exists() and any(map(Path(output).samefile, local)):
+            raise OutputError(f"the output {output!r} is {what}", "name another file")
 
 
 def check_folder(output: str) -> None:

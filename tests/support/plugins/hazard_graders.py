@@ -115,14 +115,11 @@ class DeafGrader(Hazard):
     id, name = "hangs-natively", "Holds the interpreter for ever"
 
     def harm(self, _: object) -> Any:
+        # A thread that locks a mutex twice waits for ever without CPU time, and no signal interrupts it.
         mutex = ctypes.create_string_buffer(64)
-        lock = ctypes.PyDLL(
-            None
-        ).pthread_mutex_lock  # PyDLL keeps the interpreter's lock, as an extension does
-        while (
-            True
-        ):  # the second call waits for the first, without CPU time, and no signal interrupts it
-            lock(mutex)
+        libc = ctypes.PyDLL(None)  # keeps the interpreter's lock, as an extension does
+        while True:
+            libc.pthread_mutex_lock(mutex)
 
 
 class MemoryGrader(Hazard):

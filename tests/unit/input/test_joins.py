@@ -24,6 +24,7 @@ from weighbridge.settings import KIB, MIB, Settings
 from weighbridge_producer.input.join_index import KeyFormError, key_of
 from weighbridge_producer.input.joins import Joins, JoinSpec, parse_joins
 from weighbridge_producer.input.mapping import FieldMapping, Path
+from weighbridge_producer.input.mapping_proposals import propose
 from weighbridge_producer.input.sampling import Sample
 from weighbridge_producer.input.source import Source
 
@@ -300,9 +301,10 @@ def test_a_file_whose_first_rows_have_no_key_is_not_read_to_its_end(tmp_path: Fi
     assert error.hint == "columns: id, a"
 
 
-@pytest.mark.parametrize("name", ["none.csv", "folder", "*.csv"])
+@pytest.mark.parametrize("name", ["none.csv", "folder", "empty", "*.csv"])
 def test_a_file_that_is_not_one_is_refused(name: str, tmp_path: FilePath, gold: FilePath) -> None:
     (tmp_path / "folder").mkdir()
+    (tmp_path / "empty").mkdir()
     (tmp_path / "folder" / "a.csv").write_bytes(GOLD)
     with pytest.raises(JoinError, match=r"does not exist|is a folder or a pattern"):
         joins(tmp_path / name)
@@ -365,7 +367,7 @@ def test_one_key_is_for_all_joins_or_there_is_one_for_each() -> None:
         (["gold=gold.csv"], ["id="], "'id=' does not name a field to join on"),
         (["gold=gold.csv"], ["=id"], "'=id' does not name a field to join on"),
         (["gold=gold.csv"], [" "], "' ' does not name a field to join on"),
-        (["gold=gold.csv"], ["id", "id"], "there are 1 --join, but 2 --on"),
+        (["gold=gold.csv"], ["id", "id"], "the numbers of --join and --on differ: 1 and 2"),
         (["gold=a.csv", "gold=b.csv"], ["id"], "two files are joined as 'gold'"),
     ],
 )
@@ -428,3 +430,34 @@ def test_the_index_leaves_no_file_behind(
     assert list(folder.iterdir()) == []
     both.close()
     assert list(folder.iterdir()) == []
+
+
+def test_standard_input_is_not_joined() -> None:
+    with pytest.raises(JoinError, match="standard input cannot be joined"):
+        Joins.read(parse_joins(["gold=-"], ["id"]), Settings())
+
+
+def test_a_join_without_a_key_has_that_of_the_saved_one_with_its_name() -> None:
+    saved = {"gold": JoinSpec.of("gold", "old.csv", "id=key")}
+    assert list(map(str, parse_joins(["gold=new.csv"], [], saved))) == ["gold=new.csv on id=key"]
+    with pytest.raises(JoinError, match="is joined on no field"):
+        parse_joins(["other=new.csv"], [], saved)
+
+
+def test_only_keys_that_are_left_out_are_said_to_be(tmp_path: FilePath) -> None:
+    (tmp_path / "gold.csv").write_bytes(b"key,answer\nq1,Paris\n,Lima\n")
+    [row] = joined([{"id": "q9"}], joins(tmp_path / "gold.csv"))
+    assert row.fault
+    assert row.fault.hint.endswith("gold.csv: 'q1'")
+
+
+def test_the_proposed_id_is_not_that_of_a_joined_file() -> None:
+    rows = [
+        {"id": name, "answer": name, "gold": {"question_id": name, "expected": name}}
+        for name in ("q1", "q2")
+    ]
+    needed = ("agent_response", "expected_output")
+    assert propose(rows, needed, joined=("gold",)).fields["custom_id"] == "id"
+    without_own = [{"answer": row["answer"], "gold": row["gold"]} for row in rows]
+    found = propose(without_own, needed, joined=("gold",)).fields["custom_id"]
+    assert not found.startswith("gold.")
