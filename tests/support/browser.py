@@ -53,6 +53,9 @@ def find_chromium(playwright: Playwright) -> str | None:
     own = playwright.chromium.executable_path
     return found or (own if Path(own).exists() else None)
 
+#: Fewer processes, which takes a seventh less CPU time: the tests are one user, one page at a time.
+_FEWER = ("--in-process-gpu", "--renderer-process-limit=1")
+
 
 class NoChromiumError(Exception):
     """There is no Chromium; the message says how to install one."""
@@ -73,7 +76,7 @@ def chromium() -> Iterator[Browser]:
             raise NoChromiumError
         # Chromium's sandbox does not work for root, which is usual in containers.
         as_root = ["--no-sandbox"] if os.geteuid() == 0 else []
-        browser = playwright.chromium.launch(executable_path=path, args=as_root)
+        browser = playwright.chromium.launch(executable_path=path, args=[*as_root, *_FEWER])
         yield browser
         browser.close()
 

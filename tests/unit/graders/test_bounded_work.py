@@ -16,7 +16,7 @@ from weighbridge.jobs.chunk import Line
 
 pytestmark = pytest.mark.slow
 
-SIZE_BYTES = 300_000
+SIZE_BYTES = 200_000
 #: Inputs that a limit on the size of a schema, of aliases or of a pattern rejects only at this size, one per limit.
 AT_A_MEGABYTE = ("not_nest", "pattern_lookahead", "patternprops_many", "refs_chain", "tf_aliases")
 MEGABYTE_BYTES = 900_000
