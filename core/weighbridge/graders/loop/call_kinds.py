@@ -39,6 +39,12 @@ _READING_COMMAND = re.compile(
     r"|ps|top|explain|whoami|providers|output|outdated|(?:list|get|describe|is|current)-[\w-]{1,40})(?:\s|$)"
     r"|\S{1,100} (?:--?version|-V|--help)\s*$|env\s*$|(?:get|read|view|list|search|fetch|show|open|describe)_\w{1,40}\b)"
 )
+#: Commands that print nothing if they work.
+_SILENT_COMMAND = re.compile(
+    r"\s*(?:sudo )?(?:rm|rmdir|cp|mv|mkdir|touch|ln|ch(?:mod|own|grp)|cd|pushd|popd|export|unset|set|alias|source|\.|sed|perl -\w{0,3}i|patch|truncate|install"
+    r"|kill|pkill|sleep|wait|true|false|test|\[|git (?:add|checkout|config|reset|restore|stash|rm|mv|apply|fetch)|py_compile|python3? -m py_compile"
+    r"|gcc|g\+\+|cc|clang|make -s|tar|unzip -q|gunzip|gzip|useradd|usermod|mount|umount|crontab|ip|iptables)(?:\s|$)"
+)
 _WRITES = re.compile(r"\s-(?:delete|o)\b")
 _READING_QUERY = re.compile(
     r"\s*(?:(?:select|with|show|desc|describe|explain|pragma)\b(?!.{0,2000}\b(?:insert|update|delete|into|drop)\b)|\\d)",
@@ -138,6 +144,16 @@ def is_trial(call: Call) -> bool:
 def is_command(call: Call) -> bool:
     """Return whether a call runs a command line."""
     return _command_of(call) is not None
+
+
+def prints(call: Call) -> bool:
+    """Return whether a call reads, or runs a command that usually prints something, so that nothing is an outcome of its own."""
+    command = _command_of(call)
+    if command is None:
+        return is_read_only(call)
+    shown = _DISCARDED_OUTPUT.sub("", command[:_COMMAND_CHARACTERS])
+    parts = [part for part in _BETWEEN_COMMANDS.split(shown) if part.strip()]
+    return bool(parts) and ">" not in shown and not _SILENT_COMMAND.match(parts[-1])
 
 
 def is_short(call: Call) -> bool:

@@ -21,7 +21,7 @@ class LoopGrader(TraceGrader):
     id = "loop"
     name = "Loop"
     description = "Repeated similar steps"
-    version = 8
+    version = 9
     Config = LoopConfig
     settings: LoopConfig
 

@@ -16,6 +16,7 @@ from weighbridge.graders.loop.progress import only_noise
 from weighbridge.graders.loop.repeated_calls import repeated_calls
 from weighbridge.graders.loop.repeated_results import repeated_results
 from weighbridge.graders.loop.retried_failures import retried_failures
+from weighbridge.graders.loop.returning_outcomes import returning_outcomes
 from weighbridge.graders.loop.reworded_attempts import reworded_attempts
 from weighbridge.graders.loop.text_forms import lists_items
 from weighbridge.graders.loop.tool_names import is_thinking_tool
@@ -41,6 +42,7 @@ def loops_in_calls(calls: Sequence[Call | None], limits: Limits) -> tuple[list[i
     repeated += repeated_calls(calls, row, limits)
     findings = [*without_moves(repeated, calls, limits), *retried_failures(calls, row, limits)]
     findings += [*varied_attempts(calls, limits), *repeated_results(calls, limits)]
+    findings += returning_outcomes(calls, limits)
     tool_results = tool_results_of(calls)
     if repeats_in(tool_results) >= limits.least_known:
         findings += [

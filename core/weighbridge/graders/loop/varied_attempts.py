@@ -364,13 +364,13 @@ def _words(call: Call, budget: WorkBudget) -> frozenset[bytes]:
 def _gist_of(failure: str) -> str:
     """Return the line that says what failed: the last of a traceback, or else the first that is no heading."""
     beginning = failure[:_FAILURE_CHARACTERS].strip()
-    lines = _informative_lines(beginning) or [beginning]
+    lines = informative_lines(beginning) or [beginning]
     if lines[0].startswith("Traceback"):
-        return (_informative_lines(failure[-_FAILURE_CHARACTERS:]) or lines)[-1]
+        return (informative_lines(failure[-_FAILURE_CHARACTERS:]) or lines)[-1]
     return lines[0] if len(lines[0]) >= _LINE_CHARACTERS else "\n".join(lines)
 
 
-def _informative_lines(text: str) -> list[str]:
+def informative_lines(text: str) -> list[str]:
     """Return the lines of a text without blank ones and headings such as `<returncode>1</returncode>`."""
     return [
         line

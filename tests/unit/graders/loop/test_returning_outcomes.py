@@ -1,0 +1,159 @@
+"""One outcome that keeps coming back to related attempts: a loop, although a few other outcomes lie between."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+
+from weighbridge.graders.loop import LoopGrader
+
+REFUSED = "ldap_bind: Invalid credentials (49)\n\tadditional info: data 52e, v4563\n"
+REFERRAL = "# extended LDIF\nresult: 10 Referral\ntext: 0000202B: RefErr: DSID-031\n"
+#: Attempts at a search, of which some come again, with the outcomes of a server that refuses most of them.
+BINDS = [
+    ("10.0.0.1", "mia@east.example", REFUSED),
+    ("10.0.0.2", "mia@east.example", REFUSED),
+    ("10.0.0.1", "mia", REFUSED),
+    ("10.0.0.3", "mia@east.example", REFERRAL),
+    ("10.0.0.2", "mia", REFUSED),
+    ("10.0.0.2", "mia@east.example", REFUSED),
+    ("10.0.0.3", "EAST\\mia", REFERRAL.replace("031", "044")),
+    ("10.0.0.1", "EAST\\mia", REFUSED),
+    ("10.0.0.2", "EAST\\mia", REFUSED),
+    ("10.0.0.1", "mia@east.example", REFUSED),
+    ("10.0.0.3", "mia", REFERRAL.replace("031", "057")),
+    ("10.0.0.2", "mia@east.example", REFUSED),
+]
+OPTIONS = ["", "-B ", "-e ", "-q ", "-B -e ", "-B -q ", "-q -e ", "-B -q -e ", "-e -B "]
+PAGERS = ["", " | cat", " | tail -50"]
+POM = "<project>\n" + "\n".join(f"  <module>service-{at}</module>" for at in range(20))
+
+
+def bash(command, output):
+    return {"type": "tool", "name": "bash", "arguments": {"command": command}, "output": output}
+
+
+def binds(rows=BINDS):
+    return [
+        bash(f'ldapsearch -H ldap://{host} -x -D "{user}" -w secret -b "DC=west" "(sn=*)"', output)
+        for host, user, output in rows
+    ]
+
+
+def builds(count, output="rc=0\n"):
+    pairs = zip(range(count), product(PAGERS, OPTIONS), strict=False)
+    return [
+        bash(f"cd /srv/shop && mvn {option}test 2>&1{pager}", output)
+        for _, (pager, option) in pairs
+    ]
+
+
+def greps(count, output=POM):
+    return [
+        bash(f"cat pom.xml | grep -E 'registry|validator' -B{at} -A{at} | head -{2 * at}", output)
+        for at in range(300, 300 + 50 * count, 50)
+    ]
+
+
+def kinds(steps, **config):
+    given = [{"id": f"s{at}", **step} for at, step in enumerate(steps, 1)]
+    result = LoopGrader(config=config).grade({"format": "weighbridge", "steps": given})
+    return [(loop["kind"], loop["repeats"]) for loop in result["details"]["loops"]]
+
+
+def test_a_refusal_that_keeps_coming_back_is_a_loop_although_other_answers_lie_between():
+    assert kinds(binds()) == [("same_failure", 9)]
+    assert kinds(binds()[:-1]) == []
+
+
+def test_the_limit_follows_max_repeats():
+    assert kinds(binds()[:-1], max_repeats=2) == [("same_failure", 8)]
+    assert kinds(binds(), max_repeats=4) == []
+
+
+def test_one_outcome_whose_lines_come_in_another_order_is_the_same():
+    lines = [
+        "Warning: the password may be echoed.",
+        "Client 0.13, all rights reserved",
+        "[-] give a domain!",
+    ]
+    outputs = ["\n".join(lines[at % 3 :] + lines[: at % 3]) for at in range(9)]
+    domains = ["east west", "west east", "west west"]
+    steps = [
+        bash(f"echo secret | users --host 10.0.0.1 --user mia --domain {domains[at % 3]}", output)
+        for at, output in enumerate(outputs)
+    ]
+    assert kinds(steps) != []
+    others = [
+        bash(step["arguments"]["command"], f"{step['output']} ({at}x)")
+        for at, step in enumerate(steps)
+    ]
+    assert kinds(others) == []
+
+
+def test_a_command_that_should_print_and_prints_nothing_in_ever_other_forms_is_a_loop():
+    assert kinds(builds(9)) == [("nothing_new", 9)]
+    assert kinds(builds(8)) == []
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["rm -v x.txt{0}", "mkdir -p a && touch x{0}", "git add x{0}", "mvn {0} test > log.txt"],
+)
+def test_a_command_that_prints_nothing_when_it_works_is_spared(command):
+    assert kinds([bash(command.format(option), "") for option in OPTIONS]) == []
+
+
+def test_one_long_answer_is_nothing_new_whatever_the_numbers():
+    assert kinds(greps(9)) == [("nothing_new", 9)]
+    assert kinds(greps(8)) == []
+
+
+def test_long_answers_that_differ_are_progress():
+    steps = greps(9)
+    grown = [
+        bash(step["arguments"]["command"], f"{POM}\n{at} more") for at, step in enumerate(steps)
+    ]
+    assert kinds(grown) == []
+
+
+def test_combinations_of_values_are_different_questions():
+    flights = [
+        {
+            "type": "tool",
+            "name": "search_flights",
+            "arguments": {"origin": "SFO", "destination": to, "date": f"2025-11-{day}"},
+            "output": "[]",
+        }
+        for to, day in product(("JFK", "LGA", "EWR"), range(12, 17))
+    ]
+    assert kinds(flights) == []
+
+
+@pytest.mark.parametrize(
+    "between",
+    [
+        {"type": "user", "output": "Please go on with the second domain."},
+        bash("sed -i s/west/east/ ldap.conf", ""),
+        bash("sleep 30", ""),
+    ],
+    ids=["a request", "a change", "a wait"],
+)
+def test_what_may_change_the_outcome_restarts_the_count(between):
+    steps = binds()
+    assert kinds([*steps[:6], between, *steps[6:]]) == []
+
+
+def test_a_read_between_the_attempts_does_not_restart_the_count():
+    steps = binds()
+    assert kinds([*steps[:6], bash("cat notes.txt", "none yet"), *steps[6:]]) == [("same_failure", 9)]
+
+
+def test_attempts_among_many_other_outcomes_are_an_investigation():
+    steps = [
+        each
+        for at, step in enumerate(binds())
+        for each in (step, bash(f"cat notes-{at}.txt", f"note {at}"))
+    ]
+    assert kinds(steps) == []
