@@ -42,14 +42,14 @@ def loops_in_calls(calls: Sequence[Call | None], limits: Limits) -> tuple[list[i
     repeated += repeated_calls(calls, row, limits)
     findings = [*without_moves(repeated, calls, limits), *retried_failures(calls, row, limits)]
     findings += [*varied_attempts(calls, limits), *repeated_results(calls, limits)]
-    findings += returning_outcomes(calls, limits)
     tool_results = tool_results_of(calls)
     if repeats_in(tool_results) >= limits.least_known:
         findings += [
             *known_results(calls, tool_results, limits),
-            *reworded_attempts(calls, tool_results, limits),
+            *reworded_attempts(calls, tool_results, limits, _indices(findings)),
             *varied_cycles(calls, row, tool_results, limits),
         ]
+    findings += returning_outcomes(calls, limits, _indices(findings))
     thinking = {
         tool for tool in {call.tool for call in calls if call is not None} if is_thinking_tool(tool)
     }
@@ -63,6 +63,10 @@ def loops_in_calls(calls: Sequence[Call | None], limits: Limits) -> tuple[list[i
             for finding in _in_order(acting, [row[index] for index in indices], limits)
         ]
     return row, joined(findings, row)
+
+
+def _indices(findings: Sequence[Finding]) -> set[int]:
+    return {index for finding in findings for index in finding.indices}
 
 
 def _in_order(calls: Sequence[Call | None], row: list[int], limits: Limits) -> Iterator[Finding]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from itertools import pairwise
 from operator import ne
@@ -18,6 +17,7 @@ from weighbridge.graders.loop.call_kinds import (
 from weighbridge.graders.loop.failures import show_progress
 from weighbridge.graders.loop.merging import NOTHING_NEW, SAME_FAILURE, Finding
 from weighbridge.graders.loop.result_kinds import reports_no_results, reports_success
+from weighbridge.graders.loop.results import LONG_CHARACTERS
 from weighbridge.graders.loop.text_forms import lists_items
 from weighbridge.graders.loop.varied_attempts import (
     informative_lines,
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from weighbridge.graders.loop.actions import Call
     from weighbridge.graders.loop.work_budget import Limits
 
-_HEAD_CHARACTERS = 24  #: length of the beginning of a result by which suspects are found
 _LINES_CHARACTERS = 2_000  #: the lines of a longer result are compared in order
 _ANSWER_CHARACTERS = 300  #: a result of at least this length is an answer that different things do not have in common
 _SHARE = 2 / 3  #: minimum share of attempts with the outcome among all calls in their range
@@ -40,12 +39,11 @@ _BETWEEN = 5  #: maximum other calls between two attempts
 _RELATED = 0.5  #: minimum share of common words for two attempts to be related
 _REMEMBERED = 5  #: number of attempts before an attempt, one of which it is related to
 _OWN = 0.3  #: maximum share of words that only one attempt has
-_COMPARED = 30  #: maximum attempts whose words are compared
+_EXAMINED = 30  #: attempts of a chain that are examined for what they ask
 _DIFFERENT = 0.8  #: minimum share of different attempts among those that go through combinations
 _VALUES = 2  #: maximum values that change from one combination to the next
-_WORD = re.compile(rb"[\w./:@-]+")
-_LETTERS_AND_LINES = bytes(
-    code if code > 127 or code == 10 or chr(code).isalpha() else 32 for code in range(256)
+_WORDS_ALONE = bytes(
+    code if code > 127 or code in b"./:@-_" or chr(code).isalnum() else 32 for code in range(256)
 )
 
 _Words = frozenset[bytes]
@@ -57,74 +55,68 @@ class _Attempt(NamedTuple):
     words: _Words
 
 
-def returning_outcomes(calls: Sequence[Call | None], limits: Limits) -> Iterator[Finding]:
+def returning_outcomes(
+    calls: Sequence[Call | None], limits: Limits, known: set[int]
+) -> Iterator[Finding]:
     """Find `3 * max_repeats` related attempts with one outcome, which are at least two thirds of the calls in their range.
 
     The outcome is a failure, nothing, or a long answer. Between the attempts may lie calls that read or fail, and further
-    related attempts, but none that may change something.
+    related attempts, but none that may change something. Attempts that are all in `known` loops are not examined.
     """
     least = 3 * limits.max_repeats
-    alike: defaultdict[object, list[int]] = defaultdict(list)
-    for index, call, text in _with_frequent_heads(calls, limits.max_repeats, least):
-        alike[call.tool, _outline(text)].append(index)
-    budget = WorkBudget()
-    for suspects in alike.values():
-        if len(suspects) < least:
-            continue
-        tried: defaultdict[object, list[_Attempt]] = defaultdict(list)
-        for index in suspects:
-            call = calls[index]
-            if call is not None and budget.is_left and _is_attempt(call):
-                tried[_outcome(call)].append(_Attempt(index, call, _words(call, budget)))
-        for attempts in tried.values():
-            if len(attempts) >= least:
-                for chain in _chains(calls, attempts, budget):
-                    if len(chain) >= least and _is_stuck(chain):
-                        yield _finding(chain)
-
-
-def _with_frequent_heads(
-    calls: Sequence[Call | None], often: int, least: int
-) -> list[tuple[int, Call, str]]:
-    """Return the calls whose results begin like those of others, if they are enough, because this is found fastest."""
     results = [
         (index, call, text)
         for index, call in enumerate(calls)
         if call is not None and (text := call.result.text) is not None
     ]
-    heads = [text[:_HEAD_CHARACTERS] for _, _, text in results]
-    if len(heads) - len(set(heads)) < least // 2:
-        return []
-    times = Counter(heads)
-    found = [result for result, head in zip(results, heads, strict=True) if times[head] >= often]
-    return found if len(found) >= least else []
-
-
-def _outline(text: str) -> object:
-    """Return the letters of a result, in any order of its lines, by which suspects are found quickly."""
-    if len(text) > _LINES_CHARACTERS:
-        return text
-    letters = text.encode("utf-8", "replace").translate(_LETTERS_AND_LINES)
-    return tuple(sorted([b" ".join(line.split()) for line in letters.split(b"\n")]))
+    if len(results) < least:
+        return
+    times = Counter([text for _, _, text in results])
+    repeated = [(index, call) for index, call, text in results if times[text] > 1]
+    if len(repeated) < least or known.issuperset([index for index, _ in repeated]):
+        return
+    budget = WorkBudget()
+    tried: defaultdict[object, list[tuple[int, Call]]] = defaultdict(list)
+    for index, call in repeated:
+        if _may_be_outcome(call):
+            tried[call.tool, _outcome(call)].append((index, call))
+    for alike in tried.values():
+        if len(alike) < least or known.issuperset([index for index, _ in alike]):
+            continue
+        attempts = [
+            _Attempt(index, call, _words(call, budget))
+            for index, call in alike
+            if budget.is_left and _is_attempt(call)
+        ]
+        for chain in _chains(calls, attempts, budget) if len(attempts) >= least else ():
+            if len(chain) >= least and _is_frequent(chain) and _asks_for_one_thing(chain):
+                yield _finding(chain)
 
 
 def _outcome(call: Call) -> object:
-    """Return a failure without noise, or any other result as it is, in any order of the lines of a short one."""
+    """Return a failure without noise, or any other result as it is: without headings, or in any order of its lines."""
     text = call.result.masked if call.result.is_unsuccessful else call.result.text or ""
-    is_short = len(text) <= _LINES_CHARACTERS
-    return tuple(sorted(informative_lines(text))) if is_short else text
+    if len(text) <= LONG_CHARACTERS:
+        return tuple(informative_lines(text))
+    return tuple(sorted(text.split("\n"))) if len(text) <= _LINES_CHARACTERS else text
+
+
+def _may_be_outcome(call: Call) -> bool:
+    """Return whether a result is a failure, nothing or a long answer, as far as its text tells."""
+    text = call.result.text or ""
+    return (
+        call.result.is_unsuccessful
+        or reports_no_results(text)
+        or not informative_lines(text)
+        or (call.result.is_long and not reports_success(text))
+    )
 
 
 def _is_attempt(call: Call) -> bool:
-    """Return whether a request failed, found or printed nothing, or had a long answer."""
+    """Return whether a call is a request whose outcome says something, rather than a wait, a report or a silent command."""
     if not is_request(call) or claims_done(call) or is_wait(call):
         return False
-    text = call.result.text or ""
-    if call.result.is_unsuccessful or reports_no_results(text):
-        return True
-    if not informative_lines(text):
-        return prints(call)
-    return call.result.is_long and not reports_success(text)
+    return bool(informative_lines(call.result.text or "")) or prints(call)
 
 
 def _chains(
@@ -160,25 +152,29 @@ def _leave_things_alone(
     )
 
 
-def _is_stuck(chain: Sequence[_Attempt]) -> bool:
-    """Return whether attempts are frequent in their range and neither make progress nor ask for different things."""
-    if len(chain) < _SHARE * (chain[-1].call_index - chain[0].call_index + 1):
-        return False
+def _is_frequent(chain: Sequence[_Attempt]) -> bool:
+    return len(chain) >= _SHARE * (chain[-1].call_index - chain[0].call_index + 1)
+
+
+def _asks_for_one_thing(chain: Sequence[_Attempt]) -> bool:
+    """Return whether attempts neither ask for different things nor make progress."""
     tried = [attempt.call for attempt in chain]
-    if raises_a_limit(tried) or show_progress([call.result for call in tried]):
+    first = tried[:_EXAMINED]
+    is_answered = len(tried[0].result.text or "") >= _ANSWER_CHARACTERS
+    if not is_answered and (
+        unshared_words([attempt.words for attempt in chain[:_EXAMINED]]) > _OWN
+        or lists_items([call.arguments.texts for call in first])
+        or _combines_values(first)
+    ):
         return False
-    return len(tried[0].result.text or "") >= _ANSWER_CHARACTERS or not (
-        unshared_words([attempt.words for attempt in chain[:_COMPARED]]) > _OWN
-        or lists_items([call.arguments.texts for call in tried[:_COMPARED]])
-        or _combines_values(tried)
-    )
+    return not (raises_a_limit(first) or show_progress([call.result for call in tried]))
 
 
 def _combines_values(tried: Sequence[Call]) -> bool:
     """Return whether requests go through combinations of values: nearly all differ, most in a value or two from the one before."""
     if len({call.arguments_id for call in tried}) < _DIFFERENT * len(tried):
         return False
-    rows = [_WORD.findall(call.arguments.key) for call in tried]
+    rows = [call.arguments.key.translate(_WORDS_ALONE).split() for call in tried]
     steps: int = sum(
         len(one) == len(other) and sum(map(ne, one, other)) <= _VALUES
         for one, other in pairwise(rows)
@@ -194,7 +190,7 @@ def _finding(chain: Sequence[_Attempt]) -> Finding:
 def _words(call: Call, budget: WorkBudget) -> _Words:
     key = call.arguments.key
     budget.count_attempt(len(key))
-    return frozenset(_WORD.findall(key))
+    return frozenset(key.translate(_WORDS_ALONE).split())
 
 
 def _is_related(words: _Words, near: Sequence[_Attempt]) -> bool:

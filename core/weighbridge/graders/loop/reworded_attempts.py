@@ -60,17 +60,21 @@ _Words = frozenset[str]
 
 
 def reworded_attempts(
-    calls: Sequence[Call | None], tool_results: Sequence[ToolResult | None], limits: Limits
+    calls: Sequence[Call | None],
+    tool_results: Sequence[ToolResult | None],
+    limits: Limits,
+    known: set[int],
 ) -> Iterator[Finding]:
     """Find reworded attempts of one request that have the same result each time.
 
-    The more similar they are, the fewer form a loop: at least `max_repeats + 1`.
+    The more similar they are, the fewer form a loop: at least `max_repeats + 1`. Attempts that are all in `known` loops
+    are not examined.
     """
     least = limits.max_repeats + 1
     suspects = _suspects(calls, tool_results, limits)
     budget = WorkBudget()
     for chain in _chains(calls, tool_results, suspects) if suspects else ():
-        if len(chain) < least or not budget.is_left:
+        if len(chain) < least or not budget.is_left or known.issuperset(chain):
             continue
         tried = [(index, call) for index in chain if (call := calls[index]) is not None]
         attempts = [_Attempt(index, call, _words(call, budget)) for index, call in tried]
