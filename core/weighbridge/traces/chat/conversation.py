@@ -40,6 +40,8 @@ _ROLES_LOOKED_AT = 20  #: messages whose role decides whether a list is one of m
 _PLAIN_FIELDS = frozenset(
     {"role", "content", "tool_calls", "tool_call_id", "name", "function_call"}
 )
+_MAY_ASK = frozenset({"tool_calls", "function_call"})
+_USAGE_FIELDS = _PLAIN_FIELDS | {"usage"}
 MESSAGE_FIELDS = _PLAIN_FIELDS | {
     *("id", "type", "model", "usage", "cost", "timestamp", "created_at", "createdAt", "refusal"),
     *("error", "is_error", "requestor", "turn_idx", "toolCallId", "toolName", "tool_name"),
@@ -192,7 +194,10 @@ class _MessageReader:
             facts = of_message.get(index, NO_FACTS)
             is_plain = _PLAIN_FIELDS.issuperset(message)
             if is_plain and type(message.get("content")) is not list:
-                self._take(index, message, role, facts)
+                if role in RESULT_ROLES and _MAY_ASK.isdisjoint(message):
+                    self._result(message, facts)
+                else:
+                    self._take(index, message, role, facts)
                 continue
             recorded, results = apart(message)
             if not is_plain:
@@ -246,6 +251,13 @@ class _MessageReader:
 
     def _facts(self, message: dict[str, Any], role: str, beside: Facts) -> Facts:
         """Return the metadata in a message itself, used as a default for metadata from elsewhere."""
+        if (
+            role == "assistant"
+            and beside is NO_FACTS
+            and _USAGE_FIELDS.issuperset(message)
+            and self._run.fields.issuperset(_USAGE_FIELDS)
+        ):
+            return Facts(usage=read_usage(message.get("usage")))
         notes = self._run.notes
         notes.add_fields(message, self._run.fields, "message")
         usage, cost_usd = read_usage(message.get("usage")), cost_of(message.get("cost"))
@@ -382,6 +394,11 @@ class _MessageReader:
 
     def _answered(self, call_id: str | None) -> _Pending | None:
         """Take out the call that a result answers: the first under its id, or, where one has no id, the first of all."""
+        if call_id is not None:
+            waiting = self._waiting.get(call_id)
+            if isinstance(waiting, _Pending) and waiting.result is None:
+                del self._waiting[call_id]
+                return waiting
         pending = self._next(call_id)
         if pending is not None and call_id is not None and pending.call.id is not None:
             self._take_out(call_id)
@@ -445,6 +462,8 @@ def _call_id(result: dict[str, Any]) -> str | None:
 
 
 def _error(failed: Any, content: Any) -> str | None:
+    if failed is None:
+        return None
     if type(failed) is dict:
         failed = string_of(failed.get("message")) or bool(failed)
     if failed is True:

@@ -39,7 +39,7 @@ def repeated(messages: Sequence[Any]) -> set[int]:
                 by_id[name] = index
                 if recorded == before and _goes_on(messages[recorded], message):
                     found.add(recorded)
-        elif before >= 0 and _asks_again(messages[before], message):
+        elif "tool_calls" in message and before >= 0 and _asks_again(messages[before], message):
             found.add(index)
         if index not in found:
             before = index
