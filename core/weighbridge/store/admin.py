@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import orjson
 
 from weighbridge.errors import BatchClosedError
+from weighbridge.grading.tally import SummaryRow, packed_rows
 from weighbridge.jobs.batch_state import BatchStatus
 from weighbridge.jobs.chunk import ChunkId
 from weighbridge.store.base import StoreBase
@@ -168,8 +169,8 @@ class Administration(StoreBase):
             self.redis.zadd(ACTIVE, {batch: int(self.now())})
             self.redis.zadd(DUE, {batch: 0})
 
-    def records(self, batch: str) -> Iterator[tuple[ChunkId, dict[str, Any]]]:
-        """Yield each finished chunk with its tally."""
+    def records(self, batch: str) -> Iterator[tuple[ChunkId, list[tuple[SummaryRow, int]]]]:
+        """Yield each finished chunk with the rows of its tally and their counts."""
         after = "-"
         while True:
             with translate_errors():
@@ -179,7 +180,8 @@ class Administration(StoreBase):
             for name, record in zip(names, held, strict=True):
                 # A chunk without a record was reopened, by a retry or by a rollback of the server.
                 if is_recorded(record):
-                    yield ChunkId.parse(text(name)), orjson.loads(orjson.loads(record)["tally"])
+                    tally = orjson.loads(record)["tally"]
+                    yield ChunkId.parse(text(name)), list(packed_rows(tally))
             if len(rows) < _RECORDS_AT_ONCE:
                 return
             after = f"({text(rows[-1][0])}"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import orjson
 from redis.exceptions import ResponseError
 
+from weighbridge.grading.tally import SummaryRow
 from weighbridge.jobs.damaged_data import DAMAGED_DATA
 from weighbridge.jobs.error_codes import DEADLY
 from weighbridge.jobs.outcome import Outcome
@@ -31,10 +32,7 @@ BATCHES_LIMIT = 100  #: batches examined: the oldest active ones, and the newest
 CHUNKS_LIMIT = 100  #: per batch: waiting chunks, leased chunks, and labels of dead letters
 _SCAN = 10_000  #: summary fields scanned in one step, enough for all of them
 #: HSCAN options for the summary rows that count dead letters, and a few others.
-_DEADLY_ROWS = {
-    "match": f'*,"{Outcome.ERRORED}","[{"".join({code[0] for code in DEADLY})}]*',
-    "count": _SCAN,
-}
+_DEADLY_ROWS = {"match": SummaryRow.pattern(Outcome.ERRORED, DEADLY), "count": _SCAN}
 _FIRST = {"start": 0, "num": CHUNKS_LIMIT, "withscores": True}
 _OF_BATCH = ("options", "created_ms")
 _NOTHING = ChunkInfo()
@@ -170,9 +168,9 @@ class HealthCheck:
             counts: Counter[tuple[str, str, str]] = Counter()
             for field, count in scanned[1].items() if scanned else ():
                 with suppress(*DAMAGED_DATA):
-                    label, grader, outcome, code = orjson.loads(field)
+                    label, grader, outcome, code = SummaryRow.parse(field)
                     if outcome == Outcome.ERRORED and code in DEADLY:
-                        counts[str(label or ""), str(grader or ""), str(code)] += _number(count)
+                        counts[label or "", grader or "", code] += _number(count)
             for (label, grader, code), jobs in counts.most_common(CHUNKS_LIMIT):
                 yield DeadLetter(batch, label, grader, code, jobs)
 

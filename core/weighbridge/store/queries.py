@@ -6,10 +6,8 @@ from collections import Counter
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-import orjson
-
 from weighbridge.errors import BatchError, ServerError
-from weighbridge.grading.tally import score_bucket
+from weighbridge.grading.tally import SummaryRow, score_bucket
 from weighbridge.jobs.batch_state import BatchState, BatchStatus
 from weighbridge.jobs.chunk import DAMAGED_BLOB, decompress
 from weighbridge.jobs.outcome import SCORE_BUCKETS, VACUOUS, Counts, GraderSummary, Outcome
@@ -48,14 +46,14 @@ class _Group:
         self._causes: Counter[str] = Counter()
         self._scores = [0] * SCORE_BUCKETS
 
-    def add(self, name: str, cause: str, count: int) -> None:
-        bucket = score_bucket(name)
+    def add(self, outcome: str, cause: str, count: int) -> None:
+        bucket = score_bucket(outcome)
         if cause:
             self._causes[cause] += count
         elif bucket is not None:
             self._scores[bucket] += count
-        elif name in self._outcomes:  # a newer release may have more counts
-            self._outcomes[name] += count
+        elif outcome in self._outcomes:  # a newer release may have more counts
+            self._outcomes[outcome] += count
 
     def summary(self, label: str, grader: str) -> GraderSummary:
         causes = sorted(self._causes.items(), key=lambda cause: (-cause[1], cause[0]))
@@ -67,11 +65,11 @@ class _Group:
 def _summary(meta: Mapping[bytes, bytes]) -> list[GraderSummary]:
     groups: dict[tuple[str, str], _Group] = {}
     for field, count in meta.items():
-        if not field.startswith(b"["):
-            continue  # one of the batch's own fields
-        label, grader, name, cause = orjson.loads(field)
+        if not SummaryRow.is_row(field):
+            continue
+        label, grader, outcome, cause = SummaryRow.parse(field)
         group = groups.setdefault((label or "", grader or ""), _Group())
-        group.add(name, cause, int(count))
+        group.add(outcome, cause, int(count))
     return [group.summary(*names) for names, group in sorted(groups.items())]
 
 

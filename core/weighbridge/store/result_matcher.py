@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from weighbridge.grading.tally import SummaryRow, packed_rows
 from weighbridge.jobs.damaged_data import DAMAGED_DATA
 from weighbridge.jobs.outcome import VACUOUS, Outcome
 from weighbridge.jobs.result_line import JobProfile, ResultRow
@@ -35,19 +36,19 @@ class Matcher:
     def most_in(self, record: Mapping[str, Any]) -> float:
         """Return the maximum number of matches in a chunk, from its record; infinity if that cannot be read."""
         try:
-            rows = orjson.loads(record["tally"])["summary"]
-            return sum(int(row[1]) for row in rows if self._counts(*orjson.loads(row[0])))
+            return sum(jobs for row, jobs in packed_rows(record["tally"]) if self._counts(row))
         except DAMAGED_DATA:
             return inf
 
-    def _counts(self, label: str | None, grader: str | None, name: str, cause: str) -> bool:
+    def _counts(self, row: SummaryRow) -> bool:
         """Return whether a row of a tally counts matching jobs."""
-        if name == VACUOUS:
-            name, cause = Outcome.PASSED.value, VACUOUS
+        outcome, cause = row.outcome, row.cause
+        if outcome == VACUOUS:
+            outcome, cause = Outcome.PASSED.value, VACUOUS
         # Jobs with a cause are also counted in a row without it, and by their score.
-        if name not in _OUTCOMES or bool(cause) != bool(self._wanted.reason):
+        if outcome not in _OUTCOMES or bool(cause) != bool(self._wanted.reason):
             return False
-        return self._wanted.admits(JobProfile(label, grader, _OUTCOMES[name], cause))
+        return self._wanted.admits(JobProfile(row.label, row.grader, _OUTCOMES[outcome], cause))
 
     def matches(self, results: bytes, offset: int) -> Iterator[tuple[bytes | None, int]]:
         """Yield candidate lines, each with its end; None in place of a line that does not match."""

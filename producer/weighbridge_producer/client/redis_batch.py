@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from contextlib import contextmanager, nullcontext, suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import orjson
 
@@ -27,9 +27,10 @@ from weighbridge_producer.input.source import Source
 from weighbridge_producer.submit.feeder import Digester, Feeder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Generator, Iterator, Sequence
+    from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
 
     from weighbridge.broker.publisher import Publisher
+    from weighbridge.grading.tally import SummaryRow
     from weighbridge.settings import Settings
     from weighbridge.store import BatchOptions, Durability, Store
     from weighbridge.store.audit import Actor
@@ -299,8 +300,8 @@ class RedisBatch(Batch):
                 f"batch {self.id} is still {state.status}", "wait until it ends, or cancel it"
             )
         jobs, queue = 0, self.options().queue
-        for chunk, tally in list(self._store.records(self.id)):
-            again = _retryable_jobs(tally, causes)
+        for chunk, rows in list(self._store.records(self.id)):
+            again = _retryable_jobs(rows, causes)
             expiry = self._settings.batch_expiry_seconds
             if again and self._store.reopen(self.id, chunk, state.epoch + 1, expiry):
                 jobs += again
@@ -333,13 +334,10 @@ def _numbers(chunks: Sequence[str]) -> list[int]:
     return sorted({ChunkId.parse(chunk).number for chunk in chunks})
 
 
-def _retryable_jobs(tally: dict[str, Any], causes: Collection[str]) -> int:
-    jobs = 0
-    for field, count, _ in tally["summary"]:
-        _, _, outcome, cause = orjson.loads(field)
-        is_open = outcome in CUT_SHORT and not cause
-        if (outcome == Outcome.ERRORED and cause in causes) or (
-            is_open and outcome.upper() in causes
-        ):
-            jobs += count
-    return jobs
+def _retryable_jobs(rows: Iterable[tuple[SummaryRow, int]], causes: Collection[str]) -> int:
+    return sum(
+        jobs
+        for row, jobs in rows
+        if (row.outcome == Outcome.ERRORED and row.cause in causes)
+        or (row.outcome in CUT_SHORT and not row.cause and row.outcome.upper() in causes)
+    )
