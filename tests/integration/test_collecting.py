@@ -14,7 +14,7 @@ from support.grading import grade_open_chunks
 from support.servers import TcpServer
 from weighbridge.errors import ResultsFreedError, StaleCursorError
 from weighbridge.settings import Settings
-from weighbridge.store.cursor import Cursor
+from weighbridge.store.cursor import ResultCursor
 from weighbridge_producer.client.line_intervals import IntervalSet
 from weighbridge_producer.client.redis_client import RedisClient
 from weighbridge_producer.input.source import Source
@@ -160,7 +160,7 @@ class TestDelivered:
         batch = graded(lone_client)
         first, *_ = batch.pages(follow=False)
         batch.free([first.chunk])
-        lost = str(replace(Cursor.parse(first.cursor), position="99999999999999-0"))
+        lost = str(replace(ResultCursor.parse(first.cursor), position="99999999999999-0"))
         pages = batch.collector(lost, IntervalSet([(first.start, first.end)])).pages(follow=False)
         others = [n for n in range(1, LINES + 1) if not first.start <= n < first.end]
         assert lines_in(pages) == others

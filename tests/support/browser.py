@@ -53,6 +53,7 @@ def find_chromium(playwright: Playwright) -> str | None:
     own = playwright.chromium.executable_path
     return found or (own if Path(own).exists() else None)
 
+
 #: Fewer processes, which takes a seventh less CPU time: the tests are one user, one page at a time.
 _FEWER = ("--in-process-gpu", "--renderer-process-limit=1")
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import getpass
 import logging
 import os
-import re
 import socket
 import time
 from dataclasses import dataclass, field
@@ -23,7 +22,7 @@ from redis.exceptions import NoScriptError
 from weighbridge.errors import ServerFullError
 from weighbridge.jobs.damaged_data import DAMAGED_DATA
 from weighbridge.store.connection import is_cluster, translate_errors
-from weighbridge.store.cursor import not_a_cursor
+from weighbridge.store.cursor import AuditCursor
 from weighbridge.store.key_names import expires_at, key, shared_key, text
 
 if TYPE_CHECKING:
@@ -34,7 +33,6 @@ ENTRIES_LIMIT = 100_000  #: approximate capacity of the stream; the oldest entri
 _CAPPED: dict[str, Any] = {"maxlen": ENTRIES_LIMIT, "approximate": True}
 BATCH_ENTRIES_LIMIT = 100  #: newest entries kept in a batch's list
 _READ_AT_ONCE = 1_000
-_ENTRY_ID = re.compile(r"([0-9]{1,19})-([0-9]{1,19})")  #: of the stream
 _LOOKED_AT_LIMIT = 10_000  #: entries examined for one page
 #: Adds an entry to its batch's list, unless the batch was deleted or lost meanwhile.
 _ADD_TO_BATCH = """
@@ -177,14 +175,14 @@ class AuditLog:
         A page may have fewer than `limit` entries and still a cursor, because it examines at most 10,000. Raises
         StaleCursorError for an invalid cursor.
         """
+        after = AuditCursor.parse(cursor) if cursor else None
         found: list[Entry] = []
-        entry_id = None
-        for looked, (entry_id, entry) in enumerate(self._backwards(cursor, since), 1):
+        for looked, (entry_id, entry) in enumerate(self._backwards(after, since), 1):
             matches = project in {None, entry.project} and batch in {None, entry.batch}
             if matches:
                 found.append(entry)
             if len(found) == limit or looked == _LOOKED_AT_LIMIT:
-                return AuditPage(found, entry_id)
+                return AuditPage(found, str(AuditCursor(entry_id)))
         return AuditPage(found, None)
 
     def entries(
@@ -201,8 +199,8 @@ class AuditLog:
             if cursor is None:
                 return
 
-    def _backwards(self, cursor: str | None, since: float) -> Iterator[tuple[str, Entry]]:
-        last, first = f"({_checked(cursor)}" if cursor else "+", f"{int(since * 1000)}-0"
+    def _backwards(self, start: AuditCursor | None, since: float) -> Iterator[tuple[str, Entry]]:
+        last, first = f"({start.after}" if start else "+", f"{int(since * 1000)}-0"
         while True:
             with translate_errors():
                 rows = self._redis.xrevrange(AUDIT, last, first, count=_READ_AT_ONCE)
@@ -218,13 +216,6 @@ def _with_batch(batch: str, data: bytes) -> tuple[list[str], list[Any]]:
     """Return keys and arguments of the script that adds an entry to its batch's list."""
     keys = [key(batch, "meta"), key(batch, "audit")]
     return keys, [data, BATCH_ENTRIES_LIMIT, int(expires_at(batch)) + 1]
-
-
-def _checked(cursor: str) -> str:
-    found = _ENTRY_ID.fullmatch(cursor)
-    if not found or max(map(int, found.groups())) >= 2**63:
-        raise not_a_cursor(cursor)
-    return cursor
 
 
 def _read(data: bytes) -> Entry | None:

@@ -13,9 +13,9 @@ from weighbridge.jobs.chunk import DAMAGED_BLOB, decompress
 from weighbridge.jobs.outcome import SCORE_BUCKETS, VACUOUS, Counts, GraderSummary, Outcome
 from weighbridge.store.base import StoreBase, readable
 from weighbridge.store.connection import translate_errors
-from weighbridge.store.cursor import not_a_cursor
+from weighbridge.store.cursor import BatchCursor
 from weighbridge.store.key_names import key, listing, opened_at, text
-from weighbridge.store.records import BatchOptions, LogEntry, is_recorded, project_in
+from weighbridge.store.records import BatchOptions, BatchPage, LogEntry, is_recorded, project_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -203,19 +203,22 @@ class Queries(StoreBase):
                 if results is None and is_recorded(record)
             ]
 
-    def batches(
-        self, most: int = 100, before: str | None = None, *, project: str | None = None
-    ) -> list[str]:
-        """Return the ids of the most recent batches, of one project or all, optionally only those before a batch.
+    def batches(self, most: int = 100, *, project: str | None = None) -> list[str]:
+        """Return the ids of the most recent batches, of one project or all."""
+        return self._newest(most, None, project)
 
-        Raises StaleCursorError if `before` is not a batch id.
-        """
-        newest: float | str = "+inf"
-        if before is not None:
-            try:
-                newest = opened_at(before)
-            except ValueError:
-                raise not_a_cursor(before) from None
+    def batch_page(
+        self, limit: int, cursor: str | None = None, *, project: str | None = None
+    ) -> BatchPage:
+        """Return the ids of up to `limit` batches after a cursor, of one project or all. Raises StaleCursorError."""
+        after = BatchCursor.parse(cursor).after if cursor else None
+        found = self._newest(limit + 1, after, project)
+        has_more = len(found) > limit
+        return BatchPage(found[:limit], str(BatchCursor(found[limit - 1])) if has_more else None)
+
+    def _newest(self, most: int, before: str | None, project: str | None) -> list[str]:
+        """Return the ids of the most recent batches or, with `before`, of those that were opened before that batch."""
+        newest = "+inf" if before is None else opened_at(before)
         found: list[str] = []
         passed = 0
         while len(found) < most:

@@ -72,6 +72,13 @@ def project_in(options: bytes | None) -> str:
         return ""
 
 
+class BatchPage(NamedTuple):
+    """A page of the list of batches, newest first."""
+
+    batches: list[str]  #: their ids
+    next_cursor: str | None  #: cursor for older batches; None if there are none
+
+
 @dataclass(frozen=True, slots=True)
 class Position:
     """Position of a batch's producer in its input."""

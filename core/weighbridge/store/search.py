@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from weighbridge.jobs.chunk import ChunkId
 from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.settings import MIB
-from weighbridge.store.cursor import Cursor, position_lost, results_withdrawn
+from weighbridge.store.cursor import ResultCursor, position_lost, results_withdrawn
 from weighbridge.store.result_filter import ResultFilter, ResultPage, check_limit
 from weighbridge.store.result_matcher import Matcher
 
@@ -29,7 +29,7 @@ class _PageBuilder:
 
     limit: int
     deadline: float
-    cursor: Cursor | None = None  #: position after the lines examined so far
+    cursor: ResultCursor | None = None  #: position after the lines examined so far
     lines: list[bytes] = field(default_factory=list)
     _size: int = 0
 
@@ -82,15 +82,15 @@ class Search:
                 return draft.page()
         return ResultPage(draft.lines, None, complete=True)
 
-    def _start(self, text: str) -> Cursor:
-        cursor = Cursor.parse(text)
+    def _start(self, text: str) -> ResultCursor:
+        cursor = ResultCursor.parse(text)
         if cursor.results_version != self._results_version:
             raise results_withdrawn(self._batch)
         if not self._store.log_has(self._batch, cursor.entry):
             raise position_lost(self._batch)
         return cursor
 
-    def _stops(self, start: Cursor | None) -> Iterator[Cursor]:
+    def _stops(self, start: ResultCursor | None) -> Iterator[ResultCursor]:
         """Yield the starts of chunks that may contain matches, and occasionally the end of one that does not."""
         if start and start.offset is not None:
             self._seen.add(start.chunk)
@@ -99,10 +99,10 @@ class Search:
         while looked := self._look(looked.position if looked else after):
             for entry, record in looked.found:
                 if self._may_match(entry, record):
-                    yield Cursor(self._results_version, entry.position, entry.chunk or "", 0)
+                    yield ResultCursor(self._results_version, entry.position, entry.chunk or "", 0)
             if looked.passed and ChunkId.is_name(looked.passed.chunk or ""):
                 passed = looked.passed
-                yield Cursor(self._results_version, passed.position, passed.chunk or "")
+                yield ResultCursor(self._results_version, passed.position, passed.chunk or "")
 
     def _look(self, after: str) -> ScanResult | None:
         # A line whose id conflicts with an earlier one may be in any chunk.
@@ -126,7 +126,7 @@ class Search:
         self._most[chunk] = self._matcher.most_in(record)
         return self._most[chunk] > 0
 
-    def _read(self, start: Cursor, draft: _PageBuilder) -> bool:
+    def _read(self, start: ResultCursor, draft: _PageBuilder) -> bool:
         """Add a chunk's matches to the page; return False if the page or the time budget ended first."""
         if draft.is_full():
             return False

@@ -10,7 +10,7 @@ from weighbridge.errors import ResultsFreedError, ServerUnavailableError
 from weighbridge.jobs.chunk import ChunkId
 from weighbridge.jobs.result_line_parts import line_number_of
 from weighbridge.store import LogEntry
-from weighbridge.store.cursor import Cursor, position_lost, results_withdrawn
+from weighbridge.store.cursor import ResultCursor, position_lost, results_withdrawn
 from weighbridge_producer.client.batch import Page
 from weighbridge_producer.client.line_intervals import IntervalSet
 
@@ -48,7 +48,7 @@ class Collector:
         self,
         store: Store,
         batch: str,
-        cursor: Cursor | None = None,
+        cursor: ResultCursor | None = None,
         delivered: IntervalSet | None = None,
     ) -> None:
         self._store = store
@@ -61,7 +61,7 @@ class Collector:
         if cursor:
             self._go_to(cursor, may_be_lost=delivered is not None)
 
-    def _go_to(self, cursor: Cursor, *, may_be_lost: bool) -> None:
+    def _go_to(self, cursor: ResultCursor, *, may_be_lost: bool) -> None:
         inside = cursor.offset is not None
         version, now = cursor.results_version, self._results_version
         if version.epoch != now.epoch or (inside and version != now):
@@ -129,7 +129,7 @@ class Collector:
                 self._await_newer_server()
             self._check_log()
 
-    def _rest_of(self, cursor: Cursor) -> ChunkPage:
+    def _rest_of(self, cursor: ResultCursor) -> ChunkPage:
         """Return the result lines after a cursor that points inside a chunk."""
         offset = cursor.offset or 0
         blob = b"".join(self._store.result_lines(self._batch, cursor.chunk))
@@ -189,7 +189,7 @@ class Collector:
                 start, end = lines_of(entry.chunk)
                 if blob is not None:
                     lines = without_repeats(blob, start, end, self._delivered)
-                    after = str(Cursor(self._results_version, entry.position, entry.chunk))
+                    after = str(ResultCursor(self._results_version, entry.position, entry.chunk))
                     yield ChunkPage(lines, after, entry.chunk, start, end)
                 elif not self._delivered.covers(start, end):
                     # Either freed, or reopened by an earlier retry: then a later entry has its results.

@@ -19,7 +19,7 @@ from weighbridge.errors import (
     InputsFreedError,
     ServerError,
 )
-from weighbridge.store.cursor import Cursor
+from weighbridge.store.cursor import ResultCursor
 from weighbridge.store.result_filter import ResultFilter, ResultPage, check_limit
 from weighbridge_producer.batch_shapes import (
     BatchShape,
@@ -112,7 +112,7 @@ class HttpBatch(Batch):
                     if page is None:
                         continue
                     cursor = page.cursor
-                    start, end = lines_of(Cursor.parse(cursor).chunk)
+                    start, end = lines_of(ResultCursor.parse(cursor).chunk)
                     if lines := without_repeats(page.lines, start, end, delivered):
                         yield Page(lines, cursor)
                 return

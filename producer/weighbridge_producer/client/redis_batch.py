@@ -17,7 +17,7 @@ from weighbridge.jobs.line import JSON_SPACE, peek_custom_id
 from weighbridge.jobs.outcome import CUT_SHORT, GraderSummary, Outcome
 from weighbridge.jobs.result_line import ResultRow
 from weighbridge.store.audit import Action, AuditLog, Entry, command_line_actor
-from weighbridge.store.cursor import Cursor
+from weighbridge.store.cursor import ResultCursor
 from weighbridge.store.result_filter import ResultFilter, ResultPage
 from weighbridge.store.search import Search
 from weighbridge_producer.client.batch import ANYTHING, Batch
@@ -191,7 +191,7 @@ class RedisBatch(Batch):
         self, cursor: str | None = None, delivered: IntervalSet | None = None
     ) -> Collector:
         """Return a reader of the results after a cursor, except those of `delivered` lines."""
-        after = Cursor.parse(cursor) if cursor else None
+        after = ResultCursor.parse(cursor) if cursor else None
         return Collector(self._store, self.id, after, delivered)
 
     def free(self, chunks: Sequence[str]) -> None:

@@ -71,10 +71,9 @@ class TestListing:
             }
             listed, cursor = [], None
             for _ in range(50):
-                page = store.batches(3, before=cursor)
+                page, cursor = store.batch_page(3, cursor)
                 listed += page
-                cursor = page[-1] if page else None
-                if not page:
+                if not cursor:
                     break
         assert sorted(listed) == sorted(made)
 

@@ -65,7 +65,8 @@ def test_batches_are_listed_by_the_millisecond_in_which_they_were_opened(store: 
         for number in range(8)
     ]
     assert store.batches(project="listed") == opened[::-1]
-    assert store.batches(3, project="listed", before=opened[5]) == [opened[4], opened[3], opened[2]]
+    page = store.batch_page(3, opened[5], project="listed")
+    assert page.batches == [opened[4], opened[3], opened[2]]
 
 
 def test_a_batch_that_nothing_happens_to_is_looked_at_when_it_expires(store: Store) -> None:

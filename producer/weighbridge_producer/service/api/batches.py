@@ -144,11 +144,11 @@ def list_batches(
     service: Served, identity: Reader, query: Annotated[ListQuery, Query()]
 ) -> BatchListShape:
     """List the batches of the key's project (for admins: of all projects), newest first; deleted ones are omitted."""
-    store, limit = service.client.store, query.limit
+    store = service.client.store
     project = identity.project_for(query.project) if query.project else identity.sees
-    found = store.batches(limit + 1, before=query.cursor or None, project=project)
-    listed = [_listed(*each) for each in store.listed(found[:limit])]
-    return BatchListShape(listed, found[limit - 1] if len(found) > limit else None)
+    found = store.batch_page(query.limit, query.cursor, project=project)
+    listed = [_listed(*each) for each in store.listed(found.batches)]
+    return BatchListShape(listed, found.next_cursor)
 
 
 def _listed(state: BatchState, options: BatchOptions) -> ListedShape:
