@@ -8,7 +8,14 @@ from typing import Annotated, Self
 from urllib.parse import unquote, urlsplit
 
 from annotated_types import Ge, Gt, Le
-from pydantic import BaseModel, ConfigDict, SecretStr, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    SecretStr,
+    ValidationError,
+    model_validator,
+)
 
 from weighbridge.errors import InvalidSettingError
 
@@ -101,6 +108,13 @@ class Settings(BaseModel):
     confirm_seconds: Annotated[float, Gt(0), Le(7)] = 5.0
     #: The folder in which `weighbridge baseline set` stores results, relative to the current one.
     baseline_folder: Path = Path(".weighbridge/baselines")
+    #: The folder in which `run` keeps what an interrupted run is resumed from. Without it,
+    #: `$XDG_STATE_HOME/weighbridge/runs`, else `~/.local/state/weighbridge/runs`. `serve --embedded` keeps its batches
+    #: in the folder `serve/`: inside this folder if the variable is set, by default next to `runs`.
+    state_dir: Annotated[Path | None, BeforeValidator(lambda path: path or None)] = None
+    #: The format of a worker's log and of the audit log on the standard error of `serve`: `json` for one object per
+    #: line; anything else means `text`.
+    log_format: str = "text"
 
     #: The largest body that `POST /api/batches` takes, as it is sent, compressed or not.
     upload_limit_bytes: Positive = 8 * GIB
@@ -142,6 +156,11 @@ class Settings(BaseModel):
     def store_address(self) -> str | None:
         """The store's URL with its password, for connecting only; display `masked(...)`."""
         return self.redis_url.get_secret_value() if self.redis_url else None
+
+    @property
+    def logs_json(self) -> bool:
+        """Whether log lines are JSON objects."""
+        return self.log_format == "json"
 
     @property
     def broker_address(self) -> str | None:

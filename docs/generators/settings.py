@@ -18,6 +18,7 @@ SECTIONS = {
     "chunk_limit_bytes": "Chunks",
     "job_deadline_seconds": "Grading",
     "batch_expiry_seconds": "Batches",
+    "baseline_folder": "Files and logs",
     "upload_limit_bytes": "The service",
 }
 _SIZES = ((GIB, "GiB"), (MIB, "MiB"), (KIB, "KiB"))

@@ -60,7 +60,7 @@ def test_there_are_the_server_the_workers_and_the_service() -> None:
 @pytest.mark.parametrize("name", ["weighbridge-redis", "weighbridge-worker", "weighbridge"])
 def test_a_container_is_given_only_settings_that_exist(name: str) -> None:
     known = {f"WEIGHBRIDGE_{field.upper()}" for field in Settings.model_fields}
-    known |= {"WEIGHBRIDGE_LOG_FORMAT", "REDISCLI_AUTH", "REDIS_PASSWORD"}
+    known |= {"REDISCLI_AUTH", "REDIS_PASSWORD"}
     given = container(name)["env"]
     assert {item["name"] for item in given} <= known
     secrets = [item["valueFrom"]["secretKeyRef"] for item in given if "valueFrom" in item]

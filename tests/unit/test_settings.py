@@ -94,3 +94,16 @@ def test_settings_that_would_break_a_promise_together_are_refused(
     monkeypatch.setenv(f"WEIGHBRIDGE_{name}", value)
     with pytest.raises(InvalidSettingError, match=f"WEIGHBRIDGE_{name} must be under {other}"):
         read_settings()
+
+
+def test_an_empty_folder_of_state_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WEIGHBRIDGE_STATE_DIR", "")
+    assert read_settings().state_dir is None
+
+
+@pytest.mark.parametrize(("value", "as_json"), [("json", True), ("text", False), ("", False)])
+def test_logs_are_json_only_if_their_format_says_so(
+    monkeypatch: pytest.MonkeyPatch, value: str, as_json: bool
+) -> None:
+    monkeypatch.setenv("WEIGHBRIDGE_LOG_FORMAT", value)
+    assert read_settings().logs_json is as_json

@@ -32,7 +32,8 @@ def main(arguments: list[str] | None = None) -> int:
     options = _parse(arguments)
     if options.redis_url:
         os.environ["WEIGHBRIDGE_REDIS_URL"] = options.redis_url
-    os.environ["WEIGHBRIDGE_LOG_FORMAT"] = options.log_format
+    if options.log_format:
+        os.environ["WEIGHBRIDGE_LOG_FORMAT"] = options.log_format
     if lifeline:
         tie_to_parent(lifeline_fd=int(lifeline))
     try:
@@ -64,10 +65,11 @@ def _import_and_await_arguments(lifeline: int) -> list[str]:
 
 def _work(options: argparse.Namespace) -> NoReturn:
     """Run a worker until it is stopped; it exits the process itself."""
+    from weighbridge.settings import read_settings
     from weighbridge_worker.logs import configure_logging
 
     # Before Celery configures logging, so that early messages, such as those on broken plug-ins, are formatted too.
-    as_json = options.log_format == "json"
+    as_json = read_settings().logs_json
     configure_logging(logging.getLevelName(options.log_level.upper()), as_json=as_json)
     # Imported here, because the import reads the settings.
     from weighbridge_worker.app import app
@@ -111,7 +113,6 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--log-format",
         choices=["text", "json"],
-        default=os.environ.get("WEIGHBRIDGE_LOG_FORMAT", "text"),
     )
     parser.add_argument(
         "--log-level", choices=["debug", "info", "warning", "error"], default="info"

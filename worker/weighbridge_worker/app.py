@@ -164,7 +164,7 @@ def _wake(lane: str, hops: int) -> None:
 
 @signals.setup_logging.connect
 def _set_up_logging(loglevel: int = logging.INFO, **_: Any) -> None:
-    configure_logging(loglevel, as_json=os.environ.get("WEIGHBRIDGE_LOG_FORMAT") == "json")
+    configure_logging(loglevel, as_json=settings.logs_json)
 
 
 @signals.celeryd_after_setup.connect

@@ -42,7 +42,7 @@ from weighbridge_producer.gating.exit_status import decide_on
 from weighbridge_producer.gating.gates import ERROR
 from weighbridge_producer.reports.forms import goes_to_stdout
 from weighbridge_producer.run.outputs import check_outputs
-from weighbridge_producer.run.run_folder import RunState
+from weighbridge_producer.run.run_folder import RunState, state_root
 
 if TYPE_CHECKING:
     from weighbridge.settings import Settings
@@ -224,7 +224,7 @@ def _go(options: RunOptions, settings: Settings, *, quiet: bool) -> RunReport:
             bar.update(progress.state, progress.note, progress.read_share)
 
         run = LocalRun(options, settings, show, stdout)
-        _mention_interrupted(run)
+        _mention_interrupted(run, settings)
         try:
             return run.go()
         except KeyboardInterrupt:
@@ -258,18 +258,18 @@ def _print_how_to_continue(run: LocalRun, left: str) -> None:
     err.print(f"{left}; the finished work is not kept{why}")
 
 
-def _mention_interrupted(run: LocalRun) -> None:
+def _mention_interrupted(run: LocalRun, settings: Settings) -> None:
     if run.state.batch:
         err.print(f"continuing the interrupted run in {shown(str(run.state.folder))}")
     with suppress(OSError):
-        for state in RunState.interrupted():
+        for state in RunState.interrupted(state_root(settings)):
             err.print(f"[dim]another interrupted run is kept in {shown(str(state.folder))}[/]")
             state.release()
 
 
 def _clean(*, as_json: bool) -> None:
     removed: list[str] = []
-    for state in RunState.interrupted():
+    for state in RunState.interrupted(state_root(read_settings())):
         state.remove()
         removed.append(printable(str(state.folder)))
     if as_json:

@@ -100,7 +100,7 @@ def serve(
         if embedded:
             from weighbridge_producer.run.local_service import LocalService, default_folder
 
-            kept_in = folder or default_folder()
+            kept_in = folder or default_folder(settings)
             children = workers or os.cpu_count() or 1
             url = stack.enter_context(LocalService(kept_in, children, serving.fail)).url
             serving.settings = settings.model_copy(update={"broker_url": None})
@@ -180,7 +180,7 @@ class _Serving:
         with RedisClient(url, settings=self.settings, retry=False) as client:
             service = Service(client, keys_required=keys_required)
             if not self.kept_in:  # a shared server: others use it too
-                log_to_standard_error(as_json=os.environ.get("WEIGHBRIDGE_LOG_FORMAT") == "json")
+                log_to_standard_error(as_json=self.settings.logs_json)
 
             def announce() -> None:
                 self._announce(service, url)

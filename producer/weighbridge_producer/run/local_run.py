@@ -38,7 +38,7 @@ from weighbridge_producer.run.result_file import (
     results_path,
     sort_by_line,
 )
-from weighbridge_producer.run.run_folder import Collected, RunState
+from weighbridge_producer.run.run_folder import Collected, RunState, state_root
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -107,7 +107,8 @@ class LocalRun:
         self._in_order = options.sort or options.with_cases
         #: True if result lines go to standard output as they arrive
         self._streams = not self._in_order and any(map(is_plain_stdout, options.outputs))
-        self.state = RunState.begin(self._key(), resumable=self._rereadable)
+        root = state_root(settings)
+        self.state = RunState.begin(root, self._key(), resumable=self._rereadable)
         self.server = masked(options.url) if options.url else ""
         self.stuck = False  #: True if a thread is still waiting for input that may never come
         self._progress = Progress()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import threading
 from contextlib import ExitStack
@@ -18,13 +17,15 @@ from weighbridge_producer.run.run_folder import state_root
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from weighbridge.settings import Settings
+
 _LOOK_SECONDS = 1.0
 
 
-def default_folder() -> Path:
+def default_folder(settings: Settings) -> Path:
     """Return the folder in which batches are stored between runs of the service."""
-    root = state_root()
-    return (root if os.environ.get("WEIGHBRIDGE_STATE_DIR") else root.parent) / "serve"
+    root = state_root(settings)
+    return (root if settings.state_dir else root.parent) / "serve"
 
 
 class LocalService:

@@ -20,15 +20,17 @@ from weighbridge_producer.run.durable_files import sync
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from weighbridge.settings import Settings
+
 _STALE_SECONDS = 7 * 24 * 3600
 _NAME = re.compile(r"\d{8}-\d{6}-[0-9a-f]{6}")
 _SAVED = ("key", "batch", "results", "resumable", "collected")
 
 
-def state_root() -> Path:
-    """Return the folder for the state of runs: WEIGHBRIDGE_STATE_DIR, or the user's state directory."""
-    if named := os.environ.get("WEIGHBRIDGE_STATE_DIR"):
-        return Path(named)
+def state_root(settings: Settings) -> Path:
+    """Return the folder for the state of runs: that of the settings, or one in the user's state directory."""
+    if settings.state_dir:
+        return settings.state_dir
     base = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
     return Path(base) / "weighbridge" / "runs"
 
@@ -69,12 +71,11 @@ class RunState:
     _lock: int = field(default=-1, repr=False)
 
     @classmethod
-    def begin(cls, key: dict[str, Any], *, resumable: bool) -> Self:
-        """Return the state of an interrupted run with the same key, or a new one."""
-        root = state_root()
+    def begin(cls, root: Path, key: dict[str, Any], *, resumable: bool) -> Self:
+        """Return the state of an interrupted run with the same key in a state root, or a new one."""
         root.mkdir(mode=0o700, parents=True, exist_ok=True)
         found = None
-        for state in cls.interrupted():
+        for state in cls.interrupted(root):
             if resumable and state.key == key and found is None:
                 found = state
             else:
@@ -94,9 +95,8 @@ class RunState:
         return state
 
     @classmethod
-    def interrupted(cls) -> Iterator[Self]:
-        """Yield the locked states of interrupted runs, and remove those that are stale or useless."""
-        root = state_root()
+    def interrupted(cls, root: Path) -> Iterator[Self]:
+        """Yield the locked states of interrupted runs in a state root, and remove those that are stale or useless."""
         for folder in sorted(root.iterdir()) if root.is_dir() else ():
             if not _is_a_runs(folder):
                 continue

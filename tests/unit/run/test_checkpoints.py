@@ -19,10 +19,9 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RunState:
+def state(tmp_path: Path) -> RunState:
     """The state of a run in progress."""
-    monkeypatch.setenv("WEIGHBRIDGE_STATE_DIR", str(tmp_path / "state"))
-    return RunState.begin({}, resumable=True)
+    return RunState.begin(tmp_path / "state", {}, resumable=True)
 
 
 def page(number: int, start: int, end: int) -> ChunkPage:

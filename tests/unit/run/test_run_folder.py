@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from weighbridge_producer.run.run_folder import RunState
+from weighbridge.settings import Settings
+from weighbridge_producer.run.local_service import default_folder
+from weighbridge_producer.run.run_folder import RunState, state_root
 
 NAME = "20260102-030405-abcdef"
 SAVED = {
@@ -19,11 +21,10 @@ SAVED = {
 
 
 @pytest.fixture
-def root(tmp_path, monkeypatch):
+def root(tmp_path):
     """Where runs keep their state."""
     root = tmp_path / "state"
     root.mkdir()
-    monkeypatch.setenv("WEIGHBRIDGE_STATE_DIR", str(root))
     return root
 
 
@@ -38,7 +39,7 @@ def kept(root, name=NAME, **saved):
 def swept(root):
     """Return the folders of interrupted runs after the clean-up of the others."""
     found = []
-    for state in RunState.interrupted():
+    for state in RunState.interrupted(root):
         found.append(state)
         state.release()
     return found
@@ -109,7 +110,7 @@ def test_an_interrupted_run_is_found_and_removed_with_its_own_results(root, tmp_
     path = Path(results.format(tmp=tmp_path, state=root))
     folder = kept(root, results=str(path))
     path.write_text("partial")
-    (state,) = RunState.interrupted()
+    (state,) = RunState.interrupted(root)
     assert state.results == str(path)
     state.remove()
     assert not folder.exists()
@@ -121,3 +122,18 @@ def test_a_folder_of_a_run_that_had_not_begun_is_cleaned_away(root):
     (root / NAME / "lock").touch()
     assert swept(root) == []
     assert not (root / NAME).exists()
+
+
+def test_state_is_kept_in_the_folder_of_the_settings(tmp_path):
+    settings = Settings(state_dir=tmp_path)
+    assert state_root(settings) == tmp_path
+    assert default_folder(settings) == tmp_path / "serve"
+
+
+@pytest.mark.parametrize("variable", ["XDG_STATE_HOME", "HOME"])
+def test_without_a_setting_state_is_kept_in_the_users_state_folder(tmp_path, monkeypatch, variable):
+    monkeypatch.delenv("XDG_STATE_HOME", raising=False)
+    monkeypatch.setenv(variable, str(tmp_path))
+    state_home = tmp_path if variable == "XDG_STATE_HOME" else tmp_path / ".local" / "state"
+    assert state_root(Settings()) == state_home / "weighbridge" / "runs"
+    assert default_folder(Settings()) == state_home / "weighbridge" / "serve"
