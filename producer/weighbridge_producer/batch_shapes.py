@@ -1,4 +1,4 @@
-"""Batches as JSON documents of the API, which the service writes and the HTTP client reads."""
+"""JSON documents of the API that the service writes and the HTTP client reads: batches, and what goes with them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from pydantic import Field, GetPydanticSchema
 from weighbridge.jobs.batch_state import BatchState, BatchStatus
 from weighbridge.jobs.outcome import OUTCOME_OF, GraderSummary
 from weighbridge.store import BatchOptions, Durability
+from weighbridge.store.api_keys import ApiKey, Role
 from weighbridge.store.audit import Action, Entry
+from weighbridge.store.worker_registry import WorkerInfo
 
 _GRADED = " + ".join(OUTCOME_OF.values())
 #: A JSON object that is passed on as it is.
@@ -256,6 +258,46 @@ class CaseResultsShape:
     """The results of one case, one per grader."""
 
     results: list[dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Workers:
+    """The running workers, by name."""
+
+    workers: list[WorkerInfo]
+
+
+@dataclass(frozen=True, slots=True)
+class KeyShape:
+    """An API key without its secret."""
+
+    id: str
+    name: str
+    role: Role
+    project: Annotated[
+        str, Field(description="whose batches it opens; of an admin key, where it submits")
+    ]
+    created_at: Annotated[float, Field(description="seconds since the epoch")]
+    expires_at: Annotated[float | None, Field(description="null: valid until it is revoked")]
+
+
+@dataclass(frozen=True, slots=True)
+class MadeKeyShape(KeyShape):
+    """A newly created API key."""
+
+    key: Annotated[
+        str,
+        Field(description="what is sent as `Authorization: Bearer`; it is shown only here"),
+    ]
+
+    @classmethod
+    def of(cls, key: ApiKey, token: str) -> Self:
+        """Return the document of a key with its token."""
+        return msgspec.convert(asdict(key) | {"key": token}, cls)
+
+    def api_key(self) -> ApiKey:
+        """Return the key without its token."""
+        return msgspec.convert(self, ApiKey, from_attributes=True)
 
 
 @dataclass(frozen=True, slots=True)

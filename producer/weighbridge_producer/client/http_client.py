@@ -15,11 +15,17 @@ from weighbridge.store.api_keys import ApiKey, KeyList, Role
 from weighbridge.store.health import Health
 from weighbridge.store.projects import DEFAULT_PROJECT
 from weighbridge.store.worker_registry import WorkerInfo
-from weighbridge_producer.batch_shapes import AuditPageShape, BatchListShape, StateShape
+from weighbridge_producer.batch_shapes import (
+    AuditPageShape,
+    BatchListShape,
+    MadeKeyShape,
+    StateShape,
+    Workers,
+)
 from weighbridge_producer.client.address import address_of
 from weighbridge_producer.client.backend import Backend, ListedBatch
 from weighbridge_producer.client.http_batch import HttpBatch
-from weighbridge_producer.client.http_session import HttpSession, decoded, in_path
+from weighbridge_producer.client.http_session import HttpSession, in_path
 from weighbridge_producer.client.http_upload import Upload
 
 if TYPE_CHECKING:
@@ -34,15 +40,8 @@ _LISTED_AT_ONCE = 200
 _ENTRIES_AT_ONCE = 1_000
 
 
-class _MadeKey(msgspec.Struct):
-    key: str
-
-
-class _Workers(msgspec.Struct):
-    workers: list[WorkerInfo]
-
-
 class _Catalogue(msgspec.Struct):
+    # Entries are passed on as they are: a service of another release may have more in them.
     graders: list[dict[str, Any]]
 
 
@@ -141,7 +140,7 @@ class HttpClient(Backend):
         return found
 
     def workers(self) -> list[WorkerInfo]:
-        return self.session.request("GET", "api/workers", _Workers).workers
+        return self.session.request("GET", "api/workers", Workers).workers
 
     def drain(self, worker: str) -> None:
         self.session.request("POST", f"api/workers/{in_path(worker)}/drain", dict)
@@ -206,8 +205,8 @@ class HttpClient(Backend):
             "project": project,
         }
         # Not idempotent: a second request would create a key whose token is never seen.
-        made = self.session.request("POST", "api/keys", msgspec.Raw, body=wanted, idempotent=False)
-        return decoded(bytes(made), ApiKey), decoded(bytes(made), _MadeKey).key
+        made = self.session.request("POST", "api/keys", MadeKeyShape, body=wanted, idempotent=False)
+        return made.api_key(), made.key
 
     def revoke_key(self, key_id: str) -> bool:
         try:

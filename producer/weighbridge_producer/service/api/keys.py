@@ -2,42 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated
 
+import msgspec
 from fastapi import APIRouter, Path
 from pydantic import BaseModel, Field
 
 from weighbridge.errors import NoSuchKeyError
 from weighbridge.store.api_keys import LONGEST_SECONDS, Role
 from weighbridge.store.projects import DEFAULT_PROJECT
+from weighbridge_producer.batch_shapes import KeyShape, MadeKeyShape
 from weighbridge_producer.service.auth import Admin
 from weighbridge_producer.service.service import Served
 
 router = APIRouter(prefix="/api/keys", tags=["operations"])
 
 
-class KeyShape(BaseModel):
-    """An API key without its secret."""
-
-    id: str
-    name: str
-    role: Role
-    project: str = Field(description="whose batches it opens; of an admin key, where it submits")
-    created_at: float = Field(description="seconds since the epoch")
-    expires_at: float | None = Field(description="null: valid until it is revoked")
-
-
-class KeysShape(BaseModel):
+@dataclass(frozen=True, slots=True)
+class KeysShape:
     """All API keys, including expired ones, oldest first."""
 
     keys: list[KeyShape]
-    now: float = Field(description="the server's time, by which keys expire")
-
-
-class MadeKeyShape(KeyShape):
-    """A newly created API key."""
-
-    key: str = Field(description="what is sent as `Authorization: Bearer`; it is shown only here")
+    now: Annotated[float, Field(description="the server's time, by which keys expire")]
 
 
 class NewKey(BaseModel, extra="forbid"):
@@ -55,7 +42,7 @@ class NewKey(BaseModel, extra="forbid"):
 @router.get("")
 def list_keys(service: Served, _: Admin) -> KeysShape:
     """Return the API keys, without their secrets."""
-    return KeysShape.model_validate(service.client.keys(), from_attributes=True)
+    return msgspec.convert(service.client.keys(), KeysShape, from_attributes=True)
 
 
 @router.post("", status_code=201)
@@ -64,8 +51,7 @@ def make_key(new: NewKey, service: Served, identity: Admin) -> MadeKeyShape:
     key, token = service.client.make_key(
         new.name, new.role, new.lives_seconds, project=new.project, actor=identity.actor
     )
-    shape = KeyShape.model_validate(key, from_attributes=True)
-    return MadeKeyShape(**shape.model_dump(), key=token)
+    return MadeKeyShape.of(key, token)
 
 
 @router.delete("/{key_id}", status_code=204)

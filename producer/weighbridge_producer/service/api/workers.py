@@ -6,17 +6,11 @@ from fastapi import APIRouter
 from pydantic import BaseModel
 
 from weighbridge.store.health import Health
-from weighbridge.store.worker_registry import WorkerInfo
+from weighbridge_producer.batch_shapes import Workers
 from weighbridge_producer.service.auth import Admin, Reader
 from weighbridge_producer.service.service import Served
 
 router = APIRouter(prefix="/api", tags=["workers"])
-
-
-class Workers(BaseModel):
-    """The running workers, by name."""
-
-    workers: list[WorkerInfo]
 
 
 class Drained(BaseModel):
@@ -28,7 +22,7 @@ class Drained(BaseModel):
 @router.get("/workers")
 def list_workers(service: Served, _: Reader) -> Workers:
     """Return the running workers."""
-    return Workers(workers=service.client.workers())
+    return Workers(service.client.workers())
 
 
 @router.get("/health")
