@@ -147,7 +147,9 @@ def test_what_may_change_the_outcome_restarts_the_count(between):
 
 def test_a_read_between_the_attempts_does_not_restart_the_count():
     steps = binds()
-    assert kinds([*steps[:6], bash("cat notes.txt", "none yet"), *steps[6:]]) == [("same_failure", 9)]
+    assert kinds([*steps[:6], bash("cat notes.txt", "none yet"), *steps[6:]]) == [
+        ("same_failure", 9)
+    ]
 
 
 def test_attempts_among_many_other_outcomes_are_an_investigation():
