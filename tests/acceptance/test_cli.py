@@ -209,10 +209,13 @@ def test_cancel_retry_and_delete(cli, own_server, start_worker, tmp_path):
     assert cli("batches", "--json").json == []
 
 
-def test_a_worker_is_started_listed_and_drained(cli, own_server):
+@pytest.mark.parametrize("by_setting", [True, False], ids=["by a setting", "by an option"])
+def test_a_worker_is_started_listed_and_drained(cli, own_server, by_setting):
     cli.environment["WEIGHBRIDGE_REDIS_URL"] = own_server.url
+    cli.environment["WEIGHBRIDGE_LOG_FORMAT"] = "json" if by_setting else "text"
     assert cli("workers", "--json").json == []
-    worker = cli.start("worker", "--concurrency", "1", "--log-format", "json")
+    format_option = () if by_setting else ("--log-format", "json")
+    worker = cli.start("worker", "--concurrency", "1", *format_option)
     [info] = eventually(lambda: cli("workers", "--json").json, 30, "the worker")
     assert (info["pid"], info["concurrency"]) == (worker.pid, 1)
     registry = default_registry()

@@ -27,7 +27,9 @@ def worker(
         int,
         typer.Option(min=1, help="Child processes that grade.", show_default=opt.ONE_PER_CORE),
     ] = os.cpu_count() or 1,
-    log_format: Annotated[str, typer.Option(help="text or json")] = "text",
+    log_format: Annotated[
+        str | None, typer.Option(help="text or json (default: WEIGHBRIDGE_LOG_FORMAT, or text)")
+    ] = None,
     log_level: Annotated[str, typer.Option(help="debug, info, warning or error")] = "info",
     redis_url: opt.RedisUrl = None,
     as_json: Annotated[bool, typer.Option("--json", help="The same as --log-format json.")] = False,
@@ -39,11 +41,10 @@ def worker(
         checked_url(address)
     if redis_url:
         os.environ["WEIGHBRIDGE_REDIS_URL"] = redis_url
-    flags = [
-        f"--concurrency={concurrency}",
-        f"--log-format={'json' if as_json else log_format}",
-        f"--log-level={log_level}",
-    ]
+    flags = [f"--concurrency={concurrency}", f"--log-level={log_level}"]
+    chosen_format = "json" if as_json else log_format
+    if chosen_format:
+        flags.append(f"--log-format={chosen_format}")
     # The worker replaces this process, so that it gets the signals and determines the exit status.
     os.execv(sys.executable, [sys.executable, "-m", "weighbridge_worker", *flags])  # noqa: S606
 
