@@ -312,7 +312,7 @@ def test_an_interrupted_run_with_a_joined_file_is_continued_if_its_rows_are_the_
     ("options", "said"),
     [
         (["--join", "gold=none.csv"], "INVALID_JOIN: the file 'none.csv' does not exist"),
-        (["--join", "gold.csv"], "INVALID_JOIN: 'gold.csv' does not name a file to join"),
+        (["--join", "gold=/dev/null"], "INVALID_JOIN: '/dev/null' is a device, which cannot be"),
         (["--join", "response=gold.csv"], "there is a column 'response' already"),
         (
             ["--join", "gold=gold.csv", "-o", "gold.csv"],
@@ -320,30 +320,101 @@ def test_an_interrupted_run_with_a_joined_file_is_continued_if_its_rows_are_the_
         ),
         (["--join", "gold=twice.csv"], "twice.csv: lines 2 and 4 have the same key '7' in 'id'"),
         (
-            ["--join", "gold=gold.csv", "--on", "nowhere"],
-            "the numbers of --join and --on differ: 1 and 2",
-        ),
-        (
             ["--join", "gold=gold.csv", "--map", "metadata=gold.topik"],
             "no row has 'gold.topik', which metadata.topik is mapped to; did you mean 'gold.topic'?",
         ),
         (
-            ["--join", "gold=gold.csv", "--trace-mapping", "map.yaml"],
-            "traces have no rows to join",
+            ["--join", "gold=gold.csv", "--map", "metadata=topic"],
+            "no row has 'topic', which metadata.topic is mapped to; did you mean 'gold.topic'?",
         ),
-        ([], "it is the key of --join, which is not given"),
     ],
 )
 def test_a_join_that_cannot_work_is_refused_before_anything_is_done(
     cli, batch_output, tmp_path, options, said
 ):
     (tmp_path / "twice.csv").write_text("id,answer\n7,a\n8,b\n7,c\n")
+    told = ("--on", "custom_id=id", "--map", "expected_output=gold.answer")
+    ended = cli("run", "output.jsonl", "-g", "string-match", *told, *options)
+    assert ended.status == 1
+    assert said in " ".join(ended.err.split())
+    assert not cli.state.exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--join", "gold.csv"], "--join, --on: 'gold.csv' does not name a file to join"),
+        (["--join", "gold=gold.csv", "--on", "=id"], "--join, --on: the numbers of --join and"),
+        (
+            ["--join", "gold=gold.csv", "--map", "nothing"],
+            "--map: 'nothing' is not a valid part of",
+        ),
+        (
+            ["--join", "gold=gold.csv", "--map", "a:={"],
+            "--map: 'a:={': what follows := is not JSON",
+        ),
+        (["--join", "gold=gold.csv", "--sample", "few"], "--sample: 'few' is not a valid sample"),
+        (["--join", "gold=gold.csv", "--trace-mapping", "map.yaml"], "traces have no rows to join"),
+        ([], "it is the key of --join, which is not given"),
+    ],
+)
+def test_an_option_that_is_not_well_formed_is_a_usage_error(
+    cli, batch_output, tmp_path, options, said
+):
     (tmp_path / "map.yaml").write_text("steps: /events\nstep: {output: /text}\n")
     told = ("--on", "custom_id=id", "--map", "expected_output=gold.answer")
     ended = cli("run", "output.jsonl", "-g", "string-match", *told, *options)
-    assert ended.status in {1, 2}
+    assert ended.status == 2
     assert said in " ".join(ended.err.replace("│", " ").split())
     assert not cli.state.exists()
+
+
+def test_a_pipe_that_nothing_writes_to_is_not_waited_for_for_ever(cli, batch_output, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    ended = cli("run", *batch_output[:4], "gold=pipe", *batch_output[5:])
+    assert ended.status == 1
+    assert ended.err.splitlines() == [
+        "INVALID_JOIN: the pipe 'pipe' has had no writer for 5 s",
+        "  start the program that writes to it first, or write the rows to a file and join that",
+    ]
+    assert not cli.state.exists()
+
+
+def test_a_row_whose_joined_row_lacks_the_expected_field_is_an_error_that_names_both(
+    cli, batch_output, tmp_path
+):
+    rows = [{"id": "7", "answer": "Paris"}, {"id": "8", "topic": "south"}]
+    rows += [{"id": "9", "answer": None, "topic": "north"}, {"id": "8b", "answer": "?"}]
+    write_cases(tmp_path / "gold.jsonl", rows)
+    told = (*batch_output[:4], "gold=gold.jsonl", *batch_output[5:])
+    ended = cli("run", *told, "--sort", "-o", "r.jsonl")
+    assert ended.status == 1
+    results = list(map(orjson.loads, (cli.folder / "r.jsonl").read_bytes().splitlines()))
+    assert [row["result"]["verdict"] for row in results if row["result"]] == [
+        "pass",
+        "ungradable",
+        "pass",
+    ]
+    [lacking] = [row for row in results if row["error"]]
+    assert (lacking["custom_id"], lacking["error"]) == (
+        "8",
+        {
+            "code": "MISSING_FIELD",
+            "message": "the row of gold.jsonl with '8' in 'id' lacks 'gold.answer', which expected_output is mapped to",
+            "hint": "its fields: gold.id, gold.topic",
+        },
+    )
+
+
+def test_a_joined_field_that_only_one_of_the_graders_needs_is_an_error_of_its_jobs_alone(
+    cli, batch_output, tmp_path
+):
+    write_cases(tmp_path / "gold.jsonl", [{"id": "7", "answer": "Paris"}, {"id": "8"}])
+    (tmp_path / "traces.jsonl").write_text('{"id": "8", "run": "text"}\n')
+    told = ("--map", "custom_id=id,agent_response=run,trace=run,expected_output=gold.answer")
+    graders = ("-g", "string-match", "-g", "budget", "-c", "budget.max_steps=3")
+    ended = cli("run", "traces.jsonl", *graders, "--join", "gold=gold.jsonl", "--on", "id", *told)
+    assert "MISSING_FIELD: the inputs lack 'expected_output'" in ended.out
 
 
 def test_without_a_mapping_the_fields_to_take_from_the_joined_file_are_suggested(

@@ -46,6 +46,7 @@ def choose_mapping(
     if not cases:
         mapping = _combined(texts, saved)
         joined = _read_joins(joins, settings, None)
+        _require(joined, mapping, graders)
         _print_joins(joined)
         return mapping, joined
     from weighbridge_producer.input.recognition import Opened, first_rows, recognise_rows
@@ -65,8 +66,20 @@ def choose_mapping(
     mapping = _combined(texts, saved or recognised)
     # Whether the first rows have a match or not, the joined files show which of their fields can be mapped.
     mapping.check([*seen.rows, *(joined.examples() if joined else ())], seen.file, recognised)
+    _require(joined, mapping, graders)
     _print_layout(seen, mapping, joined)
     return mapping, joined
+
+
+def _require(joined: Joins | None, mapping: FieldMapping, graders: Sequence[GraderSpec]) -> None:
+    """Require of joined rows what each of the graders needs; what only some need is an error of their jobs alone."""
+    from weighbridge_producer.input.recognition import needed_inputs
+
+    if joined and graders:
+        needed = [needed_inputs([spec]) for spec in graders]
+        joined.require(
+            mapping, [name for name in needed[0] if all(name in each for each in needed)]
+        )
 
 
 def _still_needed(graders: Sequence[GraderSpec], given: frozenset[str]) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -15,7 +16,7 @@ from weighbridge_producer.input.mapping import FieldMapping
 from weighbridge_producer.input.source import Source
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from weighbridge.jobs.grader_spec import GraderSpec
     from weighbridge.settings import Settings
@@ -100,17 +101,21 @@ def source_of(
     """Return the source for CASES and the options for reading them.
 
     If neither the options nor the shape or column names of the rows determine a mapping, one is proposed, and used if
-    the user at the terminal accepts it. Raises MappingError, JoinError, and MappingNeededError without a terminal.
+    the user at the terminal accepts it. Raises MappingError, JoinError, and MappingNeededError without a terminal; an
+    option that is not well formed is a usage error.
     """
     from weighbridge_producer.input.sampling import Sample
 
+    with _usage_of("--map"):
+        FieldMapping.fields_in(maps or [])
     if "-" in cases and len(cases) > 1:
         raise typer.BadParameter(
             "- (a pipe) cannot be combined with other input", param_hint="CASES"
         )
     named = Paths.of(cases)
     is_rereadable = Source(named, settings, _ANY).rereadable
-    chosen = Sample.parse(sample) if sample else None
+    with _usage_of("--sample"):
+        chosen = Sample.parse(sample) if sample else None
     if chosen and chosen.below is None and not is_rereadable:
         raise InputError("a pipe cannot be read twice", "give the sample as a share: --sample 5%")
     house = trace_mapping_of(trace_mapping)
@@ -164,8 +169,18 @@ def _join_specs(
     if joins:
         from weighbridge_producer.input.joins import parse_joins
 
-        specs |= {spec.name: spec for spec in parse_joins(joins, keys or [], specs)}
+        with _usage_of("--join, --on"):
+            specs |= {spec.name: spec for spec in parse_joins(joins, keys or [], specs)}
     return list(specs.values())
+
+
+@contextmanager
+def _usage_of(option: str) -> Iterator[None]:
+    """Make an error in the text of an option a usage error, as for the options that typer checks."""
+    try:
+        yield
+    except InputError as error:
+        raise typer.BadParameter(str(error), param_hint=option) from None
 
 
 def trace_mapping_of(file: str | None) -> TraceMapping | None:

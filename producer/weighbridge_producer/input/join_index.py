@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from weighbridge.errors import InputError, JoinError
 from weighbridge.jobs.line import describe_name_fault, is_valid_name, json_type
 from weighbridge.settings import MIB
-from weighbridge.text import closest, did_you_mean, shorten
+from weighbridge.text import did_you_mean, shorten
 from weighbridge_producer.input.files import InputFile, InputFiles, Paths
 from weighbridge_producer.input.lines import BLOCK_BYTES
-from weighbridge_producer.input.mapping import MISSING, Path, Row, columns_near, listed
+from weighbridge_producer.input.mapping import MISSING, Path, Row, columns_near, listed, nearest
+from weighbridge_producer.input.named_pipes import open_pipe
 from weighbridge_producer.input.remote_files import is_url
 from weighbridge_producer.input.row_formats import Layout, RowFormat, RowReader
 from weighbridge_producer.input.rows import plain_value
@@ -35,6 +36,8 @@ _ROWS_LOOKED_AT = 100  #: to find out which columns a file has
 _BYTES_LOOKED_AT = 8 * MIB
 _KEYS_SHOWN = 3
 _WIDTH = 60  #: of keys and names in messages
+_WRITER_WAIT_SECONDS = 5
+_NO_FILE_HINT = "write the rows to a file and join that"
 _WHOLE = "correct or remove this row: a joined file must be readable to its end"
 _TABLE = "rows (number INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, content TEXT NOT NULL)"
 
@@ -188,7 +191,7 @@ class JoinIndex:
         if not self.rows:
             return JoinError(f"{self.file} has no rows", "name a file with rows")
         columns = columns_near(self._key_path, first)
-        meant = did_you_mean(closest(self._key_path.text, columns)) or "."
+        meant = did_you_mean(nearest(self._key_path, first)) or "."
         return JoinError(
             f"{self.file}: no row has {self._key_path.text!r}, the field named by --on{meant}",
             f"columns: {listed(columns)}",
@@ -212,17 +215,35 @@ def _file_of(name: str) -> InputFile:
     if found.are_found:
         raise no_file
     found.size()  # raises InputError for a file that does not exist
-    return found.files[0]
+    [file] = found.files
+    if isinstance(file, FilePath) and not (file.is_file() or file.is_fifo()):
+        kind = "a socket" if file.is_socket() else "a device"
+        raise JoinError(f"{name!r} is {kind}, which cannot be joined", _NO_FILE_HINT)
+    return file
 
 
 @contextmanager
 def _opened(file: InputFile) -> Iterator[BinaryIO]:
     try:
-        with file.open("rb", buffering=BLOCK_BYTES) as stream:
+        if isinstance(file, FilePath) and file.is_fifo():
+            opened = _opened_pipe(file)
+        else:
+            opened = file.open("rb", buffering=BLOCK_BYTES)
+        with opened as stream:
             yield stream
     except OSError as error:
         why = error.strerror or error
         raise InputError(f"the input {str(file)!r} cannot be read: {why}") from None
+
+
+def _opened_pipe(path: FilePath) -> BinaryIO:
+    try:
+        return open_pipe(path, _WRITER_WAIT_SECONDS)
+    except TimeoutError:
+        raise JoinError(
+            f"the pipe {str(path)!r} has had no writer for {_WRITER_WAIT_SECONDS} s",
+            f"start the program that writes to it first, or {_NO_FILE_HINT}",
+        ) from None
 
 
 def _encoded(key: str) -> bytes:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from weighbridge.errors import Fault, JoinError
 from weighbridge.jobs.error_codes import ErrorCode
-from weighbridge.text import closest, did_you_mean, shorten
+from weighbridge.text import did_you_mean, shorten
 from weighbridge_producer.input.join_index import JoinIndex, KeyFormError, key_of
-from weighbridge_producer.input.mapping import MISSING, Path, columns_near, listed
+from weighbridge_producer.input.mapping import MISSING, Path, columns_near, listed, nearest
 from weighbridge_producer.input.rows import SourceRow
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from weighbridge.settings import Settings
     from weighbridge_producer.input.files import InputFile
-    from weighbridge_producer.input.mapping import Row
+    from weighbridge_producer.input.mapping import FieldMapping, Row, Value
 
 _NAME = re.compile(r"[^\W\d][\w-]{0,63}")
 _FORM = "write --join NAME=FILE, such as --join gold=answers.csv"
@@ -130,6 +130,14 @@ class Join:
             )
             row.fault = _unmatched(what, self._hint)
 
+    def lacks(self, row: SourceRow, path: Path, field: str) -> Fault:
+        """Return the fault of a row whose joined row does not have the path that a field of the case is mapped to."""
+        key = shorten(key_of(row.values, self.spec.left, row.number) or "", _WIDTH)
+        joined = f"the row of {self._file} with {key!r} in {self.spec.right.text!r}"
+        what = f"{joined} lacks {path.text!r}, which {field} is mapped to"
+        fields = listed(columns_near(path, [row.values]))
+        return Fault(ErrorCode.MISSING_FIELD, what, f"its fields: {fields}")
+
     def examples(self) -> list[Row]:
         """Return rows that show which fields the file has."""
         return [{self.spec.name: row} for row in self.index.first_rows()]
@@ -146,6 +154,7 @@ class Joins:
 
     def __init__(self, joins: Sequence[Join]) -> None:
         self._joins = tuple(joins)
+        self._required: dict[str, Value] = {}
 
     @classmethod
     def read(
@@ -191,13 +200,35 @@ class Joins:
         """Return a value that changes with the joins and the rows of their files."""
         return [[str(join.spec), join.index.digest] for join in self]
 
+    def require(self, mapping: FieldMapping, inputs: Iterable[str]) -> None:
+        """Make it a fault of a row that its joined rows lack a field to which one of these inputs is mapped."""
+        names = set(self.names)
+        self._required = {
+            name: value
+            for name in inputs
+            if (value := mapping.inputs.get(name))
+            and any(path.parts[0] in names for path in value.paths())
+        }
+
     def of(self, rows: Iterable[SourceRow]) -> Iterator[SourceRow]:
         """Yield rows of the input with the matching rows of the files; a row without one of them has a fault."""
         for row in rows:
             for join in self._joins:
                 if not row.fault:
                     join.add_to(row)
+            if not row.fault:
+                row.fault = self._missing_in(row)
             yield row
+
+    def _missing_in(self, row: SourceRow) -> Fault | None:
+        for name, value in self._required.items():
+            if value.of(row.values, row.number) is not MISSING:
+                continue
+            for path in value.paths():
+                join = next((join for join in self if join.spec.name == path.parts[0]), None)
+                if join and path.of(row.values, row.number) is MISSING:
+                    return join.lacks(row, path, name)
+        return None
 
     def of_first(self, rows: Sequence[Row]) -> list[Row]:
         """Return the first rows of the input with the matching rows of the files, where there are any."""
@@ -225,7 +256,7 @@ def _check(spec: JoinSpec, rows: Sequence[Row], name: str) -> None:
         )
     if rows and all(spec.left.of(row, 1) is MISSING for row in rows):
         near = columns_near(spec.left, rows)
-        meant = did_you_mean(closest(spec.left.text, near)) or "."
+        meant = did_you_mean(nearest(spec.left, rows)) or "."
         raise JoinError(
             f"{name}: no row has {spec.left.text!r}, the field named by --on{meant}",
             f"columns: {listed(near)}",

@@ -242,7 +242,7 @@ class FieldMapping:
             if known.get(target) != value and all(value.of(row, 1) is MISSING for row in rows):
                 wrong = next(iter(value.paths()))
                 columns = columns_near(wrong, rows)
-                meant = did_you_mean(closest(wrong.text, columns)) or "."
+                meant = did_you_mean(nearest(wrong, rows)) or "."
                 raise MappingError(
                     f"{name}: no row has {wrong.text!r}, which {target} is mapped to{meant}",
                     f"columns: {listed(columns)}",
@@ -358,9 +358,28 @@ def value_of(text: str) -> Value:
 def columns_near(path: Path, rows: Sequence[Row]) -> list[str]:
     """Return the columns of rows or, for a path into objects in one of them, the paths to their fields."""
     first = path.parts[0] or path.text
-    objects = [value for row in rows if isinstance(value := json_within(row.get(first)), Mapping)]
-    inner = dict.fromkeys(f"{first}.{key}" for value in objects for key in value)
-    return list(inner or dict.fromkeys(column for row in rows for column in row))
+    inner = [f"{first}.{name}" for name in _names_within(first, rows)]
+    return inner or list(dict.fromkeys(column for row in rows for column in row))
+
+
+def nearest(path: Path, rows: Sequence[Row]) -> str | None:
+    """Return the path in rows that a wrong one probably stands for: within an object, the one of the same name.
+
+    Otherwise it is the most similar column or, if none is, the field of an object with the most similar name.
+    """
+    near = columns_near(path, rows)
+    columns = dict.fromkeys(column for row in rows for column in row)
+    paths = [Path(f"{column}.{name}") for column in columns for name in _names_within(column, rows)]
+    same = next((each.text for each in paths if each.name == path.name), None)
+    if found := same or closest(path.text, near):
+        return found
+    name = closest(path.name, [each.name for each in paths])
+    return next((each.text for each in paths if each.name == name), None)
+
+
+def _names_within(column: str, rows: Sequence[Row]) -> list[str]:
+    objects = [value for row in rows if isinstance(value := json_within(row.get(column)), Mapping)]
+    return list(dict.fromkeys(key for value in objects for key in value))
 
 
 def listed(columns: Iterable[str]) -> str:

@@ -113,6 +113,24 @@ def test_a_path_that_leads_nowhere_is_told_with_the_column_it_may_have_meant() -
     mapping.check([ROW, {"anwser": 1}], "a.csv")
 
 
+@pytest.mark.parametrize(
+    ("path", "meant"),
+    [
+        ("expected", "gold.expected"),  # although a column is similar
+        ("topik", "topic"),
+        ("gold.expekted", "gold.expected"),
+        ("label", "cell.label"),
+        ("labell", "cell.label"),
+        ("nothing_like_it", None),
+    ],
+)
+def test_the_nearest_path_may_lead_into_an_object(path: str, meant: str | None) -> None:
+    row = {"topic": "geo", "expect": "", "gold": {"expected": "a"}, "cell": '{"label": "b"}'}
+    with pytest.raises(MappingError) as caught:
+        FieldMapping.from_text([f"custom_id=topic,x={path}"]).check([row], "rows.csv")
+    assert caught.value.message.endswith(f"; did you mean {meant!r}?" if meant else "mapped to.")
+
+
 def test_a_path_into_objects_is_told_with_the_fields_that_they_have() -> None:
     mapping = FieldMapping.from_text(["custom_id=id,x=gold.anwser"])
     rows = [{"id": 1, "gold": {"id": 1, "answer": 2}}, {"id": 2, "gold": '{"topic": 3}'}]
