@@ -264,6 +264,77 @@ def test_a_folder_becomes_one_batch_without_the_files_that_are_no_input(
     expect(results).to_contain_text("runs/deeper/a.jsonl")
 
 
+def dropped(page: Page, *paths: Path) -> None:
+    """Drop files and folders of the machine on the page, as a user does."""
+    page.locator("#drop").scroll_into_view_if_needed()
+    box = page.locator("#drop").bounding_box()
+    assert box
+    at = {"x": box["x"] + box["width"] / 2, "y": box["y"] + box["height"] / 2}
+    data = {"items": [], "files": list(map(str, paths)), "dragOperationsMask": 1}
+    session = page.context.new_cdp_session(page)
+    for kind in ("dragEnter", "dragOver", "drop"):
+        session.send("Input.dispatchDragEvent", {"type": kind, "data": data, **at})
+    session.detach()
+
+
+def test_a_dropped_folder_is_read_with_its_folders(page: Page, tmp_path: Path) -> None:
+    answer = {"agent_response": "Graz", "expected_output": "Graz"}
+    # A browser hands over at most a hundred entries at a time.
+    names = [f"runs/deep/er/{number:03}.jsonl" for number in range(120)]
+    for name in ("runs/b.jsonl", "runs/notes.docx", "runs/.hidden/c.jsonl", *names):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        write_cases(tmp_path / name, [{"custom_id": name, "inputs": answer}])
+    page.goto("/new")
+    page.get_by_label("String Match", exact=True).check()
+    page.get_by_label("Or drop files here").set_input_files(SHOP_AGENT)
+    dropped(page, tmp_path / "runs")
+    expect(page.locator("#file-chosen")).to_contain_text("121 files")
+    expect(preview(page)).to_contain_text("This is the first of 121 files")
+    page.get_by_role("button", name="Submit the batch").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("b.jsonl and 120 more")
+    expect(page.locator("#status")).to_have_text("completed")
+    expect(page.get_by_role("main")).to_contain_text("All jobs: 121 passed")
+
+
+def test_dropped_folders_and_files_are_one_batch_and_are_replaced_by_what_is_chosen(
+    page: Page, tmp_path: Path
+) -> None:
+    answer = {"agent_response": "Graz", "expected_output": "Graz"}
+    for name in ("one/a.jsonl", "two/a.jsonl", "c.jsonl"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        write_cases(tmp_path / name, [{"custom_id": name, "inputs": answer}])
+    page.goto("/new")
+    dropped(page, tmp_path / "one", tmp_path / "two", tmp_path / "c.jsonl")
+    expect(page.locator("#file-chosen")).to_contain_text("3 files")
+    dropped(page, tmp_path / "c.jsonl")
+    expect(page.locator("#file-chosen")).to_contain_text("c.jsonl")
+    dropped(page, tmp_path / "one", tmp_path / "two")
+    expect(page.locator("#file-chosen")).to_contain_text("2 files")
+    page.get_by_label("Or drop files here").set_input_files(SHOP_AGENT)
+    expect(page.locator("#file-chosen")).to_contain_text("shop_agent.jsonl")
+
+
+def test_a_dropped_folder_without_input_or_out_of_bounds_is_refused_in_words(
+    page: Page, tmp_path: Path
+) -> None:
+    for folder in ("empty", "other", "many", "deep/" + "x/" * 21):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "other" / "notes.docx").touch()
+    for number in range(10_001):
+        (tmp_path / "many" / f"{number}.jsonl").touch()
+    page.goto("/new")
+    said = page.locator("#file-chosen")
+    for folder, what in (
+        ("empty", "The folder has no file to read."),
+        ("other", "The folder has no file to read."),
+        ("many", "There are more than 10,000 files and folders in it. Drop one of its folders, or"),
+        ("deep", "Folders lie in it more than 20 deep. Drop one of its folders, or submit it with"),
+    ):
+        dropped(page, tmp_path / folder)
+        expect(said).to_contain_text(what)
+    expect(preview(page)).to_be_empty()
+
+
 def check_is_whole(region: Locator) -> None:
     expect(region).to_be_visible()
     assert region.evaluate("shown => shown.scrollWidth <= shown.clientWidth")

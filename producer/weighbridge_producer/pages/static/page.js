@@ -12,6 +12,7 @@ function enhanceNewBatch(form) {
   const drop = document.getElementById("drop");
   let waiting = 0;
   let looking = null;
+  let reading = null; // the entries of the folders that were dropped last
 
   // Show the service's preview of the form; return false if the form is invalid.
   const look = async (isAsked = false, isSubmitting = false) => {
@@ -79,13 +80,33 @@ function enhanceNewBatch(form) {
     lookSoon(0);
   };
 
-  // Files and a folder replace each other.
+  // Files, a folder and dropped folders replace each other.
   for (const [input, other] of [[file, folder], [folder, file]]) {
     input.addEventListener("change", () => {
       if (input.files.length) other.value = "";
+      dropped = [];
+      reading = null;
       chosenFile();
     });
   }
+
+  const readFolders = async (entries) => {
+    reading = entries;
+    dropped = [];
+    file.value = folder.value = "";
+    chosenFile();
+    const status = document.getElementById("file-chosen");
+    status.textContent = "Reading the folder…";
+    try {
+      const found = await filesInEntries(entries);
+      if (reading !== entries) return;
+      dropped = found;
+      chosenFile();
+      if (!chosenFiles(form).length) status.textContent = "The folder has no file to read.";
+    } catch (error) {
+      if (reading === entries) status.textContent = error.message;
+    }
+  };
   form.addEventListener("input", (event) => {
     if (event.target !== file && event.target !== folder) lookSoon(400);
   });
@@ -100,14 +121,16 @@ function enhanceNewBatch(form) {
   }
   drop.addEventListener("drop", (event) => {
     event.preventDefault();
-    if (!event.dataTransfer.files.length) return;
-    if ([...event.dataTransfer.items].some((item) => item.webkitGetAsEntry()?.isDirectory)) {
-      document.getElementById("file-chosen").textContent = "Choose a folder with the button below.";
+    const entries = droppedEntries(event.dataTransfer);
+    if (entries.length) {
+      readFolders(entries);
       return;
     }
+    if (!event.dataTransfer.files.length) return;
+    // Setting the files of a field fires no event.
     folder.value = "";
     file.files = event.dataTransfer.files;
-    chosenFile();
+    file.dispatchEvent(new Event("change"));
   });
   form.addEventListener("submit", async (event) => {
     event.preventDefault();

@@ -1,17 +1,19 @@
 "use strict";
 // The files of a new batch, and their upload; used by page.js.
 
-// The files to submit: those chosen or dropped, or those of the chosen folder that the command line would read.
+// The files of dropped folders, which no field of the form can hold.
+let dropped = [];
+
+// The files to submit: those chosen or dropped, or those of a folder that the command line would read.
 function chosenFiles(form) {
   const { folderEndings, notInFolders } = form.dataset;
   const isRead = (each) => {
     const name = each.name.replace(/(\.gz|\.zst)+$/, "");
-    const isHidden = each.webkitRelativePath.split("/").some((part) => part.startsWith("."));
+    const isHidden = pathOf(each).split("/").some((part) => part.startsWith("."));
     return !isHidden && !name.endsWith(notInFolders) && folderEndings.split(" ").some((ending) => name.endsWith(ending));
   };
-  const inFolder = [...document.getElementById("folder").files].filter(isRead);
-  const path = (each) => each.webkitRelativePath;
-  inFolder.sort((one, other) => (path(one) < path(other) ? -1 : path(one) > path(other) ? 1 : 0));
+  const inFolder = [...document.getElementById("folder").files, ...dropped].filter(isRead);
+  inFolder.sort((one, other) => (pathOf(one) < pathOf(other) ? -1 : pathOf(one) > pathOf(other) ? 1 : 0));
   return inFolder.length ? inFolder : [...form.elements.namedItem("file").files];
 }
 
@@ -22,7 +24,8 @@ function withFiles(form) {
   if (!chosen.length) return body;
   body.delete("file");
   body.append("file_count", String(chosen.length));
-  for (const each of chosen) body.append("file", each, each.webkitRelativePath.split("/").slice(1).join("/") || each.name);
+  const roots = new Set(chosen.map((each) => pathOf(each).split("/")[0]));
+  for (const each of chosen) body.append("file", each, pathOf(each).split("/").slice(roots.size > 1 ? 0 : 1).join("/") || each.name);
   return body;
 }
 
