@@ -88,13 +88,21 @@ class Shape:
     inputs: Mapping[str, Value]
     metadata: Mapping[str, Value]
     rows: str = ""  #: JSON Pointer to the list of rows in a document
+    entries: Value | None = None  #: an object whose entries become metadata
 
     def mapping(self, needed: Sequence[str]) -> FieldMapping | None:
         """Return the mapping to the inputs that graders need; None if the shape lacks one of them."""
         if not all(name in self.inputs for name in needed):
             return None
         inputs = {name: self.inputs[name] for name in needed}
-        return FieldMapping(self.custom_id, inputs, self.metadata, rows=self.rows, name=self.name)
+        return FieldMapping(
+            self.custom_id,
+            inputs,
+            self.metadata,
+            entries=self.entries,
+            rows=self.rows,
+            name=self.name,
+        )
 
     def fits(self, rows: Sequence[Row], needed: Sequence[str]) -> bool:
         """Return whether the rows have a value for each of the needed inputs that the shape has."""
@@ -174,6 +182,7 @@ SHAPES: tuple[Shape, ...] = (
             "expected_output": _first("expected_output", "expectedOutput"),
         },
         {},
+        entries=_first("additional_metadata", "additionalMetadata"),
     ),
     Shape(
         "LangSmith examples",

@@ -18,12 +18,13 @@ from weighbridge.text import closest, did_you_mean, shorten
 
 ROW_NUMBER = "@row"  #: a path that means the row's number, from 1
 REST = "*"  #: a path that means all columns not used otherwise
+ENTRIES = "*"  #: as a name in metadata, it means all entries of an object
 MISSING: Final = object()  #: the value of a path that does not exist in a row
 
 _FORM = "write FIELD=PATH, separated by commas, such as custom_id=id,agent_response=output.text"
 _INDEX = re.compile(r"0|[1-9][0-9]{0,8}")
 _PLACEHOLDER = re.compile(r"\{([^{}]+)\}")
-_ITEM_END = re.compile(r",(?=\s*[\w./@-]+\s*:?=)")
+_ITEM_END = re.compile(r",(?=\s*(?:metadata\.\*|[\w./@-]+)\s*:?=)")
 _ROW_LIMIT = 64  #: fields per mapping
 _COLUMNS_SHOWN = 20
 _JSON_STARTS = frozenset("{[")
@@ -169,6 +170,7 @@ class FieldMapping:
     inputs: Mapping[str, Value]
     metadata: Mapping[str, Value] = field(default_factory=dict)
     takes_rest: bool = False  #: True if unused columns become metadata
+    entries: Value | None = None  #: an object whose entries become metadata
     rows: str = ""
     name: str = ""  #: name of a built-in mapping, such as `promptfoo results`
     _used: frozenset[str] = field(init=False, repr=False, compare=False)
@@ -221,7 +223,9 @@ class FieldMapping:
         elif custom_id is not MISSING and custom_id is not None:
             case["custom_id"] = str(custom_id) if type(custom_id) in {int, float} else custom_id
         case["inputs"] = _present(self._inputs, row, number)
-        metadata = _present(self._metadata, row, number) if self._metadata else {}
+        metadata = _entries_of(self.entries, row, number) if self.entries else {}
+        if self._metadata:
+            metadata |= _present(self._metadata, row, number)
         if self.takes_rest:
             metadata |= {key: value for key, value in row.items() if key not in self._used}
         if metadata:
@@ -254,6 +258,8 @@ class FieldMapping:
         yield from self.inputs.items()
         for name, value in self.metadata.items():
             yield f"metadata.{name}", value
+        if self.entries:
+            yield f"metadata.{ENTRIES}", self.entries
 
     def __str__(self) -> str:
         """Return the mapping in the syntax of `--map`."""
@@ -269,6 +275,7 @@ class _Fields:
         self._custom_id: Value | None = None
         self._inputs: dict[str, Value] = {}
         self._metadata: dict[str, Value] = {}
+        self._entries: Value | None = None
         self._takes_rest = False
 
     def add_text(self, text: str) -> None:
@@ -296,6 +303,10 @@ class _Fields:
             if not isinstance(value, Path):
                 raise MappingError("an entry of metadata has no name", "write metadata.NAME=...")
             self._put(self._metadata, value.name, value, "metadata")
+        elif name == f"metadata.{ENTRIES}":
+            if self._entries:
+                raise MappingError(f"{name} is mapped twice", "give it one path")
+            self._entries = value
         elif room == "metadata" and dot and inner:
             self._put(self._metadata, inner, value, "metadata")
         elif room == "inputs" and dot and inner:
@@ -329,12 +340,17 @@ class _Fields:
             )
         if not inputs:
             raise MappingError("the mapping has no inputs", "add agent_response=PATH, for example")
-        made = FieldMapping(custom_id, inputs, self._metadata, self._takes_rest)
+        made = FieldMapping(custom_id, inputs, self._metadata, self._takes_rest, self._entries)
         if base is None:
             return made
-        metadata = {**base.metadata, **self._metadata}
-        rest = base.takes_rest or self._takes_rest
-        return replace(made, metadata=metadata, takes_rest=rest, rows=base.rows, name=base.name)
+        return replace(
+            made,
+            metadata={**base.metadata, **self._metadata},
+            takes_rest=base.takes_rest or self._takes_rest,
+            entries=self._entries or base.entries,
+            rows=base.rows,
+            name=base.name,
+        )
 
 
 def _parsed(texts: Sequence[str], base: FieldMapping | None) -> _Fields:
@@ -430,6 +446,15 @@ def _present(fields: tuple[_Field, ...], row: Row, number: int) -> dict[str, Any
         elif (value := source.of(row, number)) is not MISSING:
             found[name] = value
     return found
+
+
+def _entries_of(source: Value, row: Row, number: int) -> dict[str, Any]:
+    """Return the entries of an object; any other value is kept under its own name."""
+    value = json_within(source.of(row, number))
+    if isinstance(value, Mapping):
+        return {str(name): entry for name, entry in value.items()}
+    paths = [path for path in source.paths() if path.of(row, number) is not MISSING]
+    return {paths[0].name: value} if paths and value not in (None, "", MISSING) else {}
 
 
 def json_within(value: Any) -> Any:

@@ -85,6 +85,17 @@ def test_metadata_takes_columns_under_their_own_names_new_names_or_all_that_are_
     assert rest.keys() == ROW.keys() - {"id", "output"}
 
 
+def test_metadata_takes_the_entries_of_an_object_and_any_other_value_under_its_name() -> None:
+    text = "custom_id=id,x=answer,metadata.*=more|extra,metadata.topic=of"
+    row = {"id": 1, "answer": "a", "of": "geo"}
+    for more in ({"topic": "x", "n": 2}, '{"topic": "x", "n": 2}'):
+        assert case(text, row | {"more": more})["metadata"] == {"topic": "geo", "n": 2}
+    assert case(text, row | {"extra": {"n": 2}})["metadata"] == {"topic": "geo", "n": 2}
+    for nothing in (None, "", {}):
+        assert case(text, row | {"more": nothing})["metadata"] == {"topic": "geo"}
+    assert case(text, row | {"more": ["a"]})["metadata"] == {"topic": "geo", "more": ["a"]}
+
+
 @pytest.mark.parametrize(
     ("text", "what"),
     [
@@ -96,6 +107,7 @@ def test_metadata_takes_columns_under_their_own_names_new_names_or_all_that_are_
         ("custom_id=id,custom_id=answer,x=y", "custom_id is mapped twice"),
         ("custom_id=id,x=y,x=z", "inputs.x is mapped twice"),
         ("custom_id=id,x=y,metadata=a.t,metadata=b.t", "metadata.t is mapped twice"),
+        ("custom_id=id,x=y,metadata.*=a,metadata.*=b", r"metadata\.\* is mapped twice"),
         ("custom_id=id,x:=yes", "not JSON"),
         ("custom_id=id,x=y,metadata={a}-{b}", "has no name"),
     ],
@@ -153,7 +165,7 @@ def test_the_fields_that_a_text_maps_are_known_before_the_mapping_is_whole() -> 
 
 
 def test_a_mapping_is_written_as_it_is_read() -> None:
-    text = 'custom_id={a}-{b},agent_response=x.y|z,expected_output:="yes",metadata=topic,metadata.m=n,metadata=*'
+    text = 'custom_id={a}-{b},agent_response=x.y|z,expected_output:="yes",metadata=topic,metadata.m=n,metadata.*=o,metadata=*'
     mapping = FieldMapping.from_text([text])
     assert str(mapping) == text
     assert FieldMapping.from_text([str(mapping)]) == mapping
@@ -162,3 +174,6 @@ def test_a_mapping_is_written_as_it_is_read() -> None:
 def test_options_go_before_what_a_file_says() -> None:
     base = FieldMapping.from_text(["custom_id=id,x=y,metadata=topic"])
     assert str(FieldMapping.from_text(["x=z"], base)) == "custom_id=id,x=z,metadata=topic"
+    entries = FieldMapping.from_text(["metadata.*=more"], base)
+    assert str(entries) == "custom_id=id,x=y,metadata=topic,metadata.*=more"
+    assert str(FieldMapping.from_text(["x=z"], entries)).endswith("metadata.*=more")

@@ -45,6 +45,7 @@ def test_a_file_says_what_the_option_says(tmp_path: Path) -> None:
         ('"*"', "metadata=*"),
         ("topic", "metadata=topic"),
         ("{t: topic, kind: {value: new}}", 'metadata.t=topic,metadata.kind:="new"'),
+        ('{t: topic, "*": [more, extra]}', "metadata.t=topic,metadata.*=more|extra"),
     ],
 )
 def test_metadata_may_be_one_path_names_or_everything(

@@ -319,12 +319,16 @@ def test_a_known_shape_without_a_value_for_a_needed_input_asks_for_its_column(
 
 
 def test_a_test_case_of_deepeval_with_an_empty_name_is_known_by_its_row(tmp_path: Path) -> None:
-    data = b"input,actual_output,expected_output,name\nq,a,b,\nr,c,d,second\n"
+    data = b"""input,actual_output,expected_output,name,additional_metadata
+q,a,b,,
+r,c,d,second,"{""topic"": ""geo""}"
+"""
     found = seen(tmp_path / "a.csv", data, "string-match")
     assert found
     assert found.mapping
-    ids = [found.mapping.case(row, n)["custom_id"] for n, row in enumerate(found.rows, 2)]
-    assert ids == ["2", "second"]
+    cases = [found.mapping.case(row, n) for n, row in enumerate(found.rows, 2)]
+    assert [case["custom_id"] for case in cases] == ["2", "second"]
+    assert [case.get("metadata") for case in cases] == [None, {"topic": "geo"}]
 
 
 def test_what_repeats_is_not_proposed_as_an_id(tmp_path: Path) -> None:
@@ -436,11 +440,19 @@ INSPECT = {
             {"custom_id": "1", "inputs": {"agent_response": "a", "expected_output": "b"}},
         ),
         (
+            [{"input": "q", "actualOutput": "a", "expectedOutput": "b", "additionalMetadata": {"topic": "geo", "n": 1}}],
+            {
+                "custom_id": "1",
+                "inputs": {"agent_response": "a", "expected_output": "b"},
+                "metadata": {"topic": "geo", "n": 1},
+            },
+        ),
+        (
             [{"example_id": "e", "inputs": {"q": 1}, "outputs": {"output": "a"}, "reference_outputs": {"output": "b"}}],
             {"custom_id": "e", "inputs": {"agent_response": "a", "expected_output": "b"}},
         ),
     ],
-    ids=["promptfoo", "inspect", "deepeval", "langsmith"],
+    ids=["promptfoo", "inspect", "deepeval", "deepeval with metadata", "langsmith"],
 )  # fmt: skip
 def test_files_of_other_tools_are_known_by_their_shape(
     document: Any, case: dict[str, Any], pretty: int, tmp_path: Path
