@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -16,6 +17,15 @@ from weighbridge.text import compact, duration, elapsed, percent, pluralize, vis
 _PAGES = Path(__file__).parent / "pages"
 STATIC_FOLDER = _PAGES / "static"
 _TEMPLATES_FOLDER = _PAGES / "templates"
+#: Symbols of control characters and of a space, which some fonts lack.
+_PICTURES = re.compile("[\u2400-\u2420]")
+#: What stands for them on a page, with their names; the others are in caret notation, such as ^G.
+_SUBSTITUTES = {
+    "␠": ("·", "space"),
+    "␊": ("↵", "line break"),
+    "␉": ("→", "tab"),
+    "␍": ("^M", "carriage return"),
+}
 
 
 def environment() -> Environment:
@@ -29,6 +39,7 @@ def environment() -> Environment:
     )
     made.filters |= {
         "visible": visible,
+        "pictured": pictured,
         "prose": prose,
         "shown": shown,
         "pretty_json": pretty_json,
@@ -50,6 +61,22 @@ def environment() -> Environment:
 def static_text(name: str) -> str:
     """Return a static file of the web UI, such as a style sheet or a script, as text."""
     return (STATIC_FOLDER / name).read_text(encoding="utf-8")
+
+
+def pictured(text: object) -> Markup:
+    """Return a text as HTML in which symbols of invisible characters are ones that every font has, with their names."""
+    escaped = escape(visible(text))
+    return Markup(_PICTURES.sub(_substitute, escaped))  # noqa: S704 - escaped, and the substitutes are ours
+
+
+def _substitute(found: re.Match[str]) -> str:
+    code = ord(found[0]) - 0x2400
+    glyph, name = _SUBSTITUTES.get(
+        found[0], (f"^{chr(code ^ 0x40)}", f"control character U+{code:04X}")
+    )
+    return (
+        f'<span class="glyph" role="img" aria-label="{name}" title="{name}">{escape(glyph)}</span>'
+    )
 
 
 def prose(text: object) -> Markup:

@@ -126,6 +126,41 @@ def test_an_invalid_argument_is_marked_where_it_stands(page: Page, traces: str) 
     expect(arguments.locator(".line:not(.wrong)")).to_contain_text(["{", "order_id", "}"])
 
 
+def test_what_a_tool_was_judged_by_is_told_in_words_with_the_json_folded(
+    page: Page, traces: str
+) -> None:
+    page.goto(result_of(traces, "shop-unknown-7", "tool-schema"))
+    [unknown, broken] = page.locator(".evidence > li").all()
+    expect(unknown).to_contain_text(
+        "a tool that is defined: find_order, list_orders, refund, track_parcel"
+    )
+    expect(unknown).to_contain_text("cancel_order, 1 call")
+    expect(broken).to_contain_text("not in the blocklist; the schema in the trace's tools")
+    json = unknown.locator("pre")
+    expect(json).to_be_hidden()
+    unknown.get_by_text("As JSON").click()
+    expect(json).to_be_visible()
+    expect(json).to_contain_text('"observed": {"tool": "cancel_order", "calls": 1}')
+
+
+def test_invisible_characters_are_shown_by_symbols_of_every_font_with_their_names(
+    page: Page, served: Served
+) -> None:
+    inputs = {"agent_response": "Graz\n ", "expected_output": "Graz"}
+    case = {"custom_id": "space", "inputs": inputs}
+    batch = served.graded([case], "string-match", source="spaces.jsonl")
+    page.goto(result_of(batch, "space", "string-match"))
+    evidence = page.locator(".evidence")
+    expect(evidence.get_by_role("img", name="space").first).to_have_text("·")
+    expect(evidence.get_by_role("img", name="line break").first).to_have_attribute(
+        "title", "line break"
+    )
+    for path in (f"/batches/{batch}", f"/batches/{batch}/results"):
+        page.goto(path)
+        reason = page.locator(".of-why").filter(has_text="Expected 'Graz'")
+        expect(reason.get_by_role("img", name="space")).to_be_visible()
+
+
 def test_filters_stand_in_the_address_and_show_the_same_to_others(page: Page, traces: str) -> None:
     page.goto(f"/batches/{traces}/results")
     rows = page.locator("table.results tbody tr")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from weighbridge.graders.values import as_json
 from weighbridge.text import cut_after, elapsed, revealed
 from weighbridge_producer.trace_view.annotated_json import problems_in
+from weighbridge_producer.trace_view.evidence_words import in_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -41,6 +42,7 @@ class ShownEvidence(NamedTuple):
     limit: str | None
     observed: str | None
     problems: tuple[Problem, ...]
+    as_json: str  #: the limit and what was observed, if they are lists or objects that are shown in words
     excerpt: str
     difference: dict[str, str] | None  #: of two texts: before, expected, observed, after
     steps: list[StepLink]
@@ -79,9 +81,10 @@ def _entry(
         description=str(entry.get("description", "")),
         passed=bool(entry.get("passed")),
         cause=str(entry.get("cause") or ""),
-        limit=_brief(entry, "limit"),
-        observed=None if problems else _brief(entry, "observed"),
+        limit=in_words(entry, "limit") or _brief(entry, "limit"),
+        observed=None if problems else in_words(entry, "observed") or _brief(entry, "observed"),
         problems=problems,
+        as_json=_folded(entry),
         excerpt=str(entry.get("excerpt") or ""),
         difference=_difference(entry.get("difference")),
         steps=links,
@@ -92,6 +95,13 @@ def _difference(value: object) -> dict[str, str] | None:
     if type(value) is not dict:
         return None
     return {part: revealed(str(value.get(part, "")))[:_PART_CHARACTERS] for part in _PARTS}
+
+
+def _folded(entry: Mapping[str, Any]) -> str:
+    """Return a limit and what was observed as JSON, if one of them is shown in other words."""
+    both = {name: entry[name] for name in ("limit", "observed") if entry.get(name) is not None}
+    is_reworded = any(type(value) in {list, dict} for value in both.values())
+    return cut_after(as_json(both), _VALUE_CHARACTERS) if is_reworded else ""
 
 
 def _brief(entry: Mapping[str, Any], name: str) -> str | None:

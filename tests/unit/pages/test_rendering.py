@@ -6,7 +6,13 @@ from hashlib import sha256
 import pytest
 
 from weighbridge_producer.pages.rendering import asset
-from weighbridge_producer.templating import STATIC_FOLDER, pretty_json, prose, shown
+from weighbridge_producer.templating import (
+    STATIC_FOLDER,
+    pictured,
+    pretty_json,
+    prose,
+    shown,
+)
 
 
 def test_htmx_is_the_file_that_its_makers_published() -> None:
@@ -50,6 +56,21 @@ def test_prose_sets_code_and_escapes_both() -> None:
     assert prose("`<b>` & `x`") == "<code>&lt;b&gt;</code> &amp; <code>x</code>"
     assert prose("a ` alone <i>") == "a ` alone &lt;i&gt;"
     assert prose("`a` and ` alone") == "<code>a</code> and ` alone"
+
+
+def test_symbols_of_invisible_characters_are_ones_of_every_font_with_their_names() -> None:
+    assert pictured("a <b>") == "a &lt;b&gt;"
+    html = pictured("␠␊␉␍␇<\u2420")
+    assert re.findall(r'title="([^"]*)">([^<]*)<', html) == [
+        ("space", "·"),
+        ("line break", "↵"),
+        ("tab", "→"),
+        ("carriage return", "^M"),
+        ("control character U+0007", "^G"),
+        ("space", "·"),
+    ]
+    assert "&lt;" in html
+    assert not re.search("[\u2400-\u2420]", html)
 
 
 def test_any_value_can_be_shown() -> None:
