@@ -44,23 +44,36 @@ _context = multiprocessing.get_context("forkserver")
 # Only modules that do not read the environment when imported.
 _context.set_forkserver_preload(
     [
-        *(f"weighbridge.graders.{name}" for name in ("budget", "loop", "tool_schema")),
+        *(f"weighbridge.graders.{name}" for name in ("budget", "loop.judgement", "tool_schema")),
         *(f"weighbridge.graders.{name}" for name in ("string_match", "true_false")),
+        *(f"celery.app.{name}" for name in ("amqp", "control", "events", "log", "routes")),
         "celery.apps.worker",
         "celery.concurrency.prefork",
-        "celery.worker.consumer",
-        "celery.worker.worker",
+        "celery.events.receiver",
+        "celery.fixups.django",
+        *(f"celery.worker.{name}" for name in ("autoscale", "components", "strategy", "worker")),
+        "celery.worker.consumer.delayed_delivery",
+        "kombu.pidbox",
         "kombu.transport.redis",
         "weighbridge.broker.transport",
         "weighbridge_worker.child",
         "weighbridge_worker.supervisor",
-        "weighbridge_producer.cli.batches",
-        "weighbridge_producer.cli.commands",
-        "weighbridge_producer.cli.run",
-        "weighbridge_producer.cli.serve",
+        *(
+            f"weighbridge_producer.cli.{name}"
+            for name in ("batches", "commands", "keys", "results")
+        ),
+        *(f"weighbridge_producer.cli.{name}" for name in ("run", "serve", "verify", "workers")),
+        "weighbridge_producer.client.redis_client",
+        "weighbridge_producer.input.json_rows",
+        "weighbridge_producer.input.yaml_file",
         "weighbridge_producer.run.local_run",
+        "weighbridge_producer.run.local_service",
+        "weighbridge_producer.run.missing_grader",
         "weighbridge_producer.server",
         "weighbridge_producer.service.service",
+        "typer._adapters",
+        "uvicorn.loops.uvloop",
+        "anyio._backends._asyncio",
     ]
 )
 
