@@ -245,7 +245,7 @@ class LocalRun:
         for thread in threads:
             thread.start()
         try:
-            results = self._collect(batch)
+            collected = self._collect(batch)
         finally:
             self._leave(threads)
         if self._failure:
@@ -253,7 +253,8 @@ class LocalRun:
         state = batch.status()
         self._check_complete(state)
         if self._in_order:
-            sort_by_line(results)
+            sort_by_line(collected.path, collected.parts)
+        results = collected.path
         summary = batch.summary()
         report = RunReport(
             state=state,
@@ -361,7 +362,7 @@ class LocalRun:
         self._progress.note = note
         self._show(self._progress)
 
-    def _collect(self, batch: RedisBatch) -> Path:
+    def _collect(self, batch: RedisBatch) -> GrowingFile:
         growing = GrowingFile(
             Path(self.state.results), keep_bytes=self.state.collected.written_bytes
         )
@@ -378,4 +379,4 @@ class LocalRun:
                         stdout.flush()
         finally:
             growing.close()
-        return growing.path
+        return growing

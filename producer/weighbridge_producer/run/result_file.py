@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import shutil
+from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from weighbridge.jobs.result_line_parts import line_number_of
 from weighbridge_producer.reports.case_lines import in_order, with_cases
@@ -21,11 +22,22 @@ if TYPE_CHECKING:
 _COPY_BYTES = 1024 * 1024
 
 
+class SortedPart(NamedTuple):
+    """A part of a results file whose lines are in input order."""
+
+    first: int  #: number of the input line of its first result
+    last: int
+    offset: int  #: in bytes
+    size: int
+
+
 class GrowingFile:
     """Append-only file of result lines; on resuming, it is truncated to the length of the last checkpoint."""
 
     def __init__(self, path: Path, *, keep_bytes: int = 0) -> None:
         self.path = path
+        #: The parts appended, without what was kept.
+        self.parts: list[SortedPart] = []
         # Do not follow a symbolic link, which another user may have created.
         flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
         self._file = os.fdopen(os.open(path, flags, 0o666), "r+b")
@@ -34,10 +46,15 @@ class GrowingFile:
         sync(path.parent)
 
     def append(self, lines: bytes) -> int:
-        """Append lines and return the new length of the file in bytes."""
+        """Append lines, which are in input order, and return the new length of the file in bytes."""
         self._file.write(lines)
         self._file.flush()
-        return self._file.tell()
+        end = self._file.tell()
+        if lines:
+            first = line_number_of(lines[: lines.index(b"\n")])
+            last = line_number_of(lines[lines.rfind(b"\n", 0, -1) + 1 :])
+            self.parts.append(SortedPart(first, last, end - len(lines), len(lines)))
+        return end
 
     def sync(self) -> None:
         """Sync the lines written so far to disk."""
@@ -63,29 +80,44 @@ def copy_out(results: Path, stdout: BinaryIO) -> None:
     stdout.flush()
 
 
-def sort_by_line(path: Path) -> None:
-    """Sort a results file into input order, in place, without loading it into memory."""
-    runs: list[tuple[int, int, int]] = []  # per sorted run: its first line's number, offset, size
-    offset, last = 0, -1
+def sort_by_line(path: Path, known: Sequence[SortedPart] = ()) -> None:
+    """Sort a results file into input order, in place, without loading it into memory.
+
+    `known` are the parts at its end: they need not be read to be sorted.
+    """
     with path.open("rb") as file:
-        for row in file:
-            number = line_number_of(row)
-            if number < last or not runs or number > last + 1:
-                runs.append((number, offset, 0))
-            start, at, size = runs[-1]
-            runs[-1] = (start, at, size + len(row))
-            offset, last = offset + len(row), number
-        if runs == sorted(runs):
+        parts = [*_parts_in(file, known[0].offset if known else None), *known]
+        if any(earlier.last >= later.first for earlier, later in pairwise(sorted(parts))):
+            parts = _parts_in(file)
+        if parts == sorted(parts):
             return
-        runs.sort()
         target = sorting_name(path)
         with target.open("wb") as out:
-            for _, at, size in runs:
-                file.seek(at)
-                _copy(file, out, size)
+            for part in sorted(parts):
+                file.seek(part.offset)
+                _copy(file, out, part.size)
     sync(target)
     target.replace(path)
     sync(path.parent)
+
+
+def _parts_in(file: BinaryIO, end: int | None = None) -> list[SortedPart]:
+    """Return the parts of a file, up to an offset, in which no line is out of order or missing."""
+    parts: list[SortedPart] = []
+    first = last = -1
+    start = offset = 0
+    file.seek(0)
+    while offset != end and (row := file.readline()):
+        number = line_number_of(row)
+        if offset > start and not last <= number <= last + 1:
+            parts.append(SortedPart(first, last, start, offset - start))
+            start = offset
+        if offset == start:
+            first = number
+        offset, last = offset + len(row), number
+    if offset > start:
+        parts.append(SortedPart(first, last, start, offset - start))
+    return parts
 
 
 def add_cases(

@@ -1,14 +1,18 @@
 """Outputs of a run: tables without executable formulas, and the path of the growing results file."""
 
 import csv
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from xml.etree import ElementTree as ET
 
 import orjson
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from weighbridge_producer.reports.report import Report
 from weighbridge_producer.run.outputs import deliver
-from weighbridge_producer.run.result_file import GrowingFile
+from weighbridge_producer.run.result_file import GrowingFile, sort_by_line
 
 ROW = {
     "custom_id": "c",
@@ -95,9 +99,34 @@ def test_growing_results_are_cut_back_to_what_is_known_to_be_whole(tmp_path):
     path = tmp_path / "results"
     path.write_bytes(b"whole\nhal")
     file = GrowingFile(path, keep_bytes=6)
-    assert file.append(b"next\n") == 11
+    assert file.append(b'{"line":2}\n') == 17
     file.close()
-    assert path.read_bytes() == b"whole\nnext\n"
+    assert path.read_bytes() == b'whole\n{"line":2}\n'
+
+
+@given(st.lists(st.integers(0, 5), max_size=20), st.integers(0, 6), st.integers(1, 2))
+def test_results_are_sorted_by_line_however_the_parts_lie(part_of_line, kept, jobs):
+    """Each part has its lines in order, and may have others between them; the first parts are those of before."""
+    parts = [
+        b"".join(
+            b'{"line":%d,"job":%d}\n' % (line, job)
+            for line, own in enumerate(part_of_line, 1)
+            for job in range(jobs)
+            if own == part
+        )
+        for part in range(6)
+    ]
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "results"
+        path.write_bytes(b"".join(parts[:kept]))
+        file = GrowingFile(path, keep_bytes=path.stat().st_size)
+        for lines in parts[kept:]:
+            file.append(lines)
+        file.close()
+        sort_by_line(path, file.parts)
+        lines = range(1, len(part_of_line) + 1)
+        expected = [b'{"line":%d,"job":%d}' % (line, job) for line in lines for job in range(jobs)]
+        assert path.read_bytes().splitlines() == expected
 
 
 def test_results_do_not_grow_through_a_link(tmp_path):
