@@ -22,7 +22,7 @@ _mentions_failure = occurs(
 |no (?:replacements?|changes?|edits?) (?:was|were) (?:performed|made|applied)\b|multiple occurrences of\b
 |forbidden\b|malformed\b|bad request|too many requests|rate limit|(?:http\W{0,4})?[45]\d\d (?:[a-z]|$))
 |"error(?:_message)?"\s?:\s?(?:"[^"]|\{|true|[1-9])|"(?:success|ok)"\s?:\s?false|"is_?error"\s?:\s?true
-|"status"\s?:\s?"(?:error|fail)|(?:exit[_ ]?(?:code|status)|return ?code)\W{1,4}[1-9]|traceback \(most recent|command not found
+|"timed_?out"\s?:\s?true|"status"\s?:\s?"(?:error|fail)|(?:exit[_ ]?(?:code|status)|return ?code)\W{1,4}[1-9]|traceback \(most recent|command not found
 |no such file or directory|permission denied|^(?:\w{1,20} ){1,3}time(?:d ?|-)?out\b|^.{0,80}\b(?:has )?failed(?: to\b|[:.!]|$)|\bwrong password\b
 |^.{0,80}\b(?:syntax error|unmatched|unrecogni[sz]ed|unterminated|unexpected (?:eof|end of|token|character)|illegal (?:option|variable|character)
 |unknown (?:option|predicate|command|argument|column|table|function|tool|flag)|(?:never|not) defined|undefined (?:reference|function|variable|symbol)|unsupported operand|(?:missing|extra) (?:operand|argument)
@@ -35,8 +35,8 @@ _mentions_failure = occurs(
 )
 #: Phrases of a short result that reports no error but had no effect.
 _mentions_no_effect = occurs(
-    r"""\bnothing (?:happen|chang)|\bnot found\b|\bno (?:such|results?|match(?:es)?|effect|response|answer)\b|\b(?:is|are|was) (?:not|still)\b
-|\b(?:isn't|aren't|wasn't|can't|cannot|couldn't|won't|that's not|don't|doesn't|didn't|unable|impossible|unavailable|busy|locked|blocked|refused
+    r"""^\s{0,9}usage: |\bnothing (?:happen|chang)|\bnot found\b|\bno (?:such|results?|match(?:es)?|effect|response|answer)\b|\b(?:is|are|was) (?:not|still)\b
+|\b(?:wrong|incorrect|isn't|aren't|wasn't|can't|cannot|couldn't|won't|that's not|don't|doesn't|didn't|unable|impossible|unavailable|busy|locked|blocked|refused
 |rejected|declined|bump|no replacement|did not (?:appear|match)|err_[a-z_]{3,40}|unknown|unrecogni[sz]ed|expired|disabled
 |exceeded|(?:try|trying) again|please (?:hold|wait|try))\b"""
 )
