@@ -39,6 +39,7 @@ _READING_COMMAND = re.compile(
     r"|ps|top|explain|whoami|providers|output|outdated|(?:list|get|describe|is|current)-[\w-]{1,40})(?:\s|$)"
     r"|\S{1,100} (?:--?version|-V|--help)\s*$|env\s*$|(?:get|read|view|list|search|fetch|show|open|describe)_\w{1,40}\b)"
 )
+_SUBMITS = re.compile(r"\W{0,3}(?:submit|guess|check_?flag|answer)(?:[_\W]|$)", re.IGNORECASE)
 #: Commands that print nothing if they work.
 _SILENT_COMMAND = re.compile(
     r"\s*(?:sudo )?(?:rm|rmdir|cp|mv|mkdir|touch|ln|ch(?:mod|own|grp)|cd|pushd|popd|export|unset|set|alias|source|\.|sed|perl -\w{0,3}i|patch|truncate|install"
@@ -144,6 +145,12 @@ def is_trial(call: Call) -> bool:
 def is_command(call: Call) -> bool:
     """Return whether a call runs a command line."""
     return _command_of(call) is not None
+
+
+def is_guess(call: Call) -> bool:
+    """Return whether a call submits an answer that is refused."""
+    said = _command_of(call) or call.tool[:NAME_CHARACTERS]
+    return _SUBMITS.match(said) is not None and call.result.is_unsuccessful
 
 
 def prints(call: Call) -> bool:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.graders.loop.call_kinds import (
     claims_done,
+    is_guess,
     is_read_only,
     is_request,
     is_wait,
@@ -18,6 +19,7 @@ from weighbridge.graders.loop.failures import show_progress
 from weighbridge.graders.loop.merging import NOTHING_NEW, SAME_FAILURE, Finding
 from weighbridge.graders.loop.result_kinds import reports_no_results, reports_success
 from weighbridge.graders.loop.results import LONG_CHARACTERS
+from weighbridge.graders.loop.reworded_attempts import FITS_ANY
 from weighbridge.graders.loop.text_forms import lists_items
 from weighbridge.graders.loop.varied_attempts import (
     informative_lines,
@@ -60,7 +62,7 @@ def returning_outcomes(
 ) -> Iterator[Finding]:
     """Find `3 * max_repeats` related attempts with one outcome, which are at least two thirds of the calls in their range.
 
-    The outcome is a failure, nothing, or a long answer. Between the attempts may lie calls that read or fail, and further
+    The outcome is a failure, nothing, or an answer. Between the attempts may lie calls that read or fail, and further
     related attempts, but none that may change something. Attempts that are all in `known` loops are not examined.
     """
     least = 3 * limits.max_repeats
@@ -102,13 +104,13 @@ def _outcome(call: Call) -> object:
 
 
 def _may_be_outcome(call: Call) -> bool:
-    """Return whether a result is a failure, nothing or a long answer, as far as its text tells."""
+    """Return whether a result is neither a confirmation nor an answer that fits any question, such as a yes."""
     text = call.result.text or ""
     return (
         call.result.is_unsuccessful
         or reports_no_results(text)
         or not informative_lines(text)
-        or (call.result.is_long and not reports_success(text))
+        or not (reports_success(text) or FITS_ANY.fullmatch(text))
     )
 
 
@@ -127,7 +129,7 @@ def _chains(
     for attempt in attempts:
         near = chain[-_REMEMBERED:]
         if near and not (
-            _is_related(attempt.words, near)
+            (_is_related(attempt.words, near) or is_guess(attempt.call))
             and _leave_things_alone(calls, near, attempt.call_index, budget)
         ):
             yield chain
@@ -157,10 +159,14 @@ def _is_frequent(chain: Sequence[_Attempt]) -> bool:
 
 
 def _asks_for_one_thing(chain: Sequence[_Attempt]) -> bool:
-    """Return whether attempts neither ask for different things nor make progress."""
+    """Return whether attempts neither ask for different things nor make progress; guesses ask for one thing."""
     tried = [attempt.call for attempt in chain]
     first = tried[:_EXAMINED]
+    if all(map(is_guess, first)):
+        return not show_progress([call.result for call in tried])
     is_answered = len(tried[0].result.text or "") >= _ANSWER_CHARACTERS
+    if _has_short_answer(tried[0]) and _has_few_forms(tried):
+        return False
     if not is_answered and (
         unshared_words([attempt.words for attempt in chain[:_EXAMINED]]) > _OWN
         or lists_items([call.arguments.texts for call in first])
@@ -168,6 +174,17 @@ def _asks_for_one_thing(chain: Sequence[_Attempt]) -> bool:
     ):
         return False
     return not (raises_a_limit(first) or show_progress([call.result for call in tried]))
+
+
+def _has_short_answer(call: Call) -> bool:
+    text = call.result.text or ""
+    says_nothing = reports_no_results(text) or not informative_lines(text)
+    return not (call.result.is_long or call.result.is_unsuccessful or says_nothing)
+
+
+def _has_few_forms(tried: Sequence[Call]) -> bool:
+    """Return whether most calls equal others, as steps through a maze do, which may look alike and lead elsewhere."""
+    return 2 * len({call.arguments_id for call in tried}) < len(tried)
 
 
 def _combines_values(tried: Sequence[Call]) -> bool:

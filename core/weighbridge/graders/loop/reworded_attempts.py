@@ -47,7 +47,7 @@ _QUESTION_CHARACTERS = 4_000
 _GROUPS = 10  #: maximum groups that new attempts are compared with
 #: Lists, quotations and numbers in a failure.
 _LISTED = re.compile(r"\[[^\[\]]*\]|\"[^\"\n]*\"|'[^'\n]*'|\d+")
-_FITS_ANY = re.compile(r"\W{0,5}(?:true|false|yes|no)\W{0,5}", re.IGNORECASE)
+FITS_ANY = re.compile(r"\W{0,5}(?:true|false|yes|no)\W{0,5}", re.IGNORECASE)
 _TOKEN = re.compile(r"[^\s\"'`,;:()\[\]{}|=<>]+")
 #: Arguments for the number, order and language of results, which are not part of the question.
 _PRESENTATION_KEYS = frozenset(
@@ -119,7 +119,7 @@ def _outline(call: Call, result: ToolResult, times: int, limits: Limits) -> Tool
         return (result[0], _LISTED.sub("…", text) if is_short_one else text)
     if times <= limits.max_repeats or not (is_read_only(call) or has_question(call)):
         return None
-    fits_any = times < 2 * limits.max_repeats or reports_success(text) or _FITS_ANY.fullmatch(text)
+    fits_any = times < 2 * limits.max_repeats or reports_success(text) or FITS_ANY.fullmatch(text)
     return None if fits_any and not _has_long_answer(call) else result
 
 

@@ -159,3 +159,73 @@ def test_attempts_among_many_other_outcomes_are_an_investigation():
         for each in (step, bash(f"cat notes-{at}.txt", f"note {at}"))
     ]
     assert kinds(steps) == []
+
+
+GUESSES = [
+    "s3cur3_r4nd0m",
+    "w3_h0p3",
+    "r3v3rs1ng",
+    "unl1m1t3d",
+    "0v3rfl0w",
+    "ult1m4te",
+    "subw4ys",
+    "fr33_r1d3s",
+    "l33t",
+]
+
+
+def test_guesses_that_are_refused_alike_are_a_loop_however_they_differ():
+    guesses = [bash(f"submit 'flag{{{guess}}}'", "Wrong flag!") for guess in GUESSES]
+    guesses.insert(4, bash("connect_send fedc", "The session is not running: start it first"))
+    assert kinds(guesses) == [("same_failure", 9)]
+    assert kinds(guesses[1:]) == []
+
+
+def test_files_that_are_not_there_are_no_guesses():
+    assert kinds([bash(f"cat {name}.txt", f"{name}.txt: not found") for name in GUESSES]) == []
+
+
+SORRY = "I apologize for the confusion."
+SAYINGS = [
+    f"{SORRY} Let us start with a basic action. {{}}",
+    f"{SORRY} Let us start by checking what we have. {{}}",
+    f"{SORRY} Let us proceed with a basic action as requested. {{}}",
+]
+ACTIONS = ["look", "inventory", "Action: inventory"]
+
+
+def test_a_short_answer_to_one_request_in_other_words_is_a_loop():
+    steps = [
+        {
+            "type": "tool",
+            "name": "act",
+            "arguments": {"action": saying.format(action)},
+            "output": "I only understood you as far as wanting to take inventory.",
+        }
+        for saying, action in product(SAYINGS, ACTIONS)
+    ]
+    assert kinds(steps) == [("nothing_new", 9)]
+    assert kinds(steps[1:]) == []
+
+
+def test_steps_through_a_maze_of_which_many_are_equal_are_no_loop():
+    ways = [
+        "north",
+        "east",
+        "north",
+        "west",
+        "south",
+        "north",
+        "east",
+        "south",
+        "west",
+        "north",
+        "east",
+        "west",
+    ]
+    moves = [
+        {"type": "tool", "name": "act", "arguments": {"action": f"go {way} along the passage"},
+         "output": "You are in a maze of twisty little passages."}
+        for way in ways
+    ]  # fmt: skip
+    assert [kind for kind, _ in kinds(moves) if kind == "nothing_new"] == []

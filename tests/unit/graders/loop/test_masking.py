@@ -1,0 +1,63 @@
+"""Noise in results: what differs between two results of a stuck agent without telling anything."""
+
+from __future__ import annotations
+
+import pytest
+
+from weighbridge.graders.loop import LoopGrader
+
+TOKENS = [
+    "1AAABlc9qgcoggP3LpCj33fNEWQww",
+    "1AAABlc9quukgbH6s7KHxYddtHtAN",
+    "9AXH0vVtAnwZ4sXXjD46TamXNwq45",
+    "4AXH0vVucojYOKMAE1BYaQrXWIycN",
+]
+
+
+def is_loop(outputs):
+    steps = [
+        {
+            "id": f"s{at}",
+            "type": "tool",
+            "name": "click",
+            "arguments": {"index": 25},
+            "output": output,
+        }
+        for at, output in enumerate(outputs)
+    ]
+    result = LoopGrader().grade({"format": "weighbridge", "steps": steps})
+    return result["verdict"] == "fail"
+
+
+@pytest.mark.parametrize(
+    "outputs",
+    [
+        [f"Clicked: View PDF\nCurrent step: {at}/20Current date and time: 2025-03-26 02:0{at}" for at in range(4, 8)],
+        [f"* Current step: {at} of 20\n* an empty page" for at in range(4, 8)],
+        [f'{{"page": "the form is still there", "current_turn": {at}}}' for at in range(4, 8)],
+        [f"The form is still there. Steps remaining: {9 - at}" for at in range(4)],
+        [f"The form is still there. remaining_steps={9 - at}" for at in range(4)],
+        [f"URL: https://example.com/sign-in?ssi={token}&hl=de\nPlease sign in to see your orders" for token in TOKENS],
+        [f"Cell In[{at}], line 2\nSyntaxError: unmatched ')'" for at in range(1, 5)],
+    ],
+    ids=["steps and times", "steps", "turns in JSON", "steps left", "left steps", "tokens in addresses", "cells"],
+)  # fmt: skip
+def test_what_a_harness_counts_and_what_a_site_makes_up_is_no_progress(outputs):
+    assert is_loop(outputs)
+
+
+@pytest.mark.parametrize(
+    "outputs",
+    [
+        [f"Step {at}/10 : RUN make part-{at}" for at in range(1, 5)],
+        [f"Page {at} of 9 of the orders" for at in range(1, 5)],
+        [
+            f"URL: https://example.com/find?q=harbour+cafe+{name}"
+            for name in ("west", "east", "old", "new")
+        ],
+        [f"{at} items remaining in the queue" for at in (9, 7, 4, 1)],
+    ],
+    ids=["steps of a build", "pages", "queries", "items"],
+)
+def test_what_advances_is_progress(outputs):
+    assert not is_loop(outputs)
