@@ -47,6 +47,9 @@ class ErrorCode(StrEnum):
     #: `custom_id`, `inputs`, or one of the grader's inputs is missing.
     #: The hint of the error names what is needed.
     MISSING_FIELD = "MISSING_FIELD"
+    #: The row records an error in place of an answer: a request of a batch that failed or expired, a sample that ended early.
+    #: The message quotes it. Run the request or the sample again.
+    NO_ANSWER = "NO_ANSWER"
     #: Neither the case nor its batch names a grader.
     #: Give the case a `grader`, or the batch one with `--grader ID`.
     NO_GRADER = "NO_GRADER"

@@ -15,6 +15,7 @@ from weighbridge_producer.input.mapping import (
     Template,
     Value,
 )
+from weighbridge_producer.input.recorded_errors import RecordedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -89,6 +90,7 @@ class Shape:
     metadata: Mapping[str, Value]
     rows: str = ""  #: JSON Pointer to the list of rows in a document
     entries: Value | None = None  #: an object whose entries become metadata
+    error: RecordedError | None = None  #: what a row may have in place of an answer
 
     def mapping(self, needed: Sequence[str]) -> FieldMapping | None:
         """Return the mapping to the inputs that graders need; None if the shape lacks one of them."""
@@ -102,10 +104,14 @@ class Shape:
             entries=self.entries,
             rows=self.rows,
             name=self.name,
+            error=self.error,
         )
 
     def fits(self, rows: Sequence[Row], needed: Sequence[str]) -> bool:
-        """Return whether the rows have a value for each of the needed inputs that the shape has."""
+        """Return whether the rows, except those with an error, have a value for each of the needed inputs that the shape has."""
+        rows = [row for row in rows if not (self.error and self.error.fault(row, 1))]
+        if not rows:
+            return True
         values = [self.inputs[name] for name in needed if name in self.inputs]
         return all(any(value.of(row, 1) is not MISSING for row in rows) for value in values)
 
@@ -128,16 +134,27 @@ def _first(*paths: str) -> FirstOf:
     return FirstOf(tuple(map(Path, paths)))
 
 
+def _is_openai_batch(row: Row) -> bool:
+    """Return whether a row is an answer of OpenAI's Batch API, or the error of a request without one."""
+    if not _has("custom_id", "response")(row):
+        return False
+    is_unanswered = Path("response").of(row, 1) in (None, "")
+    return _has("error.code" if is_unanswered else "response.body")(row)
+
+
+_INSPECT_ANSWER = ("output.completion", "output.choices.0.message.content")
+
 INSPECT = Shape(
     "Inspect samples",
     _has("id", "epoch", "input", "target", "messages", "output"),
     Template("{id}/{epoch}"),
     {
-        "agent_response": _first("output.completion", "output.choices.0.message.content"),
+        "agent_response": _first(*_INSPECT_ANSWER),
         "expected_output": _first("target"),
     },
     {"epoch": Path("epoch"), "model": Path("output.model")},
     rows="/samples",
+    error=RecordedError("Inspect", _first("error"), answer=_first(*_INSPECT_ANSWER)),
 )
 
 SHAPES: tuple[Shape, ...] = (
@@ -157,10 +174,11 @@ SHAPES: tuple[Shape, ...] = (
     INSPECT,
     Shape(
         "OpenAI batch output",
-        _has("custom_id", "response.status_code", "response.body"),
+        _is_openai_batch,
         Path("custom_id"),
         {"agent_response": ChatText("response.body"), "trace": Path("response.body")},
         {"model": Path("response.body.model"), "status_code": Path("response.status_code")},
+        error=RecordedError("the provider", _first("error", "response.body.error")),
     ),
     Shape(
         "Anthropic batch results",
@@ -168,6 +186,9 @@ SHAPES: tuple[Shape, ...] = (
         Path("custom_id"),
         {"agent_response": ChatText("result.message"), "trace": Path("result.message")},
         {"model": Path("result.message.model"), "type": Path("result.type")},
+        error=RecordedError(
+            "the provider", _first("result.error"), Path("result.type"), frozenset({"succeeded"})
+        ),
     ),
     Shape(
         "a DeepEval dataset",

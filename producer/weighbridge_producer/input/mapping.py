@@ -9,12 +9,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import orjson
 
 from weighbridge.errors import MappingError
 from weighbridge.text import closest, did_you_mean, shorten
+
+if TYPE_CHECKING:
+    from weighbridge_producer.input.recorded_errors import RecordedError
 
 ROW_NUMBER = "@row"  #: a path that means the row's number, from 1
 REST = "*"  #: a path that means all columns not used otherwise
@@ -173,6 +176,7 @@ class FieldMapping:
     entries: Value | None = None  #: an object whose entries become metadata
     rows: str = ""
     name: str = ""  #: name of a built-in mapping, such as `promptfoo results`
+    error: RecordedError | None = None  #: what a row may have in place of an answer
     _used: frozenset[str] = field(init=False, repr=False, compare=False)
     _id_column: str | None = field(init=False, repr=False, compare=False)
     _inputs: tuple[_Field, ...] = field(init=False, repr=False, compare=False)
@@ -182,7 +186,8 @@ class FieldMapping:
         object.__setattr__(self, "custom_id", _skipping_empty(self.custom_id))
         metadata = {name: _skipping_empty(value) for name, value in self.metadata.items()}
         object.__setattr__(self, "metadata", metadata)
-        paths = (path for _, value in self.fields() for path in value.paths())
+        paths = [path for _, value in self.fields() for path in value.paths()]
+        paths += self.error.paths() if self.error else ()
         used = frozenset(key for path in paths for key in (path.text, path.parts[0]))
         object.__setattr__(self, "_used", used)
         column = self.custom_id.text if isinstance(self.custom_id, Path) else None
@@ -350,6 +355,7 @@ class _Fields:
             entries=self._entries or base.entries,
             rows=base.rows,
             name=base.name,
+            error=None if "agent_response" in self._inputs else base.error,
         )
 
 

@@ -66,12 +66,13 @@ def as_lines(
 
     Blank lines are inserted so that line numbers match row numbers; with several files, lines have locations instead.
     """
-    case, limit = mapping.case, settings.line_limit_bytes + 1
+    case, error, limit = mapping.case, mapping.error, settings.line_limit_bytes + 1
     in_line, line_number = f"{file}, line", 0
     for row in rows:
         number = row.number
-        if row.fault:
-            line = _faulty_line(row, row.fault, mapping)
+        fault = row.fault or (error.fault(row.values, number) if error else None)
+        if fault:
+            line = _faulty_line(row, fault, mapping)
         else:
             line = encode_case(case(row.values, number), plain_value)
             if line.size > limit:
