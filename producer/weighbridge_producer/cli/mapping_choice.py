@@ -11,6 +11,7 @@ import typer
 
 from weighbridge.errors import MappingError, MappingNeededError
 from weighbridge.text import pluralize, shorten
+from weighbridge_producer.cli.grader_groups import print_traces, runs_for_each
 from weighbridge_producer.cli.show import err, shown
 from weighbridge_producer.input.mapping import FieldMapping, listed
 
@@ -147,14 +148,25 @@ def _recognised_mapping(
     cases: Paths, graders: Sequence[GraderSpec], settings: Settings
 ) -> FieldMapping | None:
     """Return the mapping that was recognised, or that the user accepted; None for cases and traces."""
-    from weighbridge_producer.input.recognition import Opened, recognise
+    from weighbridge_producer.input.recognition import Opened, input_groups, recognise
 
-    seen = recognise(Opened.first_of(cases), graders, settings)
+    opened = Opened.first_of(cases)
+    seen = recognise(opened, graders, settings)
+    groups = input_groups(graders)
     if seen is None:
+        print_traces(opened, groups, settings)
         return None
+    if seen.proposal and len(groups) > 1:
+        hint = "\n  ".join(runs_for_each(groups, seen.rows))
+        raise MappingNeededError(seen.file, _columns_of(seen), hint)
     mapping = seen.mapping or _confirmed_mapping(seen)
     _print_layout(seen, mapping, None)
     return mapping
+
+
+def _columns_of(seen: Recognised) -> str:
+    columns = listed(dict.fromkeys(column for row in seen.rows for column in row))
+    return f"{seen.layout} with the columns {columns}"
 
 
 def _print_layout(seen: Recognised, mapping: FieldMapping, joined: Joins | None) -> None:
@@ -176,8 +188,7 @@ def _confirmed_mapping(seen: Recognised) -> FieldMapping:
     """Show the proposed mapping and return it if the user accepts it; otherwise raise MappingNeededError."""
     proposal = seen.proposal
     assert proposal is not None
-    columns = listed(dict.fromkeys(column for row in seen.rows for column in row))
-    what = f"{seen.layout} with the columns {columns}"
+    what = _columns_of(seen)
     option, caution = f"--map {shlex.quote(proposal.text)}", shown(proposal.caution)
     if proposal.mapping is None:
         missing = " and ".join(proposal.missing)

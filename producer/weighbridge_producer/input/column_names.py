@@ -6,7 +6,7 @@ import re
 
 from weighbridge_producer.input.mapping import Path
 
-_INDEX = re.compile(r"\d+")
+_INDEX = re.compile(r"-?\d+")
 
 
 def _names(text: str) -> tuple[str, ...]:

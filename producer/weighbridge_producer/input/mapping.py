@@ -17,7 +17,7 @@ from weighbridge.errors import MappingError
 from weighbridge.text import closest, did_you_mean, shorten
 
 if TYPE_CHECKING:
-    from weighbridge_producer.input.recorded_errors import RecordedError
+    from weighbridge.errors import Fault
 
 ROW_NUMBER = "@row"  #: a path that means the row's number, from 1
 REST = "*"  #: a path that means all columns not used otherwise
@@ -25,7 +25,7 @@ ENTRIES = "*"  #: as a name in metadata, it means all entries of an object
 MISSING: Final = object()  #: the value of a path that does not exist in a row
 
 _FORM = "write FIELD=PATH, separated by commas, such as custom_id=id,agent_response=output.text"
-_INDEX = re.compile(r"0|[1-9][0-9]{0,8}")
+_INDEX = re.compile(r"0|-?[1-9][0-9]{0,8}")  #: negative ones count from the end of a list
 _PLACEHOLDER = re.compile(r"\{([^{}]+)\}")
 _ITEM_END = re.compile(r",(?=\s*(?:metadata\.\*|[\w./@-]+)\s*:?=)")
 _ROW_LIMIT = 64  #: fields per mapping
@@ -40,6 +40,16 @@ class Value(Protocol):
 
     def of(self, row: Row, number: int) -> Any:
         """Return the value for a row; MISSING if the row has none."""
+
+    def paths(self) -> Iterable[Path]:
+        """Return the paths that are read from the row."""
+
+
+class ErrorOfRow(Protocol):
+    """The source of an error that a row has in place of an answer."""
+
+    def fault(self, row: Row, number: int) -> Fault | None:
+        """Return the fault of a row with an error; None for others."""
 
     def paths(self) -> Iterable[Path]:
         """Return the paths that are read from the row."""
@@ -176,7 +186,7 @@ class FieldMapping:
     entries: Value | None = None  #: an object whose entries become metadata
     rows: str = ""
     name: str = ""  #: name of a built-in mapping, such as `promptfoo results`
-    error: RecordedError | None = None  #: what a row may have in place of an answer
+    error: ErrorOfRow | None = None  #: what a row may have in place of an answer
     _used: frozenset[str] = field(init=False, repr=False, compare=False)
     _id_column: str | None = field(init=False, repr=False, compare=False)
     _inputs: tuple[_Field, ...] = field(init=False, repr=False, compare=False)
@@ -477,7 +487,7 @@ def _step(value: Any, part: str) -> Any:
     value = json_within(value)
     if isinstance(value, Mapping):
         return value.get(part, MISSING)
-    if isinstance(value, list) and _INDEX.fullmatch(part) and int(part) < len(value):
+    if isinstance(value, list) and _INDEX.fullmatch(part) and -len(value) <= int(part) < len(value):
         return value[int(part)]
     return MISSING
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.jobs.line import is_valid_name
@@ -79,12 +80,13 @@ def propose(
     *,
     has_only_texts: bool = False,
     joined: Sequence[str] = (),
+    given: Mapping[str, str] = MappingProxyType({}),
 ) -> Proposal:
     """Propose a mapping from the first rows for a case's id and the inputs that its graders need.
 
     `has_only_texts` says that cells are texts, so that an object in one was encoded as JSON when the file was written;
     in other files a text that is JSON is what a model wrote. The id is not one of a joined file, because a row without a
-    match has none.
+    match has none. `given` are the paths of inputs that are not looked for.
     """
     columns = _columns(rows)
     paths = tuple(columns)
@@ -94,12 +96,13 @@ def propose(
             for path, values in columns.items()
             if not _is_around(path, values, columns)
         }
-    taken: dict[str, str] = {}
+    taken: dict[str, str] = dict(given)
     own = {path: columns[path] for path in columns if path.partition(".")[0] not in joined}
     custom_id = _id_path(own, len(rows))
     # The expected output has clearer names, and `answer` means it if there is a response column too.
-    for name in sorted(needed, key=lambda name: name != "expected_output"):
-        path = _path_for(name, columns, {custom_id, *taken.values()}, needed)
+    wanted = [name for name in needed if name not in given]
+    for name in sorted(wanted, key=lambda name: name != "expected_output"):
+        path = _path_for(name, columns, {custom_id, *taken.values()}, wanted)
         if path:
             taken[name] = path
     guesses = _guesses(columns, taken, custom_id, needed)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from weighbridge.errors import LineError, UnknownGraderError
 from weighbridge.graders.registry import default_registry
 from weighbridge.grading.case import parse_case
 from weighbridge.jobs.line import JSON_SPACE
 from weighbridge.settings import MIB
+from weighbridge.traces.read import find_format
 from weighbridge.traces.split import is_trace
 from weighbridge_producer.input.files import InputFiles, Paths
 from weighbridge_producer.input.known_datasets import INSPECT, shape_of
@@ -24,6 +25,7 @@ from weighbridge_producer.input.row_formats import (
 )
 from weighbridge_producer.input.source import Source
 from weighbridge_producer.input.span_tables import are_spans
+from weighbridge_producer.input.trace_proposals import propose_beside_traces
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -54,6 +56,13 @@ class Recognised:
 
 
 @dataclass(frozen=True, slots=True)
+class _ReadAs:
+    """The reading of a file without a mapping."""
+
+    trace: Any = None  #: the first trace; None if the file has cases, or no JSON
+
+
+@dataclass(frozen=True, slots=True)
 class Opened:
     """A file that can be opened several times."""
 
@@ -80,6 +89,23 @@ def needed_inputs(graders: Iterable[GraderSpec]) -> tuple[str, ...]:
     return tuple(needed)
 
 
+def input_groups(graders: Iterable[GraderSpec]) -> dict[tuple[str, ...], list[GraderSpec]]:
+    """Return graders by the inputs that they require, one group for those that can judge the same cases.
+
+    A case must not have inputs that one of its graders does not take.
+    """
+    groups: dict[tuple[str, ...], list[GraderSpec]] = {}
+    for spec in graders:
+        if needed := needed_inputs([spec]):
+            groups.setdefault(needed, []).append(spec)
+    known = {name for needed in groups for name in needed}
+    schemas = [default_registry().get(spec.grader).inputs_schema() for spec, *_ in groups.values()]
+    if all(known <= schema.get("properties", {}).keys() for schema in schemas):
+        every = [spec for specs in groups.values() for spec in specs]
+        return {tuple(dict.fromkeys(name for needed in groups for name in needed)): every}
+    return groups
+
+
 def first_rows(opened: Opened, settings: Settings, rows: str = "") -> Recognised:
     """Read the first rows of a file; `rows` is the JSON Pointer to their list in a document, if known."""
     reader = RowReader(opened.name, settings, rows, most_lines=_LINES_OF_ROWS)
@@ -104,18 +130,28 @@ def recognise(
     Rows of a known shape, or with columns named like a case's fields, get a mapping. Others get a proposal, which the
     user has to accept.
     """
-    needed = needed_inputs(graders) or USUAL_INPUTS
+    known = needed_inputs(graders)
+    needed = known or USUAL_INPUTS
     is_table = table_format(opened.name) is not None
     is_trace_only = not is_table and needed == ("trace",)
-    if is_trace_only and not may_be_table(opened.name) and _is_read_as_it_is(opened, settings):
+    if is_trace_only and not may_be_table(opened.name) and _read_as(opened, settings):
         return None
-    return recognise_rows(opened, first_rows(opened, settings), needed, settings)
+    seen = first_rows(opened, settings)
+    return recognise_rows(opened, seen, needed, settings, maps_traces=bool(known))
 
 
 def recognise_rows(
-    opened: Opened, seen: Recognised, needed: Sequence[str], settings: Settings
+    opened: Opened,
+    seen: Recognised,
+    needed: Sequence[str],
+    settings: Settings,
+    *,
+    maps_traces: bool = True,
 ) -> Recognised | None:
-    """Return the first rows of a file with their mapping to needed inputs, as `recognise` does."""
+    """Return the first rows of a file with their mapping to needed inputs, as `recognise` does.
+
+    `maps_traces` allows a proposal for rows that are traces and have the needed inputs beside them.
+    """
     is_table = table_format(opened.name) is not None
     is_table = is_table or (may_be_table(opened.name) and _is_whole_table(seen))
     if is_table and seen.rows and are_spans(dict(seen.rows[0])):
@@ -128,12 +164,20 @@ def recognise_rows(
     mapping = shape.mapping(needed) if shape else None
     if shape and mapping and seen.layout and seen.layout.rows in {"", shape.rows}:
         return replace(seen, mapping=replace(mapping, rows=seen.layout.rows))
-    if not is_table and (not seen.rows or _is_read_as_it_is(opened, settings)):
+    if not needed or (not is_table and not seen.rows):
         return None
-    if not needed:
+    read_as = None if is_table else _read_as(opened, settings)
+    may_map = maps_traces and "trace" not in needed
+    if read_as and not (may_map and read_as.trace == seen.rows[0]):
         return None
     is_csv = seen.layout is not None and seen.layout.format is RowFormat.CSV
-    proposal = propose(seen.rows, needed, has_only_texts=is_csv, joined=seen.joined)
+    proposal = (
+        propose_beside_traces(seen.rows, needed, joined=seen.joined)
+        if read_as
+        else propose(seen.rows, needed, has_only_texts=is_csv, joined=seen.joined)
+    )
+    if proposal is None:
+        return None
     where = seen.layout.rows if seen.layout else ""
     if proposal.mapping and where:
         proposal = replace(proposal, mapping=replace(proposal.mapping, rows=where))
@@ -149,27 +193,42 @@ def _is_whole_table(seen: Recognised) -> bool:
     return is_csv and not seen.faulty and bool(seen.rows) and len(seen.rows[0]) > 1
 
 
-def _is_read_as_it_is(opened: Opened, settings: Settings) -> bool:
-    """Return whether one of the first lines is a case or a trace of a known format, or none has JSON objects."""
+def trace_format(opened: Opened, settings: Settings) -> str | None:
+    """Return the name of the format of a file's first trace; None if it is not read as traces."""
+    read_as = _read_as(opened, settings)
+    if read_as is None or read_as.trace is None:
+        return None
+    return find_format(read_as.trace).importer.name
+
+
+def _read_as(opened: Opened, settings: Settings) -> _ReadAs | None:
+    """Return how a file is read without a mapping; None if it has JSON objects that are neither cases nor traces.
+
+    One of the first lines is a case or a trace of a known format, or none of them has JSON.
+    """
     taken = 0
     objects = 0
     with opened.open() as stream:
         for line in islice(Source(stream, settings), _LINES):
             taken += line.size
-            if _is_case(line):
-                return True
+            if found := _case_in(line):
+                return found
             objects += line.raw.lstrip(JSON_SPACE).startswith((b"{", b"["))
             if taken > _BYTES:
                 break
-    return not objects
+    return None if objects else _ReadAs()
 
 
-def _is_case(line: SourceLine) -> bool:
+def _case_in(line: SourceLine) -> _ReadAs | None:
+    """Return the kind of the case on a line; None if it has neither a case nor a trace."""
     content = line.raw.strip(JSON_SPACE)
     if line.fault or not content:
-        return False
+        return None
     try:
         case = parse_case(content, (), needs_grader=False)
     except LineError:
-        return b'"inputs"' in content and b'"custom_id"' in content
-    return "trace" not in case.inputs or not line.custom_id or is_trace(case.inputs["trace"])
+        return _ReadAs() if b'"inputs"' in content and b'"custom_id"' in content else None
+    if "trace" not in case.inputs or not line.custom_id:
+        return _ReadAs()
+    trace = case.inputs["trace"]
+    return _ReadAs(trace) if is_trace(trace) else None

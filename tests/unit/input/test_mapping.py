@@ -41,6 +41,7 @@ def test_paths_lead_to_the_fields_of_a_case() -> None:
         ("output.text", "Paris"),
         ("/output/text", "Paris"),
         ("output.tokens.1", 4),
+        ("output.tokens.-1", 4),
         ("/output/tokens/0", 3),
         ("a.b", "dotted"),
         ("/weird~1name", "slash"),
@@ -62,7 +63,7 @@ def test_a_value_is_a_column_a_path_a_pointer_the_first_of_several_or_a_template
 
 @pytest.mark.parametrize(
     "path",
-    ["gone", "output.gone", "output.tokens.2", "output.tokens.-1", "topic.x", "cut.text", "{gone}"],
+    ["gone", "output.gone", "output.tokens.2", "output.tokens.-3", "topic.x", "cut.text", "{gone}"],
 )
 def test_what_the_row_does_not_have_is_left_out(path: str) -> None:
     assert case(f"custom_id=id,x={path},y=topic")["inputs"] == {"y": "geo"}
