@@ -27,39 +27,55 @@ USUAL_NAMES: dict[str, tuple[str, ...]] = {
     "expected_output": _names(
         """
         expectedoutput expected expectedanswer expectedresponse groundtruth groundtruthanswer gold goldanswer
-        goldenanswer golden reference referenceanswer referenceoutput referenceoutputs referencetext references refs
-        target ideal correctanswer correct solution truth label answer
+        goldenanswer goldanswers golden reference referenceanswer referenceoutput referenceoutputs referencetext
+        references ref refs target targets ideal correctanswer correct solution truth ytrue answers label labels
+        answer actual
         """
     ),
     "agent_response": _names(
         """
         agentresponse response output actualoutput agentoutput modeloutput modelresponse modelanswer completion
-        prediction predicted predictedanswer filteredresps generation generated generatedtext generatedanswer actual
-        reply outputs result answer text content
+        prediction predictiontext predicted predictedanswer predictedtext predictions pred preds filteredresps
+        generation generated generatedtext generatedanswer hypothesis hyp sampled ypred actual reply outputs mt
+        result answer text content translation summary
         """
     ),
     "trace": _names(
         "trace trajectory messages conversation transcript history steps spans events log run"
     ),
 }
+#: Names that may mean the agent's answer as well as the expected one, or something else.
+WEAK_NAMES: dict[str, frozenset[str]] = {
+    "expected_output": frozenset({"answers", "label", "labels", "answer", "actual"}),
+    "agent_response": frozenset({"result", "answer", "text", "content", "translation", "summary"}),
+}
+#: Names that mean the expected answer only if another column has the agent's.
+EITHER_NAMES = frozenset({"answer", "actual"})
+#: Names that mean the agent's answer also among the inputs of an evaluation.
+STRONG_IN_ASKED = frozenset(
+    _names("response agentresponse modelresponse prediction completion actualoutput modeloutput")
+)
 #: Words in names that are less usual, in the likeliest order of fields, in several languages.
 _WORDS: dict[str, re.Pattern[str]] = {
     "expected_output": re.compile(
         "expect|reference|groundtruth|gold|target|correct|ideal|solution"
         "|erwart|referenz|soll|musterlösung|korrekt|richtig"
-        "|attendu|référence|esperad|referencia|gabarito|attes[oa]|riferimento|corrett|verwacht"
+        "|attendu|référence|esperad|referencia|referência|gabarito|attes[oa]|riferimento|corrett|verwacht"
+        "|oczekiw|wzorcow|beklenen|förvänt|facit|forvent|očekáv|المتوقع|الصحيح|अपेक्षित"
         "|ожидаем|эталон|правильн|正解|期待|標準|标准|参考|參考|正确|正確|정답|기대|예상"
     ),
     "agent_response": re.compile(
-        "response|output|answer|completion|predict|generat|reply"
-        "|antwort|ausgabe|réponse|sortie|prédiction|respuesta|salida|predicción|risposta|resposta|saída|antwoord"
+        "response|output|answer|completion|predict|generat|reply|hypothes"
+        "|^(?:gpt|claude|gemini|llama|mistral|qwen|deepseek)"
+        "|antwort|ausgabe|r[ée]ponse|sortie|prédiction|respuesta|salida|predicci[óo]n|risposta|resposta|sa[íi]da|antwoord"
+        "|odpowied|odpověď|cevap|yan.t|svar|إجاب|उत्तर"
         "|ответ|вывод|回答|応答|出力|回复|回覆|输出|輸出|预测|預測|응답|답변|출력"
     ),
 }
 #: Words of names that are measurements, times or verdicts about an answer, in place of an answer.
 _ABOUT = re.compile(
     "token|time|latenc|duration|cost|price|score|length|count|relevan|faithful|similar|accura|precision|recall"
-    "|date|format|type|^is|^has|ids?$|url|zeit|dauer|datum|länge|kosten"
+    "|date|format|type|^is|^has|ids?$|url|model$|version|language|zeit|dauer|datum|länge|kosten"
 )
 #: Names of what was asked, which is no answer, whatever the names within it.
 _ASKED = frozenset(
@@ -84,6 +100,11 @@ _NOT_FOR_GROUPS = re.compile(
     r"(?:^|[\W_])(?:id|ids|uuid|guid|hash|sha|sha256|digest|url|uri|created|updated|started|timestamp|date|time|at)$"
     r"|[a-z](?:Id|Ids|At|Hash|Url|Uri|Time)$|^column \d+$",
     re.IGNORECASE,
+)
+#: Names of objects with what the agent wrote.
+_AGENTS = re.compile(
+    "^(?:model|agent|assistant|system|candidate|actual)$"
+    "|predict|response|output|completion|generat|hypothes"
 )
 _VERDICTS = frozenset(
     ["feedback", "scores", "score", "metrics", "annotations", "evaluation", "evaluations"]
@@ -138,12 +159,23 @@ def can_be(field: str, path: str) -> bool:
     """Return whether a path may hold a field, by the names of the objects around it."""
     around = _parts(path)[:-1]
     if field == "agent_response":
-        expected = set(USUAL_NAMES["expected_output"]) - {"answer", "label"}
+        expected = set(USUAL_NAMES["expected_output"]) - {*EITHER_NAMES, "label", "labels"}
         return not is_asked(path) and not _VERDICTS & set(around) and expected.isdisjoint(around)
     if field == "expected_output":
-        is_title = normal(Path(path).name) == "label" and bool(around)
+        name = normal(Path(path).name)
+        if name in WEAK_NAMES["expected_output"] and is_agents(path):
+            return False
+        is_title = name == "label" and bool(around)
         return not _VERDICTS & set(around) and not (is_title and around[-1] not in _LABELLED)
     return True
+
+
+def is_agents(path: str) -> bool:
+    """Return whether a path is within an object with what the agent wrote."""
+    return any(
+        _AGENTS.search(part) and not _WORDS["expected_output"].search(part)
+        for part in _parts(path)[:-1]
+    )
 
 
 def has_word_for(field: str, path: str) -> bool:

@@ -9,17 +9,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.jobs.line import is_valid_name
-from weighbridge_producer.input.column_names import (
-    ID_NAMES,
-    USUAL_NAMES,
-    can_be,
-    has_word_for,
-    id_names_of,
-    is_for_groups,
-    is_value_name,
-    names_of,
-    normal,
-)
+from weighbridge_producer.input.column_choice import chosen_path, is_around
+from weighbridge_producer.input.column_names import ID_NAMES, id_names_of, is_for_groups
 from weighbridge_producer.input.mapping import (
     ROW_NUMBER,
     FieldMapping,
@@ -57,6 +48,7 @@ class Proposal:
     guessed: tuple[
         str, ...
     ] = ()  #: fields whose columns were chosen by their values, not their names
+    doubted: tuple[str, ...] = ()  #: fields whose columns have names that may mean another one
 
     @property
     def text(self) -> str:
@@ -69,9 +61,15 @@ class Proposal:
     @property
     def caution(self) -> str:
         """What to check before the proposal is used; empty if names support all of it."""
-        if not self.guessed:
-            return ""
-        return f"{', '.join(self.guessed)}: guessed from the values, not from the names, so check which is which"
+        sources = (
+            (self.guessed, "the values, not from the names"),
+            (self.doubted, "names that may mean either"),
+        )
+        return "; ".join(
+            f"{', '.join(fields)}: guessed from {source}, so check which is which"
+            for fields, source in sources
+            if fields
+        )
 
 
 def propose(
@@ -92,19 +90,19 @@ def propose(
     paths = tuple(columns)
     if has_only_texts:
         columns = {
-            path: values
-            for path, values in columns.items()
-            if not _is_around(path, values, columns)
+            path: values for path, values in columns.items() if not is_around(path, values, columns)
         }
     taken: dict[str, str] = dict(given)
     own = {path: columns[path] for path in columns if path.partition(".")[0] not in joined}
     custom_id = _id_path(own, len(rows))
     # The expected output has clearer names, and `answer` means it if there is a response column too.
+    weak: list[str] = []
     wanted = [name for name in needed if name not in given]
     for name in sorted(wanted, key=lambda name: name != "expected_output"):
-        path = _path_for(name, columns, {custom_id, *taken.values()}, wanted)
-        if path:
-            taken[name] = path
+        choice = chosen_path(name, columns, {custom_id, *taken.values()}, wanted)
+        if choice:
+            taken[name] = choice.path
+            weak += [name] if choice.is_weak else []
     guesses = _guesses(columns, taken, custom_id, needed)
     taken |= guesses
     if custom_id is None:
@@ -114,11 +112,13 @@ def propose(
     taken = {"custom_id": custom_id or ROW_NUMBER} | taken
     guessed = tuple(name for name in taken if name in guesses)
     missing = tuple(name for name in needed if name not in taken)
+    # One clear name among two says what the other one is.
+    doubted = tuple(weak) if len(weak) > 1 or missing else ()
     if missing:
-        return Proposal(None, taken, missing, paths, guessed)
+        return Proposal(None, taken, missing, paths, guessed, doubted)
     fields: list[tuple[str, Value]] = [(name, Path(taken[name])) for name in ("custom_id", *needed)]
     fields += [("metadata", Path(path)) for path in _metadata(columns, set(taken.values()))]
-    return Proposal(FieldMapping.from_fields(fields), taken, (), paths, guessed)
+    return Proposal(FieldMapping.from_fields(fields), taken, (), paths, guessed, doubted)
 
 
 def _guesses(
@@ -177,78 +177,6 @@ def _are_ids(values: list[Any]) -> bool:
     texts = [str(value) if type(value) is int else value for value in values]
     valid = all(isinstance(text, str) and is_valid_name(text) for text in texts)
     return valid and len(set(texts)) == len(texts)
-
-
-def _path_for(
-    name: str, columns: dict[str, list[Any]], taken: set[str | None], needed: Sequence[str]
-) -> str | None:
-    """Return the path whose name matches a field best; of equal matches, the least nested one."""
-    own = normal(name)
-    names = USUAL_NAMES.get(name, ())
-    if name == "expected_output" and "agent_response" in needed and not _other_response(columns):
-        names = tuple(known for known in names if known != "answer")
-    only = _only_values(columns)
-    described = {
-        path: [
-            known
-            for known in names_of(path, is_only=path in only)
-            if known == own or can_be(name, path)
-        ]
-        for path, values in columns.items()
-        if path not in taken and _fits(name, values)
-    }
-    for known in dict.fromkeys((own, *names)):
-        if fitting := [path for path, given in described.items() if known in given]:
-            return min(fitting, key=lambda path: path.count("."))
-    most = max(map(len, columns.values()), default=0)
-    fitting = [
-        path
-        for path in described
-        if has_word_for(name, path) and can_be(name, path) and len(columns[path]) * 2 >= most
-    ]
-    return min(fitting, key=lambda path: path.count("."), default=None)
-
-
-def _only_values(columns: dict[str, list[Any]]) -> set[str]:
-    """Return the paths of values that are alone in their objects."""
-    inner: dict[str, set[str]] = {}
-    for path in columns:
-        around, dot, _ = path.rpartition(".")
-        if dot:
-            inner.setdefault(around, set()).add(path)
-    return {next(iter(paths)) for paths in inner.values() if len(paths) == 1}
-
-
-def _is_around(path: str, values: list[Any], columns: dict[str, list[Any]]) -> bool:
-    """Return whether cells hold JSON objects, of which one value says more than the whole."""
-    if not any(isinstance(json_within(value), Mapping) for value in values):
-        return False
-    only, prefix = _only_values(columns), f"{path}."
-    return any(
-        inner.startswith(prefix)
-        and "." not in inner[len(prefix) :]
-        and (inner in only or is_value_name(inner))
-        for inner in columns
-    )
-
-
-def _other_response(columns: dict[str, list[Any]]) -> bool:
-    """Return whether a column other than `answer` can be the response."""
-    names = set(USUAL_NAMES["agent_response"]) - {"answer"}
-    return any(
-        normal(Path(path).name) in names and can_be("agent_response", path) for path in columns
-    )
-
-
-def _fits(name: str, values: list[Any]) -> bool:
-    """Return whether values fit a field: a trace is structured, an answer is not."""
-    present = [value for value in values if value is not None]
-    if name == "trace":
-        return any(
-            isinstance(v, (dict, list)) or (isinstance(v, str) and v.lstrip()[:1] in "{[")
-            for v in present
-        )
-    return name not in USUAL_NAMES or not any(isinstance(value, (dict, list)) for value in present)
 
 
 def _metadata(columns: dict[str, list[Any]], taken: set[str]) -> list[str]:

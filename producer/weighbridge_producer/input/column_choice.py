@@ -1,0 +1,147 @@
+"""The column that is likely one field of a case, by the names of the columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from weighbridge_producer.input.column_names import (
+    EITHER_NAMES,
+    STRONG_IN_ASKED,
+    USUAL_NAMES,
+    WEAK_NAMES,
+    can_be,
+    has_word_for,
+    is_agents,
+    is_asked,
+    is_value_name,
+    names_of,
+    normal,
+)
+from weighbridge_producer.input.mapping import Path, json_within
+
+Columns = dict[str, list[Any]]  #: the values of the first rows by path
+
+
+class Choice(NamedTuple):
+    """The column chosen for a field."""
+
+    path: str
+    is_weak: bool = False  #: True if its name may mean another field as well
+
+
+def chosen_path(
+    name: str, columns: Columns, taken: set[str | None], needed: list[str]
+) -> Choice | None:
+    """Return the path whose name matches a field best; of equal matches, the least nested one.
+
+    `needed` are the fields that are looked for. Clear names come first, then words in other names, then names that may
+    mean several fields.
+    """
+    own, weak = normal(name), WEAK_NAMES.get(name, frozenset())
+    names = USUAL_NAMES.get(name, ())
+    if name == "expected_output" and "agent_response" in needed and not _other_response(columns):
+        names = tuple(known for known in names if known not in EITHER_NAMES)
+    free = {
+        path: values
+        for path, values in columns.items()
+        if path not in taken and _fits(name, path, values)
+    }
+    described = _described(name, own, free, columns)
+    clear = [known for known in dict.fromkeys((own, *names)) if known not in weak]
+    if path := _named(clear, described):
+        return Choice(path)
+    most = max(map(len, columns.values()), default=0)
+    worded = [
+        path
+        for path in described
+        if normal(Path(path).name) not in weak
+        and has_word_for(name, path)
+        and can_be(name, path)
+        and len(columns[path]) * 2 >= most
+    ]
+    if worded:
+        return Choice(_least_nested(worded))
+    if path := _named([known for known in names if known in weak], described):
+        return Choice(path, not (name == "agent_response" and is_agents(path)))
+    asked = [path for path in free if name == "agent_response" and _is_answer_within_asked(path)]
+    return Choice(_least_nested(asked), is_weak=True) if asked else None
+
+
+def _described(name: str, own: str, free: Columns, columns: Columns) -> dict[str, list[str]]:
+    """Return the names by which each free path may hold a field."""
+    only = _only_values(columns)
+    return {
+        path: [
+            known
+            for known in names_of(path, is_only=path in only)
+            if known == own or can_be(name, path)
+        ]
+        for path in free
+    }
+
+
+def _named(names: list[str], described: dict[str, list[str]]) -> str | None:
+    for known in names:
+        if fitting := [path for path, given in described.items() if known in given]:
+            return _least_nested(fitting)
+    return None
+
+
+def _least_nested(paths: list[str]) -> str:
+    return min(paths, key=lambda path: path.count("."))
+
+
+def _is_answer_within_asked(path: str) -> bool:
+    """Return whether a path within what was asked is the answer, as in rows with all data of a case under `inputs`."""
+    return is_asked(path) and normal(Path(path).name) in STRONG_IN_ASKED
+
+
+def _only_values(columns: Columns) -> set[str]:
+    """Return the paths of values that are alone in their objects."""
+    inner: dict[str, set[str]] = {}
+    for path in columns:
+        around, dot, _ = path.rpartition(".")
+        if dot:
+            inner.setdefault(around, set()).add(path)
+    return {next(iter(paths)) for paths in inner.values() if len(paths) == 1}
+
+
+def is_around(path: str, values: list[Any], columns: Columns) -> bool:
+    """Return whether cells hold JSON objects, of which one value says more than the whole."""
+    if not any(isinstance(json_within(value), Mapping) for value in values):
+        return False
+    only, prefix = _only_values(columns), f"{path}."
+    return any(
+        inner.startswith(prefix)
+        and "." not in inner[len(prefix) :]
+        and (inner in only or is_value_name(inner))
+        for inner in columns
+    )
+
+
+def _other_response(columns: Columns) -> bool:
+    """Return whether a column with a name that does not mean the expected answer too can be the response."""
+    names = set(USUAL_NAMES["agent_response"])
+    return any(
+        is_agents(path)
+        or (
+            normal(Path(path).name) not in EITHER_NAMES
+            and (normal(Path(path).name) in names or has_word_for("agent_response", path))
+        )
+        for path in columns
+        if can_be("agent_response", path)
+    )
+
+
+def _fits(name: str, path: str, values: list[Any]) -> bool:
+    """Return whether values fit a field: a trace is structured, an answer is not, and a verdict is none."""
+    present = [value for value in values if value is not None]
+    if name == "trace":
+        return any(
+            isinstance(v, (dict, list)) or (isinstance(v, str) and v.lstrip()[:1] in "{[")
+            for v in present
+        )
+    if name == "expected_output" and normal(Path(path).name) == "correct":
+        return not all(isinstance(value, (bool, int, float)) for value in present)
+    return name not in USUAL_NAMES or not any(isinstance(value, (dict, list)) for value in present)

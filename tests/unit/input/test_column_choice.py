@@ -1,0 +1,92 @@
+"""The columns that are proposed for rows of well-known data sets and evaluation tools."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from weighbridge_producer.input.mapping_proposals import Proposal, propose
+
+NEEDED = ("agent_response", "expected_output")
+SQUAD = {"text": ["Paris"], "answer_start": [3]}
+
+
+def proposed(row: dict[str, Any]) -> Proposal:
+    return propose([row], NEEDED)
+
+
+@pytest.mark.parametrize(
+    ("row", "response", "expected"),
+    [
+        ({"row_id": 1, "model": {"answer": "a", "tokens": 2}, "answers": SQUAD, "topic": "t"}, "model.answer", "answers.text.0"),
+        ({"id": "1", "prediction_text": "a", "answers": SQUAD}, "prediction_text", "answers.text.0"),
+        ({"id": "1", "prediction_text": "a", "answers": [{"text": "a", "answer_start": 3}]}, "prediction_text", "answers.0.text"),
+        ({"id": "1", "context": "c", "question": "q", "answers": SQUAD}, None, "answers.text.0"),
+        ({"question": "q", "answers": ["a", "b"], "output": "a"}, "output", "answers.0"),
+        ({"doc_id": 0, "doc": {"answer": "x"}, "target": "4", "resps": [["4"]], "filtered_resps": ["4"]}, "filtered_resps.0", "target"),
+        ({"instance_id": "1", "predicted_text": "a", "instance": {"references": [{"output": {"text": "a"}}]}}, "predicted_text", "instance.references.0.output.text"),
+        ({"sample_id": "s", "data": {"correct": True, "expected": "a", "picked": "a", "sampled": "a"}}, "data.sampled", "data.expected"),
+        ({"input": "q", "ideal": ["a", "b"], "completion": "a"}, "completion", "ideal.0"),
+        ({"user_input": "q", "retrieved_contexts": ["c"], "response": "a", "reference": "a", "faithfulness": 1.0}, "response", "reference"),
+        ({"question": "q", "contexts": ["c"], "answer": "a", "ground_truths": ["a"]}, "answer", "ground_truths.0"),
+        ({"record_id": "r", "main_input": "q", "main_output": "a", "golden_answer": "a"}, "main_output", "golden_answer"),
+        ({"inputs.question": "q", "outputs.output": "a", "reference.output": "a", "feedback.correctness": 1}, "outputs.output", "reference.output"),
+        ({"attributes.input.value": "q", "attributes.output.value": "a", "eval.correct.label": "correct", "ground_truth": "a"}, "attributes.output.value", "ground_truth"),
+        ({"inputs": "q", "targets": "a", "predictions": "a", "exact_match/score": 1}, "predictions", "targets"),
+        ({"inputs": {"q": "x"}, "outputs": "a", "expectations": {"expected_response": "a"}}, "outputs", "expectations.expected_response"),
+        ({"inputs.query": "q", "inputs.response": "a", "inputs.ground_truth": "a", "outputs.f1.f1_score": 1.0}, "inputs.response", "inputs.ground_truth"),
+        ({"prompt": "q", "generated": "a", "label": "a", "score": 1}, "generated", "label"),
+        ({"id": 1, "labels": ["a"], "predictions": ["a"]}, "predictions.0", "labels.0"),
+        ({"utt": "u", "reference": "a", "hypothesis": "a", "wer": 0.0}, "hypothesis", "reference"),
+        ({"src": "q", "mt": "a", "ref": "a"}, "mt", "ref"),
+        ({"question": "q", "choices": ["a", "b"], "answer": "B", "pred": "B"}, "pred", "answer"),
+        ({"question": "q", "answer": "a", "gpt-4o": "a"}, "gpt-4o", "answer"),
+        ({"question": "q", "answer": "a", "llama_answer": "a"}, "llama_answer", "answer"),
+        ({"text": "q", "prediction_text": "a", "label": "a"}, "prediction_text", "label"),
+        ({"text": "q", "predicted_label": "a", "true_label": "a", "label": "a"}, "predicted_label", "label"),
+        ({"y_true": "a", "y_pred": "a"}, "y_pred", "y_true"),
+        ({"actual": "a", "predicted": "a"}, "predicted", "actual"),
+        ({"actual": "a", "expected": "a"}, "actual", "expected"),
+        ({"response": "a", "answer": "a", "correct": True}, "response", "answer"),
+        ({"question": "q", "answer": "a", "response_model": "m", "gold": "a"}, "answer", "gold"),
+        ({"qid": 1, "gold_answers": ["a"], "answer": "a"}, "answer", "gold_answers.0"),
+        ({"question_id": 1, "answer": {"value": "a", "aliases": ["b"]}, "generated_answer": "a"}, "generated_answer", "answer.value"),
+        ({"inputRecord": {"prompt": "q", "referenceResponse": "a"}, "modelResponses": [{"response": "a"}]}, "modelResponses.0.response", "inputRecord.referenceResponse"),
+        ({"source": "q", "translation": "a", "reference": "a"}, "translation", "reference"),
+        ({"id": 1, "resposta_esperada": "a", "saida": "a"}, "saida", "resposta_esperada"),
+        ({"pytanie": "q", "odpowiedź": "a", "oczekiwana odpowiedź": "a"}, "odpowiedź", "oczekiwana odpowiedź"),
+        ({"soru": "q", "cevap": "a", "beklenen cevap": "a"}, "cevap", "beklenen cevap"),
+        ({"정답": "a", "모델 응답": "a"}, "모델 응답", "정답"),
+    ],
+)  # fmt: skip
+def test_the_agents_answer_and_the_expected_one_are_not_confused(
+    row: dict[str, Any], response: str | None, expected: str | None
+) -> None:
+    found = proposed(row)
+    assert (found.fields.get("agent_response"), found.fields.get("expected_output")) == (
+        response,
+        expected,
+    )
+
+
+@pytest.mark.parametrize(
+    ("row", "doubted"),
+    [
+        ({"answer": "a", "answers": ["a"]}, ("expected_output", "agent_response")),
+        ({"answer": "a", "label": "a"}, ("expected_output", "agent_response")),
+        ({"question": "q", "answer": "a"}, ("agent_response",)),
+        ({"model": {"answer": "a"}, "answers": SQUAD}, ()),
+        ({"response": "a", "answer": "a"}, ()),
+        ({"answer": "a", "gold": "a"}, ()),
+    ],
+)
+def test_names_that_may_mean_either_answer_are_said_to_be_guessed(
+    row: dict[str, Any], doubted: tuple[str, ...]
+) -> None:
+    found = proposed(row)
+    assert found.doubted == doubted
+    if doubted:
+        assert "guessed from names that may mean either, so check" in found.caution
+    else:
+        assert not found.caution
