@@ -76,3 +76,27 @@ def test_an_expired_request_of_a_batch_is_one_errored_job_that_says_so(cli, tmp_
     assert errors["a"] is None
     assert errors["x"]["code"] == "NO_ANSWER"
     assert errors["x"]["message"].endswith("batch_expired: too late")
+
+
+def test_samples_of_inspect_are_judged_by_all_targets_and_errors_are_not_failures(cli, tmp_path):
+    sample = {"epoch": 1, "input": "q", "messages": CHAT}
+    samples = [
+        {**sample, "id": "a", "target": ["four", "4"], "output": {"completion": "4"}},
+        {**sample, "id": "b", "target": ["four"], "output": {"completion": "4"}},
+        {**sample, "id": "c", "target": "4", "output": {}, "error": {"message": "no sandbox"}},
+    ]
+    (tmp_path / "log.json").write_text(json.dumps({"version": 2, "eval": {}, "samples": samples}))
+    run = cli("run", "log.json", "-g", "string-match", "--sort", "-o", "o.jsonl")
+    assert "log.json: Inspect samples, JSON, rows at /samples\n" in run.err
+    assert "Inspect recorded an error in place of an answer: no sandbox" in run.out
+    rows = [json.loads(line) for line in (tmp_path / "o.jsonl").read_text().splitlines()]
+    assert [(row["result"] or {}).get("verdict") for row in rows] == ["pass", "fail", None]
+    verified = cli("verify", "o.jsonl", "log.json", "-g", "string-match")
+    assert verified.out.startswith("3 proven, 0 changed")
+
+
+def test_a_data_set_of_squads_layout_gets_a_proposal_that_is_not_reversed(cli, tmp_path):
+    row = {"row_id": 1, "model": {"answer": "Paris", "tokens": 3}, "answers": {"text": ["Paris"]}}
+    name = write(tmp_path / "squad.jsonl", row)
+    refused = cli("run", name, "-g", "string-match")
+    assert "agent_response=model.answer,expected_output=answers.text.0" in refused.err

@@ -60,7 +60,7 @@ def choose_mapping(
     if not saved and "custom_id" not in given:
         needed = _still_needed(graders, given)
         # Fields of joined files are not proposed in addition to those that the user has chosen.
-        found = recognise_rows(opened, own if texts else seen, needed, settings)
+        found = recognise_rows(opened, own if texts else seen, needed, settings, graders)
         if not (found and found.mapping):
             _check_shape(seen, needed)
         recognised = _added_to(found) if texts else _with_joined(found, seen, needed)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from weighbridge_producer.input.expected_answers import ExpectedAnswers
 from weighbridge_producer.input.mapping import (
     MISSING,
     ROW_NUMBER,
@@ -20,6 +21,7 @@ from weighbridge_producer.input.recorded_errors import RecordedError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from weighbridge.jobs.grader_spec import GraderSpec
     from weighbridge_producer.input.mapping import Row
 
 
@@ -91,8 +93,11 @@ class Shape:
     rows: str = ""  #: JSON Pointer to the list of rows in a document
     entries: Value | None = None  #: an object whose entries become metadata
     error: RecordedError | None = None  #: what a row may have in place of an answer
+    expected_list: Path | None = None  #: what may be a list of accepted answers
 
-    def mapping(self, needed: Sequence[str]) -> FieldMapping | None:
+    def mapping(
+        self, needed: Sequence[str], graders: Sequence[GraderSpec] = ()
+    ) -> FieldMapping | None:
         """Return the mapping to the inputs that graders need; None if the shape lacks one of them."""
         if not all(name in self.inputs for name in needed):
             return None
@@ -105,6 +110,9 @@ class Shape:
             rows=self.rows,
             name=self.name,
             error=self.error,
+            change=ExpectedAnswers(self.expected_list, tuple(graders))
+            if self.expected_list
+            else None,
         )
 
     def fits(self, rows: Sequence[Row], needed: Sequence[str]) -> bool:
@@ -155,6 +163,7 @@ INSPECT = Shape(
     {"epoch": Path("epoch"), "model": Path("output.model")},
     rows="/samples",
     error=RecordedError("Inspect", _first("error"), answer=_first(*_INSPECT_ANSWER)),
+    expected_list=Path("target"),
 )
 
 SHAPES: tuple[Shape, ...] = (

@@ -55,6 +55,13 @@ class ErrorOfRow(Protocol):
         """Return the paths that are read from the row."""
 
 
+class CaseChange(Protocol):
+    """A change of a case that more than one of its fields depends on."""
+
+    def apply(self, case: dict[str, Any], row: Row, number: int) -> None:
+        """Change the case of a row."""
+
+
 @dataclass(frozen=True, slots=True)
 class Path:
     """A column, a dotted path or a JSON Pointer (RFC 6901) into a row."""
@@ -187,6 +194,7 @@ class FieldMapping:
     rows: str = ""
     name: str = ""  #: name of a built-in mapping, such as `promptfoo results`
     error: ErrorOfRow | None = None  #: what a row may have in place of an answer
+    change: CaseChange | None = None
     _used: frozenset[str] = field(init=False, repr=False, compare=False)
     _id_column: str | None = field(init=False, repr=False, compare=False)
     _inputs: tuple[_Field, ...] = field(init=False, repr=False, compare=False)
@@ -245,6 +253,8 @@ class FieldMapping:
             metadata |= {key: value for key, value in row.items() if key not in self._used}
         if metadata:
             case["metadata"] = metadata
+        if self.change:
+            self.change.apply(case, row, number)
         return case
 
     @property
@@ -366,6 +376,7 @@ class _Fields:
             rows=base.rows,
             name=base.name,
             error=None if "agent_response" in self._inputs else base.error,
+            change=None if "expected_output" in self._inputs else base.change,
         )
 
 

@@ -137,7 +137,7 @@ def recognise(
     if is_trace_only and not may_be_table(opened.name) and _read_as(opened, settings):
         return None
     seen = first_rows(opened, settings)
-    return recognise_rows(opened, seen, needed, settings, maps_traces=bool(known))
+    return recognise_rows(opened, seen, needed, settings, graders, maps_traces=bool(known))
 
 
 def recognise_rows(
@@ -145,6 +145,7 @@ def recognise_rows(
     seen: Recognised,
     needed: Sequence[str],
     settings: Settings,
+    graders: Sequence[GraderSpec] = (),
     *,
     maps_traces: bool = True,
 ) -> Recognised | None:
@@ -161,7 +162,7 @@ def recognise_rows(
         shape = None
     if not seen.rows and seen.layout and seen.layout.format is RowFormat.EVAL:
         shape = INSPECT  # rows cannot be read from the beginning of an archive
-    mapping = shape.mapping(needed) if shape else None
+    mapping = shape.mapping(needed, graders) if shape else None
     if shape and mapping and seen.layout and seen.layout.rows in {"", shape.rows}:
         return replace(seen, mapping=replace(mapping, rows=seen.layout.rows))
     if not needed or (not is_table and not seen.rows):
