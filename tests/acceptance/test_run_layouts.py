@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from zipfile import ZipFile
 
 import pytest
 
@@ -100,3 +101,42 @@ def test_a_data_set_of_squads_layout_gets_a_proposal_that_is_not_reversed(cli, t
     name = write(tmp_path / "squad.jsonl", row)
     refused = cli("run", name, "-g", "string-match")
     assert "agent_response=model.answer,expected_output=answers.text.0" in refused.err
+
+
+def test_an_input_that_no_grader_has_is_refused_with_the_one_that_was_meant(cli, tmp_path):
+    (tmp_path / "x.csv").write_text("id,output,gold\n1,a,a\n")
+    ended = cli("run", "x.csv", "-g", "string-match", "--map", "custom_id=id,agent_resp=output")
+    assert ended.status == 1
+    assert ended.err == (
+        "INVALID_MAPPING: no grader has an input 'agent_resp'; did you mean 'agent_response'?\n"
+        "  inputs of string-match: agent_response, expected_output\n"
+    )
+
+
+def test_a_pipe_is_said_to_be_read_like_a_file(cli):
+    mapping = ("--map", "custom_id=id,agent_response=output,expected_output=gold")
+    table = "id;output;gold\n1;é;é\n".encode("latin-1")
+    for more in (("--dry-run",), ("-o", "o.jsonl"), ("--strict", "-o", "o.jsonl")):
+        ended = cli("run", "-", "-g", "string-match", *mapping, *more, stdin=table)
+        assert ended.err == (
+            "standard input: CSV (CP1252, semicolon-separated)\n"
+            "  mapped: custom_id=id,agent_response=output,expected_output=gold\n"
+        )
+
+
+@pytest.mark.parametrize("grader", ["string-match", "loop"])
+def test_a_workbook_is_named_whichever_graders_there_are(cli, tmp_path, grader):
+    with ZipFile(tmp_path / "a.xlsx", "w") as book:
+        book.writestr("docProps/app.xml", "<x/>" * 3000)
+        book.writestr("[Content_Types].xml", "<x/>")
+    ended = cli("run", "a.xlsx", "-g", grader, "--dry-run")
+    assert "an Excel workbook or another Office document" in ended.err
+    assert "save the sheet as CSV UTF-8" in ended.err
+
+
+def test_rows_under_their_ids_are_named_with_what_would_work(cli, tmp_path):
+    rows = {"q1": {"output": "a", "gold": "a"}, "q2": {"output": "b", "gold": "b"}}
+    (tmp_path / "a.json").write_text(json.dumps(rows))
+    ended = cli("run", "a.json", "-g", "string-match")
+    assert "'a.json' is one JSON object with a row under each key" in ended.err
+    assert "jq -c 'to_entries[] | {id: .key} + .value' FILE > rows.jsonl" in ended.err

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from weighbridge.errors import MappingError, MappingNeededError
-from weighbridge.text import pluralize, shorten
+from weighbridge.text import closest, did_you_mean, pluralize, shorten
 from weighbridge_producer.cli.grader_groups import print_traces, runs_for_each
 from weighbridge_producer.cli.show import err, shown
 from weighbridge_producer.input.mapping import FieldMapping, listed
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from weighbridge_producer.input.files import Paths
     from weighbridge_producer.input.joins import Joins, JoinSpec
     from weighbridge_producer.input.recognition import Recognised
+    from weighbridge_producer.input.row_formats import Layout
 
 _WIDTH = 400
 _EXAMPLE_WIDTH = 160
@@ -47,8 +48,8 @@ def choose_mapping(
     if not cases:
         mapping = _combined(texts, saved)
         joined = _read_joins(joins, settings, None)
+        _check_inputs(mapping, graders)
         _require(joined, mapping, graders)
-        _print_joins(joined)
         return mapping, joined
     from weighbridge_producer.input.recognition import Opened, first_rows, recognise_rows
 
@@ -65,10 +66,11 @@ def choose_mapping(
             _check_shape(seen, needed)
         recognised = _added_to(found) if texts else _with_joined(found, seen, needed)
     mapping = _combined(texts, saved or recognised)
+    _check_inputs(mapping, graders)
     # Whether the first rows have a match or not, the joined files show which of their fields can be mapped.
     mapping.check([*seen.rows, *(joined.examples() if joined else ())], seen.file, recognised)
     _require(joined, mapping, graders)
-    _print_layout(seen, mapping, joined)
+    print_layout(seen.file, seen.layout, mapping, joined)
     return mapping, joined
 
 
@@ -80,6 +82,19 @@ def _require(joined: Joins | None, mapping: FieldMapping, graders: Sequence[Grad
         needed = [needed_inputs([spec]) for spec in graders]
         joined.require(
             mapping, [name for name in needed[0] if all(name in each for each in needed)]
+        )
+
+
+def _check_inputs(mapping: FieldMapping, graders: Sequence[GraderSpec]) -> None:
+    """Raise MappingError for an input that no grader has; graders that are not installed here may have any."""
+    from weighbridge_producer.input.recognition import known_inputs
+
+    known = known_inputs(graders)
+    if wrong := next((name for name in mapping.inputs if known and name not in known), None):
+        meant = did_you_mean(closest(wrong, known))
+        raise MappingError(
+            f"no grader has an input {shorten(wrong, 80, '...')!r}{meant}",
+            f"inputs of {' and '.join(spec.label for spec in graders)}: {', '.join(known)}",
         )
 
 
@@ -160,20 +175,26 @@ def _recognised_mapping(
         hint = "\n  ".join(runs_for_each(groups, seen.rows))
         raise MappingNeededError(seen.file, _columns_of(seen), hint)
     mapping = seen.mapping or _confirmed_mapping(seen)
-    _print_layout(seen, mapping, None)
+    print_layout(seen.file, seen.layout, mapping, None)
     return mapping
 
 
 def _columns_of(seen: Recognised) -> str:
+    from weighbridge_producer.input.known_datasets import GOLDENS
+
     columns = listed(dict.fromkeys(column for row in seen.rows for column in row))
-    return f"{seen.layout} with the columns {columns}"
+    name = "a DeepEval dataset, " if seen.layout and seen.layout.rows == GOLDENS else ""
+    return f"{name}{seen.layout} with the columns {columns}"
 
 
-def _print_layout(seen: Recognised, mapping: FieldMapping, joined: Joins | None) -> None:
-    what = [str(seen.layout)] if seen.layout else []
+def print_layout(
+    file: str, layout: Layout | None, mapping: FieldMapping, joined: Joins | None
+) -> None:
+    """Say how a file is read: its format, its joined files and its mapping."""
+    what = [str(layout)] if layout else []
     if mapping.name:
         what.insert(0, mapping.name)
-    err.print(f"{shown(seen.file)}: {', '.join(what)}", soft_wrap=True)
+    err.print(f"{shown(file)}: {', '.join(what)}", soft_wrap=True)
     _print_joins(joined)
     err.print(f"  mapped: {shown(str(mapping), _WIDTH)}", soft_wrap=True)
 

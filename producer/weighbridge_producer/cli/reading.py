@@ -9,7 +9,7 @@ import typer
 
 from weighbridge.errors import InputError
 from weighbridge_producer.cli import options as opt
-from weighbridge_producer.cli.mapping_choice import choose_mapping
+from weighbridge_producer.cli.mapping_choice import choose_mapping, print_layout
 from weighbridge_producer.cli.show import err, shown
 from weighbridge_producer.input.files import Paths
 from weighbridge_producer.input.mapping import FieldMapping
@@ -134,6 +134,8 @@ def source_of(
             joins=specs,
         )
     source = Source(named, settings, mapping, trace_mapping=house, joins=joined)
+    if mapping and not is_rereadable:
+        source.on_layout = lambda layout: print_layout(source.name, layout, mapping, joined)
     if chosen:
         source.sample = chosen.bounded(source)
     return source

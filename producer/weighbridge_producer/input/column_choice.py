@@ -144,4 +144,6 @@ def _fits(name: str, path: str, values: list[Any]) -> bool:
         )
     if name == "expected_output" and normal(Path(path).name) == "correct":
         return not all(isinstance(value, (bool, int, float)) for value in present)
+    if name in USUAL_NAMES and not present:
+        return False
     return name not in USUAL_NAMES or not any(isinstance(value, (dict, list)) for value in present)

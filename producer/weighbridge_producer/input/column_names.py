@@ -120,6 +120,13 @@ def normal(name: str) -> str:
     return re.sub(r"[\W_]", "", name).lower()
 
 
+def is_usual(name: str) -> bool:
+    """Return whether a name is a usual one of a column for an id, for a question or for an input of a grader."""
+    own = normal(name)
+    usual = (ID_NAMES, _ASKED, *USUAL_NAMES.values())
+    return any(own in names for names in usual) or any(map(own.__contains__, ("input", "output")))
+
+
 def names_of(path: str, *, is_only: bool = False) -> list[str]:
     """Return the normalised names that describe a path.
 

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from weighbridge.settings import Settings
 
 SIGNS = (b"PK\x03\x04", b"PK\x05\x06")  #: signatures of an archive with files, and of an empty one
+OFFICE_PARTS = (b"[Content_Types].xml", b"xl/workbook.xml", b"mimetypeapplication/vnd.oasis")
+OFFICE = "an Excel workbook or another Office document"
+SAVE_AS_CSV = "save the sheet as CSV UTF-8"
 _ZSTANDARD = 93  #: the compression method, supported since Python 3.14
 _LOCAL_HEADER_BYTES = 30
 _DAMAGE = (zipfile.BadZipFile, zlib.error, zstandard.ZstdError, EOFError, OSError, RuntimeError)
@@ -39,7 +42,8 @@ def sample_lines(stream: BinaryIO, settings: Settings) -> Iterator[SourceLine]:
             return
         samples = [info for info in archive.infolist() if _is_sample(info.filename)]
         if not samples:
-            yield SourceLine(b"\n", _NO_LOG)
+            names = {info.filename.encode() for info in archive.infolist()}
+            yield SourceLine(b"\n", _NO_LOG if names.isdisjoint(OFFICE_PARTS) else _WORKBOOK)
         plain = packed = 0
         for info in samples:
             packed += info.compress_size
@@ -91,6 +95,7 @@ def _too_long(info: zipfile.ZipInfo, settings: Settings) -> Fault:
     )
 
 
+_WORKBOOK = Fault(ErrorCode.INVALID_JSON, f"the file is {OFFICE}", SAVE_AS_CSV)
 _NO_LOG = Fault(
     ErrorCode.INVALID_JSON,
     "the file is a ZIP archive, but not an Inspect log: there is no samples/*.json in it",

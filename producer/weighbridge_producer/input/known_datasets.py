@@ -121,7 +121,7 @@ class Shape:
         if not rows:
             return True
         values = [self.inputs[name] for name in needed if name in self.inputs]
-        return all(any(value.of(row, 1) is not MISSING for row in rows) for value in values)
+        return all(any(value.of(row, 1) not in (MISSING, None) for row in rows) for value in values)
 
 
 def shape_of(rows: Sequence[Row]) -> Shape | None:
@@ -165,6 +165,8 @@ INSPECT = Shape(
     error=RecordedError("Inspect", _first("error"), answer=_first(*_INSPECT_ANSWER)),
     expected_list=Path("target"),
 )
+
+GOLDENS = "/goldens"  #: JSON Pointer to the list in a dataset of DeepEval
 
 SHAPES: tuple[Shape, ...] = (
     Shape(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from weighbridge.errors import Fault
 from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.jobs.line import JSON_SPACE
+from weighbridge_producer.input.eval_archive import OFFICE, SAVE_AS_CSV
 from weighbridge_producer.input.source_lines import SourceLine
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ _BINARY: tuple[tuple[bytes, str, str], ...] = (
     (b"\xfd7zXZ\x00", "compressed with xz", "decompress it, or compress it with gzip or zstd"),
     (b"BZh", "compressed with bzip2", "decompress it, or compress it with gzip or zstd"),
     (b"%PDF-", "a PDF document", _CONVERT),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", OFFICE, SAVE_AS_CSV),
     (b"SQLite format 3\x00", "an SQLite database", _CONVERT),
     (b"PAR1", "a Parquet table", "name it with the ending .parquet and map its columns with --map"),
     (b"\x89PNG", "a PNG image", _CONVERT),

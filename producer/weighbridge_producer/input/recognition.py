@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+import orjson
+
 from weighbridge.errors import LineError, UnknownGraderError
 from weighbridge.graders.registry import default_registry
 from weighbridge.grading.case import parse_case
@@ -13,8 +15,11 @@ from weighbridge.jobs.line import JSON_SPACE
 from weighbridge.settings import MIB
 from weighbridge.traces.read import find_format
 from weighbridge.traces.split import is_trace
+from weighbridge_producer.input.decompress import DAMAGE, ExpansionError
 from weighbridge_producer.input.files import InputFiles, Paths
+from weighbridge_producer.input.keyed_documents import refuse_keyed
 from weighbridge_producer.input.known_datasets import INSPECT, shape_of
+from weighbridge_producer.input.lines import plain_stream
 from weighbridge_producer.input.mapping_proposals import Proposal, propose
 from weighbridge_producer.input.row_formats import (
     Layout,
@@ -87,6 +92,20 @@ def needed_inputs(graders: Iterable[GraderSpec]) -> tuple[str, ...]:
             continue
         needed |= dict.fromkeys(schema.get("required", ()))
     return tuple(needed)
+
+
+def known_inputs(graders: Iterable[GraderSpec]) -> list[str]:
+    """Return the inputs that at least one of the graders takes; none if a grader is not installed here, or takes any."""
+    known: dict[str, None] = {}
+    for spec in graders:
+        try:
+            schema = default_registry().get(spec.grader).inputs_schema()
+        except UnknownGraderError:
+            return []
+        if schema.get("additionalProperties"):
+            return []
+        known |= dict.fromkeys(schema.get("properties", ()))
+    return list(known)
 
 
 def input_groups(graders: Iterable[GraderSpec]) -> dict[tuple[str, ...], list[GraderSpec]]:
@@ -163,14 +182,28 @@ def recognise_rows(
     if not seen.rows and seen.layout and seen.layout.format is RowFormat.EVAL:
         shape = INSPECT  # rows cannot be read from the beginning of an archive
     mapping = shape.mapping(needed, graders) if shape else None
-    if shape and mapping and seen.layout and seen.layout.rows in {"", shape.rows}:
+    if (
+        shape
+        and mapping
+        and seen.layout
+        and (not shape.rows or seen.layout.rows in {"", shape.rows})
+    ):
         return replace(seen, mapping=replace(mapping, rows=seen.layout.rows))
-    if not needed or (not is_table and not seen.rows):
+    if not needed:
+        return None
+    if not is_table and not seen.rows:
+        _refuse_document(opened, seen, needed, settings)
         return None
     read_as = None if is_table else _read_as(opened, settings)
     may_map = maps_traces and "trace" not in needed
     if read_as and not (may_map and read_as.trace == seen.rows[0]):
         return None
+    is_json = seen.layout is not None and seen.layout.format in {
+        RowFormat.JSON_LINES,
+        RowFormat.JSON,
+    }
+    if len(seen.rows) == 1 and not read_as and is_json:
+        refuse_keyed(seen.file, seen.rows[0], needed)
     is_csv = seen.layout is not None and seen.layout.format is RowFormat.CSV
     proposal = (
         propose_beside_traces(seen.rows, needed, joined=seen.joined)
@@ -186,6 +219,21 @@ def recognise_rows(
     if names and not proposal.missing:
         return replace(seen, mapping=proposal.mapping)
     return replace(seen, proposal=proposal)
+
+
+def _refuse_document(
+    opened: Opened, seen: Recognised, needed: Sequence[str], settings: Settings
+) -> None:
+    """Raise InputError if a document of several lines without a list of rows has rows or columns under keys."""
+    if not seen.faulty or seen.layout is None or seen.layout.format is not RowFormat.JSON_LINES:
+        return
+    with opened.open() as stream:
+        try:
+            document = orjson.loads(plain_stream(stream, settings).read(_BYTES))
+        except (*DAMAGE, ExpansionError, ValueError):
+            return
+    if not is_trace(document):
+        refuse_keyed(seen.file, document, needed)
 
 
 def _is_whole_table(seen: Recognised) -> bool:

@@ -13,7 +13,7 @@ import orjson
 from weighbridge.errors import InputError
 from weighbridge.jobs.line import BYTE_ORDER_MARK, JSON_SPACE
 from weighbridge_producer.input.csv_tables import HEAD_BYTES, Dialect, dialect_of, table_rows
-from weighbridge_producer.input.eval_archive import SIGNS
+from weighbridge_producer.input.eval_archive import OFFICE, OFFICE_PARTS, SAVE_AS_CSV, SIGNS
 from weighbridge_producer.input.files import unpacked_name
 from weighbridge_producer.input.lines import BLOCK_BYTES, StreamLines, plain_stream
 from weighbridge_producer.input.rows import until_damage
@@ -29,7 +29,7 @@ _ARROW_FILE = (
     b"ARROW1"  #: with an index at its end; a stream, as Hugging Face writes it, has no sign
 )
 _OLD_EXCEL = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-_OFFICE_PART = b"[Content_Types].xml"
+_WORKBOOKS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 _NAMES_OF_TEXT = frozenset({"", ".txt", ".text", ".dat"})  #: endings that do not tell the format
 
 
@@ -90,11 +90,10 @@ def layout_of(head: bytes, name: str, *, is_whole: bool, rows: str = "") -> Layo
     """
     named_format = table_format(name)
     start = head.removeprefix(BYTE_ORDER_MARK).lstrip(JSON_SPACE)[:1]
-    if head.startswith(_OLD_EXCEL) or (head.startswith(SIGNS) and _OFFICE_PART in head[:4096]):
-        raise InputError(
-            f"{name!r} is an Excel workbook or another Office document, which cannot be read",
-            "save the sheet as CSV UTF-8",
-        )
+    is_workbook = unpacked_name(name).lower().endswith(_WORKBOOKS) and not start.startswith(b"{")
+    is_office = head.startswith(SIGNS) and any(part in head for part in OFFICE_PARTS)
+    if head.startswith(_OLD_EXCEL) or is_office or is_workbook:
+        raise InputError(f"{name!r} is {OFFICE}, which cannot be read", SAVE_AS_CSV)
     if head.startswith(SIGNS):
         return Layout(RowFormat.EVAL)
     if head.startswith(_PARQUET) or named_format is RowFormat.PARQUET:

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from weighbridge_producer.input.chosen_ids import ChosenIds
     from weighbridge_producer.input.joins import Joins
     from weighbridge_producer.input.mapping import FieldMapping
+    from weighbridge_producer.input.row_formats import Layout
     from weighbridge_producer.input.sampling import Sample
     from weighbridge_producer.input.trace_mapping_file import TraceMapping
 
@@ -71,6 +72,8 @@ class Source:
         self.sample = sample  #: sample of cases to read; None for all
         self.trace_mapping = trace_mapping  #: mapping of traces in the user's own format
         self.joins = joins  #: files joined with the rows that are mapped
+        #: Called once with the layout of the rows of a stream, as soon as it is detected.
+        self.on_layout: Callable[[Layout], None] | None = None
         self.is_read_to_end = False  #: True once all lines have been yielded
         self.only: ChosenIds | None = None  #: ids of the cases to read; None for all
         self.byte_order_mark = False  #: True if a BOM was skipped at the start
@@ -216,6 +219,12 @@ class Source:
         if columns and self.joins:
             columns = sorted({*columns, *self.joins.columns})
         rows = reader.read(stream, columns)
+        if self.on_layout:
+            first = list(islice(rows, 1))
+            rows = chain(first, rows)
+            if reader.layout:
+                self.on_layout(reader.layout)
+            self.on_layout = None
         rows = self.joins.of(rows) if self.joins else rows
         yield from as_lines(rows, mapping, self._settings, name if self.names_locations else None)
 

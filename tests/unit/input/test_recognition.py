@@ -232,6 +232,55 @@ def test_a_workbook_is_refused_with_what_to_do(tmp_path: Path) -> None:
     assert caught.value.hint == "save the sheet as CSV UTF-8"
 
 
+@pytest.mark.parametrize("data", [b"PK\x03\x04 damaged", b"", b"name"])
+@pytest.mark.parametrize("name", ["a.xlsx", "a.XLS"])
+def test_a_workbook_is_known_by_its_name_too(data: bytes, name: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="Excel workbook"):
+        seen(tmp_path / name, data, "string-match")
+
+
+@pytest.mark.parametrize("pretty", [0, orjson.OPT_INDENT_2])
+@pytest.mark.parametrize(
+    ("document", "said"),
+    [
+        ({"q1": {"output": "a", "gold": "a"}, "q2": {"output": "b", "gold": "c"}}, "row under each key"),
+        ({"id": {"0": "q1"}, "output": {"0": "a"}, "gold": {"0": "b"}}, "column under each name"),
+        ({"predictions": ["a", "b"], "references": ["a", "c"]}, "column under each name"),
+    ],
+    ids=["index", "columns", "lists"],
+)  # fmt: skip
+def test_rows_or_columns_under_keys_are_refused_with_what_would_work(
+    document: Any, said: str, pretty: int, tmp_path: Path
+) -> None:
+    with pytest.raises(InputError, match=said) as caught:
+        seen(tmp_path / "a.json", orjson.dumps(document, option=pretty), "string-match")
+    assert 'orient="records", lines=True' in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"model": {"text": "a"}, "gold": {"text": "a"}},
+        {"inputs": {"q": "a"}, "outputs": {"q": "b"}},
+        {"id": "a", "output": "b", "gold": "c"},
+        {"q1": {"x": 1}, "q2": {"x": 2}},
+    ],
+)
+def test_a_single_row_is_not_taken_for_rows_under_keys(row: Any, tmp_path: Path) -> None:
+    assert proposed(tmp_path / "a.json", row, "string-match")
+
+
+def test_a_dataset_of_deepeval_is_known_by_its_goldens(tmp_path: Path) -> None:
+    golden = {"input": "q", "actual_output": "a", "expected_output": "b"}
+    found = seen(tmp_path / "a.json", {"goldens": [golden]}, "string-match")
+    assert found
+    assert found.mapping
+    assert (found.mapping.name, found.mapping.rows) == ("a DeepEval dataset", "/goldens")
+    without = {"goldens": [golden | {"actual_output": None}]}
+    text = proposed(tmp_path / "b.json", without, "string-match")
+    assert text.endswith("expected_output=expected_output,agent_response=COLUMN")
+
+
 def test_nested_values_are_proposed_by_their_paths(tmp_path: Path) -> None:
     row = {"run": {"id": "r1"}, "output": {"text": "x"}, "expected": {"value": {"answer": "x"}}}
     text = proposed(tmp_path / "a.jsonl", lines(row), "string-match")
