@@ -37,8 +37,17 @@ def test_graders_of_traces_and_of_answers_are_told_to_take_turns(cli, tmp_path):
         "string-match": "errored",
         "loop": "graded",
     }
+    lacking = "traces lack agent_response and expected_output, needed by string-match: --map says"
+    assert lacking in both.err
     alone = cli("run", name, "-g", "loop", "-o", "o.jsonl")
     assert "read as" not in alone.err
+
+
+def test_conversations_alone_are_said_to_be_traces(cli, tmp_path):
+    name = write(tmp_path / "t.jsonl", {"messages": CHAT})
+    ended = cli("run", name, "-g", "string-match", "--dry-run")
+    assert ended.err.startswith("t.jsonl: read as traces (OpenAI chat messages)\n  traces lack ")
+    assert "read as" not in cli("run", name, "--dry-run").err
 
 
 def test_rows_with_a_trace_and_answers_get_a_mapping_for_each_kind_of_grader(cli, tmp_path):
@@ -47,6 +56,22 @@ def test_rows_with_a_trace_and_answers_get_a_mapping_for_each_kind_of_grader(cli
     refused = cli("run", name, "-g", "string-match", "-g", "loop")
     assert "  -g string-match --map custom_id=run_id,agent_response=output," in refused.err
     assert "  -g loop --map custom_id=run_id,trace=transcript" in refused.err
+
+
+def test_files_of_known_tools_need_no_mapping_in_a_run_of_their_own(cli, tmp_path):
+    sample = {"epoch": 1, "input": "q", "messages": CHAT, "target": "4", "id": "a"}
+    log = {"version": 2, "eval": {"task": "t"}, "samples": [sample | {"output": {}}]}
+    (tmp_path / "log.json").write_text(json.dumps(log))
+    both = cli("run", "log.json", "-g", "loop", "-g", "string-match", "--dry-run")
+    assert "  -g loop, without a mapping\n" in both.err
+    body = {"object": "chat.completion", "choices": [{"index": 0, "message": CHAT[1]}]}
+    row = {"custom_id": "a", "response": {"status_code": 200, "body": body}, "error": None}
+    name = write(tmp_path / "b.jsonl", row)
+    both = cli("run", name, "-g", "loop", "-g", "string-match")
+    assert "  -g loop, without a mapping\n  -g string-match --map custom_id=custom_id," in both.err
+    alone = cli("run", name, "-g", "string-match")
+    assert "'b.jsonl' is OpenAI batch output, which has no expected_output" in alone.err
+    assert "add --map expected_output=COLUMN" in alone.err
 
 
 @pytest.mark.parametrize("first", [True, False])

@@ -31,8 +31,10 @@ def print_traces(opened: Opened, groups: Groups, settings: Settings) -> None:
         return
     err.print(f"{shown(opened.label)}: read as traces ({shown(format_name)})", soft_wrap=True)
     for needed, specs in lacking.items():
-        text = f"  {_listed(needed)}, which {_labels(specs)} needs, must be mapped"
-        err.print(shown(text, _WIDTH), soft_wrap=True)
+        text = (
+            f"traces lack {_listed(needed)}, needed by {_labels(specs)}: --map says where they are"
+        )
+        err.print(f"  {shown(text, _WIDTH)}", soft_wrap=True)
     if len(groups) > 1:
         rows = first_rows(opened, settings).rows
         for text in runs_for_each(groups, rows, are_traces=True):
@@ -43,13 +45,16 @@ def runs_for_each(
     groups: Groups, rows: Sequence[Row], *, are_traces: bool = False
 ) -> Iterator[str]:
     """Yield why graders of different inputs cannot share a run, and the option for a run of each."""
+    from weighbridge_producer.input.known_datasets import shape_of
     from weighbridge_producer.input.mapping_proposals import propose
     from weighbridge_producer.input.trace_proposals import propose_beside_traces
 
     yield "a case has the inputs of only one of these kinds of graders, so use a run for each:"
+    shape = shape_of(rows)
     for needed, specs in groups.items():
         names = " ".join(f"-g {spec.grader}" for spec in specs)
-        if are_traces and needed == ("trace",):
+        is_trace = are_traces and needed == ("trace",)
+        if is_trace or (shape and shape.mapping(needed) and shape.fits(rows, needed)):
             yield f"{names}, without a mapping"
             continue
         found = propose_beside_traces(rows, needed) if are_traces else propose(rows, needed)

@@ -174,6 +174,9 @@ def _recognised_mapping(
     if seen.proposal and len(groups) > 1:
         hint = "\n  ".join(runs_for_each(groups, seen.rows))
         raise MappingNeededError(seen.file, _columns_of(seen), hint)
+    if seen.proposal and seen.proposal.missing:
+        [needed] = groups or [()]
+        _check_shape(seen, needed)
     mapping = seen.mapping or _confirmed_mapping(seen)
     print_layout(seen.file, seen.layout, mapping, None)
     return mapping

@@ -119,7 +119,7 @@ def input_groups(graders: Iterable[GraderSpec]) -> dict[tuple[str, ...], list[Gr
             groups.setdefault(needed, []).append(spec)
     known = {name for needed in groups for name in needed}
     schemas = [default_registry().get(spec.grader).inputs_schema() for spec, *_ in groups.values()]
-    if all(known <= schema.get("properties", {}).keys() for schema in schemas):
+    if groups and all(known <= schema.get("properties", {}).keys() for schema in schemas):
         every = [spec for specs in groups.values() for spec in specs]
         return {tuple(dict.fromkeys(name for needed in groups for name in needed)): every}
     return groups

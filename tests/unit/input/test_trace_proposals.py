@@ -115,4 +115,5 @@ def test_graders_that_can_judge_the_same_cases_are_one_group() -> None:
         ("agent_response", "expected_output"): ["string-match", "true-false"],
         ("trace",): ["loop", "budget"],
     }
+    assert input_groups([]) == {}
     assert list(input_groups(specs[::2])) == [("agent_response", "expected_output")]
