@@ -48,6 +48,10 @@ def test_conversations_alone_are_said_to_be_traces(cli, tmp_path):
     ended = cli("run", name, "-g", "string-match", "--dry-run")
     assert ended.err.startswith("t.jsonl: read as traces (OpenAI chat messages)\n  traces lack ")
     assert "read as" not in cli("run", name, "--dry-run").err
+    (tmp_path / "one.json").write_text(json.dumps(ROW, indent=1))
+    both = cli("run", "one.json", "-g", "string-match", "-g", "loop", "--dry-run")
+    option = "custom_id=@row,agent_response=COLUMN,expected_output=COLUMN"
+    assert f"  -g string-match --map {option}\n  -g loop, without a mapping\n" in both.err
 
 
 def test_rows_with_a_trace_and_answers_get_a_mapping_for_each_kind_of_grader(cli, tmp_path):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING
 
+from weighbridge.traces.split import is_trace
 from weighbridge_producer.cli.show import err, shown
 from weighbridge_producer.input.mapping import ROW_NUMBER
 
@@ -36,7 +37,8 @@ def print_traces(opened: Opened, groups: Groups, settings: Settings) -> None:
         )
         err.print(f"  {shown(text, _WIDTH)}", soft_wrap=True)
     if len(groups) > 1:
-        rows = first_rows(opened, settings).rows
+        # The rows of a document may be the messages of its only trace.
+        rows = [row for row in first_rows(opened, settings).rows if is_trace(row)]
         for text in runs_for_each(groups, rows, are_traces=True):
             err.print(f"  {shown(text, _WIDTH)}", soft_wrap=True)
 
