@@ -19,6 +19,7 @@ from weighbridge_producer.client.redis_client import RedisClient
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from support.servers import TcpServer
     from support.workers import StartWorker, WorkerProcess
@@ -195,12 +196,13 @@ def test_a_batch_that_cannot_be_swept_is_named_once_and_keeps_no_other_waiting(
 
 
 def test_a_death_that_cannot_be_handled_stops_neither_the_heartbeat_nor_other_work(
-    own_server: EmbeddedServer, start_worker: StartWorker
+    own_server: EmbeddedServer, start_worker: StartWorker, tmp_path: Path
 ) -> None:
     worker = start_worker(own_server.url, 2, sweep_seconds=0.2, heartbeat_seconds=0.2)
+    mark = tmp_path / "mark"
     with RedisClient(own_server.url) as client:
-        batch = client.submit([hazard_case("slow", "sleeps", expected=60)])
-        eventually(lambda: client.store.held(batch.id).chunks, 20, "a claim")
+        batch = client.submit([hazard_case("slow", "marks-and-sleeps", expected=f"60 {mark}")])
+        eventually(mark.exists, 20, "the job's beginning")
         for key in client.store.redis.scan_iter(f"wb:{{{batch.id}}}:*"):
             client.store.redis.set(key, "x")
         for child in worker.await_children(2):
