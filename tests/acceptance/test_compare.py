@@ -198,3 +198,6 @@ def test_repeats_of_one_run_are_shown_with_their_reliability(cli, tmp_path: Path
     told = cli("compare", "a.jsonl", "a.jsonl", "--repeats-by", "custom_id:#", "--json").json
     assert told["labels"][0]["differences"][0]["difference"] == 0
     assert cli("compare", "a.jsonl", "--repeats-by", "custom_id:#", "-o", "x").status == 2
+    unknown = cli("compare", "a.jsonl", "--repeats-by", "metadata.nosuch")
+    assert unknown.status == 1
+    assert "no result of a.jsonl has metadata.nosuch" in unknown.err

@@ -61,6 +61,10 @@ class RepeatKey:
         """The metadata fields that are needed."""
         return (self.path,) if self.path else ()
 
+    def is_in(self, entry: Entry) -> bool:
+        """Return whether a result has the metadata field, if the key is one."""
+        return not self.path or field_name(self.path) in entry.fields
+
     def of(self, entry: Entry) -> str:
         """Return the case of a result; a result without the field is a separate case."""
         custom_id = entry.custom_id or ""
@@ -221,13 +225,22 @@ class RepeatedLabel:
 def compare_repeats(runs: Sequence[Run], key: RepeatKey) -> list[RepeatedLabel]:
     """Return the reliability of the cases in each run by label, and the differences from the first run.
 
-    Memory grows with the number of labels and of distinct repeat counts, not with the results.
+    Memory grows with the number of labels and of distinct repeat counts, not with the results. Raises InvalidFilterError
+    if no result of a run has the metadata field that is the key.
     """
     labels: dict[str, RepeatedLabel] = {}
     with Partitions() as partitions:
         for number, run in enumerate(runs):
+            results = without_key = 0
             for entry in run.entries(key.fields):
+                results += 1
+                without_key += not key.is_in(entry)
                 partitions.add(number, key.of(entry), entry)
+            if results and results == without_key:
+                raise InvalidFilterError(
+                    f"no result of {run.name} has {field_name(key.path)}, which its repeats should have in common",
+                    "name a metadata field of the results, or custom_id:SEPARATOR",
+                )
         for numbered in partitions.read():
             for label, case, repeats, unjudged in _cases(numbered, key, len(runs)):
                 name = label if label in labels or len(labels) < _LABELS_LIMIT else _OTHER_LABELS
