@@ -672,3 +672,24 @@ def test_a_run_that_fails_fast_cancels_the_rest_and_keeps_what_was_graded(cli, m
     assert len(failed) >= 3
     assert {row["status"] for row in rows} == {"graded", "cancelled"}
     cli.await_silence()
+
+
+# Hostile documents.
+
+
+@pytest.mark.parametrize("nested", [("[", "]"), ('{"a":', "}")], ids=["lists", "objects"])
+@pytest.mark.parametrize("document", ["%s", '{"rows": [{"id": "1", "a": %s, "b": 1}]}', '{"deep": %s, "rows": [{"id": "1"}]}'])  # fmt: skip
+def test_a_deep_document_is_an_error_of_its_lines_and_takes_little_memory(
+    cli, tmp_path, nested, document
+):
+    opening, closing = nested
+    deep = opening * 100_000 + "1" + closing * 100_000
+    (tmp_path / "deep.json").write_text(document % deep, "utf-8")
+    mapping = "custom_id=id,agent_response=a,expected_output=b"
+    run = cli.start(*("run", "deep.json", "-g", "string-match", "--map", mapping, "-o", "z.jsonl"))
+    _, status, used = os.wait4(run.pid, 0)
+    run.returncode = os.waitstatus_to_exitcode(status)
+    assert run.returncode == 1, run.stderr.read()
+    (result,) = map(orjson.loads, (tmp_path / "z.jsonl").read_bytes().splitlines())
+    assert result["error"]["code"] == "TOO_DEEP"
+    assert used.ru_maxrss * 1024 < 200_000_000

@@ -2,33 +2,39 @@
 
 from __future__ import annotations
 
-import io
+from contextlib import suppress
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-import ijson
+import orjson
 
 from weighbridge.errors import Fault, InputError, LineError
 from weighbridge.grading.strict_json import decode_line
 from weighbridge.jobs.error_codes import ErrorCode
-from weighbridge.jobs.line import JSON_SPACE, json_type
-from weighbridge.settings import KIB, MIB
+from weighbridge.jobs.line import JSON_SPACE
+from weighbridge.settings import MIB
 from weighbridge.text import pluralize
+from weighbridge_producer.input.json_scanner import JsonScanner, ScanError, TooDeepError
 from weighbridge_producer.input.rows import RowError, SourceRow, invalid_row
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    import io
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from weighbridge.settings import Settings
     from weighbridge_producer.input.source_lines import SourceLine
 
-_BUFFER_BYTES = 64 * KIB
 _DEPTH_LOOKED_AT = 4  #: levels of a document that are searched for its list of rows
-_EVENTS_LOOKED_AT = 100_000
-#: Names of lists of rows. Other lists before them describe columns (Hugging Face), or plans and scores (Inspect).
+_ITEMS_LOOKED_AT = 100  #: of a list, to find an object
+_ROW_BYTES = 32 * MIB  #: of a row whose shape is looked at
+#: Names of lists of rows. Other lists describe columns (Hugging Face), or plans and scores (Inspect).
 _USUAL_NAMES = frozenset(
     {"rows", "data", "results", "samples", "examples", "records", "items", "instances", "cases"}
 )
+_COLUMNS = "columns"  #: name of the list of names in tables of W&B and of pandas (`orient="split"`)
+_COLUMNS_BYTES = MIB
+_TABLES = (["data"], ["rows"])  #: where such tables have their rows, which are lists
 
 
 def line_rows(lines: Iterable[SourceLine], most_lines: int | None = None) -> Iterator[SourceRow]:
@@ -45,112 +51,174 @@ def line_rows(lines: Iterable[SourceLine], most_lines: int | None = None) -> Ite
 
 
 def document_rows(
-    plain: io.BufferedIOBase, pointer: str, settings: Settings, columns: Sequence[str] = ()
+    plain: io.BufferedIOBase, pointer: str, settings: Settings
 ) -> Iterator[SourceRow]:
     """Yield the items of the list at a JSON Pointer; the empty pointer is the document itself.
 
-    `columns` are the names of the values in items that are lists.
+    Items that are lists have the names in `columns`, which come before the rows.
     """
-    source = _Bounded(plain, settings.line_limit_bytes)
-    prefix = ".".join([*(_keys(pointer)), "item"])
-    number = 0
-    items = ijson.items(source, prefix, buf_size=_BUFFER_BYTES, use_float=True)
-    while True:
-        number += 1
-        try:
-            item = next(items, None)
-        except ijson.JSONError as error:
-            raise RowError(_not_json(str(error)), number) from None
-        if item is None:
-            return
-        size = source.taken()
-        if type(item) is dict:
-            yield SourceRow(number, item, None, size)
-        elif columns and type(item) is list and len(item) == len(columns):
-            yield SourceRow(number, dict(zip(columns, item, strict=True)), None, size)
-        elif columns and type(item) is list:
-            yield SourceRow(number, {}, _ragged(item, columns), size)
+    keys, limit = _keys(pointer), settings.line_limit_bytes
+    number = start = 0
+    try:
+        scanner = JsonScanner(plain.read1)
+        place = _step_into(scanner, keys)
+        for _ in scanner.items() if place.is_list else ():
+            number += 1
+            text = scanner.cut(limit)
+            size, start = scanner.offset - start, scanner.offset
+            values = _too_long(limit) if text is None else _values(text, place.columns)
+            if isinstance(values, Fault):
+                yield SourceRow(number, {}, values, size)
+            else:
+                yield SourceRow(number, values, None, size)
+        place.finish(scanner)
+    except TooDeepError as error:
+        raise RowError(Fault(ErrorCode.TOO_DEEP, str(error), "flatten the value"), number) from None
+    except ScanError as error:
+        raise RowError(_not_json(error), number) from None
+
+
+def rows_pointer(read: Callable[[int], bytes]) -> str | None:
+    """Return the JSON Pointer to the list of rows in a document; None if there is none.
+
+    It is the list of a known shape, or else the longest list of objects, those with usual names first.
+    """
+    search = _Search()
+    with suppress(ScanError):  # reading the document reports the error
+        search.look_into(JsonScanner(read, depth_limit=None), [])
+    return search.pointer
+
+
+class _Search:
+    """A search for the list of rows in a document."""
+
+    def __init__(self) -> None:
+        self.pointer: str | None = None  #: of the best list so far
+        self.is_over = False  #: True if no other list can be better
+        self._rank = (False, 0)  # of that list: whether its name is usual, and its bytes
+        self._columns: list[str] | None = None  # names of the values of rows that are lists
+
+    def look_into(self, scanner: JsonScanner, keys: list[str]) -> None:
+        """Look for lists of objects in the next value, which is at a path of keys."""
+        first = scanner.peek()
+        if first == b"[":
+            self._look_at_list(scanner, keys)
+        elif first == b"{" and len(keys) < _DEPTH_LOOKED_AT - 1:
+            for name in scanner.members():
+                if name == _COLUMNS and not keys:
+                    self._columns = _names(scanner.cut(_COLUMNS_BYTES))
+                elif name is None:
+                    scanner.skip()
+                else:
+                    self.look_into(scanner, [*keys, name])
+                if self.is_over:
+                    return
         else:
-            yield SourceRow(number, {}, _no_object(item), size)
+            scanner.skip()
+
+    def _look_at_list(self, scanner: JsonScanner, keys: list[str]) -> None:
+        start = scanner.offset
+        for count, _ in enumerate(scanner.items(), 1):
+            first = scanner.peek()
+            if first == b"{":
+                self._look_at_rows(scanner, keys, start)
+                return
+            if first == b"[" and self._columns and keys in _TABLES:
+                self._end_at(keys)
+                return
+            scanner.skip()
+            if count == _ITEMS_LOOKED_AT:
+                scanner.skip_rest()
+                return
+
+    def _look_at_rows(self, scanner: JsonScanner, keys: list[str], start: int) -> None:
+        if not keys or self._are_known(scanner.cut(_ROW_BYTES), keys):
+            self._end_at(keys)
+            return
+        try:
+            scanner.skip_rest()
+        finally:  # a list that is cut off has rows too
+            rank = (keys[-1] in _USUAL_NAMES, scanner.offset - start)
+            if rank > self._rank:
+                self._rank, self.pointer = rank, _pointer(keys)
+
+    def _are_known(self, first: bytes | None, keys: list[str]) -> bool:
+        """Return whether rows are of a known shape, by the first of them and the place of their list."""
+        from weighbridge_producer.input.known_datasets import shape_of
+
+        try:
+            shape = shape_of([decode_line(first or b"")])
+        except LineError:
+            return False
+        return shape is not None and shape.rows == _pointer(keys)
+
+    def _end_at(self, keys: list[str]) -> None:
+        self.pointer, self.is_over = _pointer(keys), True
 
 
-def rows_pointer(head: bytes) -> str | None:
-    """Return the JSON Pointer to the list of rows in a document, from its beginning; None if there is none.
+@dataclass(slots=True)
+class _Place:
+    """A value in a document, what is open around it, and the names of columns before it."""
 
-    It is the first list of objects with a usual name, or else the first list of objects.
-    """
-    first: str | None = None
-    try:
-        for count, (prefix, event, _) in enumerate(ijson.parse(io.BytesIO(head), use_float=True)):
-            if event == "start_map" and (prefix == "item" or prefix.endswith(".item")):
-                keys = prefix.split(".")[:-1]
-                if "item" not in keys and len(keys) < _DEPTH_LOOKED_AT:
-                    pointer = "".join(f"/{key}" for key in keys)
-                    if not keys or keys[-1] in _USUAL_NAMES:
-                        return pointer
-                    first = pointer if first is None else first
-            if count > _EVENTS_LOOKED_AT:
+    is_list: bool = True
+    columns: list[str] = field(default_factory=list)
+    around: list[Iterator[str | None]] = field(default_factory=list)
+
+    def finish(self, scanner: JsonScanner) -> None:
+        """Step over the rest of the document after the value."""
+        for members in reversed(self.around):
+            for _ in members:
+                scanner.skip()
+        scanner.end()
+
+
+def _step_into(scanner: JsonScanner, keys: list[str]) -> _Place:
+    """Step to the list at a path of keys; if there is none, over all other values."""
+    place = _Place()
+    for depth, key in enumerate(keys):
+        if scanner.peek() != b"{":
+            break
+        members = scanner.members()
+        place.around.append(members)
+        for name in members:
+            if name == key:
                 break
-    except ijson.JSONError:
-        pass  # truncated, or not JSON: reading it reports the error
-    return first
+            if name == _COLUMNS and depth == 0:
+                place.columns = _names(scanner.cut(_COLUMNS_BYTES)) or []
+            else:
+                scanner.skip()
+        else:
+            place.is_list = False
+            return place
+    place.is_list = len(place.around) == len(keys) and scanner.peek() == b"["
+    if not place.is_list:
+        scanner.skip()
+    return place
 
 
-def table_in(head: bytes) -> tuple[str, tuple[str, ...]] | None:
-    """Return the JSON Pointer to the list of rows that are lists, and the names of their values; None if there is none.
-
-    The names are in `columns` before the rows, as in tables of W&B and of pandas (`orient="split"`).
-    """
-    columns: list[str] = []
+def _names(text: bytes | None) -> list[str] | None:
+    """Return the names of columns; None if the text is no list of different names."""
     try:
-        for count, (prefix, event, value) in enumerate(
-            ijson.parse(io.BytesIO(head), use_float=True)
-        ):
-            if event == "string" and prefix == "columns.item":
-                columns.append(value)
-            elif event == "start_array" and prefix in {"data.item", "rows.item"}:
-                is_table = len(set(columns)) == len(columns) > 0
-                return (f"/{prefix.removesuffix('.item')}", tuple(columns)) if is_table else None
-            if count > _EVENTS_LOOKED_AT:
-                break
-    except ijson.JSONError:
-        pass  # truncated, or not JSON: reading it reports the error
-    return None
+        names = orjson.loads(text or b"")
+    except orjson.JSONDecodeError:
+        return None
+    is_list = type(names) is list and all(type(name) is str for name in names)
+    return names if is_list and len(set(names)) == len(names) > 0 else None
 
 
-class _Bounded:
-    """An input stream for the parser, with a limit on the bytes of each row."""
-
-    def __init__(self, plain: io.BufferedIOBase, limit: int) -> None:
-        self._plain = plain
-        self._limit = limit + MIB
-        self._since = 0
-        self._total = 0
-        self._total_at_last_call = 0
-
-    def read(self, size: int) -> bytes:
-        data = self._plain.read(size)
-        self._since += len(data)
-        self._total += len(data)
-        if self._since > self._limit:
-            raise RowError(
-                Fault(
-                    ErrorCode.LINE_TOO_LONG,
-                    f"more than {self._limit - MIB:,} bytes without the end of a row",
-                    "split the row, or raise WEIGHBRIDGE_LINE_LIMIT_BYTES",
-                ),
-                0,
-            )
-        return data
-
-    def taken(self) -> int:
-        """Return the number of bytes read since the last call."""
-        taken, self._total_at_last_call, self._since = (
-            self._total - self._total_at_last_call,
-            self._total,
-            0,
-        )
-        return taken
+def _values(text: bytes, columns: list[str]) -> dict[str, Any] | Fault:
+    """Return the values of a row by name; a fault if it is not strict JSON, or its values have no names."""
+    # JSON has no raw line breaks in strings; without others, a fault's place is a byte of the row.
+    row = text.replace(b"\n", b" ").replace(b"\r", b" ")
+    try:
+        if not columns or not row.startswith(b"["):
+            return decode_line(row)
+        values: list[Any] = decode_line(b'{"row":%b}' % row)["row"]
+    except LineError as error:
+        return _as_item(error.fault)
+    if len(values) != len(columns):
+        return _ragged(len(values), columns)
+    return dict(zip(columns, values, strict=True))
 
 
 def _keys(pointer: str) -> list[str]:
@@ -161,31 +229,43 @@ def _keys(pointer: str) -> list[str]:
     return [part.replace("~1", "/").replace("~0", "~") for part in pointer.split("/")[1:]]
 
 
+def _pointer(keys: Sequence[str]) -> str:
+    return "".join("/" + key.replace("~", "~0").replace("/", "~1") for key in keys)
+
+
 def _as_row(fault: Fault) -> Fault:
     if fault.code != ErrorCode.NOT_AN_OBJECT:
         return fault
     return Fault(fault.code, fault.message, "write an object on each line")
 
 
-def _not_json(what: str) -> Fault:
-    first = what.strip().splitlines()[0] if what.strip() else "it ends early"
+def _as_item(fault: Fault) -> Fault:
+    if fault.code == ErrorCode.NOT_AN_OBJECT:
+        message = fault.message.replace("the line is", "the row is", 1)
+        return Fault(fault.code, message, "make each row an object")
+    if fault.code == ErrorCode.INVALID_JSON:
+        return Fault(fault.code, f"{fault.message} of the row", "correct the row")
+    return fault
+
+
+def _not_json(error: ScanError) -> Fault:
     return Fault(
         ErrorCode.INVALID_JSON,
-        f"the document is not JSON from here on: {first[:120]}",
+        f"the document is not JSON from byte {error.offset + 1:,} on: {error}",
         "the rows before it are graded; for the rest, create the file again",
     )
 
 
-def _ragged(item: list[Any], columns: Sequence[str]) -> Fault:
-    return invalid_row(
-        f"the row has {pluralize(len(item), 'value')}, and the document {len(columns):,} columns",
-        "give each row a value for each column, or null",
+def _too_long(limit: int) -> Fault:
+    return Fault(
+        ErrorCode.LINE_TOO_LONG,
+        f"the row has more than {limit:,} bytes",
+        "split the row, or raise WEIGHBRIDGE_LINE_LIMIT_BYTES",
     )
 
 
-def _no_object(item: Any) -> Fault:
-    return Fault(
-        ErrorCode.NOT_AN_OBJECT,
-        f"the row is a JSON {json_type(item)}, not an object",
-        "make each row an object",
+def _ragged(values: int, columns: Sequence[str]) -> Fault:
+    return invalid_row(
+        f"the row has {pluralize(values, 'value')}, and the document {len(columns):,} columns",
+        "give each row a value for each column, or null",
     )

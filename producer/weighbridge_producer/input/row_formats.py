@@ -62,7 +62,6 @@ class Layout:
     format: RowFormat
     dialect: Dialect | None = None  #: for tables
     rows: str = ""  #: JSON Pointer to the list of rows in a document
-    columns: tuple[str, ...] = ()  #: names of the values of rows that are lists
 
     def __str__(self) -> str:
         """Return a description of the layout."""
@@ -104,12 +103,9 @@ def layout_of(head: bytes, name: str, *, is_whole: bool, rows: str = "") -> Layo
         tab = "\t" if unpacked_name(name).lower().endswith((".tsv", ".tab")) else None
         return Layout(RowFormat.CSV, dialect_of(head, is_whole=is_whole, delimiter=tab))
     if rows or _is_document(head, start, name):
-        from weighbridge_producer.input.json_rows import rows_pointer, table_in
+        from weighbridge_producer.input.json_rows import rows_pointer
 
-        table = table_in(head)
-        if table and rows in {"", table[0]}:
-            return Layout(RowFormat.JSON, None, *table)
-        found = rows or rows_pointer(head)
+        found = rows or rows_pointer(io.BytesIO(head).read)
         if found is not None:
             return Layout(RowFormat.JSON, rows=found)
     return Layout(RowFormat.JSON_LINES)
@@ -177,7 +173,7 @@ class RowReader:
         from weighbridge_producer.input.json_rows import document_rows, line_rows
 
         if layout.format is RowFormat.JSON:
-            yield from document_rows(stream, layout.rows, self._settings, layout.columns)
+            yield from document_rows(stream, layout.rows, self._settings)
         else:
             lines = StreamLines(cast("BinaryIO", stream), self._name, self._settings)
             yield from line_rows(lines, self._most_lines)

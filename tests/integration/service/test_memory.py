@@ -33,6 +33,7 @@ CASE_BYTES = 12_000_000
 CLIENTS = 40
 #: Of answers that wait, and four reads at once with a few copies of their case each.
 GROWTH_BYTES = 330_000_000
+DEPTH = 100_000
 KEPT_BYTES = 120_000_000
 
 
@@ -116,3 +117,21 @@ def test_uploads_of_large_lines_give_their_memory_back(served: ServeProcess) -> 
             upload.join()
         assert growth.most < GROWTH_BYTES
         eventually(lambda: growth.now() < KEPT_BYTES, 30, "memory given back")
+
+
+@pytest.mark.parametrize("mapping", ["auto", "custom_id=id,agent_response=a,expected_output=b"])
+def test_a_deep_document_takes_little(served: ServeProcess, mapping: str) -> None:
+    query = {"grader": "string-match", "source": "x.json", "mapping": mapping}
+    with Growth(served.pid) as growth:
+        for opening, closing in ((b"[", b"]"), (b'{"a":', b"}")):
+            deep = opening * DEPTH + b"1" + closing * DEPTH
+            for body in (deep, b'{"deep": %b, "rows": [{"id": "1", "a": 1, "b": 1}]}' % deep):
+                answer = requests.post(
+                    f"{served.url}/api/batches",
+                    params=query,
+                    content=body,
+                    headers={"content-type": "application/octet-stream"},
+                    timeout=60,
+                )
+                assert answer.status_code == 201
+        assert growth.most < 80_000_000
