@@ -15,6 +15,7 @@ from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.jobs.line import JSON_SPACE
 from weighbridge.settings import MIB
 from weighbridge.text import pluralize
+from weighbridge_producer.input.decompress import DAMAGE, ExpansionError
 from weighbridge_producer.input.json_scanner import JsonScanner, ScanError, TooDeepError
 from weighbridge_producer.input.rows import RowError, SourceRow, invalid_row
 
@@ -27,9 +28,10 @@ if TYPE_CHECKING:
 
 _DEPTH_LOOKED_AT = 4  #: levels of a document that are searched for its list of rows
 _ITEMS_LOOKED_AT = 100  #: of a list, to find an object
+_SEARCHED_BYTES = 32 * MIB  #: at the beginning of a document with lists of objects
 _ROW_BYTES = 32 * MIB  #: of a row whose shape is looked at
 #: Names of lists of rows. Other lists describe columns (Hugging Face), or plans and scores (Inspect).
-_USUAL_NAMES = frozenset(
+USUAL_NAMES = frozenset(
     {"rows", "data", "results", "samples", "examples", "records", "items", "instances", "cases"}
 )
 _COLUMNS = "columns"  #: name of the list of names in tables of W&B and of pandas (`orient="split"`)
@@ -81,22 +83,44 @@ def document_rows(
 def rows_pointer(read: Callable[[int], bytes]) -> str | None:
     """Return the JSON Pointer to the list of rows in a document; None if there is none.
 
-    It is the list of a known shape, or else the longest list of objects, those with usual names first.
+    It is the list of a known shape, or else the longest list of objects, those with usual names first. The search ends
+    where the rows of a known shape begin, or after 32 MiB if there has been a list of objects.
     """
-    search = _Search()
-    with suppress(ScanError):  # reading the document reports the error
-        search.look_into(JsonScanner(read, depth_limit=None), [])
+    search = _Search(read)
+    with suppress(ScanError, ExpansionError, *DAMAGE):  # reading the document reports the error
+        search.look_into(JsonScanner(search.read, depth_limit=None), [])
     return search.pointer
+
+
+def has_all_rows(read: Callable[[int], bytes], pointer: str) -> bool:
+    """Return whether the list at a JSON Pointer ends in this part of a document."""
+    with suppress(ScanError, ExpansionError, *DAMAGE):
+        scanner = JsonScanner(read, depth_limit=None)
+        _step_into(scanner, _keys(pointer))
+        scanner.skip()
+        return True
+    return False
 
 
 class _Search:
     """A search for the list of rows in a document."""
 
-    def __init__(self) -> None:
+    def __init__(self, read: Callable[[int], bytes]) -> None:
+        self._read = read
+        self._left = _SEARCHED_BYTES
+        self._has_list = False
         self.pointer: str | None = None  #: of the best list so far
         self.is_over = False  #: True if no other list can be better
         self._rank = (False, 0)  # of that list: whether its name is usual, and its bytes
         self._columns: list[str] | None = None  # names of the values of rows that are lists
+
+    def read(self, size: int) -> bytes:
+        """Read on; return nothing if enough has been searched."""
+        if self._left <= 0 and self._has_list:
+            return b""
+        data = self._read(size)
+        self._left -= len(data)
+        return data
 
     def look_into(self, scanner: JsonScanner, keys: list[str]) -> None:
         """Look for lists of objects in the next value, which is at a path of keys."""
@@ -135,10 +159,11 @@ class _Search:
         if not keys or self._are_known(scanner.cut(_ROW_BYTES), keys):
             self._end_at(keys)
             return
+        self._has_list = True
         try:
             scanner.skip_rest()
         finally:  # a list that is cut off has rows too
-            rank = (keys[-1] in _USUAL_NAMES, scanner.offset - start)
+            rank = (keys[-1] in USUAL_NAMES, scanner.offset - start)
             if rank > self._rank:
                 self._rank, self.pointer = rank, _pointer(keys)
 

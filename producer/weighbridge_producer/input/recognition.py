@@ -25,6 +25,8 @@ from weighbridge_producer.input.row_formats import (
     Layout,
     RowFormat,
     RowReader,
+    beginning_of,
+    is_document,
     may_be_table,
     table_format,
 )
@@ -131,8 +133,8 @@ def first_rows(opened: Opened, settings: Settings, rows: str = "") -> Recognised
     found: list[Row] = []
     taken = faulty = 0
     with opened.open() as stream:
-        for row in islice(reader.read(stream), _ROWS):
-            taken += row.size
+        for number, row in enumerate(islice(reader.read(stream), _ROWS)):
+            taken += row.size if number else 0  # the first has all that is before it in a document
             faulty += row.fault is not None
             if not row.fault:
                 found.append(row.values)
@@ -234,6 +236,12 @@ def _refuse_document(
             return
     if not is_trace(document):
         refuse_keyed(seen.file, document, needed)
+
+
+def begins_document(opened: Opened, settings: Settings) -> bool:
+    """Return whether a file is one JSON document, instead of one row per line."""
+    with opened.open() as stream:
+        return is_document(beginning_of(stream, settings), opened.name)
 
 
 def _is_whole_table(seen: Recognised) -> bool:

@@ -13,8 +13,10 @@ import orjson
 from weighbridge.errors import InputError
 from weighbridge.jobs.line import BYTE_ORDER_MARK, JSON_SPACE
 from weighbridge_producer.input.csv_tables import HEAD_BYTES, Dialect, dialect_of, table_rows
+from weighbridge_producer.input.decompress import DAMAGE, ExpansionError
 from weighbridge_producer.input.eval_archive import OFFICE, OFFICE_PARTS, SAVE_AS_CSV, SIGNS
 from weighbridge_producer.input.files import unpacked_name
+from weighbridge_producer.input.kept_streams import KeptStream
 from weighbridge_producer.input.lines import BLOCK_BYTES, StreamLines, plain_stream
 from weighbridge_producer.input.rows import until_damage
 
@@ -31,6 +33,8 @@ _ARROW_FILE = (
 _OLD_EXCEL = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _WORKBOOKS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 _NAMES_OF_TEXT = frozenset({"", ".txt", ".text", ".dat"})  #: endings that do not tell the format
+
+_OPEN = frozenset({b"{", b"[", b","})  #: last characters of a line on which a document goes on
 
 
 class RowFormat(StrEnum):
@@ -82,10 +86,16 @@ def may_be_table(name: str) -> bool:
     return PurePath(unpacked_name(name).lower()).suffix in _NAMES_OF_TEXT
 
 
-def layout_of(head: bytes, name: str, *, is_whole: bool, rows: str = "") -> Layout:
+def layout_of(
+    head: bytes,
+    name: str,
+    *,
+    is_whole: bool,
+    find_rows: Callable[[], str | None] = lambda: None,
+) -> Layout:
     """Detect the format of the rows in a file from its name and its first decompressed bytes.
 
-    `rows` is the JSON Pointer to the list of rows, if known.
+    `find_rows` returns the JSON Pointer to the list of rows in a document; None if there is none.
     """
     named_format = table_format(name)
     start = head.removeprefix(BYTE_ORDER_MARK).lstrip(JSON_SPACE)[:1]
@@ -102,17 +112,16 @@ def layout_of(head: bytes, name: str, *, is_whole: bool, rows: str = "") -> Layo
     if named_format is RowFormat.CSV or start not in {b"{", b"["}:
         tab = "\t" if unpacked_name(name).lower().endswith((".tsv", ".tab")) else None
         return Layout(RowFormat.CSV, dialect_of(head, is_whole=is_whole, delimiter=tab))
-    if rows or _is_document(head, start, name):
-        from weighbridge_producer.input.json_rows import rows_pointer
-
-        found = rows or rows_pointer(io.BytesIO(head).read)
-        if found is not None:
-            return Layout(RowFormat.JSON, rows=found)
-    return Layout(RowFormat.JSON_LINES)
+    rows = find_rows()
+    return Layout(RowFormat.JSON_LINES) if rows is None else Layout(RowFormat.JSON, rows=rows)
 
 
-def _is_document(head: bytes, start: bytes, name: str) -> bool:
-    """Return whether JSON is one document instead of one row per line."""
+def is_document(head: bytes, name: str) -> bool:
+    """Return whether the beginning of a file is that of a JSON document, instead of one row per line."""
+    head = head.removeprefix(BYTE_ORDER_MARK)
+    start = head.lstrip(JSON_SPACE)[:1]
+    if table_format(name) or start not in {b"{", b"["}:
+        return False
     if start == b"[":
         return True
     first, _, rest = head.lstrip(JSON_SPACE).partition(b"\n")
@@ -122,8 +131,16 @@ def _is_document(head: bytes, start: bytes, name: str) -> bool:
         orjson.loads(first.removeprefix(BYTE_ORDER_MARK))
     except orjson.JSONDecodeError:
         # A truncated or invalid first line is an error in that line, unless a document starts there.
-        return first.strip(JSON_SPACE)[-1:] in {b"{", b"[", b","}
+        return first.strip(JSON_SPACE)[-1:] in _OPEN
     return False
+
+
+def beginning_of(stream: BinaryIO, settings: Settings) -> bytes:
+    """Return the first decompressed bytes of a stream, up to any damage; the format is detected from them."""
+    try:
+        return _Peeked(plain_stream(stream, settings)).head
+    except (ExpansionError, *DAMAGE):
+        return b""
 
 
 class RowReader:
@@ -151,9 +168,15 @@ class RowReader:
 
     def _read(self, stream: BinaryIO, columns: Sequence[str] | None) -> Iterator[SourceRow]:
         plain = _Peeked(plain_stream(stream, self._settings, self._on_bytes))
-        layout = layout_of(plain.head, self._name, is_whole=plain.is_whole, rows=self._rows)
+        kept = KeptStream(plain)
+        layout = layout_of(
+            plain.head,
+            self._name,
+            is_whole=plain.is_whole,
+            find_rows=lambda: self._find_rows(plain.head, kept),
+        )
         self.layout = layout
-        buffered = io.BufferedReader(plain, BLOCK_BYTES)
+        buffered = io.BufferedReader(kept.rest(), BLOCK_BYTES)
         if layout.format is RowFormat.PARQUET:
             from weighbridge_producer.input.parquet_rows import parquet_rows
 
@@ -168,6 +191,14 @@ class RowReader:
             yield from table_rows(buffered, layout.dialect, self._settings, self._most_lines)
         else:
             yield from self._json_rows(buffered, layout)
+
+    def _find_rows(self, head: bytes, kept: KeptStream) -> str | None:
+        """Return the JSON Pointer to the list of rows in a document; None if there is none."""
+        if self._rows or not is_document(head, self._name):
+            return self._rows or None
+        from weighbridge_producer.input.json_rows import rows_pointer
+
+        return rows_pointer(kept.beginning().read1)
 
     def _json_rows(self, stream: io.BufferedReader[Any], layout: Layout) -> Iterator[SourceRow]:
         from weighbridge_producer.input.json_rows import document_rows, line_rows
@@ -196,8 +227,9 @@ class _Peeked(io.RawIOBase):
 
     def _is_enough(self) -> bool:
         # Rows that arrive one by one through a pipe must not be delayed until others follow.
-        is_object = self.head.lstrip(JSON_SPACE).startswith(b"{")
-        return len(self.head) >= HEAD_BYTES or (is_object and b"}\n" in self.head)
+        first, newline, _ = self.head.lstrip(JSON_SPACE).partition(b"\n")
+        is_row = first.startswith(b"{") and newline and first.rstrip(JSON_SPACE)[-1:] not in _OPEN
+        return len(self.head) >= HEAD_BYTES or bool(is_row)
 
     def readable(self) -> bool:
         return True

@@ -22,7 +22,8 @@ from weighbridge.traces import formats, read_traces
 from weighbridge.traces.split import is_trace
 from weighbridge_producer.input.decompress import DAMAGE, unpacked
 from weighbridge_producer.input.decompress import HEAD_BYTES as PACKED_SIGN_BYTES
-from weighbridge_producer.input.lines import BLOCK_BYTES, StreamLines
+from weighbridge_producer.input.json_rows import USUAL_NAMES, has_all_rows
+from weighbridge_producer.input.lines import BLOCK_BYTES, StreamLines, plain_stream
 from weighbridge_producer.input.mapping_proposals import propose
 from weighbridge_producer.input.recognition import (
     USUAL_INPUTS,
@@ -187,6 +188,8 @@ def preview_of(
     seen = recognise(Opened(head.name, head.name, head.stream), specs, settings)
     if seen and not seen.rows and is_parquet_name(head.name):
         return _preview_of_columns(head, specs, mapping, seen)
+    if seen and not head.is_whole and _may_be_elsewhere(seen, head, settings):
+        return Preview("rows", packing, note=_NO_ROWS)
     if seen and not seen.rows:
         return _with_mapping(Preview("rows", packing, note=_NO_ROWS), seen.mapping)
     if seen or mapping:
@@ -203,6 +206,15 @@ def preview_of(
     builder = _PreviewBuilder(preview, tuple(specs), elsewhere)
     preview.is_all = _look_at(head, settings, builder) and head.is_whole
     return preview
+
+
+def _may_be_elsewhere(seen: Recognised, head: Head, settings: Settings) -> bool:
+    """Return whether the rows of a document may be in another list than the best of those in its beginning."""
+    pointer = seen.layout.rows if seen.layout else ""
+    if not pointer or not (seen.proposal and seen.proposal.missing):
+        return False
+    plain = plain_stream(head.stream(), settings)
+    return pointer.rpartition("/")[2] not in USUAL_NAMES or has_all_rows(plain.read1, pointer)
 
 
 def _preview_of_rows(

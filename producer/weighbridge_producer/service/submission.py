@@ -20,8 +20,9 @@ from weighbridge.errors import (
 )
 from weighbridge_producer.input.annotated_lines import read_annotated
 from weighbridge_producer.input.csv_tables import HEAD_BYTES
+from weighbridge_producer.input.kept_streams import KeptStream
 from weighbridge_producer.input.lines import StreamLines
-from weighbridge_producer.input.recognition import Opened, recognise
+from weighbridge_producer.input.recognition import Opened, begins_document, recognise
 from weighbridge_producer.input.source import Source, Streams
 from weighbridge_producer.service.auth import resumable_batch
 from weighbridge_producer.service.body_stream import PeekedStream
@@ -145,8 +146,9 @@ class UploadSubmission:
         sent: Any = self._annotated_lines() if params.framed else stream
         if params.is_recognised and not params.framed:
             peeked = PeekedStream(stream, HEAD_BYTES)
-            mapping = self._mapping_of(peeked)
-            sent = peeked
+            kept = KeptStream(peeked)
+            mapping = self._mapping_of(peeked, kept)
+            sent = kept.rest()
         if params.first_file:
             sent = Streams(stream.name, uploaded_files(stream, sent, params.first_file))
         readable: AbstractContextManager[Cases] = nullcontext(sent)
@@ -166,10 +168,12 @@ class UploadSubmission:
                     raise stream.failure
             return Received(batch, batch.confirm(), replayed)
 
-    def _mapping_of(self, peeked: PeekedStream) -> FieldMapping | None:
+    def _mapping_of(self, peeked: PeekedStream, kept: KeptStream) -> FieldMapping | None:
         """Return the mapping for a recognised format, None for cases and traces; MappingNeededError for custom columns."""
         name = self._params.first_file or peeked.name
         opened = Opened(name, name, lambda: io.BytesIO(peeked.head))
+        if len(peeked.head) >= HEAD_BYTES and begins_document(opened, self._settings):
+            opened = Opened(name, name, kept.beginning)  # its rows may begin far behind
         seen = recognise(opened, self._params.graders, self._settings)
         if seen and seen.proposal:
             raise MappingNeededError(name, f"{seen.layout} with columns of its own", _MAPPING_HINT)

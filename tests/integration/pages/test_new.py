@@ -14,6 +14,7 @@ import pytest
 from support import requests
 from support.http import HttpServer
 from support.pages import Element, Page
+from support.tool_results import LAYOUTS, LONG
 from weighbridge_producer.pages.preview import HEAD_BYTES
 from weighbridge_producer.service import request_bodies
 
@@ -498,6 +499,28 @@ def test_the_api_recognises_a_file_of_another_tool_where_the_mapping_is_auto(
         headers={"Content-Type": "application/octet-stream"},
     )
     assert (refused.status_code, refused.json()["code"]) == (422, "MAPPING_NEEDED")
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("what", LONG)
+def test_rows_far_behind_are_found_by_the_page_and_by_the_api(
+    http: httpx.Client, client: Client, what: tuple[str, str], layout: str
+) -> None:
+    file = orjson.dumps(LONG[what], option=LAYOUTS[layout])
+    answer = http.post(
+        "/api/batches",
+        params={"grader": "string-match", "mapping": "auto", "source": "a.json"},
+        content=file,
+        headers={"Content-Type": "application/octet-stream"},
+    )
+    assert (answer.status_code, answer.json()["counts"]["total"]) == (201, 3), answer.text
+    page = page_of(sent(http, "/new/preview", STRINGS, file, "a.json"))
+    assert "Choose the columns" not in page.one("section", id="preview").text
+    answer = sent(http, "/new", STRINGS, file, "a.json")
+    assert answer.status_code == 303, answer.text[:2000]
+    batch = client.batch(answer.headers["Location"].rpartition("/")[2])
+    assert batch.status().counts.total == 3
+    assert batch.case("s0/1" if what[0] == "/samples" else "0-0")
 
 
 def test_a_mapping_as_text_goes_before_what_is_picked(http: httpx.Client) -> None:

@@ -132,7 +132,7 @@ def test_a_row_that_is_too_deep_is_its_own_fault() -> None:
 def test_a_value_beside_the_rows_that_is_too_deep_ends_the_document_and_says_where(
     opening: bytes, closing: bytes, newline: bytes
 ) -> None:
-    deep = opening * 40_000 + b"1" + closing * 40_000
+    deep = opening * 100_000 + b"1" + closing * 100_000
     before = b'{%b"deep": %b, "rows": [{"id": 1}]}' % (newline, deep)
     after = b'{%b"rows": [{"id": 1}], "deep": %b}' % (newline, deep)
     assert codes(read(before)) == {1: "TOO_DEEP"}

@@ -8,6 +8,7 @@ from zipfile import ZipFile
 import orjson
 import pytest
 
+from support.tool_results import LAYOUTS, LONG
 from weighbridge.errors import InputError
 from weighbridge.jobs.grader_spec import GraderSpec
 from weighbridge.settings import Settings
@@ -522,3 +523,51 @@ def test_answers_of_batch_services_are_known_by_their_shape(tmp_path: Path) -> N
     assert made["inputs"] == {"trace": BODY}
     text = proposed(tmp_path / "b.jsonl", lines(openai), "string-match")
     assert text.startswith("custom_id=custom_id,")
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("what", LONG)
+def test_rows_of_a_known_shape_are_found_whatever_is_before_them(
+    what: tuple[str, str], layout: str, tmp_path: Path
+) -> None:
+    data = orjson.dumps(LONG[what], option=LAYOUTS[layout])
+    found = seen(tmp_path / "a.json", data, "string-match")
+    assert found
+    assert found.mapping
+    assert found.mapping.rows == what[0]
+    assert len(found.rows) == 3
+
+
+@pytest.mark.parametrize("option", [0, orjson.OPT_INDENT_2])
+@pytest.mark.parametrize(
+    ("document", "pointer"),
+    [
+        ({"results": [{"task": "t", "acc": 1}], "samples": [{"id": n} for n in range(9)]}, "/samples"),
+        ({"log": [{"message": "x" * 300_000}], "data": [{"id": n} for n in range(9)]}, "/data"),
+        ({"a": [{"id": 1}], "b": {"c/d~": [{"id": n} for n in range(9)]}}, "/b/c~1d~0"),
+        ({"a": list(range(500)), "b": [1, {"id": 1}]}, "/b"),
+        ({"columns": ["id", "x"], "index": list(range(90_000)), "data": [["1", "a"]]}, "/data"),
+    ],
+    ids=["usual names", "a usual name", "unusual names", "no rows", "a table"],
+)  # fmt: skip
+def test_rows_are_the_longest_list_of_objects_those_with_usual_names_first(
+    document: Any, pointer: str, option: int, tmp_path: Path
+) -> None:
+    path = tmp_path / "a.json"
+    path.write_bytes(orjson.dumps(document, option=option))
+    layout = first_rows(Opened.first_of(Paths([path])), Settings()).layout
+    assert layout
+    assert layout.rows == pointer
+
+
+def test_rows_behind_more_than_is_searched_are_read_if_there_is_no_other_list(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "a.json"
+    with path.open("wb") as file:
+        file.write(b'{"notes": "')
+        for _ in range(40):
+            file.write(b"x" * 1_000_000)
+        file.write(b'", "things": [{"id": 1}, {"id": 2}]}')
+    found = first_rows(Opened.first_of(Paths([path])), Settings())
+    assert found.rows == [{"id": 1}, {"id": 2}]

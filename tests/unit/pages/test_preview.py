@@ -11,6 +11,7 @@ import pytest
 import zstandard
 from pyarrow import parquet
 
+from support.tool_results import LONG
 from weighbridge.jobs.grader_spec import GraderSpec
 from weighbridge.settings import Settings
 from weighbridge_producer.pages.parquet_parts import END_BYTES, ParquetParts
@@ -206,3 +207,15 @@ def test_parts_of_a_file_read_like_the_whole_file_except_between_them() -> None:
         parts.seek(start)
         with pytest.raises(OSError, match="not arrived"):
             parts.read(2)
+
+
+def test_a_list_before_the_rows_is_not_previewed_as_the_rows() -> None:
+    data = orjson.dumps(LONG["/results/results", "much"], option=orjson.OPT_INDENT_2)
+    head = Head("a.json", data[:HEAD_BYTES], is_whole=False)
+    preview = preview_of(head, [GraderSpec("string-match")], Settings(_env_file=None))
+    assert preview.columns is None
+    assert preview.kind == "rows"
+    assert (
+        preview.note
+        == "its rows cannot be previewed from its beginning; they are read after the upload"
+    )
