@@ -80,8 +80,8 @@ def document_rows(
         raise RowError(_not_json(error), number) from None
 
 
-def rows_pointer(read: Callable[[int], bytes]) -> str | None:
-    """Return the JSON Pointer to the list of rows in a document; None if there is none.
+def rows_pointer(read: Callable[[int], bytes], *, only_known: bool = False) -> str | None:
+    """Return the JSON Pointer to the list of rows in a document; None if there is none, or none that is of a known shape.
 
     It is the list of a known shape, or else the longest list of objects, those with usual names first. The search ends
     where the rows of a known shape begin, or after 32 MiB if there has been a list of objects.
@@ -89,7 +89,7 @@ def rows_pointer(read: Callable[[int], bytes]) -> str | None:
     search = _Search(read)
     with suppress(ScanError, ExpansionError, *DAMAGE):  # reading the document reports the error
         search.look_into(JsonScanner(search.read, depth_limit=None), [])
-    return search.pointer
+    return None if only_known and not search.is_over else search.pointer
 
 
 def has_all_rows(read: Callable[[int], bytes], pointer: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import tempfile
+import weakref
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.settings import MIB
@@ -21,7 +22,8 @@ class KeptStream:
     def __init__(self, stream: io.RawIOBase | io.BufferedIOBase | BinaryIO) -> None:
         self.name = str(getattr(stream, "name", ""))
         self._stream = stream
-        self._kept = tempfile.SpooledTemporaryFile(_KEPT_BYTES_IN_MEMORY, prefix="weighbridge-")  # noqa: SIM115 - closed at the end of `rest`
+        self._kept = tempfile.SpooledTemporaryFile(_KEPT_BYTES_IN_MEMORY, prefix="weighbridge-")  # noqa: SIM115 - closed below
+        weakref.finalize(self, self._kept.close)
         self._size = 0
         self._failure: Exception | None = None
 

@@ -26,7 +26,7 @@ from weighbridge_producer.input.row_formats import (
     RowFormat,
     RowReader,
     beginning_of,
-    is_document,
+    may_be_document,
     may_be_table,
     table_format,
 )
@@ -239,9 +239,9 @@ def _refuse_document(
 
 
 def begins_document(opened: Opened, settings: Settings) -> bool:
-    """Return whether a file is one JSON document, instead of one row per line."""
+    """Return whether a file may be one JSON document, instead of one row per line."""
     with opened.open() as stream:
-        return is_document(beginning_of(stream, settings), opened.name)
+        return may_be_document(beginning_of(stream, settings), opened.name)
 
 
 def _is_whole_table(seen: Recognised) -> bool:

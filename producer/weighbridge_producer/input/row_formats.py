@@ -116,7 +116,14 @@ def layout_of(
     return Layout(RowFormat.JSON_LINES) if rows is None else Layout(RowFormat.JSON, rows=rows)
 
 
-def is_document(head: bytes, name: str) -> bool:
+def may_be_document(head: bytes, name: str) -> bool:
+    """Return whether the beginning of a file may be that of a JSON document; if it is a single line, its rows show it."""
+    content = head.removeprefix(BYTE_ORDER_MARK).lstrip(JSON_SPACE)
+    is_one_line = content.startswith(b"{") and b"\n" not in content and not table_format(name)
+    return is_one_line or _is_document(head, name)
+
+
+def _is_document(head: bytes, name: str) -> bool:
     """Return whether the beginning of a file is that of a JSON document, instead of one row per line."""
     head = head.removeprefix(BYTE_ORDER_MARK)
     start = head.lstrip(JSON_SPACE)[:1]
@@ -194,11 +201,12 @@ class RowReader:
 
     def _find_rows(self, head: bytes, kept: KeptStream) -> str | None:
         """Return the JSON Pointer to the list of rows in a document; None if there is none."""
-        if self._rows or not is_document(head, self._name):
+        if self._rows or not may_be_document(head, self._name):
             return self._rows or None
         from weighbridge_producer.input.json_rows import rows_pointer
 
-        return rows_pointer(kept.beginning().read1)
+        is_sure = _is_document(head, self._name)
+        return rows_pointer(kept.beginning().read1, only_known=not is_sure)
 
     def _json_rows(self, stream: io.BufferedReader[Any], layout: Layout) -> Iterator[SourceRow]:
         from weighbridge_producer.input.json_rows import document_rows, line_rows

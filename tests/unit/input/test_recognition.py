@@ -525,13 +525,14 @@ def test_answers_of_batch_services_are_known_by_their_shape(tmp_path: Path) -> N
     assert text.startswith("custom_id=custom_id,")
 
 
+@pytest.mark.parametrize("name", ["a.json", "results"])
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("what", LONG)
 def test_rows_of_a_known_shape_are_found_whatever_is_before_them(
-    what: tuple[str, str], layout: str, tmp_path: Path
+    what: tuple[str, str], layout: str, name: str, tmp_path: Path
 ) -> None:
     data = orjson.dumps(LONG[what], option=LAYOUTS[layout])
-    found = seen(tmp_path / "a.json", data, "string-match")
+    found = seen(tmp_path / name, data, "string-match")
     assert found
     assert found.mapping
     assert found.mapping.rows == what[0]
