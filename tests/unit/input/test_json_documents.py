@@ -156,11 +156,11 @@ BESIDE: dict[str, Iterable[bytes]] = {
     "lists": [b"[" * 150, b"1", b"]" * 150],
     "long keys": [*[key(b"k")] * 190, b"1", *[b"}"] * 190],
     "many keys": [b"{", *[b'"k%d":%d,' % (n, n) for n in range(100_000)], b'"last":0}'],
-    "a huge number": [b"1" * MIB] * 60,
-    "a huge string": [b'"', *[b'\\"' * MIB] * 30, b'"'],
-    "a huge list": [b"[0", *[b",0" * MIB] * 30, b"]"],
-    "many strings": [b'[""', *[b',""' * (MIB // 3)] * 60, b"]"],
-    "whitespace": [b" " * MIB] * 60 + [b"1"],
+    "a huge number": [b"1" * MIB] * 20,
+    "a huge string": [b'"', *[b'\\"' * MIB] * 10, b'"'],
+    "a huge list": [b"[0", *[b",0" * MIB] * 10, b"]"],
+    "many strings": [b'[""', *[b',""' * (MIB // 3)] * 20, b"]"],
+    "whitespace": [b" " * MIB] * 20 + [b"1"],
 }
 
 
