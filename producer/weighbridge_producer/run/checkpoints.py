@@ -6,6 +6,7 @@ import threading
 from typing import TYPE_CHECKING, Self
 
 from weighbridge_producer.client.line_intervals import IntervalSet
+from weighbridge_producer.run.result_file import SortedPart
 from weighbridge_producer.run.run_folder import Collected
 
 if TYPE_CHECKING:
@@ -42,6 +43,9 @@ class Checkpoints:
         self._written_bytes = state.collected.written_bytes
         self._cursor = state.collected.cursor
         self._chunks: list[str] = []  # written but not freed yet
+        self.parts: list[
+            SortedPart
+        ] = []  #: what was added, without the results of an interrupted run
         self._closing = threading.Event()
         self._thread = threading.Thread(
             target=self._save_periodically, name="checkpoints", daemon=True
@@ -61,7 +65,9 @@ class Checkpoints:
         """Write a chunk's results, to be covered by the next checkpoint."""
         rows = page.lines.count(b"\n")
         with self._lock:
+            offset = self._written_bytes
             self._written_bytes = self._results.append(page.lines)
+            self.parts.append(SortedPart(page.start, page.end - 1, offset, len(page.lines)))
             self._delivered.add(page.start, page.end)
             self._rows += rows
             self._cursor = page.cursor

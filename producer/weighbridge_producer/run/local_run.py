@@ -33,6 +33,7 @@ from weighbridge_producer.run.local_worker import LocalWorker
 from weighbridge_producer.run.outputs import deliver, write_each
 from weighbridge_producer.run.result_file import (
     GrowingFile,
+    SortedPart,
     add_cases,
     copy_out,
     results_path,
@@ -245,7 +246,7 @@ class LocalRun:
         for thread in threads:
             thread.start()
         try:
-            collected = self._collect(batch)
+            results, parts = self._collect(batch)
         finally:
             self._leave(threads)
         if self._failure:
@@ -253,8 +254,7 @@ class LocalRun:
         state = batch.status()
         self._check_complete(state)
         if self._in_order:
-            sort_by_line(collected.path, collected.parts)
-        results = collected.path
+            sort_by_line(results, parts)
         summary = batch.summary()
         report = RunReport(
             state=state,
@@ -362,7 +362,7 @@ class LocalRun:
         self._progress.note = note
         self._show(self._progress)
 
-    def _collect(self, batch: RedisBatch) -> GrowingFile:
+    def _collect(self, batch: RedisBatch) -> tuple[Path, list[SortedPart]]:
         growing = GrowingFile(
             Path(self.state.results), keep_bytes=self.state.collected.written_bytes
         )
@@ -379,4 +379,4 @@ class LocalRun:
                         stdout.flush()
         finally:
             growing.close()
-        return growing
+        return growing.path, checkpoints.parts

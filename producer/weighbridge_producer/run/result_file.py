@@ -25,7 +25,7 @@ _COPY_BYTES = 1024 * 1024
 class SortedPart(NamedTuple):
     """A part of a results file whose lines are in input order."""
 
-    first: int  #: number of the input line of its first result
+    first: int  #: number of the first input line that it may have results of
     last: int
     offset: int  #: in bytes
     size: int
@@ -36,8 +36,6 @@ class GrowingFile:
 
     def __init__(self, path: Path, *, keep_bytes: int = 0) -> None:
         self.path = path
-        #: The parts appended, without what was kept.
-        self.parts: list[SortedPart] = []
         # Do not follow a symbolic link, which another user may have created.
         flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
         self._file = os.fdopen(os.open(path, flags, 0o666), "r+b")
@@ -46,15 +44,10 @@ class GrowingFile:
         sync(path.parent)
 
     def append(self, lines: bytes) -> int:
-        """Append lines, which are in input order, and return the new length of the file in bytes."""
+        """Append lines and return the new length of the file in bytes."""
         self._file.write(lines)
         self._file.flush()
-        end = self._file.tell()
-        if lines:
-            first = line_number_of(lines[: lines.index(b"\n")])
-            last = line_number_of(lines[lines.rfind(b"\n", 0, -1) + 1 :])
-            self.parts.append(SortedPart(first, last, end - len(lines), len(lines)))
-        return end
+        return self._file.tell()
 
     def sync(self) -> None:
         """Sync the lines written so far to disk."""

@@ -22,6 +22,7 @@ from weighbridge.graders.loop.results import LONG_CHARACTERS
 from weighbridge.graders.loop.reworded_attempts import FITS_ANY
 from weighbridge.graders.loop.text_forms import lists_items
 from weighbridge.graders.loop.varied_attempts import (
+    are_related,
     informative_lines,
     raises_a_limit,
     unshared_words,
@@ -35,10 +36,11 @@ if TYPE_CHECKING:
     from weighbridge.graders.loop.work_budget import Limits
 
 _LINES_CHARACTERS = 2_000  #: the lines of a longer result are compared in order
-_ANSWER_CHARACTERS = 300  #: a result of at least this length is an answer that different things do not have in common
+_ANSWER_CHARACTERS = (
+    300  #: questions about different things do not have so long an answer in common
+)
 _SHARE = 2 / 3  #: minimum share of attempts with the outcome among all calls in their range
 _BETWEEN = 5  #: maximum other calls between two attempts
-_RELATED = 0.5  #: minimum share of common words for two attempts to be related
 _REMEMBERED = 5  #: number of attempts before an attempt, one of which it is related to
 _OWN = 0.3  #: maximum share of words that only one attempt has
 _EXAMINED = 30  #: attempts of a chain that are examined for what they ask
@@ -211,4 +213,4 @@ def _words(call: Call, budget: WorkBudget) -> _Words:
 
 
 def _is_related(words: _Words, near: Sequence[_Attempt]) -> bool:
-    return any(len(words & other.words) >= _RELATED * len(words | other.words) for other in near)
+    return any(are_related(words, other.words) for other in near)

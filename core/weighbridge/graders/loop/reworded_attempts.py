@@ -22,7 +22,7 @@ from weighbridge.graders.loop.failures import reports_outage
 from weighbridge.graders.loop.merging import NOTHING_NEW, SAME_FAILURE, Finding
 from weighbridge.graders.loop.result_kinds import reports_no_results, reports_success
 from weighbridge.graders.loop.text_forms import lists_items
-from weighbridge.graders.loop.varied_attempts import raises_a_limit
+from weighbridge.graders.loop.varied_attempts import raises_a_limit, unshared_words
 from weighbridge.graders.loop.work_budget import WorkBudget
 
 if TYPE_CHECKING:
@@ -276,13 +276,4 @@ def _is_legitimate(attempts: Sequence[Call], words: Sequence[_Words], limits: Li
     is_widened = is_widened and not (
         len(attempts) > 2 * limits.max_repeats and all(map(is_natural_language, attempts))
     )
-    return is_widened or _own_share(words) > _OWN or raises_a_limit(attempts)
-
-
-def _own_share(words: Sequence[_Words]) -> float:
-    """Return the mean share of words that only one attempt has, out of its words that are not common to all."""
-    common = frozenset.intersection(*words)
-    counts = Counter(word for said in words for word in said)
-    rests = [said - common for said in words]
-    shares = [sum(counts[word] == 1 for word in rest) / len(rest) for rest in rests if rest]
-    return sum(shares) / len(words)
+    return is_widened or unshared_words(words) > _OWN or raises_a_limit(attempts)

@@ -187,10 +187,12 @@ def _before(chain: Sequence[_Attempt]) -> Iterator[Sequence[_Attempt]]:
 
 
 def _is_related(attempt: _Attempt, before: Sequence[_Attempt]) -> bool:
-    return any(
-        len(attempt.words & other.words) >= _RELATED * len(attempt.words | other.words)
-        for other in before
-    )
+    return any(are_related(attempt.words, other.words) for other in before)
+
+
+def are_related(one: frozenset[Any], other: frozenset[Any]) -> bool:
+    """Return whether attempts with these words have at least half of them in common."""
+    return len(one & other) >= _RELATED * len(one | other)
 
 
 def _is_loop_of_known_failures(
