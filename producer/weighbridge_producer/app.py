@@ -28,6 +28,7 @@ from weighbridge_producer.service.api import (
     ops,
     queues,
     results,
+    slices,
     workers,
 )
 from weighbridge_producer.service.auth import rate_limited
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
 _API_ROUTERS = [
     routes.router
     for routes in (
-        *(batches, batch_opening, events, results, cases, graders),
+        *(batches, batch_opening, events, results, slices, cases, graders),
         *(comparisons, ops, workers, queues, audit, keys),
     )
 ]

@@ -254,6 +254,40 @@ class ResultPageShape:
 
 
 @dataclass(frozen=True, slots=True)
+class SliceShape:
+    """The outcomes of one label's jobs with one value of a metadata field."""
+
+    field: Annotated[str, Field(description="as requested: `metadata.topic`")]
+    value: Annotated[
+        str,
+        Field(description="`(none)`: jobs without the field; `(other)`: those of all rarer values"),
+    ]
+    label: Annotated[str, Field(description="empty: lines that are not cases")]
+    passed: int
+    failed: int
+    ungradable: int
+    errored: int
+    cancelled: int
+    expired: int
+    vacuous: Annotated[int, Field(description="of the passed: those with nothing to check")]
+
+
+@dataclass(frozen=True, slots=True)
+class SlicesShape:
+    """The jobs of a batch by the values of metadata fields: for each field the 20 most common values, and all others."""
+
+    slices: list[SliceShape]
+    jobs: Annotated[int, Field(description="jobs counted")]
+    complete: Annotated[
+        bool,
+        Field(
+            description="false: the time limit was reached before all results were counted; the same request again"
+            " continues"
+        ),
+    ]
+
+
+@dataclass(frozen=True, slots=True)
 class CaseResultsShape:
     """The results of one case, one per grader."""
 

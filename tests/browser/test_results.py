@@ -214,3 +214,27 @@ def test_the_table_goes_from_page_to_page_and_back(page: Page, served: Served) -
     expect(rows.first).to_contain_text(seen[50])
     page.go_back()
     expect(rows.first).to_contain_text(seen[0])
+
+
+def test_a_batch_is_broken_down_by_a_metadata_field_that_the_address_keeps(
+    page: Page, served: Served
+) -> None:
+    cases = (
+        {**case, "metadata": {"topic": f"t{number % 2}"}}
+        for number, case in enumerate(true_false_cases(6))
+    )
+    batch = served.graded(cases)
+    page.goto(f"/batches/{batch}")
+    expect(page.locator("#results table")).to_be_visible()
+    offered = page.locator("datalist#fields option")
+    assert offered.evaluate_all("all => all.map(each => each.value)") == ["metadata.topic"]
+    page.get_by_label("Break down by").fill("metadata.topic")
+    page.get_by_role("form", name="Break down").get_by_role("button", name="Show").click()
+    expect(page).to_have_url(re.compile(r"[?]by=metadata[.]topic"))
+    table = page.get_by_role("region", name="Pass rates by metadata.topic")
+    expect(table.get_by_role("row")).to_have_count(3)
+    expect(table.get_by_role("cell", name="t1")).to_be_visible()
+    page.reload()
+    expect(table.get_by_role("row")).to_have_count(3)
+    page.get_by_role("link", name="Clear").first.click()
+    expect(table).to_have_count(0)

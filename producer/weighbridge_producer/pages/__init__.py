@@ -18,6 +18,7 @@ from weighbridge_producer.pages import (
     result,
     results,
     sign_in,
+    slices,
     workers,
 )
 from weighbridge_producer.pages.rendering import compile_templates
@@ -45,6 +46,7 @@ for pages in (
     result,
     results,
     sign_in,
+    slices,
     preferences,
     workers,
 ):

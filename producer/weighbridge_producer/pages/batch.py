@@ -6,7 +6,7 @@ import shlex
 import time
 from typing import TYPE_CHECKING, Annotated, Any
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from weighbridge.errors import BatchError
@@ -21,6 +21,7 @@ from weighbridge_producer.pages.batch_outcome import (
 from weighbridge_producer.pages.causes import causes_of
 from weighbridge_producer.pages.progress import Sample, progress_of
 from weighbridge_producer.pages.rendering import page
+from weighbridge_producer.pages.slices import By, slices_of, turn_to_count
 from weighbridge_producer.service.auth import ManageBatch, ReadBatch, Reader, SubmitBatch
 from weighbridge_producer.service.service import Served
 from weighbridge_producer.trace_view.charts import bar
@@ -36,21 +37,24 @@ _LABELS_SHOWN = 40
 _Amount = Query(ge=0, le=1e12, allow_inf_nan=False)
 
 
-@router.get("/batches/{batch_id}")
+@router.get("/batches/{batch_id}", dependencies=[Depends(turn_to_count)])
 def batch(
     request: Request,
     service: Served,
     who: Reader,
     handle: ReadBatch,
     retried: Annotated[int | None, Query(ge=0, le=10**12)] = None,
+    by: By = "",
 ) -> HTMLResponse:
     """Show one batch."""
     batch_id, options = handle.id, handle.options()
+    context = _context(service, handle, None)
     results_json_href = f"/api{batch_at(batch_id, 'results', format='ndjson')}"
     return page(
         request,
         "batch.html",
-        **_context(service, handle, None),
+        **context,
+        **slices_of(service, context["state"], by),
         options=options,
         has_projects=service.keys_required,
         history=handle.history(),

@@ -23,6 +23,7 @@ from weighbridge_producer.service.metrics import RequestMetrics
 from weighbridge_producer.service.problems import ProblemError
 from weighbridge_producer.service.project_index import ProjectIndex
 from weighbridge_producer.service.rate_limit import RateLimit
+from weighbridge_producer.service.slice_counts import SliceCounts
 
 if TYPE_CHECKING:
     from weighbridge.settings import Settings
@@ -65,6 +66,7 @@ class Service:
         self.probe_threads = CapacityLimiter(_PROBE_THREADS)
         self.live = LiveBatches(client, self.closing)
         self.case_views = CaseViews(client.store, self.closing.is_set)
+        self.slice_counts = SliceCounts(client.store)
         self._make_limits()
         self.sandbox = Sandbox(self.settings)
         names = (name.strip().lower() for name in (client.settings.public_hosts or "").split(","))

@@ -369,9 +369,9 @@ def test_each_role_sees_and_does_what_it_may(own_server: EmbeddedServer) -> None
             for role, key in keys.items()
         }
         assert buttons == {
-            "read": [],
-            "submit": ["Cancel", "Retry jobs"],
-            "admin": ["Cancel", "Retry jobs", "Delete"],
+            "read": ["Show"],
+            "submit": ["Show", "Cancel", "Retry jobs"],
+            "admin": ["Show", "Cancel", "Retry jobs", "Delete"],
         }
         for role, act in (("read", "cancel"), ("read", "retry"), ("submit", "delete")):
             post(service, f"/batches/{batch.id}/{act}", keys[role])

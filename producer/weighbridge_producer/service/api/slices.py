@@ -1,0 +1,39 @@
+"""Route of the slices of a batch: its jobs by the values of metadata fields."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, Field
+
+from weighbridge_producer.batch_shapes import SliceShape, SlicesShape
+from weighbridge_producer.gating.fields import parse_field
+from weighbridge_producer.service.auth import ReadBatch, SearchTurn
+from weighbridge_producer.service.service import Served
+
+FIELDS_LIMIT = 8
+
+router = APIRouter(prefix="/api/batches", tags=["results"])
+
+
+class SlicesQuery(BaseModel, extra="forbid"):
+    """The fields to break the jobs down by."""
+
+    by: list[str] = Field(
+        min_length=1,
+        max_length=FIELDS_LIMIT,
+        description="a metadata field such as `metadata.topic`; may be repeated",
+    )
+
+
+@router.get("/{batch_id}/slices")
+def list_slices(
+    batch: ReadBatch, service: Served, _turn: SearchTurn, query: Annotated[SlicesQuery, Query()]
+) -> SlicesShape:
+    """Return the jobs recorded so far by the values of metadata fields, as many as can be counted in the time limit."""
+    by = tuple(dict.fromkeys(map(parse_field, query.by)))
+    found = service.slice_counts.count(batch.status(), by)
+    return SlicesShape(
+        [SliceShape(**each.as_dict()) for each in found.slices], found.jobs, found.complete
+    )

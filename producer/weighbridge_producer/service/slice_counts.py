@@ -1,0 +1,109 @@
+"""Counts of batches' jobs by metadata field, continued from request to request within a time limit."""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import TYPE_CHECKING, NamedTuple
+
+from weighbridge.jobs.outcome import Outcome
+from weighbridge.jobs.result_line import ResultRow
+from weighbridge_producer.client.collector import Collector
+from weighbridge_producer.gating.slices import SliceTally
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from weighbridge.jobs.batch_state import BatchState
+    from weighbridge.store import Store
+    from weighbridge.store.cursor import ResultsVersion
+    from weighbridge_producer.client.collector import ChunkPage
+    from weighbridge_producer.gating.fields import FieldPath
+    from weighbridge_producer.gating.slices import Slice
+
+_KEPT = 8  #: counts in memory, each of a batch and its fields
+SECONDS = 0.15  #: that one request counts, plus the time for the chunk that it has begun
+
+
+class SlicedJobs(NamedTuple):
+    """The slices of the jobs counted so far."""
+
+    slices: list[Slice]
+    jobs: int  #: counted so far
+    total: int  #: jobs with results
+    complete: bool
+
+    @property
+    def percent(self) -> int:
+        """The share of the jobs that is counted; 100 only if it is all."""
+        return 100 if self.complete else min(99, 100 * self.jobs // max(1, self.total))
+
+
+@dataclass(slots=True)
+class _Count:
+    """The count of one batch, and the reader that continues it."""
+
+    tally: SliceTally
+    reader: Collector
+    version: ResultsVersion
+    jobs: int = 0
+    pages: Iterator[ChunkPage] | None = None  #: those not read yet, if the time ran out
+    lock: Lock = field(default_factory=Lock)
+
+    def read_on(self, deadline: float) -> bool:
+        """Count further results; return whether all recorded ones are counted."""
+        pages = self.pages or self.reader.pages(follow=False)
+        self.pages = None  # after an error, the reader begins another one
+        for page in pages:
+            for line in page.lines.splitlines():
+                self._add(line)
+            if time.monotonic() > deadline:
+                self.pages = pages
+                return False
+        return True
+
+    def _add(self, line: bytes) -> None:
+        self.jobs += 1
+        try:
+            self.tally.add_row(ResultRow.from_bytes(line))
+        except ValueError:  # forged or corrupt
+            self.tally.add(None, Outcome.ERRORED, {}, vacuous=False)
+
+
+class SliceCounts:
+    """Counts the results of batches by fields, and keeps the most recently used counts."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._lock = Lock()
+        self._kept: OrderedDict[tuple[str, tuple[FieldPath, ...]], _Count] = OrderedDict()
+
+    def count(
+        self, state: BatchState, by: tuple[FieldPath, ...], seconds: float = SECONDS
+    ) -> SlicedJobs:
+        """Return the slices of what can be counted within a time limit, added to what was counted before.
+
+        Raises ResultsFreedError if results are deleted, StaleCursorError if the batch is retried meanwhile.
+        """
+        deadline = time.monotonic() + seconds
+        count = self._of(state.batch_id, by)
+        with count.lock:
+            complete = count.read_on(deadline)
+            slices, jobs = count.tally.slices(), count.jobs
+        return SlicedJobs(slices, jobs, max(state.counts.finished, jobs), complete)
+
+    def _of(self, batch: str, by: tuple[FieldPath, ...]) -> _Count:
+        version = self._store.results_version(batch)
+        with self._lock:
+            count = self._kept.get((batch, by))
+        # A retry withdraws results that were counted.
+        if count is None or count.version != version:
+            count = _Count(SliceTally(by), Collector(self._store, batch), version)
+        with self._lock:
+            self._kept[batch, by] = count
+            self._kept.move_to_end((batch, by))
+            while len(self._kept) > _KEPT:
+                self._kept.popitem(last=False)
+        return count

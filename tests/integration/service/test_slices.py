@@ -1,0 +1,129 @@
+"""The jobs of a batch by the values of metadata fields, over HTTP and on its page."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from support import requests
+from support.grading import grade_open_chunks, graded
+from support.pages import Page
+from weighbridge.settings import Settings
+from weighbridge_producer.client.redis_client import RedisClient
+from weighbridge_producer.gating.fields import parse_field
+from weighbridge_producer.gating.slices import OTHER_VALUES, SLICES_SHOWN
+from weighbridge_producer.service.slice_counts import SliceCounts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from support.http import HttpServer
+    from weighbridge.embedded.server import EmbeddedServer
+
+TOPIC = (parse_field("metadata.topic"),)
+
+
+def case(number: int, topic: str | None) -> dict[str, object]:
+    """A case that fails where its number is a multiple of three."""
+    inputs = {"agent_response": "no" if number % 3 == 0 else "yes", "expected_output": True}
+    metadata = {"topic": topic} if topic else {}
+    return {"custom_id": f"c{number}", "inputs": inputs, "metadata": metadata}
+
+
+@pytest.fixture
+def batch(service: HttpServer) -> str:
+    topics = ["<b>tax</b>", "travel", None]
+    return graded(
+        service, (case(n, topics[n % 2 if n < 8 else 2]) for n in range(9)), "?grader=true-false"
+    )
+
+
+def test_a_batch_is_broken_down_by_a_field_over_http(service: HttpServer, batch: str) -> None:
+    answer = requests.get(f"{service.url}/api/batches/{batch}/slices?by=metadata.topic", timeout=30)
+    found = answer.json()
+    assert (found["jobs"], found["complete"]) == (9, True)
+    told = {each["value"]: (each["passed"], each["failed"]) for each in found["slices"]}
+    assert told == {"<b>tax</b>": (2, 2), "travel": (3, 1), "(none)": (1, 0)}
+    assert {each["label"] for each in found["slices"]} == {"true-false"}
+
+
+@pytest.mark.parametrize("query", ["", "?by=topic", "?by=metadata.", "?by=metadata.topic&to=1"])
+def test_a_field_that_is_none_is_refused(service: HttpServer, batch: str, query: str) -> None:
+    answer = requests.get(f"{service.url}/api/batches/{batch}/slices{query}", timeout=30)
+    assert answer.status_code == 422, answer.text
+
+
+def shown(service: HttpServer, path: str) -> Page:
+    answer = requests.get(f"{service.url}{path}", headers={"Accept": "text/html"}, timeout=30)
+    assert answer.status_code == 200, answer.text
+    page = Page.of(answer.text)
+    assert page.intruders() == []
+    return page
+
+
+def test_the_page_of_a_batch_has_the_table_only_when_it_is_asked_for(
+    service: HttpServer, batch: str
+) -> None:
+    page = shown(service, f"/batches/{batch}")
+    assert page.root.one("input", id="by").attributes["value"] == ""
+    assert page.root.all("table") == []
+    page = shown(service, f"/batches/{batch}?by=metadata.topic")
+    assert page.root.one("input", id="by").attributes["value"] == "metadata.topic"
+    [table] = page.root.all("table")
+    rows = [[cell.text for cell in row.all("td")] for row in table.all("tr")[1:]]
+    assert rows[0][:5] == ["<b>tax</b>", "true-false", "50.0%", "2 / 4", "2"]
+    assert rows[2][:3] == ["(none)", "true-false", "100.0%"]
+
+
+@pytest.mark.parametrize(
+    ("by", "words"),
+    [("topic", "write metadata.FIELD"), ("metadata.nosuch", "has the field metadata.nosuch")],
+)
+def test_the_page_says_what_is_wrong_with_a_field(
+    service: HttpServer, batch: str, by: str, words: str
+) -> None:
+    assert words in shown(service, f"/batches/{batch}?by={by}").root.text
+
+
+@pytest.fixture
+def client(own_server: EmbeddedServer) -> Iterator[RedisClient]:
+    with RedisClient(own_server.url, settings=Settings(chunk_limit_jobs=10)) as client:
+        yield client
+
+
+def test_a_count_that_ran_out_of_time_is_continued_by_the_next(client: RedisClient) -> None:
+    batch = client.submit((case(n, f"t{n % 40:02}") for n in range(200)), graders=["true-false"])
+    grade_open_chunks(client.store, batch.id)
+    counts, state = SliceCounts(client.store), batch.status()
+    first = counts.count(state, TOPIC, seconds=0)
+    assert not first.complete
+    assert 0 < first.jobs < first.total == 200
+    requests_needed = 1
+    while not (found := counts.count(state, TOPIC, seconds=0)).complete:
+        requests_needed += 1
+        assert requests_needed < 50
+    assert found.jobs == 200
+    assert sum(each.summary.finished for each in found.slices) == 200
+    assert len(found.slices) == SLICES_SHOWN + 1
+    assert found.slices[-1].value == OTHER_VALUES
+    assert counts.count(state, TOPIC) == found
+
+
+def test_a_count_goes_on_while_a_batch_is_graded_and_begins_again_after_a_retry(
+    client: RedisClient,
+) -> None:
+    batch = client.submit((case(n, "a") for n in range(40)), graders=["true-false"])
+    counts = SliceCounts(client.store)
+    for done, most in ((0, 0), (20, 2), (40, None)):
+        grade_open_chunks(client.store, batch.id, most)
+        assert counts.count(batch.status(), TOPIC).jobs == done
+    other = client.submit((case(n, "a") for n in range(40)), graders=["true-false"])
+    grade_open_chunks(client.store, other.id, 1)
+    other.cancel()
+    [cancelled] = counts.count(other.status(), TOPIC).slices
+    assert (cancelled.summary.cancelled, counts.count(other.status(), TOPIC).jobs) == (30, 40)
+    other.retry()
+    grade_open_chunks(client.store, other.id)
+    [again] = counts.count(other.status(), TOPIC).slices
+    assert (again.summary.cancelled, again.summary.finished) == (0, 40)
