@@ -197,7 +197,39 @@ def test_repeats_of_one_run_are_shown_with_their_reliability(cli, tmp_path: Path
     assert "flaky in a.jsonl: q0 (2 of 4), q3 (2 of 4)" in ended.out
     told = cli("compare", "a.jsonl", "a.jsonl", "--repeats-by", "custom_id:#", "--json").json
     assert told["labels"][0]["differences"][0]["difference"] == 0
-    assert cli("compare", "a.jsonl", "--repeats-by", "custom_id:#", "-o", "x").status == 2
+    assert cli("compare", "a.jsonl", "--repeats-by", "custom_id:#", "-o", "x").status == 1
+    refused = cli("compare", "a.jsonl", "--repeats-by", "custom_id:#", "--max-regressions", "1")
+    assert refused.status == 2
     unknown = cli("compare", "a.jsonl", "--repeats-by", "metadata.nosuch")
     assert unknown.status == 1
     assert "no result of a.jsonl has metadata.nosuch" in unknown.err
+    assert "it has no metadata" in " ".join(unknown.err.split())
+
+
+def test_a_misspelt_field_of_repeats_is_told_with_the_nearest_one(cli, tmp_path: Path) -> None:
+    rows = graded(case(f"q{n}", "Lisbon", metadata={"question": "q"}) for n in range(2))
+    (tmp_path / "a.jsonl").write_bytes(b"".join(rows))
+    ended = cli("compare", "a.jsonl", "--repeats-by", "metadata.qestion")
+    assert ended.status == 1
+    told = " ".join(ended.err.split())
+    assert "did you mean 'metadata.question'?" in told
+    assert "the fields of its metadata: metadata.question" in told
+
+
+def test_a_comparison_and_repeats_are_written_in_each_form(cli, tmp_path: Path) -> None:
+    for name, answers in (("a", 3), ("b", 4)):
+        rows = graded(
+            case(f"q{n // 4}#{n % 4}", "Lisbon" if n % answers else "Porto") for n in range(20)
+        )
+        (tmp_path / f"{name}.jsonl").write_bytes(b"".join(rows))
+    endings = ("jsonl", "csv", "tsv", "parquet", "md", "html", "xml", "otlp.jsonl", "csv.gz")
+    for kind, options in (("c", ()), ("r", ("--repeats-by", "custom_id:#"))):
+        outputs = [f"-o{kind}.{ending}" for ending in endings]
+        ended = cli("compare", "a.jsonl", "b.jsonl", *options, *outputs)
+        assert (ended.status, ended.err) == (0, "")
+        assert f"written: {kind}.jsonl" in ended.out
+        assert all((tmp_path / f"{kind}.{ending}").stat().st_size > 40 for ending in endings)
+    cases = [orjson.loads(line) for line in (tmp_path / "r.jsonl").read_bytes().splitlines()]
+    assert len(cases) == 10
+    assert {"run", "label", "case", "outcome", "judged", "passed", "unjudged"} == cases[0].keys()
+    assert "pass^k" in (tmp_path / "r.md").read_text()

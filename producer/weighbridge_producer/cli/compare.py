@@ -29,12 +29,14 @@ from weighbridge_producer.reports.comparison_forms import (
     comparison_output,
 )
 from weighbridge_producer.reports.forms import STDOUT
+from weighbridge_producer.reports.repeats_forms import RepeatsData, case_line, repeats_blocks
 from weighbridge_producer.run.outputs import check_folder, write_blocks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from weighbridge_producer.comparison.pairs import Pair
+    from weighbridge_producer.comparison.repeats import RepeatedCase
     from weighbridge_producer.comparison.runs import Run
     from weighbridge_producer.gating.gates import GateResult
     from weighbridge_producer.reports.forms import Output
@@ -79,8 +81,9 @@ def compare(
             "-o",
             "--output",
             metavar="FILE",
-            help="Write the comparison too: every result that changed as .jsonl, .csv, .tsv or .parquet, a page as .html, a"
-            " summary for a pull request as .md, or JUnit as .xml; or FORM=FILE, as in md=$GITHUB_STEP_SUMMARY. Repeatable.",
+            help="Write the comparison too: every result that changed (with --repeats-by, every case) as .jsonl, .csv, .tsv,"
+            " .parquet or OpenTelemetry events (.otlp.jsonl), a page as .html, a summary for a pull request as .md, or JUnit as"
+            " .xml; or FORM=FILE, as in md=$GITHUB_STEP_SUMMARY. Repeatable.",
             callback=opt.all_utf8,
         ),
     ] = None,
@@ -135,13 +138,13 @@ def compare(
     except (InvalidGateError, InvalidFilterError) as error:
         raise typer.BadParameter(str(error)) from None
     if key:
-        pairwise = (by, examples, output, max_regressions, min_pass_rate, min_gradable, max_vacuous)
+        pairwise = (by, examples, max_regressions, min_pass_rate, min_gradable, max_vacuous)
         if any(pairwise):
             raise typer.BadParameter(
-                "it can be combined with --fail-on-regression, --min-effect, --allow-lost and --json only",
+                "it can be combined with --output, --fail-on-regression, --min-effect, --allow-lost and --json only",
                 param_hint="--repeats-by",
             )
-        _compare_repeats(runs, key, gates, url, as_json=as_json)
+        _compare_repeats(runs, key, gates, output or [], url, as_json=as_json)
     if len(runs) < 2:
         raise typer.BadParameter("name two runs or more", param_hint="RUN")
     gating = gate_opt.parse_gate_options(min_pass_rate, min_gradable, max_vacuous, by)
@@ -177,18 +180,35 @@ def compare(
         if not as_json:
             print_comparison(comparison, _EXAMPLES_SHOWN if examples is None else examples)
         print_gates(checked, comparison.after.name if len(results) > 1 else "")
-    if outputs and not as_json:
-        out.print(f"\nwritten: {shown(', '.join(each.target for each in outputs))}")
+    _print_written(outputs, as_json=as_json)
     _exit(gate for _, checked in results for gate in checked)
 
 
 def _compare_repeats(
-    runs: list[str], key: RepeatKey, gates: RegressionGates, url: str | None, *, as_json: bool
+    runs: list[str],
+    key: RepeatKey,
+    gates: RegressionGates,
+    output: list[str],
+    url: str | None,
+    *,
+    as_json: bool,
 ) -> NoReturn:
+    outputs = list(map(_output, output))
     with ExitStack() as stack:
         opened = [open_run(name, read_settings(), url, stack) for name in runs]
-        labels = compare_repeats(opened, key)
-    checked = [gates.check_repeats(labels, run) for run in range(1, len(runs))]
+        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="weighbridge-"))
+        cases = Path(folder) / "cases.jsonl"
+        with cases.open("wb") as file:
+
+            def write(case: RepeatedCase) -> None:
+                file.write(case_line(case))
+
+            labels = compare_repeats(opened, key, write if outputs else None)
+        checked = [gates.check_repeats(labels, run) for run in range(1, len(runs))]
+        every_gate = [gate for of_run in checked for gate in of_run]
+        for each in outputs:
+            written = RepeatsData(opened, labels, every_gate, cases)
+            write_blocks(repeats_blocks(written, each), each)
     if as_json:
         print_json(
             {
@@ -201,7 +221,13 @@ def _compare_repeats(
         print_repeats(opened, labels)
     for run, of_run in zip(opened[1:], checked, strict=True):
         print_gates(of_run, run.name if len(runs) > 2 else "")
-    _exit(gate for of_run in checked for gate in of_run)
+    _print_written(outputs, as_json=as_json)
+    _exit(every_gate)
+
+
+def _print_written(outputs: list[Output], *, as_json: bool) -> None:
+    if outputs and not as_json:
+        out.print(f"\nwritten: {shown(', '.join(each.target for each in outputs))}")
 
 
 def _exit(gates: Iterable[GateResult]) -> NoReturn:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 from weighbridge.text import pluralize
 from weighbridge_producer.cli.show import out, shown, table
 from weighbridge_producer.comparison.regression_gates import p_value
+from weighbridge_producer.comparison.repeats_rows import limits_text, rate_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from weighbridge_producer.comparison.repeats import Reliability, RepeatedLabel
     from weighbridge_producer.comparison.runs import Run
-    from weighbridge_producer.statistics import Interval
 
 _LABELS_SHOWN = 20
 _FLAKY_SHOWN = 5
@@ -36,16 +36,8 @@ def print_repeats(runs: Sequence[Run], labels: Sequence[RepeatedLabel]) -> None:
 def _print_reliability(runs: Sequence[Run], label: RepeatedLabel) -> None:
     numbers = ("cases", "pass rate", "k", "pass@k", "pass^k", "flaky")
     rows = table("run", *numbers, right=numbers)
-    for run, found in zip(runs, label.runs, strict=True):
-        name, flaky = shown(run.name, _NAME_WIDTH), f"{found.flaky:,}"
-        for at in found.at_k():
-            first = (
-                (name, f"{at.cases:,}", _rate(found)) if at.k == 1 else ("", f"{at.cases:,}", "")
-            )
-            rows.add_row(*first, f"{at.k}", f"{at.pass_at_k:.1%}", f"{at.pass_hat_k:.1%}", flaky)
-            flaky = ""
-        if not found.cases:
-            rows.add_row(name, "0")
+    for row in rate_rows(runs, label):
+        rows.add_row(shown(row.run, _NAME_WIDTH), *map(shown, row[1:]))
     out.print(rows)
 
 
@@ -57,7 +49,7 @@ def _print_differences(runs: Sequence[Run], label: RepeatedLabel) -> None:
             continue
         worse, better = label.worse_and_better(number)
         out.print(
-            f"{shown(run.name, _NAME_WIDTH)}: {difference * 100:+.1f} points{_limits(interval)},"
+            f"{shown(run.name, _NAME_WIDTH)}: {difference * 100:+.1f} points{shown(limits_text(interval))},"
             f" {worse:,} worse, {better:,} better, p {p_value(label.adjusted_p[number - 1])}"
         )
 
@@ -72,14 +64,3 @@ def _print_flaky(name: str, reliability: Reliability) -> None:
     left = reliability.flaky - len(listed)
     more = f" and {left:,} more" if left else ""
     out.print(f"flaky in {shown(name, _NAME_WIDTH)}: {cases}{more}")
-
-
-def _rate(reliability: Reliability) -> str:
-    return f"{reliability.rate or 0.0:.1%}{_limits(reliability.interval, signed=False)}"
-
-
-def _limits(interval: Interval | None, *, signed: bool = True) -> str:
-    if interval is None:
-        return ""
-    form = "+.1f" if signed else ".1f"
-    return f" \\[{interval.low * 100:{form}}, {interval.high * 100:{form}}]"

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 from heapq import heappush, heapreplace
-from typing import TYPE_CHECKING, Any
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from weighbridge.errors import InvalidFilterError
 from weighbridge.jobs.outcome import Outcome
+from weighbridge.text import closest, did_you_mean
 from weighbridge_producer.comparison.partitions import Partitions
 from weighbridge_producer.gating.fields import FieldPath, field_name, parse_field
 from weighbridge_producer.statistics import (
@@ -22,13 +24,15 @@ from weighbridge_producer.statistics import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from weighbridge_producer.comparison.compared_results import Entry
     from weighbridge_producer.comparison.runs import Run
 
 FLAKY_SHOWN = 20  #: per label and run
 _LABELS_LIMIT = 1_000
+_LOOKED_AT = 1_000  #: results whose fields an error message considers
+_FIELDS_NAMED = 12
 _OTHER_LABELS = "(other labels)"
 _CUSTOM_ID = "custom_id"
 _KS = (1, 2, 3, 4, 5, 8, 10, 16, 20, 32, 50, 64, 100)
@@ -222,8 +226,30 @@ class RepeatedLabel:
         }
 
 
-def compare_repeats(runs: Sequence[Run], key: RepeatKey) -> list[RepeatedLabel]:
+class RepeatedCase(NamedTuple):
+    """One case of one label in one run."""
+
+    run: str
+    label: str
+    case: str
+    judged: int
+    passed: int
+    unjudged: int  #: repeats that neither passed nor failed
+
+    @property
+    def word(self) -> str:
+        """The outcome of its repeats: `pass`, `fail`, `flaky`, or `unjudged` if none passed or failed."""
+        if not self.judged:
+            return "unjudged"
+        return "flaky" if 0 < self.passed < self.judged else "pass" if self.passed else "fail"
+
+
+def compare_repeats(
+    runs: Sequence[Run], key: RepeatKey, on_case: Callable[[RepeatedCase], None] | None = None
+) -> list[RepeatedLabel]:
     """Return the reliability of the cases in each run by label, and the differences from the first run.
+
+    `on_case` is called with each case of each run, in no particular order.
 
     Memory grows with the number of labels and of distinct repeat counts, not with the results. Raises InvalidFilterError
     if no result of a run has the metadata field that is the key.
@@ -237,10 +263,7 @@ def compare_repeats(runs: Sequence[Run], key: RepeatKey) -> list[RepeatedLabel]:
                 without_key += not key.is_in(entry)
                 partitions.add(number, key.of(entry), entry)
             if results and results == without_key:
-                raise InvalidFilterError(
-                    f"no result of {run.name} has {field_name(key.path)}, which its repeats should have in common",
-                    "name a metadata field of the results, or custom_id:SEPARATOR",
-                )
+                raise _without_field(run, key)
         for numbered in partitions.read():
             for label, case, repeats, unjudged in _cases(numbered, key, len(runs)):
                 name = label if label in labels or len(labels) < _LABELS_LIMIT else _OTHER_LABELS
@@ -248,12 +271,28 @@ def compare_repeats(runs: Sequence[Run], key: RepeatKey) -> list[RepeatedLabel]:
                 if found is None:
                     found = labels[name] = _empty(name, len(runs))
                 _count(found, case, repeats, unjudged)
+                for run, (judged, passed), rest in zip(runs, repeats, unjudged, strict=True):
+                    if on_case and judged + rest:
+                        on_case(RepeatedCase(run.name, label, case, judged, passed, rest))
     ordered = [labels[name] for name in sorted(labels)]
     for number in range(1, len(runs)):
         p_values = benjamini_hochberg([each.p(number) for each in ordered])
         for each, p_value in zip(ordered, p_values, strict=True):
             each.adjusted_p.append(p_value)
     return ordered
+
+
+def _without_field(run: Run, key: RepeatKey) -> InvalidFilterError:
+    """Return the error for a field that no result has; it names those of the first results."""
+    name = field_name(key.path)
+    present = {field for entry in islice(run.entries(None), _LOOKED_AT) for field in entry.fields}
+    fields = ", ".join(sorted(present)[:_FIELDS_NAMED])
+    has = f"; the fields of its metadata: {fields}" if fields else "; it has no metadata"
+    return InvalidFilterError(
+        f"no result of {run.name} has {name}, which its repeats should have in common"
+        f"{did_you_mean(closest(name, sorted(present)))}",
+        f"name a metadata field of the results, or custom_id:SEPARATOR{has}",
+    )
 
 
 def _empty(label: str, runs: int) -> RepeatedLabel:

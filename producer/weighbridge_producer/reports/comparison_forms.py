@@ -1,4 +1,4 @@
-"""Output forms of a comparison: all changes as JSON Lines or as a table, JUnit, an HTML file, and a summary in Markdown."""
+"""Output forms of a comparison: all changes as JSON Lines, a table or OpenTelemetry events, JUnit, an HTML file, and a summary in Markdown."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from weighbridge.errors import OutputError
+from weighbridge.jobs.outcome import Outcome
 from weighbridge.text import pluralize
 from weighbridge_producer.comparison.pairs import Group
 from weighbridge_producer.comparison.regression_gates import p_value
@@ -18,6 +19,7 @@ from weighbridge_producer.reports.csv_tables import csv_table, tsv_table
 from weighbridge_producer.reports.forms import Form, Output, output_of
 from weighbridge_producer.reports.junit import attributes, failed_case, gate_case, passed_case
 from weighbridge_producer.reports.markdown import code, gates_table, table
+from weighbridge_producer.reports.otel import event_lines
 from weighbridge_producer.reports.parquet import parquet_table
 
 if TYPE_CHECKING:
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 
 _SHOWN = 10  #: causes, and examples per group, in a summary
 _LABELS_SHOWN = 50
+_WORDS = {outcome.value: outcome.word for outcome in Outcome}
 #: Groups for which a summary has examples, the worst first.
 _EXEMPLIFIED = (Group.REGRESSED, Group.ERRORED, Group.UNGRADABLE, Group.REPAIRED)
 
@@ -86,13 +89,11 @@ def _junit(written: ComparisonData) -> Iterator[bytes]:
     total = {"tests": suite["tests"] + len(gates), "failures": regressed + unmet, "errors": 0}
     yield f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites {attributes(total)}>\n'.encode()
     yield f'<testsuite name="comparison" {attributes(suite)}>\n'.encode()
-    with written.changes.open("rb") as file:
-        for line in file:
-            change = orjson.loads(line)
-            if change["group"] == Group.REPAIRED:
-                yield passed_case(change["label"] or "", change["custom_id"]).encode()
-            elif change["group"] == Group.REGRESSED:
-                yield _regressed_case(change).encode()
+    for change in _read(written):
+        if change["group"] == Group.REPAIRED:
+            yield passed_case(change["label"] or "", change["custom_id"]).encode()
+        elif change["group"] == Group.REGRESSED:
+            yield _regressed_case(change).encode()
     yield b"</testsuite>\n"
     if gates:
         counts = {"tests": len(gates), "failures": unmet, "errors": 0, "skipped": 0}
@@ -212,24 +213,54 @@ _COLUMNS = {
 }
 
 
+def _read(written: ComparisonData) -> Iterator[dict[str, Any]]:
+    with written.changes.open("rb") as file:
+        yield from map(orjson.loads, file)
+
+
 def _changes(written: ComparisonData) -> Iterator[dict[str, Any]]:
     """Yield the cells of each result that changed."""
-    with written.changes.open("rb") as file:
-        for line in file:
-            change = orjson.loads(line)
-            cells: dict[str, Any] = dict.fromkeys(_COLUMNS)
-            cells |= {name: change[name] for name in _COLUMNS if name in change}
-            for side in ("before", "after"):
-                for name, value in (change[side] or {}).items():
-                    cells[f"{side}.{name}"] = value
-            cells["checks"] = ", ".join(each["check"] for each in change["checks"])
-            yield cells
+    for change in _read(written):
+        cells: dict[str, Any] = dict.fromkeys(_COLUMNS)
+        cells |= {name: change[name] for name in _COLUMNS if name in change}
+        for side in ("before", "after"):
+            for name, value in (change[side] or {}).items():
+                cells[f"{side}.{name}"] = value
+        cells["checks"] = ", ".join(each["check"] for each in change["checks"])
+        yield cells
 
 
 def _rows(written: ComparisonData) -> Iterator[list[Any]]:
     yield list(_COLUMNS)
     for cells in _changes(written):
         yield list(cells.values())
+
+
+def _events(written: ComparisonData) -> Iterator[bytes]:
+    """Yield an OpenTelemetry event for each result that changed: its evaluation now, and what it was before."""
+    for run in dict.fromkeys(found.after.name for found, _ in written.comparisons):
+        changes = (change for change in _read(written) if change["run"] == run)
+        yield from event_lines(run, map(_event, changes))
+
+
+def _event(change: dict[str, Any]) -> dict[str, Any]:
+    after = change["after"] or {}
+    checks = [each["check"] for each in change["checks"]]
+    return {
+        "gen_ai.evaluation.name": change["label"] or "weighbridge",
+        "gen_ai.evaluation.score.label": _WORDS.get(after.get("outcome", "")),
+        "gen_ai.evaluation.explanation": after.get("reason") or None,
+        "weighbridge.custom_id": change["custom_id"],
+        "weighbridge.change": change["group"],
+        "weighbridge.condition": change["condition"] or None,
+        "weighbridge.checks": ", ".join(checks) or None,
+        **{
+            f"weighbridge.{side}.{name}": value
+            for side in ("before", "after")
+            for name, value in (change[side] or {}).items()
+            if value != ""
+        },
+    }
 
 
 _FORMS: dict[str, Callable[[ComparisonData], Iterator[bytes]]] = {
@@ -240,4 +271,5 @@ _FORMS: dict[str, Callable[[ComparisonData], Iterator[bytes]]] = {
     "md": _markdown,
     "html": lambda written: comparison_page(written.comparisons, written.changes),
     "junit": _junit,
+    "otel": _events,
 }

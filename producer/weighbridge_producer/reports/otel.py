@@ -18,7 +18,7 @@ from weighbridge.text import encodable, shorten
 from weighbridge_producer.reports.metadata_fields import flat
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from weighbridge.jobs.result_line import ResultRow
     from weighbridge_producer.reports.report import Report
@@ -27,6 +27,7 @@ EVENT = "gen_ai.evaluation.result"
 _RECORDS_AT_ONCE = 500
 _TEXT_CHARACTERS = 4_000
 _FIELDS_LIMIT = 50  #: metadata fields per event
+_OF_SPAN = ("traceId", "spanId")  #: fields of a record, beside its attributes
 _INTEGERS = range(-(2**63), 2**63)
 _TRACE_ID = re.compile("[0-9a-f]{32}")
 _SPAN_ID = re.compile("[0-9a-f]{16}")
@@ -34,35 +35,44 @@ _SPAN_ID = re.compile("[0-9a-f]{16}")
 
 def blocks(report: Report) -> Iterator[bytes]:
     """Yield the lines."""
-    resource = {
-        "attributes": _attributes({"service.name": "weighbridge", "weighbridge.run": report.name})
-    }
+    return event_lines(report.name, (_facts(row) | _span_of(row) for row in report.rows()))
+
+
+def event_lines(run: str, events: Iterable[dict[str, Any]]) -> Iterator[bytes]:
+    """Yield the lines of a run's events, each given by its attributes; those with the value None are omitted."""
+    resource = {"attributes": _attributes({"service.name": "weighbridge", "weighbridge.run": run})}
     scope = {"name": "weighbridge", "version": version("weighbridge")}
     now = str(time.time_ns())
-    rows = report.rows()
-    while records := [_record(row, now) for row in islice(rows, _RECORDS_AT_ONCE)]:
+    left = iter(events)
+    while records := [_record(event, now) for event in islice(left, _RECORDS_AT_ONCE)]:
         logs = {"resource": resource, "scopeLogs": [{"scope": scope, "logRecords": records}]}
         yield orjson.dumps({"resourceLogs": [logs]}, option=orjson.OPT_APPEND_NEWLINE)
 
 
-def _record(row: ResultRow, now: str) -> dict[str, Any]:
-    metadata = row.metadata or {}
+def _record(event: dict[str, Any], now: str) -> dict[str, Any]:
+    own = {name: event.pop(name) for name in _OF_SPAN if name in event}
     record = {
         "timeUnixNano": now,
         "observedTimeUnixNano": now,
         "eventName": EVENT,
-        "attributes": _attributes(_facts(row)),
+        "attributes": _attributes(event),
     }
+    return record | own
+
+
+def _span_of(row: ResultRow) -> dict[str, str]:
+    """Return the trace and the span that a job's metadata names."""
+    metadata = row.metadata or {}
     trace_id, span_id = metadata.get("trace_id"), metadata.get("span_id")
-    if isinstance(trace_id, str) and _TRACE_ID.fullmatch(trace_id):
-        record["traceId"] = trace_id
-        if isinstance(span_id, str) and _SPAN_ID.fullmatch(span_id):
-            record["spanId"] = span_id
-    return record
+    if not (isinstance(trace_id, str) and _TRACE_ID.fullmatch(trace_id)):
+        return {}
+    if isinstance(span_id, str) and _SPAN_ID.fullmatch(span_id):
+        return {"traceId": trace_id, "spanId": span_id}
+    return {"traceId": trace_id}
 
 
 def _facts(row: ResultRow) -> dict[str, Any]:
-    """Return the attributes of an event; those with the value None are omitted later."""
+    """Return the attributes of a job's event."""
     metadata = dict(row.metadata or {})
     response_id = metadata.get("response_id")
     fields = islice(flat(metadata).items(), _FIELDS_LIMIT)

@@ -90,7 +90,7 @@ def test_changes_come_in_the_forms_of_output(
         {"max_regressions": "some"},
         {"min_effect": "0.1"},
         {"by": "topic"},
-        {"format": "otel"},
+        {"format": "xlsx"},
         {"wrong": "1"},
     ],
 )

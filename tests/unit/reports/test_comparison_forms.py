@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pytest
+from google.protobuf import json_format
+from opentelemetry.proto.logs.v1.logs_pb2 import LogsData
 from pyarrow import parquet
 
 from support.result_lines import case, graded
@@ -63,3 +65,20 @@ def test_parquet_has_the_same_with_types(written: ComparisonData) -> None:
     assert rows["regressed"]["custom_id"] == "=r"
     assert table.schema.field("after.line").type == pa.int64()
     assert rows["new"]["before.line"] is None
+
+
+def test_an_event_has_each_change_with_both_sides(written: ComparisonData) -> None:
+    [line] = made(written, "otel").splitlines()
+    [resource] = json_format.Parse(line, LogsData()).resource_logs
+    [scope] = resource.scope_logs
+    events = [{each.key: each.value for each in record.attributes} for record in scope.log_records]
+    assert {record.event_name for record in scope.log_records} == {"gen_ai.evaluation.result"}
+    found = {event["weighbridge.change"].string_value: event for event in events}
+    assert found.keys() == {"regressed", "new"}
+    regressed = found["regressed"]
+    assert regressed["gen_ai.evaluation.score.label"].string_value == "fail"
+    assert regressed["weighbridge.custom_id"].string_value == "=r"
+    assert regressed["weighbridge.before.outcome"].string_value == "passed"
+    assert regressed["weighbridge.after.outcome"].string_value == "failed"
+    assert regressed["weighbridge.checks"].string_value == "string_match"
+    assert "weighbridge.before.outcome" not in found["new"]

@@ -36,10 +36,13 @@ class ComparisonQuery(BaseModel, extra="forbid"):
     by: list[str] = Field(
         [], max_length=8, description="break rates down by a field such as `metadata.topic`"
     )
-    format: Literal["json", "jsonl", "csv", "tsv", "parquet", "md", "html", "junit"] = Field(
-        "json",
-        description="`json`: groups, rates, gates and examples; `md`: a summary; `html`: a page; `junit`: the regressions; any other:"
-        " every result that changed",
+    format: Literal["json", "jsonl", "csv", "tsv", "parquet", "md", "html", "junit", "otel"] = (
+        Field(
+            "json",
+            description="`json`: groups, rates, gates and examples; `md`: a summary; `html`: a page; `junit`: the regressions; `otel`:"
+            " OpenTelemetry events; any other:"
+            " every result that changed",
+        )
     )
     examples: int = Field(10, ge=0, le=1_000, description="in `json`: the first of each group")
     max_regressions: str = Field(
