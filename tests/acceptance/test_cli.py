@@ -461,3 +461,25 @@ def test_a_password_that_cuts_its_address_short_is_not_shown_in_part(cli, cases,
     assert ended.status == 1
     assert "INVALID_URL: not a Redis URL: 'redis://***@localhost:6/0'" in ended.err
     assert "s3cr" not in ended.out + ended.err
+
+
+@pytest.mark.parametrize(
+    ("command", "code"),
+    [
+        (("run", "nofile.csv"), "INPUT_UNREADABLE"),
+        (("run", "cases.jsonl", "--grader", "nosuch"), "UNKNOWN_GRADER"),
+        (("compare", "a.jsonl", "b.jsonl"), "INPUT_UNREADABLE"),
+        (("verify", "a.jsonl", "cases.jsonl"), "INPUT_UNREADABLE"),
+        (("status", "wb_1", "--redis-url", "redis://localhost:1/0"), "REDIS_UNAVAILABLE"),
+    ],
+)
+def test_an_error_is_written_as_json_too_where_json_is_asked_for(
+    cli, tmp_path, command, code
+) -> None:
+    write_cases(tmp_path / "cases.jsonl", true_false_cases(2))
+    ended = cli(*command, "--json")
+    assert ended.status == 1
+    assert ended.json["error"].keys() == {"code", "message", "hint"}
+    assert ended.json["error"]["code"] == code
+    assert ended.err.startswith(f"{code}: ")
+    assert cli(*command).out == ""

@@ -116,7 +116,7 @@ def submit(
             durability = batch.fill(source, resumed=bool(resume), on_wait=_Once())
         except (KeyboardInterrupt, ServerError) as error:
             if isinstance(error, WeighbridgeError):
-                print_error(error)
+                print_error(error, as_json=as_json)
             again = [*cases, *_as_options(("--map", *(map_ or [])), ("--mapping", mapping))]
             again += _as_options(("--join", *(join or [])), ("--on", *(on or [])))
             again += _as_options(("--sample", sample), ("--trace-mapping", trace_mapping))

@@ -160,23 +160,32 @@ def run_app(arguments: list[str] | None) -> NoReturn:
         from typer._completion_classes import completion_init
 
         completion_init()
+    as_json = "--json" in (sys.argv[1:] if arguments is None else arguments)
     try:
         app(arguments, standalone_mode=True)
     except SystemExit as ending:
         if ending.code != _INTERRUPTED:
             raise
     except WeighbridgeError as error:
-        _print_error(error)
+        _print_error(error, as_json=as_json)
     except BrokenPipeError:
-        from weighbridge_producer.cli.show import silence_stdout
-
-        silence_stdout()
+        _silence_stdout()
     except OSError as error:
-        _print_error(FileError(f"{error.strerror or error}: {error.filename or 'a file'}"))
+        fault = FileError(f"{error.strerror or error}: {error.filename or 'a file'}")
+        _print_error(fault, as_json=as_json)
     sys.exit(_TROUBLE)
 
 
-def _print_error(error: WeighbridgeError) -> None:
+def _print_error(error: WeighbridgeError, *, as_json: bool) -> None:
     from weighbridge_producer.cli.show import print_error
 
-    print_error(error)
+    try:
+        print_error(error, as_json=as_json)
+    except BrokenPipeError:
+        _silence_stdout()
+
+
+def _silence_stdout() -> None:
+    from weighbridge_producer.cli.show import silence_stdout
+
+    silence_stdout()

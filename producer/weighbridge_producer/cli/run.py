@@ -233,10 +233,11 @@ def _go(options: RunOptions, settings: Settings, *, quiet: bool) -> RunReport:
             silence_stdout()
             left = "standard output is closed"
         except WeighbridgeError as error:
-            print_error(error)
+            print_error(error, as_json=quiet)
             left = "stopped"
         except OSError as error:
-            print_error(OutputError(f"{error.strerror}: {error.filename or 'the results'}"))
+            fault = OutputError(f"{error.strerror}: {error.filename or 'the results'}")
+            print_error(fault, as_json=quiet)
             left = "stopped"
     _print_how_to_continue(run, left)
     if run.stuck:

@@ -109,7 +109,7 @@ def serve(
             url = _shared(redis_url, settings)
         serving.go(url, keys_required=require_keys or not listener.is_loopback)
     if serving.failure:
-        print_error(serving.failure)
+        print_error(serving.failure, as_json=as_json)
         raise typer.Exit(ERROR)
 
 
@@ -244,7 +244,7 @@ class _Serving:
                     out.print(f"submitted: {self._page(f'/batches/{batch.id}')}")
                 self._follow(batch)
         except WeighbridgeError as error:
-            print_error(error)
+            print_error(error, as_json=self.as_json)
 
     def _follow(self, batch: RedisBatch) -> None:
         """Print how a batch ended, and a link to its first failure."""

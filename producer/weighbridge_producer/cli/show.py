@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from bisect import bisect_right
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 import orjson
@@ -69,14 +70,16 @@ def _ends(text: str, length: int, between: str = "") -> str:
     return text[: (length + 1) // 2] + between + text[len(text) - length // 2 :]
 
 
-def print_error(error: WeighbridgeError) -> None:
-    """Print an error with its code and hint."""
+def print_error(error: WeighbridgeError, *, as_json: bool = False) -> None:
+    """Print an error with its code and hint on standard error, and as JSON on standard output if that is wanted."""
     message, hint = (
         "\n".join(map(shown, text.splitlines())) for text in (error.message, error.hint)
     )
     err.print(f"[bold red]{error.fault.code}[/]: {message}")
     if hint:
         err.print(f"  {hint}")
+    if as_json:
+        print_json({"error": {name: printable(text) for name, text in asdict(error.fault).items()}})
 
 
 def silence_stdout() -> None:
