@@ -92,6 +92,8 @@ def asked(guarded: HttpServer, method: str, path: str, batch: str, key: dict[str
     address = path.replace("{batch_id}", batch).replace("{custom_id:path}", "a")
     address = address.replace("{act}", "delete")
     params = {"custom_id": "a", "step": "1"} if path.startswith("/batches/") else {}
+    if path.endswith("/slices"):
+        params = {"by": "metadata.topic"}
     answer = http.request(
         method,
         guarded.url + address,
