@@ -36,7 +36,8 @@ gc.set_threshold(50_000, 20, 50)
 # A shell makes background jobs ignore SIGINT, which processes started by the tests would inherit.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 # Deterministic examples, without deadlines; Hypothesis loads this profile itself if CI is set.
-settings.load_profile("ci")
+settings.register_profile("whole", settings.get_profile("ci"), max_examples=60)
+settings.load_profile("whole")
 settings.register_profile("fast", settings.get_profile("ci"), max_examples=10)
 
 

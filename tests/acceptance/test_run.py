@@ -704,13 +704,9 @@ def peak_bytes(process):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="what is resident is read from /proc")
-@pytest.mark.parametrize("nested", [("[", "]"), ('{"a":', "}")], ids=["lists", "objects"])
 @pytest.mark.parametrize("document", ["%s", '{"rows": [{"id": "1", "a": %s, "b": 1}]}', '{"deep": %s, "rows": [{"id": "1"}]}'])  # fmt: skip
-def test_a_deep_document_is_an_error_of_its_lines_and_takes_little_memory(
-    cli, tmp_path, nested, document
-):
-    opening, closing = nested
-    deep = opening * 100_000 + "1" + closing * 100_000
+def test_a_deep_document_is_an_error_of_its_lines_and_takes_little_memory(cli, tmp_path, document):
+    deep = '[{"a":' * 50_000 + "1" + "}]" * 50_000
     (tmp_path / "deep.json").write_text(document % deep, "utf-8")
     mapping = "custom_id=id,agent_response=a,expected_output=b"
     run = cli.start(*("run", "deep.json", "-g", "string-match", "--map", mapping, "-o", "z.jsonl"))

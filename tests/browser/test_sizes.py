@@ -104,8 +104,9 @@ def test_captions_take_the_whole_width_of_a_phone(page: Page) -> None:
 def test_the_filters_of_results_are_one_row_on_a_laptop(page: Page, traces: str) -> None:
     for path in (f"/batches/{traces}", f"/batches/{traces}/results"):
         page.goto(path)
-        expect(page.locator(".filters")).to_be_visible()
-        bottoms = page.locator(".filters > div, .filters > button").evaluate_all(
+        filters = page.get_by_role("form", name="Filter")
+        expect(filters).to_be_visible()
+        bottoms = filters.locator("> div, > button").evaluate_all(
             "parts => parts.map(part => Math.round(part.getBoundingClientRect().bottom))"
         )
         assert len(bottoms) == 9

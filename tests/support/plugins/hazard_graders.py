@@ -5,8 +5,9 @@ import os
 import signal
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NoReturn
 
 from weighbridge.graders import GraderConfig, OutputGrader
 from weighbridge.graders.base import Verdict, graded
@@ -79,12 +80,17 @@ class SegfaultGrader(Hazard):
         return ctypes.string_at(0)
 
 
+def _loop() -> NoReturn:
+    """Loop without end, with little of the CPU time that other tests need."""
+    while True:
+        time.sleep(0.001)
+
+
 class EndlessGrader(Hazard):
     id, name = "loops", "Never ends"
 
     def harm(self, _: object) -> Any:
-        while True:
-            pass
+        _loop()
 
 
 class StubbornGrader(Hazard):
@@ -92,11 +98,8 @@ class StubbornGrader(Hazard):
 
     def harm(self, _: object) -> Any:
         while True:
-            try:
-                while True:
-                    pass
-            except Exception:  # noqa: BLE001 - that is the point
-                pass
+            with suppress(Exception):
+                _loop()
 
 
 class DeafLoopGrader(Hazard):
@@ -104,11 +107,8 @@ class DeafLoopGrader(Hazard):
 
     def harm(self, _: object) -> Any:
         while True:
-            try:
-                while True:
-                    pass
-            except BaseException:  # noqa: BLE001 - that is the point
-                pass
+            with suppress(BaseException):
+                _loop()
 
 
 class DeafGrader(Hazard):

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 ROWS = [{"id": 1, "text": 'a "quoted" \\ text'}, {"id": 2, "text": {"b": [1.5, None, True]}}]
 VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.floats(allow_nan=False) | st.text(),
+    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=4), inner, max_size=4),
     max_leaves=12,
 )  # fmt: skip
