@@ -37,7 +37,7 @@ def run(shell: list[str], script: str, folder: Path, **variables: str) -> tuple[
         "PIP_TARGET": str(folder / "installed"),
         "PIP_NO_DEPS": "1",
         "PIP_NO_INDEX": "1",
-        "PIP_NO_COMPILE": "1",
+        "PIP_COMPILE": "0",
         "PIP_DISABLE_PIP_VERSION_CHECK": "1",
         "GITHUB_STEP_SUMMARY": str(folder / "summary.md"),
         "WEIGHBRIDGE_STATE_DIR": str(folder / "state"),

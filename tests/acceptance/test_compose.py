@@ -435,7 +435,7 @@ def test_the_dockerfiles_install_and_start_for_an_ordinary_user(
         "HOME": str(image_folder),
         "PATH": f"{image_folder}/venv/bin:/usr/bin:/bin",
         # Compiling all installed packages would take most of the time; imported modules are compiled on import.
-        "PIP_NO_COMPILE": "1",
+        "PIP_COMPILE": "0",
     }
 
     def run(command: list[str], folder: str) -> subprocess.CompletedProcess[str]:
