@@ -32,7 +32,6 @@ class StoreServer(TcpServer):
             "masterauth": PASSWORD,
             # In a rewritten file there is no position of a second ago.
             "auto_aof_rewrite_percentage": "0",
-            "repl_diskless_sync_delay": "0",
             "maxmemory": str(2 << 30),
         }
         super().__init__(folder, **fixed | options)

@@ -89,11 +89,14 @@ def all_said(error: BaseException) -> str:
     return "".join(traceback.format_exception(error))
 
 
-def test_an_address_that_nobody_answers_at_is_shown_without_its_password() -> None:
+def test_an_address_that_nobody_answers_at_is_shown_without_its_password(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     from support.servers import free_port
     from weighbridge.broker.publisher import Publisher
-    from weighbridge.store import Store
+    from weighbridge.store import Store, connection
 
+    monkeypatch.setattr(connection, "RETRIES", 1)  # not 20 s of them
     address = f"redis://someone:{SECRET}@127.0.0.1:{free_port()}/0"
     with pytest.raises(ServerUnavailableError) as raised:
         Store(address, retry=False).batches()

@@ -32,6 +32,7 @@ class TcpServer:
             "appendfsync": "everysec",
             "save": "",
             "maxmemory-policy": "noeviction",
+            "repl-diskless-sync-delay": "0",  # a replica would wait 5 s for others
             **options,
         }
         self._password = options.get("requirepass")
