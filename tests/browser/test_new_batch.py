@@ -349,6 +349,8 @@ def test_columns_of_ones_own_are_picked_over_the_preview(page: Page, tmp_path: P
     columns = page.get_by_role("group", name="Columns of your rows")
     expect(columns.get_by_label("custom_id")).to_have_value("id")
     expect(columns.get_by_label("agent_response")).to_have_value("response")
+    gold = columns.get_by_label("expected_output").locator("option[value=gold]")
+    expect(gold).to_have_text("gold: Paris")
     expect(preview(page).get_by_role("rowheader", name="q1")).to_be_visible()
     columns.get_by_label("agent_response").select_option("gold")
     expect(preview(page)).to_contain_text('"agent_response":"Milan"')

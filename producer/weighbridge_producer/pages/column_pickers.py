@@ -5,19 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from weighbridge_producer.input.mapping import ROW_NUMBER
+from weighbridge_producer.input.mapping import MISSING, ROW_NUMBER, Path
 from weighbridge_producer.input.recognition import needed_inputs
+from weighbridge_producer.input.rows import excerpt_of
 from weighbridge_producer.pages.forms import Entries
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from weighbridge.jobs.grader_spec import GraderSpec
-    from weighbridge_producer.input.mapping import FieldMapping
+    from weighbridge_producer.input.mapping import FieldMapping, Row
     from weighbridge_producer.input.recognition import Recognised
 
 _PREFIX = "map."
 _METADATA = "metadata"
+_SAMPLE_CHARACTERS = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,7 @@ class ColumnPickers:
 
     layout: str  #: description of the file's layout
     pickers: tuple[Picker, ...]
+    samples: dict[str, str]  #: the beginning of a column's first value, by its path
     caution: str = ""  #: what to check in the proposed columns
 
     @property
@@ -67,7 +70,19 @@ def pickers_of(
     pickers = [Picker(field, found.get(field, ())[:1], columns) for field in fields]
     pickers.append(Picker(_METADATA, metadata, columns[1:], takes_many=True))
     caution = proposal.caution if proposal and not mapping else ""
-    return ColumnPickers(str(seen.layout), tuple(pickers), caution)
+    samples = {path: _sample_of(Path(path), seen.rows) for path in columns}
+    return ColumnPickers(str(seen.layout), tuple(pickers), samples, caution)
+
+
+def _sample_of(path: Path, rows: Sequence[Row]) -> str:
+    """Return the beginning of the first value at a path; empty if there is none."""
+    values = (path.of(row, number) for number, row in enumerate(rows, start=1))
+    value = next(
+        (value for value in values if value is not MISSING and value not in (None, "")), ""
+    )
+    text = value if isinstance(value, str) else excerpt_of(value)
+    shown = " ".join(text[: 4 * _SAMPLE_CHARACTERS].split())
+    return shown if len(shown) <= _SAMPLE_CHARACTERS else f"{shown[: _SAMPLE_CHARACTERS - 1]}…"
 
 
 def mapping_in(entries: Entries) -> str:

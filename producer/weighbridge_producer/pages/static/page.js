@@ -159,7 +159,12 @@ function adopt(page, id) {
 function adoptColumns(page) {
   const found = page.getElementById("columns");
   const shown = document.getElementById("columns");
-  if (!found || found.dataset.key === shown.dataset.key) return;
+  if (!found) return;
+  if (found.dataset.key === shown.dataset.key) {
+    const texts = Array.from(found.querySelectorAll("option"), (option) => option.textContent);
+    for (const [place, option] of shown.querySelectorAll("option").entries()) option.textContent = texts[place];
+    return;
+  }
   shown.dataset.key = found.dataset.key;
   shown.hidden = found.hidden;
   adopt(page, "columns");
