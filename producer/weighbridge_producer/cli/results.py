@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import tempfile
 from collections import deque
 from contextlib import ExitStack
@@ -19,7 +18,7 @@ from weighbridge_producer.cli import gate_options as gate_opt
 from weighbridge_producer.cli import options as opt
 from weighbridge_producer.cli.completed_values import batch_ids
 from weighbridge_producer.cli.result_selection import ResultSelection
-from weighbridge_producer.cli.show import err, exit_with, out, print_json, shown
+from weighbridge_producer.cli.show import err, exit_with, out, print_json, shown, stdout_bytes
 from weighbridge_producer.reports.report import Report
 
 if TYPE_CHECKING:
@@ -178,7 +177,7 @@ def results(
                 summary = summarised(report, gating, state)
                 slices = tuple(summary.slices.slices())
                 report = replace(report, gates=summary.gates, slices=slices)
-            write_each(report, outputs, sys.stdout.buffer)
+            write_each(report, outputs, stdout_bytes())
     cursor = wanted.cursor or None
     if (note := wanted.note(source)) and not shows_summary:
         err.print(shown(note))
@@ -213,9 +212,10 @@ def _batch_id(source: str) -> str:
 
 
 def _stream_lines(blobs: Iterable[bytes]) -> None:
+    stdout = stdout_bytes()
     for blob in blobs:
-        sys.stdout.buffer.write(blob)
-        sys.stdout.buffer.flush()
+        stdout.write(blob)
+        stdout.flush()
 
 
 def _cases_of(handle: Batch, wanted: Mapping[int, str]) -> Iterator[tuple[int, bytes]]:
@@ -226,7 +226,7 @@ def _cases_of(handle: Batch, wanted: Mapping[int, str]) -> Iterator[tuple[int, b
 
 def _write_one_value(blobs: Iterable[bytes], wanted: ResultSelection) -> None:
     """Stream result lines as one JSON object, followed by the cursor."""
-    target, between = sys.stdout.buffer, b""
+    target, between = stdout_bytes(), b""
     target.write(b'{"results":[')
     for rows in filter(None, (blob.splitlines() for blob in blobs)):
         target.write(between + b",".join(rows))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated
 
@@ -36,6 +35,7 @@ from weighbridge_producer.cli.show import (
     print_summary,
     shown,
     silence_stdout,
+    stdout_bytes,
 )
 from weighbridge_producer.cli.slices_text import print_slices
 from weighbridge_producer.gating.exit_status import decide_on
@@ -217,7 +217,7 @@ def run(
 def _go(options: RunOptions, settings: Settings, *, quiet: bool) -> RunReport:
     from weighbridge_producer.run.local_run import LocalRun
 
-    stdout = sys.stdout.buffer if any(map(goes_to_stdout, options.outputs)) else None
+    stdout = stdout_bytes() if any(map(goes_to_stdout, options.outputs)) else None
     with Bar(quiet=quiet) as bar:
 
         def show(progress: Progress) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import codecs
 import os
+import re
 import sys
 from bisect import bisect_right
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, NoReturn, Self
+from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn, Self, cast
 
 import orjson
 import typer
@@ -17,7 +19,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from weighbridge.jobs.outcome import RATED, Outcome
-from weighbridge.text import percent, pluralize, printable, shorten
+from weighbridge.text import percent, pluralize, printable, shorten, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -37,6 +39,7 @@ _NAME_WIDTH = 30
 _WIDTH = 80  #: of tables, in columns
 _EXAMPLE_WIDTH = 120  #: of an example when the output is a file
 _PIPE_WIDTH = 1000  #: wide enough to avoid wrapping in files and pipes
+_LONE_RETURN = re.compile(r"\r(?!\n)")
 
 
 def _console(*, stderr: bool) -> Console:
@@ -88,10 +91,35 @@ def silence_stdout() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+def stdout_bytes() -> BinaryIO:
+    """Return standard output for bytes, which files and pipes get unchanged, and terminals with control characters escaped."""
+    return cast("BinaryIO", _TerminalBytes()) if sys.stdout.isatty() else sys.stdout.buffer
+
+
+class _TerminalBytes:
+    """A terminal to which UTF-8 is written with control characters as escapes, except line breaks and tabs."""
+
+    def __init__(self) -> None:
+        self._decoder = codecs.getincrementaldecoder("utf-8")("backslashreplace")
+
+    def write(self, data: bytes) -> int:
+        text = _LONE_RETURN.sub(r"\\r", visible(self._decoder.decode(data)))
+        sys.stdout.buffer.write(text.encode())
+        return len(data)
+
+    def writelines(self, blocks: Iterable[bytes]) -> None:
+        for block in blocks:
+            self.write(block)
+
+    def flush(self) -> None:
+        sys.stdout.buffer.flush()
+
+
 def print_json(value: Any) -> None:
     """Print one JSON value on standard output."""
-    sys.stdout.buffer.write(orjson.dumps(value, option=orjson.OPT_APPEND_NEWLINE))
-    sys.stdout.buffer.flush()
+    stdout = stdout_bytes()
+    stdout.write(orjson.dumps(value, option=orjson.OPT_APPEND_NEWLINE))
+    stdout.flush()
 
 
 def left_out(repeats: int) -> str:

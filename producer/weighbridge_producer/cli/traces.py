@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,7 +12,7 @@ from weighbridge.errors import InputError, OutputError, TraceError
 from weighbridge.settings import read_settings
 from weighbridge_producer.cli import options as opt
 from weighbridge_producer.cli.reading import TraceMappingFile, trace_mapping_of
-from weighbridge_producer.cli.show import err, out, print_json, shown, table
+from weighbridge_producer.cli.show import err, out, print_json, shown, stdout_bytes, table
 from weighbridge_producer.cli.timeline import print_trace
 from weighbridge_producer.cli.trace_check import check
 from weighbridge_producer.gating.gates import ERROR
@@ -65,8 +64,9 @@ def show(
             others.append(found.name)
             continue
         if as_json:
-            sys.stdout.buffer.write(_line(to_native(found.trace)))
-            sys.stdout.buffer.flush()
+            stdout = stdout_bytes()
+            stdout.write(_line(to_native(found.trace)))
+            stdout.flush()
         else:
             print_trace(found.name, found.trace)
         if trace_id is None and (of := traces.about_how_many()):
@@ -114,7 +114,7 @@ def convert(
             raise typer.BadParameter(
                 "the traces go to standard output; name a file with -o", param_hint="--json"
             )
-        _, failed = _write_all(Traces(file, mapping), sys.stdout.buffer)
+        _, failed = _write_all(Traces(file, mapping), stdout_bytes())
     else:
         check_output(output, Source(file, read_settings()))
         try:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import csv
+import os
+import tty
+from contextlib import suppress
 
 import orjson
 import pytest
@@ -185,3 +188,27 @@ def test_what_is_neither_a_file_of_results_nor_a_batch_is_refused(results, tmp_p
     assert status == 1
     assert "line 1 of" in err
     assert "Object missing required field" in err
+
+
+@pytest.mark.parametrize("form", ["tsv", "csv", "jsonl"])
+def test_control_characters_reach_files_and_pipes_but_no_terminal(
+    form, tmp_path, results, monkeypatch
+):
+    answer = "a\x1b[2J\x9b31m\u202eb\tc\r\nd\re"
+    case = {"custom_id": "q", "inputs": {"agent_response": answer, "expected_output": "é"}}
+    file = tmp_path / "hostile.jsonl"
+    file.write_bytes(b"".join(grade_lines([orjson.dumps(case)], ["string-match"])))
+    piped = results("-o", f"{form}=-", source=file)[0].decode()
+    screen, terminal = os.openpty()
+    tty.setraw(terminal)
+    with os.fdopen(terminal, "w", encoding="utf-8") as stdout:
+        monkeypatch.setattr("sys.stdout", stdout)
+        results("-o", f"{form}=-", source=file)
+    shown = b""
+    with suppress(OSError):  # the end of what a terminal shows is an error
+        while data := os.read(screen, 10_000):
+            shown += data
+    os.close(screen)
+    expected = piped.replace("\x1b", r"\x1b").replace("\x9b", r"\x9b").replace("\u202e", r"\u202e")
+    assert expected != piped
+    assert shown.decode() == expected.replace("d\re", r"d\re")
