@@ -73,6 +73,11 @@ def bucket(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         client.create_bucket(Bucket="runs")
         for file in folder.iterdir():
             client.upload_file(str(file), "runs", f"monday/{file.name}")
+        for name, content in (
+            *(("runs/", b""), ("runs/b/2.csv", TABLE), ("runs/1.jsonl", orjson.dumps(ROWS[0]))),
+            *(("runs/.1.jsonl", b"{"), ("runs/1.results.jsonl", b"{"), ("runs/c/a.txt", b"{")),
+        ):
+            client.put_object(Bucket="runs", Key=f"monday/{name}", Body=content)
         yield "s3://runs/monday"
     server.stop()
 
@@ -110,6 +115,26 @@ def test_a_pattern_in_a_bucket_is_one_input(bucket: str) -> None:
     source = of(f"{bucket}/a.csv*")
     assert [file.name for file in source.files] == ["a.csv", "a.csv.gz"]
     assert len(ids(source)) == 2 * len(ROWS)
+    assert len(of(f"{bucket}/*").files) == 4, "folders match too, but are not read"
+
+
+@pytest.mark.parametrize("end", ["", "/"])
+def test_a_folder_in_a_bucket_is_read_as_a_local_one_is(bucket: str, end: str) -> None:
+    source = of(f"{bucket}/runs{end}")
+    assert [name for name, _ in source.streams()] == ["1.jsonl", "b/2.csv"]
+    assert ids(source) == [ROWS[0]["id"], *(row["id"] for row in ROWS)]
+    assert source.rereadable
+    assert source.fingerprint() == source.fingerprint()
+    cases = Source(Paths.of([f"{bucket}/runs{end}"]), Settings())
+    assert [file.name for file in cases.files] == ["1.jsonl"], "tables need a mapping"
+    of_the_bucket = of(bucket.removesuffix("monday"))
+    assert len(of_the_bucket.files) == 6
+
+
+def test_a_folder_in_a_bucket_without_input_is_refused(bucket: str) -> None:
+    with pytest.raises(InputError, match="has no file to read") as refused:
+        of(f"{bucket}/runs/c")
+    assert ".jsonl" in refused.value.hint
 
 
 def test_what_is_not_there_is_reported(site: str, bucket: str) -> None:

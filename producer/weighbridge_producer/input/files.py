@@ -8,11 +8,16 @@ import stat
 from fnmatch import fnmatchcase
 from itertools import takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from weighbridge.errors import InputError
 from weighbridge_producer.input.event_folders import EventFolder, with_event_folders
-from weighbridge_producer.input.remote_files import RemoteFile, is_url, remote_files
+from weighbridge_producer.input.remote_files import (
+    RemoteFile,
+    RemoteFolder,
+    is_url,
+    remote_files,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -30,9 +35,10 @@ OUR_RESULTS = ".results.jsonl"  #: suffix of the default output of `run`, never 
 
 
 InputFile = Path | RemoteFile | EventFolder
+_FileT = TypeVar("_FileT", Path, RemoteFile)
 
 
-class Paths(tuple[Path | RemoteFile, ...]):
+class Paths(tuple[Path | RemoteFile | RemoteFolder, ...]):
     """Several files, folders, patterns of files and URLs as one input."""
 
     __slots__ = ()
@@ -40,7 +46,7 @@ class Paths(tuple[Path | RemoteFile, ...]):
     @classmethod
     def of(cls, names: Iterable[str | Path]) -> Paths:
         """Return the paths for names."""
-        found: list[Path | RemoteFile] = []
+        found: list[Path | RemoteFile | RemoteFolder] = []
         for name in names:
             found += remote_files(str(name)) if is_url(str(name)) else [Path(name)]
         return cls(found)
@@ -56,9 +62,7 @@ class InputFiles:
 
     def __init__(self, paths: Paths, *, takes_tables: bool = False) -> None:
         endings = _READ_IN_FOLDERS + (_TABLES_IN_FOLDERS if takes_tables else ())
-        self._named = [
-            _Named(path, endings) if isinstance(path, Path) else _Url(path) for path in paths
-        ]
+        self._named = [_named(path, endings) for path in paths]
         self.files: tuple[InputFile, ...] = tuple(
             file for named in self._named for file in named.files
         )  #: in reading order
@@ -83,19 +87,38 @@ class InputFiles:
         return any(named.would_take(file) for named in self._named)
 
 
+def _named(path: Path | RemoteFile | RemoteFolder, endings: tuple[str, ...]) -> _Named | _Url:
+    if isinstance(path, RemoteFolder):
+        return _UrlOfFolder(path, endings)
+    return _Named(path, endings) if isinstance(path, Path) else _Url(path)
+
+
 class _Url:
     """The file at a URL."""
 
     are_found = False
 
-    def __init__(self, file: RemoteFile) -> None:
-        self.files = (file,)
+    def __init__(self, *files: RemoteFile) -> None:
+        self.files = files
 
     def name_of(self, file: InputFile) -> str:
         return file.name
 
     def would_take(self, file: str) -> bool:
         return is_url(file)
+
+
+class _UrlOfFolder(_Url):
+    """The files in the folder at a URL."""
+
+    are_found = True
+
+    def __init__(self, folder: RemoteFolder, endings: tuple[str, ...]) -> None:
+        self._folder = folder
+        super().__init__(*_of_folder(str(folder), folder.files, endings))
+
+    def name_of(self, file: InputFile) -> str:
+        return self._folder.name_of(file) if isinstance(file, RemoteFile) else file.name
 
 
 class _Named:
@@ -108,7 +131,8 @@ class _Named:
         self._is_pattern = not self._is_folder and glob.has_magic(str(path)) and not _exists(path)
         self.files: tuple[Path | EventFolder, ...] = (path,)  #: in reading order
         if self._is_folder:
-            self.files = with_event_folders(_of_folder(path, self._endings))
+            every = [file for file in sorted(path.rglob("*")) if file.is_file()]
+            self.files = with_event_folders(_of_folder(str(path), every, endings))
         elif self._is_pattern:
             self.files = with_event_folders(_of_pattern(str(path)))
 
@@ -133,21 +157,23 @@ class _Named:
         if self._is_folder:
             folders = {self._path.absolute(), self._path.resolve()}
             inside = any(path.is_relative_to(folder) for folder in folders)
-            return inside and _is_input(path.name, self._endings) and not path.name.startswith(".")
+            return inside and _is_input(path.name, self._endings)
         if self._is_pattern:
             pattern = Path(os.path.abspath(self._path))  # noqa: PTH100 - the same
             return _fits(path.parts, pattern.parts) and not _is_ours(path.name)
         return False
 
 
-def _of_folder(path: Path, endings: tuple[str, ...]) -> tuple[Path, ...]:
-    found = (file for file in sorted(path.rglob("*")) if _is_input(file.name, endings))
-    files = tuple(file for file in found if not file.name.startswith(".") and file.is_file())
+def _of_folder(
+    folder: str, every: Iterable[_FileT], endings: tuple[str, ...]
+) -> tuple[_FileT, ...]:
+    """Return those of the files in a folder that are read; InputError if there are none."""
+    files = tuple(file for file in every if _is_input(file.name, endings))
     if any(file.name.endswith(".arrow") for file in files):
         files = tuple(file for file in files if file.name not in _BESIDE_ARROW)
     if not files:
         raise InputError(
-            f"the folder {str(path)!r} has no file to read",
+            f"the folder {folder!r} has no file to read",
             f"only files that end in {', '.join(endings)}, also with .gz or .zst, are read,"
             f" but not those that end in {OUR_RESULTS}",
         )
@@ -169,7 +195,8 @@ def _of_pattern(pattern: str) -> tuple[Path, ...]:
 
 
 def _is_input(name: str, endings: tuple[str, ...]) -> bool:
-    return unpacked_name(name).endswith(endings) and not _is_ours(name)
+    """Return whether a file in a folder is read, by its name."""
+    return unpacked_name(name).endswith(endings) and not (_is_ours(name) or name.startswith("."))
 
 
 def _is_ours(name: str) -> bool:

@@ -51,6 +51,10 @@ class RemoteFile:
         size = self._info().get("size")
         return size if isinstance(size, int) else None
 
+    def is_folder(self) -> bool:
+        """Return whether it is a folder; raises InputError if there is none and no file either."""
+        return self._info().get("type") == "directory"
+
     def version(self) -> list[str | int]:
         """Return a value that changes with the file, if the server provides one."""
         info = self._info()
@@ -62,8 +66,28 @@ class RemoteFile:
         return cast("dict[str, Any]", _translated(self.url, lambda: system.info(path)))
 
 
-def remote_files(url: str) -> tuple[RemoteFile, ...]:
-    """Return the file at a URL, or the files in a bucket that match it as a pattern.
+@dataclass(frozen=True, slots=True)
+class RemoteFolder:
+    """The files in a folder of a bucket, and in the folders in it."""
+
+    url: str
+    files: tuple[RemoteFile, ...]  #: sorted by name
+
+    @property
+    def name(self) -> str:
+        """The folder's name."""
+        return PurePosixPath(self.url).name
+
+    def __str__(self) -> str:
+        return self.url
+
+    def name_of(self, file: RemoteFile) -> str:
+        """Return a file's name relative to the folder."""
+        return file.url.removeprefix(f"{self.url.rstrip('/')}/")
+
+
+def remote_files(url: str) -> tuple[RemoteFile | RemoteFolder, ...]:
+    """Return the file at a URL, or the folder in a bucket, or the files in a bucket that match it as a pattern.
 
     Raises InputError if the scheme is unknown, or no file matches.
     """
@@ -73,13 +97,25 @@ def remote_files(url: str) -> tuple[RemoteFile, ...]:
             f"{_without_password(url)!r} has a scheme that is not supported",
             f"known are {', '.join(f'{known}://' for known in SCHEMES)}",
         )
-    if scheme in {"http", "https"} or not glob.has_magic(url):
+    if scheme in {"http", "https"}:
         return (RemoteFile(url),)
     system, path = _system_of(url)
-    found = sorted(cast("list[str]", _translated(url, lambda: system.glob(path))))
-    if not found:
-        raise InputError(f"no file matches the pattern {_without_password(url)!r}")
-    return tuple(RemoteFile(f"{scheme}://{each}") for each in found)
+    if glob.has_magic(url):
+        found = _files_in(_translated(url, lambda: system.glob(path, detail=True)), scheme)
+        if not found:
+            raise InputError(f"no file matches the pattern {_without_password(url)!r}")
+        return found
+    file = RemoteFile(url)
+    if not file.is_folder():
+        return (file,)
+    found = _files_in(_translated(url, lambda: system.find(path, detail=True)), scheme)
+    return (RemoteFolder(url, found),)
+
+
+def _files_in(listed: dict[str, dict[str, Any]], scheme: str) -> tuple[RemoteFile, ...]:
+    """Return the files of a listing, in the order in which those of a local folder are."""
+    paths = [path for path, info in listed.items() if info["type"] == "file" and path[-1:] != "/"]
+    return tuple(RemoteFile(f"{scheme}://{path}") for path in sorted(paths, key=PurePosixPath))
 
 
 class _Remote(io.RawIOBase):
