@@ -7,7 +7,7 @@ import gzip
 import io
 import threading
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 import orjson
 import pyarrow as pa
@@ -41,6 +41,21 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     class Quiet(SimpleHTTPRequestHandler):
         def log_message(self, *_: object) -> None:
             pass
+
+        def send_head(self) -> io.BytesIO | BinaryIO | None:
+            """Answer `/to?to=URL` with a redirect, by default to itself, `/503` with that status, and others with a file."""
+            path, _, query = self.path.partition("?")
+            target = query.removeprefix("to=") or path
+            if path[1:].isdigit():
+                self.send_error(int(path[1:]))
+                return None
+            if not path.startswith("/to"):
+                return super().send_head()
+            self.send_response(302)
+            is_number = target.isdigit()
+            self.send_header("Location", f"/to?to={int(target) + 1}" if is_number else target)
+            self.end_headers()
+            return None
 
     handler = functools.partial(Quiet, directory=str(folder))
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
@@ -148,6 +163,24 @@ def test_what_is_not_there_is_reported(site: str, bucket: str) -> None:
 def test_a_server_that_does_not_answer_is_reported() -> None:
     with pytest.raises(InputError, match="cannot be read"):
         of("http://127.0.0.1:9/a.csv")
+
+
+@pytest.mark.parametrize(
+    ("path", "what"),
+    [
+        ("to", "the server redirects in a loop"),
+        ("to?to=1", "the server redirects more than 10 times"),
+        ("to?to=file:///etc/passwd", "the server redirects to 'file:///etc/passwd', and only http"),
+        ("to?to=ftp://me:secret@127.0.0.1/a", "the server redirects to 'ftp://127.0.0.1/a', and"),
+        ("403?key=secret", "the server answered 403 Forbidden"),
+        ("503", "the server answered 503 Service Unavailable"),
+    ],
+)
+def test_a_server_that_answers_without_the_file_is_quoted(site: str, path: str, what: str) -> None:
+    with pytest.raises(InputError, match="cannot be read: ") as refused:
+        of(f"{site}/{path}")
+    assert what in refused.value.message
+    assert "secret" not in refused.value.message
 
 
 @pytest.mark.parametrize("url", ["ftp://host/a.csv", "file:///etc/passwd", "memory://a"])

@@ -5,11 +5,13 @@ from __future__ import annotations
 import glob
 import io
 from dataclasses import dataclass
+from http import HTTPStatus
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 from urllib.parse import urlsplit
 
 from weighbridge.errors import InputError
+from weighbridge.text import pluralize
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -174,13 +176,10 @@ def _translated(url: str, work: Callable[[], Any]) -> Any:
     try:
         return work()
     except FileNotFoundError as error:
-        # fsspec also raises this for a server that cannot be reached.
-        if isinstance(error.__cause__, OSError):
-            why = _in_words(error.__cause__)
-            raise InputError(
-                f"the input {_without_password(url)!r} cannot be read: {why}"
-            ) from None
-        raise InputError(f"the input {_without_password(url)!r} does not exist") from None
+        # fsspec also raises this for a server that cannot be reached, or that answers otherwise.
+        why = _failure_on_the_web(error.__cause__)
+        what = f"cannot be read: {why}" if why else "does not exist"
+        raise InputError(f"the input {_without_password(url)!r} {what}") from None
     except PermissionError as error:
         raise InputError(
             f"the input {_without_password(url)!r} cannot be accessed: {_in_words(error)}",
@@ -190,6 +189,27 @@ def _translated(url: str, work: Callable[[], Any]) -> Any:
         raise InputError(
             f"the input {_without_password(url)!r} cannot be read: {_in_words(error)}"
         ) from error
+
+
+def _failure_on_the_web(error: BaseException | None) -> str:
+    """Return why a file could not be had from a web server; empty if the server has no such file."""
+    if isinstance(error, OSError):
+        return _in_words(error)
+    try:
+        import aiohttp
+    except ImportError:
+        return ""
+    if isinstance(error, aiohttp.TooManyRedirects):
+        visited = [answer.url for answer in error.history]
+        many = f"the server redirects more than {pluralize(len(visited), 'time')}"
+        return "the server redirects in a loop" if len(set(visited)) < len(visited) else many
+    if isinstance(error, aiohttp.RedirectClientError):
+        target = _without_password(str(error.args[0] if error.args else ""))
+        return f"the server redirects to {target!r}, and only http:// and https:// are followed"
+    if isinstance(error, aiohttp.ClientResponseError):
+        is_missing = error.status in {HTTPStatus.NOT_FOUND, HTTPStatus.GONE}
+        return "" if is_missing else f"the server answered {error.status} {error.message}"
+    return _in_words(error) if isinstance(error, aiohttp.ClientError) else ""
 
 
 def _in_words(error: BaseException) -> str:
