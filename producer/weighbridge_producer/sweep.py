@@ -31,6 +31,12 @@ _MEASURED = {
     "max_step_latency_ms": "max_step_latency_ms",
     "max_cost_usd": "cost_usd",
 }
+#: The parameters of a sweep, with a description.
+PARAMS = {
+    **dict.fromkeys(_MEASURED, "budget"),
+    _PER_TOOL: "budget, followed by a tool",
+    SCORE: "any grader",
+}
 _QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 1.0)
 _DISTINCT_LIMIT = 200_000  #: distinct measurements; when there are more, they are rounded
 _DIGITS = 4

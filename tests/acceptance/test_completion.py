@@ -83,7 +83,8 @@ def test_bash_completes_commands_options_values_and_graders(tmp_path: Path) -> N
                 "watch --min-p",
                 "submit x --priority ",
                 "run x -g l",
-                "run x -g a=st",
+                "run x -g a = st",
+                "submit x --priority = l",
             ),
             *("run ", "status "),
         )
@@ -94,7 +95,9 @@ def test_bash_completes_commands_options_values_and_graders(tmp_path: Path) -> N
         "watch --min-p": ["--min-pass-rate"],
         "submit x --priority ": ["low", "normal", "high"],
         "run x -g l": ["loop"],
-        "run x -g a=st": ["a=string-match"],
+        # As bash splits them; it replaces what is after the `=`.
+        "run x -g a = st": ["string-match"],
+        "submit x --priority = l": ["low"],
         # No completions, so that bash completes file names.
         "run ": [],
         "status ": [],

@@ -12,6 +12,7 @@ import typer
 from weighbridge.settings import read_settings
 from weighbridge.text import pluralize
 from weighbridge_producer.cli import options as opt
+from weighbridge_producer.cli.completed_values import baselines, runs
 from weighbridge_producer.cli.run_names import open_run
 from weighbridge_producer.cli.show import out, print_json, shown, table
 from weighbridge_producer.comparison.baselines import (
@@ -22,7 +23,10 @@ from weighbridge_producer.comparison.baselines import (
 )
 
 _Name = Annotated[
-    str, typer.Argument(metavar="NAME", help="The baseline's name.", callback=opt.utf8)
+    str,
+    typer.Argument(
+        metavar="NAME", help="The baseline's name.", callback=opt.utf8, autocompletion=baselines
+    ),
 ]
 
 
@@ -42,7 +46,10 @@ def set_baseline(
     run: Annotated[
         str,
         typer.Argument(
-            metavar="RUN", help="A result file, a batch id or another baseline.", callback=opt.utf8
+            metavar="RUN",
+            help="A result file, a batch id or another baseline.",
+            callback=opt.utf8,
+            autocompletion=runs,
         ),
     ],
     url: opt.Url = None,

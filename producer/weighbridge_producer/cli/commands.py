@@ -157,9 +157,9 @@ def _every_command(
 def run_app(arguments: list[str] | None) -> NoReturn:
     """Run the command in the arguments, and exit; errors are printed without a traceback."""
     if COMPLETE_VARIABLE in os.environ:
-        from typer._completion_classes import completion_init
+        from weighbridge_producer.cli.shells import register_shells
 
-        completion_init()
+        register_shells()
     as_json = "--json" in (sys.argv[1:] if arguments is None else arguments)
     try:
         app(arguments, standalone_mode=True)

@@ -65,6 +65,18 @@ def grader_ids(incomplete: str) -> Completions:
 
 def runs(context: typer.Context, incomplete: str) -> Completions:
     """Return the baselines and newest batches that start with `incomplete`."""
+    return baselines(incomplete) + batch_ids(context, incomplete)
+
+
+def swept_params(incomplete: str) -> Completions:
+    """Return the limits that a sweep can vary and that start with `incomplete`."""
+    from weighbridge_producer.sweep import PARAMS
+
+    return [(name, what) for name, what in PARAMS.items() if name.startswith(incomplete)]
+
+
+def baselines(incomplete: str) -> Completions:
+    """Return the baselines that start with `incomplete`."""
     from weighbridge.settings import read_settings
     from weighbridge_producer.comparison.baselines import list_baselines
 
@@ -73,5 +85,4 @@ def runs(context: typer.Context, incomplete: str) -> Completions:
         settings = read_settings()
         kept = list_baselines(settings.baseline_folder, settings)
     named = [(each.name, f"baseline of {each.source}") for each in kept]
-    found = [pair for pair in named if pair[0].startswith(incomplete)]
-    return found + batch_ids(context, incomplete)
+    return [pair for pair in named if pair[0].startswith(incomplete)]
