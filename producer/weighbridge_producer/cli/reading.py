@@ -136,6 +136,8 @@ def source_of(
     source = Source(named, settings, mapping, trace_mapping=house, joins=joined)
     if mapping and not is_rereadable:
         source.on_layout = lambda layout: print_layout(source.name, layout, mapping, joined)
+    if note := source.skipped_note():
+        err.print(f"{shown(source.name)}: {shown(note)}", soft_wrap=True)
     if chosen:
         source.sample = chosen.bounded(source)
     return source

@@ -26,7 +26,7 @@ _HINT = (
     "give a JSONL file, plain, .gz or .zst, a folder or a pattern of such files, or - for a pipe"
 )
 _READ_IN_FOLDERS = (".jsonl", ".ndjson", ".json", ".traj", ".eval")
-_TABLES_IN_FOLDERS = (".csv", ".tsv", ".parquet", ".arrow")
+_TABLES_IN_FOLDERS = (".csv", ".tsv", ".tab", ".parquet", ".pq", ".arrow", ".feather")
 #: What Hugging Face's `save_to_disk` writes beside the rows.
 _BESIDE_ARROW = frozenset({"dataset_info.json", "dataset_dict.json", "state.json"})
 _PACKED = (".gz", ".zst")
@@ -62,6 +62,7 @@ class InputFiles:
 
     def __init__(self, paths: Paths, *, takes_tables: bool = False) -> None:
         endings = _READ_IN_FOLDERS + (_TABLES_IN_FOLDERS if takes_tables else ())
+        self.endings = endings  #: of the files that are read in folders
         self._named = [_named(path, endings) for path in paths]
         self.files: tuple[InputFile, ...] = tuple(
             file for named in self._named for file in named.files
@@ -71,6 +72,11 @@ class InputFiles:
     def are_found(self) -> bool:
         """True if there may be several files, so that lines need a location."""
         return len(self._named) > 1 or self._named[0].are_found
+
+    @property
+    def skipped(self) -> list[str]:
+        """The names of files in folders that are not read because of their endings."""
+        return [name for named in self._named for name in named.skipped]
 
     def size(self) -> int | None:
         """Return their total size in bytes; None if one is a pipe or device; InputError if one cannot be read."""
@@ -97,6 +103,7 @@ class _Url:
     """The file at a URL."""
 
     are_found = False
+    skipped: Sequence[str] = ()
 
     def __init__(self, *files: RemoteFile) -> None:
         self.files = files
@@ -116,6 +123,7 @@ class _UrlOfFolder(_Url):
     def __init__(self, folder: RemoteFolder, endings: tuple[str, ...]) -> None:
         self._folder = folder
         super().__init__(*_of_folder(str(folder), folder.files, endings))
+        self.skipped = _skipped(folder.files, endings)
 
     def name_of(self, file: InputFile) -> str:
         return self._folder.name_of(file) if isinstance(file, RemoteFile) else file.name
@@ -130,9 +138,11 @@ class _Named:
         self._is_folder = _is_folder(path)
         self._is_pattern = not self._is_folder and glob.has_magic(str(path)) and not _exists(path)
         self.files: tuple[Path | EventFolder, ...] = (path,)  #: in reading order
+        self.skipped: Sequence[str] = ()
         if self._is_folder:
             every = [file for file in sorted(path.rglob("*")) if file.is_file()]
             self.files = with_event_folders(_of_folder(str(path), every, endings))
+            self.skipped = _skipped(every, endings)
         elif self._is_pattern:
             self.files = with_event_folders(_of_pattern(str(path)))
 
@@ -178,6 +188,15 @@ def _of_folder(
             f" but not those that end in {OUR_RESULTS}",
         )
     return files
+
+
+def _skipped(every: Iterable[Path | RemoteFile], endings: tuple[str, ...]) -> list[str]:
+    """Return the names of files whose endings are not read; hidden files and earlier results are never input."""
+    return [
+        file.name
+        for file in every
+        if not (file.name.startswith(".") or _is_ours(file.name) or _is_input(file.name, endings))
+    ]
 
 
 def _of_pattern(pattern: str) -> tuple[Path, ...]:

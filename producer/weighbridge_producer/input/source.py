@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from weighbridge.errors import Fault, InputError, MappingNeededError
 from weighbridge.jobs.error_codes import ErrorCode
+from weighbridge.text import pluralize
 from weighbridge_producer.input.duplicates import DuplicateIndex
 from weighbridge_producer.input.event_folders import EventFolder
 from weighbridge_producer.input.files import InputFile, InputFiles, Paths
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
     from weighbridge_producer.input.row_formats import Layout
     from weighbridge_producer.input.sampling import Sample
     from weighbridge_producer.input.trace_mapping_file import TraceMapping
+
+_SKIPPED_NAMED = 3  #: files in a note
 
 Reading = Callable[[Iterator["SourceLine"]], Iterator["SourceLine"]]
 
@@ -101,6 +104,18 @@ class Source:
     def files(self) -> tuple[InputFile, ...]:
         """The files in reading order; empty for other input."""
         return self._found.files if self._found else ()
+
+    def skipped_note(self) -> str:
+        """Return which files in folders are not read because of their endings; empty if there are none."""
+        if self._found is None or not self._found.skipped:
+            return ""
+        count, names = len(self._found.skipped), self._found.skipped[:_SKIPPED_NAMED]
+        more = ", ..." if count > len(names) else ""
+        tables = "" if self.mapping else "; tables are read with a mapping"
+        return (
+            f"{pluralize(count, 'file')} skipped ({', '.join(names)}{more}): of a folder, files that end in"
+            f" {', '.join(self._found.endings)} are read{tables}"
+        )
 
     @property
     def names_locations(self) -> bool:

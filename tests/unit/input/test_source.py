@@ -23,6 +23,7 @@ from hypothesis import strategies as st
 from weighbridge.errors import InputError
 from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.settings import MIB, Settings
+from weighbridge_producer.input.mapping import FieldMapping
 from weighbridge_producer.input.source import Source
 
 if TYPE_CHECKING:
@@ -327,6 +328,27 @@ def test_a_folder_is_read_in_the_order_of_its_names_and_what_is_no_input_left_ou
     assert [name for name, _, _ in source.fingerprint()] == [str(file) for file in source.files]
     assert sum(1 for _ in source) == 2
     assert source.consumed == source.size
+
+
+def test_files_of_a_folder_with_other_endings_are_named(tmp_path: Path) -> None:
+    mapping = FieldMapping.from_text(["custom_id=id,agent_response=output"])
+    for name in ("1.jsonl", "2.feather", "3.pq", "4.tab.gz"):
+        (tmp_path / name).write_bytes(b"{}\n")
+    for never in (".hidden", "1.results.jsonl"):
+        (tmp_path / never).write_bytes(b"")
+    every = Source(tmp_path, Settings(), mapping)
+    assert [file.name for file in every.files] == ["1.jsonl", "2.feather", "3.pq", "4.tab.gz"]
+    assert every.skipped_note() == ""
+    (tmp_path / "notes.txt").write_bytes(b"")
+    assert (
+        Source(tmp_path, Settings(), mapping)
+        .skipped_note()
+        .startswith("1 file skipped (notes.txt): of a folder, files that end in .jsonl, .ndjson")
+    )
+    note = Source(tmp_path, Settings()).skipped_note()
+    assert note.startswith("4 files skipped (2.feather, 3.pq, 4.tab.gz, ...): of a folder, files")
+    assert note.endswith(".eval are read; tables are read with a mapping")
+    assert Source(tmp_path / "1.jsonl", Settings()).skipped_note() == ""
 
 
 def places(cases: Any) -> list[str]:
