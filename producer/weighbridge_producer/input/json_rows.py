@@ -14,7 +14,7 @@ from weighbridge.grading.strict_json import decode_line
 from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.jobs.line import JSON_SPACE
 from weighbridge.settings import MIB
-from weighbridge.text import pluralize
+from weighbridge.text import closest, did_you_mean, pluralize
 from weighbridge_producer.input.decompress import DAMAGE, ExpansionError
 from weighbridge_producer.input.json_scanner import JsonScanner, ScanError, TooDeepError
 from weighbridge_producer.input.rows import RowError, SourceRow, invalid_row
@@ -37,6 +37,16 @@ USUAL_NAMES = frozenset(
 _COLUMNS = "columns"  #: name of the list of names in tables of W&B and of pandas (`orient="split"`)
 _COLUMNS_BYTES = MIB
 _TABLES = (["data"], ["rows"])  #: where such tables have their rows, which are lists
+_NAMES_SHOWN = 8  #: of an object without the key that a pointer has
+_NAMES_COMPARED = 100
+_TYPES = {
+    b"{": "an object",
+    b"[": "a list",
+    b'"': "a text",
+    b"n": "null",
+    b"": "missing",
+    **dict.fromkeys((b"t", b"f"), "a boolean"),
+}  #: of JSON values, by their first byte
 
 
 def line_rows(lines: Iterable[SourceLine], most_lines: int | None = None) -> Iterator[SourceRow]:
@@ -57,14 +67,16 @@ def document_rows(
 ) -> Iterator[SourceRow]:
     """Yield the items of the list at a JSON Pointer; the empty pointer is the document itself.
 
-    Items that are lists have the names in `columns`, which come before the rows.
+    Items that are lists have the names in `columns`, which come before the rows. Raises RowError if there is no list.
     """
     keys, limit = _keys(pointer), settings.line_limit_bytes
     number = start = 0
     try:
         scanner = JsonScanner(plain.read1)
         place = _step_into(scanner, keys)
-        for _ in scanner.items() if place.is_list else ():
+        if place.fault:
+            raise RowError(place.fault, 1)
+        for _ in scanner.items():
             number += 1
             text = scanner.cut(limit)
             size, start = scanner.offset - start, scanner.offset
@@ -185,7 +197,7 @@ class _Search:
 class _Place:
     """A value in a document, what is open around it, and the names of columns before it."""
 
-    is_list: bool = True
+    fault: Fault | None = None  #: why it is not a list
     columns: list[str] = field(default_factory=list)
     around: list[Iterator[str | None]] = field(default_factory=list)
 
@@ -205,18 +217,21 @@ def _step_into(scanner: JsonScanner, keys: list[str]) -> _Place:
             break
         members = scanner.members()
         place.around.append(members)
+        names: list[str] = []
         for name in members:
             if name == key:
                 break
+            if name is not None and len(names) < _NAMES_COMPARED:
+                names.append(name)
             if name == _COLUMNS and depth == 0:
                 place.columns = _names(scanner.cut(_COLUMNS_BYTES)) or []
             else:
                 scanner.skip()
         else:
-            place.is_list = False
+            place.fault = _not_there(keys, depth, names)
             return place
-    place.is_list = len(place.around) == len(keys) and scanner.peek() == b"["
-    if not place.is_list:
+    if len(place.around) < len(keys) or scanner.peek() != b"[":
+        place.fault = _no_list(keys, len(place.around), scanner.peek())
         scanner.skip()
     return place
 
@@ -287,6 +302,30 @@ def _too_long(limit: int) -> Fault:
         f"the row has more than {limit:,} bytes",
         "split the row, or raise WEIGHBRIDGE_LINE_LIMIT_BYTES",
     )
+
+
+def _not_there(keys: Sequence[str], depth: int, names: Sequence[str]) -> Fault:
+    """Return the fault of a pointer that leads to an object without its next key."""
+    has = f"it has {', '.join(map(repr, names[:_NAMES_SHOWN]))}" if names else "it is empty"
+    more = " and others" if len(names) > _NAMES_SHOWN else ""
+    return Fault(
+        ErrorCode.MISSING_FIELD,
+        f"no rows at {_pointer(keys)!r}: {_place_name(keys, depth)} has no {keys[depth]!r}; {has}{more}",
+        f"correct the pointer to the rows{did_you_mean(closest(keys[depth], names))}",
+    )
+
+
+def _no_list(keys: Sequence[str], depth: int, first: bytes) -> Fault:
+    """Return the fault of a pointer that leads to a value with this first byte instead of a list, or through it."""
+    return Fault(
+        ErrorCode.INVALID_FIELD,
+        f"no rows at {_pointer(keys)!r}: {_place_name(keys, depth)} is {_TYPES.get(first, 'a number')}",
+        "correct the pointer to the rows: it leads through objects to a list",
+    )
+
+
+def _place_name(keys: Sequence[str], depth: int) -> str:
+    return repr(_pointer(keys[:depth])) if depth else "the document"
 
 
 def _ragged(values: int, columns: Sequence[str]) -> Fault:

@@ -75,9 +75,27 @@ def test_a_pointer_leads_to_members_of_any_name(pointer: str) -> None:
         assert [row.values["id"] for row in read(data, rows=pointer)] == [1, 2]
 
 
-def test_a_list_that_is_not_there_has_no_rows() -> None:
-    for pointer in ("/none", "/rows/none", "/other"):
-        assert read(b'{"rows": [{"id": 1}], "other": {"id": 1}}', rows=pointer) == []
+@pytest.mark.parametrize(
+    ("pointer", "message", "hint"),
+    [
+        ("/row", "the document has no 'row'; it has 'rows', 'other', 'no'", "mean 'rows'?"),
+        ("/other/x", "'/other' has no 'x'; it has 'id', 'in'", "correct the pointer"),
+        ("/other/in/x/y", "'/other/in' has no 'x'; it is empty", "correct the pointer"),
+        ("/rows/0/x", "'/rows' is a list", "leads through objects to a list"),
+        ("/other", "'/other' is an object", "leads through objects to a list"),
+        ("/other/id", "'/other/id' is a number", "leads through objects to a list"),
+        ("/no", "'/no' is null", "leads through objects to a list"),
+    ],
+)
+def test_a_pointer_that_leads_to_no_list_is_an_error_that_says_what_is_there(
+    pointer: str, message: str, hint: str
+) -> None:
+    data = b'{"rows": [{"id": 1}], "other": {"id": 1, "in": {}}, "no": null}'
+    [row] = read(data, rows=pointer)
+    assert row.fault
+    assert row.fault.message == f"no rows at {pointer!r}: {message}"
+    assert hint in row.fault.hint
+    assert read(b'{"rows": []}', rows="/rows") == []
 
 
 @pytest.mark.parametrize(
