@@ -68,7 +68,8 @@ def choose_mapping(
     mapping = _combined(texts, saved or recognised)
     _check_inputs(mapping, graders)
     # Whether the first rows have a match or not, the joined files show which of their fields can be mapped.
-    mapping.check([*seen.rows, *(joined.examples() if joined else ())], seen.file, recognised)
+    examples = joined.examples() if joined else ()
+    mapping.check([*seen.rows, *examples], seen.file, recognised, own.document_hint())
     _require(joined, mapping, graders)
     print_layout(seen.file, seen.layout, mapping, joined)
     return mapping, joined
@@ -214,21 +215,26 @@ def _confirmed_mapping(seen: Recognised) -> FieldMapping:
     assert proposal is not None
     what = _columns_of(seen)
     option, caution = f"--map {shlex.quote(proposal.text)}", shown(proposal.caution)
+    document = shown(seen.document_hint())
     if proposal.mapping is None:
         missing = " and ".join(proposal.missing)
         hint = f"{option}, with the column that has {missing}"
-        raise MappingNeededError(seen.file, what, "\n  ".join(filter(None, (hint, caution))))
+        raise MappingNeededError(seen.file, what, _lines(hint, caution, document))
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         hint = f"its columns suggest {option}"
-        raise MappingNeededError(seen.file, what, "\n  ".join(filter(None, (hint, caution))))
+        raise MappingNeededError(seen.file, what, _lines(hint, caution, document))
     err.print(f"{shown(seen.file)} is {shown(what, _WIDTH)}", soft_wrap=True)
     err.print(f"Its columns suggest: {shown(option, _WIDTH)}", soft_wrap=True)
-    if caution:
-        err.print(caution, soft_wrap=True)
+    for note in filter(None, (caution, document)):
+        err.print(note, soft_wrap=True)
     err.print(f"The first row would be: {shown(_first_case(seen, proposal.mapping))}")
     if not typer.confirm("Grade with this mapping?", default=True, err=True):
         raise MappingNeededError(seen.file, what)
     return proposal.mapping
+
+
+def _lines(*hints: str) -> str:
+    return "\n  ".join(filter(None, hints))
 
 
 def _first_case(seen: Recognised, mapping: FieldMapping) -> str:

@@ -262,7 +262,13 @@ class FieldMapping:
         """The columns of a table that the mapping needs; None for all."""
         return None if self.takes_rest else sorted(self._used)
 
-    def check(self, rows: Sequence[Row], name: str, trusted: FieldMapping | None = None) -> None:
+    def check(
+        self,
+        rows: Sequence[Row],
+        name: str,
+        trusted: FieldMapping | None = None,
+        hint: str = "",
+    ) -> None:
         """Raise MappingError for a path that exists in none of the first rows, unless a trusted mapping has it."""
         if not rows:
             return
@@ -274,7 +280,7 @@ class FieldMapping:
                 meant = did_you_mean(nearest(wrong, rows)) or "."
                 raise MappingError(
                     f"{name}: no row has {wrong.text!r}, which {target} is mapped to{meant}",
-                    f"columns: {listed(columns)}",
+                    "\n  ".join(filter(None, (f"columns: {listed(columns)}", hint))),
                 )
 
     def fields(self) -> Iterable[tuple[str, Value]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -17,6 +18,7 @@ from weighbridge.traces.read import find_format
 from weighbridge.traces.split import is_trace
 from weighbridge_producer.input.decompress import DAMAGE, ExpansionError
 from weighbridge_producer.input.files import InputFiles, Paths
+from weighbridge_producer.input.json_rows import rows_pointer
 from weighbridge_producer.input.keyed_documents import refuse_keyed
 from weighbridge_producer.input.known_datasets import INSPECT, shape_of
 from weighbridge_producer.input.lines import plain_stream
@@ -60,6 +62,15 @@ class Recognised:
     proposal: Proposal | None = None  #: if the mapping can only be guessed
     faulty: int = 0  #: number of rows among the first that cannot be read
     joined: tuple[str, ...] = ()  #: names of the joined files, whose fields the rows have as well
+
+    def document_hint(self) -> str:
+        """Return how to read the only line as a document with rows; empty if it has no list of objects."""
+        is_line = self.layout is not None and self.layout.format is RowFormat.JSON_LINES
+        if not is_line or len(self.rows) != 1:
+            return ""
+        pointer = rows_pointer(io.BytesIO(orjson.dumps(self.rows[0], str)).read)
+        where = f"the file is one object: if its rows are the list at {pointer}, let its name end in .json"
+        return f"{where}, or write `rows: {pointer}` into the file of --mapping" if pointer else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,7 @@ _ARROW_FILE = (
 )
 _OLD_EXCEL = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _WORKBOOKS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
+_NAMES_OF_LINES = (".jsonl", ".ndjson")
 _NAMES_OF_TEXT = frozenset({"", ".txt", ".text", ".dat"})  #: endings that do not tell the format
 
 _OPEN = frozenset({b"{", b"[", b","})  #: last characters of a line on which a document goes on
@@ -119,7 +120,8 @@ def layout_of(
 def may_be_document(head: bytes, name: str) -> bool:
     """Return whether the beginning of a file may be that of a JSON document; if it is a single line, its rows show it."""
     content = head.removeprefix(BYTE_ORDER_MARK).lstrip(JSON_SPACE)
-    is_one_line = content.startswith(b"{") and b"\n" not in content and not table_format(name)
+    rest = content.partition(b"\n")[2].strip(JSON_SPACE)
+    is_one_line = content.startswith(b"{") and not rest and not table_format(name)
     return is_one_line or _is_document(head, name)
 
 
@@ -206,7 +208,9 @@ class RowReader:
         from weighbridge_producer.input.json_rows import rows_pointer
 
         is_sure = _is_document(head, self._name)
-        return rows_pointer(kept.beginning().read1, only_known=not is_sure)
+        is_of_lines = unpacked_name(self._name).lower().endswith(_NAMES_OF_LINES)
+        read = kept.beginning().read1
+        return rows_pointer(read, only_known=not is_sure, if_whole=not is_of_lines)
 
     def _json_rows(self, stream: io.BufferedReader[Any], layout: Layout) -> Iterator[SourceRow]:
         from weighbridge_producer.input.json_rows import document_rows, line_rows

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from typing import TYPE_CHECKING, Any
 from zipfile import ZipFile
 
@@ -12,9 +13,11 @@ from support.tool_results import LAYOUTS, LONG
 from weighbridge.errors import InputError
 from weighbridge.jobs.grader_spec import GraderSpec
 from weighbridge.settings import Settings
+from weighbridge_producer.cli.mapping_choice import choose_mapping
 from weighbridge_producer.input.files import Paths
 from weighbridge_producer.input.mapping import FieldMapping
 from weighbridge_producer.input.recognition import Opened, first_rows, recognise, recognise_rows
+from weighbridge_producer.input.row_formats import Layout, RowFormat
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -537,6 +540,58 @@ def test_rows_of_a_known_shape_are_found_whatever_is_before_them(
     assert found.mapping
     assert found.mapping.rows == what[0]
     assert len(found.rows) == 3
+
+
+ONE_LINE = orjson.dumps({"about": [{"id": 0}] * 2, "rows": [{"id": n} for n in range(2)]})
+ONE_ROW = orjson.dumps({"id": 1, "parts": [{"text": "x"}] * 2})
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "pointer"),
+    [
+        ("a", ONE_LINE, "/rows"),
+        ("a.txt", ONE_LINE + b"\n\n", "/rows"),
+        ("a.log", ONE_LINE + b" " * 300_000 + b"\n", "/rows"),
+        ("a", ONE_LINE + b"\n" + ONE_LINE, None),
+        ("a", ONE_LINE + b" " * 300_000 + b"\n" + ONE_LINE, None),
+        ("a", ONE_ROW, None),
+        ("a.jsonl", ONE_LINE, None),
+        ("a.jsonl.gz", gzip.compress(ONE_LINE, mtime=0), None),
+    ],
+)
+def test_an_object_on_one_line_is_a_document_if_it_has_a_list_with_a_usual_name_and_is_all(
+    name: str, data: bytes, pointer: str | None, tmp_path: Path
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(data)
+    found = first_rows(Opened.first_of(Paths([path])), Settings())
+    assert found.layout == (
+        Layout(RowFormat.JSON, rows=pointer) if pointer else Layout(RowFormat.JSON_LINES)
+    )
+    says_more = found.layout.format is RowFormat.JSON_LINES and len(found.rows) == 1
+    assert bool(found.document_hint()) is says_more
+
+
+@pytest.mark.parametrize(("row", "where"), [(ONE_LINE, "/rows"), (ONE_ROW, "/parts")])
+def test_the_error_for_an_object_on_one_line_says_how_its_list_would_be_read(
+    row: bytes, where: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(row)
+    hint = (
+        f"if its rows are the list at {where}, let its name end in .json, or write `rows: {where}`"
+    )
+    for maps in ((), ["custom_id=id,agent_response=x,expected_output=y"]):
+        with pytest.raises(InputError) as refused:
+            choose_mapping(
+                Paths([path]),
+                [GraderSpec("string-match")],
+                Settings(),
+                texts=maps,
+                saved=None,
+                joins=(),
+            )
+        assert hint in refused.value.hint
 
 
 @pytest.mark.parametrize("option", [0, orjson.OPT_INDENT_2])
