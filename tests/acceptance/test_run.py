@@ -678,6 +678,16 @@ def test_a_run_that_fails_fast_cancels_the_rest_and_keeps_what_was_graded(cli, m
     cli.await_silence()
 
 
+def test_a_run_of_quick_jobs_that_fails_fast_ends_after_a_few_small_chunks(cli, tmp_path):
+    inputs = {"agent_response": "a", "expected_output": "b"}
+    write_cases(
+        tmp_path / "c.jsonl", [{"custom_id": f"c{n}", "inputs": inputs} for n in range(20_000)]
+    )
+    ended = cli("run", "c.jsonl", "-g", "string-match", "--fail-fast", "3", "--json")
+    assert ended.status == 100, ended.err
+    assert 3 <= ended.json["batch"]["counts"]["failed"] < 6_000
+
+
 # Documents.
 
 

@@ -57,6 +57,7 @@ _READY_SECONDS = 60.0
 _LOOK_SECONDS = 0.2
 _WATCH_SECONDS = 1.0  #: between checks that the server still has all submitted chunks
 #: A private server is always its own broker, and its batches need not expire early to free memory.
+_FAIL_FAST_CHUNK_JOBS = 256  #: with --fail-fast, because a chunk that was begun is graded whole
 _PRIVATE = {"broker_url": None, "batch_expiry_seconds": 30 * 24 * 3600}
 _CAUSES_WITH_EXAMPLES = 10  #: per label
 _LEAVE_SECONDS = 5.0  #: limit for the threads to end; a thread that is reading a pipe may not
@@ -144,9 +145,7 @@ class LocalRun:
 
                 check_connection(self._options.url)
             url = self._options.url or stack.enter_context(self._private_server()).url
-            settings = (
-                self._settings if self._options.url else self._settings.model_copy(update=_PRIVATE)
-            )
+            settings = self._batch_settings(private=private)
             broker = settings.broker_url.get_secret_value() if settings.broker_url else None
             worker = LocalWorker(
                 url, self._options.workers, self.state.folder / "worker.log", broker
@@ -164,6 +163,13 @@ class LocalRun:
                 batch.delete()
         self.state.remove()
         return report
+
+    def _batch_settings(self, *, private: bool) -> Settings:
+        changed: dict[str, Any] = dict(_PRIVATE) if private else {}
+        if self._options.fail_fast:
+            most = min(self._settings.chunk_limit_jobs, _FAIL_FAST_CHUNK_JOBS)
+            changed["chunk_limit_jobs"] = most
+        return self._settings.model_copy(update=changed)
 
     def _private_server(self) -> EmbeddedServer:
         server = EmbeddedServer.start(self.state.folder / "server", maxmemory_bytes=2 * GIB)
@@ -328,7 +334,9 @@ class LocalRun:
     def _feed(self, batch: RedisBatch) -> None:
         try:
             feeder = batch.feed(
-                self._source, on_wait=self._report_progress, should_stop=self._stop.is_set
+                self._source,
+                on_wait=self._report_progress,
+                should_stop=lambda: self._stop.is_set() or self._cut_short,
             )
         except BatchClosedError:
             if self._cut_short:
@@ -346,15 +354,17 @@ class LocalRun:
                 self._release_dead_workers(client, worker)
             with suppress(WeighbridgeError):
                 self._progress.state = batch.status()
-                self._cancel_if_failing(self._progress.state, batch)
             if self._source.size:
                 self._progress.read_share = self._source.consumed / self._source.size
             self._show(self._progress)
 
-    def _cancel_if_failing(self, state: BatchState, batch: RedisBatch) -> None:
-        """Cancel the remaining jobs when the number of failures reaches `fail_fast`."""
+    def _cancel_if_failing(self, batch: RedisBatch) -> None:
+        """Cancel the remaining jobs when the number of failures recorded so far reaches `fail_fast`."""
         most = self._options.fail_fast
-        if most and state.counts.failed >= most and not state.status.final:
+        if not most or self._cut_short:
+            return
+        state = batch.status()
+        if state.counts.failed >= most and not state.status.final:
             self._cut_short = True
             batch.cancel()
 
@@ -373,6 +383,7 @@ class LocalRun:
             pages = self._collector(batch).pages(should_stop=self._stop.is_set)
             with Checkpoints(self.state, growing, batch.free, self._fail) as checkpoints:
                 for page in pages:
+                    self._cancel_if_failing(batch)
                     checkpoints.add(page)
                     if stdout:
                         stdout.write(page.lines)
