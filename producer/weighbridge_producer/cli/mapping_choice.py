@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import shlex
 import sys
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import typer
 
-from weighbridge.errors import MappingError, MappingNeededError
+from weighbridge.errors import MappingError, MappingNeededError, WeighbridgeError
 from weighbridge.text import closest, did_you_mean, pluralize, shorten
 from weighbridge_producer.cli.grader_groups import print_traces, runs_for_each
 from weighbridge_producer.cli.show import err, shown
@@ -181,6 +183,27 @@ def _recognised_mapping(
     mapping = seen.mapping or _confirmed_mapping(seen)
     print_layout(seen.file, seen.layout, mapping, None)
     return mapping
+
+
+def print_unmapped(
+    name: str, head: bytes, graders: Sequence[GraderSpec], settings: Settings
+) -> None:
+    """Say how a pipe without a mapping is read, by its first bytes, if they are rows, or traces that a grader cannot take."""
+    from weighbridge_producer.input.recognition import Opened, input_groups, recognise
+
+    lines = head[: head.rfind(b"\n") + 1] or head  # the last line may not have arrived
+    opened = Opened("stdin", name, lambda: io.BytesIO(lines))
+    with suppress(WeighbridgeError):  # reading the pipe reports it
+        seen = recognise(opened, graders, settings)
+        if seen is None:
+            print_traces(opened, input_groups(graders), settings)
+            return
+        fields = str(seen.mapping) if seen.mapping else seen.proposal.text if seen.proposal else ""
+        what = f"{_columns_of(seen)}, read as cases or traces because there is no --map"
+        err.print(f"{shown(name)}: {shown(what, _WIDTH)}", soft_wrap=True)
+        err.print(
+            f"  its columns suggest {shown(f'--map {shlex.quote(fields)}', _WIDTH)}", soft_wrap=True
+        )
 
 
 def _columns_of(seen: Recognised) -> str:

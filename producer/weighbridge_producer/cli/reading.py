@@ -9,7 +9,7 @@ import typer
 
 from weighbridge.errors import InputError
 from weighbridge_producer.cli import options as opt
-from weighbridge_producer.cli.mapping_choice import choose_mapping, print_layout
+from weighbridge_producer.cli.mapping_choice import choose_mapping, print_layout, print_unmapped
 from weighbridge_producer.cli.show import err, shown
 from weighbridge_producer.input.files import Paths
 from weighbridge_producer.input.mapping import FieldMapping
@@ -136,6 +136,8 @@ def source_of(
     source = Source(named, settings, mapping, trace_mapping=house, joins=joined)
     if mapping and not is_rereadable:
         source.on_layout = lambda layout: print_layout(source.name, layout, mapping, joined)
+    elif not (mapping or house or is_rereadable):
+        source.on_beginning = lambda head: print_unmapped(source.name, head, graders, settings)
     if note := source.skipped_note():
         err.print(f"{shown(source.name)}: {shown(note)}", soft_wrap=True)
     if chosen:

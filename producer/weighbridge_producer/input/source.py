@@ -77,6 +77,8 @@ class Source:
         self.joins = joins  #: files joined with the rows that are mapped
         #: Called once with the layout of the rows of a stream, as soon as it is detected.
         self.on_layout: Callable[[Layout], None] | None = None
+        #: Called once with the first bytes that arrive in a pipe which is read without a mapping.
+        self.on_beginning: Callable[[bytes], None] | None = None
         self.is_read_to_end = False  #: True once all lines have been yielded
         self.only: ChosenIds | None = None  #: ids of the cases to read; None for all
         self.byte_order_mark = False  #: True if a BOM was skipped at the start
@@ -204,6 +206,9 @@ class Source:
         if self.mapping:
             yield from self._mapped(stream, name, self.mapping)
             return
+        if self.on_beginning and isinstance(stream, io.BufferedReader):
+            self.on_beginning(stream.peek())
+            self.on_beginning = None
         form = table_format(name)
         if form and is_span_table(stream):
             yield from self._reading(name, ids)(span_lines(stream))
