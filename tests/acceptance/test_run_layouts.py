@@ -126,10 +126,13 @@ def test_samples_of_inspect_are_judged_by_all_targets_and_errors_are_not_failure
 
 
 def test_a_data_set_of_squads_layout_gets_a_proposal_that_is_not_reversed(cli, tmp_path):
-    row = {"row_id": 1, "model": {"answer": "Paris", "tokens": 3}, "answers": {"text": ["Paris"]}}
+    answers = {"text": ["Paris, France", "Paris"]}
+    row = {"row_id": 1, "model": {"answer": "Paris", "tokens": 3}, "answers": answers}
     name = write(tmp_path / "squad.jsonl", row)
     refused = cli("run", name, "-g", "string-match")
-    assert "agent_response=model.answer,expected_output=answers.text.0" in refused.err
+    proposed = "custom_id=row_id,agent_response=model.answer,expected_output=answers.text"
+    assert proposed in refused.err
+    assert cli("run", name, "-g", "string-match", "--map", proposed).status == 0
 
 
 def test_an_input_that_no_grader_has_is_refused_with_the_one_that_was_meant(cli, tmp_path):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.errors import UnknownGraderError
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from weighbridge.jobs.grader_spec import GraderSpec
-    from weighbridge_producer.input.mapping import Path, Row
+    from weighbridge_producer.input.mapping import FieldMapping, Row, Value
 
 _FURTHER = "expected_any"  #: the setting of graders that accept further answers
 _EXPECTED = "expected_output"
@@ -26,7 +26,7 @@ class ExpectedAnswers:
     ungradable: a failure by the first answer alone would be wrong.
     """
 
-    path: Path
+    path: Value
     graders: tuple[GraderSpec, ...] = ()
 
     def apply(self, case: dict[str, Any], row: Row, number: int) -> None:
@@ -36,11 +36,24 @@ class ExpectedAnswers:
         if not (answers and are_texts and _EXPECTED in case["inputs"]):
             return
         first, *further = answers
-        if further and not (self.graders and all(map(_takes_further, self.graders))):
+        if further and not accept_several(self.graders):
             return
         case["inputs"][_EXPECTED] = first
         if further:
             case["graders"] = [_with_further(spec, further) for spec in self.graders]
+
+
+def accepting_several(mapping: FieldMapping, graders: Sequence[GraderSpec]) -> FieldMapping:
+    """Return a mapping by which the graders accept each of the texts in a list that it maps to the expected output."""
+    expected = mapping.inputs.get(_EXPECTED)
+    if mapping.change or expected is None or not accept_several(graders):
+        return mapping
+    return replace(mapping, change=ExpectedAnswers(expected, tuple(graders)))
+
+
+def accept_several(graders: Sequence[GraderSpec]) -> bool:
+    """Return whether there are graders, and each accepts several expected answers."""
+    return bool(graders) and all(map(_takes_further, graders))
 
 
 def _takes_further(spec: GraderSpec) -> bool:

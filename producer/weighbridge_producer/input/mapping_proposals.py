@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from weighbridge_producer.input.mapping import Row
 
+_EXPECTED = "expected_output"
 _DEPTH = 6  #: levels of a row that are searched for values
 _PATHS_LIMIT = 200
 _METADATA_MOST = 6
@@ -49,6 +50,7 @@ class Proposal:
         str, ...
     ] = ()  #: fields whose columns were chosen by their values, not their names
     doubted: tuple[str, ...] = ()  #: fields whose columns have names that may mean another one
+    has_further: bool = False  #: True if there are further expected answers, which are left out
 
     @property
     def text(self) -> str:
@@ -65,11 +67,14 @@ class Proposal:
             (self.guessed, "the values, not from the names"),
             (self.doubted, "names that may mean either"),
         )
-        return "; ".join(
+        notes = [
             f"{', '.join(fields)}: guessed from {source}, so check which is which"
             for fields, source in sources
             if fields
-        )
+        ]
+        if self.has_further:
+            notes.append(f"{_EXPECTED}: the first of a list of answers, without the further ones")
+        return "; ".join(notes)
 
 
 def propose(
@@ -79,12 +84,14 @@ def propose(
     has_only_texts: bool = False,
     joined: Sequence[str] = (),
     given: Mapping[str, str] = MappingProxyType({}),
+    accepts_several: bool = False,
 ) -> Proposal:
     """Propose a mapping from the first rows for a case's id and the inputs that its graders need.
 
     `has_only_texts` says that cells are texts, so that an object in one was encoded as JSON when the file was written;
     in other files a text that is JSON is what a model wrote. The id is not one of a joined file, because a row without a
-    match has none. `given` are the paths of inputs that are not looked for.
+    match has none. `given` are the paths of inputs that are not looked for. `accepts_several` says that the expected output
+    may be a list of texts.
     """
     columns = _columns(rows)
     paths = tuple(columns)
@@ -110,15 +117,34 @@ def propose(
         custom_id = guessed_id(free, len(rows))
         guesses |= {"custom_id": custom_id} if custom_id else {}
     taken = {"custom_id": custom_id or ROW_NUMBER} | taken
+    answers, are_several = _list_of_answers(taken.get(_EXPECTED, ""), columns)
+    if answers and accepts_several:
+        taken[_EXPECTED] = answers
+    has_further = are_several and not accepts_several
     guessed = tuple(name for name in taken if name in guesses)
     missing = tuple(name for name in needed if name not in taken)
     # One clear name among two says what the other one is.
     doubted = tuple(weak) if len(weak) > 1 or missing else ()
     if missing:
-        return Proposal(None, taken, missing, paths, guessed, doubted)
+        return Proposal(None, taken, missing, paths, guessed, doubted, has_further)
     fields: list[tuple[str, Value]] = [(name, Path(taken[name])) for name in ("custom_id", *needed)]
     fields += [("metadata", Path(path)) for path in _metadata(columns, set(taken.values()))]
-    return Proposal(FieldMapping.from_fields(fields), taken, (), paths, guessed, doubted)
+    mapping = FieldMapping.from_fields(fields)
+    return Proposal(mapping, taken, (), paths, guessed, doubted, has_further)
+
+
+def _list_of_answers(path: str, columns: Mapping[str, list[Any]]) -> tuple[str, bool]:
+    """Return the path to the list of texts of which a path is the first, and whether one has several; empty if there is none."""
+    around, _, index = path.rpartition(".")
+    lists = columns.get(around, []) if index == "0" else []
+    are_texts = all(isinstance(each, list) and all(map(_is_text, each)) for each in lists)
+    if not (lists and are_texts):
+        return "", False
+    return around, any(len(set(each)) > 1 for each in lists)
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
 
 
 def _guesses(

@@ -17,6 +17,7 @@ from weighbridge.settings import MIB
 from weighbridge.traces.read import find_format
 from weighbridge.traces.split import is_trace
 from weighbridge_producer.input.decompress import DAMAGE, ExpansionError
+from weighbridge_producer.input.expected_answers import accept_several
 from weighbridge_producer.input.files import InputFiles, Paths
 from weighbridge_producer.input.json_rows import rows_pointer
 from weighbridge_producer.input.keyed_documents import refuse_keyed
@@ -219,9 +220,17 @@ def recognise_rows(
         refuse_keyed(seen.file, seen.rows[0], needed)
     is_csv = seen.layout is not None and seen.layout.format is RowFormat.CSV
     proposal = (
-        propose_beside_traces(seen.rows, needed, joined=seen.joined)
+        propose_beside_traces(
+            seen.rows, needed, joined=seen.joined, accepts_several=accept_several(graders)
+        )
         if read_as
-        else propose(seen.rows, needed, has_only_texts=is_csv, joined=seen.joined)
+        else propose(
+            seen.rows,
+            needed,
+            has_only_texts=is_csv,
+            joined=seen.joined,
+            accepts_several=accept_several(graders),
+        )
     )
     if proposal is None:
         return None

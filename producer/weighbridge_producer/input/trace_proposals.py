@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from weighbridge_producer.input.column_names import normal
@@ -23,18 +24,23 @@ _AMBIGUOUS = frozenset({"answer", "result", "actual"})
 
 
 def propose_beside_traces(
-    rows: Sequence[Row], needed: Sequence[str], *, joined: Sequence[str] = ()
+    rows: Sequence[Row],
+    needed: Sequence[str],
+    *,
+    joined: Sequence[str] = (),
+    accepts_several: bool = False,
 ) -> Proposal | None:
     """Propose a mapping for rows that are traces; None if no name says that a value beside the trace is a needed input."""
     beside = [_without_steps(row) for row in rows]
-    found = propose(beside, needed, joined=joined)
+    proposing = partial(propose, joined=joined, accepts_several=accepts_several)
+    found = proposing(beside, needed)
     named = found.fields.keys() - {"custom_id", *found.guessed}
     if not named.intersection(needed):
         return None
     last = _last_message(rows) if "agent_response" in needed else None
     path = found.fields.get("agent_response", "")
     if last and ("agent_response" not in named or normal(path) in _AMBIGUOUS):
-        found = propose(beside, needed, joined=joined, given={"agent_response": last})
+        found = proposing(beside, needed, given={"agent_response": last})
     return found
 
 

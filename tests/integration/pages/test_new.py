@@ -523,6 +523,24 @@ def test_rows_far_behind_are_found_by_the_page_and_by_the_api(
     assert batch.case("s0/1" if what[0] == "/samples" else "0-0")
 
 
+def test_each_text_of_a_list_is_accepted_as_the_expected_output(
+    http: httpx.Client, client: Client
+) -> None:
+    answer = http.post(
+        "/api/batches",
+        params={
+            "grader": "string-match",
+            "mapping": "custom_id=id,agent_response=output,expected_output=gold",
+            "source": "a.jsonl",
+        },
+        content=b'{"id": "1", "output": "b", "gold": ["a", "b"]}\n',
+        headers={"Content-Type": "application/octet-stream"},
+    )
+    case = orjson.loads(client.batch(answer.json()["batch_id"]).case("1") or b"")
+    assert case["inputs"]["expected_output"] == "a"
+    assert case["graders"][0]["config"] == {"expected_any": ["b"]}
+
+
 def test_a_mapping_as_text_goes_before_what_is_picked(http: httpx.Client) -> None:
     fields = [
         *PICKS,

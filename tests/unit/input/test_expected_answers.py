@@ -10,12 +10,15 @@ import pytest
 from weighbridge.grading.line_grader import grade_lines
 from weighbridge.jobs.grader_spec import GraderSpec
 from weighbridge.settings import Settings
+from weighbridge_producer.input.expected_answers import accepting_several
 from weighbridge_producer.input.files import Paths
 from weighbridge_producer.input.mapping import FieldMapping
 from weighbridge_producer.input.recognition import Opened, recognise
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from weighbridge_producer.input.mapping_proposals import Proposal
 
 CHAT = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "B"}]
 FOLDED = GraderSpec("string-match", {"case_sensitive": False, "expected_any": ["D"]}, "folded")
@@ -79,3 +82,43 @@ def test_an_expected_output_of_the_users_own_replaces_all_targets(tmp_path: Path
     case = FieldMapping.from_text(["expected_output=input"], mapping).case(row, 1)
     assert case["inputs"]["expected_output"] == "q"
     assert "graders" not in case
+
+
+SQUAD = [
+    {"id": "1", "prediction_text": "Broncos", "answers": {"text": ["Denver Broncos", "Broncos"], "answer_start": [1, 8]}},
+    {"id": "2", "prediction_text": "Santa", "answers": {"text": ["Santa Clara"], "answer_start": [3]}},
+]  # fmt: skip
+
+
+def proposal_for(path: Path, rows: list[Any], *graders: GraderSpec) -> Proposal:
+    path.write_bytes(b"".join(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows))
+    seen = recognise(Opened.first_of(Paths([path])), graders, Settings())
+    assert seen
+    assert seen.proposal
+    return seen.proposal
+
+
+def test_all_answers_of_a_row_are_proposed_to_graders_that_accept_several(tmp_path: Path) -> None:
+    proposal = proposal_for(tmp_path / "a.jsonl", SQUAD, EXACT)
+    assert proposal.mapping
+    assert (
+        proposal.text == "custom_id=id,agent_response=prediction_text,expected_output=answers.text"
+    )
+    assert proposal.caution == ""
+    mapping = accepting_several(FieldMapping.from_text([proposal.text]), [EXACT])
+    cases = [orjson.dumps(mapping.case(row, 1)) for row in SQUAD]
+    results = map(orjson.loads, b"".join(grade_lines(cases, [EXACT])).splitlines())
+    assert [row["result"]["verdict"] for row in results] == ["pass", "fail"]
+
+
+def test_one_answer_is_proposed_to_others_and_the_proposal_says_so(tmp_path: Path) -> None:
+    proposal = proposal_for(tmp_path / "a.jsonl", SQUAD, EXACT, BOOLEAN)
+    assert proposal.fields["expected_output"] == "answers.text.0"
+    assert (
+        proposal.caution
+        == "expected_output: the first of a list of answers, without the further ones"
+    )
+    mapping = FieldMapping.from_text(["custom_id=id,agent_response=x,expected_output=answers.text"])
+    assert accepting_several(mapping, [EXACT, BOOLEAN]) is mapping
+    only_one = proposal_for(tmp_path / "b.jsonl", SQUAD[1:], EXACT, BOOLEAN)
+    assert only_one.caution == ""
