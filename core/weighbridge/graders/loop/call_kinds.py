@@ -94,6 +94,7 @@ ARGUMENTS_CHARACTERS = 240
 COMMAND_CHARACTERS = 1_000
 _QUESTIONS = frozenset(("query", "q", "question", "prompt", "task", "instruction", "request"))
 _mentions_wait = occurs(r"wait|sleep|delay|pause|back_?off")
+_mentions_scrolling = occurs(r"scroll|page_?(?:down|up)|pg_?(?:dn|up)|swipe")
 _MOVE = re.compile(
     r"scroll|click|next|prev|page|press|key|wait|sleep|swipe|move|step|poll|status", re.IGNORECASE
 )
@@ -214,6 +215,13 @@ def may_advance(call: Call) -> bool:
     kind = value.get("action") if type(value) is dict else None
     moves = kind if type(kind) is str else ""
     return not value or _MOVE.search(f"{_name_of(call)} {moves}") is not None
+
+
+def scrolls(call: Call) -> bool:
+    """Return whether a call moves what a screen shows of a page or a list."""
+    return len(call.arguments.key) <= ARGUMENTS_CHARACTERS and _mentions_scrolling(
+        f"{_name_of(call)} {call.arguments.key}"
+    )
 
 
 def _name_of(call: Call) -> str:

@@ -21,7 +21,7 @@ class LoopGrader(TraceGrader):
     id = "loop"
     name = "Loop"
     description = "Repeated similar steps"
-    version = 9
+    version = 10
     Config = LoopConfig
     settings: LoopConfig
 

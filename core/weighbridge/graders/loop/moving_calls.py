@@ -1,11 +1,11 @@
-"""Calls whose results go back and forth, which shows that they move in a world that the results do not tell in full."""
+"""Calls that move: their results go back and forth, or they scroll a screen that is not recorded."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from weighbridge.graders.loop.call_kinds import is_read_only
+from weighbridge.graders.loop.call_kinds import is_read_only, scrolls
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -14,13 +14,16 @@ if TYPE_CHECKING:
     from weighbridge.graders.loop.merging import Finding
     from weighbridge.graders.loop.work_budget import Limits
 
+_SCROLLS = 10  #: multiple of `max_repeats` from which scrolling without a recorded screen is a loop
+
 
 def without_moves(
     findings: Sequence[Finding], calls: Sequence[Call | None], limits: Limits
 ) -> Iterator[Finding]:
     """Yield the findings that do not consist mainly of moves, and those of moves in twice as many steps of one order.
 
-    A step through a maze may look like the step before it, and lead elsewhere.
+    A step through a maze may look like the step before it, and lead elsewhere. Scrolling without a recorded screen is a
+    loop only from `10 * max_repeats` calls on.
     """
     if not findings:
         return
@@ -30,8 +33,16 @@ def without_moves(
         is_ordered = finding.period is not None and len(finding.indices) >= 2 * limits.least_length(
             finding.period
         )
-        if is_ordered or 2 * moves <= len(finding.indices):
+        if (is_ordered or 2 * moves <= len(finding.indices)) and not _may_scroll_on(
+            [call for index in finding.indices if (call := calls[index]) is not None], limits
+        ):
             yield finding
+
+
+def _may_scroll_on(found: Sequence[Call], limits: Limits) -> bool:
+    """Return whether most calls scroll and have no known result, so that each may have shown something new."""
+    unseen = sum(call.result.text is None and scrolls(call) for call in found)
+    return len(found) / 2 < unseen < _SCROLLS * limits.max_repeats
 
 
 def _moving(calls: Sequence[Call | None], found: Iterable[int]) -> set[int]:

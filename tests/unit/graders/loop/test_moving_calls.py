@@ -46,3 +46,29 @@ def test_moves_with_one_result_each_are_a_loop_as_any_other_call():
 
 def test_results_in_turns_that_all_say_that_nothing_happens_show_no_move():
     assert found(walk(*[("n", "Nothing happens."), ("n", "The door is still shut.")] * 3))
+
+
+def scrolled(count, output=None):
+    """Turns of a model that scrolls a list, of which the trace has no screen, between other actions."""
+    opening = {"type": "tool", "name": "computer", "arguments": {"action": "click(12, 30)"}}
+    page = {
+        "type": "tool",
+        "name": "computer",
+        "arguments": {"action": "hotkey('pagedown')"},
+        "output": output,
+    }
+    turns = [
+        step
+        for number in range(count)
+        for step in (page, {"type": "llm", "output": f"The list shows fonts from {number} on."})
+    ]
+    return [opening, *turns, opening]
+
+
+def test_scrolling_whose_screen_is_not_recorded_is_a_loop_from_thirty_times_on():
+    assert not found(scrolled(29))
+    assert found(scrolled(30))
+
+
+def test_scrolling_that_shows_the_same_each_time_is_a_loop_as_any_other_call():
+    assert found(scrolled(4, "Inter, Jost, Karla"))
