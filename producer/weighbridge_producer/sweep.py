@@ -31,7 +31,7 @@ _MEASURED = {
     "max_step_latency_ms": "max_step_latency_ms",
     "max_cost_usd": "cost_usd",
 }
-#: The parameters of a sweep, with a description.
+#: The parameters that a sweep can vary, each with the grader that has it.
 PARAMS = {
     **dict.fromkeys(_MEASURED, "budget"),
     _PER_TOOL: "budget, followed by a tool",

@@ -481,5 +481,6 @@ def test_an_error_is_written_as_json_too_where_json_is_asked_for(
     assert ended.status == 1
     assert ended.json["error"].keys() == {"code", "message", "hint"}
     assert ended.json["error"]["code"] == code
+    assert "\\n" not in ended.json["error"]["hint"]
     assert ended.err.startswith(f"{code}: ")
     assert cli(*command).out == ""

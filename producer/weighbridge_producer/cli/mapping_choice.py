@@ -198,12 +198,10 @@ def print_unmapped(
         if seen is None:
             print_traces(opened, input_groups(graders), settings)
             return
-        fields = str(seen.mapping) if seen.mapping else seen.proposal.text if seen.proposal else ""
         what = f"{_columns_of(seen)}, read as cases or traces because there is no --map"
         err.print(f"{shown(name)}: {shown(what, _WIDTH)}", soft_wrap=True)
-        err.print(
-            f"  its columns suggest {shown(f'--map {shlex.quote(fields)}', _WIDTH)}", soft_wrap=True
-        )
+        for line in _suggestion(seen):
+            err.print(f"  {shown(line, _WIDTH)}", soft_wrap=True)
 
 
 def _columns_of(seen: Recognised) -> str:
@@ -237,27 +235,27 @@ def _confirmed_mapping(seen: Recognised) -> FieldMapping:
     proposal = seen.proposal
     assert proposal is not None
     what = _columns_of(seen)
-    option, caution = f"--map {shlex.quote(proposal.text)}", shown(proposal.caution)
-    document = shown(seen.document_hint())
-    if proposal.mapping is None:
-        missing = " and ".join(proposal.missing)
-        hint = f"{option}, with the column that has {missing}"
-        raise MappingNeededError(seen.file, what, _lines(hint, caution, document))
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        hint = f"its columns suggest {option}"
-        raise MappingNeededError(seen.file, what, _lines(hint, caution, document))
+    if proposal.mapping is None or not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise MappingNeededError(seen.file, what, "\n  ".join(_suggestion(seen)))
     err.print(f"{shown(seen.file)} is {shown(what, _WIDTH)}", soft_wrap=True)
-    err.print(f"Its columns suggest: {shown(option, _WIDTH)}", soft_wrap=True)
-    for note in filter(None, (caution, document)):
-        err.print(note, soft_wrap=True)
+    for line in _suggestion(seen):
+        err.print(shown(f"{line[0].upper()}{line[1:]}", _WIDTH), soft_wrap=True)
     err.print(f"The first row would be: {shown(_first_case(seen, proposal.mapping))}")
     if not typer.confirm("Grade with this mapping?", default=True, err=True):
         raise MappingNeededError(seen.file, what)
     return proposal.mapping
 
 
-def _lines(*hints: str) -> str:
-    return "\n  ".join(filter(None, hints))
+def _suggestion(seen: Recognised) -> list[str]:
+    """Return lines with the option that the columns suggest, and what to check in it."""
+    proposal = seen.proposal
+    if proposal is None:
+        return [f"its columns suggest --map {shlex.quote(str(seen.mapping))}"]
+    option = f"--map {shlex.quote(proposal.text)}"
+    hint = f"its columns suggest {option}"
+    if proposal.mapping is None:
+        hint = f"{option}, with the column that has {' and '.join(proposal.missing)}"
+    return list(filter(None, (hint, proposal.caution, seen.document_hint())))
 
 
 def _first_case(seen: Recognised, mapping: FieldMapping) -> str:

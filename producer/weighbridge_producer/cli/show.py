@@ -19,7 +19,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from weighbridge.jobs.outcome import RATED, Outcome
-from weighbridge.text import percent, pluralize, printable, shorten, visible
+from weighbridge.text import encodable, percent, pluralize, printable, shorten, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -82,7 +82,7 @@ def print_error(error: WeighbridgeError, *, as_json: bool = False) -> None:
     if hint:
         err.print(f"  {hint}")
     if as_json:
-        print_json({"error": {name: printable(text) for name, text in asdict(error.fault).items()}})
+        print_json({"error": {name: encodable(text) for name, text in asdict(error.fault).items()}})
 
 
 def silence_stdout() -> None:
@@ -101,17 +101,23 @@ class _TerminalBytes:
 
     def __init__(self) -> None:
         self._decoder = codecs.getincrementaldecoder("utf-8")("backslashreplace")
+        self._held = ""  #: a carriage return, which a line feed may follow
 
     def write(self, data: bytes) -> int:
-        text = _LONE_RETURN.sub(r"\\r", visible(self._decoder.decode(data)))
-        sys.stdout.buffer.write(text.encode())
+        self._show(self._held + self._decoder.decode(data))
         return len(data)
+
+    def _show(self, text: str, *, is_last: bool = False) -> None:
+        self._held = "\r" if text.endswith("\r") and not is_last else ""
+        text = _LONE_RETURN.sub(r"\\r", visible(text.removesuffix(self._held)))
+        sys.stdout.buffer.write(text.encode())
 
     def writelines(self, blocks: Iterable[bytes]) -> None:
         for block in blocks:
             self.write(block)
 
     def flush(self) -> None:
+        self._show(self._held + self._decoder.decode(b"", final=True), is_last=True)
         sys.stdout.buffer.flush()
 
 

@@ -123,7 +123,7 @@ class _UrlOfFolder(_Url):
     def __init__(self, folder: RemoteFolder, endings: tuple[str, ...]) -> None:
         self._folder = folder
         super().__init__(*_of_folder(str(folder), folder.files, endings))
-        self.skipped = _skipped(folder.files, endings)
+        self.skipped = _skipped(map(folder.name_of, folder.files), endings)
 
     def name_of(self, file: InputFile) -> str:
         return self._folder.name_of(file) if isinstance(file, RemoteFile) else file.name
@@ -142,7 +142,7 @@ class _Named:
         if self._is_folder:
             every = [file for file in sorted(path.rglob("*")) if file.is_file()]
             self.files = with_event_folders(_of_folder(str(path), every, endings))
-            self.skipped = _skipped(every, endings)
+            self.skipped = _skipped((file.relative_to(path).as_posix() for file in every), endings)
         elif self._is_pattern:
             self.files = with_event_folders(_of_pattern(str(path)))
 
@@ -190,13 +190,17 @@ def _of_folder(
     return files
 
 
-def _skipped(every: Iterable[Path | RemoteFile], endings: tuple[str, ...]) -> list[str]:
-    """Return the names of files whose endings are not read; hidden files and earlier results are never input."""
+def _skipped(names: Iterable[str], endings: tuple[str, ...]) -> list[str]:
+    """Return those of the names in a folder whose endings are not read, without hidden ones and earlier results."""
     return [
-        file.name
-        for file in every
-        if not (file.name.startswith(".") or _is_ours(file.name) or _is_input(file.name, endings))
+        name
+        for name in names
+        if not (_is_hidden(name) or _is_ours(name) or _is_input(name, endings))
     ]
+
+
+def _is_hidden(name: str) -> bool:
+    return any(part.startswith(".") for part in name.split("/"))
 
 
 def _of_pattern(pattern: str) -> tuple[Path, ...]:

@@ -269,7 +269,10 @@ class FieldMapping:
         trusted: FieldMapping | None = None,
         hint: str = "",
     ) -> None:
-        """Raise MappingError for a path that exists in none of the first rows, unless a trusted mapping has it."""
+        """Raise MappingError for a path that exists in none of the first rows, unless a trusted mapping has it.
+
+        `hint` is added to the columns that the error lists.
+        """
         if not rows:
             return
         known = dict(trusted.fields()) if trusted else {}

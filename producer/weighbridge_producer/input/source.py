@@ -113,9 +113,10 @@ class Source:
             return ""
         count, names = len(self._found.skipped), self._found.skipped[:_SKIPPED_NAMED]
         more = ", ..." if count > len(names) else ""
-        tables = "" if self.mapping else "; tables are read with a mapping"
+        has_tables = not self.mapping and any(map(table_format, self._found.skipped))
+        tables = "; tables are read with a mapping" if has_tables else ""
         return (
-            f"{pluralize(count, 'file')} skipped ({', '.join(names)}{more}): of a folder, files that end in"
+            f"{pluralize(count, 'file')} skipped ({', '.join(names)}{more}): only files of a folder that end in"
             f" {', '.join(self._found.endings)} are read{tables}"
         )
 

@@ -16,6 +16,7 @@ from weighbridge.errors import (
     BatchError,
     ResultsIncompleteError,
     ServerError,
+    ServerFullError,
     WeighbridgeError,
 )
 from weighbridge.settings import GIB, masked
@@ -56,8 +57,10 @@ if TYPE_CHECKING:
 _READY_SECONDS = 60.0
 _LOOK_SECONDS = 0.2
 _WATCH_SECONDS = 1.0  #: between checks that the server still has all submitted chunks
+_FAIL_FAST_CHUNK_JOBS = (
+    256  #: with --fail-fast, because a chunk that has begun is graded to its end
+)
 #: A private server is always its own broker, and its batches need not expire early to free memory.
-_FAIL_FAST_CHUNK_JOBS = 256  #: with --fail-fast, because a chunk that was begun is graded whole
 _PRIVATE = {"broker_url": None, "batch_expiry_seconds": 30 * 24 * 3600}
 _CAUSES_WITH_EXAMPLES = 10  #: per label
 _LEAVE_SECONDS = 5.0  #: limit for the threads to end; a thread that is reading a pipe may not
@@ -338,7 +341,7 @@ class LocalRun:
                 on_wait=self._report_progress,
                 should_stop=lambda: self._stop.is_set() or self._cut_short,
             )
-        except BatchClosedError:
+        except (BatchClosedError, ServerFullError):
             if self._cut_short:
                 return
             raise

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from weighbridge_producer.gating.fields import FieldPath
     from weighbridge_producer.gating.slices import Slice
 
-_KEPT = 8  #: counts in memory, each of a batch and its fields
-SECONDS = 0.15  #: that one request counts, plus the time for the chunk that it has begun
+_KEPT = 24  #: counts in memory, each of a batch and its fields
+COUNT_SECONDS = 0.1  #: that one request counts, plus the time for the chunk that it has begun
 
 
 class SlicedJobs(NamedTuple):
@@ -73,7 +73,7 @@ class _Count:
 
 
 class SliceCounts:
-    """Counts the results of batches by fields, and keeps the most recently used counts."""
+    """Counts the results of batches by fields, and keeps the most recently used counts; one that was dropped begins again."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -81,7 +81,7 @@ class SliceCounts:
         self._kept: OrderedDict[tuple[str, tuple[FieldPath, ...]], _Count] = OrderedDict()
 
     def count(
-        self, state: BatchState, by: tuple[FieldPath, ...], seconds: float = SECONDS
+        self, state: BatchState, by: tuple[FieldPath, ...], seconds: float = COUNT_SECONDS
     ) -> SlicedJobs:
         """Return the slices of what can be counted within a time limit, added to what was counted before.
 

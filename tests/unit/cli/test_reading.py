@@ -66,6 +66,6 @@ def test_a_folder_with_files_that_are_not_read_is_said_to_have_them(tmp_path, ca
     (tmp_path / "b.txt").write_bytes(CASE)
     with pytest.raises(SystemExit):
         run_app(["run", str(tmp_path), "--dry-run", "-g", "string-match"])
-    assert f"{tmp_path}: 1 file skipped (b.txt): of a folder, files that end in .jsonl, " in (
+    assert f"{tmp_path}: 1 file skipped (b.txt): only files of a folder that end in .jsonl, " in (
         capfd.readouterr().err
     )

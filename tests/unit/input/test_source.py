@@ -334,7 +334,8 @@ def test_files_of_a_folder_with_other_endings_are_named(tmp_path: Path) -> None:
     mapping = FieldMapping.from_text(["custom_id=id,agent_response=output"])
     for name in ("1.jsonl", "2.feather", "3.pq", "4.tab.gz"):
         (tmp_path / name).write_bytes(b"{}\n")
-    for never in (".hidden", "1.results.jsonl"):
+    (tmp_path / ".git").mkdir()
+    for never in (".hidden", "1.results.jsonl", ".git/config"):
         (tmp_path / never).write_bytes(b"")
     every = Source(tmp_path, Settings(), mapping)
     assert [file.name for file in every.files] == ["1.jsonl", "2.feather", "3.pq", "4.tab.gz"]
@@ -343,10 +344,14 @@ def test_files_of_a_folder_with_other_endings_are_named(tmp_path: Path) -> None:
     assert (
         Source(tmp_path, Settings(), mapping)
         .skipped_note()
-        .startswith("1 file skipped (notes.txt): of a folder, files that end in .jsonl, .ndjson")
+        .startswith(
+            "1 file skipped (notes.txt): only files of a folder that end in .jsonl, .ndjson"
+        )
     )
     note = Source(tmp_path, Settings()).skipped_note()
-    assert note.startswith("4 files skipped (2.feather, 3.pq, 4.tab.gz, ...): of a folder, files")
+    assert note.startswith(
+        "4 files skipped (2.feather, 3.pq, 4.tab.gz, ...): only files of a folder"
+    )
     assert note.endswith(".eval are read; tables are read with a mapping")
     assert Source(tmp_path / "1.jsonl", Settings()).skipped_note() == ""
 

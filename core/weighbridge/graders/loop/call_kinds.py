@@ -219,8 +219,9 @@ def may_advance(call: Call) -> bool:
 
 def scrolls(call: Call) -> bool:
     """Return whether a call moves what a screen shows of a page or a list."""
-    return len(call.arguments.key) <= ARGUMENTS_CHARACTERS and _mentions_scrolling(
-        f"{_name_of(call)} {call.arguments.key}"
+    arguments = call.arguments.key
+    return len(arguments) <= ARGUMENTS_CHARACTERS and _mentions_scrolling(
+        f"{_name_of(call)} {arguments.decode(errors='replace')}"
     )
 
 
