@@ -206,7 +206,7 @@ def test_repeats_of_one_run_are_shown_with_their_reliability(cli, tmp_path: Path
     assert "it has no metadata" in " ".join(unknown.err.split())
 
 
-def test_a_misspelt_field_of_repeats_is_told_with_the_nearest_one(cli, tmp_path: Path) -> None:
+def test_a_misspelt_field_of_repeats_is_refused_with_the_nearest_one(cli, tmp_path: Path) -> None:
     rows = graded(case(f"q{n}", "Lisbon", metadata={"question": "q"}) for n in range(2))
     (tmp_path / "a.jsonl").write_bytes(b"".join(rows))
     ended = cli("compare", "a.jsonl", "--repeats-by", "metadata.qestion")

@@ -12,7 +12,7 @@ import typer
 from weighbridge.settings import read_settings
 from weighbridge.text import pluralize
 from weighbridge_producer.cli import options as opt
-from weighbridge_producer.cli.completed_values import baselines, runs
+from weighbridge_producer.cli.completed_values import baseline_names, runs
 from weighbridge_producer.cli.run_names import open_run
 from weighbridge_producer.cli.show import out, print_json, shown, table
 from weighbridge_producer.comparison.baselines import (
@@ -25,7 +25,10 @@ from weighbridge_producer.comparison.baselines import (
 _Name = Annotated[
     str,
     typer.Argument(
-        metavar="NAME", help="The baseline's name.", callback=opt.utf8, autocompletion=baselines
+        metavar="NAME",
+        help="The baseline's name.",
+        callback=opt.utf8,
+        autocompletion=baseline_names,
     ),
 ]
 

@@ -65,7 +65,7 @@ def grader_ids(incomplete: str) -> Completions:
 
 def runs(context: typer.Context, incomplete: str) -> Completions:
     """Return the baselines and newest batches that start with `incomplete`."""
-    return baselines(incomplete) + batch_ids(context, incomplete)
+    return baseline_names(incomplete) + batch_ids(context, incomplete)
 
 
 def swept_params(incomplete: str) -> Completions:
@@ -75,7 +75,7 @@ def swept_params(incomplete: str) -> Completions:
     return [(name, what) for name, what in PARAMS.items() if name.startswith(incomplete)]
 
 
-def baselines(incomplete: str) -> Completions:
+def baseline_names(incomplete: str) -> Completions:
     """Return the baselines that start with `incomplete`."""
     from weighbridge.settings import read_settings
     from weighbridge_producer.comparison.baselines import list_baselines

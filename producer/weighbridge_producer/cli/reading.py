@@ -11,7 +11,7 @@ from weighbridge.errors import InputError
 from weighbridge_producer.cli import options as opt
 from weighbridge_producer.cli.mapping_choice import choose_mapping, print_layout, print_unmapped
 from weighbridge_producer.cli.show import err, shown
-from weighbridge_producer.input.expected_answers import accepting_several
+from weighbridge_producer.input.expected_answers import with_accepted_answers
 from weighbridge_producer.input.files import Paths
 from weighbridge_producer.input.mapping import FieldMapping
 from weighbridge_producer.input.source import Source
@@ -134,7 +134,7 @@ def source_of(
             saved=saved and saved.mapping,
             joins=specs,
         )
-    mapping = accepting_several(mapping, graders) if mapping else None
+    mapping = with_accepted_answers(mapping, graders) if mapping else None
     source = Source(named, settings, mapping, trace_mapping=house, joins=joined)
     if mapping and not is_rereadable:
         source.on_layout = lambda layout: print_layout(source.name, layout, mapping, joined)

@@ -6,8 +6,12 @@ from typing import TYPE_CHECKING
 
 from weighbridge.text import pluralize
 from weighbridge_producer.cli.show import out, shown, table
-from weighbridge_producer.comparison.regression_gates import p_value
-from weighbridge_producer.comparison.repeats_rows import limits_text, rate_rows
+from weighbridge_producer.comparison.repeats_rows import (
+    RATE_COLUMNS,
+    difference_rows,
+    label_name,
+    rate_rows,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +27,7 @@ _NAME_WIDTH = 30
 def print_repeats(runs: Sequence[Run], labels: Sequence[RepeatedLabel]) -> None:
     """Print how reliably cases passed in each run, by label."""
     for label in labels[:_LABELS_SHOWN]:
-        out.print(f"[bold]{shown(label.label or '(bad lines)', _NAME_WIDTH)}[/]")
+        out.print(f"[bold]{shown(label_name(label), _NAME_WIDTH)}[/]")
         _print_reliability(runs, label)
         _print_differences(runs, label)
         for run, reliability in zip(runs, label.runs, strict=True):
@@ -34,24 +38,17 @@ def print_repeats(runs: Sequence[Run], labels: Sequence[RepeatedLabel]) -> None:
 
 
 def _print_reliability(runs: Sequence[Run], label: RepeatedLabel) -> None:
-    numbers = ("cases", "pass rate", "k", "pass@k", "pass^k", "flaky")
-    rows = table("run", *numbers, right=numbers)
+    names = [name.lower() for name in RATE_COLUMNS]
+    rows = table(*names, right=names[1:])
     for row in rate_rows(runs, label):
         rows.add_row(shown(row.run, _NAME_WIDTH), *map(shown, row[1:]))
     out.print(rows)
 
 
 def _print_differences(runs: Sequence[Run], label: RepeatedLabel) -> None:
-    for number, run in enumerate(runs[1:], start=1):
-        difference, interval = label.difference(number), label.interval(number)
-        if difference is None:
-            out.print(f"{shown(run.name, _NAME_WIDTH)}: no case was judged in both runs")
-            continue
-        worse, better = label.worse_and_better(number)
-        out.print(
-            f"{shown(run.name, _NAME_WIDTH)}: {difference * 100:+.1f} points{shown(limits_text(interval))},"
-            f" {worse:,} worse, {better:,} better, p {p_value(label.adjusted_p[number - 1])}"
-        )
+    for row in difference_rows(runs, label):
+        more = f" points, {row.worse} worse, {row.better} better, p {row.p}" if row.p else ""
+        out.print(f"{shown(row.run, _NAME_WIDTH)}: {shown(row.difference)}{more}")
 
 
 def _print_flaky(name: str, reliability: Reliability) -> None:

@@ -229,6 +229,7 @@ class RepeatedLabel:
 class RepeatedCase(NamedTuple):
     """One case of one label in one run."""
 
+    number: int  #: index of the run, because several may have the same name
     run: str
     label: str
     case: str
@@ -237,7 +238,7 @@ class RepeatedCase(NamedTuple):
     unjudged: int  #: repeats that neither passed nor failed
 
     @property
-    def word(self) -> str:
+    def outcome(self) -> str:
         """The outcome of its repeats: `pass`, `fail`, `flaky`, or `unjudged` if none passed or failed."""
         if not self.judged:
             return "unjudged"
@@ -271,15 +272,25 @@ def compare_repeats(
                 if found is None:
                     found = labels[name] = _empty(name, len(runs))
                 _count(found, case, repeats, unjudged)
-                for run, (judged, passed), rest in zip(runs, repeats, unjudged, strict=True):
-                    if on_case and judged + rest:
-                        on_case(RepeatedCase(run.name, label, case, judged, passed, rest))
+                if on_case:
+                    for in_run in _in_each_run(runs, label, case, repeats, unjudged):
+                        on_case(in_run)
     ordered = [labels[name] for name in sorted(labels)]
     for number in range(1, len(runs)):
         p_values = benjamini_hochberg([each.p(number) for each in ordered])
         for each, p_value in zip(ordered, p_values, strict=True):
             each.adjusted_p.append(p_value)
     return ordered
+
+
+def _in_each_run(
+    runs: Sequence[Run], label: str, case: str, repeats: list[Repeats], unjudged: list[int]
+) -> Iterator[RepeatedCase]:
+    """Yield a case in each run that has it."""
+    counts = zip(runs, repeats, unjudged, strict=True)
+    for number, (run, (judged, passed), rest) in enumerate(counts):
+        if judged + rest:
+            yield RepeatedCase(number, run.name, label, case, judged, passed, rest)
 
 
 def _without_field(run: Run, key: RepeatKey) -> InvalidFilterError:

@@ -14,6 +14,11 @@ if TYPE_CHECKING:
     from weighbridge_producer.statistics import Interval
 
 
+#: Titles of columns, in lower case in texts.
+RATE_COLUMNS = ("Run", "Cases", "Pass rate", "k", "pass@k", "pass^k", "Flaky")
+DIFFERENCE_COLUMNS = ("Run", "Difference", "Worse", "Better", "p")
+
+
 class RateRow(NamedTuple):
     """The reliability of a run's cases for one `k`; what does not depend on it is in the first row only."""
 
@@ -42,6 +47,11 @@ class FlakyRow(NamedTuple):
     run: str
     case: str
     passed: str
+
+
+def label_name(label: RepeatedLabel) -> str:
+    """Return the name of a label, or of lines that are not cases."""
+    return label.label or "(invalid lines)"
 
 
 def rate_rows(runs: Sequence[Run], label: RepeatedLabel) -> Iterator[RateRow]:

@@ -36,22 +36,22 @@ class ExpectedAnswers:
         if not (answers and are_texts and _EXPECTED in case["inputs"]):
             return
         first, *further = answers
-        if further and not accept_several(self.graders):
+        if further and not all_accept_several(self.graders):
             return
         case["inputs"][_EXPECTED] = first
         if further:
             case["graders"] = [_with_further(spec, further) for spec in self.graders]
 
 
-def accepting_several(mapping: FieldMapping, graders: Sequence[GraderSpec]) -> FieldMapping:
+def with_accepted_answers(mapping: FieldMapping, graders: Sequence[GraderSpec]) -> FieldMapping:
     """Return a mapping by which the graders accept each of the texts in a list that it maps to the expected output."""
     expected = mapping.inputs.get(_EXPECTED)
-    if mapping.change or expected is None or not accept_several(graders):
+    if mapping.change or expected is None or not all_accept_several(graders):
         return mapping
     return replace(mapping, change=ExpectedAnswers(expected, tuple(graders)))
 
 
-def accept_several(graders: Sequence[GraderSpec]) -> bool:
+def all_accept_several(graders: Sequence[GraderSpec]) -> bool:
     """Return whether there are graders, and each accepts several expected answers."""
     return bool(graders) and all(map(_takes_further, graders))
 

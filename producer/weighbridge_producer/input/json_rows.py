@@ -103,14 +103,14 @@ def rows_pointer(
     `only_known` restricts it to lists of a known shape, because the document may be a row itself; with `if_whole`, also
     to one with a usual name, if nothing follows the document.
     """
-    search = _Search(read)
+    search, is_whole = _Search(read), False
     scanner = JsonScanner(search.read, depth_limit=None)
     with suppress(ScanError, ExpansionError, *DAMAGE):  # reading the document reports the error
         search.look_into(scanner, [])
         if if_whole and search.has_usual_name:
             scanner.end()
-            search.is_over |= not search.is_cut_off
-    return None if only_known and not search.is_over else search.pointer
+            is_whole = not search.is_cut_off
+    return None if only_known and not (search.is_over or is_whole) else search.pointer
 
 
 def has_all_rows(read: Callable[[int], bytes], pointer: str) -> bool:
@@ -329,7 +329,7 @@ def _not_there(keys: Sequence[str], depth: int, names: Sequence[str]) -> Fault:
     more = " and others" if len(names) > _NAMES_SHOWN else ""
     return Fault(
         ErrorCode.MISSING_FIELD,
-        f"no rows at {_pointer(keys)!r}: {_place_name(keys, depth)} has no {keys[depth]!r}; {has}{more}",
+        f"no rows at {_pointer(keys)!r}: {_location_of(keys, depth)} has no {keys[depth]!r}; {has}{more}",
         f"correct the pointer to the rows{did_you_mean(closest(keys[depth], names))}",
     )
 
@@ -338,12 +338,12 @@ def _no_list(keys: Sequence[str], depth: int, first: bytes) -> Fault:
     """Return the fault of a pointer that leads to a value with this first byte instead of a list, or through it."""
     return Fault(
         ErrorCode.INVALID_FIELD,
-        f"no rows at {_pointer(keys)!r}: {_place_name(keys, depth)} is {_TYPES.get(first, 'a number')}",
+        f"no rows at {_pointer(keys)!r}: {_location_of(keys, depth)} is {_TYPES.get(first, 'a number')}",
         "correct the pointer to the rows: it leads through objects to a list",
     )
 
 
-def _place_name(keys: Sequence[str], depth: int) -> str:
+def _location_of(keys: Sequence[str], depth: int) -> str:
     return repr(_pointer(keys[:depth])) if depth else "the document"
 
 

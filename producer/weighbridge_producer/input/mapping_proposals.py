@@ -50,7 +50,9 @@ class Proposal:
         str, ...
     ] = ()  #: fields whose columns were chosen by their values, not their names
     doubted: tuple[str, ...] = ()  #: fields whose columns have names that may mean another one
-    has_further: bool = False  #: True if there are further expected answers, which are left out
+    leaves_out_answers: bool = (
+        False  #: True if there are further expected answers, which are left out
+    )
 
     @property
     def text(self) -> str:
@@ -72,8 +74,10 @@ class Proposal:
             for fields, source in sources
             if fields
         ]
-        if self.has_further:
-            notes.append(f"{_EXPECTED}: the first of a list of answers, without the further ones")
+        if self.leaves_out_answers:
+            notes.append(
+                f"{_EXPECTED}: only the first of several answers, because not every grader accepts more than one"
+            )
         return "; ".join(notes)
 
 
@@ -120,17 +124,17 @@ def propose(
     answers, are_several = _list_of_answers(taken.get(_EXPECTED, ""), columns)
     if answers and accepts_several:
         taken[_EXPECTED] = answers
-    has_further = are_several and not accepts_several
+    leaves_out_answers = are_several and not accepts_several
     guessed = tuple(name for name in taken if name in guesses)
     missing = tuple(name for name in needed if name not in taken)
     # One clear name among two says what the other one is.
     doubted = tuple(weak) if len(weak) > 1 or missing else ()
     if missing:
-        return Proposal(None, taken, missing, paths, guessed, doubted, has_further)
+        return Proposal(None, taken, missing, paths, guessed, doubted, leaves_out_answers)
     fields: list[tuple[str, Value]] = [(name, Path(taken[name])) for name in ("custom_id", *needed)]
     fields += [("metadata", Path(path)) for path in _metadata(columns, set(taken.values()))]
     mapping = FieldMapping.from_fields(fields)
-    return Proposal(mapping, taken, (), paths, guessed, doubted, has_further)
+    return Proposal(mapping, taken, (), paths, guessed, doubted, leaves_out_answers)
 
 
 def _list_of_answers(path: str, columns: Mapping[str, list[Any]]) -> tuple[str, bool]:

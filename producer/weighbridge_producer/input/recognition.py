@@ -17,7 +17,7 @@ from weighbridge.settings import MIB
 from weighbridge.traces.read import find_format
 from weighbridge.traces.split import is_trace
 from weighbridge_producer.input.decompress import DAMAGE, ExpansionError
-from weighbridge_producer.input.expected_answers import accept_several
+from weighbridge_producer.input.expected_answers import all_accept_several
 from weighbridge_producer.input.files import InputFiles, Paths
 from weighbridge_producer.input.json_rows import rows_pointer
 from weighbridge_producer.input.keyed_documents import refuse_keyed
@@ -70,8 +70,12 @@ class Recognised:
         if not is_line or len(self.rows) != 1:
             return ""
         pointer = rows_pointer(io.BytesIO(orjson.dumps(self.rows[0], str)).read)
-        where = f"the file is one object: if its rows are the list at {pointer}, let its name end in .json"
-        return f"{where}, or write `rows: {pointer}` into the file of --mapping" if pointer else ""
+        if not pointer:
+            return ""
+        return (
+            f"the file is one JSON object; to read the list at {pointer} as its rows, rename the file to end in .json,"
+            f" or write `rows: {pointer}` into the mapping file (--mapping)"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,9 +223,10 @@ def recognise_rows(
     if len(seen.rows) == 1 and not read_as and is_json:
         refuse_keyed(seen.file, seen.rows[0], needed)
     is_csv = seen.layout is not None and seen.layout.format is RowFormat.CSV
+    accepts_several = all_accept_several(graders)
     proposal = (
         propose_beside_traces(
-            seen.rows, needed, joined=seen.joined, accepts_several=accept_several(graders)
+            seen.rows, needed, joined=seen.joined, accepts_several=accepts_several
         )
         if read_as
         else propose(
@@ -229,7 +234,7 @@ def recognise_rows(
             needed,
             has_only_texts=is_csv,
             joined=seen.joined,
-            accepts_several=accept_several(graders),
+            accepts_several=accepts_several,
         )
     )
     if proposal is None:

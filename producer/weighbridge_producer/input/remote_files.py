@@ -54,7 +54,7 @@ class RemoteFile:
         return size if isinstance(size, int) else None
 
     def is_folder(self) -> bool:
-        """Return whether it is a folder; raises InputError if there is none and no file either."""
+        """Return whether it is a folder; raises InputError if nothing is there."""
         return self._info().get("type") == "directory"
 
     def version(self) -> list[str | int]:

@@ -32,7 +32,7 @@ _ARROW_FILE = (
 )
 _OLD_EXCEL = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _WORKBOOKS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
-_NAMES_OF_LINES = (".jsonl", ".ndjson")
+_JSON_LINES_ENDINGS = (".jsonl", ".ndjson")
 _NAMES_OF_TEXT = frozenset({"", ".txt", ".text", ".dat"})  #: endings that do not tell the format
 
 _OPEN = frozenset({b"{", b"[", b","})  #: last characters of a line on which a document goes on
@@ -208,7 +208,7 @@ class RowReader:
         from weighbridge_producer.input.json_rows import rows_pointer
 
         is_sure = _is_document(head, self._name)
-        is_of_lines = unpacked_name(self._name).lower().endswith(_NAMES_OF_LINES)
+        is_of_lines = unpacked_name(self._name).lower().endswith(_JSON_LINES_ENDINGS)
         read = kept.beginning().read1
         return rows_pointer(read, only_known=not is_sure, if_whole=not is_of_lines)
 

@@ -21,7 +21,7 @@ from weighbridge_producer.pages.batch_outcome import (
 from weighbridge_producer.pages.causes import causes_of
 from weighbridge_producer.pages.progress import Sample, progress_of
 from weighbridge_producer.pages.rendering import page
-from weighbridge_producer.pages.slices import By, slices_of, turn_to_count
+from weighbridge_producer.pages.slices import By, count_turn, slices_of
 from weighbridge_producer.service.auth import ManageBatch, ReadBatch, Reader, SubmitBatch
 from weighbridge_producer.service.service import Served
 from weighbridge_producer.trace_view.charts import bar
@@ -37,7 +37,7 @@ _LABELS_SHOWN = 40
 _Amount = Query(ge=0, le=1e12, allow_inf_nan=False)
 
 
-@router.get("/batches/{batch_id}", dependencies=[Depends(turn_to_count)])
+@router.get("/batches/{batch_id}", dependencies=[Depends(count_turn)])
 def batch(
     request: Request,
     service: Served,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from weighbridge.text import shorten
 from weighbridge_producer.input.mapping import MISSING, ROW_NUMBER, Path
 from weighbridge_producer.input.recognition import needed_inputs
 from weighbridge_producer.input.rows import excerpt_of
@@ -77,12 +78,9 @@ def pickers_of(
 def _sample_of(path: Path, rows: Sequence[Row]) -> str:
     """Return the beginning of the first value at a path; empty if there is none."""
     values = (path.of(row, number) for number, row in enumerate(rows, start=1))
-    value = next(
-        (value for value in values if value is not MISSING and value not in (None, "")), ""
-    )
+    value = next((value for value in values if value not in (MISSING, None, "")), "")
     text = value if isinstance(value, str) else excerpt_of(value)
-    shown = " ".join(text[: 4 * _SAMPLE_CHARACTERS].split())
-    return shown if len(shown) <= _SAMPLE_CHARACTERS else f"{shown[: _SAMPLE_CHARACTERS - 1]}…"
+    return shorten(" ".join(text[: 4 * _SAMPLE_CHARACTERS].split()), _SAMPLE_CHARACTERS)
 
 
 def mapping_in(entries: Entries) -> str:

@@ -22,7 +22,7 @@ from weighbridge.traces import formats, read_traces
 from weighbridge.traces.split import is_trace
 from weighbridge_producer.input.decompress import DAMAGE, unpacked
 from weighbridge_producer.input.decompress import HEAD_BYTES as PACKED_SIGN_BYTES
-from weighbridge_producer.input.expected_answers import accepting_several
+from weighbridge_producer.input.expected_answers import with_accepted_answers
 from weighbridge_producer.input.json_rows import USUAL_NAMES, has_all_rows
 from weighbridge_producer.input.lines import BLOCK_BYTES, StreamLines, plain_stream
 from weighbridge_producer.input.mapping_proposals import propose
@@ -239,7 +239,7 @@ def _preview_of_rows(
         preview.note = "Choose the columns that hold the fields of a case."
         return preview
     builder = _PreviewBuilder(preview, tuple(specs), elsewhere)
-    used = accepting_several(used, specs)
+    used = with_accepted_answers(used, specs)
     preview.is_all = _look_at(head, settings, builder, used) and head.is_whole
     return preview
 

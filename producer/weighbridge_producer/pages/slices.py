@@ -23,7 +23,7 @@ router = APIRouter()
 By = Annotated[str, Query(max_length=300)]
 
 
-async def turn_to_count(request: Request, service: Served, reader: Reader, by: By = "") -> None:
+async def count_turn(request: Request, service: Served, reader: Reader, by: By = "") -> None:
     """Wait for a turn to read results, if a field is given."""
     if by.strip():
         await search_turn(request, service, reader)

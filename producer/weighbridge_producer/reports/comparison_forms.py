@@ -17,7 +17,7 @@ from weighbridge_producer.comparison.rows import cause_rows, difference_text, ra
 from weighbridge_producer.reports.comparison_html import comparison_page
 from weighbridge_producer.reports.csv_tables import csv_table, tsv_table
 from weighbridge_producer.reports.forms import Form, Output, output_of
-from weighbridge_producer.reports.junit import attributes, failed_case, gate_case, passed_case
+from weighbridge_producer.reports.junit import Suite, document, failed_case, passed_case
 from weighbridge_producer.reports.markdown import code, gates_table, table
 from weighbridge_producer.reports.otel import event_lines
 from weighbridge_producer.reports.parquet import parquet_table
@@ -83,24 +83,17 @@ def _junit(written: ComparisonData) -> Iterator[bytes]:
     """Yield a test case for each result that regressed or was repaired, and for each gate."""
     regressed = sum(found.groups[Group.REGRESSED] for found, _ in written.comparisons)
     repaired = sum(found.groups[Group.REPAIRED] for found, _ in written.comparisons)
+    counts = {"tests": regressed + repaired, "failures": regressed, "errors": 0, "skipped": 0}
     gates = [gate for _, checked in written.comparisons for gate in checked]
-    unmet = sum(not gate.met for gate in gates)
-    suite = {"tests": regressed + repaired, "failures": regressed, "errors": 0, "skipped": 0}
-    total = {"tests": suite["tests"] + len(gates), "failures": regressed + unmet, "errors": 0}
-    yield f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites {attributes(total)}>\n'.encode()
-    yield f'<testsuite name="comparison" {attributes(suite)}>\n'.encode()
+    yield from document([Suite("comparison", counts, _test_cases(written))], gates)
+
+
+def _test_cases(written: ComparisonData) -> Iterator[str]:
     for change in _read(written):
         if change["group"] == Group.REPAIRED:
-            yield passed_case(change["label"] or "", change["custom_id"]).encode()
+            yield passed_case(change["label"] or "", change["custom_id"])
         elif change["group"] == Group.REGRESSED:
-            yield _regressed_case(change).encode()
-    yield b"</testsuite>\n"
-    if gates:
-        counts = {"tests": len(gates), "failures": unmet, "errors": 0, "skipped": 0}
-        yield f'<testsuite name="gates" {attributes(counts)}>\n'.encode()
-        yield "".join(map(gate_case, gates)).encode()
-        yield b"</testsuite>\n"
-    yield b"</testsuites>\n"
+            yield _regressed_case(change)
 
 
 def _regressed_case(change: dict[str, Any]) -> str:

@@ -3,58 +3,74 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
 from weighbridge.text import shorten
 from weighbridge_producer.reports.overview import survey
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from weighbridge.jobs.result_line import ResultRow
     from weighbridge_producer.gating.gates import GateResult
     from weighbridge_producer.reports.overview import Survey
     from weighbridge_producer.reports.report import Report
 
-_COUNTED_AS = {"failure": "failures", "error": "errors", "skipped": "skipped"}
+COUNTED_AS = {"failure": "failures", "error": "errors", "skipped": "skipped"}  #: counts by element
 _MESSAGE_CHARACTERS = 1_000
 _BODY_CHARACTERS = 20_000
 _NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
+class Suite(NamedTuple):
+    """A suite of test cases."""
+
+    name: str
+    counts: dict[str, int]  #: `tests`, `failures`, `errors` and `skipped`
+    cases: Iterable[str]  #: elements
+
+
 def blocks(report: Report) -> Iterator[bytes]:
     """Yield the document: a suite of all jobs, and a suite of the gates if there are any."""
-    found = survey(report)
-    failed_gates = sum(not gate.met for gate in report.gates)
-    counts = _counts(found)
+    suite = Suite("weighbridge", _counts(survey(report)), map(_case, report.rows()))
+    yield from document([suite], report.gates)
+
+
+def document(suites: Sequence[Suite], gates: Sequence[GateResult]) -> Iterator[bytes]:
+    """Yield a document of suites, and of a suite of the gates if there are any."""
+    if gates:
+        suites = [*suites, _gates_suite(gates)]
     # Jenkins' schema does not allow a count of skipped tests here.
-    total = {name: counts[name] for name in ("tests", "failures", "errors")}
-    total["tests"] += len(report.gates)
-    total["failures"] += failed_gates
-    yield f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites {attributes(total)}>\n'.encode()
-    yield f'<testsuite name="weighbridge" {attributes(counts)}>\n'.encode()
-    for row in report.rows():
-        yield _case(row).encode()
-    yield b"</testsuite>\n"
-    if report.gates:
-        gates = {"tests": len(report.gates), "failures": failed_gates, "errors": 0, "skipped": 0}
-        yield f'<testsuite name="gates" {attributes(gates)}>\n'.encode()
-        yield "".join(map(gate_case, report.gates)).encode()
+    total = {
+        name: sum(suite.counts[name] for suite in suites)
+        for name in ("tests", "failures", "errors")
+    }
+    yield f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites {_attributes(total)}>\n'.encode()
+    for suite in suites:
+        name = quoteattr(_xml_text(suite.name))
+        yield f"<testsuite name={name} {_attributes(suite.counts)}>\n".encode()
+        for case in suite.cases:
+            yield case.encode()
         yield b"</testsuite>\n"
     yield b"</testsuites>\n"
+
+
+def _gates_suite(gates: Sequence[GateResult]) -> Suite:
+    unmet = sum(not gate.met for gate in gates)
+    counts = {"tests": len(gates), "failures": unmet, "errors": 0, "skipped": 0}
+    return Suite("gates", counts, map(_gate_case, gates))
 
 
 def _counts(found: Survey) -> dict[str, int]:
     counts = {"tests": found.total, "failures": 0, "errors": 0, "skipped": 0}
     for outcome, jobs in found.counts.items():
         if outcome.junit:
-            counts[_COUNTED_AS[outcome.junit]] += jobs
+            counts[COUNTED_AS[outcome.junit]] += jobs
     return counts
 
 
-def attributes(counts: dict[str, int]) -> str:
-    """Return counts as XML attributes of a suite."""
+def _attributes(counts: dict[str, int]) -> str:
     return " ".join(f'{name}="{count}"' for name, count in counts.items())
 
 
@@ -98,8 +114,7 @@ def _reasons(row: ResultRow) -> list[str]:
     ] or [row.reason()]
 
 
-def gate_case(gate: GateResult) -> str:
-    """Return a test case for a gate."""
+def _gate_case(gate: GateResult) -> str:
     head = f'<testcase classname="gates" name={quoteattr(_xml_text(f"{gate.gate} {gate.scope}".strip()))}'
     if gate.met:
         return head + "/>\n"

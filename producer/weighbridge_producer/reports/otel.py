@@ -39,7 +39,10 @@ def blocks(report: Report) -> Iterator[bytes]:
 
 
 def event_lines(run: str, events: Iterable[dict[str, Any]]) -> Iterator[bytes]:
-    """Yield the lines of a run's events, each given by its attributes; those with the value None are omitted."""
+    """Yield the lines of a run's events.
+
+    An event is its attributes, of which those with the value None are omitted, and optionally `traceId` and `spanId`.
+    """
     resource = {"attributes": _attributes({"service.name": "weighbridge", "weighbridge.run": run})}
     scope = {"name": "weighbridge", "version": version("weighbridge")}
     now = str(time.time_ns())
@@ -50,14 +53,15 @@ def event_lines(run: str, events: Iterable[dict[str, Any]]) -> Iterator[bytes]:
 
 
 def _record(event: dict[str, Any], now: str) -> dict[str, Any]:
-    own = {name: event.pop(name) for name in _OF_SPAN if name in event}
+    of_span = {name: event[name] for name in _OF_SPAN if name in event}
+    attributes = {name: value for name, value in event.items() if name not in _OF_SPAN}
     record = {
         "timeUnixNano": now,
         "observedTimeUnixNano": now,
         "eventName": EVENT,
-        "attributes": _attributes(event),
+        "attributes": _attributes(attributes),
     }
-    return record | own
+    return record | of_span
 
 
 def _span_of(row: ResultRow) -> dict[str, str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,10 +9,17 @@ import orjson
 
 from weighbridge.text import pluralize
 from weighbridge_producer.comparison.repeats import RepeatedCase
-from weighbridge_producer.comparison.repeats_rows import difference_rows, flaky_rows, rate_rows
+from weighbridge_producer.comparison.repeats_rows import (
+    DIFFERENCE_COLUMNS,
+    RATE_COLUMNS,
+    difference_rows,
+    flaky_rows,
+    label_name,
+    rate_rows,
+)
 from weighbridge_producer.reports.csv_tables import csv_table, tsv_table
 from weighbridge_producer.reports.html import report_style
-from weighbridge_producer.reports.junit import attributes, failed_case, gate_case, passed_case
+from weighbridge_producer.reports.junit import COUNTED_AS, Suite, document, failed_case, passed_case
 from weighbridge_producer.reports.markdown import code, gates_table, table
 from weighbridge_producer.reports.otel import event_lines
 from weighbridge_producer.reports.parquet import parquet_table
@@ -29,8 +35,8 @@ if TYPE_CHECKING:
     from weighbridge_producer.reports.forms import Output
 
 _LABELS_SHOWN = 50
-_NUMBERS = ("cases", "pass rate", "k", "pass@k", "pass^k", "flaky")
-_DIFFERENCE = ("difference", "worse", "better", "p")
+_RATES = tuple(map(str.lower, RATE_COLUMNS))
+_DIFFERENCES = tuple(map(str.lower, DIFFERENCE_COLUMNS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +78,7 @@ _COLUMNS = {
 
 
 def _cells(case: RepeatedCase) -> dict[str, Any]:
-    fields = case._asdict() | {"outcome": case.word}
+    fields = case._asdict() | {"outcome": case.outcome}
     return {name: fields[name] for name in _COLUMNS}
 
 
@@ -92,12 +98,12 @@ def _markdown(written: RepeatsData) -> Iterator[bytes]:
     if written.gates:
         parts.append(f"### Gates\n\n{gates_table(written.gates)}")
     for label in written.labels[:_LABELS_SHOWN]:
-        parts.append(f"### {code(label.label or '(invalid lines)')}")
+        parts.append(f"### {code(label_name(label))}")
         rates = ([code(row.run), *row[1:]] for row in rate_rows(written.runs, label))
-        parts.append(table(("run", *_NUMBERS), rates, right=_NUMBERS))
+        parts.append(table(_RATES, rates, right=_RATES[1:]))
         if differences := list(difference_rows(written.runs, label)):
             rows = ([code(row.run), *row[1:]] for row in differences)
-            parts.append(table(("run", *_DIFFERENCE), rows, right=_DIFFERENCE))
+            parts.append(table(_DIFFERENCES, rows, right=_DIFFERENCES[1:]))
         if flaky := list(flaky_rows(written.runs, label)):
             named = ([code(row.run), code(row.case), row.passed] for row in flaky)
             parts.append(table(("run", "flaky case", "passed"), named, right=("passed",)))
@@ -114,9 +120,11 @@ def _html(written: RepeatsData) -> Iterator[bytes]:
             title=written.title,
             style=report_style(),
             gates=written.gates,
+            rate_columns=RATE_COLUMNS,
+            difference_columns=DIFFERENCE_COLUMNS,
             labels=[
                 {
-                    "name": label.label or "lines that are not cases",
+                    "name": label_name(label),
                     "rates": list(rate_rows(written.runs, label)),
                     "differences": list(difference_rows(written.runs, label)),
                     "flaky": list(flaky_rows(written.runs, label)),
@@ -135,51 +143,43 @@ _KINDS = {"fail": "failure", "flaky": "failure", "unjudged": "skipped"}  #: elem
 
 def _junit(written: RepeatsData) -> Iterator[bytes]:
     """Yield a suite for each run, with a test case for each case: it fails unless all its repeats passed."""
-    counts: dict[str, Counter[str]] = {run.name: Counter() for run in written.runs}
+    counts = [{"tests": 0, "failures": 0, "errors": 0, "skipped": 0} for _ in written.runs]
     for case in written.read():
-        counts[case.run]["tests"] += 1
-        counts[case.run][_KINDS.get(case.word, "")] += 1
-    unmet = sum(not gate.met for gate in written.gates)
-    tests = sum(each["tests"] for each in counts.values()) + len(written.gates)
-    failures = sum(each["failure"] for each in counts.values()) + unmet
-    total = {"tests": tests, "failures": failures, "errors": 0}
-    yield f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites {attributes(total)}>\n'.encode()
-    for number, (run, each) in enumerate(counts.items(), start=1):
-        suite = {"tests": each["tests"], "failures": each["failure"], "errors": 0}
-        suite["skipped"] = each["skipped"]
-        yield f'<testsuite name="repeats {number}" {attributes(suite)}>\n'.encode()
-        for case in written.read():
-            if case.run == run:
-                yield _test_case(case).encode()
-        yield b"</testsuite>\n"
-    if written.gates:
-        gates = {"tests": len(written.gates), "failures": unmet, "errors": 0, "skipped": 0}
-        yield f'<testsuite name="gates" {attributes(gates)}>\n'.encode()
-        yield "".join(map(gate_case, written.gates)).encode()
-        yield b"</testsuite>\n"
-    yield b"</testsuites>\n"
+        counts[case.number]["tests"] += 1
+        if kind := _KINDS.get(case.outcome):
+            counts[case.number][COUNTED_AS[kind]] += 1
+    suites = [
+        Suite(f"repeats of {run.name}", of_run, map(_test_case, _cases_of(written, number)))
+        for number, (run, of_run) in enumerate(zip(written.runs, counts, strict=True))
+    ]
+    yield from document(suites, written.gates)
+
+
+def _cases_of(written: RepeatsData, number: int) -> Iterator[RepeatedCase]:
+    """Yield the cases of one run."""
+    return (case for case in written.read() if case.number == number)
 
 
 def _test_case(case: RepeatedCase) -> str:
-    if case.word not in _KINDS:
+    if case.outcome not in _KINDS:
         return passed_case(case.label, case.case)
     reason = f"{case.passed} of {case.judged} repeats passed in {case.run}"
     if case.unjudged:
         reason += f", {case.unjudged} were not judged"
-    return failed_case(case.label, case.case, reason, case.word, reason, _KINDS[case.word])
+    return failed_case(case.label, case.case, reason, case.outcome, reason, _KINDS[case.outcome])
 
 
 def _events(written: RepeatsData) -> Iterator[bytes]:
     """Yield an OpenTelemetry event for each case of each run."""
-    for run in dict.fromkeys(run.name for run in written.runs):
-        yield from event_lines(run, (_event(case) for case in written.read() if case.run == run))
+    for number, run in enumerate(written.runs):
+        yield from event_lines(run.name, map(_event, _cases_of(written, number)))
 
 
 def _event(case: RepeatedCase) -> dict[str, Any]:
     return {
         "gen_ai.evaluation.name": case.label or "weighbridge",
         "gen_ai.evaluation.score.value": case.passed / case.judged if case.judged else None,
-        "gen_ai.evaluation.score.label": case.word,
+        "gen_ai.evaluation.score.label": case.outcome,
         "weighbridge.case": case.case,
         "weighbridge.repeats.judged": case.judged,
         "weighbridge.repeats.passed": case.passed,

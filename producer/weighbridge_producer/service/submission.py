@@ -20,7 +20,7 @@ from weighbridge.errors import (
 )
 from weighbridge_producer.input.annotated_lines import read_annotated
 from weighbridge_producer.input.csv_tables import HEAD_BYTES
-from weighbridge_producer.input.expected_answers import accepting_several
+from weighbridge_producer.input.expected_answers import with_accepted_answers
 from weighbridge_producer.input.kept_streams import KeptStream
 from weighbridge_producer.input.lines import StreamLines
 from weighbridge_producer.input.recognition import Opened, begins_document, recognise
@@ -151,7 +151,7 @@ class UploadSubmission:
             mapping = self._mapping_of(peeked, kept)
             sent = kept.rest()
         if mapping:
-            mapping = accepting_several(mapping, params.graders)
+            mapping = with_accepted_answers(mapping, params.graders)
         if params.first_file:
             sent = Streams(stream.name, uploaded_files(stream, sent, params.first_file))
         readable: AbstractContextManager[Cases] = nullcontext(sent)

@@ -10,7 +10,7 @@ import pytest
 from weighbridge.grading.line_grader import grade_lines
 from weighbridge.jobs.grader_spec import GraderSpec
 from weighbridge.settings import Settings
-from weighbridge_producer.input.expected_answers import accepting_several
+from weighbridge_producer.input.expected_answers import with_accepted_answers
 from weighbridge_producer.input.files import Paths
 from weighbridge_producer.input.mapping import FieldMapping
 from weighbridge_producer.input.recognition import Opened, recognise
@@ -105,7 +105,7 @@ def test_all_answers_of_a_row_are_proposed_to_graders_that_accept_several(tmp_pa
         proposal.text == "custom_id=id,agent_response=prediction_text,expected_output=answers.text"
     )
     assert proposal.caution == ""
-    mapping = accepting_several(FieldMapping.from_text([proposal.text]), [EXACT])
+    mapping = with_accepted_answers(FieldMapping.from_text([proposal.text]), [EXACT])
     cases = [orjson.dumps(mapping.case(row, 1)) for row in SQUAD]
     results = map(orjson.loads, b"".join(grade_lines(cases, [EXACT])).splitlines())
     assert [row["result"]["verdict"] for row in results] == ["pass", "fail"]
@@ -116,9 +116,9 @@ def test_one_answer_is_proposed_to_others_and_the_proposal_says_so(tmp_path: Pat
     assert proposal.fields["expected_output"] == "answers.text.0"
     assert (
         proposal.caution
-        == "expected_output: the first of a list of answers, without the further ones"
+        == "expected_output: only the first of several answers, because not every grader accepts more than one"
     )
     mapping = FieldMapping.from_text(["custom_id=id,agent_response=x,expected_output=answers.text"])
-    assert accepting_several(mapping, [EXACT, BOOLEAN]) is mapping
+    assert with_accepted_answers(mapping, [EXACT, BOOLEAN]) is mapping
     only_one = proposal_for(tmp_path / "b.jsonl", SQUAD[1:], EXACT, BOOLEAN)
     assert only_one.caution == ""

@@ -579,7 +579,8 @@ def test_the_error_for_an_object_on_one_line_says_how_its_list_would_be_read(
     path = tmp_path / "a.jsonl"
     path.write_bytes(row)
     hint = (
-        f"if its rows are the list at {where}, let its name end in .json, or write `rows: {where}`"
+        f"to read the list at {where} as its rows, rename the file to end in .json,"
+        f" or write `rows: {where}` into the mapping file"
     )
     for maps in ((), ["custom_id=id,agent_response=x,expected_output=y"]):
         with pytest.raises(InputError) as refused:

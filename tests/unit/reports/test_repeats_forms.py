@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
 import orjson
@@ -24,29 +24,34 @@ from weighbridge_producer.reports.repeats_forms import RepeatsData, case_line, r
 if TYPE_CHECKING:
     from pathlib import Path
 
-#: Repeats by case: `"+-"` is one that passed and one that failed.
+#: Repeats by case: `"+-"` is one that passed and one that failed, `"?"` one that was not judged.
 MONDAY = {"=1+1": "++", "<b>b</b>": "+-", "c": "--"}
 TUESDAY = {"=1+1": "+-", "<b>b</b>": "--", "c": "--"}
 
 
 def rows(passed: dict[str, str]) -> list[bytes]:
     return graded(
-        case(f"{name}#{n}", "Lisbon" if sign == "+" else "Porto")
+        case(f"{name}#{n}", "Lisbon" if sign == "+" else "Porto", None if sign == "?" else "Lisbon")
         for name, signs in passed.items()
         for n, sign in enumerate(signs)
     )
 
 
-@pytest.fixture
-def written(tmp_path: Path) -> RepeatsData:
-    runs = [run_of_lines("monday", rows(MONDAY)), run_of_lines("tuesday", rows(TUESDAY))]
-    cases = tmp_path / "cases.jsonl"
+def data_of(folder: Path, *named: tuple[str, dict[str, str]]) -> RepeatsData:
+    runs = [run_of_lines(name, rows(passed)) for name, passed in named]
+    cases = folder / "cases.jsonl"
     with cases.open("wb") as file:
         labels = compare_repeats(
             runs, RepeatKey.parse("custom_id:#"), lambda case: file.write(case_line(case))
         )
-    gates = RegressionGates(fail_on_regression=True).check_repeats(labels, 1)
+    gate = RegressionGates(fail_on_regression=True)
+    gates = gate.check_repeats(labels, 1) if len(runs) > 1 else []
     return RepeatsData(runs, labels, gates, cases)
+
+
+@pytest.fixture
+def written(tmp_path: Path) -> RepeatsData:
+    return data_of(tmp_path, ("monday", MONDAY), ("tuesday", TUESDAY))
 
 
 def made(written: RepeatsData, form: str) -> bytes:
@@ -90,21 +95,59 @@ def test_the_page_has_the_same_without_scripts(written: RepeatsData) -> None:
 def test_a_case_that_did_not_always_pass_fails_in_junit(written: RepeatsData) -> None:
     root = ET.fromstring(made(written, "junit"))
     suites = {each.get("name"): each for each in root}
-    assert suites.keys() == {"repeats 1", "repeats 2", "gates"}
-    assert (suites["repeats 1"].get("tests"), suites["repeats 1"].get("failures")) == ("3", "2")
-    kinds = {each.get("type") for each in suites["repeats 1"].iter("failure")}
-    assert kinds == {"flaky", "fail"}
+    assert suites.keys() == {"repeats of monday", "repeats of tuesday", "gates"}
+    monday = suites["repeats of monday"]
+    assert (monday.get("tests"), monday.get("failures")) == ("3", "2")
+    assert {each.get("type") for each in monday.iter("failure")} == {"flaky", "fail"}
+
+
+def events_of(written: RepeatsData) -> list[list[dict[str, Any]]]:
+    """Return the attributes of the events in each line."""
+    return [
+        [
+            {each.key: each.value for each in record.attributes}
+            for resource in json_format.Parse(line, LogsData()).resource_logs
+            for record in resource.scope_logs[0].log_records
+        ]
+        for line in made(written, "otel").splitlines()
+    ]
+
+
+def outcomes_in(events: list[dict[str, Any]]) -> dict[str, str]:
+    """Return the outcome of each case."""
+    return {
+        each["weighbridge.case"].string_value: each["gen_ai.evaluation.score.label"].string_value
+        for each in events
+    }
 
 
 def test_an_event_is_a_case_of_a_run(written: RepeatsData) -> None:
-    lines = made(written, "otel").splitlines()
-    records = [
-        record
-        for line in lines
-        for resource in json_format.Parse(line, LogsData()).resource_logs
-        for record in resource.scope_logs[0].log_records
-    ]
-    assert (len(lines), len(records)) == (2, 6)
-    values = {each.key: each.value for each in records[0].attributes}
-    assert values["weighbridge.repeats.judged"].int_value == 2
-    assert values["gen_ai.evaluation.score.label"].string_value in {"pass", "fail", "flaky"}
+    monday, tuesday = events_of(written)
+    assert (len(monday), len(tuesday)) == (3, 3)
+    assert {each["weighbridge.repeats.judged"].int_value for each in monday + tuesday} == {2}
+    assert outcomes_in(monday) == {"=1+1": "pass", "<b>b</b>": "flaky", "c": "fail"}
+    assert outcomes_in(tuesday) == {"=1+1": "flaky", "<b>b</b>": "fail", "c": "fail"}
+
+
+def test_runs_of_one_name_are_kept_apart(tmp_path: Path) -> None:
+    written = data_of(tmp_path, ('a "b"', MONDAY), ('a "b"', TUESDAY))
+    suites = [each for each in ET.fromstring(made(written, "junit")) if each.get("name") != "gates"]
+    assert [each.get("name") for each in suites] == ['repeats of a "b"'] * 2
+    counts = [(each.get("tests"), each.get("failures"), len(each)) for each in suites]
+    assert counts == [("3", "2", 3), ("3", "3", 3)]
+    first, second = map(outcomes_in, events_of(written))
+    assert first == {"=1+1": "pass", "<b>b</b>": "flaky", "c": "fail"}
+    assert second == {"=1+1": "flaky", "<b>b</b>": "fail", "c": "fail"}
+
+
+def test_a_case_of_which_no_repeat_was_judged_is_skipped_and_has_no_score(tmp_path: Path) -> None:
+    written = data_of(tmp_path, ("monday", {"d": "??"}))
+    [line] = map(orjson.loads, made(written, "jsonl").splitlines())
+    assert (line["outcome"], line["judged"], line["unjudged"]) == ("unjudged", 0, 2)
+    [suite] = ET.fromstring(made(written, "junit"))
+    assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("1", "0", "1")
+    [skipped] = suite.iter("skipped")
+    assert skipped.get("message") == "0 of 0 repeats passed in monday, 2 were not judged"
+    [[event]] = events_of(written)
+    assert event["gen_ai.evaluation.score.label"].string_value == "unjudged"
+    assert "gen_ai.evaluation.score.value" not in event

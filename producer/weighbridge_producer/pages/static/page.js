@@ -162,7 +162,7 @@ function adoptColumns(page) {
   if (!found) return;
   if (found.dataset.key === shown.dataset.key) {
     const texts = Array.from(found.querySelectorAll("option"), (option) => option.textContent);
-    for (const [place, option] of shown.querySelectorAll("option").entries()) option.textContent = texts[place];
+    for (const [index, option] of shown.querySelectorAll("option").entries()) option.textContent = texts[index];
     return;
   }
   shown.dataset.key = found.dataset.key;

@@ -39,9 +39,8 @@ class ComparisonQuery(BaseModel, extra="forbid"):
     format: Literal["json", "jsonl", "csv", "tsv", "parquet", "md", "html", "junit", "otel"] = (
         Field(
             "json",
-            description="`json`: groups, rates, gates and examples; `md`: a summary; `html`: a page; `junit`: the regressions; `otel`:"
-            " OpenTelemetry events; any other:"
-            " every result that changed",
+            description="`json`: groups, rates, gates and examples; `md`: a summary; `html`: a page; `junit`: the regressions;"
+            " `otel`: OpenTelemetry events; any other: every result that changed",
         )
     )
     examples: int = Field(10, ge=0, le=1_000, description="in `json`: the first of each group")
