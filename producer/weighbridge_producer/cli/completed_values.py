@@ -68,7 +68,7 @@ def runs(context: typer.Context, incomplete: str) -> Completions:
     return baseline_names(incomplete) + batch_ids(context, incomplete)
 
 
-def swept_params(incomplete: str) -> Completions:
+def sweep_params(incomplete: str) -> Completions:
     """Return the limits that a sweep can vary and that start with `incomplete`."""
     from weighbridge_producer.sweep import PARAMS
 

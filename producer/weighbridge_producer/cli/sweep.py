@@ -11,7 +11,7 @@ from weighbridge.errors import InputError
 from weighbridge.settings import read_settings
 from weighbridge.text import percent, pluralize
 from weighbridge_producer.cli import options as opt
-from weighbridge_producer.cli.completed_values import batch_ids, swept_params
+from weighbridge_producer.cli.completed_values import batch_ids, sweep_params
 from weighbridge_producer.cli.run_names import open_lines
 from weighbridge_producer.cli.show import err, out, print_json, shown, table
 from weighbridge_producer.comparison.runs import rows_of
@@ -43,7 +43,7 @@ def sweep(
         str,
         typer.Option(
             metavar="NAME",
-            autocompletion=swept_params,
+            autocompletion=sweep_params,
             help="The limit to vary, such as max_tokens or max_tool_calls_per_tool.TOOL; or score, the least that passes.",
         ),
     ],
