@@ -7,6 +7,7 @@ import gzip
 import os
 import re
 import signal
+from pathlib import Path
 
 import orjson
 import pytest
@@ -484,3 +485,25 @@ def test_an_error_is_written_as_json_too_where_json_is_asked_for(
     assert "\\n" not in ended.json["error"]["hint"]
     assert ended.err.startswith(f"{code}: ")
     assert cli(*command).out == ""
+
+
+def test_results_that_cannot_be_read_to_the_end_are_one_json_value_with_the_error(
+    cli, tmp_path
+) -> None:
+    write_cases(tmp_path / "cases.jsonl", true_false_cases(3))
+    assert cli("run", "cases.jsonl", "-g", "true-false", "-o", "a.jsonl").status in {0, 100}
+    with (tmp_path / "a.jsonl").open("ab") as file:
+        file.write(b"{broken\n")
+    ended = cli("results", "a.jsonl", "--json")
+    assert ended.status == 1
+    assert ended.json["error"]["code"]
+    assert ended.err.startswith(ended.json["error"]["code"])
+
+
+def test_an_error_without_room_for_its_json_is_on_standard_error(cli) -> None:
+    with Path("/dev/full").open("wb") as full:
+        run = cli.start("run", "nofile.csv", "--json", stdout=full)
+        _, said = run.communicate(timeout=60)
+    assert run.returncode == 1
+    assert said.startswith(b"INPUT_UNREADABLE: ")
+    assert b"Traceback" not in said

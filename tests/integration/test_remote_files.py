@@ -32,6 +32,13 @@ TABLE = "\n".join(["id,output,gold", *(",".join(row.values()) for row in ROWS)])
 MAPPING = FieldMapping.from_text(["custom_id=id,agent_response=output,expected_output=gold"])
 
 
+#: Names of objects that mean something else in a URL.
+ODD = [
+    f"names/{name}.jsonl"
+    for name in ("a?x=1", "b#c", "d::file:///etc/hostname", "e%41", "f;g", "h i")
+]
+
+
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A web server with the same rows in several forms."""
@@ -93,6 +100,10 @@ def bucket(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             *(("runs/.1.jsonl", b"{"), ("runs/1.results.jsonl", b"{"), ("runs/c/a.txt", b"{")),
         ):
             client.put_object(Bucket="runs", Key=f"monday/{name}", Body=content)
+        client.create_bucket(Bucket="odd")
+        for number, name in enumerate((*ODD, "both", "both/a.jsonl")):
+            row = orjson.dumps({"id": str(number), "output": "a", "expected": "a"})
+            client.put_object(Bucket="odd", Key=name, Body=row)
         yield "s3://runs/monday"
     server.stop()
 
@@ -144,6 +155,19 @@ def test_a_folder_in_a_bucket_is_read_as_a_local_one_is(bucket: str, end: str) -
     assert [file.name for file in cases.files] == ["1.jsonl"], "tables need a mapping"
     of_the_bucket = of(bucket.removesuffix("monday"))
     assert len(of_the_bucket.files) == 6
+
+
+@pytest.mark.usefixtures("bucket")
+def test_no_object_is_lost_because_of_its_name() -> None:
+    assert sorted(file.name for file in of("s3://odd/names").files) == sorted(
+        name.rpartition("/")[2] for name in ODD
+    )
+    assert len(ids(of("s3://odd/names"))) == len(ODD)
+
+
+@pytest.mark.usefixtures("bucket")
+def test_a_slash_at_the_end_means_the_folder_beside_an_object_of_the_same_name() -> None:
+    assert [str(file) for file in of("s3://odd/both/").files] == ["s3://odd/both/a.jsonl"]
 
 
 def test_a_folder_in_a_bucket_without_input_is_refused(bucket: str) -> None:

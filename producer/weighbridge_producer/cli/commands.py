@@ -180,8 +180,8 @@ def _print_error(error: WeighbridgeError, *, as_json: bool) -> None:
     from weighbridge_producer.cli.show import print_error
 
     try:
-        print_error(error, as_json=as_json)
-    except BrokenPipeError:
+        print_error(error, as_json=as_json and sys.stdout is not None)
+    except OSError:  # standard output cannot be written; standard error has the error
         _silence_stdout()
 
 

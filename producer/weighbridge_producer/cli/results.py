@@ -13,12 +13,22 @@ from typing import TYPE_CHECKING, Annotated
 import orjson
 import typer
 
-from weighbridge.errors import InputError
+from weighbridge.errors import InputError, WeighbridgeError
 from weighbridge_producer.cli import gate_options as gate_opt
 from weighbridge_producer.cli import options as opt
 from weighbridge_producer.cli.completed_values import batch_ids
 from weighbridge_producer.cli.result_selection import ResultSelection
-from weighbridge_producer.cli.show import err, exit_with, out, print_json, shown, stdout_bytes
+from weighbridge_producer.cli.show import (
+    err,
+    error_value,
+    exit_with,
+    out,
+    print_error,
+    print_json,
+    shown,
+    stdout_bytes,
+)
+from weighbridge_producer.gating.gates import ERROR
 from weighbridge_producer.reports.report import Report
 
 if TYPE_CHECKING:
@@ -228,9 +238,15 @@ def _write_one_value(blobs: Iterable[bytes], wanted: ResultSelection) -> None:
     """Stream result lines as one JSON object, followed by the cursor."""
     target, between = stdout_bytes(), b""
     target.write(b'{"results":[')
-    for rows in filter(None, (blob.splitlines() for blob in blobs)):
-        target.write(between + b",".join(rows))
-        between = b","
+    try:
+        for rows in filter(None, (blob.splitlines() for blob in blobs)):
+            target.write(between + b",".join(rows))
+            between = b","
+    except WeighbridgeError as error:
+        target.write(b'],"error":%b}\n' % orjson.dumps(error_value(error)))
+        target.flush()
+        print_error(error)
+        raise typer.Exit(ERROR) from None
     target.write(b'],"cursor":%b}\n' % orjson.dumps(wanted.cursor or None))
     target.flush()
 

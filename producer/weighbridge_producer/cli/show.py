@@ -82,7 +82,12 @@ def print_error(error: WeighbridgeError, *, as_json: bool = False) -> None:
     if hint:
         err.print(f"  {hint}")
     if as_json:
-        print_json({"error": {name: encodable(text) for name, text in asdict(error.fault).items()}})
+        print_json({"error": error_value(error)})
+
+
+def error_value(error: WeighbridgeError) -> dict[str, str]:
+    """Return an error as `{"code", "message", "hint"}`."""
+    return {name: encodable(text) for name, text in asdict(error.fault).items()}
 
 
 def silence_stdout() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -35,7 +35,7 @@ def parse_field(text: str) -> FieldPath:
     return tuple(names)
 
 
-@cache
+@lru_cache(maxsize=1024)
 def field_name(path: FieldPath) -> str:
     """Return a field's name in the form that `parse_field` reads."""
     return ".".join((_ROOT, *path))

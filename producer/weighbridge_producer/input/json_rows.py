@@ -92,25 +92,18 @@ def document_rows(
         raise RowError(_not_json(error), number) from None
 
 
-def rows_pointer(
-    read: Callable[[int], bytes], *, only_known: bool = False, if_whole: bool = False
-) -> str | None:
-    """Return the JSON Pointer to the list of rows in a document; None if there is none.
+def rows_pointer(read: Callable[[int], bytes], *, only_known: bool = False) -> str | None:
+    """Return the JSON Pointer to the list of rows in a document; None if there is none, or none that is of a known shape.
 
     It is the list of a known shape, or else the longest list of objects, those with usual names first. The search ends
     where the rows of a known shape begin, or after 32 MiB if there has been a list of objects.
 
-    `only_known` restricts it to lists of a known shape, because the document may be a row itself; with `if_whole`, also
-    to one with a usual name, if nothing follows the document.
+    `only_known` restricts it to lists of a known shape, because the document may be a row itself.
     """
-    search, is_whole = _Search(read), False
-    scanner = JsonScanner(search.read, depth_limit=None)
+    search = _Search(read)
     with suppress(ScanError, ExpansionError, *DAMAGE):  # reading the document reports the error
-        search.look_into(scanner, [])
-        if if_whole and search.has_usual_name:
-            scanner.end()
-            is_whole = not search.is_cut_off
-    return None if only_known and not (search.is_over or is_whole) else search.pointer
+        search.look_into(JsonScanner(search.read, depth_limit=None), [])
+    return None if only_known and not search.is_over else search.pointer
 
 
 def has_all_rows(read: Callable[[int], bytes], pointer: str) -> bool:
@@ -135,19 +128,9 @@ class _Search:
         self._rank = (False, 0)  # of that list: whether its name is usual, and its bytes
         self._columns: list[str] | None = None  # names of the values of rows that are lists
 
-    @property
-    def has_usual_name(self) -> bool:
-        """True if the best list so far has a usual name."""
-        return self._rank[0]
-
-    @property
-    def is_cut_off(self) -> bool:
-        """True if enough has been searched, so that nothing more is read."""
-        return self._left <= 0 and self._has_list
-
     def read(self, size: int) -> bytes:
         """Read on; return nothing if enough has been searched."""
-        if self.is_cut_off:
+        if self._left <= 0 and self._has_list:
             return b""
         data = self._read(size)
         self._left -= len(data)

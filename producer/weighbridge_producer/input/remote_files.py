@@ -35,8 +35,10 @@ class RemoteFile:
 
     @property
     def name(self) -> str:
-        """The file name, without the URL's query."""
-        return PurePosixPath(urlsplit(self.url).path).name or self.url
+        """The file name; that of a web address is without its query."""
+        is_on_web = self.url.lower().startswith(("http://", "https://"))
+        path = urlsplit(self.url).path if is_on_web else self.url
+        return PurePosixPath(path).name or self.url
 
     def __str__(self) -> str:
         return _without_password(self.url)
@@ -108,9 +110,12 @@ def remote_files(url: str) -> tuple[RemoteFile | RemoteFolder, ...]:
             raise InputError(f"no file matches the pattern {_without_password(url)!r}")
         return found
     file = RemoteFile(url)
-    if not file.is_folder():
+    if not url.endswith("/") and not file.is_folder():
         return (file,)
-    found = _files_in(_translated(url, lambda: system.find(path, detail=True)), scheme)
+    listed = _translated(url, lambda: system.find(f"{path}/", detail=True))
+    found = _files_in(listed, scheme)
+    if not found and not file.is_folder():
+        raise InputError(f"the input {_without_password(url)!r} is no folder")
     return (RemoteFolder(url, found),)
 
 
@@ -162,13 +167,14 @@ def _system_of(url: str) -> tuple[Any, str]:
     except ImportError:
         raise InputError(f"reading {_without_password(url)!r} needs fsspec", _INSTALL) from None
     try:
-        system, path = fsspec.core.url_to_fs(url)
+        # Not `url_to_fs`, which reads a `::` in a name as a chain of file systems.
+        system = fsspec.filesystem(url.partition("://")[0].lower())
     except (ImportError, ValueError) as error:
         package = _NEEDED[url.partition("://")[0].lower()]
         raise InputError(
             f"reading {_without_password(url)!r} needs {package}: {error}", _INSTALL
         ) from None
-    return system, path
+    return system, system._strip_protocol(url)  # noqa: SLF001 - as `url_to_fs` does
 
 
 def _translated(url: str, work: Callable[[], Any]) -> Any:
@@ -220,8 +226,5 @@ def _without_password(url: str) -> str:
     """Return a URL without possible secrets: a password, and the query of a signed link."""
     parts = urlsplit(url)
     host = parts.netloc.rpartition("@")[2]
-    return (
-        parts._replace(netloc=host, query="...").geturl()
-        if parts.query
-        else parts._replace(netloc=host).geturl()
-    )
+    query = "..." if parts.query else ""
+    return parts._replace(netloc=host, query=query, fragment="").geturl()

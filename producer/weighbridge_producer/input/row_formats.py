@@ -32,7 +32,6 @@ _ARROW_FILE = (
 )
 _OLD_EXCEL = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _WORKBOOKS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
-_JSON_LINES_ENDINGS = (".jsonl", ".ndjson")
 _NAMES_OF_TEXT = frozenset({"", ".txt", ".text", ".dat"})  #: endings that do not tell the format
 
 _OPEN = frozenset({b"{", b"[", b","})  #: last characters of a line on which a document goes on
@@ -120,8 +119,7 @@ def layout_of(
 def may_be_document(head: bytes, name: str) -> bool:
     """Return whether the beginning of a file may be that of a JSON document; if it is a single line, its rows show it."""
     content = head.removeprefix(BYTE_ORDER_MARK).lstrip(JSON_SPACE)
-    rest = content.partition(b"\n")[2].strip(JSON_SPACE)
-    is_one_line = content.startswith(b"{") and not rest and not table_format(name)
+    is_one_line = content.startswith(b"{") and b"\n" not in content and not table_format(name)
     return is_one_line or _is_document(head, name)
 
 
@@ -208,9 +206,7 @@ class RowReader:
         from weighbridge_producer.input.json_rows import rows_pointer
 
         is_sure = _is_document(head, self._name)
-        is_of_lines = unpacked_name(self._name).lower().endswith(_JSON_LINES_ENDINGS)
-        read = kept.beginning().read1
-        return rows_pointer(read, only_known=not is_sure, if_whole=not is_of_lines)
+        return rows_pointer(kept.beginning().read1, only_known=not is_sure)
 
     def _json_rows(self, stream: io.BufferedReader[Any], layout: Layout) -> Iterator[SourceRow]:
         from weighbridge_producer.input.json_rows import document_rows, line_rows

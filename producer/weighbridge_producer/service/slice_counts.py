@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from weighbridge_producer.gating.slices import Slice
 
 _KEPT = 24  #: counts in memory, each of a batch and its fields
+_LEFT_ALONE_SECONDS = 30.0  #: after which a count that is not complete may be dropped
 COUNT_SECONDS = 0.1  #: that one request counts, plus the time for the chunk that it has begun
 
 
@@ -49,8 +50,10 @@ class _Count:
     reader: Collector
     version: ResultsVersion
     jobs: int = 0
+    is_complete: bool = False  #: all results that were recorded at the last request
     pages: Iterator[ChunkPage] | None = None  #: those not read yet, if the time ran out
     lock: Lock = field(default_factory=Lock)
+    used_at: float = field(default_factory=time.monotonic)
 
     def read_on(self, deadline: float) -> bool:
         """Count further results; return whether all recorded ones are counted."""
@@ -60,8 +63,9 @@ class _Count:
             for line in page.lines.splitlines():
                 self._add(line)
             if time.monotonic() > deadline:
-                self.pages = pages
+                self.pages, self.is_complete = pages, False
                 return False
+        self.is_complete = True
         return True
 
     def _add(self, line: bytes) -> None:
@@ -73,7 +77,7 @@ class _Count:
 
 
 class SliceCounts:
-    """Counts the results of batches by fields, and keeps the most recently used counts; one that was dropped begins again."""
+    """Counts the results of batches by fields, and keeps some of the counts; one that was dropped begins again."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -101,9 +105,18 @@ class SliceCounts:
         # A retry withdraws results that were counted.
         if count is None or count.version != version:
             count = _Count(SliceTally(by), Collector(self._store, batch), version)
+        count.used_at = time.monotonic()
         with self._lock:
             self._kept[batch, by] = count
             self._kept.move_to_end((batch, by))
-            while len(self._kept) > _KEPT:
-                self._kept.popitem(last=False)
+            if len(self._kept) > _KEPT:
+                self._drop_one()
         return count
+
+    def _drop_one(self) -> None:
+        """Drop the count that was used longest ago and is complete or left alone, or else the newest, so that others complete."""
+        left_at = time.monotonic() - _LEFT_ALONE_SECONDS
+        idle = (
+            key for key, count in self._kept.items() if count.is_complete or count.used_at < left_at
+        )
+        del self._kept[next(idle, next(reversed(self._kept)))]

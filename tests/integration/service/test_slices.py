@@ -127,3 +127,16 @@ def test_a_count_goes_on_while_a_batch_is_graded_and_begins_again_after_a_retry(
     grade_open_chunks(client.store, other.id)
     [again] = counts.count(other.status(), TOPIC).slices
     assert (again.summary.cancelled, again.summary.finished) == (0, 40)
+
+
+def test_counts_that_are_not_complete_go_on_however_many_others_begin(client: RedisClient) -> None:
+    batch = client.submit((case(n, "a") for n in range(200)), graders=["true-false"])
+    grade_open_chunks(client.store, batch.id)
+    counts, state = SliceCounts(client.store), batch.status()
+    fields = [(parse_field(f"metadata.f{number}"),) for number in range(40)]
+    complete: set[int] = set()
+    for _ in range(60):
+        for number, by in enumerate(fields):
+            if number not in complete and counts.count(state, by, seconds=0).complete:
+                complete.add(number)
+    assert len(complete) == len(fields)

@@ -39,7 +39,6 @@ def piped(monkeypatch, capfd):
         (ROWS + b'{"id": 3, "outp', "JSON Lines with the columns id, output, gold"),
         (gzip.compress(ROWS, mtime=0), "JSON Lines with the columns id, output, gold"),
         (b"id;output;gold\n1;\xe4;b\n", "semicolon-separated) with the columns id, output, gold"),
-        (b'{"rows": [%b]}' % ROWS.strip().replace(b"\n", b","), "JSON, rows at /rows with the"),
     ],
 )
 def test_a_pipe_of_rows_without_a_mapping_is_said_to_be_one(piped, data, what):

@@ -20,7 +20,7 @@ router = APIRouter(prefix="/api/batches", tags=["results"])
 class SlicesQuery(BaseModel, extra="forbid"):
     """The fields to break the jobs down by."""
 
-    by: list[str] = Field(
+    by: list[Annotated[str, Field(max_length=300)]] = Field(
         min_length=1,
         max_length=FIELDS_LIMIT,
         description="a metadata field such as `metadata.topic`; may be repeated",
