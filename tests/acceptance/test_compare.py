@@ -216,6 +216,37 @@ def test_a_misspelt_field_of_repeats_is_refused_with_the_nearest_one(cli, tmp_pa
     assert "the fields of its metadata: metadata.question" in told
 
 
+def test_a_separator_that_no_custom_id_has_is_refused_with_an_id(cli, tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_bytes(b"".join(graded(case(f"q{n}#1") for n in range(2))))
+    ended = cli("compare", "a.jsonl", "--repeats-by", "custom_id:/")
+    assert ended.status == 1
+    told = " ".join(ended.err.split())
+    assert "no custom_id of a.jsonl has '/'" in told
+    assert "ids such as 'q0#1'" in told
+
+
+def test_a_field_that_no_result_has_is_told_by_each_command(cli, tmp_path: Path) -> None:
+    metadata = {"topic": "t", "lang": {"code": "pt"}}
+    (tmp_path / "cases.jsonl").write_bytes(case("q", "Lisbon", metadata=metadata))
+    by = ("--by", "metadata.topik", "--by", "metadata.lang")
+    told = [
+        "no result has metadata.topik; did you mean 'metadata.topic'?",
+        "metadata.lang is an object; name a field in it: metadata.lang.code",
+    ]
+    ran = cli("run", "cases.jsonl", "--grader", "string-match", "-o", "a.jsonl", *by)
+    assert (ran.status, ran.err.splitlines()) == (0, told)
+    listed = cli("results", "a.jsonl", *by, "--json")
+    assert (listed.status, listed.err.splitlines()) == (0, told)
+    compared = cli("compare", "a.jsonl", "a.jsonl", *by)
+    assert (compared.status, compared.err.splitlines()) == (0, told)
+    gated = cli("results", "a.jsonl", "--min-pass-rate", "metadata.topik:t=0.5")
+    assert gated.status == 1
+    assert (
+        "seen no job with that value: no result has metadata.topik; did you mean 'metadata.topic'?"
+        in gated.err
+    )
+
+
 def test_a_comparison_and_repeats_are_written_in_each_form(cli, tmp_path: Path) -> None:
     for name, answers in (("a", 3), ("b", 4)):
         rows = graded(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from weighbridge_producer.cli.show import RATE_COLUMNS, out, rates, shown, table
+from weighbridge_producer.cli.show import RATE_COLUMNS, err, out, rates, shown, table
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -13,6 +13,12 @@ if TYPE_CHECKING:
     from weighbridge_producer.gating.slices import SliceTally
 
 _NAME_WIDTH = 28
+
+
+def print_absences(slices: SliceTally) -> None:
+    """Print a note on standard error for each field that no result has."""
+    for note in slices.absences():
+        err.print(shown(note))
 
 
 def print_slices(slices: SliceTally, console: Console = out) -> None:

@@ -234,6 +234,9 @@ def compare_runs(
                         group = tally.count(pair)
                         if on_change and group is not Group.UNCHANGED:
                             on_change(run, pair)
+    for run, tally in zip(others, tallies, strict=True):
+        if tally.after_slices.absences():
+            tally.after_slices.present = reference.field_names() | run.field_names()
     return [Comparison(reference, run, tally) for run, tally in zip(others, tallies, strict=True)]
 
 

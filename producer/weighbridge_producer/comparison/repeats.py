@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 from heapq import heappush, heapreplace
-from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from weighbridge.errors import InvalidFilterError
 from weighbridge.jobs.outcome import Outcome
-from weighbridge.text import closest, did_you_mean
+from weighbridge.text import closest, did_you_mean, shorten
 from weighbridge_producer.comparison.partitions import Partitions
 from weighbridge_producer.gating.fields import FieldPath, field_name, parse_field
 from weighbridge_producer.statistics import (
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
 
 FLAKY_SHOWN = 20  #: per label and run
 _LABELS_LIMIT = 1_000
-_LOOKED_AT = 1_000  #: results whose fields an error message considers
 _FIELDS_NAMED = 12
 _OTHER_LABELS = "(other labels)"
 _CUSTOM_ID = "custom_id"
@@ -66,8 +64,10 @@ class RepeatKey:
         return (self.path,) if self.path else ()
 
     def is_in(self, entry: Entry) -> bool:
-        """Return whether a result has the metadata field, if the key is one."""
-        return not self.path or field_name(self.path) in entry.fields
+        """Return whether a result has the metadata field, or the separator in its custom_id, whichever the key is."""
+        if self.path:
+            return field_name(self.path) in entry.fields
+        return self.separator in (entry.custom_id or "")
 
     def of(self, entry: Entry) -> str:
         """Return the case of a result; a result without the field is a separate case."""
@@ -253,7 +253,7 @@ def compare_repeats(
     `on_case` is called with each case of each run, in no particular order.
 
     Memory grows with the number of labels and of distinct repeat counts, not with the results. Raises InvalidFilterError
-    if no result of a run has the metadata field that is the key.
+    if no result of a run has the metadata field, or the separator, that is the key.
     """
     labels: dict[str, RepeatedLabel] = {}
     with Partitions() as partitions:
@@ -294,9 +294,16 @@ def _in_each_run(
 
 
 def _without_field(run: Run, key: RepeatKey) -> InvalidFilterError:
-    """Return the error for a field that no result has; it names those of the first results."""
+    """Return the error for a field or separator that no result has; it names what the first results have."""
+    if not key.path:
+        custom_id = next((entry.custom_id or "" for entry in run.entries()), "")
+        return InvalidFilterError(
+            f"no custom_id of {run.name} has {key.separator!r}, which should precede the number of a repeat",
+            f"name the separator of ids such as {shorten(custom_id, 80)!r}, as in custom_id:SEPARATOR; custom_id alone if"
+            " repeats have one id; or metadata.FIELD",
+        )
     name = field_name(key.path)
-    present = {field for entry in islice(run.entries(None), _LOOKED_AT) for field in entry.fields}
+    present = run.field_names()
     fields = ", ".join(sorted(present)[:_FIELDS_NAMED])
     has = f"; the fields of its metadata: {fields}" if fields else "; it has no metadata"
     return InvalidFilterError(

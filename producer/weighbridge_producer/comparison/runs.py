@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from weighbridge_producer.gating.fields import FieldPath
 
 _LINES_PER_CASE_LINE = 4  #: a result may quote its case several times, so its line may be longer
+_LOOKED_AT = 1_000  #: results whose fields a message considers
 _HINT = "give JSON Lines as `run -o NAME.jsonl` and `results` write them (plain, .gz or .zst)"
 
 
@@ -51,6 +53,13 @@ class Run:
                 self.unnamed += 1
             else:
                 yield entry
+
+    def field_names(self) -> set[str]:
+        """Return the metadata fields of the first results, for a message about a field that no result has."""
+        counted = self.results, self.unnamed  # reading a baseline resets these
+        names = {name for entry in islice(self.read(None), _LOOKED_AT) for name in entry.fields}
+        self.results, self.unnamed = counted
+        return names
 
     def as_dict(self) -> dict[str, Any]:
         """Return the run's description in its JSON form."""

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from weighbridge.errors import InvalidFilterError
-from weighbridge.text import shorten
+from weighbridge.text import closest, did_you_mean, shorten
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
 _ROOT = "metadata"
 _VALUE_LIMIT = 64  #: characters of a value
 _LEAVES_LIMIT = 32  #: kept per case if all fields are wanted
 _DEPTH_LIMIT = 4
+_NAMES_SHOWN = 12
 MISSING = "(none)"  #: the value for cases without the field
 
 FieldPath = tuple[str, ...]  #: `metadata.agent.model` is ("agent", "model")
@@ -41,14 +43,18 @@ def field_name(path: FieldPath) -> str:
     return ".".join((_ROOT, *path))
 
 
+def all_leaves(metadata: Any) -> Leaves:
+    """Return the values of the first fields of a case's metadata."""
+    return dict(islice(_leaves(metadata, (), _LEAVES_LIMIT), _LEAVES_LIMIT))
+
+
 def leaves_of(metadata: bytes | memoryview, wanted: tuple[FieldPath, ...] | None) -> Leaves:
     """Return the values of the wanted fields, or of all fields (None), in a case's metadata, given as JSON."""
     if wanted == () or metadata == b"null":
         return {}
     value = _any.decode(metadata)
     if wanted is None:
-        found = dict(_leaves(value, (), _LEAVES_LIMIT))
-        return dict(list(found.items())[:_LEAVES_LIMIT])
+        return all_leaves(value)
     return {
         field_name(path): text for path in wanted if (text := value_at(value, path)) is not None
     }
@@ -60,6 +66,19 @@ def value_at(metadata: Mapping[str, Any] | None, path: FieldPath) -> str | None:
     for name in path:
         value = value.get(name) if isinstance(value, dict) else None
     return _text(value)
+
+
+def absence(name: str, present: Iterable[str]) -> str:
+    """Return a sentence about a field that no result has, by the names of the fields that results have."""
+    known = sorted(present)
+    if inner := [each for each in known if each.startswith(f"{name}.")]:
+        return f"{name} is an object; name a field in it: {', '.join(inner[:_NAMES_SHOWN])}"
+    missing = f"no result has {name}"
+    if guess := closest(
+        name.removeprefix(f"{_ROOT}."), [each.removeprefix(f"{_ROOT}.") for each in known]
+    ):
+        return missing + did_you_mean(f"{_ROOT}.{guess}")
+    return f"{missing}; fields: {', '.join(known[:_NAMES_SHOWN])}" if known else missing
 
 
 def _leaves(value: Any, path: FieldPath, most: int) -> Iterator[tuple[str, str]]:

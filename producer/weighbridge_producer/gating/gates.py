@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from weighbridge.errors import InvalidGateError
 from weighbridge.jobs.outcome import VACUOUS, Outcome
 from weighbridge.text import percent
-from weighbridge_producer.gating.fields import MISSING, field_name, parse_field
+from weighbridge_producer.gating.fields import MISSING, absence, field_name, parse_field
 from weighbridge_producer.gating.slices import summary_of
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ def check_gates(
     for gate in gates:
         scopes = _scopes(gate, labels, slices)
         if not scopes:
-            results.append(_nothing_there(gate, labels))
+            results.append(_nothing_there(gate, labels, slices))
         tolerant = _accepts_vacuous(gate, gates)
         results += [
             _check(gate, scope, summary, tolerant=tolerant) for scope, summary in scopes.items()
@@ -172,9 +172,13 @@ def _accepts_vacuous(gate: Gate, gates: Sequence[Gate]) -> bool:
     )
 
 
-def _nothing_there(gate: Gate, labels: Sequence[GraderSummary]) -> GateResult:
+def _nothing_there(
+    gate: Gate, labels: Sequence[GraderSummary], slices: SliceTally | None
+) -> GateResult:
     known = ", ".join(row.label for row in labels[:10]) or "none"
     seen = "no job with that value" if gate.field else f"no job with that label (labels: {known})"
+    if gate.field and slices and slices.is_absent(name := field_name(gate.field)):
+        seen = "no job with that value: " + absence(name, slices.present)
     return GateResult(gate.text, "", _required(gate), seen, ERROR)
 
 

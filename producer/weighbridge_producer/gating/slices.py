@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from weighbridge.jobs.outcome import VACUOUS, GraderSummary, Outcome
 from weighbridge.jobs.result_line import ResultRow
-from weighbridge_producer.gating.fields import MISSING, field_name, value_at
+from weighbridge_producer.gating.fields import MISSING, absence, all_leaves, field_name, value_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -19,6 +19,7 @@ SLICES_LIMIT = 10_000  #: distinct values counted per field
 SLICES_SHOWN = 20  #: the largest slices per field; the others are shown as one
 OTHER_VALUES = "(other)"
 OTHER_LABELS = "(other labels)"
+_LOOKED_AT = 1_000  #: results whose fields a note considers
 _COUNTS_LIMIT = 100_000  #: combinations of value, label and outcome
 
 
@@ -57,6 +58,10 @@ class SliceTally:
             Counter()
         )  #: field, value, label, outcome
         self._values: dict[str, set[str]] = {field_name(path): set() for path in self.by}
+        self._looked_at = 0
+        self.present: set[str] = (
+            set()
+        )  #: names of fields of the first results without a field of `by`
 
     def add_lines(self, lines: bytes) -> None:
         """Count complete result lines."""
@@ -69,6 +74,9 @@ class SliceTally:
         """Count a result."""
         if self.by:
             values = {field_name(path): value_at(row.metadata, path) for path in self.by}
+            if None in values.values() and self._looked_at < _LOOKED_AT:
+                self._looked_at += 1
+                self.present.update(all_leaves(row.metadata))
             self.add(row.label, row.outcome, values, vacuous=row.cause == VACUOUS)
 
     def add(
@@ -98,6 +106,14 @@ class SliceTally:
             if field == name:
                 found.setdefault(value, Counter())[outcome] += jobs
         return {value: summary_of("", counts) for value, counts in found.items()}
+
+    def is_absent(self, name: str) -> bool:
+        """Return whether there are jobs, and neither they nor the results looked at have the field."""
+        return self._values.get(name) == {MISSING} and name not in self.present
+
+    def absences(self) -> list[str]:
+        """Return a sentence about each field that no job has."""
+        return [absence(name, self.present) for name in self._values if self.is_absent(name)]
 
     def slices(self, most: int = SLICES_SHOWN) -> list[Slice]:
         """Return the slices of each field, the largest first; all beyond the first `most` are combined as `(other)`."""

@@ -44,8 +44,7 @@ def test_flaky_cases_are_listed_the_least_steady_first() -> None:
 
 
 @pytest.mark.parametrize(
-    ("key", "cases"),
-    [("metadata.question", 1), ("custom_id:#", 2), ("custom_id", 4), ("custom_id:none", 4)],
+    ("key", "cases"), [("metadata.question", 1), ("custom_id:#", 2), ("custom_id", 4)]
 )
 def test_what_tells_repeats_apart_can_be_chosen(key: str, cases: int) -> None:
     results = rows({"a": "++", "b": "+-"}, metadata={"question": "one"})
