@@ -7,7 +7,7 @@ from typing import Any
 
 import jiter
 
-from weighbridge.errors import LineError
+from weighbridge.errors import Fault, LineError
 from weighbridge.grading.hints import hint_for
 from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.jobs.line import BYTE_ORDER_MARK, json_type
@@ -31,6 +31,25 @@ def decode_line(line: bytes) -> dict[str, Any]:
         )
     _check_numbers(value)
     return value
+
+
+def decode_row(line: bytes) -> tuple[dict[str, Any], Fault | None]:
+    """Parse the object on a line, with the fault of a number that is out of range, which counts if it is used.
+
+    Raises LineError as `decode_line` does for all else.
+    """
+    try:
+        return decode_line(line), None
+    except LineError as error:
+        if error.fault.code != ErrorCode.NUMBER_OUT_OF_RANGE:
+            raise
+        try:
+            value = jiter.from_json(line, catch_duplicate_keys=True, allow_inf_nan=True)
+        except ValueError:
+            value = None
+        if type(value) is not dict:
+            raise
+        return value, error.fault
 
 
 def _check_numbers(root: dict[str, Any]) -> None:

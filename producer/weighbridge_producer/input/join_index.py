@@ -140,8 +140,8 @@ class JoinIndex:
             for row in reader.read(stream):
                 self.layout, number = reader.layout, row.number
                 self.rows += 1
-                if row.fault:
-                    raise self._error(row, row.fault.message, _WHOLE)
+                if fault := row.fault or row.doubt:
+                    raise self._error(row, fault.message, _WHOLE)
                 if self.rows <= _ROWS_LOOKED_AT:
                     first.append(dict.fromkeys(row.values) if first else row.values)
                 self._add(row)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from weighbridge.errors import Fault, InputError, LineError
-from weighbridge.grading.strict_json import decode_line
+from weighbridge.grading.strict_json import decode_line, decode_row
 from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.jobs.line import JSON_SPACE
 from weighbridge.settings import MIB
@@ -57,7 +57,8 @@ def line_rows(lines: Iterable[SourceLine], most_lines: int | None = None) -> Ite
             yield SourceRow(number, {}, line.fault, line.size)
         elif content:
             try:
-                yield SourceRow(number, decode_line(content), None, line.size)
+                values, doubt = decode_row(content)
+                yield SourceRow(number, values, None, line.size, doubt)
             except LineError as error:
                 yield SourceRow(number, {}, _as_row(error.fault), line.size)
 
@@ -80,11 +81,12 @@ def document_rows(
             number += 1
             text = scanner.cut(limit)
             size, start = scanner.offset - start, scanner.offset
-            values = _too_long(limit) if text is None else _values(text, place.columns)
-            if isinstance(values, Fault):
-                yield SourceRow(number, {}, values, size)
+            row = SourceRow(number, {}, None, size)
+            if text is None:
+                row.fault = _too_long(limit)
             else:
-                yield SourceRow(number, values, None, size)
+                _read_into(row, text, place.columns)
+            yield row
         place.finish(scanner)
     except TooDeepError as error:
         raise RowError(Fault(ErrorCode.TOO_DEEP, str(error), "flatten the value"), number) from None
@@ -248,19 +250,23 @@ def _names(text: bytes | None) -> list[str] | None:
     return names if is_list and len(set(names)) == len(names) > 0 else None
 
 
-def _values(text: bytes, columns: list[str]) -> dict[str, Any] | Fault:
-    """Return the values of a row by name; a fault if it is not strict JSON, or its values have no names."""
+def _read_into(found: SourceRow, text: bytes, columns: list[str]) -> None:
+    """Read the values of a row by name; it gets a fault if it is not strict JSON, or its values have no names."""
     # JSON has no raw line breaks in strings; without others, a fault's place is a byte of the row.
     row = text.replace(b"\n", b" ").replace(b"\r", b" ")
     try:
         if not columns or not row.startswith(b"["):
-            return decode_line(row)
-        values: list[Any] = decode_line(b'{"row":%b}' % row)["row"]
+            found.values, found.doubt = decode_row(row)
+            return
+        wrapped, found.doubt = decode_row(b'{"row":%b}' % row)
     except LineError as error:
-        return _as_item(error.fault)
-    if len(values) != len(columns):
-        return _ragged(len(values), columns)
-    return dict(zip(columns, values, strict=True))
+        found.fault = _as_item(error.fault)
+        return
+    values: list[Any] = wrapped["row"]
+    if len(values) == len(columns):
+        found.values = dict(zip(columns, values, strict=True))
+    else:
+        found.fault = _ragged(len(values), columns)
 
 
 def _keys(pointer: str) -> list[str]:

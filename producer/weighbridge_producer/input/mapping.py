@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import isfinite
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import orjson
@@ -244,7 +245,7 @@ class FieldMapping:
         if type(custom_id) is str:
             case["custom_id"] = custom_id
         elif custom_id is not MISSING and custom_id is not None:
-            case["custom_id"] = str(custom_id) if type(custom_id) in {int, float} else custom_id
+            case["custom_id"] = str(custom_id) if _is_number(custom_id) else custom_id
         case["inputs"] = _present(self._inputs, row, number)
         metadata = _entries_of(self.entries, row, number) if self.entries else {}
         if self._metadata:
@@ -491,6 +492,10 @@ def _entries_of(source: Value, row: Row, number: int) -> dict[str, Any]:
         return {str(name): entry for name, entry in value.items()}
     paths = [path for path in source.paths() if path.of(row, number) is not MISSING]
     return {paths[0].name: value} if paths and value not in (None, "", MISSING) else {}
+
+
+def _is_number(value: object) -> bool:
+    return type(value) is int or (type(value) is float and isfinite(value))
 
 
 def json_within(value: Any) -> Any:

@@ -28,6 +28,9 @@ class SourceRow(msgspec.Struct, gc=False):
     values: dict[str, Any]
     fault: Fault | None = None
     size: int = 0  #: bytes of input
+    doubt: Fault | None = (
+        None  #: the fault of a number in it, which counts if the mapping uses the number
+    )
 
 
 class RowError(Exception):
@@ -71,6 +74,8 @@ def as_lines(
     for row in rows:
         number = row.number
         fault = row.fault or (error.fault(row.values, number) if error else None)
+        if row.doubt and not fault and _uses_doubtful(row, mapping):
+            fault = row.doubt
         if fault:
             line = _faulty_line(row, fault, mapping)
         else:
@@ -86,6 +91,13 @@ def as_lines(
                 yield SourceLine(b"\n")
                 line_number += 1
         yield line
+
+
+def _uses_doubtful(row: SourceRow, mapping: FieldMapping) -> bool:
+    """Return whether a mapping uses a value of a row that JSON cannot represent."""
+    paths = [path for _, value in mapping.fields() for path in value.paths()]
+    values = [path.of(row.values, row.number) for path in paths]
+    return encode_case({"used": values}, plain_value).fault is not None
 
 
 def _faulty_line(row: SourceRow, fault: Fault, mapping: FieldMapping) -> SourceLine:

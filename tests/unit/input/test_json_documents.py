@@ -33,7 +33,7 @@ def read(data: bytes, name: str = "a.json", rows: str = "", **settings: Any) -> 
 
 
 def codes(found: list[SourceRow]) -> dict[int, str]:
-    return {row.number: row.fault.code for row in found if row.fault}
+    return {row.number: fault.code for row in found if (fault := row.fault or row.doubt)}
 
 
 class Pieces(io.RawIOBase):

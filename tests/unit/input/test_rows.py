@@ -45,7 +45,7 @@ def values(data: bytes, name: str, **settings: Any) -> list[dict[str, Any]]:
 
 def told(found: list[SourceRow]) -> dict[int, str]:
     """Return the codes of faults by number."""
-    return {row.number: row.fault.code for row in found if row.fault}
+    return {row.number: fault.code for row in found if (fault := row.fault or row.doubt)}
 
 
 # Tables
@@ -444,3 +444,24 @@ def test_a_dataset_saved_to_disk_is_read_from_its_folder(tmp_path: Path) -> None
     (tmp_path / "dataset_info.json").write_text('{"features": {}}')
     lines = [orjson.loads(line.raw) for line in Source(tmp_path, Settings(), MAPPING)]
     assert lines == [{"custom_id": "a", "inputs": {"x": "x"}, "metadata": {"topic": "t"}}]
+
+
+@pytest.mark.parametrize("form", ['{"rows": [%s]}', "%s\n"])
+@pytest.mark.parametrize("number", ["NaN", "-Infinity", "[1e999]", "123456789012345678901"])
+def test_a_number_that_json_lacks_is_an_error_only_if_the_mapping_uses_it(
+    form: str, number: str
+) -> None:
+    data = (form % f'{{"id": "q", "answer": "x", "score": {number}}}').encode()
+    for mapped, faulty in (
+        ("answer", False),
+        ("answer,metadata=score", True),
+        ("answer,metadata=*", True),
+        ("{answer} {score}", True),
+        ("score", True),
+    ):
+        mapping = FieldMapping.from_text([f"custom_id=id,agent_response={mapped}"])
+        [line] = [
+            each for each in Source(io.BytesIO(data), Settings(), mapping) if each.raw.strip()
+        ]
+        assert bool(line.fault) is faulty, mapped
+        assert not line.fault or line.fault.code == "NUMBER_OUT_OF_RANGE"
