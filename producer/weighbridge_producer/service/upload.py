@@ -40,6 +40,11 @@ LINES = (
     *("application/gzip", "application/x-gzip", "application/zstd", "application/octet-stream"),
     *("text/plain", "binary/octet-stream"),
 )
+TABLES = (
+    "text/csv",
+    "text/tab-separated-values",
+    "application/vnd.apache.parquet",
+)  #: with a mapping
 _STORED_LOOK_SECONDS = 2.0  #: between checks of the project's stored bytes
 _END_SECONDS = 5.0  #: time for the thread to end its batch when the service stops
 _ENCODINGS = {
@@ -90,12 +95,12 @@ async def receive(
 
 def _check_head(request: Request, service: Service) -> None:
     media_type = _media_type(request)
-    if media_type and media_type != FORM and media_type not in LINES:
+    if media_type and media_type != FORM and media_type not in (*LINES, *TABLES):
         raise ProblemError(
             415,
             "UNSUPPORTED_MEDIA_TYPE",
             f"a body of type {media_type[:80]!r} is not accepted",
-            f"send JSON Lines as application/x-ndjson (`-H 'Content-Type: application/x-ndjson'`), or {FORM}",
+            f"send JSON Lines as application/x-ndjson (`-H 'Content-Type: application/x-ndjson'`), or {FORM}; with a mapping also {', '.join(TABLES)}",
         )
     encoding = request.headers.get("content-encoding", "").strip().lower()
     if encoding not in _ENCODINGS:

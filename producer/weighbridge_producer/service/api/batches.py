@@ -23,7 +23,7 @@ from weighbridge_producer.batch_shapes import (
 from weighbridge_producer.service.auth import ManageBatch, ReadBatch, Reader, SubmitBatch, Submitter
 from weighbridge_producer.service.problems import PROBLEM_ANSWERS
 from weighbridge_producer.service.service import Served
-from weighbridge_producer.service.upload import FORM, LINES, receive
+from weighbridge_producer.service.upload import FORM, LINES, TABLES, receive
 
 PAGE_LIMIT = 200
 
@@ -65,7 +65,7 @@ _SUBMISSION = {
         "description": "JSON Lines, plain or compressed with gzip or zstd, or a form with them as its last field; with a"
         " mapping also rows as CSV, TSV, Parquet or JSON, whose format is detected from the name in `source` or from the content",
         "content": {
-            **{kind: {"schema": {**_TEXT, "format": "binary"}} for kind in LINES},
+            **{kind: {"schema": {**_TEXT, "format": "binary"}} for kind in (*LINES, *TABLES)},
             FORM: {
                 "schema": {
                     "type": "object",
