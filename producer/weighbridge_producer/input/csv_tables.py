@@ -218,8 +218,15 @@ def _encoding_of(head: bytes) -> str:
         head[: len(head) - 3 if len(head) >= HEAD_BYTES else None].decode()
     except UnicodeDecodeError as error:
         if len(head) < HEAD_BYTES or error.start < len(head) - 8:
-            return _guessed(head)
+            return "utf-8" if _is_mostly_utf8(head) else _guessed(head)
     return "utf-8"
+
+
+def _is_mostly_utf8(head: bytes) -> bool:
+    """Return whether characters in UTF-8 outnumber the bytes that are not UTF-8, so that only some rows are wrong."""
+    text = head.decode(errors="replace")
+    beyond_ascii = sum(character > "\x7f" for character in text)
+    return beyond_ascii >= 2 * text.count("\ufffd")
 
 
 def _guessed(head: bytes) -> str:

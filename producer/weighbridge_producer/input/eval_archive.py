@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import zipfile
 import zlib
 from typing import TYPE_CHECKING, BinaryIO
@@ -11,6 +12,7 @@ import zstandard
 from weighbridge.errors import Fault
 from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.settings import MIB
+from weighbridge.text import shorten
 from weighbridge_producer.input.decompress import check_expansion
 from weighbridge_producer.input.source_lines import SourceLine
 from weighbridge_producer.input.temporary import seekable
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
 
 SIGNS = (b"PK\x03\x04", b"PK\x05\x06")  #: signatures of an archive with files, and of an empty one
 OFFICE_PARTS = (b"[Content_Types].xml", b"xl/workbook.xml", b"mimetypeapplication/vnd.oasis")
+_LOG_PARTS = (b"samples/", b"_journal/", b"header.json")  #: beginnings of names in a log
+_NAMES_SHOWN = 5
 OFFICE = "an Excel workbook or another Office document"
 SAVE_AS_CSV = "save the sheet as CSV UTF-8"
 _ZSTANDARD = 93  #: the compression method, supported since Python 3.14
@@ -43,7 +47,8 @@ def sample_lines(stream: BinaryIO, settings: Settings) -> Iterator[SourceLine]:
         samples = [info for info in archive.infolist() if _is_sample(info.filename)]
         if not samples:
             names = {info.filename.encode() for info in archive.infolist()}
-            yield SourceLine(b"\n", _NO_LOG if names.isdisjoint(OFFICE_PARTS) else _WORKBOOK)
+            no_log = no_log_fault([info.filename for info in archive.infolist()])
+            yield SourceLine(b"\n", no_log if names.isdisjoint(OFFICE_PARTS) else _WORKBOOK)
         plain = packed = 0
         for info in samples:
             packed += info.compress_size
@@ -96,8 +101,28 @@ def _too_long(info: zipfile.ZipInfo, settings: Settings) -> Fault:
 
 
 _WORKBOOK = Fault(ErrorCode.INVALID_JSON, f"the file is {OFFICE}", SAVE_AS_CSV)
-_NO_LOG = Fault(
-    ErrorCode.INVALID_JSON,
-    "the file is a ZIP archive, but not an Inspect log: there is no samples/*.json in it",
-    "unpack it, and give the files in it or their folder",
-)
+
+
+def no_log_fault(names: list[str]) -> Fault:
+    """Return the fault for an archive that is not an Inspect log, with the names of files in it."""
+    shown = ", ".join(shorten(name, 60) for name in names[:_NAMES_SHOWN])
+    more = f" and {len(names) - _NAMES_SHOWN:,} more" if len(names) > _NAMES_SHOWN else ""
+    return Fault(
+        ErrorCode.INVALID_JSON,
+        "the file is a ZIP archive, but not an Inspect log: there is no samples/*.json in it"
+        + (f", but {shown}{more}" if shown else ""),
+        "unpack it, and give the files in it or their folder",
+    )
+
+
+def may_be_log(head: bytes, name: str) -> bool:
+    """Return whether an archive may be an Inspect log, by its name and first bytes."""
+    return name.lower().endswith(".eval") or any(part in head for part in _LOG_PARTS)
+
+
+def names_in(head: bytes) -> list[str]:
+    """Return the names of the files in an archive; empty if it is not whole."""
+    try:
+        return zipfile.ZipFile(io.BytesIO(head)).namelist()
+    except _DAMAGE:
+        return []

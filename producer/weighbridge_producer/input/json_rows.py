@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -17,6 +17,7 @@ from weighbridge.settings import MIB
 from weighbridge.text import closest, did_you_mean, pluralize
 from weighbridge_producer.input.decompress import DAMAGE, ExpansionError
 from weighbridge_producer.input.json_scanner import JsonScanner, ScanError, TooDeepError
+from weighbridge_producer.input.non_json_files import several_values_fault
 from weighbridge_producer.input.rows import RowError, SourceRow, invalid_row
 
 if TYPE_CHECKING:
@@ -49,9 +50,23 @@ _TYPES = {
 }  #: of JSON values, by their first byte
 
 
-def line_rows(lines: Iterable[SourceLine], most_lines: int | None = None) -> Iterator[SourceRow]:
-    """Yield the row of each line that is not blank, for at most `most_lines` lines."""
-    for number, line in enumerate(islice(lines, most_lines), 1):
+def line_rows(
+    lines: Iterable[SourceLine], most_lines: int | None = None, limit_bytes: int = MIB
+) -> Iterator[SourceRow]:
+    """Yield the row of each line that is not blank, for at most `most_lines` lines; or that of one object on many lines."""
+    read = islice(lines, most_lines)
+    held = _object_on_many_lines(read, limit_bytes)
+    text = b"".join(line.raw for line in held)
+    if len(held) > 1 and (fault := several_values_fault(text)):
+        yield SourceRow(1, {}, fault, len(text))
+        return
+    if len(held) > 1 and not any(line.fault for line in held):
+        row = SourceRow(1, {}, None, len(text))
+        _read_into(row, text.strip(JSON_SPACE), [])
+        if not row.fault or row.fault.code != ErrorCode.INVALID_JSON:
+            yield row
+            return
+    for number, line in enumerate(chain(held, read), 1):
         content = line.raw.strip(JSON_SPACE)
         if line.fault:
             yield SourceRow(number, {}, line.fault, line.size)
@@ -61,6 +76,20 @@ def line_rows(lines: Iterable[SourceLine], most_lines: int | None = None) -> Ite
                 yield SourceRow(number, values, None, line.size, doubt)
             except LineError as error:
                 yield SourceRow(number, {}, _as_row(error.fault), line.size)
+
+
+def _object_on_many_lines(lines: Iterator[SourceLine], limit_bytes: int) -> list[SourceLine]:
+    """Return all lines up to a limit if the first begins an object that goes on in the next, else only the first."""
+    held: list[SourceLine] = []
+    size = 0
+    for line in lines:
+        held.append(line)
+        size += len(line.raw)
+        content = line.raw.strip(JSON_SPACE)
+        begins = len(held) > 1 or not content or (content[:1] in b"{[" and content[-1:] in b"{[,")
+        if not begins or line.fault or size > limit_bytes:
+            break
+    return held
 
 
 def document_rows(
@@ -284,7 +313,9 @@ def _pointer(keys: Sequence[str]) -> str:
 def _as_row(fault: Fault) -> Fault:
     if fault.code != ErrorCode.NOT_AN_OBJECT:
         return fault
-    return Fault(fault.code, fault.message, "write an object on each line")
+    return Fault(
+        fault.code, fault.message, 'rows are objects: write {"COLUMN": VALUE, ...} on each line'
+    )
 
 
 def _as_item(fault: Fault) -> Fault:

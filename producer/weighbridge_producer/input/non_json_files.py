@@ -37,14 +37,15 @@ _BINARY: tuple[tuple[bytes, str, str], ...] = (
 _BINARY_FROM = 64  #: smallest head in which more than 5 % NUL bytes mean binary data
 _TAR = (257, b"ustar")
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
+_YAML = "YAML"
 _TEXTS = (
     (re.compile(rb"\s*<(?:!doctype|html)\b", re.IGNORECASE), "an HTML page"),
     (re.compile(rb"\s*<\?xml\b"), "an XML document"),
     (
         re.compile(
-            rb"\A\s*(?:---\s*\n)?[A-Za-z_][\w-]{0,60}:[^\n]{0,200}\n\s*(?:- |[A-Za-z_][\w-]{0,60}:)"
+            rb"\A\s*(?:---\s*\n)?(?:- +[A-Za-z_][\w-]{0,60}:\s|[A-Za-z_][\w-]{0,60}:[^\n]{0,200}\n\s*(?:- |[A-Za-z_][\w-]{0,60}:))"
         ),
-        "YAML",
+        _YAML,
     ),
     (re.compile(rb"\s*(?:#{1,6} \S|```|[-*] \S|\|.+\||---\s*\n# )", re.MULTILINE), "Markdown"),
 )
@@ -99,18 +100,34 @@ def readable_lines(lines: Iterator[SourceLine]) -> Iterator[SourceLine]:
     else:
         text = b"".join(each.raw for each in read)
         looks = next((what for pattern, what in _TEXTS if pattern.match(text)), None)
-        known = _fault(f"not JSON, it looks like {looks}", _WANTED) if looks else None
+        known = _fault(f"not JSON, it looks like {looks}", _hint(looks)) if looks else None
         if fault := _binary_fault(text[:_HEAD_BYTES]) or known:
             return iter((SourceLine(b"\n", fault, len(text)),))
     return chain(read, lines)
 
 
+def several_values_fault(text: bytes) -> Fault | None:
+    """Return the fault for JSON objects that each take many lines, one after the other; None for other text."""
+    if not _NEXT_OBJECT.search(text):
+        return None
+    return Fault(
+        ErrorCode.INVALID_JSON,
+        "the file has several JSON values over many lines",
+        "write each on one line, as jq -c does",
+    )
+
+
 def _no_json(text: bytes) -> Fault:
     looks = next((what for pattern, what in _TEXTS if pattern.search(text)), None)
     what = f"not JSON: none of its first {_LINES} lines begins like JSON"
-    return _fault(what + (f", it looks like {looks}" if looks else ""), _WANTED)
+    return _fault(what + (f", it looks like {looks}" if looks else ""), _hint(looks))
 
 
+def _hint(looks: str | None) -> str:
+    return "convert it to JSON Lines" if looks == _YAML else _WANTED
+
+
+_NEXT_OBJECT = re.compile(rb"^\}\s*\{", re.MULTILINE)  #: after one that is indented
 _WANTED = "give cases or traces as JSON Lines, or one JSON document"
 
 

@@ -14,7 +14,15 @@ from weighbridge.errors import InputError
 from weighbridge.jobs.line import BYTE_ORDER_MARK, JSON_SPACE
 from weighbridge_producer.input.csv_tables import HEAD_BYTES, Dialect, dialect_of, table_rows
 from weighbridge_producer.input.decompress import DAMAGE, ExpansionError
-from weighbridge_producer.input.eval_archive import OFFICE, OFFICE_PARTS, SAVE_AS_CSV, SIGNS
+from weighbridge_producer.input.eval_archive import (
+    OFFICE,
+    OFFICE_PARTS,
+    SAVE_AS_CSV,
+    SIGNS,
+    may_be_log,
+    names_in,
+    no_log_fault,
+)
 from weighbridge_producer.input.files import unpacked_name
 from weighbridge_producer.input.kept_streams import KeptStream
 from weighbridge_producer.input.lines import BLOCK_BYTES, StreamLines, plain_stream
@@ -32,6 +40,7 @@ _ARROW_FILE = (
 )
 _OLD_EXCEL = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _WORKBOOKS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
+_YAML = (".yaml", ".yml")
 _NAMES_OF_TEXT = frozenset({"", ".txt", ".text", ".dat"})  #: endings that do not tell the format
 
 _OPEN = frozenset({b"{", b"[", b","})  #: last characters of a line on which a document goes on
@@ -104,7 +113,12 @@ def layout_of(
     if head.startswith(_OLD_EXCEL) or is_office or is_workbook:
         raise InputError(f"{name!r} is {OFFICE}, which cannot be read", SAVE_AS_CSV)
     if head.startswith(SIGNS):
+        if not may_be_log(head, name):
+            fault = no_log_fault(names_in(head))
+            raise InputError(fault.message.replace("the file", repr(name), 1), fault.hint)
         return Layout(RowFormat.EVAL)
+    if unpacked_name(name).lower().endswith(_YAML) and start not in {b"{", b"["}:
+        raise InputError(f"{name!r} is YAML, which cannot be read", "convert it to JSON Lines")
     if head.startswith(_PARQUET) or named_format is RowFormat.PARQUET:
         return Layout(RowFormat.PARQUET)
     if head.startswith(_ARROW_FILE) or named_format is RowFormat.ARROW:
@@ -215,7 +229,7 @@ class RowReader:
             yield from document_rows(stream, layout.rows, self._settings)
         else:
             lines = StreamLines(cast("BinaryIO", stream), self._name, self._settings)
-            yield from line_rows(lines, self._most_lines)
+            yield from line_rows(lines, self._most_lines, self._settings.line_limit_bytes)
 
 
 class _Peeked(io.RawIOBase):

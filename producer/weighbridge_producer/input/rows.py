@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 
     from weighbridge.settings import Settings
     from weighbridge_producer.input.mapping import FieldMapping
+
+
+_UNDECODED = re.compile("[\udc80-\udcff]")  #: bytes as `surrogateescape` keeps them
 
 
 class SourceRow(msgspec.Struct, gc=False):
@@ -80,6 +84,8 @@ def as_lines(
             line = _faulty_line(row, fault, mapping)
         else:
             line = encode_case(case(row.values, number), plain_value)
+            if line.fault and line.fault.code == ErrorCode.LONE_SURROGATE:
+                line.fault = _encoding_fault(row) or line.fault
             if line.size > limit:
                 line = SourceLine(b"\n", length_fault(line.size - 1, limit - 1))
         line.size = row.size
@@ -91,6 +97,19 @@ def as_lines(
                 yield SourceLine(b"\n")
                 line_number += 1
         yield line
+
+
+def _encoding_fault(row: SourceRow) -> Fault | None:
+    """Return the fault for a row of a table with a byte that could not be decoded; None if it has none."""
+    texts = (value for value in row.values.values() if isinstance(value, str))
+    byte = next((found[0] for text in texts if (found := _UNDECODED.search(text))), None)
+    if byte is None:
+        return None
+    return Fault(
+        ErrorCode.INVALID_UTF8,
+        f"the row has the byte 0x{ord(byte) - 0xDC00:02x}, which is not in the encoding in which the file begins",
+        "save the whole file as UTF-8",
+    )
 
 
 def _uses_doubtful(row: SourceRow, mapping: FieldMapping) -> bool:

@@ -21,6 +21,7 @@ from weighbridge.jobs.result_line import is_result
 from weighbridge.settings import MIB
 from weighbridge.traces.split import opens_session, session_id, single_traces, spans_lines
 from weighbridge_producer.input.duplicates import Duplicate, DuplicateIndex
+from weighbridge_producer.input.non_json_files import several_values_fault
 from weighbridge_producer.input.result_cases import cases_of_results
 from weighbridge_producer.input.source_lines import HeldLines, SourceLine
 
@@ -121,7 +122,8 @@ def _document(lines: Iterator[SourceLine], name: str, ids: DuplicateIndex) -> It
             return
     items = _items(read.text())
     if items is None:
-        yield from read.lines()
+        fault = several_values_fault(read.text()) if begins_document(first) else None
+        yield from [SourceLine(b"\n", fault, size)] if fault else read.lines()
         return
     wrapper = TraceWrapper(name, ids)
     for number, item in enumerate(items, start=1):

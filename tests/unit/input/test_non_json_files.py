@@ -59,6 +59,7 @@ def test_a_file_without_json_is_one_error_that_says_what_it_is(what, packed):
     [
         (b"# Notes\n\n- one\n", "it looks like Markdown"),
         (b"messages:\n  - role: user\n", "it looks like YAML"),
+        (b"- id: q1\n  answer: x\n", "it looks like YAML"),
         (b"<html><body>Not found</body></html>", "it looks like an HTML page"),
         (bytes(range(256)) * 4, "binary data"),
     ],

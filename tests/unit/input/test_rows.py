@@ -9,6 +9,7 @@ import io
 import random
 import tracemalloc
 from typing import TYPE_CHECKING, Any
+from zipfile import ZipFile
 
 import orjson
 import pyarrow as pa
@@ -158,7 +159,7 @@ def test_a_byte_that_is_not_utf8_beyond_the_beginning_is_its_rows_fault() -> Non
     source = Source(io.BytesIO(data), Settings(), MAPPING)
     *_, bad, good = source
     assert bad.fault is not None
-    assert bad.fault.code == "LONE_SURROGATE"
+    assert bad.fault.code == "INVALID_UTF8"
     assert orjson.loads(good.raw)["custom_id"] == "3"
 
 
@@ -465,3 +466,36 @@ def test_a_number_that_json_lacks_is_an_error_only_if_the_mapping_uses_it(
         ]
         assert bool(line.fault) is faulty, mapped
         assert not line.fault or line.fault.code == "NUMBER_OUT_OF_RANGE"
+
+
+def test_an_object_on_many_lines_is_one_row_and_several_are_one_fault() -> None:
+    one = orjson.dumps({"id": 1, "n": [1]}, option=orjson.OPT_INDENT_2) + b"\n"
+    [row] = rows(one, "a.json")
+    assert row.values == {"id": 1, "n": [1]}
+    [fault] = rows(one * 3, "a.jsonl")
+    assert fault.fault
+    assert "several JSON values over many lines" in fault.fault.message
+    [line] = Source(io.BytesIO(one * 3), Settings())
+    assert line.fault == fault.fault
+
+
+@pytest.mark.parametrize("beginning", [b"\xef\xbb\xbf1,a\n", "1,é\n".encode()])
+def test_a_table_that_begins_as_utf8_is_not_read_in_another_encoding(beginning: bytes) -> None:
+    mark = beginning[:3] if beginning.startswith(b"\xef") else b""
+    data = mark + b"id,text\n" + beginning.removeprefix(mark) + b"2,caf\xe9\n"
+    mapping = FieldMapping.from_text(["custom_id=id,agent_response=text"])
+    *_, good, bad = Source(io.BytesIO(data), Settings(), mapping)
+    assert not good.fault
+    assert bad.fault
+    assert bad.fault.code == "INVALID_UTF8"
+    assert "0xe9" in bad.fault.message
+
+
+def test_an_archive_of_other_files_is_named_with_them() -> None:
+    with io.BytesIO() as file:
+        with ZipFile(file, "w") as archive:
+            archive.writestr("cases.jsonl", b"{}")
+        with pytest.raises(InputError, match="a ZIP archive, but not .* but cases.jsonl"):
+            rows(file.getvalue(), "a.zip")
+    with pytest.raises(InputError, match="is YAML"):
+        rows(b"- id: 1\n", "a.yaml")
