@@ -69,6 +69,21 @@ def test_embedded_brings_everything_submits_and_names_a_failure(cli: Cli, cases:
 
 
 @pytest.mark.slow
+def test_rows_are_submitted_with_a_mapping_and_all_outcomes_are_counted(cli: Cli) -> None:
+    rows = cli.folder / "rows.csv"
+    rows.write_text("id,answer,gold\nq1,a,a\nq2,a\n")
+    submitted = ("--embedded", "--workers", "1", "--submit", str(rows), "--grader", "string-match")
+    mapped = ("--map", "custom_id=id,agent_response=answer,expected_output=gold")
+    with serve(cli, *submitted, *mapped) as service:
+        graded = service.await_line("graded: ")
+        assert graded == "graded: 1 of 2 jobs passed, 0 failed, 1 errored"
+        service.end()
+    ended = cli("serve", *submitted)
+    assert (ended.status, "MAPPING_NEEDED" in ended.err) == (1, True)
+    assert cli("serve", "--embedded", *mapped).status == 2
+
+
+@pytest.mark.slow
 def test_batches_of_an_embedded_server_are_there_at_the_next_start(cli: Cli, cases: Path) -> None:
     with serve(cli, "--embedded", "--workers", "1", "--submit", str(cases)) as service:
         batch = service.await_line("submitted: ").rsplit("/", 1)[1]

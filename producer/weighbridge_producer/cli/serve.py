@@ -16,6 +16,7 @@ from weighbridge.errors import ServerError, WeighbridgeError
 from weighbridge.settings import masked, read_settings
 from weighbridge.text import pluralize, printable
 from weighbridge_producer.cli import options as opt
+from weighbridge_producer.cli.reading import Map, MappingFile, source_of
 from weighbridge_producer.cli.show import err, out, print_error, print_json, shown
 from weighbridge_producer.gating.gates import ERROR
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from weighbridge.jobs.grader_spec import GraderSpec
     from weighbridge.settings import Settings
     from weighbridge_producer.client.redis_batch import RedisBatch
+    from weighbridge_producer.input.source import Source
     from weighbridge_producer.listening import Listener
     from weighbridge_producer.server import Server
     from weighbridge_producer.service.service import Service
@@ -73,6 +75,8 @@ def serve(
             callback=opt.utf8,
         ),
     ] = None,
+    map_: Map = None,
+    mapping: MappingFile = None,
     grader: opt.Graders = None,
     config: opt.Configs = None,
     graders: opt.GradersFile = None,
@@ -91,11 +95,16 @@ def serve(
     _check_options(redis_url, workers, folder, embedded=embedded)
     specs = opt.specs(grader, config, graders)
     opt.check_here(specs, graders)
+    if (map_ or mapping) and not submit:
+        raise typer.BadParameter("it is for the cases of --submit", param_hint="--map, --mapping")
+    source = (
+        source_of([submit], specs, settings, maps=map_, mapping_file=mapping) if submit else None
+    )
     from weighbridge_producer.listening import listen
 
     with ExitStack() as stack:
         listener = stack.enter_context(listen(host, port))
-        serving = _Serving(settings, listener, submit, specs)
+        serving = _Serving(settings, listener, source, specs)
         serving.as_json = as_json
         if embedded:
             from weighbridge_producer.run.local_service import LocalService, default_folder
@@ -145,7 +154,7 @@ class _Serving:
         self,
         settings: Settings,
         listener: Listener,
-        cases: str | None,
+        cases: Source | None,
         graders: tuple[GraderSpec, ...],
     ) -> None:
         self.settings = settings
@@ -229,13 +238,11 @@ class _Serving:
             )
         out.print("  Ctrl-C stops it")
 
-    def _submit(self, url: str, cases: str) -> None:
+    def _submit(self, url: str, source: Source) -> None:
         from weighbridge_producer.client.redis_client import RedisClient
-        from weighbridge_producer.input.source import Source
 
         try:
             with RedisClient(url, settings=self.settings) as client:
-                source = Source(cases, self.settings)
                 batch = client.open(printable(source.name), self._graders)
                 batch.submit(source, should_stop=self._stop.is_set)
                 if self.as_json:
@@ -260,8 +267,10 @@ class _Serving:
         if self.as_json:
             print_json({"graded": batch.id, "counts": counts.as_dict()})
             return
+        others = {"errored": counts.errored, "ungradable": counts.ungradable}
+        more = "".join(f", {jobs:,} {name}" for name, jobs in others.items() if jobs)
         out.print(
-            f"  graded: {counts.passed:,} of {pluralize(counts.total, 'job')} passed, {counts.failed:,} failed"
+            f"  graded: {counts.passed:,} of {pluralize(counts.total, 'job')} passed, {counts.failed:,} failed{more}"
         )
         for line in batch.search(
             ResultFilter(verdict="fail"), limit=1, budget_seconds=_SEARCH_SECONDS

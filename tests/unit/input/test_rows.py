@@ -495,7 +495,7 @@ def test_an_archive_of_other_files_is_named_with_them() -> None:
     with io.BytesIO() as file:
         with ZipFile(file, "w") as archive:
             archive.writestr("cases.jsonl", b"{}")
-        with pytest.raises(InputError, match="a ZIP archive, but not .* but cases.jsonl"):
+        with pytest.raises(InputError, match=r"a ZIP archive, but not .* but cases.jsonl"):
             rows(file.getvalue(), "a.zip")
     with pytest.raises(InputError, match="is YAML"):
         rows(b"- id: 1\n", "a.yaml")
