@@ -172,3 +172,21 @@ def test_rows_under_their_ids_are_named_with_what_would_work(cli, tmp_path):
     ended = cli("run", "a.json", "-g", "string-match")
     assert "'a.json' is one JSON object with a row under each key" in ended.err
     assert "jq -c 'to_entries[] | {id: .key} + .value' FILE > rows.jsonl" in ended.err
+
+
+def test_rows_with_an_empty_expected_output_are_counted(cli, tmp_path):
+    (tmp_path / "a.csv").write_text("id,answer,gold\n1,,\n2,x,\n3,x,x\n")
+    mapping = "custom_id=id,agent_response=answer,expected_output=gold"
+    run = cli("run", "a.csv", "-g", "string-match", "-o", "o.jsonl", "--map", mapping)
+    assert "2 rows of a.csv have an empty expected_output" in run.err
+    full = cli(
+        "run",
+        "a.csv",
+        "-g",
+        "string-match",
+        "-o",
+        "o.jsonl",
+        "--map",
+        mapping.replace("gold", "id"),
+    )
+    assert "empty expected_output" not in full.err

@@ -23,6 +23,7 @@ from weighbridge_producer.cli.reading import (
     MappingFile,
     SampleSize,
     TraceMappingFile,
+    print_empty_expected,
     print_unused,
     source_of,
 )
@@ -124,6 +125,7 @@ def submit(
             _print_how_to_continue(batch, again if can_be_read_again else None)
             raise typer.Exit(ERROR) from None
         print_unused(given)
+        print_empty_expected(given)
         if as_json:
             print_json(batch.status().as_dict() | {"durability": durability.as_dict()})
         else:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from weighbridge.errors import InputError
+from weighbridge.text import pluralize
 from weighbridge_producer.cli import options as opt
 from weighbridge_producer.cli.mapping_choice import choose_mapping, print_layout, print_unmapped
 from weighbridge_producer.cli.show import err, shown
@@ -155,6 +156,16 @@ def print_unused(source: Source) -> None:
             rows = f"{unused:,} of {join.index.rows:,} rows unused"
             why = f"without a key, or with one that no row of {shown(source.name)} has"
             err.print(f"{shown(str(join.index.file))}: {rows}: {why}", soft_wrap=True)
+
+
+def print_empty_expected(source: Source) -> None:
+    """Print the number of rows with an empty expected output, which only an empty answer matches."""
+    if empty := source.empty_expected:
+        has = "has" if empty == 1 else "have"
+        err.print(
+            f"{pluralize(empty, 'row')} of {shown(source.name)} {has} an empty expected_output, which only an empty answer"
+            " matches"
+        )
 
 
 def _saved_mapping(file: str | None) -> SavedMapping | None:

@@ -20,6 +20,7 @@ from weighbridge_producer.cli.reading import (
     MappingFile,
     SampleSize,
     TraceMappingFile,
+    print_empty_expected,
     print_unused,
     source_of,
 )
@@ -207,6 +208,7 @@ def run(
         err.print(f"{missing} that failed in {shown(only_failed)} are not in the input")
     if not report.cut_short:
         print_unused(source)
+        print_empty_expected(source)
     if as_json:
         print_json(_as_dict(report, outputs) | decision.as_dict())
     else:

@@ -16,7 +16,7 @@ from weighbridge_producer.input.lines import bomb_fault, damage_fault, length_fa
 from weighbridge_producer.input.source_lines import SourceLine, encode_case
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from weighbridge.settings import Settings
     from weighbridge_producer.input.mapping import FieldMapping
@@ -67,10 +67,15 @@ def until_damage(rows: Iterable[SourceRow], settings: Settings) -> Iterator[Sour
 
 
 def as_lines(
-    rows: Iterable[SourceRow], mapping: FieldMapping, settings: Settings, file: str | None = None
+    rows: Iterable[SourceRow],
+    mapping: FieldMapping,
+    settings: Settings,
+    file: str | None = None,
+    on_empty: Callable[[], None] = lambda: None,
 ) -> Iterator[SourceLine]:
     """Convert rows to lines with their cases.
 
+    `on_empty` is called for each case with an empty expected output.
     Blank lines are inserted so that line numbers match row numbers; with several files, lines have locations instead.
     """
     case, error, limit = mapping.case, mapping.error, settings.line_limit_bytes + 1
@@ -83,7 +88,10 @@ def as_lines(
         if fault:
             line = _faulty_line(row, fault, mapping)
         else:
-            line = encode_case(case(row.values, number), plain_value)
+            made = case(row.values, number)
+            if made["inputs"].get("expected_output") == "":
+                on_empty()
+            line = encode_case(made, plain_value)
             if line.fault and line.fault.code == ErrorCode.LONE_SURROGATE:
                 line.fault = _encoding_fault(row) or line.fault
             if line.size > limit:

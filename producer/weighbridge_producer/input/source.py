@@ -83,6 +83,7 @@ class Source:
         self.only: ChosenIds | None = None  #: ids of the cases to read; None for all
         self.byte_order_mark = False  #: True if a BOM was skipped at the start
         self.consumed = 0  #: bytes read, before decompression
+        self.empty_expected = 0  #: rows read so far that have an empty expected_output
         self.size: int | None = None  #: total bytes, before decompression, if known
         self._found: InputFiles | None = None
         if isinstance(cases, (str, Path, Paths)) and str(cases) != "-":
@@ -147,7 +148,7 @@ class Source:
         """
         settings = self._settings
         most_lines, most_bytes = settings.batch_limit_lines, settings.batch_limit_bytes
-        total = self.consumed = 0
+        total = self.consumed = self.empty_expected = 0
         with closing(DuplicateIndex()) as ids:
             for count, line in enumerate(self._chosen_lines(ids), start=1):
                 total += line.size
@@ -247,7 +248,11 @@ class Source:
                 self.on_layout(reader.layout)
             self.on_layout = None
         rows = self.joins.of(rows) if self.joins else rows
-        yield from as_lines(rows, mapping, self._settings, name if self.names_locations else None)
+        file = name if self.names_locations else None
+        yield from as_lines(rows, mapping, self._settings, file, self._count_empty)
+
+    def _count_empty(self) -> None:
+        self.empty_expected += 1
 
     def _count(self, size: int) -> None:
         self.consumed += size
