@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from weighbridge.errors import InvalidFilterError
 from weighbridge.graders.base import Verdict
+from weighbridge.text import closest, did_you_mean
 from weighbridge_producer.statistics import Interval, wilson_interval
 
 if TYPE_CHECKING:
@@ -123,8 +124,10 @@ class Sweep:
         if row.grader != _BUDGET or not (
             self.param in _MEASURED or self.param.startswith(_PER_TOOL)
         ):
+            meant = closest(self.param, [*_MEASURED, SCORE]) if row.grader == _BUDGET else None
             raise InvalidFilterError(
-                f"{self.param!r} cannot be derived from results of {row.grader!r}: another value changes what is measured",
+                f"{self.param!r} cannot be derived from results of {row.grader!r}: another value changes what is measured"
+                f"{did_you_mean(meant)}",
                 f"of {_BUDGET} these can: {', '.join(_MEASURED)}, {_PER_TOOL}TOOL; of any grader: {SCORE}. For others,"
                 " grade again with --config",
             )

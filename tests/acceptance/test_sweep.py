@@ -20,6 +20,8 @@ def results(cli, tmp_path: Path) -> str:
 
 def test_each_limit_has_a_row_with_its_pass_rate(cli, results) -> None:
     asked = ("sweep", results, "--label", "budget", "--param", "max_tool_calls")
+    misspelt = cli(*asked[:-1], "max_tokns")
+    assert "did you mean 'max_tokens'?" in " ".join(misspelt.err.split())
     ended = cli(*asked, "--limit", "0", "--limit", "12")
     assert (ended.status, ended.err) == (0, "")
     assert [line.split()[0] for line in ended.out.splitlines()] == ["max_tool_calls", "0", "12"]

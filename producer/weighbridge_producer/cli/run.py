@@ -13,6 +13,7 @@ from weighbridge.settings import read_settings
 from weighbridge.text import pluralize, printable
 from weighbridge_producer.cli import gate_options as gate_opt
 from weighbridge_producer.cli import options as opt
+from weighbridge_producer.cli.completed_values import runs as completed_runs
 from weighbridge_producer.cli.reading import (
     JoinedFiles,
     JoinKeys,
@@ -93,6 +94,7 @@ def run(
         typer.Option(
             "--only-failed",
             metavar="RUN",
+            autocompletion=completed_runs,
             help=f"Grade only the cases that had a failed or errored job in an earlier run: {RUN_HELP}.",
             callback=opt.utf8,
         ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +25,7 @@ from weighbridge_producer.reports.parquet import parquet_table
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from weighbridge_producer.comparison.compare import Comparison
+    from weighbridge_producer.comparison.compare import Comparison, Slice
     from weighbridge_producer.comparison.pairs import Pair
     from weighbridge_producer.comparison.rates import Rates
     from weighbridge_producer.comparison.runs import Run
@@ -138,12 +138,19 @@ def _rates(found: Comparison) -> str:
         for label in found.labels[:_LABELS_SHOWN]
         for row in (
             _rate(code(label.label or "(invalid lines)"), label.rates),
-            *(_rate(f"· {code(piece.value)}", piece.rates) for piece in label.slices),
+            *(_rate(_slice_name(piece, label.slices), piece.rates) for piece in label.slices),
         )
     ]
     text = table(names, rows, right=names[1:])
     more = len(found.labels) - _LABELS_SHOWN
     return text + (f"\n\n... and {pluralize(more, 'more label')}" if more > 0 else "")
+
+
+def _slice_name(piece: Slice, slices: Sequence[Slice]) -> str:
+    """Return a slice's value, after its field if the slices are of several fields."""
+    if all(other.field == piece.field for other in slices):
+        return f"· {code(piece.value)}"
+    return f"· {code(piece.field)} {code(piece.value)}"
 
 
 def _rate(name: str, rates: Rates) -> list[str]:
