@@ -15,6 +15,7 @@ from weighbridge_producer.input.column_names import (
     is_agents,
     is_asked,
     is_value_name,
+    may_name_text,
     names_of,
     normal,
 )
@@ -28,6 +29,7 @@ class Choice(NamedTuple):
 
     path: str
     is_weak: bool = False  #: True if its name may mean another field as well
+    is_unsure: bool = False  #: True if its name alone does not say that it is the field
 
 
 def chosen_path(
@@ -48,8 +50,32 @@ def chosen_path(
         if path not in taken and _fits(name, path, values)
     }
     described = _described(name, own, free, columns)
-    clear = [known for known in dict.fromkeys((own, *names)) if known not in weak]
-    if path := _named(clear, described):
+    if name == "agent_response" and not all(map(_is_element, described)):
+        # A text says more than the first of a list beside it, such as steps or sources.
+        texts = {path: given for path, given in described.items() if not _is_element(path)}
+        if choice := _clear_choice(name, columns, texts, (own, *names), weak):
+            return choice
+    if choice := _clear_choice(name, columns, described, (own, *names), weak):
+        return _text_instead(choice, free) if name == "agent_response" else choice
+    if path := _named([known for known in names if known in weak], described):
+        return Choice(path, not (name == "agent_response" and is_agents(path)))
+    if name != "agent_response":
+        return None
+    asked = [path for path in free if _is_answer_within_asked(path)]
+    if asked:
+        return Choice(_least_nested(asked), is_weak=True)
+    return _only_text_of_agent(free)
+
+
+def _clear_choice(
+    name: str,
+    columns: Columns,
+    described: dict[str, list[str]],
+    names: tuple[str, ...],
+    weak: frozenset[str],
+) -> Choice | None:
+    """Return the path with a name that means only this field, or a name with a word for it."""
+    if path := _named([known for known in dict.fromkeys(names) if known not in weak], described):
         return Choice(path)
     most = max(map(len, columns.values()), default=0)
     worded = [
@@ -60,12 +86,38 @@ def chosen_path(
         and can_be(name, path)
         and len(columns[path]) * 2 >= most
     ]
-    if worded:
-        return Choice(_least_nested(worded))
-    if path := _named([known for known in names if known in weak], described):
-        return Choice(path, not (name == "agent_response" and is_agents(path)))
-    asked = [path for path in free if name == "agent_response" and _is_answer_within_asked(path)]
-    return Choice(_least_nested(asked), is_weak=True) if asked else None
+    return Choice(_least_nested(worded)) if worded else None
+
+
+def _text_instead(choice: Choice, free: Columns) -> Choice:
+    """Return the only text beside an element of a list, or the element as one that is not sure."""
+    if not _is_element(choice.path):
+        return choice
+    around = choice.path.rpartition(".")[0].rpartition(".")[0]
+    texts = {path: values for path, values in free.items() if path.rpartition(".")[0] == around}
+    if around and (text := _only_text_of_agent(texts)):
+        return text
+    name = normal(Path(choice.path).name)
+    is_named = name in USUAL_NAMES["agent_response"] or has_word_for("agent_response", choice.path)
+    return choice._replace(is_unsure=not is_named)
+
+
+def _only_text_of_agent(free: Columns) -> Choice | None:
+    """Return the only text within an object of what the agent wrote, whatever its name."""
+    texts = [
+        path
+        for path, values in free.items()
+        if is_agents(path)
+        and can_be("agent_response", path)
+        and not _is_element(path)
+        and may_name_text(path)
+        and all(value is None or isinstance(value, str) for value in values)
+    ]
+    return Choice(texts[0], is_unsure=True) if len(texts) == 1 else None
+
+
+def _is_element(path: str) -> bool:
+    return path.endswith(".0")
 
 
 def _described(name: str, own: str, free: Columns, columns: Columns) -> dict[str, list[str]]:
@@ -104,7 +156,9 @@ def _only_values(columns: Columns) -> set[str]:
         around, dot, _ = path.rpartition(".")
         if dot:
             inner.setdefault(around, set()).add(path)
-    return {next(iter(paths)) for paths in inner.values() if len(paths) == 1}
+    only = {next(iter(paths)) for paths in inner.values() if len(paths) == 1}
+    # The first of a list is the only value if its list is.
+    return {path for path in only if not _is_element(path) or path.rpartition(".")[0] in only}
 
 
 def is_around(path: str, values: list[Any], columns: Columns) -> bool:

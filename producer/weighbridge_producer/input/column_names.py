@@ -152,6 +152,12 @@ def is_for_groups(path: str) -> bool:
     return not _NOT_FOR_GROUPS.search(Path(path).name)
 
 
+def may_name_text(path: str) -> bool:
+    """Return whether a name is neither an id's nor a measurement's."""
+    name = normal(Path(path).name)
+    return is_for_groups(path) and name not in ID_NAMES and not _ABOUT.search(name)
+
+
 def is_value_name(path: str) -> bool:
     """Return whether a path's last name says nothing about which text it holds."""
     return (_parts(path) or [""])[-1] in _VALUE_NAMES

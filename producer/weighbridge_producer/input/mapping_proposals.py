@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from weighbridge.jobs.line import is_valid_name
 from weighbridge_producer.input.column_choice import chosen_path, is_around
 from weighbridge_producer.input.column_names import ID_NAMES, id_names_of, is_for_groups
+from weighbridge_producer.input.conversations import is_by_agent, is_conversation
 from weighbridge_producer.input.mapping import (
     ROW_NUMBER,
     FieldMapping,
@@ -108,12 +109,14 @@ def propose(
     custom_id = _id_path(own, len(rows))
     # The expected output has clearer names, and `answer` means it if there is a response column too.
     weak: list[str] = []
+    unsure: list[str] = []
     wanted = [name for name in needed if name not in given]
     for name in sorted(wanted, key=lambda name: name != "expected_output"):
         choice = chosen_path(name, columns, {custom_id, *taken.values()}, wanted)
         if choice:
             taken[name] = choice.path
             weak += [name] if choice.is_weak else []
+            unsure += [name] if choice.is_unsure else []
     guesses = _guesses(columns, taken, custom_id, needed)
     taken |= guesses
     if custom_id is None:
@@ -128,7 +131,7 @@ def propose(
     guessed = tuple(name for name in taken if name in guesses)
     missing = tuple(name for name in needed if name not in taken)
     # One clear name among two says what the other one is.
-    doubted = tuple(weak) if len(weak) > 1 or missing else ()
+    doubted = (*(weak if len(weak) > 1 or missing else ()), *unsure)
     if missing:
         return Proposal(None, taken, missing, paths, guessed, doubted, leaves_out_answers)
     fields: list[tuple[str, Value]] = [(name, Path(taken[name])) for name in ("custom_id", *needed)]
@@ -190,6 +193,9 @@ def _leaves(value: Any, path: str, depth: int) -> Iterator[tuple[str, Any]]:
         for key, inner in value.items():
             if not path or not re.search(r"[./]", key):
                 yield from _leaves(inner, f"{path}.{key}" if path else key, depth + 1)
+    elif is_conversation(value):
+        if is_by_agent(value[-1]):  # what others said is no answer
+            yield from _leaves(value[-1], f"{path}.-1", depth + 1)
     elif isinstance(value, list) and value and isinstance(value[0], (Mapping, str)):
         yield from _leaves(value[0], f"{path}.0", depth + 1)
 

@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from weighbridge_producer.input.column_names import normal
+from weighbridge_producer.input.conversations import TEXTS, is_by_agent
 from weighbridge_producer.input.mapping import Path
 from weighbridge_producer.input.mapping_proposals import Proposal, propose
 
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
 
 #: Keys of lists whose first item is the answer. What other lists of objects hold, such as messages, belongs to the trace.
 _ANSWERS = frozenset({"choices"})
-_AGENTS = frozenset({"assistant", "gpt", "model", "ai", "bot"})
-_TEXTS = ("content", "value", "text")
 #: Names that mean the expected answer where the conversation has the agent's.
 _AMBIGUOUS = frozenset({"answer", "result", "actual"})
 
@@ -47,7 +46,7 @@ def propose_beside_traces(
 def _last_message(rows: Sequence[Row]) -> str | None:
     """Return the path to the text of the last message if it is the agent's in each row."""
     for key, value in rows[0].items():
-        for name in _TEXTS if _are_objects(value) else ():
+        for name in TEXTS if _are_objects(value) else ():
             path = f"{key}.-1.{name}"
             if all(_is_agents(row.get(key)) and _is_text(Path(path).of(row, 1)) for row in rows):
                 return path
@@ -55,10 +54,7 @@ def _last_message(rows: Sequence[Row]) -> str | None:
 
 
 def _is_agents(messages: Any) -> bool:
-    last = messages[-1] if isinstance(messages, list) and messages else None
-    return isinstance(last, Mapping) and not _AGENTS.isdisjoint(
-        role for role in (last.get("role"), last.get("from")) if isinstance(role, str)
-    )
+    return isinstance(messages, list) and bool(messages) and is_by_agent(messages[-1])
 
 
 def _is_text(value: Any) -> bool:

@@ -90,3 +90,29 @@ def test_names_that_may_mean_either_answer_are_said_to_be_guessed(
         assert "guessed from names that may mean either, so check" in found.caution
     else:
         assert not found.caution
+
+
+QUESTION = [{"role": "user", "content": "q"}]
+ANSWERED = [*QUESTION, {"role": "assistant", "content": "a"}]
+
+
+@pytest.mark.parametrize(
+    ("row", "response", "doubted"),
+    [
+        ({"outputs": {"messages": ANSWERED}}, "outputs.messages.-1.content", ()),
+        ({"outputs": {"messages": QUESTION}}, None, ()),
+        ({"outputs": {"final_answer": "a", "steps": ["s"]}}, "outputs.final_answer", ()),
+        ({"output": {"tool_calls": ["search"], "text_final": "a"}}, "output.text_final", ("agent_response",)),
+        ({"output": {"citations": ["c"], "result": "a"}}, "output.result", ()),
+        ({"output": {"answers_seen": ["c"], "last": "a"}}, "output.last", ("agent_response",)),
+        ({"output": {"steps": ["a"]}}, "output.steps.0", ("agent_response",)),
+        ({"output": ["a"]}, "output.0", ()),
+    ],
+)  # fmt: skip
+def test_a_text_of_the_agent_comes_before_elements_of_lists_beside_it(
+    row: dict[str, Any], response: str | None, doubted: tuple[str, ...]
+) -> None:
+    rows = {"inputs": {"question": "q"}, **row, "reference_outputs": {"answer": "a"}}
+    found = proposed(rows)
+    assert found.fields["expected_output"] == "reference_outputs.answer"
+    assert (found.fields.get("agent_response"), found.doubted) == (response, doubted)
