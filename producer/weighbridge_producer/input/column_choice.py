@@ -7,13 +7,16 @@ from typing import Any, NamedTuple
 
 from weighbridge_producer.input.column_names import (
     EITHER_NAMES,
+    PLAIN_NAMES,
     STRONG_IN_ASKED,
     USUAL_NAMES,
     WEAK_NAMES,
     can_be,
     has_word_for,
     is_agents,
+    is_always_agents,
     is_asked,
+    is_model_alone,
     is_value_name,
     may_name_text,
     names_of,
@@ -59,6 +62,8 @@ def chosen_path(
         return _text_instead(choice, free) if name == "agent_response" else choice
     if path := _named([known for known in names if known in weak], described):
         return Choice(path, not (name == "agent_response" and is_agents(path)))
+    if name == "expected_output":
+        return _beside_agents(free, columns) if "agent_response" in needed else None
     if name != "agent_response":
         return None
     asked = [path for path in free if _is_answer_within_asked(path)]
@@ -86,7 +91,33 @@ def _clear_choice(
         and can_be(name, path)
         and len(columns[path]) * 2 >= most
     ]
-    return Choice(_least_nested(worded)) if worded else None
+    path = _least_nested(worded) if worded else None
+    return (
+        Choice(path, is_unsure=name == "agent_response" and is_model_alone(path)) if path else None
+    )
+
+
+def _beside_agents(free: Columns, columns: Columns) -> Choice | None:
+    """Return a data set's own `output` or `response` beside a column that is always the agent's."""
+    if not any(_is_always_agents(path, columns[path]) for path in columns):
+        return None
+    plain = [
+        path
+        for path in free
+        if normal(Path(path).name) in PLAIN_NAMES
+        and not is_agents(path)
+        and not _is_always_agents(path, free[path])
+        and can_be("expected_output", path)
+    ]
+    return Choice(_least_nested(plain), is_unsure=True) if plain else None
+
+
+def _is_always_agents(path: str, values: list[Any]) -> bool:
+    return (
+        is_always_agents(path)
+        and can_be("agent_response", path)
+        and _fits("agent_response", path, values)
+    )
 
 
 def _text_instead(choice: Choice, free: Columns) -> Choice:

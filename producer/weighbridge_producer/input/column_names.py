@@ -28,7 +28,7 @@ USUAL_NAMES: dict[str, tuple[str, ...]] = {
         """
         expectedoutput expected expectedanswer expectedresponse groundtruth groundtruthanswer gold goldanswer
         goldenanswer goldanswers golden reference referenceanswer referenceoutput referenceoutputs referencetext
-        references ref refs target targets ideal correctanswer correct solution truth ytrue answers label labels
+        references ref refs target targets ideal bestanswer correctanswer correct solution truth ytrue answers label labels
         answer actual
         """
     ),
@@ -55,10 +55,25 @@ EITHER_NAMES = frozenset({"answer", "actual"})
 STRONG_IN_ASKED = frozenset(
     _names("response agentresponse modelresponse prediction completion actualoutput modeloutput")
 )
+#: Names of either answer; beside a column that is always the agent's, they are the expected one's.
+PLAIN_NAMES = frozenset(_names("output outputs response completion reply"))
+#: Names of models.
+_MODEL = re.compile(
+    "^(?:openai|anthropic|google|meta(?:llama)?|mistralai|xai)?"
+    "(?:chatgpt|gpt|claude|gemini|gemma|llama|mistral|mixtral|qwen|qwq|deepseek|grok|davinci"
+    r"|phi\d|o[134](?:mini|preview|pro)?$)"
+)
+#: Names that always mean the agent's answer, whatever is beside it.
+_ALWAYS_AGENTS = re.compile(
+    "^(?:model|agent|assistant|llm|bot|system)s?(?:output|response|answer|completion|generation|reply|text)s?$"
+    "|^y?preds?$|predict(?:ed|ion)|^generat(?:ed|ions?)(?!by|at|from|config|param|seed)|^hyp$|^hypothes[ie]s$"
+)
+#: Names of wrong answers, which are neither the agent's nor expected.
+_WRONG = re.compile("incorrect|wrong|distractor|falsch")
 #: Words in names that are less usual, in the likeliest order of fields, in several languages.
 _WORDS: dict[str, re.Pattern[str]] = {
     "expected_output": re.compile(
-        "expect|reference|groundtruth|gold|target|correct|ideal|solution"
+        "expect|reference|groundtruth|gold|target|correct|ideal|solution|^best(?:answer|response|output|completion)s?$"
         "|erwart|referenz|soll|musterlösung|korrekt|richtig"
         "|attendu|référence|esperad|referencia|referência|gabarito|attes[oa]|riferimento|corrett|verwacht"
         "|oczekiw|wzorcow|beklenen|förvänt|facit|forvent|očekáv|المتوقع|الصحيح|अपेक्षित"
@@ -66,7 +81,6 @@ _WORDS: dict[str, re.Pattern[str]] = {
     ),
     "agent_response": re.compile(
         "response|output|answer|completion|predict|generat|reply|hypothes"
-        "|^(?:gpt|claude|gemini|llama|mistral|qwen|deepseek)"
         "|antwort|ausgabe|r[ée]ponse|sortie|prédiction|respuesta|salida|predicci[óo]n|risposta|resposta|sa[íi]da|antwoord"
         "|odpowied|odpověď|cevap|yan.t|svar|إجاب|उत्तर"
         "|ответ|вывод|回答|応答|出力|回复|回覆|输出|輸出|预测|預測|응답|답변|출력"
@@ -173,7 +187,12 @@ def can_be(field: str, path: str) -> bool:
     around = _parts(path)[:-1]
     if field == "agent_response":
         expected = set(USUAL_NAMES["expected_output"]) - {*EITHER_NAMES, "label", "labels"}
-        return not is_asked(path) and not _VERDICTS & set(around) and expected.isdisjoint(around)
+        return (
+            not is_asked(path)
+            and not _VERDICTS & set(around)
+            and expected.isdisjoint(around)
+            and not is_reference(path)
+        )
     if field == "expected_output":
         name = normal(Path(path).name)
         if name in WEAK_NAMES["expected_output"] and is_agents(path):
@@ -181,6 +200,32 @@ def can_be(field: str, path: str) -> bool:
         is_title = name == "label" and bool(around)
         return not _VERDICTS & set(around) and not (is_title and around[-1] not in _LABELLED)
     return True
+
+
+def is_model(path: str) -> bool:
+    """Return whether a name is a model's, such as `gpt-4.1`, or begins with it."""
+    whole = normal(path)
+    names = (normal(Path(path).name), whole)
+    return any(map(_MODEL.search, names)) and not _ABOUT.search(whole)
+
+
+def is_model_alone(path: str) -> bool:
+    """Return whether a name is a model's and does not say what of the model it is."""
+    return is_model(path) and not _WORDS["agent_response"].search(normal(path))
+
+
+def is_always_agents(path: str) -> bool:
+    """Return whether a name means the agent's answer, whatever is beside it."""
+    name = next((each for each in names_of(path) if each not in _VALUE_NAMES), "")
+    is_always = bool(_ALWAYS_AGENTS.search(name)) or is_model(path)
+    return is_always and not _ABOUT.search(name) and not is_reference(path)
+
+
+def is_reference(path: str) -> bool:
+    """Return whether a name means an expected answer, or one that is known to be wrong."""
+    name = normal(Path(path).name)
+    strong = set(USUAL_NAMES["expected_output"]) - WEAK_NAMES["expected_output"]
+    return name in strong or bool(_WORDS["expected_output"].search(name) or _WRONG.search(name))
 
 
 def is_agents(path: str) -> bool:
@@ -195,7 +240,9 @@ def has_word_for(field: str, path: str) -> bool:
     """Return whether a path's name contains a word for a field, and none for a measurement or for another field."""
     pattern = _WORDS.get(field)
     name = normal(Path(path).name)
-    if pattern is None or not pattern.search(name) or _ABOUT.search(name) or name in _ASKED:
+    is_worded = pattern is not None and bool(pattern.search(name))
+    is_worded = is_worded or (field == "agent_response" and is_model(path))
+    if not is_worded or _ABOUT.search(name) or _WRONG.search(name) or name in _ASKED:
         return False
     if field == "expected_output":
         return True  # what was asked often contains the correct answer too

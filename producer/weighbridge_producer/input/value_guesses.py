@@ -11,13 +11,14 @@ import orjson
 
 from weighbridge.jobs.line import is_valid_name
 from weighbridge.traces.split import is_trace
-from weighbridge_producer.input.column_names import can_be, is_asked
+from weighbridge_producer.input.column_names import can_be, is_asked, is_reference, may_name_text
 
 Columns = Mapping[str, Sequence[Any]]  #: the values of the first rows by path
 
 _ID = re.compile(r"(?=.*\d)[\w/:@#-]{1,64}")
 _DATE = re.compile(r"\d{4}[-/]\d\d[-/]\d\d.*")
 _COLUMNS_COMPARED = 12
+_PROSE_WORDS = 3  #: of a text on average
 _CHARACTERS_COMPARED = 400
 _AGREEMENT_LEAST = 0.15  #: by which rows must agree more with themselves than with the next row
 
@@ -50,14 +51,40 @@ def guessed_answers(columns: Columns, response: str | None, expected: str | None
         if (_are_texts(values) and not is_asked(path)) or path in {response, expected}
     }
     paths = list(texts)[:_COLUMNS_COMPARED]
-    pairs: Iterable[tuple[str, str]] = combinations(paths, 2)
+    pairs: Iterable[tuple[str, str]] = (
+        (one, other) if can_be("agent_response", one) else (other, one)
+        for one, other in combinations(paths, 2)
+        if not (is_reference(one) and is_reference(other))
+    )
     if response:
         pairs = ((response, path) for path in paths if can_be("expected_output", path))
     elif expected:
         pairs = ((path, expected) for path in paths if can_be("agent_response", path))
     scored = {pair: _agreement(texts, *pair) for pair in pairs if pair[0] != pair[1]}
     best = max(scored, key=lambda pair: scored[pair], default=None)
-    return list(best) if best and scored[best] >= _AGREEMENT_LEAST else []
+    if best and scored[best] >= _AGREEMENT_LEAST:
+        return list(best)
+    if expected and not response and (rest := _only_prose(columns, expected)):
+        return [rest, expected]
+    return []
+
+
+def _only_prose(columns: Columns, expected: str) -> str | None:
+    """Return the only column, except what was asked and expected answers, with a different text of several words in each row."""
+    prose = [
+        path
+        for path, values in columns.items()
+        if path != expected and not is_asked(path) and may_name_text(path) and _are_prose(values)
+    ]
+    left = [path for path in prose if not is_reference(path)]
+    return left[0] if len(left) == 1 and can_be("agent_response", left[0]) else None
+
+
+def _are_prose(values: Sequence[Any]) -> bool:
+    """Return whether values are different texts of, on average, several words."""
+    texts = [value for value in values if isinstance(value, str)]
+    words = sum(len(text.split()) for text in texts)
+    return len(values) > 1 and len(set(texts)) == len(values) and words >= _PROSE_WORDS * len(texts)
 
 
 def _are_codes(values: Sequence[Any]) -> bool:
