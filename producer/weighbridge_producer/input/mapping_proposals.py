@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.jobs.line import is_valid_name
+from weighbridge_producer.input.boolean_columns import boolean_columns, choose_booleans
 from weighbridge_producer.input.column_choice import chosen_path, is_around
 from weighbridge_producer.input.column_names import ID_NAMES, id_names_of, is_for_groups
 from weighbridge_producer.input.conversations import is_by_agent, is_conversation
@@ -36,6 +37,7 @@ _PATHS_LIMIT = 200
 _METADATA_MOST = 6
 #: In a mapping, names with these are not read as the names of columns.
 _IS_SYNTAX = re.compile(r"[=|]|\{[^{}]+\}")
+_ENDS_IN_ID = re.compile(r"^[^./]+(?:[\W_](?i:id)|[a-z](?:Id|ID))$")
 _METADATA_CHARACTERS = 60  #: longest value that is proposed as metadata
 
 
@@ -90,13 +92,14 @@ def propose(
     joined: Sequence[str] = (),
     given: Mapping[str, str] = MappingProxyType({}),
     accepts_several: bool = False,
+    booleans: frozenset[str] = frozenset(),
 ) -> Proposal:
     """Propose a mapping from the first rows for a case's id and the inputs that its graders need.
 
     `has_only_texts` says that cells are texts, so that an object in one was encoded as JSON when the file was written;
     in other files a text that is JSON is what a model wrote. The id is not one of a joined file, because a row without a
     match has none. `given` are the paths of inputs that are not looked for. `accepts_several` says that the expected output
-    may be a list of texts.
+    may be a list of texts, and `booleans` are the only texts that the answers may be, if not empty.
     """
     columns = _columns(rows)
     paths = tuple(columns)
@@ -111,13 +114,20 @@ def propose(
     weak: list[str] = []
     unsure: list[str] = []
     wanted = [name for name in needed if name not in given]
-    for name in sorted(wanted, key=lambda name: name != "expected_output"):
+    guesses: dict[str, str] = {}
+    of_booleans = boolean_columns(columns, booleans)
+    if of_booleans and {"agent_response", _EXPECTED} <= set(wanted):
+        chosen = choose_booleans(columns, of_booleans, {custom_id}, wanted)
+        taken |= chosen.fields
+        guesses |= {name: chosen.fields[name] for name in chosen.guessed}
+    to_find = [name for name in wanted if name not in taken]
+    for name in sorted(to_find, key=lambda name: name != "expected_output"):
         choice = chosen_path(name, columns, {custom_id, *taken.values()}, wanted)
         if choice:
             taken[name] = choice.path
             weak += [name] if choice.is_weak else []
             unsure += [name] if choice.is_unsure else []
-    guesses = _guesses(columns, taken, custom_id, needed)
+    guesses |= _guesses(columns, taken, custom_id, needed) if not of_booleans else {}
     taken |= guesses
     if custom_id is None:
         free = {path: values for path, values in own.items() if path not in taken.values()}
@@ -205,6 +215,10 @@ def _id_path(columns: dict[str, list[Any]], rows: int) -> str | None:
     for name in ID_NAMES:
         for path, values in columns.items():
             if name in id_names_of(path) and len(values) == rows and _are_ids(values):
+                return path
+    if rows > 1:
+        for path, values in columns.items():
+            if _ENDS_IN_ID.search(path) and len(values) == rows and _are_ids(values):
                 return path
     return None
 

@@ -16,6 +16,7 @@ from weighbridge.jobs.line import JSON_SPACE
 from weighbridge.settings import MIB
 from weighbridge.traces.read import find_format
 from weighbridge.traces.split import is_trace
+from weighbridge_producer.input.boolean_columns import boolean_words
 from weighbridge_producer.input.decompress import DAMAGE, ExpansionError
 from weighbridge_producer.input.expected_answers import all_accept_several
 from weighbridge_producer.input.files import InputFiles, Paths
@@ -226,7 +227,11 @@ def recognise_rows(
     accepts_several = all_accept_several(graders)
     proposal = (
         propose_beside_traces(
-            seen.rows, needed, joined=seen.joined, accepts_several=accepts_several
+            seen.rows,
+            needed,
+            joined=seen.joined,
+            accepts_several=accepts_several,
+            booleans=boolean_words(graders),
         )
         if read_as
         else propose(
@@ -235,6 +240,7 @@ def recognise_rows(
             has_only_texts=is_csv,
             joined=seen.joined,
             accepts_several=accepts_several,
+            booleans=boolean_words(graders),
         )
     )
     if proposal is None:

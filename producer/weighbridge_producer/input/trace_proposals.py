@@ -28,10 +28,11 @@ def propose_beside_traces(
     *,
     joined: Sequence[str] = (),
     accepts_several: bool = False,
+    booleans: frozenset[str] = frozenset(),
 ) -> Proposal | None:
     """Propose a mapping for rows that are traces; None if no name says that a value beside the trace is a needed input."""
     beside = [_without_steps(row) for row in rows]
-    proposing = partial(propose, joined=joined, accepts_several=accepts_several)
+    proposing = partial(propose, joined=joined, accepts_several=accepts_several, booleans=booleans)
     found = proposing(beside, needed)
     named = found.fields.keys() - {"custom_id", *found.guessed}
     if not named.intersection(needed):
