@@ -33,6 +33,7 @@ class Choice(NamedTuple):
     path: str
     is_weak: bool = False  #: True if its name may mean another field as well
     is_unsure: bool = False  #: True if its name alone does not say that it is the field
+    rivals: tuple[str, ...] = ()  #: further columns that may be the field as well
 
 
 def chosen_path(
@@ -43,6 +44,31 @@ def chosen_path(
     `needed` are the fields that are looked for. Clear names come first, then words in other names, then names that may
     mean several fields.
     """
+    choice = _first_choice(name, columns, taken, needed)
+    if choice is None or name != "agent_response" or choice.is_weak:
+        return choice
+    return choice._replace(rivals=_rivals(choice.path, columns, taken))
+
+
+def _rivals(chosen: str, columns: Columns, taken: set[str | None]) -> tuple[str, ...]:
+    """Return the other columns beside a chosen one that are the answers of agents by their names, such as two models'."""
+    around, most = chosen.rpartition(".")[0], max(map(len, columns.values()))
+    return tuple(
+        path
+        for path, values in columns.items()
+        if path not in {chosen, *taken}
+        and path.rpartition(".")[0] == around
+        and len(values) * 2 >= most
+        and can_be("agent_response", path)
+        and _fits("agent_response", path, values)
+        and not all(isinstance(value, (bool, int, float)) for value in values if value is not None)
+        and (_is_always_agents(path, values) or has_word_for("agent_response", path))
+    )
+
+
+def _first_choice(
+    name: str, columns: Columns, taken: set[str | None], needed: list[str]
+) -> Choice | None:
     own, weak = normal(name), WEAK_NAMES.get(name, frozenset())
     names = USUAL_NAMES.get(name, ())
     if name == "expected_output" and "agent_response" in needed and not _other_response(columns):

@@ -19,6 +19,7 @@ from weighbridge_producer.input.mapping import (
     Path,
     Value,
     json_within,
+    listed,
 )
 from weighbridge_producer.input.value_guesses import (
     guessed_answers,
@@ -53,6 +54,7 @@ class Proposal:
         str, ...
     ] = ()  #: fields whose columns were chosen by their values, not their names
     doubted: tuple[str, ...] = ()  #: fields whose columns have names that may mean another one
+    rivals: tuple[str, ...] = ()  #: columns that may be the agent's answer; empty if only one may
     leaves_out_answers: bool = (
         False  #: True if there are further expected answers, which are left out
     )
@@ -77,6 +79,9 @@ class Proposal:
             for fields, source in sources
             if fields
         ]
+        if self.rivals:
+            columns = f"{len(self.rivals)} columns may be the answer"
+            notes.append(f"agent_response: {columns}: {listed(self.rivals)}")
         if self.leaves_out_answers:
             notes.append(
                 f"{_EXPECTED}: only the first of several answers, because not every grader accepts more than one"
@@ -113,6 +118,7 @@ def propose(
     # The expected output has clearer names, and `answer` means it if there is a response column too.
     weak: list[str] = []
     unsure: list[str] = []
+    rivals: tuple[str, ...] = ()
     wanted = [name for name in needed if name not in given]
     guesses: dict[str, str] = {}
     of_booleans = boolean_columns(columns, booleans)
@@ -127,6 +133,7 @@ def propose(
             taken[name] = choice.path
             weak += [name] if choice.is_weak else []
             unsure += [name] if choice.is_unsure else []
+            rivals = (choice.path, *choice.rivals) if choice.rivals else rivals
     guesses |= _guesses(columns, taken, custom_id, needed) if not of_booleans else {}
     taken |= guesses
     if custom_id is None:
@@ -143,11 +150,11 @@ def propose(
     # One clear name among two says what the other one is.
     doubted = (*(weak if len(weak) > 1 or missing else ()), *unsure)
     if missing:
-        return Proposal(None, taken, missing, paths, guessed, doubted, leaves_out_answers)
+        return Proposal(None, taken, missing, paths, guessed, doubted, rivals, leaves_out_answers)
     fields: list[tuple[str, Value]] = [(name, Path(taken[name])) for name in ("custom_id", *needed)]
     fields += [("metadata", Path(path)) for path in _metadata(columns, set(taken.values()))]
     mapping = FieldMapping.from_fields(fields)
-    return Proposal(mapping, taken, (), paths, guessed, doubted, leaves_out_answers)
+    return Proposal(mapping, taken, (), paths, guessed, doubted, rivals, leaves_out_answers)
 
 
 def _list_of_answers(path: str, columns: Mapping[str, list[Any]]) -> tuple[str, bool]:

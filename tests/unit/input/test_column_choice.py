@@ -188,3 +188,25 @@ def test_two_expected_answers_are_never_compared_with_each_other(
 def test_names_of_expected_answers_are_not_the_agents(first: str) -> None:
     rows = [{first: f"the text {each} is", "correct_answer": f"the text {each}"} for each in "abc"]
     assert propose(rows, NEEDED).missing == ("agent_response",)
+
+
+@pytest.mark.parametrize(
+    ("columns", "rivals"),
+    [
+        ("question,reference_answer,gpt5_answer,claude_answer", ("gpt5_answer", "claude_answer")),
+        ("question,gold,gpt-4o,claude-sonnet-4", ("gpt-4o", "claude-sonnet-4")),
+        ("response,prediction,gold", ("response", "prediction")),
+        ("gold,model_a_output,model_b_output,output_tokens", ("model_a_output", "model_b_output")),
+        ("question,answer,gpt4_response,output_format,response_time", ()),
+        ("instruction,output,prediction", ()),
+    ],
+)
+def test_the_first_of_several_agents_is_proposed_and_the_others_are_named(
+    columns: str, rivals: tuple[str, ...]
+) -> None:
+    found = proposed(dict.fromkeys(columns.split(","), "a"))
+    assert found.rivals == rivals
+    if rivals:
+        assert found.fields["agent_response"] == rivals[0]
+        named = f"2 columns may be the answer: {', '.join(rivals)}"
+        assert named in found.caution
