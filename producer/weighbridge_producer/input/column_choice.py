@@ -60,7 +60,7 @@ def _rivals(chosen: str, columns: Columns, taken: set[str | None]) -> tuple[str,
         and path.rpartition(".")[0] == around
         and len(values) * 2 >= most
         and can_be("agent_response", path)
-        and _fits("agent_response", path, values)
+        and fits("agent_response", path, values)
         and not all(isinstance(value, (bool, int, float)) for value in values if value is not None)
         and (_is_always_agents(path, values) or has_word_for("agent_response", path))
     )
@@ -76,7 +76,7 @@ def _first_choice(
     free = {
         path: values
         for path, values in columns.items()
-        if path not in taken and _fits(name, path, values)
+        if path not in taken and fits(name, path, values)
     }
     described = _described(name, own, free, columns)
     if name == "agent_response" and not all(map(_is_element, described)):
@@ -142,7 +142,7 @@ def _is_always_agents(path: str, values: list[Any]) -> bool:
     return (
         is_always_agents(path)
         and can_be("agent_response", path)
-        and _fits("agent_response", path, values)
+        and fits("agent_response", path, values)
     )
 
 
@@ -245,7 +245,7 @@ def _other_response(columns: Columns) -> bool:
     )
 
 
-def _fits(name: str, path: str, values: list[Any]) -> bool:
+def fits(name: str, path: str, values: list[Any]) -> bool:
     """Return whether values fit a field: a trace is structured, an answer is not, and a verdict is none."""
     present = [value for value in values if value is not None]
     if name == "trace":

@@ -197,7 +197,7 @@ def can_be(field: str, path: str) -> bool:
         name = normal(Path(path).name)
         if name in WEAK_NAMES["expected_output"] and is_agents(path):
             return False
-        is_title = name == "label" and bool(around)
+        is_title = name == "label" and bool(around) and not is_within_reference(path)
         return not _VERDICTS & set(around) and not (is_title and around[-1] not in _LABELLED)
     return True
 
@@ -226,6 +226,14 @@ def is_reference(path: str) -> bool:
     name = normal(Path(path).name)
     strong = set(USUAL_NAMES["expected_output"]) - WEAK_NAMES["expected_output"]
     return name in strong or bool(_WORDS["expected_output"].search(name) or _WRONG.search(name))
+
+
+def is_within_reference(path: str) -> bool:
+    """Return whether a path is within an object of what is expected, such as `reference_outputs`."""
+    strong = set(USUAL_NAMES["expected_output"]) - WEAK_NAMES["expected_output"]
+    return any(
+        part in strong or _WORDS["expected_output"].search(part) for part in _parts(path)[:-1]
+    )
 
 
 def is_agents(path: str) -> bool:

@@ -138,8 +138,8 @@ def _has(*paths: str) -> Callable[[Row], bool]:
     return has
 
 
-def _first(*paths: str) -> FirstOf:
-    return FirstOf(tuple(map(Path, paths)))
+def _first(*paths: str, simple: bool = False) -> FirstOf:
+    return FirstOf(tuple(map(Path, paths)), prefers_simple=simple)
 
 
 def _is_openai_batch(row: Row) -> bool:
@@ -222,7 +222,12 @@ SHAPES: tuple[Shape, ...] = (
         Path("id"),
         {
             "expected_output": _first(
-                "outputs.answer", "outputs.output", "outputs.expected", "outputs.reference"
+                "outputs.answer",
+                "outputs.output",
+                "outputs.expected",
+                "outputs.reference",
+                "outputs.label",
+                simple=True,
             ),
         },
         {"split": _first("metadata.dataset_split"), "dataset": Path("dataset_id")},
@@ -232,9 +237,14 @@ SHAPES: tuple[Shape, ...] = (
         _has("outputs", "reference_outputs"),
         _first("example_id", "reference_example_id", "id", ROW_NUMBER),
         {
-            "agent_response": _first("outputs.output", "outputs.answer", "outputs.response"),
+            "agent_response": _first(
+                "outputs.output", "outputs.answer", "outputs.response", simple=True
+            ),
             "expected_output": _first(
-                "reference_outputs.output", "reference_outputs.answer", "reference_outputs.response"
+                "reference_outputs.output",
+                "reference_outputs.answer",
+                "reference_outputs.response",
+                simple=True,
             ),
         },
         {},

@@ -156,18 +156,26 @@ class FirstOf:
 
     values: tuple[Value, ...]
     skips_empty: bool = False  #: True if an empty text, as in a cell of a table, is no value
+    prefers_simple: bool = (
+        False  #: True if an object or a list is taken only if there is no text or number
+    )
 
     def of(self, row: Row, number: int) -> Any:
         """Return the first value that exists and is not null; the last one that exists if there is none."""
         found: Any = MISSING
+        structured: Any = MISSING
         for value in self.values:
             this = value.of(row, number)
             if this is MISSING:
                 continue
+            if self.prefers_simple and isinstance(this, (dict, list)):
+                structured = this if structured is MISSING else structured
+                continue
             found = this
             if this is not None and not (self.skips_empty and this == ""):
                 break
-        return found
+        is_found = structured is MISSING or (found is not MISSING and found is not None)
+        return found if is_found else structured
 
     def paths(self) -> Iterable[Path]:
         """Return the paths of all values."""

@@ -9,8 +9,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.jobs.line import is_valid_name
-from weighbridge_producer.input.boolean_columns import boolean_columns, choose_booleans
-from weighbridge_producer.input.column_choice import chosen_path, is_around
+from weighbridge_producer.input.boolean_columns import boolean_columns
+from weighbridge_producer.input.column_choice import is_around
 from weighbridge_producer.input.column_names import ID_NAMES, id_names_of, is_for_groups
 from weighbridge_producer.input.conversations import is_by_agent, is_conversation
 from weighbridge_producer.input.mapping import (
@@ -21,6 +21,7 @@ from weighbridge_producer.input.mapping import (
     json_within,
     listed,
 )
+from weighbridge_producer.input.named_columns import named_columns
 from weighbridge_producer.input.value_guesses import (
     guessed_answers,
     guessed_id,
@@ -112,28 +113,13 @@ def propose(
         columns = {
             path: values for path, values in columns.items() if not is_around(path, values, columns)
         }
-    taken: dict[str, str] = dict(given)
     own = {path: columns[path] for path in columns if path.partition(".")[0] not in joined}
     custom_id = _id_path(own, len(rows))
-    # The expected output has clearer names, and `answer` means it if there is a response column too.
-    weak: list[str] = []
-    unsure: list[str] = []
-    rivals: tuple[str, ...] = ()
     wanted = [name for name in needed if name not in given]
-    guesses: dict[str, str] = {}
     of_booleans = boolean_columns(columns, booleans)
-    if of_booleans and {"agent_response", _EXPECTED} <= set(wanted):
-        chosen = choose_booleans(columns, of_booleans, {custom_id}, wanted)
-        taken |= chosen.fields
-        guesses |= {name: chosen.fields[name] for name in chosen.guessed}
-    to_find = [name for name in wanted if name not in taken]
-    for name in sorted(to_find, key=lambda name: name != "expected_output"):
-        choice = chosen_path(name, columns, {custom_id, *taken.values()}, wanted)
-        if choice:
-            taken[name] = choice.path
-            weak += [name] if choice.is_weak else []
-            unsure += [name] if choice.is_unsure else []
-            rivals = (choice.path, *choice.rivals) if choice.rivals else rivals
+    named = named_columns(columns, dict(given), wanted, custom_id, of_booleans)
+    taken = named.paths
+    guesses = {name: taken[name] for name in named.guessed}
     guesses |= _guesses(columns, taken, custom_id, needed) if not of_booleans else {}
     taken |= guesses
     if custom_id is None:
@@ -148,13 +134,15 @@ def propose(
     guessed = tuple(name for name in taken if name in guesses)
     missing = tuple(name for name in needed if name not in taken)
     # One clear name among two says what the other one is.
-    doubted = (*(weak if len(weak) > 1 or missing else ()), *unsure)
+    doubted = (*(named.weak if len(named.weak) > 1 or missing else ()), *named.unsure)
     if missing:
-        return Proposal(None, taken, missing, paths, guessed, doubted, rivals, leaves_out_answers)
+        return Proposal(
+            None, taken, missing, paths, guessed, doubted, named.rivals, leaves_out_answers
+        )
     fields: list[tuple[str, Value]] = [(name, Path(taken[name])) for name in ("custom_id", *needed)]
     fields += [("metadata", Path(path)) for path in _metadata(columns, set(taken.values()))]
     mapping = FieldMapping.from_fields(fields)
-    return Proposal(mapping, taken, (), paths, guessed, doubted, rivals, leaves_out_answers)
+    return Proposal(mapping, taken, (), paths, guessed, doubted, named.rivals, leaves_out_answers)
 
 
 def _list_of_answers(path: str, columns: Mapping[str, list[Any]]) -> tuple[str, bool]:

@@ -210,3 +210,21 @@ def test_the_first_of_several_agents_is_proposed_and_the_others_are_named(
         assert found.fields["agent_response"] == rivals[0]
         named = f"2 columns may be the answer: {', '.join(rivals)}"
         assert named in found.caution
+
+
+@pytest.mark.parametrize(
+    ("outputs", "expected", "fields"),
+    [
+        ({"label": "a"}, {"label": "a"}, ("outputs.label", "reference_outputs.label")),
+        ({"label": "a", "why": "w"}, {"label": "a", "by": "b"}, ("outputs.label", "reference_outputs.label")),
+        ({"answer": "long", "label": "a"}, {"label": "a", "by": "b"}, ("outputs.label", "reference_outputs.label")),
+        ({"category": "a", "why": "w"}, {"category": "a", "by": "b"}, ("outputs.category", "reference_outputs.category")),
+        ({"text": "a", "lang": "en"}, {"answer": "a", "lang": "en"}, ("outputs.text", "reference_outputs.answer")),
+    ],
+)  # fmt: skip
+def test_the_expected_answer_has_the_name_of_the_agents_in_an_object_of_references(
+    outputs: dict[str, Any], expected: dict[str, Any], fields: tuple[str, str]
+) -> None:
+    row = {"inputs": {"text": "q"}, "outputs": outputs, "reference_outputs": expected}
+    found = proposed(row).fields
+    assert (found["agent_response"], found["expected_output"]) == fields

@@ -610,3 +610,12 @@ def test_rows_behind_more_than_is_searched_are_read_if_there_is_no_other_list(
         file.write(b'", "things": [{"id": 1}, {"id": 2}]}')
     found = first_rows(Opened.first_of(Paths([path])), Settings())
     assert found.rows == [{"id": 1}, {"id": 2}]
+
+
+def test_an_answer_of_langsmith_is_a_text_rather_than_an_object(tmp_path: Path) -> None:
+    row = {"outputs": {"output": {"x": 1}, "answer": "a"}, "reference_outputs": {"answer": "a"}}
+    case = mapped(tmp_path / "a.jsonl", lines(row), "string-match")
+    assert case["inputs"] == {"agent_response": "a", "expected_output": "a"}
+    row = {"outputs": {"output": {"x": 1}, "answer": None}, "reference_outputs": {"answer": "a"}}
+    case = mapped(tmp_path / "a.jsonl", lines(row), "string-match")
+    assert case["inputs"]["agent_response"] == {"x": 1}
