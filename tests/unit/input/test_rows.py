@@ -447,7 +447,7 @@ def test_a_dataset_saved_to_disk_is_read_from_its_folder(tmp_path: Path) -> None
     assert lines == [{"custom_id": "a", "inputs": {"x": "x"}, "metadata": {"topic": "t"}}]
 
 
-@pytest.mark.parametrize("form", ['{"rows": [%s]}', "%s\n"])
+@pytest.mark.parametrize("form", ['{\n"rows": [%s]}', "%s\n"])
 @pytest.mark.parametrize("number", ["NaN", "-Infinity", "[1e999]", "123456789012345678901"])
 def test_a_number_that_json_lacks_is_an_error_only_if_the_mapping_uses_it(
     form: str, number: str
