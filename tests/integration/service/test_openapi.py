@@ -42,6 +42,10 @@ _CONFIG = """
 # The document cannot say that one parameter rules out another, that a cursor is one that was given, or what a line is.
 expected-statuses = ["2xx", 404, 409, 410, 422]
 
+[checks.negative_data_rejection]
+# An address that is too long is refused before its parameters are read.
+expected-statuses = [400, 401, 403, 404, 405, 406, 409, 414, 415, 422, 428, 429, "5xx"]
+
 [checks.ensure_resource_availability]
 enabled = false  # the ids above stand in for those of what was just made
 
