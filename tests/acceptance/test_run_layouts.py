@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from zipfile import ZipFile
 
 import pytest
@@ -179,14 +180,25 @@ def test_rows_with_an_empty_expected_output_are_counted(cli, tmp_path):
     mapping = "custom_id=id,agent_response=answer,expected_output=gold"
     run = cli("run", "a.csv", "-g", "string-match", "-o", "o.jsonl", "--map", mapping)
     assert "2 rows of a.csv have an empty expected_output" in run.err
-    full = cli(
-        "run",
-        "a.csv",
-        "-g",
-        "string-match",
-        "-o",
-        "o.jsonl",
-        "--map",
-        mapping.replace("gold", "id"),
-    )
+    mapping = mapping.replace("gold", "id")
+    full = cli("run", "a.csv", "-g", "string-match", "-o", "o.jsonl", "--map", mapping)
     assert "empty expected_output" not in full.err
+
+
+@pytest.mark.parametrize(
+    ("columns", "status", "said"),
+    [("id,output,expected", 0, "[Y/n]"), ("id,one,other", 1, "[y/N]")],
+    ids=["by names", "by values"],
+)
+def test_enter_accepts_a_proposal_unless_it_is_guessed_from_values(
+    cli, tmp_path, columns, status, said
+):
+    rows = "".join(f"{n},The answer is {n}.,The answer is {n}.\n" for n in range(6))
+    (tmp_path / "a.csv").write_text(f"{columns}\n{rows}")
+    screen, terminal = os.openpty()
+    run = cli.start("run", "a.csv", "-g", "string-match", stdin=terminal, stderr=terminal)
+    os.write(screen, b"\n")
+    assert run.wait(60) == status
+    os.close(terminal)
+    assert said.encode() in os.read(screen, 100_000)
+    os.close(screen)

@@ -37,7 +37,7 @@ def parse_field(text: str) -> FieldPath:
     return tuple(names)
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=1024)  # not more, because anybody who may read can name fields
 def field_name(path: FieldPath) -> str:
     """Return a field's name in the form that `parse_field` reads."""
     return ".".join((_ROOT, *path))

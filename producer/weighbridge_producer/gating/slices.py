@@ -59,9 +59,8 @@ class SliceTally:
         )  #: field, value, label, outcome
         self._values: dict[str, set[str]] = {field_name(path): set() for path in self.by}
         self._looked_at = 0
-        self.present: set[str] = (
-            set()
-        )  #: names of fields of the first results without a field of `by`
+        #: Names of fields of the first results without a field of `by`.
+        self.present: set[str] = set()
 
     def add_lines(self, lines: bytes) -> None:
         """Count complete result lines."""

@@ -156,9 +156,8 @@ class FirstOf:
 
     values: tuple[Value, ...]
     skips_empty: bool = False  #: True if an empty text, as in a cell of a table, is no value
-    prefers_simple: bool = (
-        False  #: True if an object or a list is taken only if there is no text or number
-    )
+    #: True if an object or a list is taken only if there is no text or number.
+    prefers_simple: bool = False
 
     def of(self, row: Row, number: int) -> Any:
         """Return the first value that exists and is not null; the last one that exists if there is none."""

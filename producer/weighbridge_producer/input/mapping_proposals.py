@@ -56,9 +56,7 @@ class Proposal:
     ] = ()  #: fields whose columns were chosen by their values, not their names
     doubted: tuple[str, ...] = ()  #: fields whose columns have names that may mean another one
     rivals: tuple[str, ...] = ()  #: columns that may be the agent's answer; empty if only one may
-    leaves_out_answers: bool = (
-        False  #: True if there are further expected answers, which are left out
-    )
+    leaves_out_answers: bool = False  #: True if only the first of several expected answers is taken
 
     @property
     def text(self) -> str:

@@ -40,11 +40,8 @@ LINES = (
     *("application/gzip", "application/x-gzip", "application/zstd", "application/octet-stream"),
     *("text/plain", "binary/octet-stream"),
 )
-TABLES = (
-    "text/csv",
-    "text/tab-separated-values",
-    "application/vnd.apache.parquet",
-)  #: with a mapping
+#: Media types of tables, which need a mapping.
+TABLES = ("text/csv", "text/tab-separated-values", "application/vnd.apache.parquet")
 _STORED_LOOK_SECONDS = 2.0  #: between checks of the project's stored bytes
 _END_SECONDS = 5.0  #: time for the thread to end its batch when the service stops
 _ENCODINGS = {
