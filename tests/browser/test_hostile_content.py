@@ -164,7 +164,7 @@ def test_the_watch_notices_what_it_watches_for(page: Page, watch: Watch) -> None
 
 
 def test_lists_show_hostile_texts_as_they_are(page: Page, hostile: str) -> None:
-    page.goto("/")
+    page.goto(f"/?{urlencode({'text': HOSTILE['image']})}")
     expect(page.get_by_role("link", name=HOSTILE["image"])).to_be_visible()
     assert_nothing_was_taken_for_markup(page)
 
