@@ -22,6 +22,13 @@ ID_NAMES = _names(
     番号 编号 編號 序号 序號 번호
     """
 )
+#: Names of what differs between the answers to one question.
+VARIANT_NAMES = _names(
+    """
+    model modelname modelid prompt promptid promptversion promptname system agent provider variant seed epoch run runid
+    attempt trial repeat repetition replicate iteration temperature config experiment sampleidx sampleindex promptidx
+    """
+)
 #: Names of the inputs that are proposed by name, the likeliest first.
 USUAL_NAMES: dict[str, tuple[str, ...]] = {
     "expected_output": _names(
@@ -159,6 +166,11 @@ def id_names_of(path: str) -> set[str]:
     parts = _parts(path) or [normal(Path(path).name)]
     around = parts[-2] if len(parts) > 1 else ""
     return {parts[-1], *([around + parts[-1]] if around in _CASES else [])}
+
+
+def is_within_metadata(path: str) -> bool:
+    """Return whether a path is within an object of metadata."""
+    return not {"metadata", "meta", "tags"}.isdisjoint(_parts(path)[:-1])
 
 
 def is_for_groups(path: str) -> bool:

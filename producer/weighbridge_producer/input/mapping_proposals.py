@@ -11,12 +11,20 @@ from typing import TYPE_CHECKING, Any
 from weighbridge.jobs.line import is_valid_name
 from weighbridge_producer.input.boolean_columns import boolean_columns
 from weighbridge_producer.input.column_choice import is_around
-from weighbridge_producer.input.column_names import ID_NAMES, id_names_of, is_for_groups
+from weighbridge_producer.input.column_names import (
+    ID_NAMES,
+    VARIANT_NAMES,
+    id_names_of,
+    is_for_groups,
+    is_within_metadata,
+    normal,
+)
 from weighbridge_producer.input.conversations import is_by_agent, is_conversation
 from weighbridge_producer.input.mapping import (
     ROW_NUMBER,
     FieldMapping,
     Path,
+    Template,
     Value,
     json_within,
     listed,
@@ -37,6 +45,7 @@ _EXPECTED = "expected_output"
 _DEPTH = 6  #: levels of a row that are searched for values
 _PATHS_LIMIT = 200
 _METADATA_MOST = 6
+_METADATA_DEPTH = 2  #: levels of an object that are searched for metadata, unless it is named so
 #: In a mapping, names with these are not read as the names of columns.
 _IS_SYNTAX = re.compile(r"[=|]|\{[^{}]+\}")
 _ENDS_IN_ID = re.compile(r"^[^./]+(?:[\W_](?i:id)|[a-z](?:Id|ID))$")
@@ -120,11 +129,13 @@ def propose(
     guesses = {name: taken[name] for name in named.guessed}
     guesses |= _guesses(columns, taken, custom_id, needed) if not of_booleans else {}
     taken |= guesses
-    if custom_id is None:
+    variants = None if custom_id else _id_of_variants(own, len(rows))
+    if custom_id is None and variants is None:
         free = {path: values for path, values in own.items() if path not in taken.values()}
         custom_id = guessed_id(free, len(rows))
         guesses |= {"custom_id": custom_id} if custom_id else {}
-    taken = {"custom_id": custom_id or ROW_NUMBER} | taken
+    identifying = "/".join(f"{{{path}}}" for path in variants or ()) or custom_id or ROW_NUMBER
+    taken = {"custom_id": identifying} | taken
     answers, are_several = _list_of_answers(taken.get(_EXPECTED, ""), columns)
     if answers and accepts_several:
         taken[_EXPECTED] = answers
@@ -137,7 +148,8 @@ def propose(
         return Proposal(
             None, taken, missing, paths, guessed, doubted, named.rivals, leaves_out_answers
         )
-    fields: list[tuple[str, Value]] = [(name, Path(taken[name])) for name in ("custom_id", *needed)]
+    fields: list[tuple[str, Value]] = [(name, Path(taken[name])) for name in needed]
+    fields.insert(0, ("custom_id", Template(identifying) if variants else Path(identifying)))
     fields += [("metadata", Path(path)) for path in _metadata(columns, set(taken.values()))]
     mapping = FieldMapping.from_fields(fields)
     return Proposal(mapping, taken, (), paths, guessed, doubted, named.rivals, leaves_out_answers)
@@ -216,6 +228,22 @@ def _id_path(columns: dict[str, list[Any]], rows: int) -> str | None:
     return None
 
 
+def _id_of_variants(columns: dict[str, list[Any]], rows: int) -> tuple[str, str] | None:
+    """Return the path to an id that repeats, after that to what differs each time, such as the model or the epoch."""
+    complete = {path: values for path, values in columns.items() if len(values) == rows > 1}
+    variants = [path for path in complete if normal(Path(path).name) in VARIANT_NAMES]
+    for name in ID_NAMES:
+        for path, ids in complete.items():
+            if name not in id_names_of(path) or _IS_SYNTAX.search(path):
+                continue
+            for variant in variants:
+                pairs = zip(complete[variant], ids, strict=True)
+                is_plain = variant != path and not _IS_SYNTAX.search(variant)
+                if is_plain and _are_ids([f"{of}/{own}" for of, own in pairs]):
+                    return variant, path
+    return None
+
+
 def _are_ids(values: list[Any]) -> bool:
     texts = [str(value) if type(value) is int else value for value in values]
     valid = all(isinstance(text, str) and is_valid_name(text) for text in texts)
@@ -226,9 +254,13 @@ def _metadata(columns: dict[str, list[Any]], taken: set[str]) -> list[str]:
     """Return the paths to short values, those first chosen by which results can be grouped."""
     short: dict[str, str] = {}
     for path, values in columns.items():
-        if path not in taken and path.count(".") < 2 and _is_metadata(path, values):
+        is_near = path.count(".") < _METADATA_DEPTH or is_within_metadata(path)
+        if path not in taken and is_near and _is_metadata(path, values):
             short.setdefault(Path(path).name, path)
-    chosen = sorted(short.values(), key=lambda path: _usefulness(columns[path]))[:_METADATA_MOST]
+    ranks = {
+        path: (_usefulness(columns[path]), not is_within_metadata(path)) for path in short.values()
+    }
+    chosen = sorted(ranks, key=lambda path: ranks[path])[:_METADATA_MOST]
     return [path for path in columns if path in chosen]
 
 

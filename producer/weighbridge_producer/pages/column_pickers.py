@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from weighbridge.text import shorten
-from weighbridge_producer.input.mapping import MISSING, ROW_NUMBER, Path
+from weighbridge_producer.input.mapping import MISSING, ROW_NUMBER, Path, Template
 from weighbridge_producer.input.recognition import needed_inputs
 from weighbridge_producer.input.rows import excerpt_of
 from weighbridge_producer.pages.forms import Entries
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from weighbridge.jobs.grader_spec import GraderSpec
-    from weighbridge_producer.input.mapping import FieldMapping, Row
+    from weighbridge_producer.input.mapping import FieldMapping, Row, Value
     from weighbridge_producer.input.recognition import Recognised
 
 _PREFIX = "map."
@@ -61,21 +61,40 @@ def pickers_of(
     columns = (ROW_NUMBER, *(proposal.columns if proposal else ()))
     shown = mapping or (proposal.mapping if proposal else None)
     values = dict(shown.fields()) if shown else {}
-    found = {name: tuple(path.text for path in value.paths()) for name, value in values.items()}
+    found = {name: _texts_of(value) for name, value in values.items()}
     if proposal and not shown:
         found = {name: (path,) for name, path in proposal.fields.items()}
     metadata = tuple(
         path for name, texts in found.items() if name.startswith("metadata.") for path in texts
     )
     fields = ("custom_id", *needed_inputs(graders))
-    pickers = [Picker(field, found.get(field, ())[:1], columns) for field in fields]
+    chosen = {field: found.get(field, ())[:1] for field in fields}
+    pickers = [
+        Picker(field, texts, tuple(dict.fromkeys((*columns, *filter(_is_template, texts)))))
+        for field, texts in chosen.items()
+    ]
     pickers.append(Picker(_METADATA, metadata, columns[1:], takes_many=True))
     caution = proposal.caution if proposal and not mapping else ""
-    samples = {path: _sample_of(Path(path), seen.rows) for path in columns}
+    samples = {
+        path: _sample_of(Template(path) if _is_template(path) else Path(path), seen.rows)
+        for picker in pickers
+        for path in picker.columns
+    }
     return ColumnPickers(str(seen.layout), tuple(pickers), samples, caution)
 
 
-def _sample_of(path: Path, rows: Sequence[Row]) -> str:
+def _texts_of(value: Value) -> tuple[str, ...]:
+    """Return the paths of a value as texts; the whole text of a template, such as `{model}/{id}`."""
+    return (
+        (value.text,) if isinstance(value, Template) else tuple(path.text for path in value.paths())
+    )
+
+
+def _is_template(text: str) -> bool:
+    return text.startswith("{") and len(list(Template(text).paths())) > 1
+
+
+def _sample_of(path: Value, rows: Sequence[Row]) -> str:
     """Return the beginning of the first value at a path; empty if there is none."""
     values = (path.of(row, number) for number, row in enumerate(rows, start=1))
     value = next((value for value in values if value not in (MISSING, None, "")), "")

@@ -1,0 +1,63 @@
+"""The ids and the metadata that are proposed for rows of several models and of nested objects."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from weighbridge.jobs.grader_spec import GraderSpec
+from weighbridge_producer.input.mapping_proposals import propose
+from weighbridge_producer.input.recognition import Recognised
+from weighbridge_producer.pages.column_pickers import pickers_of
+
+NEEDED = ("agent_response", "expected_output")
+ANSWERS = {"output": "a", "gold": "a"}
+
+
+@pytest.mark.parametrize(
+    ("variant", "values", "custom_id"),
+    [
+        ("model", ("gpt-4o", "claude"), "{model}/{id}"),
+        ("seed", (1, 2), "{seed}/{id}"),
+        ("epoch", (0, 1), "{epoch}/{id}"),
+        ("model", ("m", "m"), "@row"),
+        ("topic", ("x", "y"), "@row"),
+    ],
+)
+def test_ids_that_repeat_for_each_model_are_proposed_together_with_it(
+    variant: str, values: tuple[Any, Any], custom_id: str
+) -> None:
+    rows = [{"id": each, variant: value} | ANSWERS for value in values for each in (7, 3)]
+    found = propose(rows, NEEDED)
+    assert found.mapping
+    assert found.text.startswith(f"custom_id={custom_id},agent_response=output,")
+    ids = {found.mapping.case(row, number)["custom_id"] for number, row in enumerate(rows)}
+    assert len(ids) == len(rows)
+
+
+def test_metadata_that_vary_come_before_constants_and_are_found_within_metadata() -> None:
+    rows: list[dict[str, Any]] = [
+        {
+            "id": f"r{number}",
+            "datasetItem": {
+                "status": "ACTIVE",
+                **{f"constant_{each}": "c" for each in range(6)},
+                "metadata": {"topic": "ab"[number % 2], "source": {"kind": "xy"[number % 2]}},
+            },
+        }
+        | ANSWERS
+        for number in range(4)
+    ]
+    found = propose(rows, NEEDED).text
+    assert "metadata=datasetItem.metadata.topic" in found
+    assert "metadata=datasetItem.metadata.source.kind" in found
+
+
+def test_the_page_offers_an_id_of_two_columns_as_one_choice() -> None:
+    rows = [{"id": each, "model": model} | ANSWERS for model in ("m", "n") for each in (7, 3)]
+    seen = Recognised("a.jsonl", None, rows, proposal=propose(rows, NEEDED))
+    pickers = pickers_of(seen, [GraderSpec("string-match")], None)
+    assert pickers.pickers[0].chosen == ("{model}/{id}",)
+    assert "{model}/{id}" in pickers.pickers[0].columns
+    assert pickers.samples["{model}/{id}"] == "m/7"
