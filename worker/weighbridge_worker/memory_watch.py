@@ -74,6 +74,11 @@ class _Watched:
     )
     is_whole: bool = True  #: True if the growth since then is certainly of this line
 
+    def is_only_line_since(self, sequence: int) -> bool:
+        """Return whether no line before the current one, at `sequence`, can have used memory since the last check."""
+        # A line takes these steps from reading to grading, and a chunk one more.
+        return sequence - self.sequence <= _STEPS_TO_A_LINE + (not self.was_busy)
+
 
 class MemoryWatch:
     """Checks all children 20 times per second."""
@@ -100,9 +105,7 @@ class MemoryWatch:
             return overrun
         # It grew by half of its cgroup's limit since the last check, which otherwise would have killed it.
         watched, is_at_job = self._watched.get(seen.pid), seen.line is not None
-        by_job = bool(
-            is_at_job and watched and seen.sequence - watched.sequence <= _STEPS_TO_A_LINE
-        )
+        by_job = bool(is_at_job and watched and watched.is_only_line_since(seen.sequence))
         return Overrun(seen.sequence, is_at_job, self._cgroups.limit_bytes, by_job, self._limit)
 
     def _check_all(self) -> None:
@@ -124,9 +127,7 @@ class MemoryWatch:
             return  # ended, which the supervisor handles; or not available on this system
         at, sequence = (slot.done[1], slot.line), slot.sequence
         if at != watched.at:
-            # A line takes these steps from reading to grading; if there were more, other lines may have used the memory.
-            steps = _STEPS_TO_A_LINE + (not watched.was_busy)
-            watched.is_whole = sequence - watched.sequence <= steps
+            watched.is_whole = watched.is_only_line_since(sequence)
             watched.before_bytes = watched.held_bytes if watched.is_whole else held
             watched.at = at
         watched.sequence, watched.held_bytes, watched.was_busy = sequence, held, slot.busy
