@@ -666,6 +666,34 @@ def test_only_what_failed_in_an_earlier_run_is_graded_again(cli, tmp_path):
     )
 
 
+def test_a_run_without_any_case_that_failed_earlier_is_refused_and_writes_nothing(cli, tmp_path):
+    write_cases(tmp_path / "old.jsonl", [case("a", FAIL)])
+    cli("run", "old.jsonl", "-o", "old.out.jsonl")
+    write_cases(tmp_path / "new.jsonl", [case("b", FAIL)])
+    for output in ("kept.jsonl", "kept.csv"):
+        (tmp_path / output).write_text("kept")
+    before = set(tmp_path.iterdir())
+    run = (
+        "run",
+        "new.jsonl",
+        "--only-failed",
+        "old.out.jsonl",
+        "-o",
+        "kept.jsonl",
+        "-o",
+        "kept.csv",
+    )
+    refused = cli(*run, "--json")
+    assert refused.status == 1
+    assert refused.json["error"]["code"] == "INPUT_UNREADABLE"
+    assert (
+        "no case of 'new.jsonl' failed or errored in 'old.out.jsonl', which has 1 case"
+        in refused.err
+    )
+    assert (tmp_path / "kept.jsonl").read_text() == (tmp_path / "kept.csv").read_text() == "kept"
+    assert set(tmp_path.iterdir()) == before
+
+
 def test_a_run_that_fails_fast_cancels_the_rest_and_keeps_what_was_graded(cli, many):
     ended = cli("run", many.name, "--fail-fast", "3", "-o", "r.jsonl")
     assert ended.status == 100

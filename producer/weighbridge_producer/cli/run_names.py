@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from weighbridge.errors import BatchError, InputError
 from weighbridge.jobs.outcome import Outcome
+from weighbridge.text import pluralize
 from weighbridge_producer.cli import options as opt
 from weighbridge_producer.cli.show import err, shown
 from weighbridge_producer.comparison.baselines import has_baseline, run_of_baseline
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from weighbridge.settings import Settings
     from weighbridge_producer.client.batch import Batch
+    from weighbridge_producer.input.source import Source
 
 RUN_HELP = "a result file (.jsonl, plain, .gz or .zst), a batch id, or the name of a baseline"
 _BATCH = "wb_"  #: prefix of batch ids
@@ -42,6 +44,15 @@ def failed_ids(name: str, settings: Settings, url: str | None) -> ChosenIds:
             for entry in run.entries()
             if entry.custom_id is not None and entry.outcome in _TO_GRADE_AGAIN
         )
+
+
+def no_failed_case(source: Source, name: str) -> InputError:
+    """Return the error for an input that has no case that failed or errored in a run."""
+    failed = pluralize(len(source.only or ()), "case")
+    return InputError(
+        f"no case of {source.name!r} failed or errored in {name!r}, which has {failed} that did; nothing is written",
+        "cases are found by custom_id: give the cases of that run, with the same ids, or leave out --only-failed",
+    )
 
 
 def open_run(

@@ -279,7 +279,10 @@ class LocalRun:
             examples=first_examples(results, summary, _CAUSES_WITH_EXAMPLES),
             slices=slices_of_file(results, self._options.by),
         )
-        self._write_outputs(results, report)
+        if self._source.only is not None and not state.counts.total:
+            results.unlink()  # no case was chosen: what an earlier run wrote stays
+        else:
+            self._write_outputs(results, report)
         return report
 
     def _write_outputs(self, results: Path, report: RunReport) -> None:
