@@ -9,10 +9,14 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from weighbridge.jobs.outcome import Outcome
 from weighbridge.settings import read_settings
+from weighbridge_producer.comparison.compared_results import Entry
+from weighbridge_producer.comparison.input_order import InputOrder
 from weighbridge_producer.comparison.notes import notes_of
-from weighbridge_producer.comparison.pairs import Group, by_case, pairs_of
+from weighbridge_producer.comparison.pairs import Group, Pair, by_case, pairs_of, place_of
 from weighbridge_producer.comparison.partitions import Partitions
 from weighbridge_producer.comparison.rates import Rates, adjusted
 from weighbridge_producer.comparison.runs import (
@@ -22,7 +26,7 @@ from weighbridge_producer.comparison.runs import (
     run_of_file,
     run_of_lines,
 )
-from weighbridge_producer.comparison.tallies import Tallies, paired_counts
+from weighbridge_producer.comparison.tallies import Tallies, commonest, paired_counts
 from weighbridge_producer.gating.fields import parse_field
 from weighbridge_producer.gating.slices import OTHER_VALUES, SLICES_SHOWN, SliceTally, summary_of
 
@@ -30,13 +34,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from weighbridge.jobs.outcome import GraderSummary
-    from weighbridge_producer.comparison.pairs import Pair
     from weighbridge_producer.comparison.tallies import LabelTally
     from weighbridge_producer.gating.fields import FieldPath
 
 Results = str | Path | HasPages | Iterable[bytes]  #: see `compare`
 EXAMPLES = 20  #: per group
 _CAUSES_SHOWN = 50  #: per label
+_NumberedPair = tuple[
+    int, str, str | None, Entry | None, Entry | None
+]  #: a run's number, and the fields of a pair
+_encoder = msgspec.msgpack.Encoder()
+_decoder = msgspec.msgpack.Decoder(_NumberedPair)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +83,7 @@ class LabelComparison:
             "slices": [each.as_dict() for each in self.slices],
             "causes": [
                 {"group": str(group), "before": before, "after": after, "jobs": jobs}
-                for (group, before, after), jobs in self.tally.causes.most_common(_CAUSES_SHOWN)
+                for (group, before, after), jobs in commonest(self.tally.causes, _CAUSES_SHOWN)
             ],
             "conditions": {
                 "different": [
@@ -84,12 +92,12 @@ class LabelComparison:
                         "jobs": jobs,
                         "first": conditions.named(condition),
                     }
-                    for condition, jobs in conditions.jobs.most_common()
+                    for condition, jobs in commonest(conditions.jobs)
                 ],
                 "changes": [
                     {"condition": str(condition), "before": before, "after": after, "jobs": jobs}
-                    for (condition, before, after), jobs in conditions.sides.most_common(
-                        _CAUSES_SHOWN
+                    for (condition, before, after), jobs in commonest(
+                        conditions.sides, _CAUSES_SHOWN
                     )
                 ],
                 "identical_receipts": conditions.identical,
@@ -219,21 +227,26 @@ def compare_runs(
     """Compare each further run with the first one, and return one comparison per run.
 
     `by` are the metadata fields by which rates are broken down. `on_change` is called with a run and each of its pairs
-    that changed. Memory does not grow with the results; a temporary file takes about 100 bytes per result.
+    that changed, in the order of the first run's input and then of the others'. Memory does not grow with the results;
+    a temporary file takes about 100 bytes per result.
     """
     reference, *others = runs
     tallies = [Tallies(by, examples) for _ in others]
-    with Partitions() as partitions:
+    with Partitions() as partitions, InputOrder() as changes:
         for number, run in enumerate(runs):
             for entry in run.entries(by):
                 partitions.add(number, entry.custom_id or "", entry)
         for numbered in partitions.read():
             for custom_id, (first, *rest) in by_case(numbered, list(runs)):
-                for run, tally, second in zip(others, tallies, rest, strict=True):
+                for number, (tally, second) in enumerate(zip(tallies, rest, strict=True), start=1):
                     for pair in pairs_of(custom_id, first, second):
                         group = tally.count(pair)
                         if on_change and group is not Group.UNCHANGED:
-                            on_change(run, pair)
+                            place = place_of(number, first, second)
+                            changes.add(*place, _encoder.encode((number, *pair)))
+        if on_change:
+            for number, *pair in map(_decoder.decode, changes.read()):
+                on_change(runs[number], Pair(*pair))
     for run, tally in zip(others, tallies, strict=True):
         if tally.after_slices.absences():
             tally.after_slices.present = reference.field_names() | run.field_names()

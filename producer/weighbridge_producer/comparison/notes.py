@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from weighbridge.text import pluralize, shorten
 from weighbridge_producer.comparison.pairs import Condition
+from weighbridge_producer.comparison.tallies import commonest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -31,7 +32,7 @@ def notes_of(conditions: Iterable[tuple[str | None, Conditions]], runs: Iterable
 def _of_conditions(conditions: Iterable[tuple[str | None, Conditions]]) -> Iterator[str]:
     """Yield notes on pairs that were graded under different conditions."""
     for label, found in conditions:
-        for (condition, before, after), jobs in found.sides.most_common(_SIDES_SHOWN):
+        for (condition, before, after), jobs in commonest(found.sides, _SIDES_SHOWN):
             what = "configuration " if condition is Condition.CONFIGURATION else ""
             yield (
                 f"{label}: {pluralize(jobs, 'pair')} graded by {what}{before} before, and by {what}{after} after"

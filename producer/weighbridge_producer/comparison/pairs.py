@@ -167,6 +167,12 @@ def by_case(
     yield from cases.items()
 
 
+def place_of(number: int, before: Labelled, after: Labelled) -> tuple[int, int]:
+    """Return the number of the first run that has a case, of run 0 and another one, and the case's line in its input."""
+    run, results = (0, before) if before else (number, after)
+    return run, min(entry.line for entry in results.values())
+
+
 def pairs_of(custom_id: str, before: Labelled, after: Labelled) -> Iterator[Pair]:
     """Yield the pairs of one case.
 

@@ -7,9 +7,12 @@ from dataclasses import dataclass, field
 from heapq import heappush, heapreplace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import msgspec
+
 from weighbridge.errors import InvalidFilterError
 from weighbridge.jobs.outcome import Outcome
 from weighbridge.text import closest, did_you_mean, shorten
+from weighbridge_producer.comparison.input_order import InputOrder
 from weighbridge_producer.comparison.partitions import Partitions
 from weighbridge_producer.gating.fields import FieldPath, field_name, parse_field
 from weighbridge_producer.statistics import (
@@ -245,18 +248,22 @@ class RepeatedCase(NamedTuple):
         return "flaky" if 0 < self.passed < self.judged else "pass" if self.passed else "fail"
 
 
+_encoder = msgspec.msgpack.Encoder()
+_decoder = msgspec.msgpack.Decoder(RepeatedCase)
+
+
 def compare_repeats(
     runs: Sequence[Run], key: RepeatKey, on_case: Callable[[RepeatedCase], None] | None = None
 ) -> list[RepeatedLabel]:
     """Return the reliability of the cases in each run by label, and the differences from the first run.
 
-    `on_case` is called with each case of each run, in no particular order.
+    `on_case` is called with each case of each run, in the order of the first run's input and then of the others'.
 
     Memory grows with the number of labels and of distinct repeat counts, not with the results. Raises InvalidFilterError
     if no result of a run has the metadata field, or the separator, that is the key.
     """
     labels: dict[str, RepeatedLabel] = {}
-    with Partitions() as partitions:
+    with Partitions() as partitions, InputOrder() as cases:
         for number, run in enumerate(runs):
             results = without_key = 0
             for entry in run.entries(key.fields):
@@ -266,7 +273,7 @@ def compare_repeats(
             if results and results == without_key:
                 raise _without_field(run, key)
         for numbered in partitions.read():
-            for label, case, repeats, unjudged in _cases(numbered, key, len(runs)):
+            for place, label, case, repeats, unjudged in _cases(numbered, key, len(runs)):
                 name = label if label in labels or len(labels) < _LABELS_LIMIT else _OTHER_LABELS
                 found = labels.get(name)
                 if found is None:
@@ -274,7 +281,10 @@ def compare_repeats(
                 _count(found, case, repeats, unjudged)
                 if on_case:
                     for in_run in _in_each_run(runs, label, case, repeats, unjudged):
-                        on_case(in_run)
+                        cases.add(*place, _encoder.encode(in_run))
+        if on_case:
+            for in_run in map(_decoder.decode, cases.read()):
+                on_case(in_run)
     ordered = [labels[name] for name in sorted(labels)]
     for number in range(1, len(runs)):
         p_values = benjamini_hochberg([each.p(number) for each in ordered])
@@ -324,21 +334,23 @@ def _empty(label: str, runs: int) -> RepeatedLabel:
 
 def _cases(
     numbered: Iterable[tuple[int, Entry]], key: RepeatKey, runs: int
-) -> Iterator[tuple[str, str, list[Repeats], list[int]]]:
-    """Yield the labels and cases of a partition, each with its repeats and unjudged results in each run."""
+) -> Iterator[tuple[tuple[int, int], str, str, list[Repeats], list[int]]]:
+    """Yield the labels and cases of a partition, each with its place in the input of a run, and its repeats and unjudged results in each run."""
     found: dict[tuple[str, str], list[list[int]]] = {}
+    places: dict[tuple[str, str], tuple[int, int]] = {}
     for run, entry in numbered:
-        counts = found.setdefault(
-            (entry.label or "", key.of(entry)), [[0, 0, 0] for _ in range(runs)]
-        )
+        name = (entry.label or "", key.of(entry))
+        counts = found.setdefault(name, [[0, 0, 0] for _ in range(runs)])
+        place = (run, entry.line)
+        places[name] = min(places.get(name, place), place)
         passed = entry.outcome == Outcome.PASSED
         if passed or entry.outcome == Outcome.FAILED:
             counts[run][0] += 1
             counts[run][1] += passed
         else:
             counts[run][2] += 1
-    for (label, case), counts in found.items():
-        yield label, case, [(n, c) for n, c, _ in counts], [rest for *_, rest in counts]
+    for name, counts in found.items():
+        yield places[name], *name, [(n, c) for n, c, _ in counts], [rest for *_, rest in counts]
 
 
 def _count(label: RepeatedLabel, case: str, repeats: list[Repeats], unjudged: list[int]) -> None:

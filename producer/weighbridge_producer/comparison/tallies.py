@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from heapq import heappush, heapreplace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from weighbridge.jobs.outcome import VACUOUS, Outcome
 from weighbridge_producer.comparison.pairs import Condition, Group, Pair, condition_of
@@ -25,6 +25,7 @@ _CAUSES_LIMIT = 300  #: kinds of change per label; others are counted together
 OTHER_LABELS = "(other labels)"
 OTHER_CAUSES = "(other causes)"
 
+Counted = TypeVar("Counted", Condition, tuple[Condition, str, str], tuple[Group, str, str])
 Cell = tuple[bool, bool]  #: whether the first and the second result of a pair passed
 
 
@@ -52,7 +53,7 @@ class Conditions:
         if condition is Condition.NONE:
             return
         self.jobs[condition] += 1
-        self._keep_example(condition, (after.line, pair.custom_id))
+        self._keep_example(condition, (before.line, pair.custom_id))
         if named := _SIDES.get(condition):
             key = (condition, named(before), named(after))
             if key in self.sides or len(self.sides) < _LABELS_LIMIT:
@@ -134,6 +135,11 @@ def _shown(entry: Entry) -> str:
     return f"{entry.outcome}: {entry.cause}" if entry.cause else entry.outcome
 
 
+def commonest(counts: Counter[Counted], most: int | None = None) -> list[tuple[Counted, int]]:
+    """Return what was counted most often, in the order of its names where counts are equal."""
+    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:most]
+
+
 def paired_counts(cells: Counter[Cell]) -> PairedCounts:
     """Return counts by cell as the 2 x 2 table used by the statistics."""
     return PairedCounts(
@@ -150,7 +156,7 @@ class Examples:
 
     def add(self, pair: Pair, group: Group) -> None:
         """Keep a pair if it is one of the first of its group."""
-        entry = pair.after or pair.before
+        entry = pair.before or pair.after
         if group is Group.UNCHANGED or not self._most or entry is None:
             return
         kept = self._kept.setdefault(group, [])

@@ -56,30 +56,20 @@ _Listed = dict[tuple[str, str], list[ChangedRow]]  #: by run and group
 
 def _listed(changes: Path) -> _Listed:
     """Return the first changed results of each group in each run, in input order."""
-    found: dict[tuple[str, str], list[tuple[int, ChangedRow]]] = {}
+    found: _Listed = {}
     with changes.open("rb") as file:
         for line in file:
             change = orjson.loads(line)
             rows = found.setdefault((change["run"], change["group"]), [])
-            rows.append(_row(change))
-            if len(rows) >= 2 * ROWS_LIMIT:
-                _keep_first(rows)
-    for rows in found.values():
-        _keep_first(rows)
-    return {key: [row for _, row in rows] for key, rows in found.items()}
+            if len(rows) < ROWS_LIMIT:
+                rows.append(_row(change))
+    return found
 
 
-def _keep_first(rows: list[tuple[int, ChangedRow]]) -> None:
-    rows.sort()
-    del rows[ROWS_LIMIT:]
-
-
-def _row(change: dict[str, Any]) -> tuple[int, ChangedRow]:
-    """Return a changed result with its line in the input."""
+def _row(change: dict[str, Any]) -> ChangedRow:
     before, after = (_side(change[side]) for side in ("before", "after"))
     name = shorten(change["custom_id"], _NAME_CHARACTERS)
-    line = (change["after"] or change["before"])["line"]
-    return line, ChangedRow(name, change["label"] or "", None, before, after)
+    return ChangedRow(name, change["label"] or "", None, before, after)
 
 
 def _side(side: dict[str, Any] | None) -> str:

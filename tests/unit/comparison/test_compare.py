@@ -15,8 +15,10 @@ from weighbridge.errors import InputError, InvalidFilterError
 from weighbridge.jobs.grader_spec import GraderSpec
 from weighbridge_producer import compare
 from weighbridge_producer.comparison import tallies
+from weighbridge_producer.comparison.compare import compare_runs
 from weighbridge_producer.comparison.compared_results import read_entry
 from weighbridge_producer.comparison.pairs import Condition, Group, Pair
+from weighbridge_producer.comparison.runs import run_of_lines
 from weighbridge_producer.statistics import PairedCounts
 
 if TYPE_CHECKING:
@@ -159,11 +161,11 @@ def test_another_configuration_is_said_with_the_cases_also_where_the_result_is_a
     digests = [orjson.loads(rows[0])["config_digest"] for rows in (before, after)]
     assert note == (
         f"string-match: 5 pairs graded by configuration {digests[0]} before,"
-        f" and by configuration {digests[1]} after (q4, q3, q2, ...)"
+        f" and by configuration {digests[1]} after (q0, q1, q2, ...)"
     )
     told = comparison.labels[0].as_dict()["conditions"]
     assert told["different"] == [
-        {"condition": "configuration", "jobs": 5, "first": ["q4", "q3", "q2"]}
+        {"condition": "configuration", "jobs": 5, "first": ["q0", "q1", "q2"]}
     ]
 
 
@@ -329,6 +331,34 @@ def test_labels_and_values_without_end_take_no_memory_without_end(monkeypatch) -
     assert len(comparison.labels) == 21
     assert comparison.groups == {Group.UNCHANGED: 50}
     assert sum(each.rates.counts.both for label in comparison.labels for each in label.slices) == 50
+
+
+def test_changes_come_in_the_order_of_the_first_input_and_then_of_the_others() -> None:
+    names = [f"q{n}" for n in range(40)]
+    first = graded(map(case, names[:30]))
+    second = graded([case(name, "Porto") for name in reversed(names[10:35])])
+    third = graded([case(name, "Porto") for name in reversed(names[25:])])
+    random.Random(5).shuffle(first)  # results are written as they arrive
+    runs = [
+        run_of_lines(name, rows) for name, rows in zip("abc", (first, second, third), strict=True)
+    ]
+    seen = []
+    compare_runs(runs, on_change=lambda run, pair: seen.append((pair.custom_id, run.name)))
+    both = [(name, run) for name in names[:30] for run in "bc"]
+    assert seen == [
+        *both,
+        *((name, "b") for name in names[34:29:-1]),
+        *((name, "c") for name in names[39:29:-1]),
+    ]
+
+
+def test_what_is_counted_equally_often_is_listed_by_name() -> None:
+    kinds = {"porto": "Porto", "case": "LISBON", "space": " Lisbon", "dot": "Lisbon."}
+    for names in (list(kinds), list(reversed(kinds))):
+        before, after = graded(map(case, names)), graded(case(name, kinds[name]) for name in names)
+        causes = compare(before, after).labels[0].as_dict()["causes"]
+        told = [cause["after"].removeprefix("failed: string_match: ") for cause in causes]
+        assert told == ["case", "other", "punctuation", "whitespace"]
 
 
 def test_examples_are_the_first_of_the_input_and_bounded() -> None:

@@ -37,6 +37,17 @@ def test_reliability_is_estimated_over_the_cases_with_as_many_repeats() -> None:
     assert set(told) == {1, 2, 3, 4}
 
 
+def test_cases_come_in_the_order_of_the_first_input_and_then_of_the_others() -> None:
+    names = [f"q{n}" for n in range(40)]
+    first, second = rows(dict.fromkeys(names[:30], "+-")), rows(dict.fromkeys(names[::-1], "++"))
+    first.reverse()  # results are written as they arrive
+    runs = [run_of_lines("a", first), run_of_lines("b", second)]
+    seen = []
+    compare_repeats(runs, BY_ID, lambda case: seen.append((case.case, case.run)))
+    both = [(name, run) for name in names[:30] for run in "ab"]
+    assert seen == [*both, *((name, "b") for name in names[39:29:-1])]
+
+
 def test_flaky_cases_are_listed_the_least_steady_first() -> None:
     [reliability] = repeats(rows({"a": "+---", "b": "++--", "c": "++++", "d": "----"})).runs
     assert reliability.flaky == 2
