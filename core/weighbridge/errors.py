@@ -41,6 +41,7 @@ WeighbridgeError
 ├── NoSuchResultError (LookupError)   the batch has no job under that id
 ├── NoSuchWorkerError (LookupError)   no running worker has that name
 ├── AddressError                      the service cannot listen on its address
+├── InterruptionError                 a command was interrupted, by Ctrl-C or a signal
 └── AccessError                       the service refuses the request to this caller
     ├── KeyRequiredError              no API key was sent
     ├── KeyRefusedError               the API key is unknown, revoked or expired
@@ -414,6 +415,12 @@ class AddressError(WeighbridgeError):
     """The service cannot listen on its address."""
 
     code = "ADDRESS_UNAVAILABLE"
+
+
+class InterruptionError(WeighbridgeError):
+    """A command was interrupted, by Ctrl-C or a signal."""
+
+    code = "INTERRUPTED"
 
 
 class AccessError(WeighbridgeError):

@@ -163,25 +163,51 @@ def _newest_with(client, finished):
     return found[0] if found else None
 
 
-def test_an_interrupted_submission_says_how_to_go_on_and_that_works(cli, own_server, tmp_path):
+@pytest.mark.parametrize("options", [(), ("--json",)], ids=["text", "JSON"])
+def test_an_interrupted_submission_says_how_to_go_on_and_that_works(
+    cli, own_server, tmp_path, options
+):
     cli.environment["WEIGHBRIDGE_REDIS_URL"] = own_server.url
     write_cases(tmp_path / "many.jsonl", true_false_cases(100_000))
-    submit = cli.fork("submit", "many.jsonl", settings={"chunk_limit_jobs": 20})
+    submit = cli.fork("submit", "many.jsonl", *options, settings={"chunk_limit_jobs": 20})
     with RedisClient(own_server.url) as client:
         eventually(lambda: any(state.lines for state in client.batches()), 30, "a chunk")
     submit.send_signal(signal.SIGINT)
     out, said = submit.communicate(timeout=20)
-    assert (submit.returncode, out) == (1, b"")
+    assert submit.returncode == 1
     assert b"no worker is running on" in said
     batch, *_ = cli("batches", "--json").json
     assert 0 < batch["lines"] < 100_000
     resume = f"--resume {batch['batch_id']}"
     assert f"weighbridge submit many.jsonl {resume}" in said.decode()
     assert f"weighbridge cancel {batch['batch_id']}" in said.decode()
+    if options:
+        error = orjson.loads(out)["error"]
+        assert error["code"] == "INTERRUPTED"
+        assert resume in error["hint"]
+    else:
+        assert out == b""
 
     assert cli("submit", "many.jsonl", *resume.split()).status == 0
     state = cli("status", batch["batch_id"], "--json").json
     assert (state["sealed"], state["counts"]["total"]) == (True, 100_000)
+
+
+def test_an_interrupted_command_writes_a_json_error_if_json_is_asked_for(cli, own_server, tmp_path):
+    cli.environment["WEIGHBRIDGE_REDIS_URL"] = own_server.url
+    write_cases(tmp_path / "cases.jsonl", true_false_cases(2))
+    batch = cli("submit", "cases.jsonl").out.strip()
+    watch = cli.start("watch", batch, "--json")
+    with RedisClient(own_server.url) as client:
+        eventually(
+            lambda: len(client.store.redis.client_list()) > 1, 30, "the command's connection"
+        )
+    watch.send_signal(signal.SIGINT)
+    out, _ = watch.communicate(timeout=20)
+    assert watch.returncode == 1
+    assert orjson.loads(out) == {
+        "error": {"code": "INTERRUPTED", "message": "the command was interrupted", "hint": ""}
+    }
 
 
 def test_cancel_retry_and_delete(cli, own_server, start_worker, tmp_path):
@@ -215,7 +241,7 @@ def test_a_worker_is_started_listed_and_drained(cli, own_server, by_setting):
     cli.environment["WEIGHBRIDGE_REDIS_URL"] = own_server.url
     cli.environment["WEIGHBRIDGE_LOG_FORMAT"] = "json" if by_setting else "text"
     assert cli("workers", "--json").json == []
-    format_option = () if by_setting else ("--log-format", "json")
+    format_option = () if by_setting else ("--json",)
     worker = cli.start("worker", "--concurrency", "1", *format_option)
     [info] = eventually(lambda: cli("workers", "--json").json, 30, "the worker")
     assert (info["pid"], info["concurrency"]) == (worker.pid, 1)
@@ -226,8 +252,8 @@ def test_a_worker_is_started_listed_and_drained(cli, own_server, by_setting):
     refused = cli("drain", "nobody")
     assert (refused.status, refused.err.partition(":")[0]) == (1, "NO_SUCH_WORKER")
     assert cli("drain", "all").out == f"{info['name']} is draining\n"
-    _, log = worker.communicate(timeout=40)
-    assert worker.returncode == 0
+    out, log = worker.communicate(timeout=40)
+    assert (worker.returncode, out) == (0, b"")
     assert all(orjson.loads(line)["message"] for line in log.splitlines())
     cli.await_silence()
 

@@ -571,6 +571,17 @@ def test_an_interrupted_run_leaves_no_process_and_the_same_command_finishes_it(c
     assert cli.left_over() == []
 
 
+def test_an_interrupted_run_writes_its_end_as_json_too(cli, many):
+    run = begun(cli, many.name, "--json", "-o", "out.jsonl")
+    run.send_signal(signal.SIGINT)
+    out, said = run.communicate(timeout=20)
+    error = orjson.loads(out)["error"]
+    assert error["code"] == "INTERRUPTED"
+    assert error["message"].startswith("interrupted; the finished work is kept in")
+    assert error["message"] in said.decode()
+    assert "run the same command again" in error["hint"]
+
+
 def test_another_command_mentions_an_interrupted_run_and_clean_removes_it(cli, many):
     run = begun(cli, many.name)
     run.kill()

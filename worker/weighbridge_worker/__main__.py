@@ -9,6 +9,7 @@ import os
 import socket
 import sys
 from importlib import import_module
+from pathlib import Path
 from typing import NoReturn
 
 from weighbridge.child_process import collect_garbage_seldom, tie_to_parent
@@ -71,6 +72,9 @@ def _work(options: argparse.Namespace) -> NoReturn:
     # Before Celery configures logging, so that early messages, such as those on broken plug-ins, are formatted too.
     as_json = read_settings().logs_json
     configure_logging(logging.getLevelName(options.log_level.upper()), as_json=as_json)
+    if as_json:
+        # Celery writes notices on signals there, as text; the worker logs what they say.
+        sys.__stdout__ = Path(os.devnull).open("w", encoding="utf-8")  # type: ignore[misc]  # noqa: SIM115
     # Imported here, because the import reads the settings.
     from weighbridge_worker.app import app
 

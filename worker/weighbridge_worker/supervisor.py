@@ -132,6 +132,7 @@ class Supervisor:
 
     def _announce_shutdown(self) -> None:
         if self._is_ending and not self._has_said_farewell:
+            _log.info("shutting down: completing the chunks in progress, then exiting")
             self._worker_registry.note_shutdown_of(self._info.name)
             self._has_said_farewell = True
 

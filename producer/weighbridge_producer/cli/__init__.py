@@ -25,9 +25,19 @@ def main(arguments: list[str] | None = None) -> None:
 
         run_app(arguments)
     except KeyboardInterrupt:
+        _report_interruption(arguments)
         sys.exit(1)
     finally:
         discard_prepared_worker()
+
+
+def _report_interruption(arguments: list[str] | None) -> None:
+    """Print the error object that a program which reads JSON expects; a person knows of the interruption."""
+    from weighbridge.errors import InterruptionError
+    from weighbridge_producer.cli.commands import report, wants_json
+
+    if wants_json(arguments):
+        report(InterruptionError("the command was interrupted"), as_json=True)
 
 
 def _will_grade(arguments: list[str]) -> bool:

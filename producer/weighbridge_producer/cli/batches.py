@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from weighbridge.errors import ServerError, WeighbridgeError
+from weighbridge.errors import InterruptionError, ServerError, WeighbridgeError
 from weighbridge.jobs.batch_state import BatchStatus, Priority
 from weighbridge.settings import masked, read_settings
 from weighbridge.text import pluralize, printable
@@ -30,6 +30,7 @@ from weighbridge_producer.cli.reading import (
 from weighbridge_producer.cli.show import (
     Bar,
     err,
+    error_value,
     exit_with,
     out,
     print_error,
@@ -122,7 +123,10 @@ def submit(
             again += _as_options(("--join", *(join or [])), ("--on", *(on or [])))
             again += _as_options(("--sample", sample), ("--trace-mapping", trace_mapping))
             can_be_read_again = source is given and source.rereadable
-            _print_how_to_continue(batch, again if can_be_read_again else None)
+            interrupted = isinstance(error, KeyboardInterrupt)
+            _print_how_to_continue(
+                batch, again if can_be_read_again else None, as_json=as_json and interrupted
+            )
             raise typer.Exit(ERROR) from None
         print_unused(given)
         print_empty_expected(given)
@@ -152,12 +156,18 @@ def _as_options(*options: tuple[str | None, ...]) -> list[str]:
     ]
 
 
-def _print_how_to_continue(batch: Batch, again: list[str] | None) -> None:
-    err.print(f"interrupted; batch {shown(batch.id)} keeps what was submitted")
+def _print_how_to_continue(batch: Batch, again: list[str] | None, *, as_json: bool) -> None:
+    """Print what becomes of an interrupted submission, also as a JSON error if that is wanted."""
+    message = f"interrupted; batch {batch.id} keeps what was submitted"
+    hints = [f"cancel:   weighbridge cancel {batch.id}"]
     if again:
         command = shlex.join(["weighbridge", "submit", *again, "--resume", batch.id])
-        err.print(f"  continue: {shown(command)}", soft_wrap=True)
-    err.print(f"  cancel:   weighbridge cancel {shown(batch.id)}")
+        hints.insert(0, f"continue: {command}")
+    err.print(shown(message))
+    for hint in hints:
+        err.print(f"  {shown(hint)}", soft_wrap=True)
+    if as_json:
+        print_json({"error": error_value(InterruptionError(message, "\n".join(hints)))})
 
 
 def status(

@@ -155,28 +155,38 @@ def _every_command(
 
 
 def run_app(arguments: list[str] | None) -> NoReturn:
-    """Run the command in the arguments, and exit; errors are printed without a traceback."""
+    """Run the command in the arguments, and exit; errors are printed without a traceback.
+
+    Raises KeyboardInterrupt on Ctrl-C.
+    """
     if COMPLETE_VARIABLE in os.environ:
         from weighbridge_producer.cli.shells import register_shells
 
         register_shells()
-    as_json = "--json" in (sys.argv[1:] if arguments is None else arguments)
+    as_json = wants_json(arguments)
     try:
         app(arguments, standalone_mode=True)
     except SystemExit as ending:
         if ending.code != _INTERRUPTED:
             raise
+        raise KeyboardInterrupt from None
     except WeighbridgeError as error:
-        _print_error(error, as_json=as_json)
+        report(error, as_json=as_json)
     except BrokenPipeError:
         _silence_stdout()
     except OSError as error:
         fault = FileError(f"{error.strerror or error}: {error.filename or 'a file'}")
-        _print_error(fault, as_json=as_json)
+        report(fault, as_json=as_json)
     sys.exit(_TROUBLE)
 
 
-def _print_error(error: WeighbridgeError, *, as_json: bool) -> None:
+def wants_json(arguments: list[str] | None) -> bool:
+    """Return whether the arguments of a command, by default those of this process, ask for JSON."""
+    return "--json" in (sys.argv[1:] if arguments is None else arguments)
+
+
+def report(error: WeighbridgeError, *, as_json: bool) -> None:
+    """Print an error, unless standard output is closed."""
     from weighbridge_producer.cli.show import print_error
 
     try:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import orjson
 import typer
 
-from weighbridge.errors import InputError, WeighbridgeError
+from weighbridge.errors import InputError, InterruptionError, WeighbridgeError
 from weighbridge_producer.cli import gate_options as gate_opt
 from weighbridge_producer.cli import options as opt
 from weighbridge_producer.cli.completed_values import batch_ids
@@ -245,10 +245,15 @@ def _write_one_value(blobs: Iterable[bytes], wanted: ResultSelection) -> None:
         for rows in filter(None, (blob.splitlines() for blob in blobs)):
             target.write(between + b",".join(rows))
             between = b","
-    except WeighbridgeError as error:
-        target.write(b'],"error":%b}\n' % orjson.dumps(error_value(error)))
+    except (WeighbridgeError, KeyboardInterrupt) as error:
+        fault = (
+            error
+            if isinstance(error, WeighbridgeError)
+            else InterruptionError("the command was interrupted")
+        )
+        target.write(b'],"error":%b}\n' % orjson.dumps(error_value(fault)))
         target.flush()
-        print_error(error)
+        print_error(fault)
         raise typer.Exit(ERROR) from None
     target.write(b'],"cursor":%b}\n' % orjson.dumps(wanted.cursor or None))
     target.flush()

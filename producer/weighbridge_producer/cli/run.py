@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from weighbridge.errors import OutputError, WeighbridgeError
+from weighbridge.errors import InterruptionError, OutputError, WeighbridgeError
 from weighbridge.settings import read_settings
 from weighbridge.text import pluralize, printable
 from weighbridge_producer.cli import gate_options as gate_opt
@@ -29,6 +29,7 @@ from weighbridge_producer.cli.run_names import RUN_HELP, failed_ids, no_failed_c
 from weighbridge_producer.cli.show import (
     Bar,
     err,
+    error_value,
     exit_with,
     left_out,
     out,
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
     from weighbridge_producer.run.options import RunOptions
 
 _ERROR_WIDTH = 800
+_INTERRUPTED = "interrupted"
 
 
 def add_to(app: typer.Typer) -> None:
@@ -235,7 +237,7 @@ def _go(options: RunOptions, settings: Settings, *, quiet: bool) -> RunReport:
         try:
             return run.go()
         except KeyboardInterrupt:
-            left: str = "interrupted"
+            left = _INTERRUPTED
         except BrokenPipeError:
             silence_stdout()
             left = "standard output is closed"
@@ -246,24 +248,29 @@ def _go(options: RunOptions, settings: Settings, *, quiet: bool) -> RunReport:
             fault = OutputError(f"{error.strerror}: {error.filename or 'the results'}")
             print_error(fault, as_json=quiet)
             left = "stopped"
-    _print_how_to_continue(run, left)
+    _print_how_to_continue(run, left, as_json=quiet and left == _INTERRUPTED)
     if run.stuck:
         # A thread blocked on a pipe cannot be stopped, and would block the interpreter's exit.
         os._exit(ERROR)
     raise typer.Exit(ERROR)
 
 
-def _print_how_to_continue(run: LocalRun, left: str) -> None:
+def _print_how_to_continue(run: LocalRun, left: str, *, as_json: bool) -> None:
+    """Print why a run has ended, and what becomes of its work, also as a JSON error if that is wanted."""
+    hint = ""
     if run.state.resumable and run.state.batch:
-        err.print(f"{left}; the finished work is kept in {shown(str(run.state.folder))}")
-        err.print(
-            "  to continue, run the same command again; to discard it, weighbridge run --clean"
-        )
+        message = f"{left}; the finished work is kept in {run.state.folder}"
+        hint = "to continue, run the same command again; to discard it, weighbridge run --clean"
         run.state.release()
-        return
-    run.state.remove()
-    why = "" if run.state.resumable else ", because the input cannot be read a second time"
-    err.print(f"{left}; the finished work is not kept{why}")
+    else:
+        run.state.remove()
+        why = "" if run.state.resumable else ", because the input cannot be read a second time"
+        message = f"{left}; the finished work is not kept{why}"
+    err.print(shown(message))
+    if hint:
+        err.print(f"  {hint}")
+    if as_json:
+        print_json({"error": error_value(InterruptionError(message, hint))})
 
 
 def _mention_interrupted(run: LocalRun, settings: Settings) -> None:
