@@ -53,6 +53,15 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             """Answer `/to?to=URL` with a redirect, by default to itself, `/503` with that status, and others with a file."""
             path, _, query = self.path.partition("?")
             target = query.removeprefix("to=") or path
+            if path.startswith("/cut-off"):
+                is_in_chunks = path.startswith("/cut-off-chunk/")
+                self.protocol_version = "HTTP/1.1"  # the version that has chunks
+                self.send_response(200)
+                of_size = ("Transfer-Encoding", "chunked"), ("Content-Length", str(2 * len(TABLE)))
+                self.send_header(*of_size[not is_in_chunks])
+                self.end_headers()
+                self.close_connection = True
+                return io.BytesIO(b"%x\r\n%b" % (2 * len(TABLE), TABLE) if is_in_chunks else TABLE)
             if path[1:].isdigit():
                 self.send_error(int(path[1:]))
                 return None
@@ -101,7 +110,8 @@ def bucket(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         ):
             client.put_object(Bucket="runs", Key=f"monday/{name}", Body=content)
         client.create_bucket(Bucket="odd")
-        for number, name in enumerate((*ODD, "both", "both/a.jsonl")):
+        patterns = ("patterns/i[1].jsonl", "patterns/j*.jsonl", "patterns/j1.jsonl")
+        for number, name in enumerate((*ODD, "both", "both/a.jsonl", *patterns)):
             row = orjson.dumps({"id": str(number), "output": "a", "expected": "a"})
             client.put_object(Bucket="odd", Key=name, Body=row)
         yield "s3://runs/monday"
@@ -211,6 +221,48 @@ def test_a_server_that_answers_without_the_file_is_quoted(site: str, path: str, 
 def test_another_scheme_is_refused(url: str) -> None:
     with pytest.raises(InputError, match="scheme that is not supported"):
         of(url)
+
+
+@pytest.mark.parametrize(
+    ("url", "why"),
+    [
+        ("http://[::1/a.csv", "Invalid IPv6 URL"),
+        ("https://me:secret@[::1/a.csv?key=secret", "Invalid IPv6 URL"),
+        ("http://host:99999/a.csv", "Port out of range"),
+        ("http:///a.csv", "it names no host"),
+    ],
+)
+def test_an_invalid_url_is_refused_in_words(url: str, why: str) -> None:
+    with pytest.raises(InputError, match=r"is not a valid URL: ") as refused:
+        of(url)
+    assert why in refused.value.message
+    assert "secret" not in refused.value.message
+
+
+def test_a_scheme_in_capitals_is_the_same(site: str, bucket: str) -> None:
+    for url in (site, bucket):
+        scheme, _, place = url.partition("://")
+        source = of(f"{scheme.upper()}://{place}/a.csv")
+        assert ids(source) == [row["id"] for row in ROWS]
+        assert str(source.files[0]) == f"{url}/a.csv"
+
+
+@pytest.mark.usefixtures("bucket")
+@pytest.mark.parametrize("name", ["i[1].jsonl", "j*.jsonl"])
+def test_an_object_whose_name_looks_like_a_pattern_is_read(name: str) -> None:
+    assert [str(file) for file in of(f"s3://odd/patterns/{name}").files] == [
+        f"s3://odd/patterns/{name}"
+    ]
+    assert len(of("s3://odd/patterns/[ij][1*].jsonl").files) == 2
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.jsonl"])
+@pytest.mark.parametrize("place", ["cut-off", "cut-off-chunk"])
+def test_a_file_that_is_cut_off_is_named(site: str, place: str, name: str) -> None:
+    url = f"{site}/{place}/{name}"
+    with pytest.raises(InputError, match="cannot be read: ClientPayloadError") as refused:
+        ids(of(url))
+    assert url in refused.value.message
 
 
 def test_secrets_in_a_url_are_not_printed() -> None:

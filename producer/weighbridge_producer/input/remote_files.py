@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import io
+import re
 from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import PurePosixPath
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 SCHEMES = ("http", "https", "s3", "gs")
 _NEEDED = {"http": "http", "https": "http", "s3": "s3fs", "gs": "gcsfs"}
+_AFTER_PATH = re.compile("[?#]")
 _INSTALL = "pip install 'weighbridge[remote]'"
 _VERSION_FIELDS = ("ETag", "etag", "LastModified", "updated", "mtime", "generation")
 
@@ -37,7 +39,8 @@ class RemoteFile:
     def name(self) -> str:
         """The file name; that of a web address is without its query."""
         is_on_web = self.url.lower().startswith(("http://", "https://"))
-        path = urlsplit(self.url).path if is_on_web else self.url
+        place = self.url.partition("://")[2]
+        path = _AFTER_PATH.split(place)[0].partition("/")[2] if is_on_web else self.url
         return PurePosixPath(path).name or self.url
 
     def __str__(self) -> str:
@@ -93,18 +96,22 @@ class RemoteFolder:
 def remote_files(url: str) -> tuple[RemoteFile | RemoteFolder, ...]:
     """Return the file at a URL, or the folder in a bucket, or the files in a bucket that match it as a pattern.
 
-    Raises InputError if the scheme is unknown, or no file matches.
+    An object with exactly that name is no pattern. Raises InputError if the URL is invalid or its scheme unknown, or no
+    file matches.
     """
-    scheme = url.partition("://")[0].lower()
+    scheme, _, place = url.partition("://")
+    scheme = scheme.lower()
+    url = f"{scheme}://{place}"
     if scheme not in SCHEMES:
         raise InputError(
             f"{_without_password(url)!r} has a scheme that is not supported",
             f"known are {', '.join(f'{known}://' for known in SCHEMES)}",
         )
     if scheme in {"http", "https"}:
+        _check_web_address(url)
         return (RemoteFile(url),)
     system, path = _system_of(url)
-    if glob.has_magic(url):
+    if glob.has_magic(url) and not system.isfile(path):
         found = _files_in(_translated(url, lambda: system.glob(path, detail=True)), scheme)
         if not found:
             raise InputError(f"no file matches the pattern {_without_password(url)!r}")
@@ -117,6 +124,21 @@ def remote_files(url: str) -> tuple[RemoteFile | RemoteFolder, ...]:
     if not found and not file.is_folder():
         raise InputError(f"the input {_without_password(url)!r} is no folder")
     return (RemoteFolder(url, found),)
+
+
+def _check_web_address(url: str) -> None:
+    """Raise InputError if a URL has no valid host or port."""
+    try:
+        parts = urlsplit(url)
+        _ = parts.port  # ValueError if it is no number of a port
+        why = "" if parts.hostname else "it names no host"
+    except ValueError as error:
+        why = str(error)
+    if why:
+        raise InputError(
+            f"{_without_password(url)!r} is not a valid URL: {why}",
+            "write http://HOST/FILE or http://HOST:PORT/FILE; brackets enclose an IPv6 address, as in http://[::1]/FILE",
+        )
 
 
 def _files_in(listed: dict[str, dict[str, Any]], scheme: str) -> tuple[RemoteFile, ...]:
@@ -145,12 +167,7 @@ class _Remote(io.RawIOBase):
         return int(self._opened.tell())
 
     def readinto(self, buffer: Any) -> int:
-        try:
-            data = self._opened.read(len(buffer))
-        except OSError:
-            raise
-        except Exception as error:  # each storage library has its own exceptions
-            raise OSError(_in_words(error)) from error
+        data = _translated(self._url, lambda: self._opened.read(len(buffer)))
         buffer[: len(data)] = data
         return len(data)
 
@@ -224,7 +241,11 @@ def _in_words(error: BaseException) -> str:
 
 def _without_password(url: str) -> str:
     """Return a URL without possible secrets: a password, and the query of a signed link."""
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError:  # its host is invalid
+        scheme, _, place = url.partition("://")
+        return f"{scheme}://{place.rpartition('@')[2].partition('?')[0]}"
     host = parts.netloc.rpartition("@")[2]
     query = "..." if parts.query else ""
     return parts._replace(netloc=host, query=query, fragment="").geturl()
