@@ -9,11 +9,12 @@ import os
 import sqlite3
 import weakref
 from contextlib import contextmanager
+from dataclasses import astuple
 from hashlib import blake2b
 from pathlib import Path as FilePath
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
-from weighbridge.errors import InputError, JoinError
+from weighbridge.errors import Fault, InputError, JoinError
 from weighbridge.jobs.line import describe_name_fault, is_valid_name, json_type
 from weighbridge.settings import MIB
 from weighbridge.text import did_you_mean, shorten
@@ -39,7 +40,9 @@ _WIDTH = 60  #: of keys and names in messages
 _WRITER_WAIT_SECONDS = 5
 _NO_FILE_HINT = "write the rows to a file and join that"
 _WHOLE = "correct or remove this row: a joined file must be readable to its end"
-_TABLE = "rows (number INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, content TEXT NOT NULL)"
+_TABLE = (
+    "rows (number INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, content TEXT NOT NULL, doubt TEXT)"
+)
 
 
 class KeyFormError(ValueError):
@@ -67,6 +70,13 @@ def key_of(row: Row, path: Path, number: int) -> str | None:
     if not is_valid_name(key):
         raise KeyFormError(f"cannot be used: {describe_name_fault(key)}")
     return key
+
+
+class FoundRow(NamedTuple):
+    """A row of a joined file."""
+
+    values: dict[str, Any]
+    doubt: Fault | None  #: of a number in it, as in SourceRow
 
 
 class JoinIndex:
@@ -107,19 +117,22 @@ class JoinIndex:
         """Number of rows that have not been found."""
         return self.rows - self._found
 
-    def find(self, key: str) -> dict[str, Any] | None:
+    def find(self, key: str) -> FoundRow | None:
         """Return the row with a key; None if there is none."""
         found = self._base.execute(
-            "SELECT number, content FROM rows WHERE key = ?", (_encoded(key),)
+            "SELECT number, content, doubt FROM rows WHERE key = ?", (_encoded(key),)
         ).fetchone()
         if found is None:
             return None
-        number, content = found
+        number, content, doubt = found
         byte, bit = number >> 3, 1 << (number & 7)
         if not self._is_found[byte] & bit:
             self._is_found[byte] |= bit
             self._found += 1
-        return _row_in(content)
+        fault = (
+            Fault(*json.loads(doubt)).at(f"{self.file}, {self._unit} {number:,}") if doubt else None
+        )
+        return FoundRow(_row_in(content), fault)
 
     def first_rows(self) -> Iterator[dict[str, Any]]:
         """Yield the first rows that have a key."""
@@ -140,8 +153,8 @@ class JoinIndex:
             for row in reader.read(stream):
                 self.layout, number = reader.layout, row.number
                 self.rows += 1
-                if fault := row.fault or row.doubt:
-                    raise self._error(row, fault.message, _WHOLE)
+                if row.fault:
+                    raise self._error(row, row.fault.message, _WHOLE)
                 if self.rows <= _ROWS_LOOKED_AT:
                     first.append(dict.fromkeys(row.values) if first else row.values)
                 self._add(row)
@@ -166,8 +179,9 @@ class JoinIndex:
             content = json.dumps(row.values, default=_plain)
         except (ValueError, RecursionError) as error:
             raise self._error(row, f"the row cannot be written as JSON: {error}") from None
-        new = (row.number, _encoded(key), content)
-        if not self._base.execute("INSERT OR IGNORE INTO rows VALUES (?, ?, ?)", new).rowcount:
+        doubt = json.dumps(astuple(row.doubt)) if row.doubt else None
+        new = (row.number, _encoded(key), content, doubt)
+        if not self._base.execute("INSERT OR IGNORE INTO rows VALUES (?, ?, ?, ?)", new).rowcount:
             raise self._repeated(row, key)
         self._digest.update(b"%d %b %b\n" % (row.number, _encoded(key), content.encode()))
         self.keys += 1

@@ -121,7 +121,8 @@ class Join:
             return
         found = None if key is None else self.index.find(key)
         if found is not None:
-            row.values[name] = found
+            row.values[name] = found.values
+            row.doubt = row.doubt or found.doubt
         elif key is None:
             row.fault = _unmatched(f"the row has no key in {left.text!r}", self._hint)
         else:

@@ -250,6 +250,27 @@ def test_a_case_that_is_too_long_with_its_joined_row_is_an_error(tmp_path: FileP
     assert line.fault.code == "LINE_TOO_LONG"
 
 
+@pytest.mark.parametrize("number", ["NaN", "[-Infinity]", "123456789012345678901"])
+def test_a_number_that_json_lacks_is_an_error_only_of_the_rows_whose_mapping_uses_it(
+    number: str, tmp_path: FilePath
+) -> None:
+    file = tmp_path / "gold.jsonl"
+    file.write_text(
+        f'{{"key": "a", "answer": "x", "score": {number}}}\n{{"key": "b", "answer": "y", "score": 1}}\n'
+    )
+    rows = [{"id": "a"}, {"id": "b"}]
+    unused = FieldMapping.from_text(["custom_id=id,x=gold.answer"])
+    assert [case["inputs"] for case in cases(joined(rows, joins(file), unused))] == [
+        {"x": "x"},
+        {"x": "y"},
+    ]
+    used = FieldMapping.from_text(["custom_id=id,x=gold.answer,metadata=gold.score"])
+    faulty, whole = joined(rows, joins(file), used)
+    assert faulty.fault.code == "NUMBER_OUT_OF_RANGE"
+    assert f"{file}, line 1: " in faulty.fault.message
+    assert whole.fault is None
+
+
 # Files that cannot be joined.
 
 
@@ -261,12 +282,20 @@ def test_a_case_that_is_too_long_with_its_joined_row_is_an_error(tmp_path: FileP
         ("g.jsonl", b'{"key":1}\n\n{"key":"1"}\n', "lines 1 and 3 have the same key '1'"),
         ("g.json", b'[{"key":1},{"key":"1"}]', "rows 1 and 2 have the same key '1'"),
         ("g.csv", b"key,a\nq1,x\nq2\n", "line 3: the row has 1 cell, and the header 2"),
-        ("g.jsonl", b'{"key":"a"}\n{"key":NaN}\n', "line 2: NaN and Infinity are not JSON"),
+        (
+            "g.jsonl",
+            b'{"key":"a"}\n{"key":NaN}\n',
+            "line 2: the key in 'key' is not a finite number",
+        ),
         ("g.jsonl", b'{"key":"a"}\n{"key":\n', "line 2: "),
         ("g.jsonl", b'{"key":"a"}\n[1]\n', "line 2: the line is a JSON array, not an object"),
         ("g.jsonl", b'{"key":{"a":1}}\n', "line 1: the key in 'key' is of the JSON type object"),
         ("g.csv", b"key,a\n" + b"k" * 257 + b",x\n", "it has 257 characters, at most 256 are"),
-        ("g.json", b'[{"key":1%b}]' % (b"0" * 300), "row 1: a number does not fit into 64 bits"),
+        (
+            "g.json",
+            b'[{"key":1%b}]' % (b"0" * 300),
+            "row 1: the key in 'key' cannot be used: it has 301 ",
+        ),
         ("g.csv", b"key,a\n", "has no rows"),
         ("g.csv", b"", "has no rows"),
         (
