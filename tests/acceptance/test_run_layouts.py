@@ -202,3 +202,16 @@ def test_enter_accepts_a_proposal_unless_it_is_guessed_from_values(
     os.close(terminal)
     assert said.encode() in os.read(screen, 100_000)
     os.close(screen)
+
+
+def test_rows_of_an_evals_log_that_are_no_cases_are_named(cli, tmp_path):
+    event = {"event_id": 1, "sample_id": "s.0", "data": {"expected": "4", "sampled": "4"}}
+    rows = [{"spec": {}}, event | {"type": "sampling"}, event | {"type": "match"}]
+    name = write(tmp_path / "log.jsonl", *rows)
+    note = "log.jsonl: 2 rows of other kinds are not graded: 1 spec, 1 sampling\n"
+    run = cli("run", name, "-g", "string-match", "-o", "o.jsonl")
+    assert "log.jsonl: OpenAI Evals match events, JSON Lines\n" in run.err
+    assert note in run.err
+    assert "1/1" in run.out
+    assert note in cli("run", name, "-g", "string-match", "--dry-run").err
+    assert "1 proven" in cli("verify", "o.jsonl", name, "-g", "string-match").out

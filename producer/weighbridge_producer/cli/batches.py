@@ -24,6 +24,7 @@ from weighbridge_producer.cli.reading import (
     SampleSize,
     TraceMappingFile,
     print_empty_expected,
+    print_other_rows,
     print_unused,
     source_of,
 )
@@ -130,6 +131,7 @@ def submit(
             raise typer.Exit(ERROR) from None
         print_unused(given)
         print_empty_expected(given)
+        print_other_rows(given)
         if as_json:
             print_json(batch.status().as_dict() | {"durability": durability.as_dict()})
         else:

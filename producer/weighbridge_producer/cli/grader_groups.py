@@ -56,7 +56,7 @@ def runs_for_each(
     for needed, specs in groups.items():
         names = " ".join(f"-g {spec.grader}" for spec in specs)
         is_trace = are_traces and needed == ("trace",)
-        if is_trace or (shape and shape.mapping(needed) and shape.fits(rows, needed)):
+        if is_trace or (shape and shape.mapping(needed) and not shape.lacking(rows, needed)):
             yield f"{names}, without a mapping"
             continue
         found = propose_beside_traces(rows, needed) if are_traces else propose(rows, needed)

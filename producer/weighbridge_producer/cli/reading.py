@@ -168,6 +168,12 @@ def print_empty_expected(source: Source) -> None:
         )
 
 
+def print_other_rows(source: Source) -> None:
+    """Print the number of rows that are no cases, such as the header of a log, and their kinds."""
+    if note := source.other_rows_note():
+        err.print(f"{shown(source.name)}: {shown(note)}", soft_wrap=True)
+
+
 def _saved_mapping(file: str | None) -> SavedMapping | None:
     if file is None:
         return None

@@ -22,6 +22,7 @@ from weighbridge_producer.cli.reading import (
     SampleSize,
     TraceMappingFile,
     print_empty_expected,
+    print_other_rows,
     print_unused,
     source_of,
 )
@@ -215,6 +216,7 @@ def run(
     if not report.cut_short:
         print_unused(source)
         print_empty_expected(source)
+        print_other_rows(source)
     if as_json:
         print_json(_as_dict(report, outputs) | decision.as_dict())
     else:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from weighbridge_producer.input.evals_log import EventsExceptMatches, is_evals_row, is_event
 from weighbridge_producer.input.expected_answers import ExpectedAnswers
 from weighbridge_producer.input.mapping import (
     MISSING,
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from weighbridge.jobs.grader_spec import GraderSpec
-    from weighbridge_producer.input.mapping import Row
+    from weighbridge_producer.input.mapping import OtherRows, Row
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +95,10 @@ class Shape:
     entries: Value | None = None  #: an object whose entries become metadata
     error: RecordedError | None = None  #: what a row may have in place of an answer
     expected_list: Path | None = None  #: what may be a list of accepted answers
+    others: OtherRows | None = None  #: the rows that are no cases
+    has_sign: Callable[[Row], bool] | None = None  #: what at least one of the rows must be
+    #: what to do if the rows lack a needed input, by its name; columns are proposed for others
+    hints: Mapping[str, str] = field(default_factory=dict)
 
     def mapping(
         self, needed: Sequence[str], graders: Sequence[GraderSpec] = ()
@@ -110,25 +115,38 @@ class Shape:
             rows=self.rows,
             name=self.name,
             error=self.error,
+            others=self.others,
             change=ExpectedAnswers(self.expected_list, tuple(graders))
             if self.expected_list
             else None,
         )
 
-    def fits(self, rows: Sequence[Row], needed: Sequence[str]) -> bool:
-        """Return whether the rows, except those with an error, have a value for each of the needed inputs that the shape has."""
-        rows = [row for row in rows if not (self.error and self.error.fault(row, 1))]
-        if not rows:
-            return True
-        values = [self.inputs[name] for name in needed if name in self.inputs]
-        return all(any(value.of(row, 1) not in (MISSING, None) for row in rows) for value in values)
+    def lacking(self, rows: Sequence[Row], needed: Sequence[str]) -> list[str]:
+        """Return those of the needed inputs that the shape has, but none of the rows, except rows with an error."""
+        cases = [
+            row
+            for row in rows
+            if not (self.error and self.error.fault(row, 1))
+            and not (self.others and self.others.kind(row))
+        ]
+        values = {name: self.inputs[name] for name in needed if name in self.inputs}
+        return [
+            name
+            for name, value in values.items()
+            if cases and all(value.of(row, 1) in (MISSING, None) for row in cases)
+        ]
 
 
 def shape_of(rows: Sequence[Row]) -> Shape | None:
     """Return the shape common to all of the first rows; None if there is none."""
     if not rows:
         return None
-    return next((shape for shape in SHAPES if all(map(shape.has_shape, rows))), None)
+    return next((shape for shape in SHAPES if _have_shape(rows, shape)), None)
+
+
+def _have_shape(rows: Sequence[Row], shape: Shape) -> bool:
+    has_sign = shape.has_sign is None or any(map(shape.has_sign, rows))
+    return has_sign and all(map(shape.has_shape, rows))
 
 
 def _has(*paths: str) -> Callable[[Row], bool]:
@@ -200,6 +218,22 @@ SHAPES: tuple[Shape, ...] = (
         error=RecordedError(
             "the provider", _first("result.error"), Path("result.type"), frozenset({"succeeded"})
         ),
+    ),
+    Shape(
+        "OpenAI Evals match events",
+        is_evals_row,
+        Path("sample_id"),
+        {"agent_response": Path("data.sampled"), "expected_output": Path("data.expected")},
+        {"correct": Path("data.correct")},
+        expected_list=Path("data.expected"),
+        others=EventsExceptMatches(),
+        has_sign=is_event,
+        hints={
+            "agent_response": "the answers are only in the sampling events; to grade what the eval picked from them, add"
+            " --map agent_response=data.picked, or data.picked.0 if it is a list",
+            "expected_output": "add them from another file:"
+            " --join gold=FILE --on sample_id=ID --map expected_output=gold.COLUMN",
+        },
     ),
     Shape(
         "a DeepEval dataset",

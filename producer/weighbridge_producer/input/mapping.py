@@ -56,6 +56,16 @@ class ErrorOfRow(Protocol):
         """Return the paths that are read from the row."""
 
 
+class OtherRows(Protocol):
+    """Rows among those of a file that are no cases, such as the header of a log."""
+
+    def kind(self, row: Row) -> str:
+        """Return the kind of such a row; empty for a row that is a case."""
+
+    def paths(self) -> Iterable[Path]:
+        """Return the paths that are read from the row."""
+
+
 class CaseChange(Protocol):
     """A change of a case that more than one of its fields depends on."""
 
@@ -203,6 +213,7 @@ class FieldMapping:
     name: str = ""  #: name of a built-in mapping, such as `promptfoo results`
     error: ErrorOfRow | None = None  #: what a row may have in place of an answer
     change: CaseChange | None = None
+    others: OtherRows | None = None  #: the rows that are no cases
     _used: frozenset[str] = field(init=False, repr=False, compare=False)
     _id_column: str | None = field(init=False, repr=False, compare=False)
     _inputs: tuple[_Field, ...] = field(init=False, repr=False, compare=False)
@@ -213,7 +224,8 @@ class FieldMapping:
         metadata = {name: _skipping_empty(value) for name, value in self.metadata.items()}
         object.__setattr__(self, "metadata", metadata)
         paths = [path for _, value in self.fields() for path in value.paths()]
-        paths += self.error.paths() if self.error else ()
+        for source in (self.error, self.others):
+            paths += source.paths() if source else ()
         used = frozenset(key for path in paths for key in (path.text, path.parts[0]))
         object.__setattr__(self, "_used", used)
         column = self.custom_id.text if isinstance(self.custom_id, Path) else None
@@ -392,6 +404,7 @@ class _Fields:
             entries=self._entries or base.entries,
             rows=base.rows,
             name=base.name,
+            others=base.others,
             error=None if "agent_response" in self._inputs else base.error,
             change=None if "expected_output" in self._inputs else base.change,
         )

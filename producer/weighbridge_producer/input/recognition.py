@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import orjson
 
-from weighbridge.errors import LineError, UnknownGraderError
+from weighbridge.errors import LineError, MappingNeededError, UnknownGraderError
 from weighbridge.graders.registry import default_registry
 from weighbridge.grading.case import parse_case
 from weighbridge.jobs.line import JSON_SPACE
@@ -196,7 +196,9 @@ def recognise_rows(
     if is_table and seen.rows and are_spans(dict(seen.rows[0])):
         return None
     shape = shape_of(seen.rows)
-    if shape and seen.rows and not shape.fits(seen.rows, needed):
+    if shape and (lacking := shape.lacking(seen.rows, needed)):
+        if hint := shape.hints.get(lacking[0]):
+            raise MappingNeededError(seen.file, f"{shape.name} without {lacking[0]}", hint)
         shape = None
     if not seen.rows and seen.layout and seen.layout.format is RowFormat.EVAL:
         shape = INSPECT  # rows cannot be read from the beginning of an archive

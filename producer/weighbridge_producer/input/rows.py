@@ -72,20 +72,27 @@ def as_lines(
     settings: Settings,
     file: str | None = None,
     on_empty: Callable[[], None] = lambda: None,
+    on_other: Callable[[str], None] = lambda _: None,
 ) -> Iterator[SourceLine]:
     """Convert rows to lines with their cases.
 
-    `on_empty` is called for each case with an empty expected output.
+    `on_empty` is called for each case with an empty expected output, and `on_other` with the kind of each row that is no
+    case, which becomes a blank line.
     Blank lines are inserted so that line numbers match row numbers; with several files, lines have locations instead.
     """
     case, error, limit = mapping.case, mapping.error, settings.line_limit_bytes + 1
+    kind_of = mapping.others.kind if mapping.others else None
     in_line, line_number = f"{file}, line", 0
     for row in rows:
         number = row.number
+        kind = kind_of(row.values) if kind_of and not row.fault else ""
         fault = row.fault or (error.fault(row.values, number) if error else None)
         if row.doubt and not fault and _uses_doubtful(row, mapping):
             fault = row.doubt
-        if fault:
+        if kind:
+            on_other(kind)
+            line = SourceLine(b"\n")
+        elif fault:
             line = _faulty_line(row, fault, mapping)
         else:
             made = case(row.values, number)

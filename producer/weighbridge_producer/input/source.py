@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from weighbridge.errors import Fault, InputError, MappingNeededError
 from weighbridge.jobs.error_codes import ErrorCode
-from weighbridge.text import pluralize
+from weighbridge.text import pluralize, shorten
 from weighbridge_producer.input.duplicates import DuplicateIndex
 from weighbridge_producer.input.event_folders import EventFolder
 from weighbridge_producer.input.files import InputFile, InputFiles, Paths
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
     from weighbridge_producer.input.trace_mapping_file import TraceMapping
 
 _SKIPPED_NAMED = 3  #: files in a note
+_KINDS_NAMED = 6  #: kinds of rows in a note
+_KIND_WIDTH = 40
 
 Reading = Callable[[Iterator["SourceLine"]], Iterator["SourceLine"]]
 
@@ -84,6 +87,7 @@ class Source:
         self.byte_order_mark = False  #: True if a BOM was skipped at the start
         self.consumed = 0  #: bytes read, before decompression
         self.empty_expected = 0  #: rows read so far that have an empty expected_output
+        self.other_rows: Counter[str] = Counter()  #: rows read so far that are no cases, by kind
         self.size: int | None = None  #: total bytes, before decompression, if known
         self._found: InputFiles | None = None
         if isinstance(cases, (str, Path, Paths)) and str(cases) != "-":
@@ -121,6 +125,24 @@ class Source:
             f" {', '.join(self._found.endings)} are read{tables}"
         )
 
+    def other_rows_note(self) -> str:
+        """Return how many of the rows read so far are no cases, by kind; empty if there are none."""
+        count = self.other_rows.total()
+        if not count:
+            return ""
+        kinds = [f"{rows:,} {shorten(kind, _KIND_WIDTH)}" for kind, rows in self._most_other_rows()]
+        rows = (
+            f"{count:,} row of another kind is"
+            if count == 1
+            else f"{count:,} rows of other kinds are"
+        )
+        return f"{rows} not graded: {', '.join(kinds)}"
+
+    def _most_other_rows(self) -> list[tuple[str, int]]:
+        most = self.other_rows.most_common(_KINDS_NAMED)
+        rest = self.other_rows.total() - sum(rows for _, rows in most)
+        return [*most, ("others", rest)] if rest else most
+
     @property
     def names_locations(self) -> bool:
         """True if each line has a file and line number as its location."""
@@ -149,6 +171,7 @@ class Source:
         settings = self._settings
         most_lines, most_bytes = settings.batch_limit_lines, settings.batch_limit_bytes
         total = self.consumed = self.empty_expected = 0
+        self.other_rows.clear()
         with closing(DuplicateIndex()) as ids:
             for count, line in enumerate(self._chosen_lines(ids), start=1):
                 total += line.size
@@ -249,10 +272,14 @@ class Source:
             self.on_layout = None
         rows = self.joins.of(rows) if self.joins else rows
         file = name if self.names_locations else None
-        yield from as_lines(rows, mapping, self._settings, file, self._count_empty)
+        counting = (self._count_empty, self._count_other)
+        yield from as_lines(rows, mapping, self._settings, file, *counting)
 
     def _count_empty(self) -> None:
         self.empty_expected += 1
+
+    def _count_other(self, kind: str) -> None:
+        self.other_rows[kind] += 1
 
     def _count(self, size: int) -> None:
         self.consumed += size

@@ -277,7 +277,8 @@ def _look_at(
 ) -> bool:
     """Examine the lines that are not blank; return False if the limit was reached."""
     expanded = 0
-    for number, line in enumerate(Source(head.stream(), settings, mapping), 1):
+    source = Source(head.stream(), settings, mapping)
+    for number, line in enumerate(source, 1):
         if number > _LINES or expanded > _EXPANDED_BYTES:
             return False
         cut_off = line.fault and line.fault.code == ErrorCode.INPUT_TRUNCATED
@@ -286,6 +287,7 @@ def _look_at(
         if _has(line):
             builder.add(number, line)
         expanded += len(line.raw)
+        builder.note(source.other_rows_note())
     return True
 
 
@@ -320,6 +322,10 @@ class _PreviewBuilder:
             shown = _case_shown(number, line, self._specs)
             if shown:
                 preview.cases.append(shown)
+
+    def note(self, text: str) -> None:
+        """Replace the note by a text that is not empty."""
+        self._preview.note = text or self._preview.note
 
     def _is_for_workers(self, fault: Fault, line: SourceLine) -> bool:
         """Return whether a grader is unknown here but installed on workers."""

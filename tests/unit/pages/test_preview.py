@@ -219,3 +219,12 @@ def test_a_list_before_the_rows_is_not_previewed_as_the_rows() -> None:
         preview.note
         == "its rows cannot be previewed from its beginning; they are read after the upload"
     )
+
+
+def test_rows_of_an_evals_log_that_are_no_cases_are_named() -> None:
+    event = {"event_id": 1, "sample_id": "s.0", "data": {"expected": "4", "sampled": "4"}}
+    rows = [{"spec": {}}, event | {"type": "sampling"}, event | {"type": "match"}]
+    content = b"".join(orjson.dumps(row) + b"\n" for row in rows)
+    preview = look(content, GraderSpec("string-match"))
+    assert [case.custom_id for case in preview.cases] == ["s.0"]
+    assert preview.note == "2 rows of other kinds are not graded: 1 spec, 1 sampling"
