@@ -34,7 +34,7 @@ USUAL_NAMES: dict[str, tuple[str, ...]] = {
     "expected_output": _names(
         """
         expectedoutput expected expectedanswer expectedresponse groundtruth groundtruthanswer gold goldanswer
-        goldenanswer goldanswers golden reference referenceanswer referenceoutput referenceoutputs referencetext
+        goldenanswer goldanswers golden answerkey reference referenceanswer referenceoutput referenceoutputs referencetext
         references ref refs target targets ideal bestanswer correctanswer correct solution truth ytrue answers label labels
         answer actual
         """
@@ -80,7 +80,7 @@ _WRONG = re.compile("incorrect|wrong|distractor|falsch")
 #: Words in names that are less usual, in the likeliest order of fields, in several languages.
 _WORDS: dict[str, re.Pattern[str]] = {
     "expected_output": re.compile(
-        "expect|reference|groundtruth|gold|target|correct|ideal|solution|^best(?:answer|response|output|completion)s?$"
+        "expect|reference|groundtruth|gold|target|correct|ideal|solution|^answerkey$|^best(?:answer|response|output|completion)s?$"
         "|erwart|referenz|soll|musterlösung|korrekt|richtig"
         "|attendu|référence|esperad|referencia|referência|gabarito|attes[oa]|riferimento|corrett|verwacht"
         "|oczekiw|wzorcow|beklenen|förvänt|facit|forvent|očekáv|المتوقع|الصحيح|अपेक्षित"

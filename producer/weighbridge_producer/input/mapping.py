@@ -10,40 +10,58 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import isfinite
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import orjson
 
 from weighbridge.errors import MappingError
 from weighbridge.text import closest, did_you_mean, shorten
+from weighbridge_producer.input.choices import Choice, Letter
+from weighbridge_producer.input.row_values import (
+    MISSING,
+    ROW_NUMBER,
+    Constant,
+    FirstOf,
+    Path,
+    Row,
+    Template,
+    Value,
+    is_template,
+    json_within,
+)
 
 if TYPE_CHECKING:
     from weighbridge.errors import Fault
 
-ROW_NUMBER = "@row"  #: a path that means the row's number, from 1
+__all__ = [
+    "ENTRIES",
+    "MISSING",
+    "REST",
+    "ROW_NUMBER",
+    "CaseChange",
+    "Constant",
+    "ErrorOfRow",
+    "FieldMapping",
+    "FirstOf",
+    "OtherRows",
+    "Path",
+    "Row",
+    "Template",
+    "Value",
+    "columns_near",
+    "json_within",
+    "listed",
+    "nearest",
+    "value_of",
+]
+
 REST = "*"  #: a path that means all columns not used otherwise
 ENTRIES = "*"  #: as a name in metadata, it means all entries of an object
-MISSING: Final = object()  #: the value of a path that does not exist in a row
 
 _FORM = "write FIELD=PATH, separated by commas, such as custom_id=id,agent_response=output.text"
-_INDEX = re.compile(r"0|-?[1-9][0-9]{0,8}")  #: negative ones count from the end of a list
-_PLACEHOLDER = re.compile(r"\{([^{}]+)\}")
 _ITEM_END = re.compile(r",(?=\s*(?:metadata\.\*|[\w./@-]+)\s*:?=)")
 _ROW_LIMIT = 64  #: fields per mapping
 _COLUMNS_SHOWN = 20
-_JSON_STARTS = frozenset("{[")
-
-Row = Mapping[str, Any]
-
-
-class Value(Protocol):
-    """The source of a field of a case."""
-
-    def of(self, row: Row, number: int) -> Any:
-        """Return the value for a row; MISSING if the row has none."""
-
-    def paths(self) -> Iterable[Path]:
-        """Return the paths that are read from the row."""
 
 
 class ErrorOfRow(Protocol):
@@ -73,124 +91,6 @@ class CaseChange(Protocol):
         """Change the case of a row."""
 
 
-@dataclass(frozen=True, slots=True)
-class Path:
-    """A column, a dotted path or a JSON Pointer (RFC 6901) into a row."""
-
-    text: str
-    parts: tuple[str, ...] = field(init=False)
-
-    def __post_init__(self) -> None:
-        if self.text.startswith("/"):
-            parts = [_unescaped(part) for part in self.text[1:].split("/")]
-        else:
-            parts = self.text.split(".")
-        object.__setattr__(self, "parts", tuple(parts))
-
-    @property
-    def name(self) -> str:
-        """The last part that is not an index, used as the default name of the value."""
-        return next(
-            (part for part in reversed(self.parts) if not _INDEX.fullmatch(part)), self.text
-        )
-
-    def of(self, row: Row, number: int) -> Any:
-        """Return the value at the path; a column with exactly that name takes precedence."""
-        if self.text in row:
-            return row[self.text]
-        if self.text == ROW_NUMBER:
-            return number
-        value: Any = row
-        for part in self.parts:
-            value = _step(value, part)
-            if value is MISSING:
-                break
-        return value
-
-    def paths(self) -> Iterable[Path]:
-        """Return the path itself."""
-        return (self,)
-
-
-@dataclass(frozen=True, slots=True)
-class Constant:
-    """A constant value, the same for all rows."""
-
-    value: Any
-
-    def of(self, row: Row, number: int) -> Any:  # noqa: ARG002
-        """Return the constant."""
-        return self.value
-
-    def paths(self) -> Iterable[Path]:
-        """Return no paths."""
-        return ()
-
-
-@dataclass(frozen=True, slots=True)
-class Template:
-    """Text with paths in braces, such as `{model}/{id}`."""
-
-    text: str
-    _literals: tuple[str, ...] = field(init=False, repr=False, compare=False)
-    _paths: tuple[Path, ...] = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        parts = _PLACEHOLDER.split(self.text)
-        object.__setattr__(self, "_literals", tuple(parts[::2]))
-        object.__setattr__(self, "_paths", tuple(map(Path, parts[1::2])))
-
-    def of(self, row: Row, number: int) -> Any:
-        """Return the text with the row's values inserted; MISSING if one of them is missing.
-
-        A column whose name is the whole text takes precedence: headers of promptfoo's tables contain braces.
-        """
-        if self.text in row:
-            return row[self.text]
-        text = self._literals[0]
-        for path, literal in zip(self._paths, self._literals[1:], strict=True):
-            value = path.of(row, number)
-            if value is MISSING:
-                return MISSING
-            text += _as_text(value) + literal
-        return text
-
-    def paths(self) -> Iterable[Path]:
-        """Return the paths in the braces, and the column that the whole text may be."""
-        return (*self._paths, Path(self.text))
-
-
-@dataclass(frozen=True, slots=True)
-class FirstOf:
-    """The first of several values that a row has."""
-
-    values: tuple[Value, ...]
-    skips_empty: bool = False  #: True if an empty text, as in a cell of a table, is no value
-    #: True if an object or a list is taken only if there is no text or number.
-    prefers_simple: bool = False
-
-    def of(self, row: Row, number: int) -> Any:
-        """Return the first value that exists and is not null; the last one that exists if there is none."""
-        found: Any = MISSING
-        structured: Any = MISSING
-        for value in self.values:
-            this = value.of(row, number)
-            if this is MISSING:
-                continue
-            if self.prefers_simple and isinstance(this, (dict, list)):
-                structured = this if structured is MISSING else structured
-                continue
-            found = this
-            if this is not None and not (self.skips_empty and this == ""):
-                break
-        is_found = structured is MISSING or (found is not MISSING and found is not None)
-        return found if is_found else structured
-
-    def paths(self) -> Iterable[Path]:
-        """Return the paths of all values."""
-        return [path for value in self.values for path in value.paths()]
-
-
 _Field = tuple[
     str, str | None, Value
 ]  #: name, column or None, and the source of the value otherwise
@@ -214,6 +114,7 @@ class FieldMapping:
     error: ErrorOfRow | None = None  #: what a row may have in place of an answer
     change: CaseChange | None = None
     others: OtherRows | None = None  #: the rows that are no cases
+    _selections: tuple[Choice | Letter, ...] = field(init=False, repr=False, compare=False)
     _used: frozenset[str] = field(init=False, repr=False, compare=False)
     _id_column: str | None = field(init=False, repr=False, compare=False)
     _inputs: tuple[_Field, ...] = field(init=False, repr=False, compare=False)
@@ -223,6 +124,8 @@ class FieldMapping:
         object.__setattr__(self, "custom_id", _skipping_empty(self.custom_id))
         metadata = {name: _skipping_empty(value) for name, value in self.metadata.items()}
         object.__setattr__(self, "metadata", metadata)
+        selections = [value for _, value in self.fields() if isinstance(value, (Choice, Letter))]
+        object.__setattr__(self, "_selections", tuple(selections))
         paths = [path for _, value in self.fields() for path in value.paths()]
         for source in (self.error, self.others):
             paths += source.paths() if source else ()
@@ -278,6 +181,16 @@ class FieldMapping:
         return case
 
     @property
+    def may_fault(self) -> bool:
+        """True if a row that can be read may have a fault."""
+        return bool(self.error or self._selections)
+
+    def fault(self, row: Row, number: int) -> Fault | None:
+        """Return the fault of a row with an error in place of an answer, or without the entry that it chooses."""
+        sources = (self.error, *self._selections) if self.error else self._selections
+        return next((fault for each in sources if (fault := each.fault(row, number))), None)
+
+    @property
     def columns(self) -> list[str] | None:
         """The columns of a table that the mapping needs; None for all."""
         return None if self.takes_rest else sorted(self._used)
@@ -297,8 +210,11 @@ class FieldMapping:
             return
         known = dict(trusted.fields()) if trusted else {}
         for target, value in self.fields():
-            if known.get(target) != value and all(value.of(row, 1) is MISSING for row in rows):
-                wrong = next(iter(value.paths()))
+            if known.get(target) != value and all(_lacks(row, value) for row in rows):
+                paths = list(value.paths())
+                wrong = next(
+                    (path for path in paths if all(_lacks(row, path) for row in rows)), paths[0]
+                )
                 columns = columns_near(wrong, rows)
                 meant = did_you_mean(nearest(wrong, rows)) or "."
                 raise MappingError(
@@ -419,13 +335,17 @@ def _parsed(texts: Sequence[str], base: FieldMapping | None) -> _Fields:
 
 
 def value_of(text: str) -> Value:
-    """Parse the right-hand side of a field: a path, alternative paths separated by `|`, or a template."""
-    if _PLACEHOLDER.search(text):
+    """Parse the right-hand side of a field: a path, a choice or its letter, alternatives separated by `|`, or a template."""
+    if is_template(text):
         return Template(text)
     if "|" in text:
         # A column name may contain a `|`.
-        return FirstOf((Path(text), *(Path(part.strip()) for part in text.split("|"))))
-    return Path(text)
+        return FirstOf((Path(text), *(_single_value(part.strip()) for part in text.split("|"))))
+    return _single_value(text)
+
+
+def _single_value(text: str) -> Value:
+    return Choice.parse(text) or Letter.parse(text) or Path(text)
 
 
 def columns_near(path: Path, rows: Sequence[Row]) -> list[str]:
@@ -514,38 +434,14 @@ def _entries_of(source: Value, row: Row, number: int) -> dict[str, Any]:
     return {paths[0].name: value} if paths and value not in (None, "", MISSING) else {}
 
 
+def _lacks(row: Row, value: Value) -> bool:
+    """Return whether a row lacks a value, rather than having one that selects nothing."""
+    selects = isinstance(value, (Choice, Letter)) and value.fault(row, 1) is not None
+    return not selects and value.of(row, 1) is MISSING
+
+
 def _is_number(value: object) -> bool:
     return type(value) is int or (type(value) is float and isfinite(value))
-
-
-def json_within(value: Any) -> Any:
-    """Return the object or list that a text contains as JSON; any other value unchanged."""
-    if isinstance(value, str) and value.lstrip()[:1] in _JSON_STARTS:
-        try:
-            return orjson.loads(value)
-        except orjson.JSONDecodeError:
-            pass
-    return value
-
-
-def _step(value: Any, part: str) -> Any:
-    value = json_within(value)
-    if isinstance(value, Mapping):
-        return value.get(part, MISSING)
-    if isinstance(value, list) and _INDEX.fullmatch(part) and -len(value) <= int(part) < len(value):
-        return value[int(part)]
-    return MISSING
-
-
-def _unescaped(part: str) -> str:
-    return part.replace("~1", "/").replace("~0", "~")
-
-
-def _as_text(value: Any) -> str:
-    if isinstance(value, str):
-        return value
-    is_json = value is None or isinstance(value, (bool, list, dict))
-    return orjson.dumps(value, str).decode() if is_json else str(value)
 
 
 def _constant(text: str, written: str) -> Constant:

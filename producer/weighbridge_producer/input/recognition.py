@@ -17,6 +17,7 @@ from weighbridge.settings import MIB
 from weighbridge.traces.read import find_format
 from weighbridge.traces.split import is_trace
 from weighbridge_producer.input.boolean_columns import boolean_words
+from weighbridge_producer.input.choices import choice_hint
 from weighbridge_producer.input.decompress import DAMAGE, ExpansionError
 from weighbridge_producer.input.expected_answers import all_accept_several
 from weighbridge_producer.input.files import InputFiles, Paths
@@ -64,6 +65,11 @@ class Recognised:
     proposal: Proposal | None = None  #: if the mapping can only be guessed
     faulty: int = 0  #: number of rows among the first that cannot be read
     joined: tuple[str, ...] = ()  #: names of the joined files, whose fields the rows have as well
+
+    def choice_hint(self) -> str:
+        """Return how to map a proposed expected output that is an index into a column of choices; empty if it is none."""
+        expected = self.proposal.fields.get("expected_output", "") if self.proposal else ""
+        return choice_hint(self.rows, expected)
 
     def document_hint(self) -> str:
         """Return how to read the only line as a document with rows; empty if it has no list of objects."""

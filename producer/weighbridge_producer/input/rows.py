@@ -80,13 +80,14 @@ def as_lines(
     case, which becomes a blank line.
     Blank lines are inserted so that line numbers match row numbers; with several files, lines have locations instead.
     """
-    case, error, limit = mapping.case, mapping.error, settings.line_limit_bytes + 1
+    case, limit = mapping.case, settings.line_limit_bytes + 1
+    fault_of = mapping.fault if mapping.may_fault else None
     kind_of = mapping.others.kind if mapping.others else None
     in_line, line_number = f"{file}, line", 0
     for row in rows:
         number = row.number
         kind = kind_of(row.values) if kind_of and not row.fault else ""
-        fault = row.fault or (error.fault(row.values, number) if error else None)
+        fault = row.fault or (fault_of(row.values, number) if fault_of else None)
         if row.doubt and not fault and _uses_doubtful(row, mapping):
             fault = row.doubt
         if kind:

@@ -229,7 +229,7 @@ def _preview_of_rows(
     """Return the preview of rows as cases, with the given mapping or else the proposed one."""
     preview = Preview("rows", head.packing)
     if seen and seen.proposal:
-        preview.columns = pickers_of(seen, specs, mapping)
+        preview.columns = _with_hint(pickers_of(seen, specs, mapping), seen, mapping)
     used = mapping or (seen.mapping if seen else None)
     if not mapping:
         _with_mapping(preview, used)
@@ -242,6 +242,14 @@ def _preview_of_rows(
     used = with_accepted_answers(used, specs)
     preview.is_all = _look_at(head, settings, builder, used) and head.is_whole
     return preview
+
+
+def _with_hint(
+    columns: ColumnPickers, seen: Recognised, mapping: FieldMapping | None
+) -> ColumnPickers:
+    """Return pickers that also say what to check in a proposal besides its names, unless a mapping is given."""
+    hint = "" if mapping else seen.choice_hint()
+    return replace(columns, caution="; ".join(filter(None, (columns.caution, hint))))
 
 
 def _preview_of_columns(

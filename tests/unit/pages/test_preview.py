@@ -14,6 +14,7 @@ from pyarrow import parquet
 from support.tool_results import LONG
 from weighbridge.jobs.grader_spec import GraderSpec
 from weighbridge.settings import Settings
+from weighbridge_producer.input.mapping import FieldMapping
 from weighbridge_producer.pages.parquet_parts import END_BYTES, ParquetParts
 from weighbridge_producer.pages.parquet_parts import HEAD_BYTES as PARQUET_HEAD_BYTES
 from weighbridge_producer.pages.preview import HEAD_BYTES, Head, Preview, preview_of
@@ -228,3 +229,18 @@ def test_rows_of_an_evals_log_that_are_no_cases_are_named() -> None:
     preview = look(content, GraderSpec("string-match"))
     assert [case.custom_id for case in preview.cases] == ["s.0"]
     assert preview.note == "2 rows of other kinds are not graded: 1 spec, 1 sampling"
+
+
+def test_a_proposed_index_into_choices_is_named_with_the_form_that_looks_it_up() -> None:
+    content = b'{"id": "q", "choices": ["Rome", "Paris"], "answer": 1, "response": "B"}\n'
+    preview = look(content, GraderSpec("string-match"))
+    assert preview.columns
+    assert "expected_output=letter(choices[answer])" in preview.columns.caution
+    mapping = FieldMapping.from_text(
+        ["custom_id=id,agent_response=response,expected_output=letter(choices[answer])"]
+    )
+    head = Head("cases.jsonl", content, is_whole=True)
+    chosen = preview_of(head, [GraderSpec("string-match")], Settings(), mapping=mapping)
+    assert chosen.columns
+    assert not chosen.columns.caution
+    assert '"expected_output":"B"' in chosen.cases[0].excerpt
