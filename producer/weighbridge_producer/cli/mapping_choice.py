@@ -241,7 +241,7 @@ def _confirmed_mapping(seen: Recognised) -> FieldMapping:
     for line in _suggestion(seen):
         err.print(shown(f"{line[0].upper()}{line[1:]}", _WIDTH), soft_wrap=True)
     err.print(f"The first row would be: {shown(_first_case(seen, proposal.mapping))}")
-    is_likely = not (proposal.guessed or seen.choice_hint())
+    is_likely = not (proposal.guessed or seen.hints())
     if not typer.confirm("Grade with this mapping?", default=is_likely, err=True):
         raise MappingNeededError(seen.file, what)
     return proposal.mapping
@@ -256,7 +256,7 @@ def _suggestion(seen: Recognised) -> list[str]:
     hint = f"its columns suggest {option}"
     if proposal.mapping is None:
         hint = f"{option}, with the column that has {' and '.join(proposal.missing)}"
-    return list(filter(None, (hint, proposal.caution, seen.choice_hint(), seen.document_hint())))
+    return list(filter(None, (hint, proposal.caution, *seen.hints(), seen.document_hint())))
 
 
 def _first_case(seen: Recognised, mapping: FieldMapping) -> str:

@@ -65,8 +65,8 @@ class Choice:
         return None
 
     def paths(self) -> Iterable[Path]:
-        """Return the paths of the choices and of the value, and the column that the whole text may be."""
-        return (self.choices, self.chosen, Path(self.text))
+        """Return the column that the whole text may be, and the paths of the choices and of the value."""
+        return (Path(self.text), self.choices, self.chosen)
 
     def __str__(self) -> str:
         return self.text
@@ -128,8 +128,10 @@ class Letter:
         return _fault(f"{self.text}: {what}, which is neither an index from 0 to 25 nor a letter")
 
     def paths(self) -> Iterable[Path]:
-        """Return the paths of the index, and the column that the whole text may be."""
-        return (*self.index.paths(), Path(self.text))
+        """Return the column that the whole text may be, and the paths of the index."""
+        inner = self.index
+        paths = (inner.choices, inner.chosen) if isinstance(inner, Choice) else (inner,)
+        return (Path(self.text), *paths)
 
     def __str__(self) -> str:
         return self.text

@@ -227,7 +227,10 @@ class Joins:
                 continue
             for path in value.paths():
                 join = next((join for join in self if join.spec.name == path.parts[0]), None)
-                if join and path.of(row.values, row.number) is MISSING:
+                is_whole = path.text == str(
+                    value
+                )  # the column that it may be comes first, and is rare
+                if join and not is_whole and path.of(row.values, row.number) is MISSING:
                     return join.lacks(row, path, name)
         return None
 

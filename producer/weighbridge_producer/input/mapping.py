@@ -17,6 +17,7 @@ import orjson
 from weighbridge.errors import MappingError
 from weighbridge.text import closest, did_you_mean, shorten
 from weighbridge_producer.input.choices import Choice, Letter
+from weighbridge_producer.input.conversations import LastAnswer
 from weighbridge_producer.input.row_values import (
     MISSING,
     ROW_NUMBER,
@@ -211,10 +212,7 @@ class FieldMapping:
         known = dict(trusted.fields()) if trusted else {}
         for target, value in self.fields():
             if known.get(target) != value and all(_lacks(row, value) for row in rows):
-                paths = list(value.paths())
-                wrong = next(
-                    (path for path in paths if all(_lacks(row, path) for row in rows)), paths[0]
-                )
+                wrong = _wrong_path(value, rows)
                 columns = columns_near(wrong, rows)
                 meant = did_you_mean(nearest(wrong, rows)) or "."
                 raise MappingError(
@@ -335,7 +333,10 @@ def _parsed(texts: Sequence[str], base: FieldMapping | None) -> _Fields:
 
 
 def value_of(text: str) -> Value:
-    """Parse the right-hand side of a field: a path, a choice or its letter, alternatives separated by `|`, or a template."""
+    """Parse the right-hand side of a field: a path, alternatives separated by `|`, a template or a special form.
+
+    Special forms are `choices[answer]`, `letter(...)` and `last_answer(messages)`.
+    """
     if is_template(text):
         return Template(text)
     if "|" in text:
@@ -345,7 +346,7 @@ def value_of(text: str) -> Value:
 
 
 def _single_value(text: str) -> Value:
-    return Choice.parse(text) or Letter.parse(text) or Path(text)
+    return Choice.parse(text) or Letter.parse(text) or LastAnswer.parse(text) or Path(text)
 
 
 def columns_near(path: Path, rows: Sequence[Row]) -> list[str]:
@@ -432,6 +433,15 @@ def _entries_of(source: Value, row: Row, number: int) -> dict[str, Any]:
         return {str(name): entry for name, entry in value.items()}
     paths = [path for path in source.paths() if path.of(row, number) is not MISSING]
     return {paths[0].name: value} if paths and value not in (None, "", MISSING) else {}
+
+
+def _wrong_path(value: Value, rows: Sequence[Row]) -> Path:
+    """Return the path that no row has, for a message; of alternatives, the first or all of them as they are written."""
+    paths = list(value.paths())
+    if isinstance(value, FirstOf):
+        return paths[0]
+    parts = [path for path in paths if path.text != _written(value)]  # not the column of that name
+    return next((path for path in parts if all(_lacks(row, path) for row in rows)), paths[0])
 
 
 def _lacks(row: Row, value: Value) -> bool:

@@ -18,6 +18,7 @@ from weighbridge.traces.read import find_format
 from weighbridge.traces.split import is_trace
 from weighbridge_producer.input.boolean_columns import boolean_words
 from weighbridge_producer.input.choices import choice_hint
+from weighbridge_producer.input.conversations import last_answer_hint
 from weighbridge_producer.input.decompress import DAMAGE, ExpansionError
 from weighbridge_producer.input.expected_answers import all_accept_several
 from weighbridge_producer.input.files import InputFiles, Paths
@@ -25,7 +26,7 @@ from weighbridge_producer.input.json_rows import rows_pointer
 from weighbridge_producer.input.keyed_documents import refuse_keyed
 from weighbridge_producer.input.known_datasets import INSPECT, shape_of
 from weighbridge_producer.input.lines import plain_stream
-from weighbridge_producer.input.mapping_proposals import Proposal, propose
+from weighbridge_producer.input.mapping_proposals import Proposal
 from weighbridge_producer.input.row_formats import (
     Layout,
     RowFormat,
@@ -37,7 +38,7 @@ from weighbridge_producer.input.row_formats import (
 )
 from weighbridge_producer.input.source import Source
 from weighbridge_producer.input.span_tables import are_spans
-from weighbridge_producer.input.trace_proposals import propose_beside_traces
+from weighbridge_producer.input.trace_proposals import propose_beside_traces, propose_from_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -66,10 +67,14 @@ class Recognised:
     faulty: int = 0  #: number of rows among the first that cannot be read
     joined: tuple[str, ...] = ()  #: names of the joined files, whose fields the rows have as well
 
-    def choice_hint(self) -> str:
-        """Return how to map a proposed expected output that is an index into a column of choices; empty if it is none."""
-        expected = self.proposal.fields.get("expected_output", "") if self.proposal else ""
-        return choice_hint(self.rows, expected)
+    def hints(self) -> list[str]:
+        """Return what to check in the values of the proposed fields."""
+        found = self.proposal.fields if self.proposal else {}
+        hints = (
+            choice_hint(self.rows, found.get("expected_output", "")),
+            last_answer_hint(self.rows, found.get("agent_response", "")),
+        )
+        return [hint for hint in hints if hint]
 
     def document_hint(self) -> str:
         """Return how to read the only line as a document with rows; empty if it has no list of objects."""
@@ -242,7 +247,7 @@ def recognise_rows(
             booleans=boolean_words(graders),
         )
         if read_as
-        else propose(
+        else propose_from_rows(
             seen.rows,
             needed,
             has_only_texts=is_csv,

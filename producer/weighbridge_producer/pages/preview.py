@@ -229,7 +229,7 @@ def _preview_of_rows(
     """Return the preview of rows as cases, with the given mapping or else the proposed one."""
     preview = Preview("rows", head.packing)
     if seen and seen.proposal:
-        preview.columns = _with_hint(pickers_of(seen, specs, mapping), seen, mapping)
+        preview.columns = _with_hints(pickers_of(seen, specs, mapping), seen, mapping)
     used = mapping or (seen.mapping if seen else None)
     if not mapping:
         _with_mapping(preview, used)
@@ -244,12 +244,12 @@ def _preview_of_rows(
     return preview
 
 
-def _with_hint(
+def _with_hints(
     columns: ColumnPickers, seen: Recognised, mapping: FieldMapping | None
 ) -> ColumnPickers:
     """Return pickers that also say what to check in a proposal besides its names, unless a mapping is given."""
-    hint = "" if mapping else seen.choice_hint()
-    return replace(columns, caution="; ".join(filter(None, (columns.caution, hint))))
+    hints = [] if mapping else seen.hints()
+    return replace(columns, caution="; ".join(filter(None, (columns.caution, *hints))))
 
 
 def _preview_of_columns(

@@ -173,7 +173,8 @@ def test_a_proposed_index_into_choices_is_named_with_the_form_that_looks_it_up(
     seen = recognise(Opened.first_of(Paths([path])), [GraderSpec("string-match")], Settings())
     assert seen
     assert seen.proposal
-    assert f"expected_output={hint}" in seen.choice_hint() if hint else not seen.choice_hint()
+    hints = seen.hints()
+    assert f"expected_output={hint}" in hints[0] if hint else not hints
 
 
 def test_the_answer_key_of_a_data_set_is_expected(tmp_path: Path) -> None:

@@ -83,6 +83,16 @@ def test_a_row_gets_the_row_with_its_key_whether_it_is_a_number_or_its_text(gold
     ]
 
 
+def test_an_index_out_of_the_choices_of_a_joined_row_is_named_as_such(tmp_path: FilePath) -> None:
+    (tmp_path / "gold.jsonl").write_bytes(b'{"key": "q1", "choices": ["a"], "answer": 3}\n')
+    mapping = FieldMapping.from_text(["custom_id=id,x=gold.choices[gold.answer]"])
+    file = joins(tmp_path / "gold.jsonl")
+    file.require(mapping, ["x"])
+    assert faults(joined([{"id": "q1"}], file, mapping)) == [
+        "INVALID_FIELD: gold.choices[gold.answer]: gold.answer is 3, but gold.choices has 1 choice, counted from 0"
+    ]
+
+
 def _as_parquet(rows: list[dict[str, Any]]) -> bytes:
     sink = io.BytesIO()
     parquet.write_table(pa.Table.from_pylist(rows), sink)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 from typing import TYPE_CHECKING, Any
 
@@ -106,6 +107,88 @@ def test_a_path_counts_from_the_end_of_a_list_with_a_negative_index() -> None:
         ["custom_id=@row,a=m.-1.content,b=m.-2.content,c=m.-3.content"]
     )
     assert mapping.case({"m": CHAT}, 1)["inputs"] == {"a": "4", "b": "2+2?"}
+
+
+PARTS = [{"type": "text", "text": "It is "}, {"type": "text", "text": "4."}]
+IN_PARTS = [CHAT[0], {"role": "assistant", "content": PARTS}]
+THANKED = [*CHAT, {"role": "user", "content": "Thanks."}]
+LAST = "custom_id=@row,agent_response=last_answer(%s),expected_output=gold"
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.csv"])
+@pytest.mark.parametrize(
+    ("conversations", "answers", "hint"),
+    [
+        ([IN_PARTS], ["It is 4."], ""),
+        ([CHAT, IN_PARTS], ["4", "It is 4."], ""),
+        ([THANKED], ["4"], "agent_response: in the first row, messages ends with"),
+        ([CHAT, THANKED], ["4", "4"], "agent_response: in 1 of the first 2 rows, messages ends"),
+    ],
+    ids=["parts", "a text and parts", "the user last", "the user last in a later row"],
+)
+def test_the_agents_last_message_is_proposed_if_it_has_parts_or_others_follow(
+    conversations: list[Any], answers: list[str], hint: str, name: str, tmp_path: Path
+) -> None:
+    rows = [{"messages": messages, "gold": "4"} for messages in conversations]
+    path = tmp_path / name
+    opened(path, *rows)
+    if path.suffix == ".csv":
+        with path.open("w", newline="") as file:
+            table = csv.writer(file)
+            table.writerow(rows[0])
+            table.writerows((orjson.dumps(row["messages"]).decode(), row["gold"]) for row in rows)
+    found = recognise(Opened.first_of(Paths([path])), [GraderSpec("string-match")], Settings())
+    assert found
+    assert found.proposal
+    mapping = found.proposal.mapping
+    assert mapping
+    assert str(mapping) == LAST % "messages"
+    assert str(FieldMapping.from_text([str(mapping)])) == str(mapping)
+    assert [mapping.case(row, 1)["inputs"]["agent_response"] for row in found.rows] == answers
+    assert [hint in each for each in found.hints()] == ([True] if hint else [])
+    assert "last_answer(messages)" in found.proposal.columns
+
+
+@pytest.mark.parametrize(
+    ("row", "mapping"),
+    [
+        ({"chat": {"turns": IN_PARTS}, "gold": "4"}, LAST % "chat.turns"),
+        ({"prompt": THANKED, "gold": "4"}, "agent_response=COLUMN"),
+        ({"messages": CHAT[:1], "gold": "4"}, "agent_response=COLUMN"),
+        ({"messages": THANKED, "gold": "4", "output": "5"}, "agent_response=output"),
+    ],
+    ids=["within an object", "a prompt", "no answer", "an answer of its own"],
+)
+def test_only_a_conversation_with_the_agent_has_its_last_message(
+    row: Any, mapping: str, tmp_path: Path
+) -> None:
+    found = seen(tmp_path / "a.jsonl", row, "string-match")
+    assert found
+    assert found.proposal
+    assert mapping in found.proposal.text
+
+
+@pytest.mark.parametrize(
+    ("messages", "inputs"),
+    [
+        (CHAT, {"x": "4"}),
+        (orjson.dumps(CHAT).decode(), {"x": "4"}),
+        (SHARED, {"x": "4"}),
+        (THANKED, {"x": "4"}),
+        (IN_PARTS, {"x": "It is 4."}),
+        ([{"role": "model", "content": ["a", "b", {"type": "output_text", "text": "c"}]}], {"x": "abc"}),
+        ([*CHAT, {"role": "assistant", "content": None, "tool_calls": []}], {"x": None}),
+        ([*CHAT, {"role": "assistant", "content": [{"type": "tool_use", "name": "f"}]}], {"x": None}),
+        (CHAT[:1], {}),
+        ("no conversation", {}),
+    ],
+)  # fmt: skip
+def test_the_last_answer_of_a_conversation_is_the_text_of_the_agents_last_message(
+    messages: Any, inputs: dict[str, Any]
+) -> None:
+    mapping = FieldMapping.from_text(["custom_id=@row,x=last_answer(messages)"])
+    assert mapping.case({"messages": messages}, 1)["inputs"] == inputs
+    assert mapping.case({"last_answer(messages)": "y"}, 1)["inputs"] == {"x": "y"}
 
 
 def test_graders_that_can_judge_the_same_cases_are_one_group() -> None:
