@@ -9,6 +9,7 @@ import threading
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, BinaryIO
 
+import httpx2
 import orjson
 import pyarrow as pa
 import pytest
@@ -118,6 +119,27 @@ def bucket(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     server.stop()
 
 
+@pytest.fixture(scope="module")
+def google_bucket(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A server of Google Cloud Storage's protocol with the same files in a bucket, and some in folders."""
+    # Here, because every process that collects tests loads the modules of all.
+    from gcp_storage_emulator.server import create_server
+
+    folder = tmp_path_factory.mktemp("google-bucket")
+    write_forms(folder)
+    with create_server("127.0.0.1", 0, in_memory=True) as server:
+        url = f"http://127.0.0.1:{server._api._httpd.server_port}"
+        with httpx2.Client(base_url=url) as client, pytest.MonkeyPatch.context() as environment:
+            environment.setenv("STORAGE_EMULATOR_HOST", url)
+            client.post("/storage/v1/b?project=p", json={"name": "runs"}).raise_for_status()
+            objects = {file.name: file.read_bytes() for file in folder.iterdir()}
+            objects |= {"runs/1.jsonl": orjson.dumps(ROWS[0]), "runs/b/2.csv": TABLE}
+            for name, content in objects.items():
+                told = {"uploadType": "media", "name": f"monday/{name}"}
+                client.post("/upload/storage/v1/b/runs/o", params=told, content=content)
+            yield "gs://runs/monday"
+
+
 def write_forms(folder: Path) -> None:
     (folder / "a.csv").write_bytes(TABLE)
     (folder / "a.csv.gz").write_bytes(gzip.compress(TABLE))
@@ -136,7 +158,7 @@ def of(url: str) -> Source:
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.csv.gz", "a.jsonl", "a.parquet"])
-@pytest.mark.parametrize("place", ["site", "bucket"])
+@pytest.mark.parametrize("place", ["site", "bucket", "google_bucket"])
 def test_every_form_is_read_from_elsewhere_as_from_here(
     place: str, name: str, request: pytest.FixtureRequest
 ) -> None:
@@ -152,6 +174,13 @@ def test_a_pattern_in_a_bucket_is_one_input(bucket: str) -> None:
     assert [file.name for file in source.files] == ["a.csv", "a.csv.gz"]
     assert len(ids(source)) == 2 * len(ROWS)
     assert len(of(f"{bucket}/*").files) == 4, "folders match too, but are not read"
+
+
+def test_folders_and_patterns_in_a_bucket_of_google_are_read(google_bucket: str) -> None:
+    assert [name for name, _ in of(f"{google_bucket}/runs").streams()] == ["1.jsonl", "b/2.csv"]
+    assert [file.name for file in of(f"{google_bucket}/a.csv*").files] == ["a.csv", "a.csv.gz"]
+    with pytest.raises(InputError, match="does not exist"):
+        of(f"{google_bucket}/b.csv")
 
 
 @pytest.mark.parametrize("end", ["", "/"])
