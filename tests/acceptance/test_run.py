@@ -512,6 +512,25 @@ def test_a_terminal_shows_a_bar_with_rate_and_time_left(cli, many):
     assert b"\x1b" not in run.stdout.read()
 
 
+@pytest.mark.parametrize("form", ["jsonl", "csv", "md"])
+def test_a_terminal_named_as_a_file_is_not_controlled_by_answers(cli, tmp_path, form):
+    path = tmp_path / "cases.jsonl"
+    hostile = "\x9b31m\x1b]0;title\x07"
+    inputs = FAIL | {"agent_response": hostile}
+    write_cases(path, [case("a", inputs) | {"metadata": {"note": hostile}}])
+    leader, follower = pty.openpty()
+    run = cli.start("run", path.name, "-o", f"{form}={os.ttyname(follower)}")
+    screen = b""
+    assert run.wait(60) == 100, run.stderr.read()
+    os.close(follower)
+    while block := _read(leader):
+        screen += block
+    os.close(leader)
+    text = re.sub(r"\r+\n", "\n", screen.decode())
+    assert "31m" in text
+    assert not [char for char in text if not (char.isprintable() or char in "\n\t")]
+
+
 def _read(terminal):
     try:
         return os.read(terminal, 65536)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import codecs
 import os
-import re
 import sys
 from bisect import bisect_right
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn, Self, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn, Self
 
 import orjson
 import typer
@@ -19,7 +17,8 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from weighbridge.jobs.outcome import RATED, Outcome
-from weighbridge.text import encodable, percent, pluralize, printable, shorten, visible
+from weighbridge.text import encodable, percent, pluralize, printable, shorten
+from weighbridge_producer.run.terminal import safe_for_terminals
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -39,7 +38,6 @@ _NAME_WIDTH = 30
 _WIDTH = 80  #: of tables, in columns
 _EXAMPLE_WIDTH = 120  #: of an example when the output is a file
 _PIPE_WIDTH = 1000  #: wide enough to avoid wrapping in files and pipes
-_LONE_RETURN = re.compile(r"\r(?!\n)")
 
 
 def _console(*, stderr: bool) -> Console:
@@ -98,32 +96,7 @@ def silence_stdout() -> None:
 
 def stdout_bytes() -> BinaryIO:
     """Return standard output for bytes, which files and pipes get unchanged, and terminals with control characters escaped."""
-    return cast("BinaryIO", _TerminalBytes()) if sys.stdout.isatty() else sys.stdout.buffer
-
-
-class _TerminalBytes:
-    """A terminal to which UTF-8 is written with control characters as escapes, except line breaks and tabs."""
-
-    def __init__(self) -> None:
-        self._decoder = codecs.getincrementaldecoder("utf-8")("backslashreplace")
-        self._held = ""  #: a carriage return, which a line feed may follow
-
-    def write(self, data: bytes) -> int:
-        self._show(self._held + self._decoder.decode(data))
-        return len(data)
-
-    def _show(self, text: str, *, is_last: bool = False) -> None:
-        self._held = "\r" if text.endswith("\r") and not is_last else ""
-        text = _LONE_RETURN.sub(r"\\r", visible(text.removesuffix(self._held)))
-        sys.stdout.buffer.write(text.encode())
-
-    def writelines(self, blocks: Iterable[bytes]) -> None:
-        for block in blocks:
-            self.write(block)
-
-    def flush(self) -> None:
-        self._show(self._held + self._decoder.decode(b"", final=True), is_last=True)
-        sys.stdout.buffer.flush()
+    return safe_for_terminals(sys.stdout.buffer)
 
 
 def print_json(value: Any) -> None:

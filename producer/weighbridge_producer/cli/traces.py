@@ -107,6 +107,7 @@ def convert(
     from weighbridge_producer.cli.trace_input import Traces
     from weighbridge_producer.input.source import Source
     from weighbridge_producer.run.outputs import check_output
+    from weighbridge_producer.run.terminal import safe_for_terminals
 
     mapping = trace_mapping_of(trace_mapping)
     if output == "-":
@@ -119,7 +120,8 @@ def convert(
         check_output(output, Source(file, read_settings()))
         try:
             with Path(output).open("wb") as target:
-                written, failed = _write_all(Traces(file, mapping), target)
+                traces = Traces(file, mapping)
+                written, failed = _write_all(traces, safe_for_terminals(target))
         except OSError as error:
             raise OutputError(f"{output!r} cannot be written: {error.strerror}") from None
         if as_json:

@@ -6,6 +6,7 @@ import gzip
 import io
 from collections.abc import Callable, Iterator
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from weighbridge.errors import OutputError
@@ -86,6 +87,13 @@ class Output(NamedTuple):
     def is_plain(self) -> bool:
         """True if the output is the unchanged result lines."""
         return self.form.name == "jsonl" and not self.packing
+
+    @property
+    def is_results_file(self) -> bool:
+        """True if the file of result lines may become the output, which is no device, pipe or standard output then."""
+        path = Path(self.target).absolute()
+        is_device = path.is_relative_to("/dev") or (path.exists() and not path.is_file())
+        return self.is_plain and self.target != STDOUT and not is_device
 
     def blocks(self, report: Report) -> Iterator[bytes]:
         """Yield the content to write."""

@@ -10,6 +10,7 @@ from weighbridge.errors import OutputError
 from weighbridge_producer.input.files import OUR_RESULTS
 from weighbridge_producer.reports.forms import STDOUT, Output, output_of
 from weighbridge_producer.run.durable_files import sync
+from weighbridge_producer.run.terminal import safe_for_terminals
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -70,7 +71,8 @@ def check_folder(output: str) -> None:
         raise OutputError(f"the folder of the output {output!r} does not exist", "make it first")
     if Path(output).is_dir():
         raise OutputError(f"the output {output!r} is a folder", "name a file in it")
-    if not os.access(folder, os.W_OK):
+    is_device = Path(output).exists() and not Path(output).is_file()
+    if not is_device and not os.access(folder, os.W_OK):
         raise OutputError(
             f"the folder of the output {output!r} cannot be written to", "name another"
         )
@@ -82,7 +84,7 @@ def deliver(report: Report, outputs: Iterable[str]) -> None:
     The results file itself becomes the first plain JSON Lines output, once all others are complete.
     """
     named = [output for output in map(output_of, sorted(set(outputs))) if output.target != STDOUT]
-    moved = next((output for output in named if output.is_plain), None)
+    moved = next((output for output in named if output.is_results_file), None)
     for output in named:
         if output != moved:
             write(report, output)
@@ -105,7 +107,9 @@ def write_blocks(blocks: Iterable[bytes], output: Output) -> None:
     # In GitHub Actions, the steps of a job all append to the same summary file.
     adds = output.target == os.environ.get("GITHUB_STEP_SUMMARY")
     with target.open("ab" if adds else "wb") as file:
-        file.writelines(blocks)
+        shown = safe_for_terminals(file)
+        shown.writelines(blocks)
+        shown.flush()
     if target.is_file():
         sync(target)
         sync(target.parent)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from weighbridge.jobs.result_line_parts import line_number_of
 from weighbridge_producer.reports.case_lines import in_order, with_cases
-from weighbridge_producer.reports.forms import STDOUT, output_of
+from weighbridge_producer.reports.forms import output_of
 from weighbridge_producer.run.durable_files import sync
 from weighbridge_producer.run.run_folder import partial_name, sorting_name
 
@@ -61,7 +61,7 @@ class GrowingFile:
 def results_path(outputs: Iterable[str], folder: Path) -> Path:
     """Return the path for a run's results: beside its first plain output, to be renamed, or in its folder."""
     for output in map(output_of, sorted(outputs)):
-        if output.is_plain and output.target != STDOUT:
+        if output.is_results_file:
             return Path(output.target).absolute().with_name(partial_name(folder))
     return folder / "results.jsonl"
 
