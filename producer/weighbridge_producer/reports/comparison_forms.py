@@ -99,7 +99,7 @@ def _test_cases(written: ComparisonData) -> Iterator[str]:
 def _regressed_case(change: dict[str, Any]) -> str:
     after = change["after"]
     checks = "\n".join(
-        f"{check['check']}: steps {', '.join(check['steps_after']) or 'none'}"
+        check["check"] + (f": steps {', '.join(steps)}" if (steps := check["steps_after"]) else "")
         for check in change["checks"]
     )
     return failed_case(

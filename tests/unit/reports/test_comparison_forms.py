@@ -5,7 +5,9 @@ from __future__ import annotations
 import csv
 import io
 from typing import TYPE_CHECKING
+from xml.etree import ElementTree as ET
 
+import orjson
 import pyarrow as pa
 import pytest
 from google.protobuf import json_format
@@ -40,6 +42,18 @@ def written(tmp_path: Path) -> ComparisonData:
 
 def made(written: ComparisonData, form: str) -> bytes:
     return b"".join(blocks_of(written, FORMS[form]))
+
+
+def test_a_regression_in_junit_names_the_steps_only_of_checks_that_have_some(
+    written: ComparisonData,
+) -> None:
+    [failure] = ET.fromstring(made(written, "junit")).iter("failure")
+    assert failure.text == "string_match"
+    change = orjson.loads(written.changes.read_bytes().splitlines()[0])
+    change["checks"][0]["steps_after"] = ["s1", "s2"]
+    written.changes.write_bytes(orjson.dumps(change) + b"\n")
+    [failure] = ET.fromstring(made(written, "junit")).iter("failure")
+    assert failure.text == "string_match: steps s1, s2"
 
 
 @pytest.mark.parametrize(("form", "dialect"), [("csv", "excel"), ("tsv", "excel-tab")])
