@@ -16,7 +16,7 @@ def _names(text: str) -> tuple[str, ...]:
 #: Names of ids, the likeliest first.
 ID_NAMES = _names(
     """
-    customid caseid testid testcaseid exampleid datasetitemid datasetrecordid itemid sampleid questionid qid taskid
+    customid caseid testid testcaseid exampleid datasetitemid datasourceitemid datasetrecordid itemid sampleid questionid qid taskid
     id rowid rowidx recordid docid runid uid uuid guid key index idx number no name
     nr lfdnr kennung identifiant numéro numero identificador identificativo identificatore номер идентификатор
     番号 编号 編號 序号 序號 번호

@@ -298,6 +298,7 @@ def test_nested_values_are_proposed_by_their_paths(tmp_path: Path) -> None:
         ({"id": "r{n}", "example_id": "e{n}"}, "example_id"),
         ({"id": "r{n}", "datasetItemId": "e{n}"}, "datasetItemId"),
         ({"id": "r{n}", "dataset_record_id": "e{n}"}, "dataset_record_id"),
+        ({"id": "outputitem_{n}", "datasource_item_id": "{n}"}, "datasource_item_id"),
         ({"run": {"id": "r{n}"}, "example": {"id": "e{n}"}}, "example.id"),
         ({"id": "r{n}", "example_id": "e"}, "id"),
         ({"run": {"id": "r{n}"}}, "run.id"),
