@@ -360,6 +360,28 @@ def test_columns_of_ones_own_are_picked_over_the_preview(page: Page, tmp_path: P
     expect(page.get_by_role("main")).to_contain_text("All jobs: 2 passed")
 
 
+def test_rows_that_are_too_large_to_preview_are_submitted_with_a_mapping_as_text(
+    page: Page, watch: Watch, tmp_path: Path
+) -> None:
+    watch.expected_statuses = {422}  # of a preview while the mapping is written
+    row = {"id": "q1", "output": "Graz", "gold": "Graz", "context": "x" * 400_000}
+    (tmp_path / "large.jsonl").write_bytes(orjson.dumps(row) + b"\n")
+    page.goto("/new")
+    page.get_by_label("String Match", exact=True).check()
+    page.get_by_label("Or drop files here").set_input_files(tmp_path / "large.jsonl")
+    expect(preview(page)).to_contain_text("need a mapping, as text, above")
+    written = page.get_by_label("Mapping", exact=True)
+    written.fill("custom_id=id,agent_response=output,expected_output=")
+    expect(page.locator("#problem")).to_contain_text("is not a valid part of a mapping")
+    written.press("End")
+    written.press_sequentially("gold")  # the field is not replaced while it is filled in
+    expect(preview(page)).not_to_contain_text("need a mapping")
+    expect(preview(page)).to_contain_text("longer than 256 KiB")
+    page.get_by_role("button", name="Submit the batch").click()
+    expect(page.locator("#status")).to_have_text("completed")
+    expect(page.get_by_role("main")).to_contain_text("All jobs: 1 passed")
+
+
 def test_the_first_rows_of_a_large_parquet_file_are_previewed(page: Page, tmp_path: Path) -> None:
     noise = random.Random(1)
     rows = [

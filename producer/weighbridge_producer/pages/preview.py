@@ -62,6 +62,11 @@ _FAULTS_SHOWN = 10
 _EXCERPT_CHARACTERS = 160
 _ONLY_COLUMNS = "its first rows are too large to preview; choose the columns of a case's fields above, by their names"
 _NO_ROWS = "its rows cannot be previewed from its beginning; they are read after the upload"
+_LONG_DOCUMENT = "one JSON document over several lines, too long to preview"
+_CAN_BE_SUBMITTED = (
+    "It can be submitted as it is if it has cases, traces or results of a known tool, which are recognised after the"
+    " upload. Rows with columns of their own need a mapping, as text, above."
+)
 _PACKINGS = ((b"\x1f\x8b", "gzip"), (b"\x28\xb5\x2f\xfd", "zstd"))
 
 
@@ -149,7 +154,7 @@ class CaseShown:
 class Preview:
     """The preview of an input."""
 
-    kind: str  #: `cases`, `traces` (one per line), `document`, `rows`, or `nothing`
+    kind: str  #: `cases`, `traces` (one per line), `document`, `rows`, `lines` of any kind, or `nothing`
     packing: str
     is_all: bool = False  #: True if the whole input was examined
     lines: int = 0  #: number of lines examined
@@ -160,6 +165,8 @@ class Preview:
     first_unknown: int = 0  #: line number of the first of them
     note: str = ""
     columns: ColumnPickers | None = None  #: for rows with custom columns
+    #: True if nothing could be examined, although the input goes on, so that only a mapping as text can be given
+    is_unseen: bool = False
     shape: str = ""  #: name of the other tool's format, if recognised
     mapping: str = ""  #: the mapping that follows from the shape of the rows
 
@@ -168,6 +175,13 @@ class Preview:
         """True if no examined line could be graded because no grader is specified."""
         codes = {line.fault.code for line in self.bad_lines}
         return self.faulty == self.lines and ErrorCode.NO_GRADER in codes
+
+    @property
+    def columns_key(self) -> str:
+        """A key that is equal if the same columns, or a mapping as text alone, can be chosen."""
+        if self.columns:
+            return self.columns.key
+        return "unseen" if self.is_unseen else ""
 
     @property
     def formats(self) -> list[str]:
@@ -190,20 +204,27 @@ def preview_of(
     if seen and not seen.rows and is_parquet_name(head.name):
         return _preview_of_columns(head, specs, mapping, seen)
     if seen and not head.is_whole and _may_be_elsewhere(seen, head, settings):
-        return Preview("rows", packing, note=_NO_ROWS)
-    if seen and not seen.rows:
+        return _unseen("rows", packing, _NO_ROWS, mapping)
+    if seen and not seen.rows and seen.mapping and not mapping:
         return _with_mapping(Preview("rows", packing, note=_NO_ROWS), seen.mapping)
+    if seen and not seen.rows:
+        return _unseen("rows", packing, _NO_ROWS, mapping)
     if seen or mapping:
-        return _preview_of_rows(head, specs, settings, elsewhere, mapping, seen)
+        preview = _preview_of_rows(head, specs, settings, elsewhere, mapping, seen)
+        is_empty = not (preview.lines or preview.columns or head.is_whole)
+        return (
+            _unseen("lines", packing, _why_nothing(is_one_line), mapping) if is_empty else preview
+        )
     lines = islice(StreamLines(head.stream(), head.name, settings), _LINES)
     first = next(filter(_has, lines), None)
+    if first is None and head.is_whole:
+        return Preview("nothing", packing, is_all=True)
     if first is None:
-        return Preview("nothing", packing, head.is_whole, note=_why_nothing(head, is_one_line))
+        return _unseen("lines", packing, _why_nothing(is_one_line), mapping)
     kind = "cases" if first.fault else input_kind(first.raw)
-    preview = Preview(kind, packing)
     if kind == "document" and not head.is_whole:
-        preview.note = "one JSON document over several lines, too long to preview"
-        return preview
+        return _unseen(kind, packing, _LONG_DOCUMENT, mapping)
+    preview = Preview(kind, packing)
     builder = _PreviewBuilder(preview, tuple(specs), elsewhere)
     preview.is_all = _look_at(head, settings, builder) and head.is_whole
     return preview
@@ -258,7 +279,7 @@ def _preview_of_columns(
     """Return the preview of a Parquet file whose rows have not arrived, by its columns."""
     row = row_of_schema(head.stream())
     if row is None:
-        return Preview("rows", head.packing, note=_NO_ROWS)
+        return _unseen("rows", head.packing, _NO_ROWS, mapping)
     preview = Preview("rows", head.packing, note=_ONLY_COLUMNS)
     needed = needed_inputs(specs) or USUAL_INPUTS
     preview.columns = pickers_of(replace(seen, proposal=propose([row], needed)), specs, mapping)
@@ -272,11 +293,15 @@ def _with_mapping(preview: Preview, mapping: FieldMapping | None) -> Preview:
     return preview
 
 
-def _why_nothing(head: Head, is_one_line: bool) -> str:
-    if head.is_whole:
-        return ""
+def _unseen(kind: str, packing: str, why: str, mapping: FieldMapping | None) -> Preview:
+    """Return the preview of an input whose beginning was not enough: why, and how it can be submitted without a mapping."""
+    note = why if mapping else f"{why}. {_CAN_BE_SUBMITTED}"
+    return Preview(kind, packing, note=note, is_unseen=True)
+
+
+def _why_nothing(is_one_line: bool) -> str:
     if is_one_line:
-        return f"its first line is longer than {HEAD_BYTES // KIB} KiB, or has too many parts"
+        return f"its first line is longer than {HEAD_BYTES // KIB} KiB, or has too many parts, so it cannot be previewed"
     return "its beginning contains no whole line, or one that is too large to preview"
 
 

@@ -501,6 +501,38 @@ def test_the_api_recognises_a_file_of_another_tool_where_the_mapping_is_auto(
     assert (refused.status_code, refused.json()["code"]) == (422, "MAPPING_NEEDED")
 
 
+LARGE = {"id": "q1", "output": "Graz", "gold": "Graz", "context": "x" * 400_000}
+BEYOND_PREVIEW = {
+    "a.jsonl": orjson.dumps(LARGE) + b"\n",
+    "a.json": orjson.dumps({"about": "x" * 400_000, "rows": [LARGE]}, option=orjson.OPT_INDENT_2),
+    "a.csv": b"id,output,gold,context\nq1,Graz,Graz,%b\n" % (b"x" * 400_000),
+}
+
+
+@pytest.mark.parametrize("name", BEYOND_PREVIEW)
+def test_rows_that_begin_behind_what_is_previewed_can_be_submitted_with_a_mapping_as_text(
+    http: httpx.Client, client: Client, name: str
+) -> None:
+    content = BEYOND_PREVIEW[name]
+    fields = [*STRINGS, ("file_size", str(len(content)))]
+    page = page_of(sent(http, "/new/preview", fields, content[:HEAD_BYTES], name))
+    told = " ".join(page.one("section", id="preview").text.split())
+    assert "not previewed" in told
+    assert "Rows with columns of their own need a mapping, as text, above." in told
+    for misleading in ("nothing that can be graded", "Cannot be graded", "INVALID"):
+        assert misleading not in told
+    columns = page.one("fieldset", id="columns")
+    assert "hidden" not in columns.attributes
+    assert columns.attributes["data-key"]  # the page takes over the columns if this changes
+    assert "open" in columns.one("details").attributes
+    written = ("mapping", "custom_id=id,agent_response=output,expected_output=gold")
+    answer = sent(http, "/new", [*STRINGS, written], content, name)
+    assert answer.status_code == 303, answer.text[:2000]
+    batch = client.batch(answer.headers["Location"].rpartition("/")[2])
+    assert batch.status().counts.total == 1
+    assert batch.case("q1")
+
+
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("what", LONG)
 def test_rows_far_behind_are_found_by_the_page_and_by_the_api(

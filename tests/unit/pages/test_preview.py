@@ -109,13 +109,20 @@ def test_a_document_longer_than_what_is_looked_at_is_told_as_one() -> None:
     preview = look(document[:HEAD_BYTES], is_whole=False)
     assert preview.kind == "document"
     assert "too long to preview" in preview.note
+    assert preview.is_unseen
     assert preview.bad_lines == []
 
 
 def test_a_first_line_longer_than_what_is_looked_at_is_reported() -> None:
-    preview = look(b'{"custom_id": "' + b"x" * HEAD_BYTES, is_whole=False)
-    assert preview.kind == "nothing"
+    content = b'{"custom_id": "' + b"x" * HEAD_BYTES
+    preview = look(content, is_whole=False)
+    assert (preview.kind, preview.is_unseen) == ("lines", True)
     assert "longer than 256 KiB" in preview.note
+    assert "It can be submitted as it is" in preview.note
+    mapping = FieldMapping.from_text(["custom_id=id,agent_response=a,expected_output=b"])
+    given = preview_of(Head("a.jsonl", content, is_whole=False), (), Settings(), mapping=mapping)
+    assert given.columns_key == preview.columns_key  # the page keeps the field that was filled in
+    assert given.note.endswith("so it cannot be previewed")
 
 
 def test_an_empty_input_has_nothing_to_show() -> None:
@@ -128,7 +135,7 @@ def test_an_empty_input_has_nothing_to_show() -> None:
 def test_a_bomb_is_not_expanded() -> None:
     bomb = gzip.compress(b" " * 60_000_000)[:HEAD_BYTES]
     preview = look(bomb, *BUDGET)
-    assert preview.kind in {"nothing", "cases"}
+    assert preview.kind in {"lines", "cases"}
     assert len(preview.cases) == 0
 
 
@@ -216,9 +223,9 @@ def test_a_list_before_the_rows_is_not_previewed_as_the_rows() -> None:
     preview = preview_of(head, [GraderSpec("string-match")], Settings(_env_file=None))
     assert preview.columns is None
     assert preview.kind == "rows"
-    assert (
-        preview.note
-        == "its rows cannot be previewed from its beginning; they are read after the upload"
+    assert preview.is_unseen
+    assert preview.note.startswith(
+        "its rows cannot be previewed from its beginning; they are read after the upload. "
     )
 
 

@@ -31,7 +31,7 @@ function enhanceNewBatch(form) {
       const found = parsed(await answer.text());
       adopt(found, "problem");
       adopt(found, "preview");
-      adoptColumns(found);
+      if (answer.ok) adoptColumns(found);
       // Do not replace the form while the user is editing it.
       if (answer.ok) clearProblems(document.getElementById("graders"));
       else if (isAsked) adopt(found, "graders");
