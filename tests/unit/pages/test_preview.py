@@ -251,3 +251,19 @@ def test_a_proposed_index_into_choices_is_named_with_the_form_that_looks_it_up()
     assert chosen.columns
     assert not chosen.columns.caution
     assert '"expected_output":"B"' in chosen.cases[0].excerpt
+
+
+def test_the_agents_last_message_is_picked_if_the_user_has_the_last_word() -> None:
+    messages = [{"role": "assistant", "content": "4"}, {"role": "user", "content": "Thanks."}]
+    content = orjson.dumps({"id": "q", "messages": messages, "gold": "4"}) + b"\n"
+    preview = look(content, GraderSpec("string-match"))
+    assert preview.columns
+    chosen = {picker.field: picker.chosen for picker in preview.columns.pickers}
+    assert chosen["agent_response"] == ("last_answer(messages)",)
+    assert all(
+        "last_answer(messages)" in picker.columns
+        for picker in preview.columns.pickers
+        if picker.field == "agent_response"
+    )
+    assert "the agent's last one before them is taken" in preview.columns.caution
+    assert '"agent_response":"4"' in preview.cases[0].excerpt
