@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from heapq import nsmallest
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from weighbridge.jobs.outcome import VACUOUS, GraderSummary, Outcome
@@ -10,7 +11,7 @@ from weighbridge.jobs.result_line import ResultRow
 from weighbridge_producer.gating.fields import MISSING, absence, all_leaves, field_name, value_at
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
     from weighbridge_producer.gating.fields import FieldPath
@@ -20,7 +21,8 @@ SLICES_SHOWN = 20  #: the largest slices per field; the others are shown as one
 OTHER_VALUES = "(other)"
 OTHER_LABELS = "(other labels)"
 _LOOKED_AT = 1_000  #: results whose fields a note considers
-_COUNTS_LIMIT = 100_000  #: combinations of value, label and outcome
+_COUNTS_LIMIT = 100_000  #: combinations of value, label and outcome, over all fields
+_Combination = tuple[str, str | None, str]  #: value, label and outcome
 
 
 class Slice(NamedTuple):
@@ -54,9 +56,11 @@ class SliceTally:
 
     def __init__(self, by: Iterable[FieldPath]) -> None:
         self.by = tuple(dict.fromkeys(by))
-        self._jobs: Counter[tuple[str, str, str | None, str]] = (
-            Counter()
-        )  #: field, value, label, outcome
+        #: For each field, the jobs by value, label and outcome.
+        self._jobs: dict[str, Counter[_Combination]] = {
+            field_name(path): Counter() for path in self.by
+        }
+        self._combinations = 0
         self._values: dict[str, set[str]] = {field_name(path): set() for path in self.by}
         self._looked_at = 0
         #: Names of fields of the first results without a field of `by`.
@@ -93,17 +97,19 @@ class SliceTally:
                 self._count(name, value, label, VACUOUS)
 
     def _count(self, name: str, value: str, label: str | None, outcome: str) -> None:
-        key = (name, value, label, outcome)
-        if key not in self._jobs and len(self._jobs) >= _COUNTS_LIMIT:
-            key = (name, OTHER_VALUES, OTHER_LABELS, outcome)
-        self._jobs[key] += 1
+        counted = self._jobs[name]
+        key: _Combination = (value, label, outcome)
+        if key not in counted:
+            if self._combinations >= _COUNTS_LIMIT:
+                key = (OTHER_VALUES, OTHER_LABELS, outcome)
+            self._combinations += key not in counted
+        counted[key] += 1
 
     def values(self, name: str) -> dict[str, GraderSummary]:
         """Return the outcomes for each value of a field, over all labels."""
         found: dict[str, Counter[str]] = {}
-        for (field, value, _, outcome), jobs in self._jobs.items():
-            if field == name:
-                found.setdefault(value, Counter())[outcome] += jobs
+        for (value, _, outcome), jobs in self._jobs.get(name, {}).items():
+            found.setdefault(value, Counter())[outcome] += jobs
         return {value: summary_of("", counts) for value, counts in found.items()}
 
     def is_absent(self, name: str) -> bool:
@@ -116,25 +122,21 @@ class SliceTally:
 
     def slices(self, most: int = SLICES_SHOWN) -> list[Slice]:
         """Return the slices of each field, the largest first; all beyond the first `most` are combined as `(other)`."""
-        found: list[Slice] = []
-        for name in self._values:
-            jobs = {value: summary.finished for value, summary in self.values(name).items()}
-            ordered = sorted(jobs, key=lambda value: (value == OTHER_VALUES, -jobs[value], value))
-            shown = set(ordered[:most]) - {OTHER_VALUES}
-            found += self._of_field(name, shown, ordered)
-        return found
+        return [piece for name in self._jobs for piece in self._of_field(name, most)]
 
-    def _of_field(self, name: str, shown: set[str], ordered: list[str]) -> list[Slice]:
+    def _of_field(self, name: str, most: int) -> Iterator[Slice]:
+        finished: dict[str, int] = {}
+        for (value, _, outcome), jobs in self._jobs[name].items():
+            if outcome != VACUOUS and value != OTHER_VALUES:
+                finished[value] = finished.get(value, 0) + jobs
+        largest = nsmallest(most, finished, key=lambda value: (-finished[value], value))
+        place = {value: index for index, value in enumerate(largest)}
         counts: dict[tuple[str, str], Counter[str]] = {}
-        for (field, value, label, outcome), jobs in self._jobs.items():
-            if field == name:
-                kept = value if value in shown else OTHER_VALUES
-                counts.setdefault((kept, label or ""), Counter())[outcome] += jobs
-        place = {value: index for index, value in enumerate(ordered) if value in shown}
-        keys = sorted(counts, key=lambda key: (place.get(key[0], len(ordered)), key[1]))
-        return [
-            Slice(name, value, summary_of(label, counts[value, label])) for value, label in keys
-        ]
+        for (value, label, outcome), jobs in self._jobs[name].items():
+            kept = value if value in place else OTHER_VALUES
+            counts.setdefault((kept, label or ""), Counter())[outcome] += jobs
+        for value, label in sorted(counts, key=lambda key: (place.get(key[0], most), key[1])):
+            yield Slice(name, value, summary_of(label, counts[value, label]))
 
 
 def slices_of_file(results: Path, by: Iterable[FieldPath]) -> SliceTally:

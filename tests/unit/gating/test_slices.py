@@ -8,7 +8,7 @@ from support.result_lines import case, graded
 from weighbridge.jobs.grader_spec import GraderSpec
 from weighbridge_producer.gating import slices as slices_module
 from weighbridge_producer.gating.fields import parse_field
-from weighbridge_producer.gating.slices import SliceTally, slices_of_file
+from weighbridge_producer.gating.slices import SliceTally, slices_of_file, summary_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,6 +35,23 @@ def test_each_value_has_its_counts_the_commonest_first() -> None:
         for n in range(10)
     )
     assert told(tally(rows)) == [("x", "string-match", 3, 3), ("y", "string-match", 2, 2)]
+
+
+def test_of_thousands_of_values_only_those_told_take_the_time_of_a_summary(monkeypatch) -> None:
+    made = SliceTally([TOPIC])
+    for number in range(10_000):
+        outcome = "failed" if number % 3 else "passed"
+        made.add("a", outcome, {"metadata.topic": f"v{number:05}"}, vacuous=False)
+    summaries = []
+    monkeypatch.setattr(
+        slices_module,
+        "summary_of",
+        lambda *told: summaries.append(told) or summary_of(*told),
+    )
+    found = told(made)
+    assert found[:2] == [("v00000", "a", 1, 0), ("v00001", "a", 0, 1)]
+    assert found[-1] == ("(other)", "a", 3327, 6653)
+    assert len(summaries) == len(found) == 21
 
 
 def test_labels_are_counted_apart() -> None:
