@@ -131,7 +131,7 @@ LARGE = {
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("texts", "found"),
-    zip(LARGE, ("other", "case", "other", "unicode", "other"), strict=True),
+    list(zip(LARGE, ("other", "case", "other", "unicode", "other"), strict=True)),
 )
 def test_texts_of_thirty_megabytes_take_seconds_at_most(texts, found):
     observed, expected = LARGE[texts]()

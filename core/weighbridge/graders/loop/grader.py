@@ -21,7 +21,7 @@ class LoopGrader(TraceGrader):
     id = "loop"
     name = "Loop"
     description = "Repeated similar steps"
-    version = 10
+    version = 11
     Config = LoopConfig
     settings: LoopConfig
 

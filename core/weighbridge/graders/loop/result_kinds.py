@@ -15,13 +15,16 @@ _OMITTED_CHARACTERS = 60
 #: Start of a result's content: after a heading, after a line with a number such as a time, or in a field.
 _START = r"""(?:^(?:\W{0,3}(?:observation|output|(?:tool )?(?:result|response))\s{0,3}:\s{0,3})?(?:[^\n\d]{0,60}\d[^\n]{0,100}\n)?
 |\n(?:observation|output|(?:tool )?(?:result|response))\s{0,3}:\s{0,3}|"(?:output|result|response|observation|message|content|text|detail|stdout|stderr|body)"\s?:\s?")[\s\[(<*#]{0,5}"""
+#: A field that denies success, in JSON, in a literal of Python, or on a line of its own.
+_UNSUCCESSFUL = r"""(?:["']|^|\n)(?:success(?:ful)?|succeeded|ok)["']?\s?[:=]\s?false\b"""
+_denies_success = occurs(_UNSUCCESSFUL)
 _mentions_failure = occurs(
     _START
     + r"""(?:[\w.]{0,60}(?:error|exception)\b|traceback\b|fail(?:ed|ure)\b|fatal\b|invalid\b|unable to\b
 |cannot\b|could not\b|not found\b|no such\b|denied\b|time(?:d ?|-)?out\b|connection (?:refused|reset)|unauthori[sz]ed
 |no (?:replacements?|changes?|edits?) (?:was|were) (?:performed|made|applied)\b|multiple occurrences of\b
 |forbidden\b|malformed\b|bad request|too many requests|rate limit|(?:http\W{0,4})?[45]\d\d (?:[a-z]|$))
-|"error(?:_message)?"\s?:\s?(?:"[^"]|\{|true|[1-9])|"(?:success|ok)"\s?:\s?false|"is_?error"\s?:\s?true
+|"error(?:_message)?"\s?:\s?(?:"[^"]|\{|true|[1-9])|"is_?error"\s?:\s?true
 |"timed_?out"\s?:\s?true|"status"\s?:\s?"(?:error|fail)|(?:exit[_ ]?(?:code|status)|return ?code)\W{1,4}[1-9]|traceback \(most recent|command not found
 |no such file or directory|permission denied|^(?:\w{1,20} ){1,3}time(?:d ?|-)?out\b|^.{0,80}\b(?:has )?failed(?: to\b|[:.!]|$)|\bwrong password\b
 |^.{0,80}\b(?:syntax error|unmatched|unrecogni[sz]ed|unterminated|unexpected (?:eof|end of|token|character)|illegal (?:option|variable|character)
@@ -29,7 +32,9 @@ _mentions_failure = occurs(
 |invalid (?:option|number|argument|input|syntax|character|command|choice|value|range|path|credentials|password|login|user(?:name)?|token|request)|must precede)\b
 |^.{0,80}\b(?:does not exist|doesn't exist|already exists|is (?:required|not allowed|not valid|invalid)|timed out)\b
 |\b[1-9]\d{0,5} (?:tests? )?(?:failed|failures?|failing)\b|(?-i:\bFAIL(?:ED|URES?)?\b)
-|\bfatal error\b|\bpanic: |\bsegmentation fault\b|\bcore dumped\b|\bdid not appear verbatim\b|\b(?:string|text|pattern)(?: to replace)? (?:was )?not found\b
+|"""
+    + _UNSUCCESSFUL
+    + r"""|\bfatal error\b|\bpanic: |\bsegmentation fault\b|\bcore dumped\b|\bdid not appear verbatim\b|\b(?:string|text|pattern)(?: to replace)? (?:was )?not found\b
 |\bpanicked at\b|\bis_?error=true\b|\n[a-z]{1,9}: (?:cannot|paths must|missing|unknown|invalid|unrecogni[sz]ed|extra operand)\b
 |\n[ \t]{0,4}(?:fatal|[\w.]{0,40}(?:error|exception))(?:\[\w{1,10}\])?: |<(?:title|h1)>[^<]{0,40}\b[45]\d\d\b|<(?:tool_use_)?error>|\b(?:http|status)\W{0,4}(?:code)?\W{0,4}[45]\d\d\b"""
 )
@@ -69,7 +74,8 @@ def reports_no_effect(text: str) -> bool:
 
 def reports_success(text: str) -> bool:
     """Return whether a result says that work was done."""
-    return _mentions_success(text[:_CONFIRMATION_CHARACTERS])
+    head = text[:_CONFIRMATION_CHARACTERS]
+    return _mentions_success(head) and not _denies_success(head)
 
 
 def is_answer(text: str) -> bool:

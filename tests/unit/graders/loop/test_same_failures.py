@@ -362,3 +362,16 @@ def test_what_failed_is_read_below_a_heading_with_the_exit_code():
         bash(f"make all part{at}", ended("make: *** No rule to make target")) for at in range(6)
     ]
     assert kinds(steps) == [("same_failure", 6)]
+
+
+def test_a_result_that_denies_success_is_a_failure_not_a_confirmation():
+    def attempts(success):
+        plans = ("descend", "go down", "descend safely")
+        output = f"Stepping towards (48, 5).\nsuccess: {success}"
+        return [
+            tool("macro", {"plan": plans[n % 3], "to": [65, 6], "then": "descend"}, output)
+            for n in range(8)
+        ]
+
+    assert kinds(attempts("False")) == [("same_failure", 8)]
+    assert kinds(attempts("True")) == []
