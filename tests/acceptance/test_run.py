@@ -724,6 +724,16 @@ def test_a_run_without_any_case_that_failed_earlier_is_refused_and_writes_nothin
     assert set(tmp_path.iterdir()) == before
 
 
+def test_a_log_without_any_case_is_refused_and_writes_nothing(cli, tmp_path):
+    event = {"event_id": 0, "sample_id": "c.0", "type": "sampling", "data": {"sampled": ["Rome"]}}
+    (tmp_path / "log.jsonl").write_bytes(b'{"spec": {}}\n' + orjson.dumps(event))
+    (tmp_path / "kept.jsonl").write_text("kept")
+    refused = cli("run", "log.jsonl", "-g", "string-match", "-o", "kept.jsonl")
+    assert refused.status == 1
+    assert "no row of 'log.jsonl' is a case; nothing is written: 2 rows of other" in refused.err
+    assert (tmp_path / "kept.jsonl").read_text() == "kept"
+
+
 def test_a_run_that_fails_fast_cancels_the_rest_and_keeps_what_was_graded(cli, many):
     ended = cli("run", many.name, "--fail-fast", "3", "-o", "r.jsonl")
     assert ended.status == 100

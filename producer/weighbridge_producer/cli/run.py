@@ -26,7 +26,7 @@ from weighbridge_producer.cli.reading import (
     print_unused,
     source_of,
 )
-from weighbridge_producer.cli.run_names import RUN_HELP, failed_ids, no_failed_case
+from weighbridge_producer.cli.run_names import RUN_HELP, failed_ids, no_case, no_failed_case
 from weighbridge_producer.cli.show import (
     Bar,
     err,
@@ -207,6 +207,8 @@ def run(
         report = _go(options, settings, quiet=as_json)
     if source.only is not None and not report.state.counts.total:
         raise no_failed_case(source, only_failed)
+    if source.other_rows and not report.state.counts.total:
+        raise no_case(source)
     decision = decide_on(
         *(report.state, report.summary, gating.gates, report.slices), cut_short=report.cut_short
     )

@@ -239,10 +239,10 @@ def compare_runs(
         for numbered in partitions.read():
             for custom_id, (first, *rest) in by_case(numbered, list(runs)):
                 for number, (tally, second) in enumerate(zip(tallies, rest, strict=True), start=1):
+                    place = place_of(number, first, second) if on_change else None
                     for pair in pairs_of(custom_id, first, second):
                         group = tally.count(pair)
-                        if on_change and group is not Group.UNCHANGED:
-                            place = place_of(number, first, second)
+                        if place and group is not Group.UNCHANGED:
                             changes.add(*place, _encoder.encode((number, *pair)))
         if on_change:
             for number, *pair in map(_decoder.decode, changes.read()):

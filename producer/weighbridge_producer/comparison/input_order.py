@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
+_LINES_MOST = 2**62  #: lines beyond it, which a forged result may name, come last
+
+
 class InputOrder:
     """Encoded findings in a temporary database, in the order of the first run and then of what only later runs have."""
 
@@ -26,7 +29,8 @@ class InputOrder:
 
     def add(self, run: int, line: int, finding: bytes) -> None:
         """Store a finding about a line of the input of a run, the first that has its case."""
-        self._base.execute("INSERT INTO findings VALUES (?, ?, ?)", (run, line, finding))
+        row = (run, min(line, _LINES_MOST), finding)
+        self._base.execute("INSERT INTO findings VALUES (?, ?, ?)", row)
 
     def read(self) -> Iterator[bytes]:
         """Yield the findings; those about one line are in the order in which they were added."""

@@ -168,9 +168,12 @@ def by_case(
 
 
 def place_of(number: int, before: Labelled, after: Labelled) -> tuple[int, int]:
-    """Return the number of the first run that has a case, of run 0 and another one, and the case's line in its input."""
+    """Return the number of the first run that has a case, of run 0 and another one, and the case's line in its input.
+
+    The line is 0 if neither has it.
+    """
     run, results = (0, before) if before else (number, after)
-    return run, min(entry.line for entry in results.values())
+    return run, min((entry.line for entry in results.values()), default=0)
 
 
 def pairs_of(custom_id: str, before: Labelled, after: Labelled) -> Iterator[Pair]:

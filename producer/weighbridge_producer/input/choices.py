@@ -17,7 +17,7 @@ _CHOICE = re.compile(r"([^\[\]|]+)\[([^\[\]|]+)\]")
 _LETTER = re.compile(r"letter\((.+)\)")
 _INDEX = re.compile(r"-?[0-9]{1,9}")
 _LABELS, _TEXTS = "label", "text"  #: keys of choices as two lists, as in ARC and CommonsenseQA
-_COLUMNS = frozenset({"choices", "options", "endings", "candidates", "alternatives"})
+CHOICE_COLUMNS = frozenset({"choices", "options", "endings", "candidates", "alternatives"})
 _SHOWN = 60  #: characters of a value
 
 
@@ -52,8 +52,17 @@ class Choice:
         return position if position in (MISSING, None) else entries[position]
 
     def position(self, row: Row, number: int) -> Any:
-        """Return the position of the entry among the others, from 0; None and MISSING as `of` does."""
-        return self._selected(row, number)[0]
+        """Return the position of the entry among the others, from 0; None and MISSING as `of` does.
+
+        That of an entry whose label is a letter is the letter's in the alphabet.
+        """
+        position, _ = self._selected(row, number)
+        if position is MISSING or position is None:
+            return position
+        names, _ = _listed(json_within(self.choices.of(row, number)), self.choices.text)
+        label = names[position] if names else None
+        is_letter = isinstance(label, str) and re.fullmatch("[A-Za-z]", label.strip())
+        return _index_of(label) if is_letter else position
 
     def fault(self, row: Row, number: int) -> Fault | None:
         """Return why a row's value selects no entry; None if it does, or if the row lacks one of them."""
@@ -149,21 +158,36 @@ class Letter:
 def choice_hint(rows: Sequence[Row], expected: str) -> str:
     """Return how to map an expected output that is an index into a column of choices; empty if it is none."""
     values = [Path(expected).of(row, 1) for row in rows] if expected else []
-    for column in rows[0] if values else ():
+    named = (column for column in rows[0] if column.lower() in CHOICE_COLUMNS) if values else ()
+    for column in named:
         lists = [json_within(row.get(column)) for row in rows]
         indexes = sum(map(_is_index_into, values, lists))  # some rows may have none, such as -1
-        if column.lower() in _COLUMNS and indexes * 2 >= len(rows):
+        if indexes * 2 >= len(rows):
+            if any(map(_is_behind, values, lists)):
+                return (
+                    f"expected_output: {expected} seems to be an index into {column} that counts from 1; {column}[...] and"
+                    " letter(...) count from 0"
+                )
             text = f"{column}[{expected}]"
             return (
-                f"expected_output: {expected} is an index into {column}; write expected_output={text} if the agent answers"
+                f"expected_output: {expected} is an index from 0 into {column}; write expected_output={text} if the agent answers"
                 f" with the text, or expected_output=letter({text}) if it answers with a letter"
             )
     return ""
 
 
 def _is_index_into(value: Any, choices: Any) -> bool:
-    is_index = type(value) is int or (isinstance(value, str) and _INDEX.fullmatch(value))
-    return bool(is_index) and isinstance(choices, list) and 0 <= int(value) < len(choices)
+    return _is_number(value) and isinstance(choices, list) and 0 <= int(value) < len(choices)
+
+
+def _is_behind(value: Any, choices: Any) -> bool:
+    """Return whether a number would select the last of the choices if the first were number 1."""
+    return _is_number(value) and isinstance(choices, list) and int(value) == len(choices)
+
+
+def _is_number(value: Any) -> bool:
+    is_text = isinstance(value, str) and _INDEX.fullmatch(value) is not None
+    return type(value) is int or is_text
 
 
 def _listed(choices: Any, name: str) -> tuple[list[Any] | None, Sequence[Any]]:

@@ -77,8 +77,10 @@ def text_of(message: Mapping[str, Any]) -> Any:
 def _text_of_part(part: Any) -> str:
     if isinstance(part, str):
         return part
-    text = part.get("text") if isinstance(part, Mapping) else None
-    return text if isinstance(text, str) and part.get("type", "text") in _PARTS else ""
+    if not isinstance(part, Mapping):
+        return ""
+    text, kind = part.get("text"), part.get("type", "text")
+    return text if isinstance(text, str) and isinstance(kind, str) and kind in _PARTS else ""
 
 
 def is_conversation(value: Any) -> bool:
@@ -123,7 +125,7 @@ def _paths_in(value: Any, path: str, depth: int) -> Iterator[str]:
         yield path
     elif isinstance(value, Mapping) and depth < _DEPTH:
         for key, inner in value.items():
-            if not _SYNTAX.search(key):
+            if key and not _SYNTAX.search(key):
                 yield from _paths_in(inner, f"{path}.{key}" if path else key, depth + 1)
 
 

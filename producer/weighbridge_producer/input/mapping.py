@@ -16,7 +16,7 @@ import orjson
 
 from weighbridge.errors import MappingError
 from weighbridge.text import closest, did_you_mean, shorten
-from weighbridge_producer.input.choices import Choice, Letter
+from weighbridge_producer.input.choices import CHOICE_COLUMNS, Choice, Letter
 from weighbridge_producer.input.conversations import LastAnswer
 from weighbridge_producer.input.row_values import (
     MISSING,
@@ -338,6 +338,13 @@ def value_of(text: str) -> Value:
     Special forms are `choices[answer]`, `letter(...)` and `last_answer(messages)`.
     """
     if is_template(text):
+        choice = Choice.parse(text)
+        is_choice = choice is not None and choice.choices.name.lower() in CHOICE_COLUMNS
+        if is_choice or Letter.parse(text) or LastAnswer.parse(text):
+            raise MappingError(
+                f"{text!r} is a template around a special form, which gives its own text",
+                "write choices[answer], letter(...) and last_answer(messages) without braces",
+            )
         return Template(text)
     if "|" in text:
         # A column name may contain a `|`.

@@ -130,10 +130,11 @@ def _check_web_address(url: str) -> None:
     """Raise InputError if a URL has no valid host or port."""
     try:
         parts = urlsplit(url)
-        _ = parts.port  # ValueError if it is no number of a port
         why = "" if parts.hostname else "it names no host"
-    except ValueError as error:
-        why = str(error)
+        _ = parts.port
+    except ValueError:
+        # Not Python's own words, which quote what may be a password.
+        why = "its host or port is not valid; a port is a number up to 65535"
     if why:
         raise InputError(
             f"{_without_password(url)!r} is not a valid URL: {why}",
@@ -241,11 +242,12 @@ def _in_words(error: BaseException) -> str:
 
 def _without_password(url: str) -> str:
     """Return a URL without possible secrets: a password, and the query of a signed link."""
+    scheme, _, place = url.partition("://")
     try:
         parts = urlsplit(url)
-    except ValueError:  # its host is invalid
-        scheme, _, place = url.partition("://")
-        return f"{scheme}://{place.rpartition('@')[2].partition('?')[0]}"
+        _ = parts.port
+    except ValueError:  # its host or port is invalid, which a password may have made so
+        return f"{scheme}://{place.rpartition('@')[2].partition('?')[0].partition('#')[0]}"
     host = parts.netloc.rpartition("@")[2]
     query = "..." if parts.query else ""
     return parts._replace(netloc=host, query=query, fragment="").geturl()

@@ -86,7 +86,7 @@ def as_lines(
     in_line, line_number = f"{file}, line", 0
     for row in rows:
         number = row.number
-        kind = kind_of(row.values) if kind_of and not row.fault else ""
+        kind = kind_of(row.values) if kind_of else ""
         fault = row.fault or (fault_of(row.values, number) if fault_of else None)
         if row.doubt and not fault and _uses_doubtful(row, mapping):
             fault = row.doubt

@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 _SKIPPED_NAMED = 3  #: files in a note
 _KINDS_NAMED = 6  #: kinds of rows in a note
 _KIND_WIDTH = 40
+_KINDS_COUNTED = 100  #: kinds of other rows that are counted one by one
+_OTHER_KINDS = "of further kinds"
 
 Reading = Callable[[Iterator["SourceLine"]], Iterator["SourceLine"]]
 
@@ -130,7 +132,7 @@ class Source:
         count = self.other_rows.total()
         if not count:
             return ""
-        kinds = [f"{rows:,} {shorten(kind, _KIND_WIDTH)}" for kind, rows in self._most_other_rows()]
+        kinds = [f"{rows:,} {kind}" for kind, rows in self._most_other_rows()]
         rows = (
             f"{count:,} row of another kind is"
             if count == 1
@@ -279,7 +281,9 @@ class Source:
         self.empty_expected += 1
 
     def _count_other(self, kind: str) -> None:
-        self.other_rows[kind] += 1
+        kind = shorten(kind, _KIND_WIDTH)
+        known = kind in self.other_rows or len(self.other_rows) < _KINDS_COUNTED
+        self.other_rows[kind if known else _OTHER_KINDS] += 1
 
     def _count(self, size: int) -> None:
         self.consumed += size

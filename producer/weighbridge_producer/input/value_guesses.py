@@ -43,8 +43,11 @@ def guessed_answers(columns: Columns, response: str | None, expected: str | None
     """Return the columns of the response and of the expected output, or none.
 
     They are the two columns of texts that agree most within a row, compared with the agreement between different rows.
-    A column that is known already is one of them; otherwise the response is the one that comes first.
+    A column that is known already is one of them; otherwise the response is the one that comes first. If what is known is
+    no column, such as the last answer in a conversation, there are none.
     """
+    if {response, expected} - {None} - columns.keys():
+        return []
     texts = {
         path: [_words(value) for value in values]
         for path, values in columns.items()

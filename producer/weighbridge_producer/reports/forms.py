@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from weighbridge_producer.reports.report import Report
 
 STDOUT = "-"
+#: Names of standard output in the file system; opened by name, it would have a position of its own in a file.
+_NAMES_OF_STDOUT = frozenset({"/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"})
 _BLOCK_BYTES = 256 * 1024
 _ROOM = "weighbridge_producer.reports"
 
@@ -92,7 +94,7 @@ class Output(NamedTuple):
     def is_results_file(self) -> bool:
         """True if the file of result lines may become the output, which is no device, pipe or standard output then."""
         path = Path(self.target).absolute()
-        is_device = path.is_relative_to("/dev") or (path.exists() and not path.is_file())
+        is_device = path.is_relative_to("/dev/fd") or (path.exists() and not path.is_file())
         return self.is_plain and self.target != STDOUT and not is_device
 
     def blocks(self, report: Report) -> Iterator[bytes]:
@@ -110,9 +112,11 @@ def output_of(text: str) -> Output:
     if equals and name in FORMS:
         if not target:
             raise OutputError(f"{text!r} names no file", f"write {name}=FILE, or {name}=-")
+        if _names_stdout(target):
+            return Output(STDOUT, FORMS[name])
         return Output(target, FORMS[name], _packing_of(target))
-    if text == STDOUT:
-        return Output(text, FORMS["jsonl"])
+    if text == STDOUT or _names_stdout(text):
+        return Output(STDOUT, FORMS["jsonl"])
     packing = _packing_of(text)
     plain = text.removesuffix(packing)
     # The longest suffix wins: `.otlp.jsonl` is not `.jsonl`.
@@ -125,6 +129,13 @@ def output_of(text: str) -> Output:
     raise OutputError(
         f"unknown output form in {text!r}{did_you_mean(guess if ending else None)}",
         f"known endings: {known_endings()}; or write FORM=FILE with one of {', '.join(FORMS)}",
+    )
+
+
+def _names_stdout(target: str) -> bool:
+    path = Path(target)
+    return target in _NAMES_OF_STDOUT or (
+        path.is_symlink() and str(path.readlink()) in _NAMES_OF_STDOUT
     )
 
 

@@ -279,8 +279,9 @@ class LocalRun:
             examples=first_examples(results, summary, _CAUSES_WITH_EXAMPLES),
             slices=slices_of_file(results, self._options.by),
         )
-        if self._source.only is not None and not state.counts.total:
-            results.unlink()  # no case was chosen: what an earlier run wrote stays
+        leaves_rows_out = self._source.only is not None or self._source.other_rows
+        if leaves_rows_out and not state.counts.total:
+            results.unlink()  # no row is a case to grade: what an earlier run wrote stays
         else:
             self._write_outputs(results, report)
         return report

@@ -63,6 +63,22 @@ def test_a_value_selects_a_choice_and_its_letter(choices: Any, answer: Any) -> N
     assert inputs("letter(choices[answer])", **row) == {"x": "B"}
 
 
+@pytest.mark.parametrize(
+    "choices",
+    [{"B": "two", "A": "one"}, {"label": ["B", "A"], "text": ["two", "one"]}, {"C": "", "A": "x"}],
+)
+def test_the_letter_of_a_choice_with_a_letter_as_its_label_is_that_letter(choices: Any) -> None:
+    assert inputs("letter(choices[answer])", choices=choices, answer="A") == {"x": "A"}
+
+
+def test_a_template_around_a_form_is_refused() -> None:
+    for written in ("choices[{answer}]", "letter({answer})", "last_answer({messages})"):
+        with pytest.raises(MappingError, match="template around") as refused:
+            mapped(written)
+        assert "without braces" in refused.value.hint
+    assert inputs("task[{id}]", id=7) == {"x": "task[7]"}
+
+
 @pytest.mark.parametrize(("index", "letter"), [(0, "A"), ("3", "D"), ("c", "C"), (25, "Z")])
 def test_an_index_without_choices_has_a_letter(index: Any, letter: str) -> None:
     assert inputs("letter(cop)", cop=index) == {"x": letter}
@@ -175,6 +191,16 @@ def test_a_proposed_index_into_choices_is_named_with_the_form_that_looks_it_up(
     assert seen.proposal
     hints = seen.hints()
     assert f"expected_output={hint}" in hints[0] if hint else not hints
+
+
+def test_a_proposed_index_that_counts_from_1_is_said_to_do_so(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    rows = [{"choices": CITIES, "answer": n, "response": "B"} for n in (1, 4, 2, 3)]
+    path.write_bytes(b"".join(orjson.dumps(row) + b"\n" for row in rows))
+    seen = recognise(Opened.first_of(Paths([path])), [GraderSpec("string-match")], Settings())
+    assert seen
+    [hint] = seen.hints()
+    assert "counts from 1" in hint
 
 
 def test_the_answer_key_of_a_data_set_is_expected(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from weighbridge.errors import MappingNeededError
 from weighbridge.jobs.grader_spec import GraderSpec
 from weighbridge.settings import Settings
 from weighbridge_producer.input.files import Paths
+from weighbridge_producer.input.joins import Joins, JoinSpec
 from weighbridge_producer.input.recognition import Opened, recognise
 from weighbridge_producer.input.source import Source
 
@@ -123,3 +124,22 @@ def test_a_log_without_a_needed_input_says_where_it_may_come_from(
     with pytest.raises(MappingNeededError, match="OpenAI Evals match events without") as caught:
         source_of(tmp_path / "a.jsonl", SPEC, row)
     assert message in caught.value.hint
+
+
+def test_kinds_of_other_rows_take_bounded_memory_and_are_shortened(tmp_path: Path) -> None:
+    others = [event(n, "s", f"{n:03}" + "k" * 10_000, {}) for n in range(300)]
+    source = source_of(tmp_path / "a.jsonl", *ROME, *others)
+    list(source)
+    assert source.other_rows.total() == 301
+    assert len(source.other_rows) <= 101
+    assert max(map(len, source.other_rows)) < 50
+
+
+def test_rows_of_other_kinds_without_a_key_are_no_errors_of_a_join(tmp_path: Path) -> None:
+    gold = tmp_path / "gold.jsonl"
+    gold.write_text('{"id": "c.0", "answer": "Rome"}\n')
+    path = tmp_path / "a.jsonl"
+    mapping = source_of(path, SPEC, *ROME, REPORT).mapping
+    joins = Joins.read([JoinSpec.of("gold", str(gold), "sample_id=id")], Settings())
+    lines = list(Source(path, Settings(), mapping, joins=joins))
+    assert [line.fault for line in lines if line.fault] == []

@@ -155,10 +155,12 @@ def test_the_agents_last_message_is_proposed_if_it_has_parts_or_others_follow(
         ({"chat": {"turns": IN_PARTS}, "gold": "4"}, LAST % "chat.turns"),
         ({"prompt": THANKED, "gold": "4"}, "agent_response=COLUMN"),
         ({"messages": CHAT[:1], "gold": "4"}, "agent_response=COLUMN"),
+        ({"": THANKED, "gold": "4"}, "agent_response=COLUMN"),
+        ({"id": "1", "dialog": IN_PARTS, "lsg": "4", "note": "easy"}, "agent_response=last_answer(dialog)"),
         ({"messages": THANKED, "gold": "4", "output": "5"}, "agent_response=output"),
     ],
-    ids=["within an object", "a prompt", "no answer", "an answer of its own"],
-)
+    ids=["within an object", "a prompt", "no answer", "no name", "no gold", "an answer of its own"],
+)  # fmt: skip
 def test_only_a_conversation_with_the_agent_has_its_last_message(
     row: Any, mapping: str, tmp_path: Path
 ) -> None:
@@ -179,6 +181,7 @@ def test_only_a_conversation_with_the_agent_has_its_last_message(
         ([{"role": "model", "content": ["a", "b", {"type": "output_text", "text": "c"}]}], {"x": "abc"}),
         ([*CHAT, {"role": "assistant", "content": None, "tool_calls": []}], {"x": None}),
         ([*CHAT, {"role": "assistant", "content": [{"type": "tool_use", "name": "f"}]}], {"x": None}),
+        ([*CHAT, {"role": "assistant", "content": [{"type": ["text"], "text": "x"}, 5, "4"]}], {"x": "4"}),
         (CHAT[:1], {}),
         ("no conversation", {}),
     ],

@@ -24,12 +24,25 @@ from weighbridge_producer.service.api.results import ResultQuery
         ("junit=report", ("report", "junit", "")),
         ("md=/tmp/step=1", ("/tmp/step=1", "md", "")),
         ("csv=-", ("-", "csv", "")),
+        ("csv=/dev/stdout", ("-", "csv", "")),
+        ("/dev/fd/1", ("-", "jsonl", "")),
+        ("jsonl=/proc/self/fd/1", ("-", "jsonl", "")),
         ("x=y.csv", ("x=y.csv", "csv", "")),
     ],
 )
 def test_an_ending_or_a_name_chooses_the_form(text, chosen):
     output = output_of(text)
     assert (output.target, output.form.name, output.packing) == chosen
+
+
+def test_only_regular_files_are_replaced(tmp_path):
+    link = tmp_path / "out.jsonl"
+    link.symlink_to("/dev/stdout")
+    assert output_of(str(link)).target == "-"
+    assert not output_of("jsonl=/dev/null").is_results_file
+    assert not output_of("jsonl=/dev/fd/5").is_results_file
+    assert output_of("/dev/shm/r.jsonl").is_results_file
+    assert output_of(str(tmp_path / "new.jsonl")).is_results_file
 
 
 @pytest.mark.parametrize(
