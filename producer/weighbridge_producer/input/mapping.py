@@ -125,7 +125,9 @@ class FieldMapping:
         object.__setattr__(self, "custom_id", _skipping_empty(self.custom_id))
         metadata = {name: _skipping_empty(value) for name, value in self.metadata.items()}
         object.__setattr__(self, "metadata", metadata)
-        selections = [value for _, value in self.fields() if isinstance(value, (Choice, Letter))]
+        # Metadata that cannot be selected are only missing.
+        graded = (self.custom_id, *self.inputs.values())
+        selections = [value for value in graded if isinstance(value, (Choice, Letter))]
         object.__setattr__(self, "_selections", tuple(selections))
         paths = [path for _, value in self.fields() for path in value.paths()]
         for source in (self.error, self.others):

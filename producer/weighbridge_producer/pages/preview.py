@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import orjson
 
-from weighbridge.errors import BadLine, Fault, LineError, TraceError
+from weighbridge.errors import BadLine, Fault, LineError, MappingNeededError, TraceError
 from weighbridge.graders.registry import default_registry
 from weighbridge.grading.case import parse_case
 from weighbridge.grading.line_grader import LineGrader
@@ -200,7 +200,12 @@ def preview_of(
     packing = head.packing
     is_one_line = not packing and b"\n" not in head.content
     head = head.bounded()
-    seen = recognise(Opened(head.name, head.name, head.stream), specs, settings)
+    try:
+        seen = recognise(Opened(head.name, head.name, head.stream), specs, settings)
+    except MappingNeededError:
+        if not mapping:
+            raise
+        seen = None
     if seen and not seen.rows and is_parquet_name(head.name):
         return _preview_of_columns(head, specs, mapping, seen)
     if seen and not head.is_whole and _may_be_elsewhere(seen, head, settings):

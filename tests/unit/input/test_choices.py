@@ -122,6 +122,13 @@ def test_an_index_without_a_letter_is_a_fault(index: Any) -> None:
     )
 
 
+def test_a_choice_for_metadata_that_selects_nothing_is_only_missing() -> None:
+    mapping = FieldMapping.from_text(["custom_id=@row,x=a,metadata.topic=t[i]"])
+    row = {"a": "x", "t": ["art"], "i": -1}
+    assert mapping.fault(row, 1) is None
+    assert mapping.case(row, 1) == {"custom_id": "1", "inputs": {"x": "x"}}
+
+
 @pytest.mark.parametrize(
     "written", ["choices[answer]", "letter(choices[answer])", "letter(answer)"]
 )

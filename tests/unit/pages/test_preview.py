@@ -12,6 +12,7 @@ import zstandard
 from pyarrow import parquet
 
 from support.tool_results import LONG
+from weighbridge.errors import MappingNeededError
 from weighbridge.jobs.grader_spec import GraderSpec
 from weighbridge.settings import Settings
 from weighbridge_producer.input.mapping import FieldMapping
@@ -54,6 +55,17 @@ def test_every_example_of_traces_has_a_preview_without_faults() -> None:
         assert preview.cases, file
         assert preview.faulty == 0, file
     assert len(files) >= 3
+
+
+def test_a_log_is_previewed_with_the_mapping_without_which_it_is_refused() -> None:
+    data = {"picked": "Rome", "expected": "Rome"}
+    match = {"event_id": 1, "sample_id": "c.0", "type": "match", "data": data}
+    head, specs = Head("a.jsonl", orjson.dumps(match) + b"\n", True), [GraderSpec("string-match")]
+    with pytest.raises(MappingNeededError):
+        preview_of(head, specs, Settings())
+    text = "custom_id=sample_id,agent_response=data.picked,expected_output=data.expected"
+    preview = preview_of(head, specs, Settings(), mapping=FieldMapping.from_text([text]))
+    assert [case.custom_id for case in preview.cases] == ["c.0"]
 
 
 def test_what_a_grader_would_miss_in_a_trace_is_told_before_it_is_graded() -> None:
