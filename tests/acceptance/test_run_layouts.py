@@ -185,6 +185,16 @@ def test_rows_with_an_empty_expected_output_are_counted(cli, tmp_path):
     assert "empty expected_output" not in full.err
 
 
+def test_rows_without_any_value_are_not_graded_but_counted(cli, tmp_path):
+    rows = "".join(f"Was ist {n}?;{n};{n + n % 2}\n" for n in range(20))
+    (tmp_path / "a.csv").write_text("Frage;Antwort;Soll\n" + rows + ";;\n" * 30)
+    mapping = "custom_id=@row,agent_response=Antwort,expected_output=Soll"
+    for more in ([], ["--dry-run"]):
+        run = cli("run", "a.csv", "-g", "string-match", "-o", "o.jsonl", "--map", mapping, *more)
+        assert "a.csv: 30 rows without any value were skipped\n" in run.err
+        assert ("20 cases, 20 jobs." if more else "10/20") in run.out
+
+
 @pytest.mark.parametrize(
     ("columns", "status", "said"),
     [("id,output,expected", 0, "[Y/n]"), ("id,one,other", 1, "[y/N]")],

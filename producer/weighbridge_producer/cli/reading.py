@@ -169,8 +169,8 @@ def print_empty_expected(source: Source) -> None:
 
 
 def print_other_rows(source: Source) -> None:
-    """Print the number of rows that are no cases, such as the header of a log, and their kinds."""
-    if note := source.other_rows_note():
+    """Print the number of rows that are no cases: those without any value, and others, such as the header of a log, by kind."""
+    for note in filter(None, (source.blank_rows_note(), source.other_rows_note())):
         err.print(f"{shown(source.name)}: {shown(note)}", soft_wrap=True)
 
 

@@ -10,17 +10,22 @@ from weighbridge_producer.input.rows import RowError, SourceRow
 from weighbridge_producer.input.temporary import seekable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 _ROWS_AT_ONCE = 200
 
 
 def arrow_rows(
-    stream: BinaryIO, columns: Sequence[str] | None = None, *, has_index: bool = False
+    stream: BinaryIO,
+    columns: Sequence[str] | None = None,
+    on_blank: Callable[[], None] = lambda: None,
+    *,
+    has_index: bool = False,
 ) -> Iterator[SourceRow]:
     """Yield the rows of an Arrow stream or, if it has an index at its end, of an Arrow file.
 
-    With all or given columns; nested values become objects and lists.
+    With all or given columns; nested values become objects and lists. Rows whose columns are all null are left out, and
+    `on_blank` is called for each.
     """
     pyarrow = _pyarrow()
     number = 0
@@ -30,9 +35,14 @@ def arrow_rows(
             wanted = names if columns is None else [name for name in names if name in columns]
             chosen = batch.select(wanted)
             for first in range(0, chosen.num_rows, _ROWS_AT_ONCE):
-                for values in chosen.slice(first, _ROWS_AT_ONCE).to_pylist():
+                for index, values in enumerate(
+                    chosen.slice(first, _ROWS_AT_ONCE).to_pylist(), first
+                ):
                     number += 1
-                    yield SourceRow(number, values)
+                    if is_null(values) and is_null(batch.slice(index, 1).to_pylist()[0]):
+                        on_blank()
+                    else:
+                        yield SourceRow(number, values)
     except (pyarrow.ArrowException, OSError, ValueError) as error:
         fault = Fault(
             ErrorCode.INPUT_TRUNCATED,
@@ -40,6 +50,11 @@ def arrow_rows(
             "create the file again",
         )
         raise RowError(fault, number + 1) from None
+
+
+def is_null(values: dict[str, Any]) -> bool:
+    """Return whether all values of a row are null."""
+    return all(value is None for value in values.values())
 
 
 def _batches(pyarrow: Any, stream: BinaryIO, *, has_index: bool) -> Iterator[Any]:

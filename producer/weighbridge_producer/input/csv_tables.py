@@ -16,7 +16,7 @@ from weighbridge.text import pluralize
 from weighbridge_producer.input.rows import RowError, SourceRow, invalid_row
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from weighbridge.settings import Settings
 
@@ -72,10 +72,12 @@ def table_rows(
     dialect: Dialect,
     settings: Settings,
     most_lines: int | None = None,
+    on_blank: Callable[[], None] = lambda: None,
 ) -> Iterator[SourceRow]:
     """Yield the rows after the header as mappings by column, from at most `most_lines` lines.
 
-    A row with more or fewer cells than the header, or with misplaced quotes, becomes a fault.
+    A row with more or fewer cells than the header, or with misplaced quotes, becomes a fault. Rows without any value,
+    as spreadsheets write them below their content, are left out; `on_blank` is called for each.
     """
     ascii_based = not dialect.encoding.startswith(("utf-16", "utf-32"))
     text = io.TextIOWrapper(
@@ -94,7 +96,8 @@ def table_rows(
     header: list[str] | None = None
     while True:
         while header and (block := lines.plain_block()):
-            yield from _plain_rows(block, lines.read - len(block), dialect.delimiter, header)
+            before = lines.read - len(block)
+            yield from _plain_rows(block, before, dialect.delimiter, header, on_blank)
         first = lines.read + 1
         lines.taken = 0
         try:
@@ -116,7 +119,10 @@ def table_rows(
             continue
         if not cells:
             continue  # a blank line
-        if header is None:
+        if _is_blank(cells):
+            if header:
+                on_blank()
+        elif header is None:
             header = _header(cells)
         elif len(cells) != len(header):
             yield SourceRow(first, {}, _ragged(len(cells), len(header)), lines.taken)
@@ -125,16 +131,29 @@ def table_rows(
 
 
 def _plain_rows(
-    block: list[str], before: int, delimiter: str, header: list[str]
+    block: list[str],
+    before: int,
+    delimiter: str,
+    header: list[str],
+    on_blank: Callable[[], None],
 ) -> Iterator[SourceRow]:
     """Yield the rows of lines without quotes, of which `before` lines come before the first."""
     columns = len(header)
     for number, line in enumerate(block, before + 1):
         cells = line.split(delimiter)
-        if len(cells) == columns and line:
+        if not line:
+            continue
+        if _is_blank(cells):
+            on_blank()
+        elif len(cells) == columns:
             yield SourceRow(number, dict(zip(header, cells, strict=False)), None, len(line) + 1)
-        elif line:
+        else:
             yield SourceRow(number, {}, _ragged(len(cells), columns), len(line) + 1)
+
+
+def _is_blank(cells: list[str]) -> bool:
+    # Nearly all rows have a first cell, and looking at each cell would take time for every row.
+    return not (cells[0].strip() or any(map(str.strip, cells)))
 
 
 class _LineTooLongError(Exception):

@@ -175,12 +175,14 @@ class RowReader:
         on_bytes: Callable[[int], None] = lambda _: None,
         *,
         most_lines: int | None = None,
+        on_blank: Callable[[], None] = lambda: None,
     ) -> None:
         self._name = name
         self._most_lines = most_lines
         self._settings = settings
         self._rows = rows
         self._on_bytes = on_bytes
+        self._on_blank = on_blank  #: called for each row without any value, which is left out
         self.layout: Layout | None = None  #: set when the first row is read
 
     def read(self, stream: BinaryIO, columns: Sequence[str] | None = None) -> Iterator[SourceRow]:
@@ -202,14 +204,16 @@ class RowReader:
             from weighbridge_producer.input.parquet_rows import parquet_rows
 
             as_it_is = stream if _is_parquet_file(stream) else cast("BinaryIO", buffered)
-            yield from parquet_rows(as_it_is, columns)
+            yield from parquet_rows(as_it_is, columns, self._on_blank)
         elif layout.format is RowFormat.ARROW:
             from weighbridge_producer.input.arrow_rows import arrow_rows
 
             has_index = plain.head.startswith(_ARROW_FILE)
-            yield from arrow_rows(cast("BinaryIO", buffered), columns, has_index=has_index)
+            file = cast("BinaryIO", buffered)
+            yield from arrow_rows(file, columns, self._on_blank, has_index=has_index)
         elif layout.dialect:
-            yield from table_rows(buffered, layout.dialect, self._settings, self._most_lines)
+            most = self._most_lines
+            yield from table_rows(buffered, layout.dialect, self._settings, most, self._on_blank)
         else:
             yield from self._json_rows(buffered, layout)
 

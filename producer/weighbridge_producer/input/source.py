@@ -91,6 +91,7 @@ class Source:
         self.empty_expected = 0  #: rows read so far that have an empty expected_output
         self.other_rows: Counter[str] = Counter()  #: rows read so far that are no cases, by kind
         self.size: int | None = None  #: total bytes, before decompression, if known
+        self.blank_rows = 0  #: rows of tables read so far that have no value, and are left out
         self._found: InputFiles | None = None
         if isinstance(cases, (str, Path, Paths)) and str(cases) != "-":
             paths = cases if isinstance(cases, Paths) else Paths.of([cases])
@@ -140,6 +141,12 @@ class Source:
         )
         return f"{rows} not graded: {', '.join(kinds)}"
 
+    def blank_rows_note(self) -> str:
+        """Return how many of the rows read so far have no value; empty if there are none."""
+        if not self.blank_rows:
+            return ""
+        return f"{pluralize(self.blank_rows, 'row')} without any value {'was' if self.blank_rows == 1 else 'were'} skipped"
+
     def _most_other_rows(self) -> list[tuple[str, int]]:
         most = self.other_rows.most_common(_KINDS_NAMED)
         rest = self.other_rows.total() - sum(rows for _, rows in most)
@@ -174,6 +181,7 @@ class Source:
         most_lines, most_bytes = settings.batch_limit_lines, settings.batch_limit_bytes
         total = self.consumed = self.empty_expected = 0
         self.other_rows.clear()
+        self.blank_rows = 0
         with closing(DuplicateIndex()) as ids:
             for count, line in enumerate(self._chosen_lines(ids), start=1):
                 total += line.size
@@ -261,7 +269,9 @@ class Source:
         return lambda lines: mapped_cases(lines, name, ids, mapping)
 
     def _mapped(self, stream: BinaryIO, name: str, mapping: FieldMapping) -> Iterator[SourceLine]:
-        reader = RowReader(name, self._settings, mapping.rows, self._count)
+        reader = RowReader(
+            name, self._settings, mapping.rows, self._count, on_blank=self._count_blank
+        )
         columns = mapping.columns
         if columns and self.joins:
             columns = sorted({*columns, *self.joins.columns})
@@ -279,6 +289,9 @@ class Source:
 
     def _count_empty(self) -> None:
         self.empty_expected += 1
+
+    def _count_blank(self) -> None:
+        self.blank_rows += 1
 
     def _count_other(self, kind: str) -> None:
         kind = shorten(kind, _KIND_WIDTH)

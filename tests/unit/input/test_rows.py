@@ -116,6 +116,37 @@ def test_text_in_another_script_is_found_out() -> None:
     assert values(data, "a.csv")[0]["text"] == lines[0].split(";")[1]
 
 
+@pytest.mark.parametrize("quoted", ["", '3;"c";z\n'], ids=["without quotes", "with quotes"])
+def test_rows_without_any_value_are_left_out_and_counted(quoted: str, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text(f"id;text;topic\n1;a;x\n;;\n ;\t; \n;;;;\n2;b;y\n;;\n{quoted}")
+    source = Source(str(tmp_path / "a.csv"), Settings(), MAPPING)
+    for _ in range(2):  # the number is that of the last reading
+        found = [number for number, line in enumerate(source, 1) if line.raw.strip()]
+    assert found == ([2, 6, 8] if quoted else [2, 6])
+    assert source.blank_rows_note() == "4 rows without any value were skipped"
+
+
+def test_a_row_without_any_value_above_the_header_is_no_header() -> None:
+    assert values(b";;\nid;text;topic\n1;a;x\n", "a.csv") == [
+        {"id": "1", "text": "a", "topic": "x"}
+    ]
+
+
+@pytest.mark.parametrize("columns", [None, ["id"]], ids=["all columns", "one column"])
+@pytest.mark.parametrize("name", ["a.parquet", "a.arrow"])
+def test_rows_of_nulls_alone_are_left_out_whichever_columns_are_read(
+    name: str, columns: list[str] | None
+) -> None:
+    given = [("1", "a"), (None, None), (None, "b"), (None, None), ("2", None)]
+    table = pa.Table.from_pylist([{"id": id_, "text": text} for id_, text in given])
+    data = parquet_bytes(table) if name == "a.parquet" else arrow(table, has_index=True)
+    blank: list[None] = []
+    reader = RowReader(name, Settings(), on_blank=lambda: blank.append(None))
+    found = list(reader.read(io.BytesIO(data), columns))
+    assert [row.number for row in found] == [1, 3, 5]
+    assert len(blank) == 2
+
+
 def test_ragged_rows_and_stray_quotes_are_faults_of_their_own_lines() -> None:
     data = b'id,text\n1,a\n2\n3,c,d\n4,"e"f\n5,g\n\n6,h\n'
     found = rows(data, "a.csv")
@@ -171,13 +202,19 @@ def test_a_byte_that_is_not_utf8_beyond_the_beginning_is_its_rows_fault() -> Non
         max_size=5,
     )
 )
-def test_whatever_the_csv_module_writes_is_read(written: list[tuple[str, str, str]]) -> None:
+def test_whatever_the_csv_module_writes_is_read_but_for_rows_without_any_value(
+    written: list[tuple[str, str, str]],
+) -> None:
     import csv
 
     file = io.StringIO(newline="")
     writer = csv.writer(file, quoting=csv.QUOTE_ALL)
     writer.writerows([("id", "text", "topic"), *written])
-    expected = [dict(zip(("id", "text", "topic"), row, strict=True)) for row in written]
+    expected = [
+        dict(zip(("id", "text", "topic"), row, strict=True))
+        for row in written
+        if "".join(row).strip()
+    ]
     assert values(file.getvalue().encode(), "a.csv") == expected
 
 
