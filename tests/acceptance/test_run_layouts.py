@@ -185,6 +185,29 @@ def test_rows_with_an_empty_expected_output_are_counted(cli, tmp_path):
     assert "empty expected_output" not in full.err
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.csv", 'id,answer,gold\n1,x,x\n2,y,y\n3,z,"z\n4,x,x\n'),
+        (
+            "a.json",
+            '[{"id": 1, "answer": "x", "gold": "x"},\n{"id": 2, "answer": "y", "gold": "y"},',
+        ),
+    ],
+    ids=["a quote that is never closed", "a list that is cut off"],
+)
+def test_an_input_that_breaks_off_meets_no_gate(cli, tmp_path, name, text):
+    (tmp_path / name).write_text(text)
+    mapping = "custom_id=id,agent_response=answer,expected_output=gold"
+    run = cli(
+        *("run", name, "-g", "string-match", "-o", "o.jsonl", "--map", mapping),
+        "--min-gradable",
+        "0.5",
+    )
+    assert run.status == 1
+    assert "exit status 1: the input was not read to its end (INPUT_TRUNCATED)" in run.err
+
+
 def test_rows_without_any_value_are_not_graded_but_counted(cli, tmp_path):
     rows = "".join(f"Was ist {n}?;{n};{n + n % 2}\n" for n in range(20))
     (tmp_path / "a.csv").write_text("Frage;Antwort;Soll\n" + rows + ";;\n" * 30)

@@ -65,8 +65,8 @@ class ErrorCode(StrEnum):
     #: An earlier, different line has the same `custom_id`.
     #: Give each case an id of its own.
     ID_CONFLICT = "ID_CONFLICT"
-    #: The compressed input ends early or is damaged from here on.
-    #: Create the archive again; the lines before this one are graded.
+    #: The input ends early or is damaged from here on: a compressed file, a JSON document, a quote in a table that is never closed.
+    #: Create the file again; the lines before this one are graded, and no gate is met.
     INPUT_TRUNCATED = "INPUT_TRUNCATED"
     #: The batch is full, or the compressed input expands too much; the rest is not read.
     #: Submit the rest as another batch, or raise the limit.
@@ -105,6 +105,8 @@ class ErrorCode(StrEnum):
 
 #: Errors of jobs that were given up: they crashed their worker process, timed out or took too much memory.
 DEADLY = frozenset({ErrorCode.WORKER_KILLED, ErrorCode.TIMEOUT, ErrorCode.OUT_OF_MEMORY})
+#: Errors of the line from which on an input was not read, so that an unknown number of cases is missing.
+UNREAD_INPUT = frozenset({ErrorCode.INPUT_TRUNCATED, ErrorCode.INPUT_TOO_LARGE})
 #: Errors that may not occur again in a retry or on another worker.
 RETRYABLE = frozenset(
     {

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.jobs.batch_state import BatchStatus
+from weighbridge.jobs.error_codes import UNREAD_INPUT
 from weighbridge.text import pluralize
 from weighbridge_producer.gating.gates import (
     EACH,
@@ -71,7 +72,8 @@ def decide(
     """Return the exit status for the results.
 
     The status is 1 if the evaluation is incomplete: it did not end (`incomplete` gives the reason), there was nothing
-    to grade, a job errored or was ungradable and no --min-gradable allows that, or a gate cannot be decided. Otherwise
+    to grade, the input was not read to its end, a job errored or was ungradable and no --min-gradable allows that, or a
+    gate cannot be decided. Otherwise
     it is 100 if a gate is not met, or a job failed that no --min-pass-rate covers. Otherwise it is 0. A gate for all
     jobs, for each label or for one label covers the jobs of these; a gate for a slice covers none, because a job has
     both labels and slices.
@@ -81,6 +83,9 @@ def decide(
     if not added(labels).finished:
         return Decision(ERROR, "there was nothing to grade")
     results = check_gates(gates, labels, slices)
+    if unread := sorted({cause for row in labels for cause, _ in row.causes} & UNREAD_INPUT):
+        reason = f"the input was not read to its end ({', '.join(unread)}), so cases are missing that no gate counts"
+        return Decision(ERROR, reason, results)
     statuses = {result.status for result in results}
     ungraded = added(_uncovered(GateKind.MIN_GRADABLE, gates, labels))
     if ungraded.errored:

@@ -106,7 +106,7 @@ def table_rows(
             return
         except UnicodeDecodeError as error:
             fault = Fault(
-                ErrorCode.INVALID_UTF8,
+                ErrorCode.INPUT_TRUNCATED,
                 f"the text is not {error.encoding} from here on",
                 "save it as UTF-8",
             )
@@ -115,7 +115,8 @@ def table_rows(
             yield SourceRow(first, {}, error.fault, lines.taken)
             continue
         except csv.Error as error:
-            yield SourceRow(first, {}, _fault_of(error, settings.line_limit_bytes), lines.taken)
+            limit = settings.line_limit_bytes
+            yield SourceRow(first, {}, _fault_of(error, limit, lines.read - first + 1), lines.taken)
             continue
         if not cells:
             continue  # a blank line
@@ -125,7 +126,8 @@ def table_rows(
         elif header is None:
             header = _header(cells)
         elif len(cells) != len(header):
-            yield SourceRow(first, {}, _ragged(len(cells), len(header)), lines.taken)
+            fault = _ragged(len(cells), len(header), lines.read - first + 1)
+            yield SourceRow(first, {}, fault, lines.taken)
         else:
             yield SourceRow(first, dict(zip(header, cells, strict=True)), None, lines.taken)
 
@@ -310,25 +312,32 @@ def _header(cells: list[str]) -> list[str]:
     return names
 
 
-def _ragged(cells: int, columns: int) -> Fault:
+def _ragged(cells: int, columns: int, lines: int = 1) -> Fault:
     return invalid_row(
-        f"the row has {pluralize(cells, 'cell')}, and the header {columns:,}",
+        f"the row has {pluralize(cells, 'cell')}, and the header {columns:,}{_covering(lines)}",
         "put quotes around cells that hold the separator or a line break",
     )
 
 
-def _fault_of(error: csv.Error, limit: int) -> Fault:
+def _fault_of(error: csv.Error, limit: int, lines: int) -> Fault:
     what = str(error)
     if "field limit" in what:
         return invalid_row(
-            f"a cell has more than {limit:,} characters: its closing quote may be missing",
+            f"a cell has more than {limit:,} characters: its closing quote may be missing{_covering(lines)}",
             "close the quote, or raise WEIGHBRIDGE_LINE_LIMIT_BYTES",
         )
     if "unexpected end" in what:
-        return invalid_row(
-            "a quote that opens in this row is never closed",
+        return Fault(
+            ErrorCode.INPUT_TRUNCATED,
+            f"a quote that opens in this row is never closed{_covering(lines)}",
             "close it; everything below is part of the cell",
         )
     return invalid_row(
-        f"the row is not CSV: {what}", 'write a quote inside a quoted cell twice, as ""'
+        f"the row is not CSV: {what}{_covering(lines)}",
+        'write a quote inside a quoted cell twice, as ""',
     )
+
+
+def _covering(lines: int) -> str:
+    """Return how many lines of the file became one row, if a quote spans more than one."""
+    return f"; with the lines that a quote spans, it covers {lines:,} lines" if lines > 1 else ""

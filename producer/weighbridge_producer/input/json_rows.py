@@ -329,7 +329,7 @@ def _as_item(fault: Fault) -> Fault:
 
 def _not_json(error: ScanError) -> Fault:
     return Fault(
-        ErrorCode.INVALID_JSON,
+        ErrorCode.INPUT_TRUNCATED,
         f"the document is not JSON from byte {error.offset + 1:,} on: {error}",
         "the rows before it are graded; for the rest, create the file again",
     )

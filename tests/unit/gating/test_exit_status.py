@@ -74,6 +74,15 @@ def test_a_gradable_share_forgives_what_could_not_be_judged_and_no_failure(count
     assert decided(summary(**counts), gradable=share).status == status
 
 
+@pytest.mark.parametrize("code", ["INPUT_TRUNCATED", "INPUT_TOO_LARGE"])
+def test_no_gate_is_enough_for_an_input_that_was_not_read_to_its_end(code):
+    rows = summary(passed=99), GraderSummary("", "", errored=1, causes=((code, 1),))
+    decision = decided(*rows, pass_rate="0.5", gradable="0.5")
+    assert decision.status == 1
+    assert decision.reason.startswith(f"the input was not read to its end ({code})")
+    assert [gate.met for gate in decision.gates] == [True, True]
+
+
 def test_both_thresholds_forgive_both():
     row = summary(passed=8, failed=1, errored=1)
     assert decided(row, pass_rate="0.8", gradable="0.9").status == 0

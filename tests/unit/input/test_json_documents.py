@@ -118,7 +118,7 @@ def test_a_document_that_is_not_json_keeps_the_rows_before(damage: bytes) -> Non
     first, bad = read(damage)
     assert first.values == {"id": 1}
     assert bad.fault
-    assert bad.fault.code == "INVALID_JSON"
+    assert bad.fault.code == "INPUT_TRUNCATED"
     assert "from byte" in bad.fault.message
 
 

@@ -157,8 +157,19 @@ def test_ragged_rows_and_stray_quotes_are_faults_of_their_own_lines() -> None:
 
 def test_a_quote_that_is_never_closed_is_a_fault_of_the_row_that_opens_it() -> None:
     found = rows(b'id,text\n1,a\n2,"b\n3,c\n', "a.csv")
-    assert told(found) == {3: "INVALID_ROW"}
-    assert "never closed" in str(found[-1].fault)
+    assert told(found) == {3: "INPUT_TRUNCATED"}
+    assert "never closed; with the lines that a quote spans, it covers 2 lines" in str(
+        found[-1].fault
+    )
+
+
+@pytest.mark.parametrize("end", [b'3,"c"\n4,d', b'3,c",e\n4,d'], ids=["not CSV", "ragged"])
+def test_a_row_that_a_quote_made_of_several_lines_says_of_how_many(end: bytes) -> None:
+    bad, good = rows(b'id,text\n2,"b\nx\n' + end, "a.csv")
+    assert bad.fault
+    assert (bad.number, bad.fault.code) == (2, "INVALID_ROW")
+    assert bad.fault.message.endswith("; with the lines that a quote spans, it covers 3 lines")
+    assert good.values == {"id": "4", "text": "d"}
 
 
 def test_a_quote_left_open_does_not_swallow_more_than_a_line_may_have() -> None:
@@ -317,7 +328,7 @@ def test_a_line_that_is_not_strict_json_is_its_own_fault() -> None:
 def test_a_document_that_ends_early_keeps_the_rows_before() -> None:
     found = rows(orjson.dumps(RECORDS)[:-12], "a.json")
     assert found[0].values == RECORDS[0]
-    assert told(found) == {2: "INVALID_JSON"}
+    assert told(found) == {2: "INPUT_TRUNCATED"}
 
 
 def test_an_item_that_is_no_object_is_its_own_fault() -> None:
