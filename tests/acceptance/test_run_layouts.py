@@ -185,6 +185,20 @@ def test_rows_with_an_empty_expected_output_are_counted(cli, tmp_path):
     assert "empty expected_output" not in full.err
 
 
+def test_a_field_that_the_first_rows_lack_is_looked_for_in_the_next(cli, tmp_path):
+    rows = [{"id": n, "error": "timeout", "gold": "4"} for n in range(150)]
+    name = write(tmp_path / "a.jsonl", *rows, {"id": 150, "output": "4", "gold": "4"})
+    mapping = "custom_id=id,agent_response=output,expected_output=gold"
+    graded = cli("run", name, "-g", "string-match", "-o", "o.jsonl", "--map", mapping)
+    assert "1/1" in graded.out
+    assert "150/151" in graded.out
+    wrong = cli("run", name, "-g", "string-match", "--map", mapping.replace("output,", "outptu,"))
+    assert "a.jsonl: no row has 'outptu', which agent_response is mapped to" in wrong.err
+    name = write(tmp_path / "long.jsonl", *rows * 70)
+    many = cli("run", name, "-g", "string-match", "--map", mapping)
+    assert "long.jsonl: none of the first 10,000 rows has 'output', which" in many.err
+
+
 @pytest.mark.parametrize(
     ("name", "text"),
     [

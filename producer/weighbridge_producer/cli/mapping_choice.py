@@ -53,6 +53,7 @@ def choose_mapping(
         _check_inputs(mapping, graders)
         _require(joined, mapping, graders)
         return mapping, joined
+    from weighbridge_producer.input.further_rows import FurtherRows
     from weighbridge_producer.input.recognition import Opened, first_rows, recognise_rows
 
     opened = Opened.first_of(cases)
@@ -71,7 +72,9 @@ def choose_mapping(
     _check_inputs(mapping, graders)
     # Whether the first rows have a match or not, the joined files show which of their fields can be mapped.
     examples = joined.examples() if joined else ()
-    mapping.check([*seen.rows, *examples], seen.file, recognised, own.document_hint())
+    further = FurtherRows(opened, settings, mapping.rows, joined)
+    first = [*seen.rows, *examples]
+    mapping.check(first, seen.file, recognised, own.document_hint(), further)
     _require(joined, mapping, graders)
     print_layout(seen.file, seen.layout, mapping, joined)
     return mapping, joined

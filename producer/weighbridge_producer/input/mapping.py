@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -33,6 +34,7 @@ from weighbridge_producer.input.row_values import (
 
 if TYPE_CHECKING:
     from weighbridge.errors import Fault
+    from weighbridge_producer.input.further_rows import FurtherRows
 
 __all__ = [
     "ENTRIES",
@@ -204,21 +206,26 @@ class FieldMapping:
         name: str,
         trusted: FieldMapping | None = None,
         hint: str = "",
+        further: FurtherRows | None = None,
     ) -> None:
         """Raise MappingError for a path that exists in none of the first rows, unless a trusted mapping has it.
 
+        Rows of JSON need not have all fields, so that a path which the first ones lack is looked for in `further` rows.
         `hint` is added to the columns that the error lists.
         """
         if not rows:
             return
         known = dict(trusted.fields()) if trusted else {}
         for target, value in self.fields():
-            if known.get(target) != value and all(_lacks(row, value) for row in rows):
+            if known.get(target) == value or not all(_lacks(row, value) for row in rows):
+                continue
+            lacks = partial(_lacks, value=value)
+            if subject := further.all_that(lacks) if further else "no row":
                 wrong = _wrong_path(value, rows)
                 columns = columns_near(wrong, rows)
                 meant = did_you_mean(nearest(wrong, rows)) or "."
                 raise MappingError(
-                    f"{name}: no row has {wrong.text!r}, which {target} is mapped to{meant}",
+                    f"{name}: {subject} has {wrong.text!r}, which {target} is mapped to{meant}",
                     "\n  ".join(filter(None, (f"columns: {listed(columns)}", hint))),
                 )
 
