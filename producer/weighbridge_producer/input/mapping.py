@@ -317,6 +317,7 @@ class _Fields:
             )
         if not inputs:
             raise MappingError("the mapping has no inputs", "add agent_response=PATH, for example")
+        _refuse_same(inputs)
         made = FieldMapping(custom_id, inputs, self._metadata, self._takes_rest, self._entries)
         if base is None:
             return made
@@ -331,6 +332,18 @@ class _Fields:
             error=None if "agent_response" in self._inputs else base.error,
             change=None if "expected_output" in self._inputs else base.change,
         )
+
+
+def _refuse_same(inputs: Mapping[str, Value]) -> None:
+    """Raise MappingError if the agent's and the expected answer are one column, which every case would pass."""
+    answer, expected = inputs.get("agent_response"), inputs.get("expected_output")
+    if answer is None or isinstance(answer, Constant) or answer != expected:
+        return
+    raise MappingError(
+        f"agent_response and expected_output are both mapped to {shorten(_written(answer), 80, '...')!r}, so that every"
+        " answer would be the expected one",
+        "map expected_output to the column with the expected answers",
+    )
 
 
 def _parsed(texts: Sequence[str], base: FieldMapping | None) -> _Fields:

@@ -576,7 +576,7 @@ def test_each_text_of_a_list_is_accepted_as_the_expected_output(
 def test_a_mapping_as_text_goes_before_what_is_picked(http: httpx.Client) -> None:
     fields = [
         *PICKS,
-        ("mapping", "custom_id={topic}-{id},agent_response=gold,expected_output=gold"),
+        ("mapping", "custom_id={topic}-{id},agent_response=output,expected_output=gold"),
     ]
     page = page_of(sent(http, "/new/preview", fields, TABLE, "answers.csv"))
     assert "geo-1" in page.one("section", id="preview").text

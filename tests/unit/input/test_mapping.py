@@ -110,6 +110,10 @@ def test_metadata_takes_the_entries_of_an_object_and_any_other_value_under_its_n
         ("custom_id=id,x=y,metadata=a.t,metadata=b.t", "metadata.t is mapped twice"),
         ("custom_id=id,x=y,metadata.*=a,metadata.*=b", r"metadata\.\* is mapped twice"),
         ("custom_id=id,x:=yes", "not JSON"),
+        (
+            "custom_id=id,agent_response=a.b,expected_output=a.b",
+            "are both mapped to 'a.b', so that",
+        ),
         ("custom_id=id,x=y,metadata={a}-{b}", "has no name"),
     ],
 )
