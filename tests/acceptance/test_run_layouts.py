@@ -185,6 +185,46 @@ def test_rows_with_an_empty_expected_output_are_counted(cli, tmp_path):
     assert "empty expected_output" not in full.err
 
 
+@pytest.mark.parametrize("piped", [False, True], ids=["a file", "a pipe"])
+def test_a_mapping_without_what_a_grader_requires_is_refused(cli, tmp_path, piped):
+    text = "id,output,gold\n1,x,x\n"
+    (tmp_path / "a.csv").write_text(text)
+    given = [
+        "-" if piped else "a.csv",
+        "-g",
+        "string-match",
+        "--map",
+        "custom_id=id,agent_response=output",
+    ]
+    alone = cli("run", *given, stdin=text.encode())
+    assert alone.status == 1
+    assert (
+        "INVALID_MAPPING: the mapping has no expected_output, which string-match needs" in alone.err
+    )
+    assert "add --map expected_output=COLUMN, or --join a file that has it\n" in alone.err
+    both = cli("run", *given, "--map", "expected_output=gold", "-g", "loop", stdin=text.encode())
+    assert "the mapping has no trace, which loop needs" in both.err
+    assert "graders that need other inputs are run on their own" in both.err
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("id;output;gold\n", "'a.csv' is CSV (UTF-8, semicolon-separated) and has no rows"),
+        (";;\n", "'a.csv' is CSV (UTF-8, semicolon-separated) and has no rows"),
+        ("", "'a.csv' is CSV (UTF-8, comma-separated) and has no rows"),
+        ("a,b\n1\n2\n", "and none of its first 2 rows can be read"),
+    ],
+    ids=["only a header", "no header", "empty", "ragged"],
+)
+@pytest.mark.parametrize("more", [[], ["--map", "metadata=topic"]], ids=["", "with metadata"])
+def test_a_table_without_rows_is_said_to_have_none(cli, tmp_path, text, said, more):
+    (tmp_path / "a.csv").write_text(text)
+    run = cli("run", "a.csv", "-g", "string-match", *more)
+    assert run.status == 1
+    assert said in run.err
+
+
 def test_a_field_that_the_first_rows_lack_is_looked_for_in_the_next(cli, tmp_path):
     rows = [{"id": n, "error": "timeout", "gold": "4"} for n in range(150)]
     name = write(tmp_path / "a.jsonl", *rows, {"id": 150, "output": "4", "gold": "4"})

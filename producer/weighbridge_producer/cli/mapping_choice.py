@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from weighbridge.errors import MappingError, MappingNeededError, WeighbridgeError
+from weighbridge.errors import InputError, MappingError, MappingNeededError, WeighbridgeError
 from weighbridge.text import closest, did_you_mean, pluralize, shorten
 from weighbridge_producer.cli.grader_groups import print_traces, runs_for_each
 from weighbridge_producer.cli.show import err, shown
@@ -51,6 +51,7 @@ def choose_mapping(
         mapping = _combined(texts, saved)
         joined = _read_joins(joins, settings, None)
         _check_inputs(mapping, graders)
+        _check_needed(mapping, graders)
         _require(joined, mapping, graders)
         return mapping, joined
     from weighbridge_producer.input.further_rows import FurtherRows
@@ -66,6 +67,7 @@ def choose_mapping(
         # Fields of joined files are not proposed in addition to those that the user has chosen.
         found = recognise_rows(opened, own if texts else seen, needed, settings, graders)
         if not (found and found.mapping):
+            _refuse_empty(own)
             _check_shape(seen, needed)
         recognised = _added_to(found) if texts else _with_joined(found, seen, needed)
     mapping = _combined(texts, saved or recognised)
@@ -75,6 +77,7 @@ def choose_mapping(
     further = FurtherRows(opened, settings, mapping.rows, joined)
     first = [*seen.rows, *examples]
     mapping.check(first, seen.file, recognised, own.document_hint(), further)
+    _check_needed(mapping, graders)
     _require(joined, mapping, graders)
     print_layout(seen.file, seen.layout, mapping, joined)
     return mapping, joined
@@ -102,6 +105,20 @@ def _check_inputs(mapping: FieldMapping, graders: Sequence[GraderSpec]) -> None:
             f"no grader has an input {shorten(wrong, 80, '...')!r}{meant}",
             f"inputs of {' and '.join(spec.label for spec in graders)}: {', '.join(known)}",
         )
+
+
+def _check_needed(mapping: FieldMapping, graders: Sequence[GraderSpec]) -> None:
+    """Raise MappingError if a grader requires an input that no case would have, so that it could grade none."""
+    from weighbridge_producer.input.recognition import needed_inputs
+
+    for spec in graders if mapping.change is None else ():
+        if lacking := [name for name in needed_inputs([spec]) if name not in mapping.inputs]:
+            fields = ",".join(f"{name}=COLUMN" for name in lacking)
+            alone = "; graders that need other inputs are run on their own" * (len(graders) > 1)
+            raise MappingError(
+                f"the mapping has no {' and no '.join(lacking)}, which {spec.label} needs",
+                f"add --map {fields}, or --join a file that has it{alone}",
+            )
 
 
 def _still_needed(graders: Sequence[GraderSpec], given: frozenset[str]) -> tuple[str, ...]:
@@ -151,6 +168,17 @@ def _with_joined(found: Recognised | None, seen: Recognised, needed: Sequence[st
     return found.mapping or _confirmed_mapping(found)
 
 
+def _refuse_empty(seen: Recognised) -> None:
+    """Raise InputError for a file without rows, which have no columns to be mapped."""
+    if seen.rows or not seen.layout:
+        return
+    what = f"{seen.file!r} is {seen.layout}"
+    if seen.faulty:
+        unread = f"none of its first {pluralize(seen.faulty, 'row')} can be read"
+        raise InputError(f"{what}, and {unread}", "--dry-run with a whole --map says why")
+    raise InputError(f"{what} and has no rows", "write at least one row below the header")
+
+
 def _check_shape(seen: Recognised, needed: Sequence[str]) -> None:
     """Raise MappingNeededError for rows of a known shape that lacks an input of the graders."""
     from weighbridge_producer.input.known_datasets import shape_of
@@ -177,6 +205,8 @@ def _recognised_mapping(
     if seen is None:
         print_traces(opened, groups, settings)
         return None
+    if not seen.mapping:
+        _refuse_empty(seen)
     if seen.proposal and len(groups) > 1:
         hint = "\n  ".join(runs_for_each(groups, seen.rows))
         raise MappingNeededError(seen.file, _columns_of(seen), hint)
