@@ -262,6 +262,17 @@ def test_an_input_that_breaks_off_meets_no_gate(cli, tmp_path, name, text):
     assert "exit status 1: the input was not read to its end (INPUT_TRUNCATED)" in run.err
 
 
+def test_a_column_that_results_are_grouped_by_is_said_to_need_a_mapping(cli, tmp_path):
+    (tmp_path / "a.csv").write_text("id,answer,gold,filter\n1,x,x,a\n2,y,y,b\n")
+    mapping = "custom_id=id,agent_response=answer,expected_output=gold"
+    given = ("run", "a.csv", "-g", "string-match", "-o", "o.jsonl", "--by", "metadata.filter")
+    run = cli(*given, "--map", mapping)
+    hint = "to copy a column 'filter' to the results, add --map metadata=filter\n"
+    assert f"no result has metadata.filter\n  {hint}" in run.err
+    for metadata in ("metadata=filter", "metadata=*", "metadata.filter=nothing|filter"):
+        assert hint not in cli(*given, "--map", mapping, "--map", metadata).err
+
+
 def test_rows_without_any_value_are_not_graded_but_counted(cli, tmp_path):
     rows = "".join(f"Was ist {n}?;{n};{n + n % 2}\n" for n in range(20))
     (tmp_path / "a.csv").write_text("Frage;Antwort;Soll\n" + rows + ";;\n" * 30)

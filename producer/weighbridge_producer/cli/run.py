@@ -223,7 +223,7 @@ def run(
         print_json(_as_dict(report, outputs) | decision.as_dict())
     else:
         _print_report(report, outputs)
-    print_absences(report.slices)
+    print_absences(report.slices, source.mapping)
     exit_with(decision)
 
 

@@ -11,14 +11,20 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from weighbridge_producer.gating.slices import SliceTally
+    from weighbridge_producer.input.mapping import FieldMapping
 
 _NAME_WIDTH = 28
 
 
-def print_absences(slices: SliceTally) -> None:
-    """Print a note on standard error for each field that no result has."""
+def print_absences(slices: SliceTally, mapping: FieldMapping | None = None) -> None:
+    """Print a note on standard error for each field that no result has, and how to map it if the mapping lacks it."""
     for note in slices.absences():
         err.print(shown(note))
+    if mapping is None or mapping.takes_rest or mapping.entries:
+        return
+    roots = dict.fromkeys(name.split(".")[1] for name in slices.absent)
+    for root in [root for root in roots if root not in mapping.metadata]:
+        err.print(shown(f"  to copy a column {root!r} to the results, add --map metadata={root}"))
 
 
 def print_slices(slices: SliceTally, console: Console = out) -> None:

@@ -118,7 +118,12 @@ class SliceTally:
 
     def absences(self) -> list[str]:
         """Return a sentence about each field that no job has."""
-        return [absence(name, self.present) for name in self._values if self.is_absent(name)]
+        return [absence(name, self.present) for name in self.absent]
+
+    @property
+    def absent(self) -> list[str]:
+        """The names of the fields that no job has."""
+        return [name for name in self._values if self.is_absent(name)]
 
     def slices(self, most: int = SLICES_SHOWN) -> list[Slice]:
         """Return the slices of each field, the largest first; all beyond the first `most` are combined as `(other)`."""
