@@ -273,6 +273,20 @@ def test_a_column_that_results_are_grouped_by_is_said_to_need_a_mapping(cli, tmp
         assert hint not in cli(*given, "--map", mapping, "--map", metadata).err
 
 
+def test_expected_answers_in_other_words_are_said_to_need_aliases(cli, tmp_path):
+    (tmp_path / "a.csv").write_text("id,answer,gold\n1,WAHR,WAHR\n2,Ja,Nein\n")
+    mapping = "custom_id=id,agent_response=answer,expected_output=gold"
+    given = ("run", "a.csv", "-g", "true-false", "-o", "o.jsonl", "--map", mapping)
+    aliases = 'aliases={"true": ["wahr", "ja"], "false": ["falsch", "nein"]}'
+    hint = (
+        "true-false: no expected value is a known word for true or false; name yours with --config"
+    )
+    assert hint in cli(*given).out
+    known = cli(*given, "--config", aliases)
+    assert "1/2" in known.out
+    assert hint not in known.out
+
+
 def test_rows_without_any_value_are_not_graded_but_counted(cli, tmp_path):
     rows = "".join(f"Was ist {n}?;{n};{n + n % 2}\n" for n in range(20))
     (tmp_path / "a.csv").write_text("Frage;Antwort;Soll\n" + rows + ";;\n" * 30)

@@ -18,6 +18,7 @@ from rich.table import Table
 
 from weighbridge.jobs.outcome import RATED, Outcome
 from weighbridge.text import encodable, percent, pluralize, printable, shorten
+from weighbridge_producer.cli.unknown_words import unknown_words_hint
 from weighbridge_producer.run.terminal import safe_for_terminals
 
 if TYPE_CHECKING:
@@ -145,6 +146,8 @@ def print_summary(
         if row.vacuous:
             vacuous = share(row.vacuous, row.passed)
             console.print(f"{_name(row)}: vacuous passes (nothing to check): {vacuous}")
+        if hint := unknown_words_hint(row):
+            console.print(f"{_name(row)}: {shown(hint)}", soft_wrap=True)
     if any(row.causes for row in rows):
         console.print()
         width = console.width if console.is_terminal else _EXAMPLE_WIDTH
