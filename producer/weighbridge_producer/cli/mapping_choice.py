@@ -274,7 +274,7 @@ def _confirmed_mapping(seen: Recognised) -> FieldMapping:
     for line in _suggestion(seen):
         err.print(shown(f"{line[0].upper()}{line[1:]}", _WIDTH), soft_wrap=True)
     err.print(f"The first row would be: {shown(_first_case(seen, proposal.mapping))}")
-    is_likely = not (proposal.guessed or seen.hints())
+    is_likely = not (proposal.caution or seen.hints())
     if not typer.confirm("Grade with this mapping?", default=is_likely, err=True):
         raise MappingNeededError(seen.file, what)
     return proposal.mapping

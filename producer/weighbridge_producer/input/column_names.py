@@ -33,7 +33,7 @@ VARIANT_NAMES = _names(
 USUAL_NAMES: dict[str, tuple[str, ...]] = {
     "expected_output": _names(
         """
-        expectedoutput expected expectedanswer expectedresponse groundtruth groundtruthanswer gold goldanswer
+        expectedoutput expected expectedanswer expectedresponse groundtruth groundtruthanswer gt gold goldanswer
         goldenanswer goldanswers golden answerkey reference referenceanswer referenceoutput referenceoutputs referencetext
         references ref refs target targets ideal bestanswer correctanswer correct solution truth ytrue answers label labels
         answer actual
@@ -238,6 +238,11 @@ def is_reference(path: str) -> bool:
     name = normal(Path(path).name)
     strong = set(USUAL_NAMES["expected_output"]) - WEAK_NAMES["expected_output"]
     return name in strong or bool(_WORDS["expected_output"].search(name) or _WRONG.search(name))
+
+
+def is_wrong(path: str) -> bool:
+    """Return whether a name means an answer that is known to be wrong."""
+    return bool(_WRONG.search(normal(Path(path).name)))
 
 
 def is_within_reference(path: str) -> bool:

@@ -8,17 +8,10 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from weighbridge.jobs.line import is_valid_name
+from weighbridge_producer.input.agreeing_columns import agreeing_column
 from weighbridge_producer.input.boolean_columns import boolean_columns
 from weighbridge_producer.input.column_choice import is_around
-from weighbridge_producer.input.column_names import (
-    ID_NAMES,
-    VARIANT_NAMES,
-    id_names_of,
-    is_for_groups,
-    is_within_metadata,
-    normal,
-)
+from weighbridge_producer.input.column_names import is_for_groups, is_within_metadata
 from weighbridge_producer.input.conversations import is_by_agent, is_conversation
 from weighbridge_producer.input.mapping import (
     ROW_NUMBER,
@@ -30,6 +23,7 @@ from weighbridge_producer.input.mapping import (
     listed,
 )
 from weighbridge_producer.input.named_columns import named_columns
+from weighbridge_producer.input.proposed_ids import IS_SYNTAX, id_of_variants, id_path
 from weighbridge_producer.input.value_guesses import (
     guessed_answers,
     guessed_id,
@@ -39,16 +33,16 @@ from weighbridge_producer.input.value_guesses import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from weighbridge_producer.input.agreeing_columns import AgreeingColumn
     from weighbridge_producer.input.mapping import Row
+    from weighbridge_producer.input.named_columns import NamedColumns
 
-_EXPECTED = "expected_output"
+_RESPONSE, _EXPECTED = "agent_response", "expected_output"
+_ANSWERS = (_RESPONSE, _EXPECTED)
 _DEPTH = 6  #: levels of a row that are searched for values
 _PATHS_LIMIT = 200
 _METADATA_MOST = 6
 _METADATA_DEPTH = 2  #: levels of an object that are searched for metadata, unless it is named so
-#: In a mapping, names with these are not read as the names of columns.
-_IS_SYNTAX = re.compile(r"[=|]|\{[^{}]+\}")
-_ENDS_IN_ID = re.compile(r"^[^./]+(?:[\W_](?i:id)|[a-z](?:Id|ID))$")
 _METADATA_CHARACTERS = 60  #: longest value that is proposed as metadata
 
 
@@ -66,6 +60,7 @@ class Proposal:
     doubted: tuple[str, ...] = ()  #: fields whose columns have names that may mean another one
     rivals: tuple[str, ...] = ()  #: columns that may be the agent's answer; empty if only one may
     leaves_out_answers: bool = False  #: True if only the first of several expected answers is taken
+    notes: tuple[str, ...] = ()  #: what the first rows say against the proposal
 
     @property
     def text(self) -> str:
@@ -94,7 +89,7 @@ class Proposal:
             notes.append(
                 f"{_EXPECTED}: only the first of several answers, because not every grader accepts more than one"
             )
-        return "; ".join(notes)
+        return "; ".join([*notes, *self.notes])
 
 
 def propose(
@@ -121,7 +116,7 @@ def propose(
             path: values for path, values in columns.items() if not is_around(path, values, columns)
         }
     own = {path: columns[path] for path in columns if path.partition(".")[0] not in joined}
-    custom_id = _id_path(own, len(rows))
+    custom_id = id_path(own, len(rows))
     wanted = [name for name in needed if name not in given]
     of_booleans = boolean_columns(columns, booleans)
     named = named_columns(columns, dict(given), wanted, custom_id, of_booleans)
@@ -129,14 +124,23 @@ def propose(
     guesses = {name: taken[name] for name in named.guessed}
     guesses |= _guesses(columns, taken, custom_id, needed) if not of_booleans else {}
     taken |= guesses
-    variants = None if custom_id else _id_of_variants(own, len(rows))
+    variants = None if custom_id else id_of_variants(own, len(rows))
     if custom_id is None and variants is None:
-        free = {path: values for path, values in own.items() if path not in taken.values()}
-        custom_id = guessed_id(free, len(rows))
+        codes = {path: values for path, values in own.items() if path not in taken.values()}
+        custom_id = guessed_id(codes, len(rows))
         guesses |= {"custom_id": custom_id} if custom_id else {}
     identifying = "/".join(f"{{{path}}}" for path in variants or ()) or custom_id or ROW_NUMBER
     taken = {"custom_id": identifying} | taken
     answers, are_several = _list_of_answers(taken.get(_EXPECTED, ""), columns)
+    notes: list[str] = []
+    if set(_ANSWERS) <= {*needed} & taken.keys() and not of_booleans:
+        free = [path for path in columns if path not in {custom_id, *(variants or ())}]
+        better = agreeing_column(rows, free, taken[_RESPONSE], answers or taken[_EXPECTED])
+        if better and _is_preferred(better, named, guesses):
+            taken[better.field] = guesses[better.field] = better.path
+            answers, are_several = _list_of_answers(taken[_EXPECTED], columns)
+        elif better:
+            notes.append(better.note)
     if answers and accepts_several:
         taken[_EXPECTED] = answers
     leaves_out_answers = are_several and not accepts_several
@@ -146,13 +150,29 @@ def propose(
     doubted = (*(named.weak if len(named.weak) > 1 or missing else ()), *named.unsure)
     if missing:
         return Proposal(
-            None, taken, missing, paths, guessed, doubted, named.rivals, leaves_out_answers
+            None,
+            taken,
+            missing,
+            paths,
+            guessed,
+            doubted,
+            named.rivals,
+            leaves_out_answers,
+            tuple(notes),
         )
     fields: list[tuple[str, Value]] = [(name, Path(taken[name])) for name in needed]
     fields.insert(0, ("custom_id", Template(identifying) if variants else Path(identifying)))
     fields += [("metadata", Path(path)) for path in _metadata(columns, set(taken.values()))]
     mapping = FieldMapping.from_fields(fields)
-    return Proposal(mapping, taken, (), paths, guessed, doubted, named.rivals, leaves_out_answers)
+    return Proposal(
+        mapping, taken, (), paths, guessed, doubted, named.rivals, leaves_out_answers, tuple(notes)
+    )
+
+
+def _is_preferred(better: AgreeingColumn, named: NamedColumns, guesses: Mapping[str, str]) -> bool:
+    """Return whether the names allow a column as well as the chosen one, with which no row agrees."""
+    is_open = better.field in {*named.weak, *named.unsure, *guesses} and better.is_named
+    return better.has_several_texts and (is_open or better.path in named.rivals)
 
 
 def _list_of_answers(path: str, columns: Mapping[str, list[Any]]) -> tuple[str, bool]:
@@ -180,10 +200,9 @@ def _guesses(
     free = {path: values for path, values in columns.items() if path != custom_id}
     if "trace" in needed and "trace" not in taken and (path := guessed_trace(free)):
         found["trace"] = path
-    answers = ("agent_response", "expected_output")
-    if set(answers) <= set(needed) and not set(answers) <= taken.keys():
-        paths = guessed_answers(free, *(taken.get(name) for name in answers))
-        pairs = zip(answers, paths, strict=False)
+    if set(_ANSWERS) <= set(needed) and not set(_ANSWERS) <= taken.keys():
+        paths = guessed_answers(free, *(taken.get(name) for name in _ANSWERS))
+        pairs = zip(_ANSWERS, paths, strict=False)
         found |= {name: path for name, path in pairs if name not in taken}
     return found
 
@@ -215,41 +234,6 @@ def _leaves(value: Any, path: str, depth: int) -> Iterator[tuple[str, Any]]:
         yield from _leaves(value[0], f"{path}.0", depth + 1)
 
 
-def _id_path(columns: dict[str, list[Any]], rows: int) -> str | None:
-    """Return the path to a unique value with a name typical of an id."""
-    for name in ID_NAMES:
-        for path, values in columns.items():
-            if name in id_names_of(path) and len(values) == rows and _are_ids(values):
-                return path
-    if rows > 1:
-        for path, values in columns.items():
-            if _ENDS_IN_ID.search(path) and len(values) == rows and _are_ids(values):
-                return path
-    return None
-
-
-def _id_of_variants(columns: dict[str, list[Any]], rows: int) -> tuple[str, str] | None:
-    """Return the path to an id that repeats, after that to what differs each time, such as the model or the epoch."""
-    complete = {path: values for path, values in columns.items() if len(values) == rows > 1}
-    variants = [path for path in complete if normal(Path(path).name) in VARIANT_NAMES]
-    for name in ID_NAMES:
-        for path, ids in complete.items():
-            if name not in id_names_of(path) or _IS_SYNTAX.search(path):
-                continue
-            for variant in variants:
-                pairs = zip(complete[variant], ids, strict=True)
-                is_plain = variant != path and not _IS_SYNTAX.search(variant)
-                if is_plain and _are_ids([f"{of}/{own}" for of, own in pairs]):
-                    return variant, path
-    return None
-
-
-def _are_ids(values: list[Any]) -> bool:
-    texts = [str(value) if type(value) is int else value for value in values]
-    valid = all(isinstance(text, str) and is_valid_name(text) for text in texts)
-    return valid and len(set(texts)) == len(texts)
-
-
 def _metadata(columns: dict[str, list[Any]], taken: set[str]) -> list[str]:
     """Return the paths to short values, those first chosen by which results can be grouped."""
     short: dict[str, str] = {}
@@ -268,7 +252,7 @@ def _is_metadata(path: str, values: list[Any]) -> bool:
     return (
         not path.endswith(".0")
         and is_for_groups(path)
-        and not _IS_SYNTAX.search(path)
+        and not IS_SYNTAX.search(path)
         and all(map(_is_short, values))
         and any(value not in {None, ""} for value in values)
     )

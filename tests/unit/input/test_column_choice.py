@@ -228,3 +228,55 @@ def test_the_expected_answer_has_the_name_of_the_agents_in_an_object_of_referenc
     row = {"inputs": {"text": "q"}, "outputs": outputs, "reference_outputs": expected}
     found = proposed(row).fields
     assert (found["agent_response"], found["expected_output"]) == fields
+
+
+WORDS = ("Paris", "Lima", "Rome", "Oslo")
+
+
+@pytest.mark.parametrize(
+    ("rows", "response", "expected", "guessed"),
+    [
+        (
+            [{"id": w, "expected_result": w, "actual_result": w, "result": "PASS"} for w in WORDS],
+            "actual_result", "expected_result", "agent_response",
+        ),
+        (
+            [{"label": n % 2, "label_text": "+-"[n % 2] * 3, "prediction": "+-"[n % 2] * 3} for n in range(4)],
+            "prediction", "label_text", "expected_output",
+        ),
+        ([{"gt": w, "answer": f"steps #### {w}", "pred": [w]} for w in WORDS], "pred.0", "gt", ""),
+        (
+            [{"output": f"It is {w}", "alt_output": w, "gold": w} for w in WORDS],
+            "alt_output", "gold", "agent_response",
+        ),
+    ],
+)  # fmt: skip
+def test_of_columns_with_equally_clear_names_those_that_agree_are_proposed(
+    rows: list[dict[str, Any]], response: str, expected: str, guessed: str
+) -> None:
+    found = propose(rows, NEEDED)
+    assert (found.fields["agent_response"], found.fields["expected_output"]) == (response, expected)
+    assert bool(guessed) == (
+        guessed in found.caution and "guessed from the values" in found.caution
+    )
+
+
+def test_an_answer_that_never_agrees_is_said_if_another_column_does() -> None:
+    rows = [{"output": f"It is {w}", "final": f" {w.upper()}", "gold": w} for w in WORDS]
+    found = propose(rows, NEEDED)
+    assert found.fields["agent_response"] == "output"
+    assert found.caution == (
+        "agent_response: no value of 'output' equals expected_output in the first 4 rows, but some of 'final' do"
+    )
+    assert not propose([row | {"output": "Rome"} for row in rows], NEEDED).caution
+    assert not propose(rows[:1], NEEDED).caution
+
+
+@pytest.mark.parametrize(
+    "name", ["question", "choice_1", "A", "incorrect_answer", "gold_copy", "doc.answer"]
+)
+def test_questions_options_and_copies_of_the_expected_answer_are_not_compared_with_it(
+    name: str,
+) -> None:
+    rows = [{"output": "unknown", name: w, "target": w} for w in WORDS]
+    assert "no value of" not in propose(rows, NEEDED).caution
