@@ -16,6 +16,7 @@ from weighbridge_producer.input.column_names import (
     is_agents,
     is_always_agents,
     is_asked,
+    is_by_name_expected,
     is_model_alone,
     is_value_name,
     may_name_text,
@@ -45,25 +46,64 @@ def chosen_path(
     mean several fields.
     """
     choice = _first_choice(name, columns, taken, needed)
-    if choice is None or name != "agent_response" or choice.is_weak:
-        return choice
-    return choice._replace(rivals=_rivals(choice.path, columns, taken))
+    if choice is None:
+        return None
+    if name == "agent_response":
+        return choice._replace(rivals=_rivals(choice.path, columns, taken))
+    if name == "expected_output" and not choice.is_weak and normal(choice.path) != normal(name):
+        return choice._replace(rivals=_expected_rivals(choice.path, columns, taken))
+    return choice
 
 
 def _rivals(chosen: str, columns: Columns, taken: set[str | None]) -> tuple[str, ...]:
     """Return the other columns beside a chosen one that are the answers of agents by their names, such as two models'."""
-    around, most = chosen.rpartition(".")[0], max(map(len, columns.values()))
     return tuple(
         path
-        for path, values in columns.items()
-        if path not in {chosen, *taken}
-        and path.rpartition(".")[0] == around
-        and len(values) * 2 >= most
-        and can_be("agent_response", path)
-        and fits("agent_response", path, values)
-        and not all(isinstance(value, (bool, int, float)) for value in values if value is not None)
-        and (_is_always_agents(path, values) or has_word_for("agent_response", path))
+        for path in _columns_beside("agent_response", chosen, columns)
+        if path not in taken and (named := _name_giver(path, chosen))
+        if can_be("agent_response", named)
+        and (_is_always_agents(path, columns[path]) or has_word_for("agent_response", named))
     )
+
+
+def _expected_rivals(chosen: str, columns: Columns, taken: set[str | None]) -> tuple[str, ...]:
+    """Return the other columns beside a chosen one that are expected answers by their names, with other values."""
+    return tuple(
+        path
+        for path in _columns_beside("expected_output", chosen, columns)
+        if path not in taken
+        and columns[path] != columns[chosen]
+        and can_be("expected_output", path)
+        and is_by_name_expected(_name_giver(path, chosen))
+    )
+
+
+def _columns_beside(name: str, chosen: str, columns: Columns) -> list[str]:
+    """Return the columns of texts that may hold a field, beside a chosen one or at the same place in an object beside its own."""
+    around, _, last = chosen.rpartition(".")
+    most = max(map(len, columns.values()))
+    return [
+        path
+        for path, values in columns.items()
+        if path != chosen
+        and (path.rpartition(".")[0] == around or _is_beside(path, around, last))
+        and len(values) * 2 >= most
+        and fits(name, path, values)
+        and not all(isinstance(value, (bool, int, float)) for value in values if value is not None)
+    ]
+
+
+def _is_beside(path: str, around: str, last: str) -> bool:
+    """Return whether a path is that of the same value in another object, such as `b.text` for `a.text`."""
+    other, _, name = path.rpartition(".")
+    is_same = bool(around and other) and name == last and is_value_name(path)
+    return is_same and other.rpartition(".")[0] == around.rpartition(".")[0]
+
+
+def _name_giver(path: str, chosen: str) -> str:
+    """Return the path whose name says what a value is: that of the object if it is in another one than the chosen value."""
+    around = path.rpartition(".")[0]
+    return path if around == chosen.rpartition(".")[0] else around
 
 
 def _first_choice(

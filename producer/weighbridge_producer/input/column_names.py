@@ -96,7 +96,7 @@ _WORDS: dict[str, re.Pattern[str]] = {
 #: Words of names that are measurements, times or verdicts about an answer, in place of an answer.
 _ABOUT = re.compile(
     "token|time|latenc|duration|cost|price|score|length|count|relevan|faithful|similar|accura|precision|recall"
-    "|date|format|type|^is|^has|ids?$|url|model$|version|language|zeit|dauer|datum|länge|kosten"
+    "|(?<!candi)date|format|type|^is|^has|ids?$|url|model$|version|language|zeit|dauer|datum|länge|kosten"
 )
 #: Names of what was asked, which is no answer, whatever the names within it.
 _ASKED = frozenset(
@@ -243,6 +243,13 @@ def is_reference(path: str) -> bool:
 def is_wrong(path: str) -> bool:
     """Return whether a name means an answer that is known to be wrong."""
     return bool(_WRONG.search(normal(Path(path).name)))
+
+
+def is_by_name_expected(path: str) -> bool:
+    """Return whether a name means an expected answer and nothing about one."""
+    name = normal(Path(path).name)
+    is_clear = name in set(USUAL_NAMES["expected_output"]) - WEAK_NAMES["expected_output"]
+    return is_clear or has_word_for("expected_output", path)
 
 
 def is_within_reference(path: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -59,6 +59,7 @@ class Proposal:
     ] = ()  #: fields whose columns were chosen by their values, not their names
     doubted: tuple[str, ...] = ()  #: fields whose columns have names that may mean another one
     rivals: tuple[str, ...] = ()  #: columns that may be the agent's answer; empty if only one may
+    expected_rivals: tuple[str, ...] = ()  #: the same for the expected answer
     leaves_out_answers: bool = False  #: True if only the first of several expected answers is taken
     notes: tuple[str, ...] = ()  #: what the first rows say against the proposal
 
@@ -84,7 +85,10 @@ class Proposal:
         ]
         if self.rivals:
             columns = f"{len(self.rivals)} columns may be the answer"
-            notes.append(f"agent_response: {columns}: {listed(self.rivals)}")
+            notes.append(f"{_RESPONSE}: {columns}: {listed(self.rivals)}")
+        if self.expected_rivals:
+            columns = f"{len(self.expected_rivals)} columns may be the expected answer"
+            notes.append(f"{_EXPECTED}: {columns}: {listed(self.expected_rivals)}")
         if self.leaves_out_answers:
             notes.append(
                 f"{_EXPECTED}: only the first of several answers, because not every grader accepts more than one"
@@ -148,31 +152,32 @@ def propose(
     missing = tuple(name for name in needed if name not in taken)
     # One clear name among two says what the other one is.
     doubted = (*(named.weak if len(named.weak) > 1 or missing else ()), *named.unsure)
+    found = Proposal(
+        None,
+        taken,
+        missing,
+        paths,
+        guessed,
+        doubted,
+        named.rivals,
+        named.expected_rivals,
+        leaves_out_answers,
+        tuple(notes),
+    )
     if missing:
-        return Proposal(
-            None,
-            taken,
-            missing,
-            paths,
-            guessed,
-            doubted,
-            named.rivals,
-            leaves_out_answers,
-            tuple(notes),
-        )
+        return found
     fields: list[tuple[str, Value]] = [(name, Path(taken[name])) for name in needed]
     fields.insert(0, ("custom_id", Template(identifying) if variants else Path(identifying)))
     fields += [("metadata", Path(path)) for path in _metadata(columns, set(taken.values()))]
-    mapping = FieldMapping.from_fields(fields)
-    return Proposal(
-        mapping, taken, (), paths, guessed, doubted, named.rivals, leaves_out_answers, tuple(notes)
-    )
+    return replace(found, mapping=FieldMapping.from_fields(fields))
 
 
 def _is_preferred(better: AgreeingColumn, named: NamedColumns, guesses: Mapping[str, str]) -> bool:
     """Return whether the names allow a column as well as the chosen one, with which no row agrees."""
     is_open = better.field in {*named.weak, *named.unsure, *guesses} and better.is_named
-    return better.has_several_texts and (is_open or better.path in named.rivals)
+    return better.has_several_texts and (
+        is_open or better.path in (*named.rivals, *named.expected_rivals)
+    )
 
 
 def _list_of_answers(path: str, columns: Mapping[str, list[Any]]) -> tuple[str, bool]:

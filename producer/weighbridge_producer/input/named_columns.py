@@ -30,14 +30,18 @@ class NamedColumns:
     weak: list[str] = field(default_factory=list)  #: inputs whose names may mean another one
     unsure: list[str] = field(default_factory=list)  #: inputs whose names do not say which they are
     rivals: tuple[str, ...] = ()  #: columns that may be the agent's answer; empty if only one may
+    expected_rivals: tuple[str, ...] = ()  #: the same for the expected answer
 
     def add(self, name: str, choice: Choice) -> None:
         """Take a choice for an input."""
         self.paths[name] = choice.path
         self.weak += [name] if choice.is_weak else []
         self.unsure += [name] if choice.is_unsure else []
-        if choice.rivals:
-            self.rivals = (choice.path, *choice.rivals)
+        rivals = (choice.path, *choice.rivals) if choice.rivals else ()
+        if name == _EXPECTED:
+            self.expected_rivals = rivals
+        elif rivals:
+            self.rivals = rivals
 
 
 def named_columns(

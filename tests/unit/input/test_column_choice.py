@@ -280,3 +280,39 @@ def test_questions_options_and_copies_of_the_expected_answer_are_not_compared_wi
 ) -> None:
     rows = [{"output": "unknown", name: w, "target": w} for w in WORDS]
     assert "no value of" not in propose(rows, NEEDED).caution
+
+
+@pytest.mark.parametrize(
+    ("row", "rivals"),
+    [
+        ({"baseline_output": "a", "candidate_output": "b"}, "baseline_output, candidate_output"),
+        ({"answer_a": {"text": "a"}, "answer_b": {"text": "b"}}, "answer_a.text, answer_b.text"),
+        ({"old": {"response": "a"}, "question": {"response": "b"}}, ""),
+    ],
+)
+def test_answers_that_differ_by_the_names_of_their_objects_are_named(
+    row: dict[str, Any], rivals: str
+) -> None:
+    found = proposed(row | {"reference": "a"})
+    assert ", ".join(found.rivals) == rivals
+    assert (f"agent_response: 2 columns may be the answer: {rivals}" in found.caution) == bool(
+        rivals
+    )
+
+
+@pytest.mark.parametrize(
+    ("row", "rivals"),
+    [
+        ({"reference": "https://a.org", "correct_answer": "a"}, ("reference", "correct_answer")),
+        ({"reference": "a", "correct_answer": "a"}, ()),
+        ({"expected_output": "a", "reference": "https://a.org"}, ()),
+        ({"gold": "a", "target_language": "de", "correct": True, "incorrect_answer": "b"}, ()),
+    ],
+)
+def test_several_expected_answers_are_named_if_they_differ(
+    row: dict[str, Any], rivals: tuple[str, ...]
+) -> None:
+    found = proposed(row | {"response": "It is a"})
+    assert found.expected_rivals == rivals
+    assert ("2 columns may be the expected answer: reference" in found.caution) == bool(rivals)
+    assert rivals or not found.caution
