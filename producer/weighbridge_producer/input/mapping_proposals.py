@@ -13,6 +13,7 @@ from weighbridge_producer.input.boolean_columns import boolean_columns
 from weighbridge_producer.input.column_choice import is_around
 from weighbridge_producer.input.column_names import is_for_groups, is_within_metadata
 from weighbridge_producer.input.conversations import is_by_agent, is_conversation
+from weighbridge_producer.input.first_of_lists import list_of_several
 from weighbridge_producer.input.mapping import (
     ROW_NUMBER,
     FieldMapping,
@@ -145,6 +146,8 @@ def propose(
             answers, are_several = _list_of_answers(taken[_EXPECTED], columns)
         elif better:
             notes.append(better.note)
+    if several := list_of_several(taken.get(_RESPONSE, ""), rows):
+        notes.append(f"{_RESPONSE}: only the first of several answers in {several!r}")
     if answers and accepts_several:
         taken[_EXPECTED] = answers
     leaves_out_answers = are_several and not accepts_several

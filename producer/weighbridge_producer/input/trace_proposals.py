@@ -111,14 +111,14 @@ def _without_steps(value: Any) -> Any:
     if not isinstance(value, Mapping):
         return value
     return {
-        key: _first_answer(item) if key in _ANSWERS else _without_steps(item)
+        key: _answers(item) if key in _ANSWERS else _without_steps(item)
         for key, item in value.items()
         if key in _ANSWERS or not _are_objects(item)
     }
 
 
-def _first_answer(value: Any) -> Any:
-    return [_without_steps(each) for each in value[:1]] if isinstance(value, list) else value
+def _answers(value: Any) -> Any:
+    return [_without_steps(each) for each in value] if isinstance(value, list) else value
 
 
 def _are_objects(value: Any) -> bool:

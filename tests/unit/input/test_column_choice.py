@@ -316,3 +316,23 @@ def test_several_expected_answers_are_named_if_they_differ(
     assert found.expected_rivals == rivals
     assert ("2 columns may be the expected answer: reference" in found.caution) == bool(rivals)
     assert rivals or not found.caution
+
+
+@pytest.mark.parametrize(
+    ("answers", "around"),
+    [
+        ({"completions": ["Paris", "Vienna"]}, "completions"),
+        ({"output": ["a", "b"]}, "output"),
+        ({"choices": [{"message": {"content": "a"}}, {"message": {"content": "b"}}]}, "choices"),
+        ({"completions": ["Paris", "Paris"]}, ""),
+        ({"output": ["a"]}, ""),
+        ({"output": [{"text": "a", "at": 1}, {"text": "a", "at": 2}, {"at": 3}]}, ""),
+    ],
+)
+def test_the_first_of_several_answers_of_the_agent_is_said_to_be_the_only_one_taken(
+    answers: dict[str, Any], around: str
+) -> None:
+    found = proposed({"id": "1", **answers, "expected": "Paris"})
+    note = f"agent_response: only the first of several answers in '{around}'"
+    assert found.fields["agent_response"].startswith(f"{next(iter(answers))}.0")
+    assert found.caution == (note if around else "")
