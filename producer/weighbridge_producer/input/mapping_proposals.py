@@ -148,6 +148,10 @@ def propose(
             notes.append(better.note)
     if several := list_of_several(taken.get(_RESPONSE, ""), rows):
         notes.append(f"{_RESPONSE}: only the first of several answers in {several!r}")
+    if not are_several and (several := list_of_several(taken.get(_EXPECTED, ""), rows)):
+        notes.append(
+            f"{_EXPECTED}: only the first of several entries of {several!r}, whichever of them is correct"
+        )
     if answers and accepts_several:
         taken[_EXPECTED] = answers
     leaves_out_answers = are_several and not accepts_several

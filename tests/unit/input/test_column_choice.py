@@ -336,3 +336,19 @@ def test_the_first_of_several_answers_of_the_agent_is_said_to_be_the_only_one_ta
     note = f"agent_response: only the first of several answers in '{around}'"
     assert found.fields["agent_response"].startswith(f"{next(iter(answers))}.0")
     assert found.caution == (note if around else "")
+
+
+@pytest.mark.parametrize("first", ["Tokyo", "Paris"])
+def test_the_first_of_several_references_is_said_to_be_the_only_one_taken(first: str) -> None:
+    references = [
+        {"output": {"text": first}, "tags": []},
+        {"output": {"text": "Paris"}, "tags": ["correct"]},
+    ]
+    rows = [
+        {"id": str(n), "instance": {"references": references}, "predicted_text": "Rome"}
+        for n in (1, 2)
+    ]
+    found = propose(rows, NEEDED)
+    assert found.fields["expected_output"] == "instance.references.0.output.text"
+    note = "expected_output: only the first of several entries of 'instance.references', whichever of them is correct"
+    assert found.caution == (note if first != "Paris" else "")
