@@ -26,7 +26,8 @@ ID_NAMES = _names(
 VARIANT_NAMES = _names(
     """
     model modelname modelid prompt promptid promptversion promptname system agent provider variant seed epoch run runid
-    attempt trial repeat repetition replicate iteration temperature config experiment sampleidx sampleindex promptidx
+    attempt trial repeat repetition repetitionnumber replicate iteration temperature config experiment sampleidx sampleindex
+    promptidx language lang locale filter runname datasetrunname experimentname
     """
 )
 #: Names of the inputs that are proposed by name, the likeliest first.

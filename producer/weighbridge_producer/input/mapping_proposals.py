@@ -24,7 +24,7 @@ from weighbridge_producer.input.mapping import (
     listed,
 )
 from weighbridge_producer.input.named_columns import named_columns
-from weighbridge_producer.input.proposed_ids import IS_SYNTAX, id_of_variants, id_path
+from weighbridge_producer.input.proposed_ids import IS_SYNTAX, id_paths
 from weighbridge_producer.input.value_guesses import (
     guessed_answers,
     guessed_id,
@@ -121,7 +121,8 @@ def propose(
             path: values for path, values in columns.items() if not is_around(path, values, columns)
         }
     own = {path: columns[path] for path in columns if path.partition(".")[0] not in joined}
-    custom_id = id_path(own, len(rows))
+    ids = id_paths(own, len(rows))
+    custom_id = ids[-1] if ids else None
     wanted = [name for name in needed if name not in given]
     of_booleans = boolean_columns(columns, booleans)
     named = named_columns(columns, dict(given), wanted, custom_id, of_booleans)
@@ -129,17 +130,19 @@ def propose(
     guesses = {name: taken[name] for name in named.guessed}
     guesses |= _guesses(columns, taken, custom_id, needed) if not of_booleans else {}
     taken |= guesses
-    variants = None if custom_id else id_of_variants(own, len(rows))
-    if custom_id is None and variants is None:
+    if not ids:
         codes = {path: values for path, values in own.items() if path not in taken.values()}
-        custom_id = guessed_id(codes, len(rows))
-        guesses |= {"custom_id": custom_id} if custom_id else {}
-    identifying = "/".join(f"{{{path}}}" for path in variants or ()) or custom_id or ROW_NUMBER
+        if custom_id := guessed_id(codes, len(rows)):
+            guesses["custom_id"] = custom_id
+    is_template = len(ids) > 1
+    identifying = (
+        "/".join(f"{{{path}}}" for path in ids) if is_template else custom_id or ROW_NUMBER
+    )
     taken = {"custom_id": identifying} | taken
     answers, are_several = _list_of_answers(taken.get(_EXPECTED, ""), columns)
     notes: list[str] = []
     if set(_ANSWERS) <= {*needed} & taken.keys() and not of_booleans:
-        free = [path for path in columns if path not in {custom_id, *(variants or ())}]
+        free = [path for path in columns if path not in {custom_id, *ids}]
         better = agreeing_column(rows, free, taken[_RESPONSE], answers or taken[_EXPECTED])
         if better and _is_preferred(better, named, guesses):
             taken[better.field] = guesses[better.field] = better.path
@@ -174,7 +177,7 @@ def propose(
     if missing:
         return found
     fields: list[tuple[str, Value]] = [(name, Path(taken[name])) for name in needed]
-    fields.insert(0, ("custom_id", Template(identifying) if variants else Path(identifying)))
+    fields.insert(0, ("custom_id", Template(identifying) if is_template else Path(identifying)))
     fields += [("metadata", Path(path)) for path in _metadata(columns, set(taken.values()))]
     return replace(found, mapping=FieldMapping.from_fields(fields))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.jobs.line import is_valid_name
@@ -10,40 +11,73 @@ from weighbridge_producer.input.column_names import ID_NAMES, VARIANT_NAMES, id_
 from weighbridge_producer.input.mapping import Path
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from weighbridge_producer.input.column_choice import Columns
 
 #: In a mapping, names with these are not read as the names of columns.
 IS_SYNTAX = re.compile(r"[=|]|\{[^{}]+\}")
 _ENDS_IN_ID = re.compile(r"^[^./]+(?:[\W_](?i:id)|[a-z](?:Id|ID))$")
+_VARIANTS_MOST = 3  #: in an id
+_VARIANTS_TRIED = 8
 
 
-def id_path(columns: Columns, rows: int) -> str | None:
+def id_paths(columns: Columns, rows: int) -> tuple[str, ...]:
+    """Return the path to an id; after those of what differs each time, such as the model, if the id repeats.
+
+    The id of an item comes before the id of a row, which another run does not share.
+    """
+    names = ID_NAMES[: ID_NAMES.index("id")]
+    if path := _unique(columns, rows):
+        rank = next((rank for rank, name in enumerate(names) if name in id_names_of(path)), None)
+        return _with_variants(columns, rows, names[:rank]) or (path,)
+    return _with_variants(columns, rows, ID_NAMES)
+
+
+def _unique(columns: Columns, rows: int) -> str | None:
     """Return the path to a unique value with a name typical of an id."""
-    for name in ID_NAMES:
-        for path, values in columns.items():
-            if name in id_names_of(path) and len(values) == rows and _are_ids(values):
-                return path
-    if rows > 1:
-        for path, values in columns.items():
-            if _ENDS_IN_ID.search(path) and len(values) == rows and _are_ids(values):
-                return path
-    return None
+    named = _named_ids(columns) if rows > 1 else _usual_ids(columns)
+    return next(
+        (path for path in named if len(columns[path]) == rows and _are_ids(columns[path])), None
+    )
 
 
-def id_of_variants(columns: Columns, rows: int) -> tuple[str, str] | None:
-    """Return the path to an id that repeats, after that to what differs each time, such as the model or the epoch."""
-    complete = {path: values for path, values in columns.items() if len(values) == rows > 1}
-    variants = [path for path in complete if normal(Path(path).name) in VARIANT_NAMES]
+def _named_ids(columns: Columns) -> Iterator[str]:
+    """Yield the paths with names typical of an id, the likeliest first."""
+    yield from _usual_ids(columns)
+    yield from filter(_ENDS_IN_ID.search, columns)
+
+
+def _usual_ids(columns: Columns) -> Iterator[str]:
     for name in ID_NAMES:
-        for path, ids in complete.items():
-            if name not in id_names_of(path) or IS_SYNTAX.search(path):
-                continue
-            for variant in variants:
-                pairs = zip(complete[variant], ids, strict=True)
-                is_plain = variant != path and not IS_SYNTAX.search(variant)
-                if is_plain and _are_ids([f"{of}/{own}" for of, own in pairs]):
-                    return variant, path
-    return None
+        yield from (path for path in columns if name in id_names_of(path))
+
+
+def _with_variants(columns: Columns, rows: int, names: Sequence[str]) -> tuple[str, ...]:
+    """Return the paths to what differs each time, as few as make an id with one of some names unique, and to that id."""
+    complete = {
+        path: values
+        for path, values in columns.items()
+        if len(values) == rows > 1 and not IS_SYNTAX.search(path) and all(map(_is_plain, values))
+    }
+    varying = [
+        path
+        for path, values in complete.items()
+        if normal(Path(path).name) in VARIANT_NAMES and len(set(values)) > 1
+    ][:_VARIANTS_TRIED]
+    ids = [path for name in names for path in complete if name in id_names_of(path)]
+    for path in ids:
+        others = [variant for variant in varying if variant != path]
+        for number in range(1, _VARIANTS_MOST + 1):
+            for variants in combinations(others, number):
+                values = zip(*(complete[each] for each in (*variants, path)), strict=True)
+                if _are_ids(["/".join(map(str, each)) for each in values]):
+                    return *variants, path
+    return ()
+
+
+def _is_plain(value: Any) -> bool:
+    return isinstance(value, (str, int, float)) and not isinstance(value, bool) and value != ""
 
 
 def _are_ids(values: list[Any]) -> bool:

@@ -61,3 +61,43 @@ def test_the_page_offers_an_id_of_two_columns_as_one_choice() -> None:
     assert pickers.pickers[0].chosen == ("{model}/{id}",)
     assert "{model}/{id}" in pickers.pickers[0].columns
     assert pickers.samples["{model}/{id}"] == "m/7"
+
+
+@pytest.mark.parametrize("variant", ["prompt_version", "language", "lang", "filter", "temperature", "repetition", "repetition_number", "run", "datasetRunName"])  # fmt: skip
+def test_ids_that_repeat_are_proposed_with_any_name_of_what_differs(variant: str) -> None:
+    rows = [{"id": each, variant: value} | ANSWERS for value in (0.5, 1.0) for each in (7, 3)]
+    assert propose(rows, NEEDED).fields["custom_id"] == f"{{{variant}}}/{{id}}"
+
+
+def test_as_few_variants_as_make_an_id_unique_are_proposed_with_it() -> None:
+    rows = [
+        {"model": model, "seed": 1, "language": language, "version": "v", "id": each} | ANSWERS
+        for model in "mn"
+        for language in ("de", "fr")
+        for each in (7, 3)
+    ]
+    found = propose(rows, NEEDED)
+    assert found.fields["custom_id"] == "{model}/{language}/{id}"
+    assert found.mapping
+    assert len({found.mapping.case(row, 1)["custom_id"] for row in rows}) == len(rows)
+
+
+@pytest.mark.parametrize(
+    ("columns", "custom_id"),
+    [
+        (("id", "datasetRunName", "datasetItemId"), "{datasetRunName}/{datasetItemId}"),
+        (("trace_id", "repetition_number", "example_id"), "{repetition_number}/{example_id}"),
+        (("custom_id", "model", "task_id"), "custom_id"),
+        (("id", "topic", "task_id"), "id"),
+        (("id", "model", "doc_id"), "id"),
+    ],
+)
+def test_the_id_of_an_item_with_its_run_comes_before_the_id_of_a_row(
+    columns: tuple[str, str, str], custom_id: str
+) -> None:
+    rows = [
+        dict(zip(columns, (f"t{run}{item}", run, item), strict=True)) | ANSWERS
+        for run in ("r1", "r2")
+        for item in ("i1", "i2")
+    ]
+    assert propose(rows, NEEDED).fields["custom_id"] == custom_id
