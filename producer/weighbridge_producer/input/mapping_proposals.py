@@ -24,7 +24,7 @@ from weighbridge_producer.input.mapping import (
     listed,
 )
 from weighbridge_producer.input.named_columns import named_columns
-from weighbridge_producer.input.proposed_ids import IS_SYNTAX, id_paths
+from weighbridge_producer.input.proposed_ids import IS_SYNTAX, id_paths, unused_id
 from weighbridge_producer.input.value_guesses import (
     guessed_answers,
     guessed_id,
@@ -140,7 +140,9 @@ def propose(
     )
     taken = {"custom_id": identifying} | taken
     answers, are_several = _list_of_answers(taken.get(_EXPECTED, ""), columns)
-    notes: list[str] = []
+    free_ids = {path: values for path, values in own.items() if path not in taken.values()}
+    unused = unused_id(free_ids, len(rows)) if identifying == ROW_NUMBER else None
+    notes = [unused.note] if unused else []
     if set(_ANSWERS) <= {*needed} & taken.keys() and not of_booleans:
         free = [path for path in columns if path not in {custom_id, *ids}]
         better = agreeing_column(rows, free, taken[_RESPONSE], answers or taken[_EXPECTED])
@@ -178,7 +180,11 @@ def propose(
         return found
     fields: list[tuple[str, Value]] = [(name, Path(taken[name])) for name in needed]
     fields.insert(0, ("custom_id", Template(identifying) if is_template else Path(identifying)))
-    fields += [("metadata", Path(path)) for path in _metadata(columns, set(taken.values()))]
+    first = unused.path if unused else ""
+    short = _metadata(columns, {*taken.values(), first})
+    further = [path for path in short if Path(path).name != Path(first).name]
+    metadata = [path for path in (first, *further) if path][:_METADATA_MOST]
+    fields += [("metadata", Path(path)) for path in metadata]
     return replace(found, mapping=FieldMapping.from_fields(fields))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from weighbridge.jobs.line import is_valid_name
 from weighbridge_producer.input.column_names import ID_NAMES, VARIANT_NAMES, id_names_of, normal
@@ -18,8 +18,26 @@ if TYPE_CHECKING:
 #: In a mapping, names with these are not read as the names of columns.
 IS_SYNTAX = re.compile(r"[=|]|\{[^{}]+\}")
 _ENDS_IN_ID = re.compile(r"^[^./]+(?:[\W_](?i:id)|[a-z](?:Id|ID))$")
+#: Names of ids that are also names of something else, or ids of something around the item.
+_NOT_OF_ITEMS = re.compile(
+    "^(?:name|number|no|key)$"
+    "|(?:user|session|thread|conversation|customer|account|tenant|org|organization|team|project|trace|span|parent|model)id$"
+)
 _VARIANTS_MOST = 3  #: in an id
 _VARIANTS_TRIED = 8
+
+
+class UnusedId(NamedTuple):
+    """A column that is named like an id, but does not identify each row."""
+
+    path: str
+    why: str
+
+    @property
+    def note(self) -> str:
+        """Why rows are numbered in place of it, and what follows."""
+        what = f"{self.path!r} {self.why}, so rows are numbered"
+        return f"custom_id: {what}; compare pairs rows by their position"
 
 
 def id_paths(columns: Columns, rows: int) -> tuple[str, ...]:
@@ -32,6 +50,22 @@ def id_paths(columns: Columns, rows: int) -> tuple[str, ...]:
         rank = next((rank for rank, name in enumerate(names) if name in id_names_of(path)), None)
         return _with_variants(columns, rows, names[:rank]) or (path,)
     return _with_variants(columns, rows, ID_NAMES)
+
+
+def unused_id(columns: Columns, rows: int) -> UnusedId | None:
+    """Return the likeliest column that is named like an id of items, of rows without an id; None if there is none."""
+    for path in _named_ids(columns):
+        present = [value for value in columns[path] if value is not None and value != ""]
+        is_named = not (_NOT_OF_ITEMS.search(normal(Path(path).name)) or IS_SYNTAX.search(path))
+        if is_named and present and all(map(_is_plain, present)):
+            return UnusedId(path, _why_unused(present, rows))
+    return None
+
+
+def _why_unused(present: list[Any], rows: int) -> str:
+    if len(set(map(str, present))) < len(present):
+        return "repeats"
+    return "is empty in some rows" if len(present) < rows else "has values that are no ids"
 
 
 def _unique(columns: Columns, rows: int) -> str | None:

@@ -101,3 +101,33 @@ def test_the_id_of_an_item_with_its_run_comes_before_the_id_of_a_row(
         for item in ("i1", "i2")
     ]
     assert propose(rows, NEEDED).fields["custom_id"] == custom_id
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "why"),
+    [
+        ("item_id", [1, 1, 2], "repeats"),
+        ("sampleId", ["a", "", ""], "is empty in some rows"),
+        ("question_id", ["a", "b", None], "is empty in some rows"),
+        ("id", [1.5, 2.5, 3.5], "has values that are no ids"),
+        ("problem_id", ["p", "p", "q"], "repeats"),
+    ],
+)
+def test_a_column_of_ids_that_cannot_identify_rows_is_kept_and_said(
+    name: str, values: list[Any], why: str
+) -> None:
+    rows = [{"topic": "t", name: value} | ANSWERS for value in values]
+    found = propose(rows, NEEDED)
+    assert found.text.endswith(
+        f"custom_id=@row,agent_response=output,expected_output=gold,metadata={name},metadata=topic"
+    )
+    assert found.caution == (
+        f"custom_id: '{name}' {why}, so rows are numbered; compare pairs rows by their position"
+    )
+
+
+@pytest.mark.parametrize("name", ["name", "user_id", "session_id", "topic"])
+def test_columns_that_identify_no_items_are_not_missed_as_ids(name: str) -> None:
+    found = propose([{name: "a"} | ANSWERS] * 2, NEEDED)
+    assert found.fields["custom_id"] == "@row"
+    assert not found.caution
