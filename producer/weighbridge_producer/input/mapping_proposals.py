@@ -22,6 +22,7 @@ from weighbridge_producer.input.mapping import (
     Value,
     json_within,
     listed,
+    value_of,
 )
 from weighbridge_producer.input.named_columns import named_columns
 from weighbridge_producer.input.proposed_ids import IS_SYNTAX, id_paths, unused_id
@@ -128,7 +129,8 @@ def propose(
     named = named_columns(columns, dict(given), wanted, custom_id, of_booleans)
     taken = named.paths
     guesses = {name: taken[name] for name in named.guessed}
-    guesses |= _guesses(columns, taken, custom_id, needed) if not of_booleans else {}
+    guessable = _with_special_forms(given, columns, rows)
+    guesses |= _guesses(guessable, taken, custom_id, needed) if not of_booleans else {}
     taken |= guesses
     if not ids:
         codes = {path: values for path, values in own.items() if path not in taken.values()}
@@ -208,6 +210,19 @@ def _list_of_answers(path: str, columns: Mapping[str, list[Any]]) -> tuple[str, 
 
 def _is_text(value: Any) -> bool:
     return isinstance(value, str)
+
+
+def _with_special_forms(
+    given: Mapping[str, str], columns: dict[str, list[Any]], rows: Sequence[Row]
+) -> dict[str, list[Any]]:
+    """Return columns with the values of special forms, such as `last_answer(messages)`, in place of what they come from."""
+    values = {text: value_of(text) for text in given.values() if text not in columns}
+    within = tuple(f"{path.text}." for value in values.values() for path in value.paths())
+    kept = {path: texts for path, texts in columns.items() if not path.startswith(within)}
+    return kept | {
+        text: [value.of(row, number) for number, row in enumerate(rows, start=1)]
+        for text, value in values.items()
+    }
 
 
 def _guesses(

@@ -23,6 +23,8 @@ _NOT_OF_ITEMS = re.compile(
     "^(?:name|number|no|key)$"
     "|(?:user|session|thread|conversation|customer|account|tenant|org|organization|team|project|trace|span|parent|model)id$"
 )
+_BRACE = re.compile("[{}]")  #: in a template, names with one are not read as the names of columns
+_VARIANT_CHARACTERS = 64  #: a longer value, such as a prompt, makes no id
 _VARIANTS_MOST = 3  #: in an id
 _VARIANTS_TRIED = 8
 
@@ -92,12 +94,16 @@ def _with_variants(columns: Columns, rows: int, names: Sequence[str]) -> tuple[s
     complete = {
         path: values
         for path, values in columns.items()
-        if len(values) == rows > 1 and not IS_SYNTAX.search(path) and all(map(_is_plain, values))
+        if len(values) == rows > 1
+        and not (IS_SYNTAX.search(path) or _BRACE.search(path))
+        and all(map(_is_plain, values))
     }
     varying = [
         path
         for path, values in complete.items()
-        if normal(Path(path).name) in VARIANT_NAMES and len(set(values)) > 1
+        if normal(Path(path).name) in VARIANT_NAMES
+        and len(set(values)) > 1
+        and all(map(_is_short, values))
     ][:_VARIANTS_TRIED]
     ids = [path for name in names for path in complete if name in id_names_of(path)]
     for path in ids:
@@ -108,6 +114,10 @@ def _with_variants(columns: Columns, rows: int, names: Sequence[str]) -> tuple[s
                 if _are_ids(["/".join(map(str, each)) for each in values]):
                     return *variants, path
     return ()
+
+
+def _is_short(value: Any) -> bool:
+    return len(str(value)) <= _VARIANT_CHARACTERS and str(value).isprintable()
 
 
 def _is_plain(value: Any) -> bool:

@@ -131,3 +131,14 @@ def test_columns_that_identify_no_items_are_not_missed_as_ids(name: str) -> None
     found = propose([{name: "a"} | ANSWERS] * 2, NEEDED)
     assert found.fields["custom_id"] == "@row"
     assert not found.caution
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [("model}", ("m", "n")), ("{model", ("m", "n")), ("prompt", ("a" * 65, "b")), ("prompt", ("a\nb", "c"))],
+)  # fmt: skip
+def test_what_a_template_cannot_name_or_is_no_short_text_makes_no_id(
+    name: str, values: tuple[str, str]
+) -> None:
+    rows = [{"id": each, name: value} | ANSWERS for value in values for each in (7, 3)]
+    assert propose(rows, NEEDED).text.startswith("custom_id=@row,")

@@ -13,6 +13,7 @@ from weighbridge.jobs.grader_spec import GraderSpec
 from weighbridge.settings import Settings
 from weighbridge_producer.input.files import Paths
 from weighbridge_producer.input.mapping import FieldMapping
+from weighbridge_producer.input.mapping_proposals import propose
 from weighbridge_producer.input.recognition import (
     Opened,
     input_groups,
@@ -203,3 +204,20 @@ def test_graders_that_can_judge_the_same_cases_are_one_group() -> None:
     }
     assert input_groups([]) == {}
     assert list(input_groups(specs[::2])) == [("agent_response", "expected_output")]
+
+
+def test_the_expected_answer_beside_a_conversation_is_guessed_from_what_agrees_with_the_last_answer() -> (
+    None
+):
+    rows = [
+        {
+            "dialog": [CHAT[0], {"role": "assistant", "content": [{"type": "text", "text": text}]}],
+            "lsg": text,
+            "note": f"easy {number}",
+        }
+        for number, text in enumerate(("four or so", "a blue sky", "no idea at all"))
+    ]
+    given = {"agent_response": "last_answer(dialog)"}
+    found = propose(rows, ("agent_response", "expected_output"), given=given)
+    assert found.fields["expected_output"] == "lsg"
+    assert found.guessed == ("expected_output",)
