@@ -7,7 +7,7 @@ paths into the row on the right.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from math import isfinite
@@ -34,7 +34,6 @@ from weighbridge_producer.input.row_values import (
 
 if TYPE_CHECKING:
     from weighbridge.errors import Fault
-    from weighbridge_producer.input.further_rows import FurtherRows
 
 __all__ = [
     "ENTRIES",
@@ -85,6 +84,13 @@ class OtherRows(Protocol):
 
     def paths(self) -> Iterable[Path]:
         """Return the paths that are read from the row."""
+
+
+class MoreRows(Protocol):
+    """Rows after the first ones, which are read if these lack something."""
+
+    def all_that(self, lack: Callable[[Row], bool]) -> str:
+        """Return the subject of a sentence on rows that all lack something; empty if one of them has it."""
 
 
 class CaseChange(Protocol):
@@ -206,7 +212,7 @@ class FieldMapping:
         name: str,
         trusted: FieldMapping | None = None,
         hint: str = "",
-        further: FurtherRows | None = None,
+        further: MoreRows | None = None,
     ) -> None:
         """Raise MappingError for a path that exists in none of the first rows, unless a trusted mapping has it.
 

@@ -1,4 +1,4 @@
-"""The custom_ids of a batch's earlier chunks, so that the server is asked about few of a new chunk's."""
+"""The custom_ids of a batch's earlier chunks, so that the feeder asks the server about few of a new chunk's: it finds the duplicates."""
 
 from __future__ import annotations
 
