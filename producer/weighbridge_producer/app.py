@@ -32,8 +32,8 @@ from weighbridge_producer.service.api import (
     workers,
 )
 from weighbridge_producer.service.auth import rate_limited
-from weighbridge_producer.service.process_memory import trim_for_ever
 from weighbridge_producer.service.metrics import Measure
+from weighbridge_producer.service.process_memory import trim_for_ever
 from weighbridge_producer.service.security import Security
 from weighbridge_producer.templating import STATIC_FOLDER
 
