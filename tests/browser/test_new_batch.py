@@ -342,7 +342,7 @@ def check_is_whole(region: Locator) -> None:
 
 def test_columns_of_ones_own_are_picked_over_the_preview(page: Page, tmp_path: Path) -> None:
     table = tmp_path / "answers.csv"
-    table.write_text("id,question,response,gold\nq1,a?,Paris,Paris\nq2,b?,Rome,Milan\n")
+    table.write_text("id,again,response,gold\nq1,Paris,Paris,Paris\nq2,Milan,Rome,Milan\n")
     page.goto("/new")
     page.get_by_label("String Match", exact=True).check()
     page.get_by_label("Or drop files here").set_input_files(table)
@@ -352,7 +352,7 @@ def test_columns_of_ones_own_are_picked_over_the_preview(page: Page, tmp_path: P
     gold = columns.get_by_label("expected_output").locator("option[value=gold]")
     expect(gold).to_have_text("gold: Paris")
     expect(preview(page).get_by_role("rowheader", name="q1")).to_be_visible()
-    columns.get_by_label("agent_response").select_option("gold")
+    columns.get_by_label("agent_response").select_option("again")
     expect(preview(page)).to_contain_text('"agent_response":"Milan"')
     page.get_by_role("button", name="Submit the batch").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("answers.csv")
@@ -409,9 +409,11 @@ def test_the_first_rows_of_a_large_parquet_file_are_previewed(page: Page, tmp_pa
 def test_pasted_rows_of_a_table_get_columns_to_pick_and_guesses_are_said_to_be(page: Page) -> None:
     page.goto("/new")
     page.get_by_label("String Match", exact=True).check()
-    page.get_by_label("Paste lines").fill("c1;c2;c3\nk7;Paris;Paris\nk8;lima;Lima\nk9;Rome;Oslo\n")
+    page.get_by_label("Paste lines").fill(
+        "c1;c2;c3;c4\nk7;Paris;Paris;a\nk8;lima;Lima;b\nk9;Rome;Oslo;c\n"
+    )
     columns = page.get_by_role("group", name="Columns of your rows")
     expect(columns).to_contain_text("guessed from the values")
     expect(columns.get_by_label("agent_response")).to_have_value("c2")
-    columns.get_by_label("agent_response").select_option("c3")
-    expect(preview(page)).to_contain_text('"agent_response":"Lima"')
+    columns.get_by_label("agent_response").select_option("c4")
+    expect(preview(page)).to_contain_text('"agent_response":"b"')

@@ -231,8 +231,8 @@ class TestRefusals:
     def test_rows_may_be_sent_with_the_type_of_a_table(
         self, service: HttpServer, kind: str
     ) -> None:
-        query = "?grader=string-match&mapping=custom_id%3Did,agent_response%3Da,expected_output%3Da"
-        answer = upload(service.url, b"id,a\nq1,x\nq2,y\n", query, content_type=kind)
+        query = "?grader=string-match&mapping=custom_id%3Did,agent_response%3Da,expected_output%3Db"
+        answer = upload(service.url, b"id,a,b\nq1,x,x\nq2,y,y\n", query, content_type=kind)
         assert (answer.status_code, answer.json()["counts"]["total"]) == (201, 2)
 
     @pytest.mark.parametrize(
