@@ -114,11 +114,11 @@ def _check_needed(mapping: FieldMapping, graders: Sequence[GraderSpec]) -> None:
     for spec in graders if mapping.change is None else ():
         if lacking := [name for name in needed_inputs([spec]) if name not in mapping.inputs]:
             fields = ",".join(f"{name}=COLUMN" for name in lacking)
-            alone = "; graders that need other inputs are run on their own" * (len(graders) > 1)
-            raise MappingError(
-                f"the mapping has no {' and no '.join(lacking)}, which {spec.label} needs",
-                f"add --map {fields}, or --join a file that has it{alone}",
-            )
+            hint = f"add --map {fields}, or --join a file that has it"
+            if len(graders) > 1:
+                hint += "; graders that need other inputs are run on their own"
+            lack = " and no ".join(lacking)
+            raise MappingError(f"the mapping has no {lack}, which {spec.label} needs", hint)
 
 
 def _still_needed(graders: Sequence[GraderSpec], given: frozenset[str]) -> tuple[str, ...]:

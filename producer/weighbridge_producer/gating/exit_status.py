@@ -73,10 +73,9 @@ def decide(
 
     The status is 1 if the evaluation is incomplete: it did not end (`incomplete` gives the reason), there was nothing
     to grade, the input was not read to its end, a job errored or was ungradable and no --min-gradable allows that, or a
-    gate cannot be decided. Otherwise
-    it is 100 if a gate is not met, or a job failed that no --min-pass-rate covers. Otherwise it is 0. A gate for all
-    jobs, for each label or for one label covers the jobs of these; a gate for a slice covers none, because a job has
-    both labels and slices.
+    gate cannot be decided. Otherwise it is 100 if a gate is not met, or a job failed that no --min-pass-rate covers.
+    Otherwise it is 0. A gate for all jobs, for each label or for one label covers the jobs of these; a gate for a slice
+    covers none, because a job has both labels and slices.
     """
     if incomplete:
         return Decision(ERROR, incomplete)
