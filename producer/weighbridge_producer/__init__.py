@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from weighbridge_producer.client.batch import Batch
     from weighbridge_producer.client.client import Client
     from weighbridge_producer.comparison.compare import Comparison, compare
+    from weighbridge_producer.input.mapping.mapping_text import parse_mapping
+    from weighbridge_producer.input.source import Source
 
 __all__ = [
     "AsyncBatch",
@@ -24,7 +26,9 @@ __all__ = [
     "GraderSpec",
     "GraderSummary",
     "JobStatus",
+    "Source",
     "compare",
+    "parse_mapping",
 ]
 
 _HOMES = {
@@ -39,7 +43,9 @@ _HOMES = {
     "GraderSpec": "weighbridge.jobs.grader_spec",
     "GraderSummary": "weighbridge.jobs.outcome",
     "JobStatus": "weighbridge.jobs.outcome",
+    "Source": "weighbridge_producer.input.source",
     "compare": "weighbridge_producer.comparison.compare",
+    "parse_mapping": "weighbridge_producer.input.mapping.mapping_text",
 }
 
 

@@ -18,9 +18,9 @@ from pyarrow import parquet
 from support.cli import Cli
 from weighbridge.errors import InputError
 from weighbridge.settings import Settings
-from weighbridge_producer.input.files import Paths
-from weighbridge_producer.input.mapping import FieldMapping
-from weighbridge_producer.input.remote_files import RemoteFile
+from weighbridge_producer.input.files.input_files import Paths
+from weighbridge_producer.input.files.remote_files import RemoteFile
+from weighbridge_producer.input.mapping.mapping_text import parse_mapping
 from weighbridge_producer.input.source import Source
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 ROWS = [{"id": f"r{n}", "output": f"text {n}", "gold": f"text {n % 3}"} for n in range(2_000)]
 TABLE = "\n".join(["id,output,gold", *(",".join(row.values()) for row in ROWS)]).encode()
-MAPPING = FieldMapping.from_text(["custom_id=id,agent_response=output,expected_output=gold"])
+MAPPING = parse_mapping(["custom_id=id,agent_response=output,expected_output=gold"])
 
 
 #: Names of objects that mean something else in a URL.

@@ -64,7 +64,7 @@ _context.set_forkserver_preload(
         ),
         *(f"weighbridge_producer.cli.{name}" for name in ("run", "serve", "verify", "workers")),
         "weighbridge_producer.client.redis_client",
-        "weighbridge_producer.input.json_rows",
+        "weighbridge_producer.input.rows.json_rows",
         "weighbridge_producer.input.yaml_file",
         "weighbridge_producer.run.local_run",
         "weighbridge_producer.run.local_service",

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 from weighbridge.traces.split import is_trace
 from weighbridge_producer.cli.show import err, shown
-from weighbridge_producer.input.mapping import ROW_NUMBER
+from weighbridge_producer.input.mapping.row_values import ROW_NUMBER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from weighbridge.jobs.grader_spec import GraderSpec
     from weighbridge.settings import Settings
-    from weighbridge_producer.input.mapping import Row
+    from weighbridge_producer.input.mapping.row_values import Row
     from weighbridge_producer.input.recognition import Opened
 
     Groups = dict[tuple[str, ...], list[GraderSpec]]  #: graders by the inputs that they need
@@ -47,9 +47,9 @@ def runs_for_each(
     groups: Groups, rows: Sequence[Row], *, are_traces: bool = False
 ) -> Iterator[str]:
     """Yield why graders of different inputs cannot share a run, and the option for a run of each."""
-    from weighbridge_producer.input.known_datasets import shape_of
-    from weighbridge_producer.input.mapping_proposals import propose
-    from weighbridge_producer.input.trace_proposals import propose_beside_traces
+    from weighbridge_producer.input.mapping.known_datasets import shape_of
+    from weighbridge_producer.input.proposals.mapping_proposals import propose
+    from weighbridge_producer.input.proposals.trace_proposals import propose_beside_traces
 
     yield "a case has the inputs of only one of these kinds of graders, so use a run for each:"
     shape = shape_of(rows)

@@ -15,17 +15,19 @@ from weighbridge.errors import InputError, MappingError, MappingNeededError, Wei
 from weighbridge.text import closest, did_you_mean, pluralize, shorten
 from weighbridge_producer.cli.grader_groups import print_traces, runs_for_each
 from weighbridge_producer.cli.show import err, shown
-from weighbridge_producer.input.mapping import FieldMapping, listed
+from weighbridge_producer.input.mapping.field_mapping import FieldMapping
+from weighbridge_producer.input.mapping.mapping_text import mapped_fields, parse_mapping
+from weighbridge_producer.input.mapping.missing_paths import listed, refuse_missing_paths
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from weighbridge.jobs.grader_spec import GraderSpec
     from weighbridge.settings import Settings
-    from weighbridge_producer.input.files import Paths
+    from weighbridge_producer.input.files.input_files import Paths
     from weighbridge_producer.input.joins import Joins, JoinSpec
     from weighbridge_producer.input.recognition import Recognised
-    from weighbridge_producer.input.row_formats import Layout
+    from weighbridge_producer.input.rows.row_formats import Layout
 
 _WIDTH = 400
 _EXAMPLE_WIDTH = 160
@@ -46,7 +48,7 @@ def choose_mapping(
     """
     if not (texts or saved or joins):
         return (_recognised_mapping(cases, graders, settings) if cases else None), None
-    given = FieldMapping.fields_in(texts)
+    given = mapped_fields(texts)
     if not cases:
         mapping = _combined(texts, saved)
         joined = _read_joins(joins, settings, None)
@@ -76,7 +78,7 @@ def choose_mapping(
     examples = joined.examples() if joined else ()
     further = FurtherRows(opened, settings, mapping.rows, joined)
     first = [*seen.rows, *examples]
-    mapping.check(first, seen.file, recognised, own.document_hint(), further)
+    refuse_missing_paths(mapping, first, seen.file, recognised, own.document_hint(), further)
     _check_needed(mapping, graders)
     _require(joined, mapping, graders)
     print_layout(seen.file, seen.layout, mapping, joined)
@@ -128,7 +130,7 @@ def _still_needed(graders: Sequence[GraderSpec], given: frozenset[str]) -> tuple
 
 
 def _combined(texts: Sequence[str], base: FieldMapping | None) -> FieldMapping:
-    return FieldMapping.from_text(texts, base) if texts or base is None else base
+    return parse_mapping(texts, base) if texts or base is None else base
 
 
 def _read_joins(
@@ -160,7 +162,7 @@ def _added_to(found: Recognised | None) -> FieldMapping | None:
 def _with_joined(found: Recognised | None, seen: Recognised, needed: Sequence[str]) -> FieldMapping:
     """Return the mapping of rows that have joined fields; raises MappingNeededError if they are not mapped."""
     if found is None:
-        from weighbridge_producer.input.mapping_proposals import propose
+        from weighbridge_producer.input.proposals.mapping_proposals import propose
 
         what = "read as cases or traces, without the joined fields"
         hint = f"map them, such as --map {shlex.quote(propose(seen.rows, needed, joined=seen.joined).text)}"
@@ -181,8 +183,8 @@ def _refuse_empty(seen: Recognised) -> None:
 
 def _check_shape(seen: Recognised, needed: Sequence[str]) -> None:
     """Raise MappingNeededError for rows of a known shape that lacks an input of the graders."""
-    from weighbridge_producer.input.known_datasets import shape_of
-    from weighbridge_producer.input.mapping_proposals import propose
+    from weighbridge_producer.input.mapping.known_datasets import shape_of
+    from weighbridge_producer.input.proposals.mapping_proposals import propose
 
     shape = shape_of(seen.rows)
     lacking = [name for name in needed if shape and name not in shape.inputs]
@@ -238,7 +240,7 @@ def print_unmapped(
 
 
 def _columns_of(seen: Recognised) -> str:
-    from weighbridge_producer.input.known_datasets import GOLDENS
+    from weighbridge_producer.input.mapping.known_datasets import GOLDENS
 
     columns = listed(dict.fromkeys(column for row in seen.rows for column in row))
     name = "a DeepEval dataset, " if seen.layout and seen.layout.rows == GOLDENS else ""
@@ -293,6 +295,6 @@ def _suggestion(seen: Recognised) -> list[str]:
 
 
 def _first_case(seen: Recognised, mapping: FieldMapping) -> str:
-    from weighbridge_producer.input.rows import excerpt_of
+    from weighbridge_producer.input.rows.source_rows import excerpt_of
 
     return shorten(excerpt_of(mapping.case(seen.rows[0], 1), 10 * _EXAMPLE_WIDTH), _EXAMPLE_WIDTH)

@@ -12,9 +12,9 @@ from weighbridge.text import pluralize
 from weighbridge_producer.cli import options as opt
 from weighbridge_producer.cli.mapping_choice import choose_mapping, print_layout, print_unmapped
 from weighbridge_producer.cli.show import err, shown
-from weighbridge_producer.input.expected_answers import with_accepted_answers
-from weighbridge_producer.input.files import Paths
-from weighbridge_producer.input.mapping import FieldMapping
+from weighbridge_producer.input.files.input_files import Paths
+from weighbridge_producer.input.mapping.expected_answers import with_accepted_answers
+from weighbridge_producer.input.mapping.mapping_text import mapped_fields, parse_mapping
 from weighbridge_producer.input.source import Source
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from weighbridge.settings import Settings
     from weighbridge_producer.input.joins import JoinSpec
     from weighbridge_producer.input.mapping_file import SavedMapping
-    from weighbridge_producer.input.trace_mapping_file import TraceMapping
+    from weighbridge_producer.input.traces.trace_mapping_file import TraceMapping
 
 Map = Annotated[
     list[str] | None,
@@ -85,7 +85,7 @@ SampleSize = Annotated[
     ),
 ]
 
-_ANY = FieldMapping.from_text(["custom_id=@row,row=*"])  #: a pattern for files of all known types
+_ANY = parse_mapping(["custom_id=@row,row=*"])  #: a pattern for files of all known types
 
 
 def source_of(
@@ -109,7 +109,7 @@ def source_of(
     from weighbridge_producer.input.sampling import Sample
 
     with _usage_of("--map"):
-        FieldMapping.fields_in(maps or [])
+        mapped_fields(maps or [])
     if "-" in cases and len(cases) > 1:
         raise typer.BadParameter(
             "- (a pipe) cannot be combined with other input", param_hint="CASES"
@@ -212,6 +212,6 @@ def trace_mapping_of(file: str | None) -> TraceMapping | None:
     """Return the trace mapping in a file; raises MappingError if it is invalid."""
     if file is None:
         return None
-    from weighbridge_producer.input.trace_mapping_file import read_trace_mapping
+    from weighbridge_producer.input.traces.trace_mapping_file import read_trace_mapping
 
     return read_trace_mapping(file)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from weighbridge_producer.gating.slices import SliceTally
-    from weighbridge_producer.input.mapping import FieldMapping
+    from weighbridge_producer.input.mapping.field_mapping import FieldMapping
 
 _NAME_WIDTH = 28
 

@@ -18,7 +18,7 @@ from weighbridge_producer.gating.gates import ERROR
 if TYPE_CHECKING:
     from weighbridge.errors import Fault
     from weighbridge_producer.cli.trace_input import NamedTrace
-    from weighbridge_producer.input.trace_mapping_file import TraceMapping
+    from weighbridge_producer.input.traces.trace_mapping_file import TraceMapping
 
 _ERRORS_SHOWN = 5  #: printed per file
 _WIDTH = 300
@@ -69,7 +69,7 @@ def check(
 
 
 def _files(file: str) -> list[str]:
-    from weighbridge_producer.input.files import InputFiles, Paths
+    from weighbridge_producer.input.files.input_files import InputFiles, Paths
 
     return [file] if file == "-" else [str(each) for each in InputFiles(Paths.of([file])).files]
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from weighbridge.jobs.chunk import Line
     from weighbridge.traces import Trace
     from weighbridge_producer.input.source_lines import SourceLine
-    from weighbridge_producer.input.trace_mapping_file import TraceMapping
+    from weighbridge_producer.input.traces.trace_mapping_file import TraceMapping
 
 _ERROR_WIDTH = 800
 _COUNTED_LINES, _COUNTED_BYTES = 10_000, 16 * MIB

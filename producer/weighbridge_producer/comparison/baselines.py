@@ -18,7 +18,7 @@ from weighbridge.errors import FileError, InputError
 from weighbridge_producer.comparison.compared_results import Entry
 from weighbridge_producer.comparison.runs import Run
 from weighbridge_producer.gating.fields import field_name
-from weighbridge_producer.input.lines import StreamLines
+from weighbridge_producer.input.files.lines import StreamLines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 from weighbridge.errors import InputError
 from weighbridge.jobs.result_line import ResultRow
 from weighbridge_producer.comparison.compared_results import Entry, read_entry
-from weighbridge_producer.input.lines import StreamLines
+from weighbridge_producer.input.files.lines import StreamLines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

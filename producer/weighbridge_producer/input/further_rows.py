@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from weighbridge.settings import MIB
-from weighbridge_producer.input.row_formats import RowReader
+from weighbridge_producer.input.rows.row_formats import RowReader
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from weighbridge.settings import Settings
     from weighbridge_producer.input.joins import Joins
-    from weighbridge_producer.input.mapping import Row
+    from weighbridge_producer.input.mapping.row_values import Row
     from weighbridge_producer.input.recognition import Opened
 
 _ROWS = 10_000

@@ -18,20 +18,21 @@ from weighbridge.errors import Fault, InputError, JoinError
 from weighbridge.jobs.line import describe_name_fault, is_valid_name, json_type
 from weighbridge.settings import MIB
 from weighbridge.text import did_you_mean, shorten
-from weighbridge_producer.input.files import InputFile, InputFiles, Paths
-from weighbridge_producer.input.lines import BLOCK_BYTES
-from weighbridge_producer.input.mapping import MISSING, Path, Row, columns_near, listed, nearest
-from weighbridge_producer.input.named_pipes import open_pipe
-from weighbridge_producer.input.remote_files import is_url
-from weighbridge_producer.input.row_formats import Layout, RowFormat, RowReader
-from weighbridge_producer.input.rows import plain_value
+from weighbridge_producer.input.files.input_files import InputFile, InputFiles, Paths
+from weighbridge_producer.input.files.lines import BLOCK_BYTES
+from weighbridge_producer.input.files.named_pipes import open_pipe
+from weighbridge_producer.input.files.remote_files import is_url
+from weighbridge_producer.input.mapping.missing_paths import columns_near, listed, nearest
+from weighbridge_producer.input.mapping.row_values import MISSING, Path, Row
+from weighbridge_producer.input.rows.row_formats import Layout, RowFormat, RowReader
+from weighbridge_producer.input.rows.source_rows import plain_value
 from weighbridge_producer.input.temporary import scratch_database
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from weighbridge.settings import Settings
-    from weighbridge_producer.input.rows import SourceRow
+    from weighbridge_producer.input.rows.source_rows import SourceRow
 
 _ROWS_LOOKED_AT = 100  #: to find out which columns a file has
 _BYTES_LOOKED_AT = 8 * MIB

@@ -10,15 +10,17 @@ from weighbridge.errors import Fault, JoinError
 from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.text import did_you_mean, shorten
 from weighbridge_producer.input.join_index import JoinIndex, KeyFormError, key_of
-from weighbridge_producer.input.mapping import MISSING, Path, columns_near, listed, nearest
-from weighbridge_producer.input.rows import SourceRow
+from weighbridge_producer.input.mapping.missing_paths import columns_near, listed, nearest
+from weighbridge_producer.input.mapping.row_values import MISSING, Path
+from weighbridge_producer.input.rows.source_rows import SourceRow
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from weighbridge.settings import Settings
-    from weighbridge_producer.input.files import InputFile
-    from weighbridge_producer.input.mapping import FieldMapping, Row, Value
+    from weighbridge_producer.input.files.input_files import InputFile
+    from weighbridge_producer.input.mapping.field_mapping import FieldMapping
+    from weighbridge_producer.input.mapping.row_values import Row, Value
 
 _NAME = re.compile(r"[^\W\d][\w-]{0,63}")
 _FORM = "write --join NAME=FILE, such as --join gold=answers.csv"

@@ -22,17 +22,11 @@ from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
 from weighbridge.errors import JoinError, MappingError
 from weighbridge.text import closest, did_you_mean
+from weighbridge_producer.input.files.remote_files import is_url
 from weighbridge_producer.input.joins import JoinSpec
-from weighbridge_producer.input.mapping import (
-    REST,
-    Constant,
-    FieldMapping,
-    FirstOf,
-    Path,
-    Value,
-    value_of,
-)
-from weighbridge_producer.input.remote_files import is_url
+from weighbridge_producer.input.mapping.field_mapping import REST, FieldMapping
+from weighbridge_producer.input.mapping.mapping_text import mapping_of, value_of
+from weighbridge_producer.input.mapping.row_values import Constant, FirstOf, Path, Value
 from weighbridge_producer.input.yaml_file import YamlFile
 
 _KEYS = ("custom_id", "inputs", "metadata", "rows", "join")
@@ -80,7 +74,7 @@ class _MappingReader:
         fields += [(f"inputs.{name}", self._value(inputs, name)) for name in inputs]
         fields += self._metadata(root)
         try:
-            mapping = FieldMapping.from_fields(fields)
+            mapping = mapping_of(fields)
         except MappingError as error:
             self._file.fail_at(1, error.message, error.hint)
         return SavedMapping(replace(mapping, rows=self._rows(root)), self._joins(root))

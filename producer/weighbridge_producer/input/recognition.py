@@ -16,18 +16,22 @@ from weighbridge.jobs.line import JSON_SPACE
 from weighbridge.settings import MIB
 from weighbridge.traces.read import find_format
 from weighbridge.traces.split import is_trace
-from weighbridge_producer.input.boolean_columns import boolean_words
-from weighbridge_producer.input.choices import choice_hint
-from weighbridge_producer.input.conversations import last_answer_hint
-from weighbridge_producer.input.decompress import DAMAGE, ExpansionError
-from weighbridge_producer.input.expected_answers import all_accept_several
-from weighbridge_producer.input.files import InputFiles, Paths
-from weighbridge_producer.input.json_rows import rows_pointer
-from weighbridge_producer.input.keyed_documents import refuse_keyed
-from weighbridge_producer.input.known_datasets import INSPECT, shape_of
-from weighbridge_producer.input.lines import plain_stream
-from weighbridge_producer.input.mapping_proposals import Proposal
-from weighbridge_producer.input.row_formats import (
+from weighbridge_producer.input.files.decompress import DAMAGE, ExpansionError
+from weighbridge_producer.input.files.input_files import InputFiles, Paths
+from weighbridge_producer.input.files.lines import plain_stream
+from weighbridge_producer.input.mapping.choices import choice_hint
+from weighbridge_producer.input.mapping.conversations import last_answer_hint
+from weighbridge_producer.input.mapping.expected_answers import all_accept_several
+from weighbridge_producer.input.mapping.known_datasets import INSPECT, shape_of
+from weighbridge_producer.input.proposals.boolean_columns import boolean_words
+from weighbridge_producer.input.proposals.mapping_proposals import Proposal
+from weighbridge_producer.input.proposals.trace_proposals import (
+    propose_beside_traces,
+    propose_from_rows,
+)
+from weighbridge_producer.input.rows.json_rows import rows_pointer
+from weighbridge_producer.input.rows.keyed_documents import refuse_keyed
+from weighbridge_producer.input.rows.row_formats import (
     Layout,
     RowFormat,
     RowReader,
@@ -36,16 +40,16 @@ from weighbridge_producer.input.row_formats import (
     may_be_table,
     table_format,
 )
+from weighbridge_producer.input.rows.span_tables import are_spans
 from weighbridge_producer.input.source import Source
-from weighbridge_producer.input.span_tables import are_spans
-from weighbridge_producer.input.trace_proposals import propose_beside_traces, propose_from_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from weighbridge.jobs.grader_spec import GraderSpec
     from weighbridge.settings import Settings
-    from weighbridge_producer.input.mapping import FieldMapping, Row
+    from weighbridge_producer.input.mapping.field_mapping import FieldMapping
+    from weighbridge_producer.input.mapping.row_values import Row
     from weighbridge_producer.input.source_lines import SourceLine
 
 _ROWS = 100

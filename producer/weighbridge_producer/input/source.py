@@ -16,26 +16,26 @@ from weighbridge.errors import Fault, InputError, MappingNeededError
 from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.text import pluralize, shorten
 from weighbridge_producer.input.duplicates import DuplicateIndex
-from weighbridge_producer.input.event_folders import EventFolder
-from weighbridge_producer.input.files import InputFile, InputFiles, Paths
-from weighbridge_producer.input.lines import BLOCK_BYTES, StreamLines, length_fault
-from weighbridge_producer.input.long_lines import in_native_form
-from weighbridge_producer.input.mapped_traces import mapped_cases
-from weighbridge_producer.input.remote_files import RemoteFile
-from weighbridge_producer.input.row_formats import RowReader, table_format
-from weighbridge_producer.input.rows import as_lines
+from weighbridge_producer.input.files.event_folders import EventFolder
+from weighbridge_producer.input.files.input_files import InputFile, InputFiles, Paths
+from weighbridge_producer.input.files.lines import BLOCK_BYTES, StreamLines, length_fault
+from weighbridge_producer.input.files.remote_files import RemoteFile
+from weighbridge_producer.input.rows.row_formats import RowReader, table_format
+from weighbridge_producer.input.rows.source_rows import as_lines
+from weighbridge_producer.input.rows.span_tables import is_span_table, span_lines
 from weighbridge_producer.input.source_lines import SourceLine, encode_case
-from weighbridge_producer.input.span_tables import is_span_table, span_lines
-from weighbridge_producer.input.trace_cases import DOCUMENT_LIMIT_BYTES, as_cases
+from weighbridge_producer.input.traces.long_lines import in_native_form
+from weighbridge_producer.input.traces.mapped_traces import mapped_cases
+from weighbridge_producer.input.traces.trace_cases import DOCUMENT_LIMIT_BYTES, as_cases
 
 if TYPE_CHECKING:
     from weighbridge.settings import Settings
     from weighbridge_producer.input.chosen_ids import ChosenIds
     from weighbridge_producer.input.joins import Joins
-    from weighbridge_producer.input.mapping import FieldMapping
-    from weighbridge_producer.input.row_formats import Layout
+    from weighbridge_producer.input.mapping.field_mapping import FieldMapping
+    from weighbridge_producer.input.rows.row_formats import Layout
     from weighbridge_producer.input.sampling import Sample
-    from weighbridge_producer.input.trace_mapping_file import TraceMapping
+    from weighbridge_producer.input.traces.trace_mapping_file import TraceMapping
 
 _SKIPPED_NAMED = 3  #: files in a note
 _KINDS_NAMED = 6  #: kinds of rows in a note
@@ -62,7 +62,8 @@ Cases = (
 class Source:
     """A source of cases; each iteration yields all lines if the source is rereadable.
 
-    Files, folders and patterns of files may contain cases or traces; each trace becomes a case.
+    `cases` are a path, a pattern, several `Paths`, a stream of bytes or Python objects. Files may contain cases or traces,
+    each of which becomes a case, or rows if there is a `mapping`. Raises InputError if a path cannot be read.
     """
 
     def __init__(

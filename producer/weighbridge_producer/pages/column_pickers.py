@@ -6,16 +6,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from weighbridge.text import shorten
-from weighbridge_producer.input.mapping import MISSING, ROW_NUMBER, Path, Template
+from weighbridge_producer.input.mapping.row_values import MISSING, ROW_NUMBER, Path, Template
 from weighbridge_producer.input.recognition import needed_inputs
-from weighbridge_producer.input.rows import excerpt_of
+from weighbridge_producer.input.rows.source_rows import excerpt_of
 from weighbridge_producer.pages.forms import Entries
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from weighbridge.jobs.grader_spec import GraderSpec
-    from weighbridge_producer.input.mapping import FieldMapping, Row, Value
+    from weighbridge_producer.input.mapping.field_mapping import FieldMapping
+    from weighbridge_producer.input.mapping.row_values import Row, Value
     from weighbridge_producer.input.recognition import Recognised
 
 _PREFIX = "map."

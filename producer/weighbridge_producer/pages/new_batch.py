@@ -12,7 +12,7 @@ from starlette.concurrency import run_in_threadpool
 
 from weighbridge.errors import WeighbridgeError
 from weighbridge_producer.client.redis_client import RedisClient
-from weighbridge_producer.input.files import ENDINGS_IN_FOLDERS, OUR_RESULTS
+from weighbridge_producer.input.files.input_files import ENDINGS_IN_FOLDERS, OUR_RESULTS
 from weighbridge_producer.pages import parquet_parts
 from weighbridge_producer.pages.column_pickers import mapping_in
 from weighbridge_producer.pages.forms import Entries

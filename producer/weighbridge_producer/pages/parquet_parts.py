@@ -6,7 +6,7 @@ import io
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.settings import MIB
-from weighbridge_producer.input.row_formats import RowFormat, table_format
+from weighbridge_producer.input.rows.row_formats import RowFormat, table_format
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

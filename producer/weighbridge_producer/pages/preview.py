@@ -20,20 +20,20 @@ from weighbridge.jobs.line import JSON_SPACE
 from weighbridge.settings import KIB, MIB
 from weighbridge.traces import formats, read_traces
 from weighbridge.traces.split import is_trace
-from weighbridge_producer.input.decompress import DAMAGE, unpacked
-from weighbridge_producer.input.decompress import HEAD_BYTES as PACKED_SIGN_BYTES
-from weighbridge_producer.input.expected_answers import with_accepted_answers
-from weighbridge_producer.input.json_rows import USUAL_NAMES, has_all_rows
-from weighbridge_producer.input.lines import BLOCK_BYTES, StreamLines, plain_stream
-from weighbridge_producer.input.mapping_proposals import propose
+from weighbridge_producer.input.files.decompress import DAMAGE, unpacked
+from weighbridge_producer.input.files.decompress import HEAD_BYTES as PACKED_SIGN_BYTES
+from weighbridge_producer.input.files.lines import BLOCK_BYTES, StreamLines, plain_stream
+from weighbridge_producer.input.mapping.expected_answers import with_accepted_answers
+from weighbridge_producer.input.proposals.mapping_proposals import propose
 from weighbridge_producer.input.recognition import (
     USUAL_INPUTS,
     Opened,
     needed_inputs,
     recognise,
 )
+from weighbridge_producer.input.rows.json_rows import USUAL_NAMES, has_all_rows
 from weighbridge_producer.input.source import Source
-from weighbridge_producer.input.trace_cases import input_kind
+from weighbridge_producer.input.traces.trace_cases import input_kind
 from weighbridge_producer.pages.column_pickers import ColumnPickers, pickers_of
 from weighbridge_producer.pages.large_cases import parts_of
 from weighbridge_producer.pages.parquet_parts import (
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
     from weighbridge.settings import Settings
     from weighbridge.traces import Trace
-    from weighbridge_producer.input.mapping import FieldMapping
+    from weighbridge_producer.input.mapping.field_mapping import FieldMapping
     from weighbridge_producer.input.recognition import Recognised
     from weighbridge_producer.input.source_lines import SourceLine
 

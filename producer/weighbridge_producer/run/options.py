@@ -7,7 +7,7 @@ from glob import has_magic
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from weighbridge_producer.input.remote_files import RemoteFile, is_url
+from weighbridge_producer.input.files.remote_files import RemoteFile, is_url
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

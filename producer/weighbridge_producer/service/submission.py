@@ -19,11 +19,11 @@ from weighbridge.errors import (
     WeighbridgeError,
 )
 from weighbridge_producer.input.annotated_lines import read_annotated
-from weighbridge_producer.input.csv_tables import HEAD_BYTES
-from weighbridge_producer.input.expected_answers import with_accepted_answers
-from weighbridge_producer.input.kept_streams import KeptStream
-from weighbridge_producer.input.lines import StreamLines
+from weighbridge_producer.input.files.kept_streams import KeptStream
+from weighbridge_producer.input.files.lines import StreamLines
+from weighbridge_producer.input.mapping.expected_answers import with_accepted_answers
 from weighbridge_producer.input.recognition import Opened, begins_document, recognise
+from weighbridge_producer.input.rows.csv_tables import HEAD_BYTES
 from weighbridge_producer.input.source import Source, Streams
 from weighbridge_producer.service.auth import resumable_batch
 from weighbridge_producer.service.body_stream import PeekedStream
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from weighbridge.settings import Settings
     from weighbridge.store import Durability
     from weighbridge_producer.client.redis_batch import RedisBatch
-    from weighbridge_producer.input.mapping import FieldMapping
+    from weighbridge_producer.input.mapping.field_mapping import FieldMapping
     from weighbridge_producer.input.source import Cases
     from weighbridge_producer.input.source_lines import SourceLine
     from weighbridge_producer.service.auth import Identity

@@ -22,7 +22,8 @@ from weighbridge.jobs.grader_spec import (
 from weighbridge.jobs.limits import METADATA_LIMIT_BYTES, NAME_LIMIT
 from weighbridge.store import WEIGHTS
 from weighbridge.text import closest, did_you_mean
-from weighbridge_producer.input.mapping import FieldMapping
+from weighbridge_producer.input.mapping.field_mapping import FieldMapping
+from weighbridge_producer.input.mapping.mapping_text import parse_mapping
 from weighbridge_producer.service.problems import ProblemError
 
 if TYPE_CHECKING:
@@ -188,7 +189,7 @@ def _flag(name: str, text: str) -> bool:
 def _mapping_in(text: str) -> FieldMapping:
     if "--join" in text.split():
         raise _unfit("mapping", "has --join, but a service opens no other files", JOIN_HINT)
-    return FieldMapping.from_text([text])
+    return parse_mapping([text])
 
 
 def _unknown(name: str) -> ProblemError:

@@ -10,7 +10,7 @@ from weighbridge.grading.line_grader import grade_lines
 from weighbridge.settings import Settings
 from weighbridge_producer.cli.commands import run_app
 from weighbridge_producer.input.source import Source
-from weighbridge_producer.input.trace_mapping_file import read_trace_mapping
+from weighbridge_producer.input.traces.trace_mapping_file import read_trace_mapping
 
 MAPPING = "id: /run\nsteps: /events\nstep: {type: /kind, types: {model: llm}, output: /text}\n"
 

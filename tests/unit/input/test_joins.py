@@ -23,8 +23,10 @@ from weighbridge.errors import InputError, JoinError
 from weighbridge.settings import KIB, MIB, Settings
 from weighbridge_producer.input.join_index import KeyFormError, key_of
 from weighbridge_producer.input.joins import Joins, JoinSpec, parse_joins
-from weighbridge_producer.input.mapping import FieldMapping, Path
-from weighbridge_producer.input.mapping_proposals import propose
+from weighbridge_producer.input.mapping.field_mapping import FieldMapping
+from weighbridge_producer.input.mapping.mapping_text import parse_mapping
+from weighbridge_producer.input.mapping.row_values import Path
+from weighbridge_producer.input.proposals.mapping_proposals import propose
 from weighbridge_producer.input.sampling import Sample
 from weighbridge_producer.input.source import Source
 
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
 
     from weighbridge_producer.input.source_lines import SourceLine
 
-MAPPING = FieldMapping.from_text(["custom_id=id,x=gold.answer,metadata=gold.topic"])
+MAPPING = parse_mapping(["custom_id=id,x=gold.answer,metadata=gold.topic"])
 GOLD = b"key,answer,topic\nq1,Paris,geo\nq2,Lima,geo\n3,4,math\n"
 
 
@@ -85,7 +87,7 @@ def test_a_row_gets_the_row_with_its_key_whether_it_is_a_number_or_its_text(gold
 
 def test_an_index_out_of_the_choices_of_a_joined_row_is_named_as_such(tmp_path: FilePath) -> None:
     (tmp_path / "gold.jsonl").write_bytes(b'{"key": "q1", "choices": ["a"], "answer": 3}\n')
-    mapping = FieldMapping.from_text(["custom_id=id,x=gold.choices[gold.answer]"])
+    mapping = parse_mapping(["custom_id=id,x=gold.choices[gold.answer]"])
     file = joins(tmp_path / "gold.jsonl")
     file.require(mapping, ["x"])
     assert faults(joined([{"id": "q1"}], file, mapping)) == [
@@ -121,7 +123,7 @@ def test_every_form_of_rows_can_be_joined(
 ) -> None:
     file = tmp_path / name
     file.write_bytes(data)
-    mapping = FieldMapping.from_text([f"custom_id=id,x={path}"])
+    mapping = parse_mapping([f"custom_id=id,x={path}"])
     assert cases(joined([{"id": "7"}], joins(file), mapping)) == [
         {"custom_id": "7", "inputs": {"x": "a"}}
     ]
@@ -238,7 +240,7 @@ def test_a_joined_value_that_json_lacks_is_the_error_of_the_case_with_it(
     lines = joined([{"id": "q1"}, {"id": "q2"}], joins(tmp_path / "gold.parquet"))
     assert [case["inputs"] for case in cases(lines)] == [{"x": 1.5}]
     assert faults(lines)[0].startswith("NUMBER_OUT_OF_RANGE")
-    harmless = FieldMapping.from_text(["custom_id=id,x=gold.topic"])
+    harmless = parse_mapping(["custom_id=id,x=gold.topic"])
     assert len(cases(joined([{"id": "q1"}], joins(tmp_path / "gold.parquet"), harmless))) == 1
 
 
@@ -249,7 +251,7 @@ def test_bytes_that_are_not_text_are_an_error_only_of_the_case_with_them(
     (tmp_path / "gold.parquet").write_bytes(_as_parquet(rows))
     both = joins(tmp_path / "gold.parquet")
     assert faults(joined([{"id": "q1"}], both))[0].startswith("LONE_SURROGATE")
-    harmless = FieldMapping.from_text(["custom_id=id,x=gold.topic"])
+    harmless = parse_mapping(["custom_id=id,x=gold.topic"])
     assert cases(joined([{"id": "q1"}], both, harmless))[0]["inputs"] == {"x": "text"}
 
 
@@ -269,12 +271,12 @@ def test_a_number_that_json_lacks_is_an_error_only_of_the_rows_whose_mapping_use
         f'{{"key": "a", "answer": "x", "score": {number}}}\n{{"key": "b", "answer": "y", "score": 1}}\n'
     )
     rows = [{"id": "a"}, {"id": "b"}]
-    unused = FieldMapping.from_text(["custom_id=id,x=gold.answer"])
+    unused = parse_mapping(["custom_id=id,x=gold.answer"])
     assert [case["inputs"] for case in cases(joined(rows, joins(file), unused))] == [
         {"x": "x"},
         {"x": "y"},
     ]
-    used = FieldMapping.from_text(["custom_id=id,x=gold.answer,metadata=gold.score"])
+    used = parse_mapping(["custom_id=id,x=gold.answer,metadata=gold.score"])
     faulty, whole = joined(rows, joins(file), used)
     assert faulty.fault.code == "NUMBER_OUT_OF_RANGE"
     assert f"{file}, line 1: " in faulty.fault.message
@@ -436,7 +438,7 @@ def test_text_that_is_not_utf8_is_a_key_like_any_other(tmp_path: FilePath) -> No
     data = b"key,answer\n" + b"".join(b"%d,x\n" % number for number in range(50_000)) + b"q\xff,y\n"
     for name in ("gold.csv", "rows.csv"):
         (tmp_path / name).write_bytes(data)
-    mapping = FieldMapping.from_text(["custom_id=gold.answer,x=gold.answer"])
+    mapping = parse_mapping(["custom_id=gold.answer,x=gold.answer"])
     both = joins(tmp_path / "gold.csv", "key")
     *_, last = Source(tmp_path / "rows.csv", Settings(), mapping, joins=both)
     assert cases([last]) == [{"custom_id": "y", "inputs": {"x": "y"}}]

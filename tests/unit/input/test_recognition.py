@@ -13,10 +13,10 @@ from weighbridge.errors import InputError
 from weighbridge.jobs.grader_spec import GraderSpec
 from weighbridge.settings import Settings
 from weighbridge_producer.cli.mapping_choice import choose_mapping
-from weighbridge_producer.input.files import Paths
-from weighbridge_producer.input.mapping import FieldMapping
+from weighbridge_producer.input.files.input_files import Paths
+from weighbridge_producer.input.mapping.mapping_text import parse_mapping
 from weighbridge_producer.input.recognition import Opened, first_rows, recognise, recognise_rows
-from weighbridge_producer.input.row_formats import Layout, RowFormat
+from weighbridge_producer.input.rows.row_formats import Layout, RowFormat
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -356,7 +356,7 @@ def test_a_proposal_can_be_given_back_whatever_the_names_of_columns_contain(
     found = seen(tmp_path / "a.csv", data, "string-match")
     assert found
     assert found.proposal
-    mapping = FieldMapping.from_text([found.proposal.text])
+    mapping = parse_mapping([found.proposal.text])
     assert mapping.case(found.rows[0], 1) == {
         "custom_id": "1",
         "inputs": {"agent_response": "Paris", "expected_output": "Paris"},

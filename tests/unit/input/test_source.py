@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from weighbridge.errors import InputError
 from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.settings import MIB, Settings
-from weighbridge_producer.input.mapping import FieldMapping
+from weighbridge_producer.input.mapping.mapping_text import parse_mapping
 from weighbridge_producer.input.source import Source
 
 if TYPE_CHECKING:
@@ -331,7 +331,7 @@ def test_a_folder_is_read_in_the_order_of_its_names_and_what_is_no_input_left_ou
 
 
 def test_files_of_a_folder_with_other_endings_are_named(tmp_path: Path) -> None:
-    mapping = FieldMapping.from_text(["custom_id=id,agent_response=output"])
+    mapping = parse_mapping(["custom_id=id,agent_response=output"])
     for name in ("1.jsonl", "2.feather", "3.pq", "4.tab.gz"):
         (tmp_path / name).write_bytes(b"{}\n")
     (tmp_path / ".git").mkdir()

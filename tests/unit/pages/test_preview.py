@@ -15,7 +15,7 @@ from support.tool_results import LONG
 from weighbridge.errors import MappingNeededError
 from weighbridge.jobs.grader_spec import GraderSpec
 from weighbridge.settings import Settings
-from weighbridge_producer.input.mapping import FieldMapping
+from weighbridge_producer.input.mapping.mapping_text import parse_mapping
 from weighbridge_producer.pages.parquet_parts import END_BYTES, ParquetParts
 from weighbridge_producer.pages.parquet_parts import HEAD_BYTES as PARQUET_HEAD_BYTES
 from weighbridge_producer.pages.preview import HEAD_BYTES, Head, Preview, preview_of
@@ -64,7 +64,7 @@ def test_a_log_is_previewed_with_the_mapping_without_which_it_is_refused() -> No
     with pytest.raises(MappingNeededError):
         preview_of(head, specs, Settings())
     text = "custom_id=sample_id,agent_response=data.picked,expected_output=data.expected"
-    preview = preview_of(head, specs, Settings(), mapping=FieldMapping.from_text([text]))
+    preview = preview_of(head, specs, Settings(), mapping=parse_mapping([text]))
     assert [case.custom_id for case in preview.cases] == ["c.0"]
 
 
@@ -131,7 +131,7 @@ def test_a_first_line_longer_than_what_is_looked_at_is_reported() -> None:
     assert (preview.kind, preview.is_unseen) == ("lines", True)
     assert "longer than 256 KiB" in preview.note
     assert "It can be submitted as it is" in preview.note
-    mapping = FieldMapping.from_text(["custom_id=id,agent_response=a,expected_output=b"])
+    mapping = parse_mapping(["custom_id=id,agent_response=a,expected_output=b"])
     given = preview_of(Head("a.jsonl", content, is_whole=False), (), Settings(), mapping=mapping)
     assert given.columns_key == preview.columns_key  # the page keeps the field that was filled in
     assert given.note.endswith("so it cannot be previewed")
@@ -255,7 +255,7 @@ def test_a_proposed_index_into_choices_is_named_with_the_form_that_looks_it_up()
     preview = look(content, GraderSpec("string-match"))
     assert preview.columns
     assert "expected_output=letter(choices[answer])" in preview.columns.caution
-    mapping = FieldMapping.from_text(
+    mapping = parse_mapping(
         ["custom_id=id,agent_response=response,expected_output=letter(choices[answer])"]
     )
     head = Head("cases.jsonl", content, is_whole=True)

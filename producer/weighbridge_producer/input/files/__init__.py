@@ -1,0 +1,1 @@
+"""The files of an input, and their bytes as lines: remote and compressed files, archives, pipes and streams of events."""

@@ -1,0 +1,270 @@
+"""The files of an input: a single file, the files in a folder, or those that match a pattern."""
+
+from __future__ import annotations
+
+import glob
+import os
+import stat
+from fnmatch import fnmatchcase
+from itertools import takewhile
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from weighbridge.errors import InputError
+from weighbridge_producer.input.files.event_folders import EventFolder, with_event_folders
+from weighbridge_producer.input.files.remote_files import (
+    RemoteFile,
+    RemoteFolder,
+    is_url,
+    remote_files,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+_HINT = (
+    "give a JSONL file, plain, .gz or .zst, a folder or a pattern of such files, or - for a pipe"
+)
+_READ_IN_FOLDERS = (".jsonl", ".ndjson", ".json", ".traj", ".eval")
+_TABLES_IN_FOLDERS = (".csv", ".tsv", ".tab", ".parquet", ".pq", ".arrow", ".feather")
+#: What Hugging Face's `save_to_disk` writes beside the rows.
+_BESIDE_ARROW = frozenset({"dataset_info.json", "dataset_dict.json", "state.json"})
+_PACKED = (".gz", ".zst")
+ENDINGS_IN_FOLDERS = _READ_IN_FOLDERS + _TABLES_IN_FOLDERS  #: of files with cases, traces or rows
+OUR_RESULTS = ".results.jsonl"  #: suffix of the default output of `run`, never read as input
+
+
+InputFile = Path | RemoteFile | EventFolder
+_FileT = TypeVar("_FileT", Path, RemoteFile)
+
+
+class Paths(tuple[Path | RemoteFile | RemoteFolder, ...]):
+    """Several files, folders, patterns of files and URLs as one input."""
+
+    __slots__ = ()
+
+    @classmethod
+    def of(cls, names: Iterable[str | Path]) -> Paths:
+        """Return the paths for names."""
+        found: list[Path | RemoteFile | RemoteFolder] = []
+        for name in names:
+            found += remote_files(str(name)) if is_url(str(name)) else [Path(name)]
+        return cls(found)
+
+    def __str__(self) -> str:
+        """Return the first path, and the number of others."""
+        more = f" and {len(self) - 1:,} more" if len(self) > 1 else ""
+        return f"{self[0]}{more}"
+
+
+class InputFiles:
+    """The files of an input, in the order of its paths, sorted within each path; InputError if there are none."""
+
+    def __init__(self, paths: Paths, *, takes_tables: bool = False) -> None:
+        endings = _READ_IN_FOLDERS + (_TABLES_IN_FOLDERS if takes_tables else ())
+        self.endings = endings  #: of the files that are read in folders
+        self._named = [_named(path, endings) for path in paths]
+        self.files: tuple[InputFile, ...] = tuple(
+            file for named in self._named for file in named.files
+        )  #: in reading order
+
+    @property
+    def are_found(self) -> bool:
+        """True if there may be several files, so that lines need a location."""
+        return len(self._named) > 1 or self._named[0].are_found
+
+    @property
+    def skipped(self) -> list[str]:
+        """The names of files in folders that are not read because of their endings."""
+        return [name for named in self._named for name in named.skipped]
+
+    def size(self) -> int | None:
+        """Return their total size in bytes; None if one is a pipe or device; InputError if one cannot be read."""
+        sizes = [_size_of(file) for file in self.files]
+        return None if None in sizes else sum(map(int, filter(None, sizes)))
+
+    def name_of(self, file: InputFile) -> str:
+        """Return a file's name relative to the folder or pattern, as valid UTF-8."""
+        name = str(file) if len(self._named) > 1 else self._named[0].name_of(file)
+        return name.encode(errors="backslashreplace").decode()
+
+    def would_take(self, file: str) -> bool:
+        """Return whether the next search for files would include a file with this path."""
+        return any(named.would_take(file) for named in self._named)
+
+
+def _named(path: Path | RemoteFile | RemoteFolder, endings: tuple[str, ...]) -> _Named | _Url:
+    if isinstance(path, RemoteFolder):
+        return _UrlOfFolder(path, endings)
+    return _Named(path, endings) if isinstance(path, Path) else _Url(path)
+
+
+class _Url:
+    """The file at a URL."""
+
+    are_found = False
+    skipped: Sequence[str] = ()
+
+    def __init__(self, *files: RemoteFile) -> None:
+        self.files = files
+
+    def name_of(self, file: InputFile) -> str:
+        return file.name
+
+    def would_take(self, file: str) -> bool:
+        return is_url(file)
+
+
+class _UrlOfFolder(_Url):
+    """The files in the folder at a URL."""
+
+    are_found = True
+
+    def __init__(self, folder: RemoteFolder, endings: tuple[str, ...]) -> None:
+        self._folder = folder
+        super().__init__(*_of_folder(str(folder), folder.files, endings))
+        self.skipped = _skipped(map(folder.name_of, folder.files), endings)
+
+    def name_of(self, file: InputFile) -> str:
+        return self._folder.name_of(file) if isinstance(file, RemoteFile) else file.name
+
+
+class _Named:
+    """The files of one path."""
+
+    def __init__(self, path: Path, endings: tuple[str, ...]) -> None:
+        self._path = path
+        self._endings = endings
+        self._is_folder = _is_folder(path)
+        self._is_pattern = not self._is_folder and glob.has_magic(str(path)) and not _exists(path)
+        self.files: tuple[Path | EventFolder, ...] = (path,)  #: in reading order
+        self.skipped: Sequence[str] = ()
+        if self._is_folder:
+            every = [file for file in sorted(path.rglob("*")) if file.is_file()]
+            self.files = with_event_folders(_of_folder(str(path), every, endings))
+            self.skipped = _skipped((file.relative_to(path).as_posix() for file in every), endings)
+        elif self._is_pattern:
+            self.files = with_event_folders(_of_pattern(str(path)))
+
+    @property
+    def are_found(self) -> bool:
+        """True if the files were found by a search in a folder or by a pattern."""
+        return self._is_folder or self._is_pattern
+
+    def name_of(self, file: InputFile) -> str:
+        """Return a file's name relative to the folder or pattern."""
+        base = self._path
+        if self._is_pattern:
+            base = Path(*takewhile(lambda part: not glob.has_magic(part), base.parts))
+        own = file.path if isinstance(file, EventFolder) else file
+        if self.are_found and isinstance(own, Path) and own.is_relative_to(base) and own != base:
+            return own.relative_to(base).as_posix()
+        return file.name
+
+    def would_take(self, file: str) -> bool:
+        """Return whether the next search for files would include a file with this path."""
+        path = Path(os.path.abspath(file))  # noqa: PTH100 - must not resolve links
+        if self._is_folder:
+            folders = {self._path.absolute(), self._path.resolve()}
+            inside = any(path.is_relative_to(folder) for folder in folders)
+            return inside and _is_input(path.name, self._endings)
+        if self._is_pattern:
+            pattern = Path(os.path.abspath(self._path))  # noqa: PTH100 - the same
+            return _fits(path.parts, pattern.parts) and not _is_ours(path.name)
+        return False
+
+
+def _of_folder(
+    folder: str, every: Iterable[_FileT], endings: tuple[str, ...]
+) -> tuple[_FileT, ...]:
+    """Return those of the files in a folder that are read; InputError if there are none."""
+    files = tuple(file for file in every if _is_input(file.name, endings))
+    if any(file.name.endswith(".arrow") for file in files):
+        files = tuple(file for file in files if file.name not in _BESIDE_ARROW)
+    if not files:
+        raise InputError(
+            f"the folder {folder!r} has no file to read",
+            f"only files that end in {', '.join(endings)}, also with .gz or .zst, are read,"
+            f" but not those that end in {OUR_RESULTS}",
+        )
+    return files
+
+
+def _skipped(names: Iterable[str], endings: tuple[str, ...]) -> list[str]:
+    """Return those of the names in a folder whose endings are not read, without hidden ones and earlier results."""
+    return [
+        name
+        for name in names
+        if not (_is_hidden(name) or _is_ours(name) or _is_input(name, endings))
+    ]
+
+
+def _is_hidden(name: str) -> bool:
+    return any(part.startswith(".") for part in name.split("/"))
+
+
+def _of_pattern(pattern: str) -> tuple[Path, ...]:
+    found = [Path(name) for name in sorted(glob.glob(pattern, recursive=True))]  # noqa: PTH207 - absolute patterns too
+    matching = [file for file in found if file.is_file()]
+    files = tuple(file for file in matching if not _is_ours(file.name))
+    if matching and not files:
+        raise InputError(
+            f"the pattern {pattern!r} matches only results of earlier runs",
+            f"files that end in {OUR_RESULTS} are never read as input",
+        )
+    if not files:
+        raise InputError(f"no file matches the pattern {pattern!r}", _HINT)
+    return files
+
+
+def _is_input(name: str, endings: tuple[str, ...]) -> bool:
+    """Return whether a file in a folder is read, by its name."""
+    return unpacked_name(name).endswith(endings) and not (_is_ours(name) or name.startswith("."))
+
+
+def _is_ours(name: str) -> bool:
+    return unpacked_name(name).endswith(OUR_RESULTS)
+
+
+def unpacked_name(name: str) -> str:
+    """Return a file's name without compression suffixes."""
+    for suffix in _PACKED:
+        name = name.removesuffix(suffix)
+    return name
+
+
+def _fits(parts: Sequence[str], pattern: Sequence[str]) -> bool:
+    """Return whether a path matches a pattern, part by part; `**` matches any number of folders."""
+    if not pattern:
+        return not parts
+    if pattern[0] == "**":
+        return any(_fits(parts[skipped:], pattern[1:]) for skipped in range(len(parts) + 1))
+    return bool(parts) and fnmatchcase(parts[0], pattern[0]) and _fits(parts[1:], pattern[1:])
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):
+        return False
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False
+
+
+def _size_of(path: InputFile) -> int | None:
+    """Return a file's size in bytes; None for a pipe or device; InputError if it cannot be read."""
+    if isinstance(path, (RemoteFile, EventFolder)):
+        return path.size()
+    try:
+        status = path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        raise InputError(f"the input {str(path)!r} does not exist", _HINT) from None
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise InputError(f"the input {str(path)!r} cannot be read: {why}", _HINT) from None
+    return status.st_size if stat.S_ISREG(status.st_mode) else None

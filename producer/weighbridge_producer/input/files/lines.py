@@ -1,0 +1,208 @@
+"""Splits one stream into lines in constant memory: plain, gzip or zstd."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
+
+from weighbridge.errors import Fault, InputError
+from weighbridge.jobs.error_codes import ErrorCode
+from weighbridge.jobs.line import BYTE_ORDER_MARK
+from weighbridge_producer.input.files.decompress import (
+    DAMAGE,
+    HEAD_BYTES,
+    ExpansionError,
+    check_expansion,
+    unpacked,
+)
+from weighbridge_producer.input.files.eval_archive import SIGNS, sample_lines
+from weighbridge_producer.input.files.event_streams import with_events_as_list
+from weighbridge_producer.input.files.non_json_files import readable_lines
+from weighbridge_producer.input.source_lines import SourceLine
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from weighbridge.settings import Settings
+
+BLOCK_BYTES = 256 * 1024
+
+
+class StreamLines:
+    """The lines of one stream, to be read once; an unreadable line is replaced by a fault."""
+
+    def __init__(
+        self,
+        stream: BinaryIO,
+        name: str,
+        settings: Settings,
+        on_bytes: Callable[[int], None] = lambda _: None,
+        kept_bytes: int = 0,
+    ) -> None:
+        self._stream = _Counted(stream, on_bytes)
+        self._kept_bytes = (
+            kept_bytes  #: lines over the limit, but not over this length, are kept with their fault
+        )
+        self._name = name
+        self._settings = settings
+        self.byte_order_mark = False  #: True if a BOM was skipped at the start
+
+    def __iter__(self) -> Iterator[SourceLine]:
+        """Yield all lines, with newlines."""
+        try:
+            if self._stream.peek().startswith(SIGNS):
+                yield from sample_lines(self._stream.whole(), self._settings)
+                return
+            unpacking = unpacked(self._stream, self._stream.peek())
+            raw: io.RawIOBase = unpacking or self._stream
+            plain = io.BufferedReader(raw, BLOCK_BYTES)
+            self.byte_order_mark = plain.peek(len(BYTE_ORDER_MARK)).startswith(BYTE_ORDER_MARK)
+            if self.byte_order_mark:
+                plain.read(len(BYTE_ORDER_MARK))
+            lines = self._split(plain, packed=unpacking is not None)
+            lines = with_events_as_list(lines, self._settings.line_limit_bytes)
+            yield from readable_lines(lines)
+        except ExpansionError:
+            yield SourceLine(b"\n", bomb_fault(self._settings.expansion_limit))
+        except DAMAGE as error:
+            yield SourceLine(b"\n", damage_fault(error))
+        except OSError as error:
+            raise InputError(f"reading {self._name!r} failed: {error.strerror or error}") from None
+
+    def _split(
+        self, plain: io.BufferedReader[io.RawIOBase], *, packed: bool
+    ) -> Iterator[SourceLine]:
+        limit = self._settings.line_limit_bytes
+        readline, most = plain.readline, limit + 2
+        total = 0
+        while line := readline(most):
+            size = len(line)
+            if size > limit and not (size == limit + 1 and line.endswith(b"\n")):
+                source_line = self._skip_rest(plain, line, total, packed=packed)
+                size = source_line.size
+            else:
+                source_line = SourceLine(line, None, size)
+            total += size
+            if packed:
+                self._check_expansion(total)
+            yield source_line
+
+    def _skip_rest(
+        self, plain: io.BufferedReader[io.RawIOBase], line: bytes, before: int, *, packed: bool
+    ) -> SourceLine:
+        size = len(line)
+        pieces = [line]
+        while line and not line.endswith(b"\n"):
+            line = plain.readline(BLOCK_BYTES)
+            size += len(line)
+            if size <= self._kept_bytes:
+                pieces.append(line)
+            else:
+                pieces.clear()
+            if packed:
+                self._check_expansion(before + size)
+        raw = b"".join(pieces) if size <= self._kept_bytes else b"\n"
+        return SourceLine(raw, length_fault(size, self._settings.line_limit_bytes), size)
+
+    def _check_expansion(self, plain_bytes: int) -> None:
+        check_expansion(plain_bytes, self._stream.consumed, self._settings.expansion_limit)
+
+
+def plain_stream(
+    stream: BinaryIO, settings: Settings, on_bytes: Callable[[int], None] = lambda _: None
+) -> io.BufferedReader:
+    """Return a stream's content, decompressed if necessary.
+
+    Reading it raises one of `DAMAGE` if the data is damaged or truncated, and ExpansionError for a decompression bomb.
+    """
+    counted = _Counted(stream, on_bytes)
+    unpacking = unpacked(counted, counted.peek())
+    raw = _Checked(unpacking, counted, settings.expansion_limit) if unpacking else counted
+    return io.BufferedReader(raw, BLOCK_BYTES)
+
+
+class _Checked(io.RawIOBase):
+    """Decompressed content with a check of its expansion."""
+
+    def __init__(self, plain: io.RawIOBase, packed: _Counted, limit: int) -> None:
+        self._plain = plain
+        self._packed = packed
+        self._limit = limit
+        self._total = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        size = self._plain.readinto(buffer) or 0
+        self._total += size
+        check_expansion(self._total, self._packed.consumed, self._limit)
+        return size
+
+
+class _Counted(io.RawIOBase):
+    """Counts the bytes read from a stream, and allows a peek at the first ones."""
+
+    def __init__(self, stream: BinaryIO, on_bytes: Callable[[int], None]) -> None:
+        self._stream = stream
+        self._on_bytes = on_bytes
+        self._head = b""
+        self.consumed = 0  #: bytes read before decompression
+
+    def peek(self) -> bytes:
+        while len(self._head) < HEAD_BYTES and (
+            more := self._stream.read(HEAD_BYTES - len(self._head))
+        ):
+            self._head += more
+        return self._head
+
+    def whole(self) -> BinaryIO:
+        """Return a stream of all the content from its start; it is seekable if the original stream is."""
+        if self._stream.seekable():
+            self._stream.seek(-len(self._head), io.SEEK_CUR)
+            return self._stream
+        return cast("BinaryIO", self)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._head or _read_some(self._stream, len(buffer))
+        data, self._head = data[: len(buffer)], data[len(buffer) :]
+        buffer[: len(data)] = data
+        self.consumed += len(data)
+        self._on_bytes(len(data))
+        return len(data)
+
+
+def _read_some(stream: BinaryIO, size: int) -> bytes:
+    # read1 returns what a pipe has; read would delay lines until the buffer is full.
+    read1 = getattr(stream, "read1", None)
+    return cast("bytes", read1(size) if read1 else stream.read(size))
+
+
+def length_fault(size: int, limit: int) -> Fault:
+    """Return the fault for a line that is too long."""
+    return Fault(
+        ErrorCode.LINE_TOO_LONG,
+        f"the line has {size:,} bytes, at most {limit:,} are allowed",
+        "split the case, or raise WEIGHBRIDGE_LINE_LIMIT_BYTES",
+    )
+
+
+def bomb_fault(limit: int) -> Fault:
+    """Return the fault for compressed input that expands beyond the limit."""
+    return Fault(
+        ErrorCode.INPUT_TOO_LARGE,
+        f"the compressed input expands more than {limit}-fold: it is not read beyond this line",
+        "if the input is trustworthy, decompress it yourself, or raise WEIGHBRIDGE_EXPANSION_LIMIT",
+    )
+
+
+def damage_fault(error: Exception) -> Fault:
+    """Return the fault for compressed input that is damaged or truncated."""
+    return Fault(
+        ErrorCode.INPUT_TRUNCATED,
+        f"the compressed input ends early or is damaged here: {error}",
+        "the lines before it are graded; for the rest, create the archive again",
+    )

@@ -1,0 +1,135 @@
+"""Detection of files without JSON, which become a single error instead of one per line."""
+
+from __future__ import annotations
+
+import re
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from weighbridge.errors import Fault
+from weighbridge.jobs.error_codes import ErrorCode
+from weighbridge.jobs.line import JSON_SPACE
+from weighbridge_producer.input.files.eval_archive import OFFICE, SAVE_AS_CSV
+from weighbridge_producer.input.source_lines import SourceLine
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_HEAD_BYTES = 512  #: of a file's content, examined to detect binary files
+_LINES = 20  #: the first lines; a file in which none starts like JSON has no JSON
+_JSON_STARTS = (*(b"{", b"[", b'"'), b"\xef\xbb\xbf")
+_UNPACK = "unpack it and give the files in it"
+_CONVERT = "export what is in it as JSON Lines"
+_BINARY: tuple[tuple[bytes, str, str], ...] = (
+    (b"7z\xbc\xaf\x27\x1c", "a 7z archive", _UNPACK),
+    (b"Rar!", "a RAR archive", _UNPACK),
+    (b"\xfd7zXZ\x00", "compressed with xz", "decompress it, or compress it with gzip or zstd"),
+    (b"BZh", "compressed with bzip2", "decompress it, or compress it with gzip or zstd"),
+    (b"%PDF-", "a PDF document", _CONVERT),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", OFFICE, SAVE_AS_CSV),
+    (b"SQLite format 3\x00", "an SQLite database", _CONVERT),
+    (b"PAR1", "a Parquet table", "name it with the ending .parquet and map its columns with --map"),
+    (b"\x89PNG", "a PNG image", _CONVERT),
+    (b"\xff\xd8\xff", "a JPEG image", _CONVERT),
+    (b"\x7fELF", "a program", _CONVERT),
+    (b"\x80\x04\x95", "a Python pickle", _CONVERT),
+)  # fmt: skip
+_BINARY_FROM = 64  #: smallest head in which more than 5 % NUL bytes mean binary data
+_TAR = (257, b"ustar")
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")
+_YAML = "YAML"
+_TEXTS = (
+    (re.compile(rb"\s*<(?:!doctype|html)\b", re.IGNORECASE), "an HTML page"),
+    (re.compile(rb"\s*<\?xml\b"), "an XML document"),
+    (
+        re.compile(
+            rb"\A\s*(?:---\s*\n)?(?:- +[A-Za-z_][\w-]{0,60}:\s|[A-Za-z_][\w-]{0,60}:[^\n]{0,200}\n\s*(?:- |[A-Za-z_][\w-]{0,60}:))"
+        ),
+        _YAML,
+    ),
+    (re.compile(rb"\s*(?:#{1,6} \S|```|[-*] \S|\|.+\||---\s*\n# )", re.MULTILINE), "Markdown"),
+)
+
+
+def _binary_fault(head: bytes) -> Fault | None:
+    """Return the fault for a binary file by its first bytes; None for text."""
+    for start, what, hint in _BINARY:
+        if head.startswith(start):
+            return _fault(what, hint)
+    at, mark = _TAR
+    if head[at : at + len(mark)] == mark:
+        return _fault("a tar archive", _UNPACK)
+    if head.startswith(_UTF16) or (b"\0" in head and head[1::2].count(b"\0") * 3 > len(head)):
+        return _fault("text in UTF-16", "save the file as UTF-8")
+    if len(head) >= _BINARY_FROM and (head.count(b"\0") * 20 > len(head) or _is_noise(head)):
+        return _fault("binary data", "give JSON Lines, plain or compressed with gzip or zstd")
+    return None
+
+
+def _is_noise(head: bytes) -> bool:
+    """Return whether a file's first bytes have many control characters, and are no UTF-8 text."""
+    controls = sum(byte < ord(" ") and byte not in JSON_SPACE for byte in head)
+    if controls * 20 <= len(head):
+        return False
+    try:
+        head[: len(head) - 3].decode()
+    except UnicodeDecodeError as error:
+        return error.end < len(head) - 3
+    return False
+
+
+def readable_lines(lines: Iterator[SourceLine]) -> Iterator[SourceLine]:
+    """Return the lines of a file, or a single fault if the first lines show that it has no JSON.
+
+    It is not a generator, because each one around all lines costs time per line.
+    """
+    read: list[SourceLine] = []
+    filled = 0
+    for line in lines:
+        if not read and (fault := _binary_fault(line.raw[:_HEAD_BYTES])):
+            return iter((SourceLine(b"\n", fault, line.size),))
+        read.append(line)
+        content = line.raw.lstrip(JSON_SPACE)
+        if line.fault or content.startswith(_JSON_STARTS):
+            break
+        filled += bool(content)
+        if filled == _LINES:
+            text = b"".join(each.raw for each in read)
+            fault = _binary_fault(text[:_HEAD_BYTES]) or _no_json(text)
+            return iter((SourceLine(b"\n", fault, sum(each.size for each in read)),))
+    else:
+        text = b"".join(each.raw for each in read)
+        looks = next((what for pattern, what in _TEXTS if pattern.match(text)), None)
+        known = _fault(f"not JSON, it looks like {looks}", _hint(looks)) if looks else None
+        if fault := _binary_fault(text[:_HEAD_BYTES]) or known:
+            return iter((SourceLine(b"\n", fault, len(text)),))
+    return chain(read, lines)
+
+
+def several_values_fault(text: bytes) -> Fault | None:
+    """Return the fault for JSON objects that each take many lines, one after the other; None for other text."""
+    if not _NEXT_OBJECT.search(text):
+        return None
+    return Fault(
+        ErrorCode.INVALID_JSON,
+        "the file has several JSON values over many lines",
+        "write each on one line, as jq -c does",
+    )
+
+
+def _no_json(text: bytes) -> Fault:
+    looks = next((what for pattern, what in _TEXTS if pattern.search(text)), None)
+    what = f"not JSON: none of its first {_LINES} lines begins like JSON"
+    return _fault(what + (f", it looks like {looks}" if looks else ""), _hint(looks))
+
+
+def _hint(looks: str | None) -> str:
+    return "convert it to JSON Lines" if looks == _YAML else _WANTED
+
+
+_NEXT_OBJECT = re.compile(rb"^\}\s*\{", re.MULTILINE)  #: after one that is indented
+_WANTED = "give cases or traces as JSON Lines, or one JSON document"
+
+
+def _fault(what: str, hint: str) -> Fault:
+    return Fault(ErrorCode.INVALID_JSON, f"the file is {what}", hint)

@@ -1,0 +1,250 @@
+"""Multiple choice: the entry of a list of choices that a value of the row selects, as `choices[answer]`, or its letter."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from string import ascii_uppercase
+from typing import Any, Self
+
+from weighbridge.errors import Fault
+from weighbridge.jobs.error_codes import ErrorCode
+from weighbridge.text import pluralize, shorten
+from weighbridge_producer.input.mapping.row_values import MISSING, Path, Row, json_within
+
+_CHOICE = re.compile(r"([^\[\]|]+)\[([^\[\]|]+)\]")
+_LETTER = re.compile(r"letter\((.+)\)")
+_INDEX = re.compile(r"-?[0-9]{1,9}")
+_LABELS, _TEXTS = "label", "text"  #: keys of choices as two lists, as in ARC and CommonsenseQA
+CHOICE_COLUMNS = frozenset({"choices", "options", "endings", "candidates", "alternatives"})
+_SHOWN = 60  #: characters of a value
+
+
+class _NoEntryError(Exception):
+    """A value selects no entry."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The entry that a value selects: in a list by an index from 0, a letter or its text, and in an object by its key."""
+
+    text: str
+    choices: Path
+    chosen: Path
+
+    @classmethod
+    def parse(cls, text: str) -> Self | None:
+        """Parse `choices[answer]`; None if a text is written otherwise."""
+        found = _CHOICE.fullmatch(text)
+        if not found or _INDEX.fullmatch(found[2].strip()):
+            return None
+        return cls(text, Path(found[1].strip()), Path(found[2].strip()))
+
+    def of(self, row: Row, number: int) -> Any:
+        """Return the entry; None if there are no choices or nothing is chosen, MISSING if the row lacks it.
+
+        A column whose name is the whole text takes precedence.
+        """
+        if self.text in row:
+            return row[self.text]
+        position, entries = self._selected(row, number)
+        return position if position in (MISSING, None) else entries[position]
+
+    def position(self, row: Row, number: int) -> Any:
+        """Return the position of the entry among the others, from 0; None and MISSING as `of` does.
+
+        That of an entry whose label is a letter is the letter's in the alphabet.
+        """
+        position, _ = self._selected(row, number)
+        if position is MISSING or position is None:
+            return position
+        names, _ = _listed(json_within(self.choices.of(row, number)), self.choices.text)
+        label = names[position] if names else None
+        is_letter = isinstance(label, str) and re.fullmatch("[A-Za-z]", label.strip())
+        return _index_of(label) if is_letter else position
+
+    def fault(self, row: Row, number: int) -> Fault | None:
+        """Return why a row's value selects no entry; None if it does, or if the row lacks one of them."""
+        try:
+            if self.text not in row:
+                self._look_up(row, number)
+        except _NoEntryError as error:
+            return _fault(f"{self.text}: {error}")
+        return None
+
+    def paths(self) -> Iterable[Path]:
+        """Return the column that the whole text may be, and the paths of the choices and of the value."""
+        return (Path(self.text), self.choices, self.chosen)
+
+    def __str__(self) -> str:
+        return self.text
+
+    def _selected(self, row: Row, number: int) -> tuple[Any, Sequence[Any]]:
+        try:
+            return self._look_up(row, number)
+        except _NoEntryError:
+            return MISSING, ()
+
+    def _look_up(self, row: Row, number: int) -> tuple[Any, Sequence[Any]]:
+        choices = json_within(self.choices.of(row, number))
+        chosen = self.chosen.of(row, number)
+        for value in (choices, chosen):
+            if value is MISSING or value is None:
+                return value, ()
+        names, entries = _listed(choices, self.choices.text)
+        what = f"{self.chosen.text} is {_shown(chosen)}"
+        return _position(chosen, names, entries, what, self.choices.text), entries
+
+
+@dataclass(frozen=True, slots=True)
+class Letter:
+    """The letter of an index from 0, or of the entry that a value selects: A for the first."""
+
+    text: str
+    index: Path | Choice
+
+    @classmethod
+    def parse(cls, text: str) -> Self | None:
+        """Parse `letter(answer)` or `letter(choices[answer])`; None if a text is written otherwise."""
+        if not (found := _LETTER.fullmatch(text)):
+            return None
+        inner = found[1].strip()
+        return cls(text, Choice.parse(inner) or Path(inner))
+
+    def of(self, row: Row, number: int) -> Any:
+        """Return the letter; None if nothing is chosen, MISSING if the row lacks it.
+
+        A column whose name is the whole text takes precedence.
+        """
+        if self.text in row:
+            return row[self.text]
+        index = self._index(row, number)
+        if index is MISSING or index is None:
+            return index
+        return ascii_uppercase[index] if 0 <= index < len(ascii_uppercase) else MISSING
+
+    def fault(self, row: Row, number: int) -> Fault | None:
+        """Return why a row's value has no letter; None if it has, or if the row lacks it."""
+        if self.text in row:
+            return None
+        if isinstance(self.index, Choice) and (fault := self.index.fault(row, number)):
+            return fault
+        value = self.index.of(row, number)
+        if value is MISSING or value is None or self.of(row, number) is not MISSING:
+            return None
+        what = f"{self.index.text} is {_shown(value)}"
+        return _fault(f"{self.text}: {what}, which is neither an index from 0 to 25 nor a letter")
+
+    def paths(self) -> Iterable[Path]:
+        """Return the column that the whole text may be, and the paths of the index."""
+        inner = self.index
+        paths = (inner.choices, inner.chosen) if isinstance(inner, Choice) else (inner,)
+        return (Path(self.text), *paths)
+
+    def __str__(self) -> str:
+        return self.text
+
+    def _index(self, row: Row, number: int) -> Any:
+        if isinstance(self.index, Choice):
+            return self.index.position(row, number)
+        value = self.index.of(row, number)
+        if value is MISSING or value is None:
+            return value
+        found = _index_of(value)
+        return MISSING if found is None else found
+
+
+def choice_hint(rows: Sequence[Row], expected: str) -> str:
+    """Return how to map an expected output that is an index into a column of choices; empty if it is none."""
+    values = [Path(expected).of(row, 1) for row in rows] if expected else []
+    named = (column for column in rows[0] if column.lower() in CHOICE_COLUMNS) if values else ()
+    for column in named:
+        lists = [json_within(row.get(column)) for row in rows]
+        indexes = sum(map(_is_index_into, values, lists))  # some rows may have none, such as -1
+        if indexes * 2 >= len(rows):
+            if any(map(_is_behind, values, lists)):
+                return (
+                    f"expected_output: {expected} seems to be an index into {column} that counts from 1; {column}[...] and"
+                    " letter(...) count from 0"
+                )
+            text = f"{column}[{expected}]"
+            return (
+                f"expected_output: {expected} is an index from 0 into {column}; write expected_output={text} if the agent answers"
+                f" with the text, or expected_output=letter({text}) if it answers with a letter"
+            )
+    return ""
+
+
+def _is_index_into(value: Any, choices: Any) -> bool:
+    return _is_number(value) and isinstance(choices, list) and 0 <= int(value) < len(choices)
+
+
+def _is_behind(value: Any, choices: Any) -> bool:
+    """Return whether a number would select the last of the choices if the first were number 1."""
+    return _is_number(value) and isinstance(choices, list) and int(value) == len(choices)
+
+
+def _is_number(value: Any) -> bool:
+    is_text = isinstance(value, str) and _INDEX.fullmatch(value) is not None
+    return type(value) is int or is_text
+
+
+def _listed(choices: Any, name: str) -> tuple[list[Any] | None, Sequence[Any]]:
+    """Return the keys or labels of choices, None if they have none, and the entries."""
+    if isinstance(choices, list):
+        return None, choices
+    if not isinstance(choices, Mapping):
+        raise _NoEntryError(f"{name} is {_shown(choices)}, which is neither a list nor an object")
+    labels, texts = choices.get(_LABELS), choices.get(_TEXTS)
+    if isinstance(labels, list) and isinstance(texts, list) and len(labels) == len(texts):
+        return labels, texts
+    return list(choices), list(choices.values())
+
+
+def _position(
+    chosen: Any, names: list[Any] | None, entries: Sequence[Any], what: str, where: str
+) -> int:
+    if names is not None:
+        known = [str(name) for name in names]
+        if isinstance(chosen, bool) or str(chosen) not in known:
+            raise _NoEntryError(f"{what}, but {where} has {shorten(', '.join(known), _SHOWN)}")
+        return known.index(str(chosen))
+    of_text = entries.index(chosen) if isinstance(chosen, str) and chosen in entries else None
+    index = _index_of(chosen)
+    if of_text is not None:
+        if index not in (None, of_text):
+            raise _NoEntryError(
+                f"{what}, an index and also the text of choice {of_text} in {where}"
+            )
+        return of_text
+    if index is None:
+        count = f"{pluralize(len(entries), 'choice')} in {where}"
+        raise _NoEntryError(f"{what}, which is no index, letter or text of the {count}")
+    if not 0 <= index < len(entries):
+        count = pluralize(len(entries), "choice")
+        raise _NoEntryError(f"{what}, but {where} has {count}, counted from 0")
+    return index
+
+
+def _index_of(value: Any) -> int | None:
+    """Return the index that a number, digits or a letter stand for; None if a value is none of these."""
+    if isinstance(value, str):
+        text = value.strip()
+        if re.fullmatch("[A-Za-z]", text):
+            return ascii_uppercase.index(text.upper())
+        return int(text) if _INDEX.fullmatch(text) else None
+    if isinstance(value, float) and value.is_integer():  # a column of numbers with gaps
+        return int(value)
+    return value if type(value) is int else None
+
+
+def _shown(value: Any) -> str:
+    return shorten(repr(value), _SHOWN)
+
+
+def _fault(message: str) -> Fault:
+    hint = (
+        "correct the row; -1 usually stands for an unknown answer, and such a row can be left out"
+    )
+    return Fault(ErrorCode.INVALID_FIELD, message, hint)

@@ -1,0 +1,144 @@
+"""Conversations in rows: lists of messages, each with its author, and the agent's last answer in them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+from weighbridge.text import pluralize
+from weighbridge_producer.input.mapping.row_values import MISSING, Path, Row, json_within
+
+TEXTS = ("content", "value", "text")  #: keys of a message's text
+_AUTHORS = ("role", "from")
+_AGENTS = frozenset({"assistant", "gpt", "model", "ai", "bot"})
+_PARTS = frozenset({"text", "output_text"})  #: types of a message's parts that have text
+_DEPTH = 3  #: levels of a row that are searched for conversations
+_SYNTAX = re.compile(r"[./=|,(){}\[\]]")  #: what a key in a proposed path must not have
+_LAST_ANSWER = re.compile(r"last_answer\((.+)\)")
+
+
+@dataclass(frozen=True, slots=True)
+class LastAnswer:
+    """The text of the agent's last message in a conversation; the texts of its parts are joined."""
+
+    text: str
+    conversation: Path
+
+    @classmethod
+    def parse(cls, text: str) -> Self | None:
+        """Parse `last_answer(messages)`; None if a text is written otherwise."""
+        found = _LAST_ANSWER.fullmatch(text)
+        return cls(text, Path(found[1].strip())) if found else None
+
+    @classmethod
+    def in_(cls, path: str) -> Self:
+        """Return the last answer in the conversation at a path."""
+        return cls(f"last_answer({path})", Path(path))
+
+    def of(self, row: Row, number: int) -> Any:
+        """Return the text; None if the message has none, MISSING if there is no message of the agent.
+
+        A column whose name is the whole text takes precedence.
+        """
+        if self.text in row:
+            return row[self.text]
+        messages = self._messages(row, number)
+        last = next((each for each in reversed(messages) if is_by_agent(each)), None)
+        return MISSING if last is None else text_of(last)
+
+    def is_last_message(self, row: Row, number: int) -> bool:
+        """Return whether no message of others follows the answer."""
+        messages = self._messages(row, number)
+        return bool(messages) and is_by_agent(messages[-1])
+
+    def paths(self) -> Iterable[Path]:
+        """Return the column that the whole text may be, and the path of the conversation."""
+        return (Path(self.text), self.conversation)
+
+    def __str__(self) -> str:
+        return self.text
+
+    def _messages(self, row: Row, number: int) -> list[Any]:
+        value = json_within(self.conversation.of(row, number))
+        return value if isinstance(value, list) else []
+
+
+def text_of(message: Mapping[str, Any]) -> Any:
+    """Return the text of a message, with that of its parts joined; None if it has no text."""
+    value = next((message[key] for key in TEXTS if key in message), None)
+    if not isinstance(value, list):
+        return value
+    texts = [_text_of_part(part) for part in value]
+    return "".join(texts) if any(texts) else None
+
+
+def _text_of_part(part: Any) -> str:
+    if isinstance(part, str):
+        return part
+    if not isinstance(part, Mapping):
+        return ""
+    text, kind = part.get("text"), part.get("type", "text")
+    return text if isinstance(text, str) and isinstance(kind, str) and kind in _PARTS else ""
+
+
+def is_conversation(value: Any) -> bool:
+    """Return whether a value is a list of messages."""
+    return isinstance(value, list) and bool(value) and all(map(_is_message, value))
+
+
+def last_answers_in(rows: Sequence[Row]) -> Iterator[LastAnswer]:
+    """Yield the last answer in each conversation that all rows have with a message of the agent."""
+    for path in _paths_in(rows[0], "", 0) if rows else ():
+        answer = LastAnswer.in_(path)
+        if _is_in_all(answer, rows):
+            yield answer
+
+
+def last_answer_hint(rows: Sequence[Row], path: str) -> str:
+    """Return in how many rows the proposed last answer is followed by messages of others; empty if in none."""
+    answer = LastAnswer.parse(path)
+    followed = sum(not answer.is_last_message(row, 1) for row in rows) if answer else 0
+    if not (answer and followed):
+        return ""
+    where = (
+        f"{followed} of the first {pluralize(len(rows), 'row')}"
+        if len(rows) > 1
+        else "the first row"
+    )
+    return (
+        f"agent_response: in {where}, {answer.conversation.text} ends with messages of others, and the agent's last one"
+        " before them is taken"
+    )
+
+
+def _is_in_all(answer: LastAnswer, rows: Sequence[Row]) -> bool:
+    texts = [answer.of(row, 1) for row in rows]
+    return MISSING not in texts and any(isinstance(text, str) for text in texts)
+
+
+def _paths_in(value: Any, path: str, depth: int) -> Iterator[str]:
+    """Yield the paths to the conversations in objects."""
+    value = json_within(value)
+    if is_conversation(value):
+        yield path
+    elif isinstance(value, Mapping) and depth < _DEPTH:
+        for key, inner in value.items():
+            if key and not _SYNTAX.search(key):
+                yield from _paths_in(inner, f"{path}.{key}" if path else key, depth + 1)
+
+
+def is_by_agent(message: Any) -> bool:
+    """Return whether a message is the agent's."""
+    return isinstance(message, Mapping) and not _AGENTS.isdisjoint(_authors(message))
+
+
+def _is_message(value: Any) -> bool:
+    return (
+        isinstance(value, Mapping) and bool(_authors(value)) and not value.keys().isdisjoint(TEXTS)
+    )
+
+
+def _authors(message: Mapping[str, Any]) -> list[str]:
+    return [name for key in _AUTHORS if isinstance(name := message.get(key), str)]

@@ -1,0 +1,46 @@
+"""Logs of OpenAI Evals (`oaieval`): a specification, events of several types, and a final report, one a line.
+
+Only a `match` event has an answer beside the expected one. Source: `evals/record.py` in github.com/openai/evals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from weighbridge_producer.input.mapping.row_values import Path
+
+if TYPE_CHECKING:
+    from weighbridge_producer.input.mapping.row_values import Row
+
+_EVENT = frozenset({"event_id", "sample_id", "type", "data"})
+_AROUND = ("spec", "final_report")  #: keys of the rows that are no events, each alone in its row
+_MATCH = "match"
+
+
+@dataclass(frozen=True, slots=True)
+class EventsExceptMatches:
+    """The rows of a log that are no `match` event."""
+
+    def kind(self, row: Row) -> str:
+        """Return the type of an event, or the key of another row; empty for a `match` event and for rows of no log."""
+        if is_event(row):
+            return "" if row["type"] == _MATCH else row["type"]
+        return next((key for key in _AROUND if row.keys() == {key}), "")
+
+    def paths(self) -> Iterable[Path]:
+        """Return the path of an event's type, and those of the other rows."""
+        return map(Path, ("type", *_AROUND))
+
+
+def is_event(row: Row) -> bool:
+    """Return whether a row is an event of a log."""
+    return (
+        row.keys() >= _EVENT and isinstance(row["type"], str) and isinstance(row["data"], Mapping)
+    )
+
+
+def is_evals_row(row: Row) -> bool:
+    """Return whether a row is an event, or has a key of the rows around them alone."""
+    return is_event(row) or any(row.keys() == {key} for key in _AROUND)

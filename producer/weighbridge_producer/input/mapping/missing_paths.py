@@ -1,0 +1,111 @@
+"""Paths of a mapping that no row has, and the columns that they probably stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Protocol
+
+from weighbridge.errors import MappingError
+from weighbridge.text import closest, did_you_mean, shorten
+from weighbridge_producer.input.mapping.choices import Choice, Letter
+from weighbridge_producer.input.mapping.row_values import (
+    MISSING,
+    FirstOf,
+    Path,
+    Row,
+    Value,
+    json_within,
+)
+
+if TYPE_CHECKING:
+    from weighbridge_producer.input.mapping.field_mapping import FieldMapping
+
+_COLUMNS_SHOWN = 20
+
+
+class MoreRows(Protocol):
+    """Rows after the first ones, which are read if these lack something."""
+
+    def all_that(self, lack: Callable[[Row], bool]) -> str:
+        """Return the subject of a sentence on rows that all lack something; empty if one of them has it."""
+
+
+def refuse_missing_paths(
+    mapping: FieldMapping,
+    rows: Sequence[Row],
+    name: str,
+    trusted: FieldMapping | None = None,
+    hint: str = "",
+    further: MoreRows | None = None,
+) -> None:
+    """Raise MappingError for a path that exists in none of the first rows, unless a trusted mapping has it.
+
+    Rows of JSON need not have all fields, so that a path which the first ones lack is looked for in `further` rows.
+    `hint` is added to the columns that the error lists.
+    """
+    if not rows:
+        return
+    known = dict(trusted.fields()) if trusted else {}
+    for target, value in mapping.fields():
+        if known.get(target) == value or not all(_lacks(row, value) for row in rows):
+            continue
+        lacks = partial(_lacks, value=value)
+        if subject := further.all_that(lacks) if further else "no row":
+            wrong = _wrong_path(value, rows)
+            columns = columns_near(wrong, rows)
+            meant = did_you_mean(nearest(wrong, rows)) or "."
+            raise MappingError(
+                f"{name}: {subject} has {wrong.text!r}, which {target} is mapped to{meant}",
+                "\n  ".join(filter(None, (f"columns: {listed(columns)}", hint))),
+            )
+
+
+def columns_near(path: Path, rows: Sequence[Row]) -> list[str]:
+    """Return the columns of rows or, for a path into objects in one of them, the paths to their fields."""
+    first = path.parts[0] or path.text
+    inner = [f"{first}.{name}" for name in _names_within(first, rows)]
+    return inner or list(dict.fromkeys(column for row in rows for column in row))
+
+
+def nearest(path: Path, rows: Sequence[Row]) -> str | None:
+    """Return the path in rows that a wrong one probably stands for: within an object, the one of the same name.
+
+    Otherwise it is the most similar column or, if none is, the field of an object with the most similar name.
+    """
+    near = columns_near(path, rows)
+    columns = dict.fromkeys(column for row in rows for column in row)
+    paths = [Path(f"{column}.{name}") for column in columns for name in _names_within(column, rows)]
+    same = next((each.text for each in paths if each.name == path.name), None)
+    if found := same or closest(path.text, near):
+        return found
+    name = closest(path.name, [each.name for each in paths])
+    return next((each.text for each in paths if each.name == name), None)
+
+
+def _names_within(column: str, rows: Sequence[Row]) -> list[str]:
+    objects = [value for row in rows if isinstance(value := json_within(row.get(column)), Mapping)]
+    return list(dict.fromkeys(key for value in objects for key in value))
+
+
+def listed(columns: Iterable[str]) -> str:
+    """Return the names of columns for a message, limited to the first ones."""
+    names = list(columns)
+    shown = ", ".join(shorten(name, 60, "...") for name in names[:_COLUMNS_SHOWN])
+    more = len(names) - _COLUMNS_SHOWN
+    return f"{shown} and {more:,} more" if more > 0 else shown
+
+
+def _wrong_path(value: Value, rows: Sequence[Row]) -> Path:
+    """Return the path that no row has, for a message; of alternatives, the first or all of them as they are written."""
+    paths = list(value.paths())
+    if isinstance(value, FirstOf):
+        return paths[0]
+    parts = [path for path in paths if path.text != str(value)]  # not the column of that name
+    return next((path for path in parts if all(_lacks(row, path) for row in rows)), paths[0])
+
+
+def _lacks(row: Row, value: Value) -> bool:
+    """Return whether a row lacks a value, rather than having one that selects nothing."""
+    selects = isinstance(value, (Choice, Letter)) and value.fault(row, 1) is not None
+    return not selects and value.of(row, 1) is MISSING

@@ -1,0 +1,1 @@
+"""Mappings proposed from the names and values of the columns of the first rows."""

@@ -1,0 +1,343 @@
+"""Rows of CSV and TSV files; encoding and dialect are detected from the first lines."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from weighbridge.errors import Fault, InputError
+from weighbridge.jobs.error_codes import ErrorCode
+from weighbridge.settings import KIB
+from weighbridge.text import pluralize
+from weighbridge_producer.input.rows.source_rows import RowError, SourceRow, invalid_row
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from weighbridge.settings import Settings
+
+HEAD_BYTES = 256 * KIB  #: examined to detect encoding and dialect
+_DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}
+_ROWS_TRIED = 50
+_BLOCK_CHARACTERS = 64 * KIB  #: read at once to find lines without quotes
+_LINES_ABOVE_MOST = 10  #: lines above a header that are skipped
+_SEPARATOR_LINE = re.compile(r"\ufeff?sep=([,;|\t])[\r\n]*")  #: Excel's first line
+_LATIN_SHARE = 0.15  #: German, French, Polish and Spanish have fewer letters beyond ASCII
+_COLUMNS_LIMIT = 10_000
+_MARKS = (
+    (b"\xef\xbb\xbf", "utf-8-sig"),
+    (b"\xff\xfe\0\0", "utf-32"),
+    (b"\0\0\xfe\xff", "utf-32"),
+    (b"\xff\xfe", "utf-16"),
+    (b"\xfe\xff", "utf-16"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """The encoding and delimiter of a table."""
+
+    encoding: str
+    delimiter: str
+    skipped: int = 0  #: lines above the header
+
+    def __str__(self) -> str:
+        """Return a description of the dialect."""
+        encoding = "UTF-8" if self.encoding == "utf-8-sig" else self.encoding.upper()
+        header = f", header in line {self.skipped + 1}" if self.skipped else ""
+        delimiter = _DELIMITERS.get(self.delimiter, self.delimiter)
+        return f"{encoding.replace('_', '-')}, {delimiter}-separated{header}"
+
+
+def dialect_of(head: bytes, *, is_whole: bool, delimiter: str | None = None) -> Dialect:
+    """Detect the dialect of a table from its first bytes."""
+    encoding = _encoding_of(head)
+    text = head.decode(encoding, errors="replace")
+    lines = list(io.StringIO(text, newline=""))
+    lines = lines if is_whole else lines[:-1] or lines
+    separator_line = _SEPARATOR_LINE.fullmatch(lines[0]) if lines else None
+    if separator_line:
+        return Dialect(encoding, separator_line[1], 1)
+    delimiters = [delimiter] if delimiter else list(_DELIMITERS)
+    skipped = _lines_above_header(lines, delimiters)
+    return Dialect(encoding, delimiter or _delimiter_of(lines[skipped:]), skipped)
+
+
+def table_rows(
+    plain: io.BufferedReader[Any],
+    dialect: Dialect,
+    settings: Settings,
+    most_lines: int | None = None,
+    on_blank: Callable[[], None] = lambda: None,
+) -> Iterator[SourceRow]:
+    """Yield the rows after the header as mappings by column, from at most `most_lines` lines.
+
+    A row with more or fewer cells than the header, or with misplaced quotes, becomes a fault. Rows without any value,
+    as spreadsheets write them below their content, are left out; `on_blank` is called for each.
+    """
+    ascii_based = not dialect.encoding.startswith(("utf-16", "utf-32"))
+    text = io.TextIOWrapper(
+        plain,
+        dialect.encoding,
+        errors="surrogateescape" if ascii_based else "strict",
+        newline="",
+    )
+    lines = _Lines(text, settings.line_limit_bytes, dialect.delimiter, most_lines)
+    lines.has_blocks = ascii_based and most_lines is None
+    for _ in range(dialect.skipped):
+        next(lines, None)
+    # csv's limit applies to the whole process, as the line limit does.
+    csv.field_size_limit(settings.line_limit_bytes)
+    reader = csv.reader(lines, delimiter=dialect.delimiter, strict=True)
+    header: list[str] | None = None
+    while True:
+        while header and (block := lines.plain_block()):
+            before = lines.read - len(block)
+            yield from _plain_rows(block, before, dialect.delimiter, header, on_blank)
+        first = lines.read + 1
+        lines.taken = 0
+        try:
+            cells = next(reader)
+        except StopIteration:
+            return
+        except UnicodeDecodeError as error:
+            fault = Fault(
+                ErrorCode.INPUT_TRUNCATED,
+                f"the text is not {error.encoding} from here on",
+                "save it as UTF-8",
+            )
+            raise RowError(fault, first) from None
+        except _LineTooLongError as error:
+            yield SourceRow(first, {}, error.fault, lines.taken)
+            continue
+        except csv.Error as error:
+            limit = settings.line_limit_bytes
+            yield SourceRow(first, {}, _fault_of(error, limit, lines.read - first + 1), lines.taken)
+            continue
+        if not cells:
+            continue  # a blank line
+        if _is_blank(cells):
+            if header:
+                on_blank()
+        elif header is None:
+            header = _header(cells)
+        elif len(cells) != len(header):
+            fault = _ragged(len(cells), len(header), lines.read - first + 1)
+            yield SourceRow(first, {}, fault, lines.taken)
+        else:
+            yield SourceRow(first, dict(zip(header, cells, strict=True)), None, lines.taken)
+
+
+def _plain_rows(
+    block: list[str],
+    before: int,
+    delimiter: str,
+    header: list[str],
+    on_blank: Callable[[], None],
+) -> Iterator[SourceRow]:
+    """Yield the rows of lines without quotes, of which `before` lines come before the first."""
+    columns = len(header)
+    for number, line in enumerate(block, before + 1):
+        cells = line.split(delimiter)
+        if not line:
+            continue
+        if _is_blank(cells):
+            on_blank()
+        elif len(cells) == columns:
+            yield SourceRow(number, dict(zip(header, cells, strict=False)), None, len(line) + 1)
+        else:
+            yield SourceRow(number, {}, _ragged(len(cells), columns), len(line) + 1)
+
+
+def _is_blank(cells: list[str]) -> bool:
+    # Nearly all rows have a first cell, and looking at each cell would take time for every row.
+    return not (cells[0].strip() or any(map(str.strip, cells)))
+
+
+class _LineTooLongError(Exception):
+    def __init__(self, fault: Fault) -> None:
+        super().__init__(fault.message)
+        self.fault = fault
+
+
+class _Lines:
+    """The lines of a text, counted and limited in length."""
+
+    def __init__(
+        self, text: io.TextIOWrapper[Any], limit: int, delimiter: str, most: int | None
+    ) -> None:
+        self._text = text
+        self._ahead = io.StringIO()  #: text that was read as a block, but has quotes
+        self._ahead_left = 0  #: characters of it that are left
+        self.has_blocks = False  #: True if whole blocks can be read at once
+        self._most = most
+        self._limit = limit
+        self._delimiter = delimiter
+        self.read = 0  #: number of lines read
+        self.taken = 0  #: characters read since the last reset to 0
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        line = "" if self.read == self._most else self._readline(self._limit + 2)
+        if not line:
+            raise StopIteration
+        self.read += 1
+        self.taken += len(line)
+        if len(line) > self._limit and not line.endswith(("\n", "\r")):
+            while line and not line.endswith(("\n", "\r")):
+                line = self._readline(HEAD_BYTES)
+                self.taken += len(line)
+            raise _LineTooLongError(
+                Fault(
+                    ErrorCode.LINE_TOO_LONG,
+                    f"the line has {self.taken:,} characters, at most {self._limit:,} are allowed",
+                    "split the row, or raise WEIGHBRIDGE_LINE_LIMIT_BYTES",
+                )
+            )
+        if len(line) > _COLUMNS_LIMIT and line.count(self._delimiter) > 100 * _COLUMNS_LIMIT:
+            raise _LineTooLongError(
+                invalid_row("the line has over 1,000,000 cells", "split the table")
+            )
+        return line
+
+    def plain_block(self) -> list[str]:
+        """Return the next whole lines without their ends, or none if one of them has to be read by the csv module."""
+        if self._ahead_left or not self.has_blocks:
+            return []
+        text = self._text.read(_BLOCK_CHARACTERS)
+        if text and not text.endswith("\n"):
+            text += self._text.readline(self._limit + 2)
+        plain = text.replace("\r\n", "\n")
+        is_plain = '"' not in plain and "\r" not in plain and plain.endswith("\n")
+        if not is_plain or len(text) > min(self._limit, 2 * _BLOCK_CHARACTERS):
+            self._ahead, self._ahead_left = io.StringIO(text, newline=""), len(text)
+            return []
+        lines = plain[:-1].split("\n")
+        self.read += len(lines)
+        return lines
+
+    def _readline(self, most: int) -> str:
+        if not self._ahead_left:
+            return self._text.readline(most)
+        line = self._ahead.readline(most)
+        self._ahead_left -= len(line)
+        return line
+
+
+def _encoding_of(head: bytes) -> str:
+    for mark, encoding in _MARKS:
+        if head.startswith(mark):
+            return encoding
+    try:
+        # The last character of the head may be truncated.
+        head[: len(head) - 3 if len(head) >= HEAD_BYTES else None].decode()
+    except UnicodeDecodeError as error:
+        if len(head) < HEAD_BYTES or error.start < len(head) - 8:
+            return "utf-8" if _is_mostly_utf8(head) else _guessed(head)
+    return "utf-8"
+
+
+def _is_mostly_utf8(head: bytes) -> bool:
+    """Return whether characters in UTF-8 outnumber the bytes that are not UTF-8, so that only some rows are wrong."""
+    text = head.decode(errors="replace")
+    beyond_ascii = sum(character > "\x7f" for character in text)
+    return beyond_ascii >= 2 * text.count("\ufffd")
+
+
+def _guessed(head: bytes) -> str:
+    """Return the likeliest encoding of text that is not UTF-8, by its share of letters beyond ASCII."""
+    beyond_ascii = sum(byte > 127 for byte in head[: 64 * KIB])
+    if beyond_ascii < _LATIN_SHARE * len(head[: 64 * KIB]):
+        return "cp1252"
+    from charset_normalizer import from_bytes
+
+    best = from_bytes(head[: 64 * KIB]).best()
+    return best.encoding if best else "cp1252"
+
+
+def _delimiter_of(lines: Sequence[str]) -> str:
+    """Return the delimiter that gives the first rows the same number of cells, and the most cells."""
+    found = {delimiter: _fit(lines, delimiter) for delimiter in _DELIMITERS}
+    return max(found, key=lambda delimiter: found[delimiter])
+
+
+def _lines_above_header(lines: Sequence[str], delimiters: Iterable[str]) -> int:
+    """Return the number of first lines, such as a title or comments, that no delimiter splits, unlike all rows below."""
+    for skipped in range(min(_LINES_ABOVE_MOST, len(lines) - 2) + 1):
+        if not lines[skipped].strip():
+            continue
+        fits = [_fit(lines[skipped:], delimiter) for delimiter in delimiters]
+        if any(columns for _, columns in fits):
+            return skipped if skipped == 0 or any(share == 1.0 for share, _ in fits) else 0
+    return 0
+
+
+def _fit(lines: Sequence[str], delimiter: str) -> tuple[float, int]:
+    """Return the share of rows with as many cells as the header for a delimiter, and the number of cells."""
+    widths: Counter[int] = Counter()
+    header = 0
+    try:
+        for cells in csv.reader(iter(lines), delimiter=delimiter, strict=True):
+            if not cells:
+                continue
+            header = header or len(cells)
+            widths[len(cells)] += 1
+            if widths.total() >= _ROWS_TRIED:
+                break
+    except csv.Error:
+        pass  # evaluate the rows read so far
+    if header < 2:
+        return 0.0, 0
+    return widths[header] / widths.total(), header
+
+
+def _header(cells: list[str]) -> list[str]:
+    if len(cells) > _COLUMNS_LIMIT:
+        raise InputError(
+            f"the table has {len(cells):,} columns", f"at most {_COLUMNS_LIMIT:,} can be read"
+        )
+    names = [cell.strip() or f"column {index}" for index, cell in enumerate(cells, 1)]
+    repeated = next((name for name, count in Counter(names).items() if count > 1), None)
+    if repeated:
+        raise InputError(
+            f"two columns of the table are called {repeated[:80]!r}",
+            "rename one of them, or add a header if the first row is data",
+        )
+    return names
+
+
+def _ragged(cells: int, columns: int, lines: int = 1) -> Fault:
+    return invalid_row(
+        f"the row has {pluralize(cells, 'cell')}, and the header {columns:,}{_covering(lines)}",
+        "put quotes around cells that hold the separator or a line break",
+    )
+
+
+def _fault_of(error: csv.Error, limit: int, lines: int) -> Fault:
+    what = str(error)
+    if "field limit" in what:
+        return invalid_row(
+            f"a cell has more than {limit:,} characters: its closing quote may be missing{_covering(lines)}",
+            "close the quote, or raise WEIGHBRIDGE_LINE_LIMIT_BYTES",
+        )
+    if "unexpected end" in what:
+        return Fault(
+            ErrorCode.INPUT_TRUNCATED,
+            f"a quote that opens in this row is never closed{_covering(lines)}",
+            "close it; everything below is part of the cell",
+        )
+    return invalid_row(
+        f"the row is not CSV: {what}{_covering(lines)}",
+        'write a quote inside a quoted cell twice, as ""',
+    )
+
+
+def _covering(lines: int) -> str:
+    """Return how many lines of the file became one row, if a quote spans more than one."""
+    return f"; with the lines that a quote spans, it covers {lines:,} lines" if lines > 1 else ""

@@ -1,0 +1,278 @@
+"""Detection of the format of files with rows, and a reader for the rows."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
+
+import orjson
+
+from weighbridge.errors import InputError
+from weighbridge.jobs.line import BYTE_ORDER_MARK, JSON_SPACE
+from weighbridge_producer.input.files.decompress import DAMAGE, ExpansionError
+from weighbridge_producer.input.files.eval_archive import (
+    OFFICE,
+    OFFICE_PARTS,
+    SAVE_AS_CSV,
+    SIGNS,
+    may_be_log,
+    names_in,
+    no_log_fault,
+)
+from weighbridge_producer.input.files.input_files import unpacked_name
+from weighbridge_producer.input.files.kept_streams import KeptStream
+from weighbridge_producer.input.files.lines import BLOCK_BYTES, StreamLines, plain_stream
+from weighbridge_producer.input.rows.csv_tables import HEAD_BYTES, Dialect, dialect_of, table_rows
+from weighbridge_producer.input.rows.source_rows import until_damage
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from weighbridge.settings import Settings
+    from weighbridge_producer.input.rows.source_rows import SourceRow
+
+_PARQUET = b"PAR1"
+_ARROW_FILE = (
+    b"ARROW1"  #: with an index at its end; a stream, as Hugging Face writes it, has no sign
+)
+_OLD_EXCEL = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_WORKBOOKS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
+_YAML = (".yaml", ".yml")
+_NAMES_OF_TEXT = frozenset({"", ".txt", ".text", ".dat"})  #: endings that do not tell the format
+
+_OPEN = frozenset({b"{", b"[", b","})  #: last characters of a line on which a document goes on
+
+
+class RowFormat(StrEnum):
+    """A file format of rows."""
+
+    CSV = "CSV"
+    PARQUET = "Parquet"
+    ARROW = "Arrow"
+    JSON_LINES = "JSON Lines"
+    JSON = "JSON"
+    EVAL = "an Inspect archive"
+
+
+_SUFFIXES = {
+    ".csv": RowFormat.CSV,
+    ".tsv": RowFormat.CSV,
+    ".tab": RowFormat.CSV,
+    ".parquet": RowFormat.PARQUET,
+    ".pq": RowFormat.PARQUET,
+    ".arrow": RowFormat.ARROW,
+    ".feather": RowFormat.ARROW,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The format and location of the rows in a file."""
+
+    format: RowFormat
+    dialect: Dialect | None = None  #: for tables
+    rows: str = ""  #: JSON Pointer to the list of rows in a document
+
+    def __str__(self) -> str:
+        """Return a description of the layout."""
+        if self.dialect:
+            name = "TSV" if self.dialect.delimiter == "\t" else "CSV"
+            return f"{name} ({self.dialect})"
+        return f"{self.format}, rows at {self.rows}" if self.rows else str(self.format)
+
+
+def table_format(name: str) -> RowFormat | None:
+    """Return the format of a table by its file name; None if the name is not that of a table."""
+    plain = unpacked_name(name).lower()
+    return next((form for suffix, form in _SUFFIXES.items() if plain.endswith(suffix)), None)
+
+
+def may_be_table(name: str) -> bool:
+    """Return whether a file with this name may be a table, although its ending does not say so."""
+    return PurePath(unpacked_name(name).lower()).suffix in _NAMES_OF_TEXT
+
+
+def layout_of(
+    head: bytes,
+    name: str,
+    *,
+    is_whole: bool,
+    find_rows: Callable[[], str | None] = lambda: None,
+) -> Layout:
+    """Detect the format of the rows in a file from its name and its first decompressed bytes.
+
+    `find_rows` returns the JSON Pointer to the list of rows in a document; None if there is none.
+    """
+    named_format = table_format(name)
+    start = head.removeprefix(BYTE_ORDER_MARK).lstrip(JSON_SPACE)[:1]
+    is_workbook = unpacked_name(name).lower().endswith(_WORKBOOKS) and not start.startswith(b"{")
+    is_office = head.startswith(SIGNS) and any(part in head for part in OFFICE_PARTS)
+    if head.startswith(_OLD_EXCEL) or is_office or is_workbook:
+        raise InputError(f"{name!r} is {OFFICE}, which cannot be read", SAVE_AS_CSV)
+    if head.startswith(SIGNS):
+        if not may_be_log(head, name):
+            fault = no_log_fault(names_in(head))
+            raise InputError(fault.message.replace("the file", repr(name), 1), fault.hint)
+        return Layout(RowFormat.EVAL)
+    if unpacked_name(name).lower().endswith(_YAML) and start not in {b"{", b"["}:
+        raise InputError(f"{name!r} is YAML, which cannot be read", "convert it to JSON Lines")
+    if head.startswith(_PARQUET) or named_format is RowFormat.PARQUET:
+        return Layout(RowFormat.PARQUET)
+    if head.startswith(_ARROW_FILE) or named_format is RowFormat.ARROW:
+        return Layout(RowFormat.ARROW)
+    if named_format is RowFormat.CSV or start not in {b"{", b"["}:
+        tab = "\t" if unpacked_name(name).lower().endswith((".tsv", ".tab")) else None
+        return Layout(RowFormat.CSV, dialect_of(head, is_whole=is_whole, delimiter=tab))
+    rows = find_rows()
+    return Layout(RowFormat.JSON_LINES) if rows is None else Layout(RowFormat.JSON, rows=rows)
+
+
+def may_be_document(head: bytes, name: str) -> bool:
+    """Return whether the beginning of a file may be that of a JSON document; if it is a single line, its rows show it."""
+    content = head.removeprefix(BYTE_ORDER_MARK).lstrip(JSON_SPACE)
+    is_one_line = content.startswith(b"{") and b"\n" not in content and not table_format(name)
+    return is_one_line or _is_document(head, name)
+
+
+def _is_document(head: bytes, name: str) -> bool:
+    """Return whether the beginning of a file is that of a JSON document, instead of one row per line."""
+    head = head.removeprefix(BYTE_ORDER_MARK)
+    start = head.lstrip(JSON_SPACE)[:1]
+    if table_format(name) or start not in {b"{", b"["}:
+        return False
+    if start == b"[":
+        return True
+    first, _, rest = head.lstrip(JSON_SPACE).partition(b"\n")
+    if not rest.strip(JSON_SPACE):
+        return unpacked_name(name).lower().endswith(".json")  # a single line, possibly truncated
+    try:
+        orjson.loads(first.removeprefix(BYTE_ORDER_MARK))
+    except orjson.JSONDecodeError:
+        # A truncated or invalid first line is an error in that line, unless a document starts there.
+        return first.strip(JSON_SPACE)[-1:] in _OPEN
+    return False
+
+
+def beginning_of(stream: BinaryIO, settings: Settings) -> bytes:
+    """Return the first decompressed bytes of a stream, up to any damage; the format is detected from them."""
+    try:
+        return _Peeked(plain_stream(stream, settings)).head
+    except (ExpansionError, *DAMAGE):
+        return b""
+
+
+class RowReader:
+    """A reader of one file's rows; each `read` starts at the beginning."""
+
+    def __init__(
+        self,
+        name: str,
+        settings: Settings,
+        rows: str = "",
+        on_bytes: Callable[[int], None] = lambda _: None,
+        *,
+        most_lines: int | None = None,
+        on_blank: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._name = name
+        self._most_lines = most_lines
+        self._settings = settings
+        self._rows = rows
+        self._on_bytes = on_bytes
+        self._on_blank = on_blank  #: called for each row without any value, which is left out
+        self.layout: Layout | None = None  #: set when the first row is read
+
+    def read(self, stream: BinaryIO, columns: Sequence[str] | None = None) -> Iterator[SourceRow]:
+        """Yield the rows of a file opened at its start; `columns` are the needed columns, or None for all."""
+        yield from until_damage(self._read(stream, columns), self._settings)
+
+    def _read(self, stream: BinaryIO, columns: Sequence[str] | None) -> Iterator[SourceRow]:
+        plain = _Peeked(plain_stream(stream, self._settings, self._on_bytes))
+        kept = KeptStream(plain)
+        layout = layout_of(
+            plain.head,
+            self._name,
+            is_whole=plain.is_whole,
+            find_rows=lambda: self._find_rows(plain.head, kept),
+        )
+        self.layout = layout
+        buffered = io.BufferedReader(kept.rest(), BLOCK_BYTES)
+        if layout.format is RowFormat.PARQUET:
+            from weighbridge_producer.input.rows.parquet_rows import parquet_rows
+
+            as_it_is = stream if _is_parquet_file(stream) else cast("BinaryIO", buffered)
+            yield from parquet_rows(as_it_is, columns, self._on_blank)
+        elif layout.format is RowFormat.ARROW:
+            from weighbridge_producer.input.rows.arrow_rows import arrow_rows
+
+            has_index = plain.head.startswith(_ARROW_FILE)
+            file = cast("BinaryIO", buffered)
+            yield from arrow_rows(file, columns, self._on_blank, has_index=has_index)
+        elif layout.dialect:
+            most = self._most_lines
+            yield from table_rows(buffered, layout.dialect, self._settings, most, self._on_blank)
+        else:
+            yield from self._json_rows(buffered, layout)
+
+    def _find_rows(self, head: bytes, kept: KeptStream) -> str | None:
+        """Return the JSON Pointer to the list of rows in a document; None if there is none."""
+        if self._rows or not may_be_document(head, self._name):
+            return self._rows or None
+        from weighbridge_producer.input.rows.json_rows import rows_pointer
+
+        is_sure = _is_document(head, self._name)
+        return rows_pointer(kept.beginning().read1, only_known=not is_sure)
+
+    def _json_rows(self, stream: io.BufferedReader[Any], layout: Layout) -> Iterator[SourceRow]:
+        from weighbridge_producer.input.rows.json_rows import document_rows, line_rows
+
+        if layout.format is RowFormat.JSON:
+            yield from document_rows(stream, layout.rows, self._settings)
+        else:
+            lines = StreamLines(cast("BinaryIO", stream), self._name, self._settings)
+            yield from line_rows(lines, self._most_lines, self._settings.line_limit_bytes)
+
+
+class _Peeked(io.RawIOBase):
+    """A stream whose first bytes can be inspected before reading."""
+
+    def __init__(self, plain: io.BufferedReader) -> None:
+        self._plain = plain
+        self.head = b""  #: as many bytes as needed to detect the format
+        self.is_whole = False  #: True if `head` is the whole content
+        while not self._is_enough():
+            more = plain.read1(HEAD_BYTES - len(self.head))
+            self.head += more
+            if not more:
+                self.is_whole = True
+                break
+        self._ready = self.head
+
+    def _is_enough(self) -> bool:
+        # Rows that arrive one by one through a pipe must not be delayed until others follow.
+        first, newline, _ = self.head.lstrip(JSON_SPACE).partition(b"\n")
+        is_row = first.startswith(b"{") and newline and first.rstrip(JSON_SPACE)[-1:] not in _OPEN
+        return len(self.head) >= HEAD_BYTES or bool(is_row)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._ready[: len(buffer)] or self._plain.read1(len(buffer))
+        self._ready = self._ready[len(data) :]
+        buffer[: len(data)] = data
+        return len(data)
+
+
+def _is_parquet_file(stream: BinaryIO) -> bool:
+    """Return whether a stream is seekable and contains Parquet; its position stays at the start."""
+    if not stream.seekable():
+        return False
+    position = stream.tell()
+    stream.seek(0)
+    is_parquet = stream.read(len(_PARQUET)) == _PARQUET
+    stream.seek(0 if is_parquet else position)
+    return is_parquet

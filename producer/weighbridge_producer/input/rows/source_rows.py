@@ -1,0 +1,159 @@
+"""Rows: the records of a table or JSON document, to be converted to cases by a mapping."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import orjson
+
+from weighbridge.errors import Fault
+from weighbridge.jobs.error_codes import ErrorCode
+from weighbridge.jobs.line import is_valid_name
+from weighbridge_producer.input.files.decompress import DAMAGE, ExpansionError
+from weighbridge_producer.input.files.lines import bomb_fault, damage_fault, length_fault
+from weighbridge_producer.input.source_lines import SourceLine, encode_case
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from weighbridge.settings import Settings
+    from weighbridge_producer.input.mapping.field_mapping import FieldMapping
+
+
+_UNDECODED = re.compile("[\udc80-\udcff]")  #: bytes as `surrogateescape` keeps them
+
+
+class SourceRow(msgspec.Struct, gc=False):
+    """One row of input, or a fault in its place."""
+
+    number: int  #: number of the row's first line or, in formats without lines, of the row; from 1
+    values: dict[str, Any]
+    fault: Fault | None = None
+    size: int = 0  #: bytes of input
+    doubt: Fault | None = (
+        None  #: the fault of a number in it, which counts if the mapping uses the number
+    )
+
+
+class RowError(Exception):
+    """The rest of a file cannot be read as rows."""
+
+    def __init__(self, fault: Fault, number: int) -> None:
+        super().__init__(fault.message)
+        self.fault = fault
+        self.number = number
+
+
+def invalid_row(message: str, hint: str) -> Fault:
+    """Return the fault for a row that cannot be converted to a case."""
+    return Fault(ErrorCode.INVALID_ROW, message, hint)
+
+
+def until_damage(rows: Iterable[SourceRow], settings: Settings) -> Iterator[SourceRow]:
+    """Yield rows; if the input is damaged, the last one is a fault with the reason."""
+    number = 0
+    try:
+        for row in rows:
+            number = row.number
+            yield row
+    except RowError as error:
+        yield SourceRow(max(error.number, number + 1), {}, error.fault)
+    except ExpansionError:
+        yield SourceRow(number + 1, {}, bomb_fault(settings.expansion_limit))
+    except DAMAGE as error:
+        yield SourceRow(number + 1, {}, damage_fault(error))
+
+
+def as_lines(
+    rows: Iterable[SourceRow],
+    mapping: FieldMapping,
+    settings: Settings,
+    file: str | None = None,
+    on_empty: Callable[[], None] = lambda: None,
+    on_other: Callable[[str], None] = lambda _: None,
+) -> Iterator[SourceLine]:
+    """Convert rows to lines with their cases.
+
+    `on_empty` is called for each case with an empty expected output, and `on_other` with the kind of each row that is no
+    case, which becomes a blank line.
+    Blank lines are inserted so that line numbers match row numbers; with several files, lines have locations instead.
+    """
+    case, limit = mapping.case, settings.line_limit_bytes + 1
+    fault_of = mapping.fault if mapping.may_fault else None
+    kind_of = mapping.others.kind if mapping.others else None
+    in_line, line_number = f"{file}, line", 0
+    for row in rows:
+        number = row.number
+        kind = kind_of(row.values) if kind_of else ""
+        fault = row.fault or (fault_of(row.values, number) if fault_of else None)
+        if row.doubt and not fault and _uses_doubtful(row, mapping):
+            fault = row.doubt
+        if kind:
+            on_other(kind)
+            line = SourceLine(b"\n")
+        elif fault:
+            line = _faulty_line(row, fault, mapping)
+        else:
+            made = case(row.values, number)
+            if made["inputs"].get("expected_output") == "":
+                on_empty()
+            line = encode_case(made, plain_value)
+            if line.fault and line.fault.code == ErrorCode.LONE_SURROGATE:
+                line.fault = _encoding_fault(row) or line.fault
+            if line.size > limit:
+                line = SourceLine(b"\n", length_fault(line.size - 1, limit - 1))
+        line.size = row.size
+        if file:
+            line.origin = (in_line, number)
+        else:
+            line_number += 1
+            while line_number < number:
+                yield SourceLine(b"\n")
+                line_number += 1
+        yield line
+
+
+def _encoding_fault(row: SourceRow) -> Fault | None:
+    """Return the fault for a row of a table with a byte that could not be decoded; None if it has none."""
+    texts = (value for value in row.values.values() if isinstance(value, str))
+    byte = next((found[0] for text in texts if (found := _UNDECODED.search(text))), None)
+    if byte is None:
+        return None
+    return Fault(
+        ErrorCode.INVALID_UTF8,
+        f"the row has the byte 0x{ord(byte) - 0xDC00:02x}, which is not in the encoding in which the file begins",
+        "save the whole file as UTF-8",
+    )
+
+
+def _uses_doubtful(row: SourceRow, mapping: FieldMapping) -> bool:
+    """Return whether a mapping uses a value of a row that JSON cannot represent."""
+    paths = [path for _, value in mapping.fields() for path in value.paths()]
+    values = [path.of(row.values, row.number) for path in paths]
+    return encode_case({"used": values}, plain_value).fault is not None
+
+
+def _faulty_line(row: SourceRow, fault: Fault, mapping: FieldMapping) -> SourceLine:
+    """Return a line with a fault and, if its row could be read and has one, the case's id."""
+    custom_id = mapping.case(row.values, row.number).get("custom_id") if row.values else None
+    if not isinstance(custom_id, str) or not is_valid_name(custom_id):
+        return SourceLine(b"\n", fault)
+    only_id = encode_case({"custom_id": custom_id})
+    return SourceLine(only_id.raw, fault, custom_id=None if only_id.fault else custom_id)
+
+
+def plain_value(value: object) -> object:
+    """Convert a value that JSON lacks, such as a decimal, bytes or a duration."""
+    if isinstance(value, bytes):
+        try:
+            return value.decode()
+        except UnicodeDecodeError:
+            raise TypeError("the row has bytes that are not text") from None
+    return str(value)
+
+
+def excerpt_of(values: object, most: int = 200) -> str:
+    """Return the beginning of a row's values as JSON."""
+    return orjson.dumps(values, plain_value).decode()[:most]

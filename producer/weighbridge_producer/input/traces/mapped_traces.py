@@ -1,0 +1,123 @@
+"""Converts traces in the user's own format to cases with native traces, by a trace mapping."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from weighbridge.errors import Fault, TraceError
+from weighbridge.jobs.error_codes import ErrorCode
+from weighbridge.jobs.line import JSON_SPACE
+from weighbridge.traces.fields import json_in
+from weighbridge.traces.mapped_format import resolve
+from weighbridge_producer.input.source_lines import SourceLine
+from weighbridge_producer.input.traces.trace_cases import (
+    DOCUMENT_LIMIT_BYTES,
+    TraceWrapper,
+    begins_document,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from weighbridge_producer.input.duplicates import DuplicateIndex
+    from weighbridge_producer.input.traces.trace_mapping_file import TraceMapping
+
+
+def mapped_cases(
+    lines: Iterator[SourceLine], name: str, ids: DuplicateIndex, mapping: TraceMapping
+) -> Iterator[SourceLine]:
+    """Yield a case for each trace, and a fault for each value without one.
+
+    A file has a trace, or a case with one, on each line, or is one JSON document.
+    """
+    reader = _TraceReader(name, ids, mapping)
+    for number, line in enumerate(lines, 1):
+        if line.fault or not line.raw.strip(JSON_SPACE):
+            yield line
+        elif mapping.together or begins_document(line.raw):
+            yield from reader.document([line, *lines])
+        else:
+            yield from reader.value(line.raw, f"{name}:{number}", line.size)
+
+
+class _TraceReader:
+    def __init__(self, name: str, ids: DuplicateIndex, mapping: TraceMapping) -> None:
+        self._name = name
+        self._mapping = mapping
+        self._wrapper = TraceWrapper(name, ids)
+
+    def document(self, lines: list[SourceLine]) -> Iterator[SourceLine]:
+        """Yield the cases of a file that is one document, or whose lines form one trace."""
+        size = sum(line.size for line in lines)
+        fault = next((line.fault for line in lines if line.fault), None)
+        if fault is None and size > DOCUMENT_LIMIT_BYTES:
+            text = f"the document has {size:,} bytes, at most {DOCUMENT_LIMIT_BYTES:,} can be read"
+            fault = Fault(ErrorCode.INPUT_TOO_LARGE, text, "write one trace per line")
+        if fault:
+            yield SourceLine(b"\n", fault, size)
+            return
+        rows = [row for line in lines if (row := line.raw.strip(JSON_SPACE))]
+        joined = b"[%b]" % b",".join(rows) if self._mapping.together else b"\n".join(rows)
+        yield from self.value(joined, self._name, size)
+
+    def value(self, raw: bytes, where: str, size: int) -> Iterator[SourceLine]:
+        """Yield the cases of the traces in a JSON text."""
+        try:
+            value = json_in(raw)
+        except ValueError as error:
+            hint = "write one JSON value per line, or one document"
+            yield SourceLine(b"\n", Fault(ErrorCode.INVALID_JSON, f"not JSON: {error}", hint), size)
+            return
+        held = value.get("inputs") if type(value) is dict else None
+        if type(held) is dict and "trace" in held:
+            yield self._case_of(value, held, size)
+            return
+        listed = value if self._mapping.traces is None else resolve(value, self._mapping.traces)
+        traces = [value] if self._mapping.traces is None else listed
+        if type(traces) is not list:
+            text = f"there is no array of traces at {self._mapping.traces!r}"
+            yield SourceLine(b"\n", Fault(ErrorCode.MISSING_FIELD, text, _HINT), size)
+            return
+        for number, trace in enumerate(traces, 1):
+            one = where if len(traces) == 1 else f"{where}:{number}"
+            yield self._trace(trace, one, size if number == 1 else 0)
+
+    def _trace(self, trace: Any, where: str, size: int) -> SourceLine:
+        found = self._native(trace)
+        if isinstance(found, Fault):
+            return SourceLine(b"\n", found, size)
+        own_id = found.get("id")
+        return self._wrapper.case(
+            orjson.dumps(found), own_id if type(own_id) is str else None, where, size
+        )
+
+    def _case_of(self, case: dict[str, Any], inputs: dict[str, Any], size: int) -> SourceLine:
+        found = self._native(inputs["trace"])
+        if isinstance(found, Fault):
+            return SourceLine(b"\n", found, size)
+        whole = {**case, "inputs": {**inputs, "trace": found}}
+        return SourceLine(orjson.dumps(whole, option=orjson.OPT_APPEND_NEWLINE), None, size)
+
+    def _native(self, trace: Any) -> dict[str, Any] | Fault:
+        """Return a trace in the native form, or a fault if it cannot be converted."""
+        try:
+            found = self._mapping.form.to_native(trace)
+            orjson.dumps(found)
+        except TraceError as error:
+            return Fault(
+                ErrorCode.INVALID_FIELD, f"the trace mapping does not fit: {error.message}", _HINT
+            )
+        except TypeError as error:
+            return Fault(
+                ErrorCode.NUMBER_OUT_OF_RANGE,
+                f"the trace cannot be written as JSON: {error}",
+                "write very large numbers as strings",
+            )
+        return found
+
+
+_HINT = (
+    "compare the pointers of the trace mapping with this line; `weighbridge trace check` tries it"
+)

@@ -1,0 +1,243 @@
+"""Converts traces to cases, so that a file of traces can be used as input.
+
+A file may have one trace per line, or be one JSON document: a trace, a list of traces, or an export with several; or
+all of its lines may form one session. The case's id is the trace's own id, or else made from its file and line.
+"""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+import orjson
+
+from weighbridge.errors import Fault
+from weighbridge.jobs.damaged_data import DAMAGED_DATA
+from weighbridge.jobs.error_codes import ErrorCode
+from weighbridge.jobs.limits import NAME_LIMIT
+from weighbridge.jobs.line import JSON_SPACE
+from weighbridge.jobs.result_line import is_result
+from weighbridge.settings import MIB
+from weighbridge.traces.split import opens_session, session_id, single_traces, spans_lines
+from weighbridge_producer.input.duplicates import Duplicate, DuplicateIndex
+from weighbridge_producer.input.files.non_json_files import several_values_fault
+from weighbridge_producer.input.result_cases import cases_of_results
+from weighbridge_producer.input.source_lines import HeldLines, SourceLine
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+DOCUMENT_LIMIT_BYTES = 128 * MIB
+_OPENING = b"{[,"  #: last characters of the first line of a multi-line document
+_CASE_KEYS = frozenset({"custom_id", "inputs"})
+#: Fields of traces that have an `inputs` field like cases: LangSmith's runs, Weave's calls.
+_RECORD_KEYS = frozenset({"run_type", "op_name"})
+_ID_KEYS = ("id", "trace_id", "traceId", "session_id")
+
+
+class _Named(msgspec.Struct):
+    custom_id: Any = msgspec.UNSET
+    inputs: msgspec.Raw = msgspec.Raw()
+    id: Any = None
+    trace_id: Any = None
+    traceId: Any = None  # noqa: N815 - the name in JSON
+    session_id: Any = None
+    run_type: Any = None
+    op_name: Any = None
+
+
+_Bare = _Named | list[msgspec.Raw]
+_named = msgspec.json.Decoder(_Bare)
+
+
+def as_cases(lines: Iterator[SourceLine], name: str, ids: DuplicateIndex) -> Iterator[SourceLine]:
+    """Yield lines with cases unchanged or, if the first line shows that they are traces, a case for each trace.
+
+    `ids` are the ids in earlier files of the same input.
+    """
+    blank = 0
+    for head in lines:
+        if head.fault or head.raw.strip(JSON_SPACE):
+            break
+        blank += 1
+        yield head
+    else:
+        return
+    kind = "cases" if head.fault else input_kind(head.raw)
+    every = chain([head], lines)
+    if kind == "cases":
+        yield from every
+    elif kind == "results":
+        yield from cases_of_results(every, name)
+    elif kind == "traces":
+        yield from TraceWrapper(name, ids).lines(every, blank + 1)
+    else:
+        yield from _document(every, name, ids)
+
+
+def begins_document(raw: bytes) -> bool:
+    """Return whether a file's first line starts a JSON value that continues on the next line."""
+    try:
+        orjson.loads(raw)
+    except ValueError:
+        return raw.strip(JSON_SPACE)[-1:] in _OPENING
+    return False
+
+
+def input_kind(raw: bytes) -> str:
+    """Return the kind of input by its first line: `cases`, `traces` or `results`, one per line, or a `document`."""
+    try:
+        value = orjson.loads(raw)
+    except ValueError:
+        return "document" if raw.strip(JSON_SPACE)[-1:] in _OPENING else "cases"
+    if is_result(value):
+        return "results"
+    if _is_case(value):
+        return "cases"
+    if spans_lines(value) or _are_cases(value) or opens_session(value):
+        return "document"
+    found = single_traces(value)
+    if not found:
+        return "cases"
+    return "traces" if found[0][1] is value else "document"
+
+
+def _document(lines: Iterator[SourceLine], name: str, ids: DuplicateIndex) -> Iterator[SourceLine]:
+    """Yield the traces or cases of a document; if the lines are not a document, yield them unchanged."""
+    read = HeldLines()
+    size, first = 0, b""
+    for line in lines:
+        first = first or line.raw
+        read.add(line)
+        size += line.size
+        if size > DOCUMENT_LIMIT_BYTES and begins_document(first):
+            text = f"the document has more than {DOCUMENT_LIMIT_BYTES:,} bytes"
+            hint = "write one trace per line: the limit is then for each line"
+            yield SourceLine(b"\n", Fault(ErrorCode.INPUT_TOO_LARGE, text, hint), size)
+            return
+        if line.fault or size > DOCUMENT_LIMIT_BYTES:
+            yield from read.lines()
+            yield from lines
+            return
+    items = _items(read.text())
+    if items is None:
+        fault = several_values_fault(read.text()) if begins_document(first) else None
+        yield from [SourceLine(b"\n", fault, size)] if fault else read.lines()
+        return
+    wrapper = TraceWrapper(name, ids)
+    for number, item in enumerate(items, start=1):
+        # JSON has no raw line breaks in strings, and outside of strings they can become spaces.
+        raw = item.raw.strip().replace(b"\n", b" ").replace(b"\r", b" ")
+        bare = _bare(raw)
+        where = name if len(items) == 1 else f"{name}:{number}"
+        taken = size if number == 1 else 0
+        if bare is None:
+            yield SourceLine(raw + b"\n", None, taken)
+        else:
+            yield wrapper.case(raw, item.id or _own_id(bare), where, taken)
+
+
+class _Item(NamedTuple):
+    """A trace or case in a document: its original JSON, and its id if that is stored outside of it."""
+
+    raw: bytes
+    id: str | None = None
+
+
+def _items(document: bytes) -> list[_Item] | None:
+    """Return the traces or cases in a document; None if it is not JSON.
+
+    A document in an unknown format is taken as one trace, and its result reports the error.
+    """
+    try:
+        value = orjson.loads(document)
+    except ValueError:
+        rows = [row.strip(JSON_SPACE) for row in document.split(b"\n")]
+        rows = [row for row in rows if row]
+        try:
+            value = [orjson.loads(row) for row in rows]
+        except ValueError:
+            return None
+        if opens_session(value[0]):
+            records = single_traces(value) or []
+            if len(records) > 1:  # the document contains several traces
+                return [_Item(orjson.dumps(part), trace_id) for trace_id, part in records]
+            return [_Item(b"[%b]" % b",".join(rows), session_id(value))]
+        if not spans_lines(value):
+            return None
+    if type(value) not in {dict, list}:
+        return None
+    found = [(None, item) for item in value] if _are_cases(value) else single_traces(value)
+    if not found or found[0][1] is value:
+        return [_Item(document)]
+    if type(value) is list and found[0][1] is value[0]:
+        # Keep the original JSON, because graders check numbers and repeated keys.
+        return [_Item(bytes(raw)) for raw in msgspec.json.decode(document, type=list[msgspec.Raw])]
+    return [_Item(orjson.dumps(part), trace_id) for trace_id, part in found]
+
+
+def _is_case(value: Any) -> bool:
+    if type(value) is not dict or _CASE_KEYS.isdisjoint(value):
+        return False
+    return "custom_id" in value or _RECORD_KEYS.isdisjoint(value)
+
+
+def _are_cases(value: Any) -> bool:
+    return type(value) is list and bool(value) and all(map(_is_case, value))
+
+
+class TraceWrapper:
+    """Converts traces to cases with unique ids."""
+
+    def __init__(self, name: str, ids: DuplicateIndex) -> None:
+        self._name = name
+        self._ids = ids
+
+    def lines(self, lines: Iterator[SourceLine], first: int) -> Iterator[SourceLine]:
+        """Convert the trace on each line to a case; a line without one is passed on, to become an error."""
+        for number, line in enumerate(lines, start=first):
+            raw = line.raw.strip(JSON_SPACE)
+            bare = _bare(raw) if raw and not line.fault else None
+            if bare is None:
+                yield line
+            else:
+                yield self.case(raw, _own_id(bare), f"{self._name}:{number}", line.size)
+
+    def case(self, trace: bytes, own_id: str | None, location: str, size: int) -> SourceLine:
+        """Return a line with the case for a trace; `size` is its number of input bytes."""
+        own_id = own_id if own_id and _is_name(own_id) else None
+        custom_id = own_id or _fitting(location)
+        # Different traces may have the same id; a repeated trace is one job.
+        if own_id and self._ids.claim(own_id, trace) is Duplicate.CONFLICT:
+            custom_id = _fitting(f"{own_id} ({location})")
+        case = b'{"custom_id":%b,"inputs":{"trace":%b}}\n' % (orjson.dumps(custom_id), trace)
+        return SourceLine(case, None, size, custom_id=custom_id)
+
+
+def _bare(raw: bytes) -> _Bare | None:
+    """Return the trace on a line; None if the line is a case, or neither an object nor an array."""
+    try:
+        found: _Bare = _named.decode(raw)
+    except DAMAGED_DATA:
+        return None
+    if not isinstance(found, _Named):
+        return found
+    is_record = found.run_type is not None or found.op_name is not None
+    is_case = found.custom_id is not msgspec.UNSET or (found.inputs and not is_record)
+    return None if is_case else found
+
+
+def _own_id(bare: _Bare) -> str | None:
+    """Return the trace's own id."""
+    ids = () if isinstance(bare, list) else (getattr(bare, key) for key in _ID_KEYS)
+    return next((own for own in ids if type(own) is str and own), None)
+
+
+def _is_name(text: str) -> bool:
+    return 0 < len(text) <= NAME_LIMIT and text.isprintable()
+
+
+def _fitting(name: str) -> str:
+    """Return a name in the form of a custom_id, shortened to its end if it is too long."""
+    return "".join(c if c.isprintable() else "?" for c in name)[-NAME_LIMIT:]

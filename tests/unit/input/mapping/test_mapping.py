@@ -1,0 +1,185 @@
+"""Mappings: rows become cases by paths, constants and templates, and invalid mappings are reported."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from weighbridge.errors import MappingError
+from weighbridge_producer.input.mapping.mapping_text import mapped_fields, parse_mapping
+from weighbridge_producer.input.mapping.missing_paths import refuse_missing_paths
+
+ROW = {
+    "id": 7,
+    "output": {"text": "Paris", "tokens": [3, 4]},
+    "answer": "paris",
+    "a.b": "dotted",
+    "topic": "geo",
+    "weird/name": "slash",
+    "nothing": None,
+    "json": '{"text": "Lyon", "all": [1, {"x": 2}]}',
+    "cut": '{"text": "Lyon"',
+}
+
+
+def case(text: str, row: dict[str, Any] = ROW, number: int = 1) -> dict[str, Any]:
+    return parse_mapping([text]).case(row, number)
+
+
+def test_paths_lead_to_the_fields_of_a_case() -> None:
+    made = case("custom_id=id,agent_response=output.text,expected_output=answer,metadata=topic")
+    assert made == {
+        "custom_id": "7",
+        "inputs": {"agent_response": "Paris", "expected_output": "paris"},
+        "metadata": {"topic": "geo"},
+    }
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("output.text", "Paris"),
+        ("/output/text", "Paris"),
+        ("output.tokens.1", 4),
+        ("output.tokens.-1", 4),
+        ("/output/tokens/0", 3),
+        ("a.b", "dotted"),
+        ("/weird~1name", "slash"),
+        ("nothing", None),
+        ("@row", 12),
+        ("json.text", "Lyon"),
+        ("json.all.1.x", 2),
+        ("gone|output.text|answer", "Paris"),
+        ("nothing|answer", "paris"),
+        ("{topic}/{id}", "geo/7"),
+        ("{output.tokens}", "[3,4]"),
+    ],
+)
+def test_a_value_is_a_column_a_path_a_pointer_the_first_of_several_or_a_template(
+    path: str, value: Any
+) -> None:
+    assert case(f"custom_id=id,x={path}", number=12)["inputs"] == {"x": value}
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["gone", "output.gone", "output.tokens.2", "output.tokens.-3", "topic.x", "cut.text", "{gone}"],
+)
+def test_what_the_row_does_not_have_is_left_out(path: str) -> None:
+    assert case(f"custom_id=id,x={path},y=topic")["inputs"] == {"y": "geo"}
+
+
+def test_a_constant_is_json_and_may_hold_commas() -> None:
+    text = 'custom_id=id,a:="yes",b:=[1, 2],c:={"d": "e=f,g"},agent_response=answer'
+    assert case(text)["inputs"] == {
+        "a": "yes",
+        "b": [1, 2],
+        "c": {"d": "e=f,g"},
+        "agent_response": "paris",
+    }
+
+
+def test_metadata_takes_columns_under_their_own_names_new_names_or_all_that_are_left() -> None:
+    named = case("custom_id=id,x=answer,metadata=topic,metadata.t=output.text")
+    assert named["metadata"] == {"topic": "geo", "t": "Paris"}
+    rest = case("custom_id=id,x=output.text,metadata=*")["metadata"]
+    assert rest.keys() == ROW.keys() - {"id", "output"}
+
+
+def test_metadata_takes_the_entries_of_an_object_and_any_other_value_under_its_name() -> None:
+    text = "custom_id=id,x=answer,metadata.*=more|extra,metadata.topic=of"
+    row = {"id": 1, "answer": "a", "of": "geo"}
+    for more in ({"topic": "x", "n": 2}, '{"topic": "x", "n": 2}'):
+        assert case(text, row | {"more": more})["metadata"] == {"topic": "geo", "n": 2}
+    assert case(text, row | {"extra": {"n": 2}})["metadata"] == {"topic": "geo", "n": 2}
+    for nothing in (None, "", {}):
+        assert case(text, row | {"more": nothing})["metadata"] == {"topic": "geo"}
+    assert case(text, row | {"more": ["a"]})["metadata"] == {"topic": "geo", "more": ["a"]}
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("custom_id", "is not a valid part of a mapping"),
+        ("custom_id=", "is not a valid part of a mapping"),
+        ("=id", "is not a valid part of a mapping"),
+        ("agent_response=answer", "does not say what the custom_id"),
+        ("custom_id=id", "has no inputs"),
+        ("custom_id=id,custom_id=answer,x=y", "custom_id is mapped twice"),
+        ("custom_id=id,x=y,x=z", "inputs.x is mapped twice"),
+        ("custom_id=id,x=y,metadata=a.t,metadata=b.t", "metadata.t is mapped twice"),
+        ("custom_id=id,x=y,metadata.*=a,metadata.*=b", r"metadata\.\* is mapped twice"),
+        ("custom_id=id,x:=yes", "not JSON"),
+        (
+            "custom_id=id,agent_response=a.b,expected_output=a.b",
+            "are both mapped to 'a.b', so that",
+        ),
+        ("custom_id=id,x=y,metadata={a}-{b}", "has no name"),
+    ],
+)
+def test_a_wrong_mapping_is_refused_with_what_is_wrong(text: str, what: str) -> None:
+    with pytest.raises(MappingError, match=what) as caught:
+        parse_mapping([text])
+    assert caught.value.hint
+
+
+def test_a_path_that_leads_nowhere_is_told_with_the_column_it_may_have_meant() -> None:
+    mapping = parse_mapping(["custom_id=id,x=anwser"])
+    with pytest.raises(MappingError, match=r"no row has 'anwser', .* did you mean 'answer'\?"):
+        refuse_missing_paths(mapping, [ROW, ROW], "a.csv")
+    refuse_missing_paths(mapping, [ROW, {"anwser": 1}], "a.csv")
+
+
+@pytest.mark.parametrize(
+    ("path", "meant"),
+    [
+        ("expected", "gold.expected"),  # although a column is similar
+        ("topik", "topic"),
+        ("gold.expekted", "gold.expected"),
+        ("label", "cell.label"),
+        ("labell", "cell.label"),
+        ("nothing_like_it", None),
+    ],
+)
+def test_the_nearest_path_may_lead_into_an_object(path: str, meant: str | None) -> None:
+    row = {"topic": "geo", "expect": "", "gold": {"expected": "a"}, "cell": '{"label": "b"}'}
+    with pytest.raises(MappingError) as caught:
+        refuse_missing_paths(parse_mapping([f"custom_id=topic,x={path}"]), [row], "rows.csv")
+    assert caught.value.message.endswith(f"; did you mean {meant!r}?" if meant else "mapped to.")
+
+
+def test_a_path_into_objects_is_told_with_the_fields_that_they_have() -> None:
+    mapping = parse_mapping(["custom_id=id,x=gold.anwser"])
+    rows = [{"id": 1, "gold": {"id": 1, "answer": 2}}, {"id": 2, "gold": '{"topic": 3}'}]
+    with pytest.raises(MappingError, match=r"did you mean 'gold.answer'\?") as caught:
+        refuse_missing_paths(mapping, rows, "a.jsonl")
+    assert caught.value.hint == "columns: gold.id, gold.answer, gold.topic"
+
+
+def test_fields_of_a_recognised_mapping_may_be_in_no_row() -> None:
+    recognised = parse_mapping(["custom_id=id,x=nowhere"])
+    mapping = parse_mapping(["y=answer"], recognised)
+    refuse_missing_paths(mapping, [{"id": 1, "answer": 2}], "a.csv", recognised)
+    with pytest.raises(MappingError, match="no row has 'answer', which y is mapped to"):
+        refuse_missing_paths(mapping, [{"id": 1}], "a.csv", recognised)
+
+
+def test_the_fields_that_a_text_maps_are_known_before_the_mapping_is_whole() -> None:
+    assert mapped_fields(["x=y,metadata=z", "inputs.a=b"]) == {"x", "a"}
+    assert mapped_fields(["custom_id=id"]) == {"custom_id"}
+
+
+def test_a_mapping_is_written_as_it_is_read() -> None:
+    text = 'custom_id={a}-{b},agent_response=x.y|z,expected_output:="yes",metadata=topic,metadata.m=n,metadata.*=o,metadata=*'
+    mapping = parse_mapping([text])
+    assert str(mapping) == text
+    assert parse_mapping([str(mapping)]) == mapping
+
+
+def test_options_go_before_what_a_file_says() -> None:
+    base = parse_mapping(["custom_id=id,x=y,metadata=topic"])
+    assert str(parse_mapping(["x=z"], base)) == "custom_id=id,x=z,metadata=topic"
+    entries = parse_mapping(["metadata.*=more"], base)
+    assert str(entries) == "custom_id=id,x=y,metadata=topic,metadata.*=more"
+    assert str(parse_mapping(["x=z"], entries)).endswith("metadata.*=more")

@@ -1,0 +1,105 @@
+"""Rows of other tools with an error in place of an answer: each is one errored job that quotes the error."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import orjson
+import pytest
+
+from weighbridge.jobs.grader_spec import GraderSpec
+from weighbridge.settings import Settings
+from weighbridge_producer.input.files.input_files import Paths
+from weighbridge_producer.input.recognition import Opened, recognise
+from weighbridge_producer.input.source import Source
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from weighbridge_producer.input.source_lines import SourceLine
+
+CHAT = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]
+BODY = {"object": "chat.completion", "model": "m", "choices": [{"index": 0, "message": CHAT[1]}]}
+ANSWERED = {"custom_id": "a", "response": {"status_code": 200, "body": BODY}, "error": None}
+EXPIRED = {
+    "id": "batch_req_1",
+    "custom_id": "x",
+    "response": None,
+    "error": {"code": "batch_expired", "message": "the window is over"},
+}
+REFUSED = {
+    "custom_id": "y",
+    "response": {"status_code": 400, "body": {"error": {"type": "invalid", "message": "too long"}}},
+    "error": None,
+}
+
+
+def read(path: Path, data: Any, grader: str) -> list[SourceLine]:
+    """Return the lines of a file that is recognised."""
+    path.write_bytes(data if isinstance(data, bytes) else orjson.dumps(data))
+    seen = recognise(Opened.first_of(Paths([path])), [GraderSpec(grader)], Settings())
+    assert seen
+    assert seen.mapping
+    return list(Source(path, Settings(), seen.mapping))
+
+
+def lines(*rows: Any) -> bytes:
+    return b"".join(orjson.dumps(row) + b"\n" for row in rows)
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [(ANSWERED, EXPIRED, REFUSED), (EXPIRED, REFUSED, ANSWERED), (EXPIRED, REFUSED)],
+    ids=["later", "first", "only"],
+)
+def test_a_batch_output_is_recognised_with_expired_requests_wherever_they_are(
+    rows: tuple[Any, ...], tmp_path: Path
+) -> None:
+    found = read(tmp_path / "a.jsonl", lines(*rows), "budget")
+    said = {line.custom_id: line.fault for line in found if line.fault}
+    assert {fault.code for fault in said.values()} == {"NO_ANSWER"}
+    assert said["x"].message.endswith("an answer: batch_expired: the window is over")
+    assert said["y"].message.endswith("an answer: invalid: too long")
+    assert len(found) - len(said) == rows.count(ANSWERED)
+
+
+def test_the_outcome_of_a_request_of_anthropics_batches_is_told(tmp_path: Path) -> None:
+    message = {"type": "message", "role": "assistant", "content": [{"type": "text", "text": "4"}]}
+    failed = {"type": "error", "error": {"type": "invalid_request_error", "message": "too long"}}
+    results = [
+        {"type": "succeeded", "message": message},
+        {"type": "expired"},
+        {"type": "errored", "error": failed},
+    ]
+    rows = [{"custom_id": f"r{n}", "result": each} for n, each in enumerate(results)]
+    answered, *others = read(tmp_path / "a.jsonl", lines(*rows), "budget")
+    assert answered.fault is None
+    assert [line.fault.message.partition("an answer: ")[2] for line in others if line.fault] == [
+        "expired",
+        "errored: invalid_request_error: too long",
+    ]
+
+
+def test_a_sample_of_inspect_that_failed_without_an_answer_is_an_error_and_no_failure(
+    tmp_path: Path,
+) -> None:
+    sample = {"id": "s", "epoch": 1, "input": "q", "target": "4", "messages": CHAT}
+    error = {"message": "RuntimeError('sandbox')", "traceback": "..."}
+    samples = [
+        {**sample, "output": {"completion": "4"}, "error": error},
+        {**sample, "output": {"completion": ""}, "error": error},
+        {**sample, "output": {"choices": []}, "error": error},
+        {**sample, "output": {"completion": ""}},
+    ]
+    found = read(tmp_path / "log.json", {"version": 2, "samples": samples}, "string-match")
+    assert [str(line.fault.code) if line.fault else "" for line in found] == [
+        "",
+        "NO_ANSWER",
+        "NO_ANSWER",
+        "",
+    ]
+    assert found[1].custom_id == "s/1"
+    assert found[1].fault
+    assert found[1].fault.message == (
+        "Inspect recorded an error in place of an answer: RuntimeError('sandbox')"
+    )

@@ -1,0 +1,354 @@
+"""The columns that are proposed for rows of well-known data sets and evaluation tools."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from weighbridge_producer.input.proposals.mapping_proposals import Proposal, propose
+
+NEEDED = ("agent_response", "expected_output")
+SQUAD = {"text": ["Paris"], "answer_start": [3]}
+
+
+def proposed(row: dict[str, Any]) -> Proposal:
+    return propose([row], NEEDED)
+
+
+@pytest.mark.parametrize(
+    ("row", "response", "expected"),
+    [
+        ({"row_id": 1, "model": {"answer": "a", "tokens": 2}, "answers": SQUAD, "topic": "t"}, "model.answer", "answers.text.0"),
+        ({"id": "1", "prediction_text": "a", "answers": SQUAD}, "prediction_text", "answers.text.0"),
+        ({"id": "1", "prediction_text": "a", "answers": [{"text": "a", "answer_start": 3}]}, "prediction_text", "answers.0.text"),
+        ({"id": "1", "context": "c", "question": "q", "answers": SQUAD}, None, "answers.text.0"),
+        ({"question": "q", "answers": ["a", "b"], "output": "a"}, "output", "answers.0"),
+        ({"doc_id": 0, "doc": {"answer": "x"}, "target": "4", "resps": [["4"]], "filtered_resps": ["4"]}, "filtered_resps.0", "target"),
+        ({"instance_id": "1", "predicted_text": "a", "instance": {"references": [{"output": {"text": "a"}}]}}, "predicted_text", "instance.references.0.output.text"),
+        ({"sample_id": "s", "data": {"correct": True, "expected": "a", "picked": "a", "sampled": "a"}}, "data.sampled", "data.expected"),
+        ({"input": "q", "ideal": ["a", "b"], "completion": "a"}, "completion", "ideal.0"),
+        ({"user_input": "q", "retrieved_contexts": ["c"], "response": "a", "reference": "a", "faithfulness": 1.0}, "response", "reference"),
+        ({"question": "q", "contexts": ["c"], "answer": "a", "ground_truths": ["a"]}, "answer", "ground_truths.0"),
+        ({"record_id": "r", "main_input": "q", "main_output": "a", "golden_answer": "a"}, "main_output", "golden_answer"),
+        ({"inputs.question": "q", "outputs.output": "a", "reference.output": "a", "feedback.correctness": 1}, "outputs.output", "reference.output"),
+        ({"attributes.input.value": "q", "attributes.output.value": "a", "eval.correct.label": "correct", "ground_truth": "a"}, "attributes.output.value", "ground_truth"),
+        ({"inputs": "q", "targets": "a", "predictions": "a", "exact_match/score": 1}, "predictions", "targets"),
+        ({"inputs": {"q": "x"}, "outputs": "a", "expectations": {"expected_response": "a"}}, "outputs", "expectations.expected_response"),
+        ({"inputs.query": "q", "inputs.response": "a", "inputs.ground_truth": "a", "outputs.f1.f1_score": 1.0}, "inputs.response", "inputs.ground_truth"),
+        ({"prompt": "q", "generated": "a", "label": "a", "score": 1}, "generated", "label"),
+        ({"id": 1, "labels": ["a"], "predictions": ["a"]}, "predictions.0", "labels.0"),
+        ({"utt": "u", "reference": "a", "hypothesis": "a", "wer": 0.0}, "hypothesis", "reference"),
+        ({"src": "q", "mt": "a", "ref": "a"}, "mt", "ref"),
+        ({"question": "q", "choices": ["a", "b"], "answer": "B", "pred": "B"}, "pred", "answer"),
+        ({"question": "q", "answer": "a", "gpt-4o": "a"}, "gpt-4o", "answer"),
+        ({"question": "q", "answer": "a", "llama_answer": "a"}, "llama_answer", "answer"),
+        ({"text": "q", "prediction_text": "a", "label": "a"}, "prediction_text", "label"),
+        ({"text": "q", "predicted_label": "a", "true_label": "a", "label": "a"}, "predicted_label", "label"),
+        ({"y_true": "a", "y_pred": "a"}, "y_pred", "y_true"),
+        ({"actual": "a", "predicted": "a"}, "predicted", "actual"),
+        ({"actual": "a", "expected": "a"}, "actual", "expected"),
+        ({"response": "a", "answer": "a", "correct": True}, "response", "answer"),
+        ({"question": "q", "answer": "a", "response_model": "m", "gold": "a"}, "answer", "gold"),
+        ({"qid": 1, "gold_answers": ["a"], "answer": "a"}, "answer", "gold_answers.0"),
+        ({"question_id": 1, "answer": {"value": "a", "aliases": ["b"]}, "generated_answer": "a"}, "generated_answer", "answer.value"),
+        ({"inputRecord": {"prompt": "q", "referenceResponse": "a"}, "modelResponses": [{"response": "a"}]}, "modelResponses.0.response", "inputRecord.referenceResponse"),
+        ({"source": "q", "translation": "a", "reference": "a"}, "translation", "reference"),
+        ({"id": 1, "resposta_esperada": "a", "saida": "a"}, "saida", "resposta_esperada"),
+        ({"pytanie": "q", "odpowiedź": "a", "oczekiwana odpowiedź": "a"}, "odpowiedź", "oczekiwana odpowiedź"),
+        ({"soru": "q", "cevap": "a", "beklenen cevap": "a"}, "cevap", "beklenen cevap"),
+        ({"정답": "a", "모델 응답": "a"}, "모델 응답", "정답"),
+    ],
+)  # fmt: skip
+def test_the_agents_answer_and_the_expected_one_are_not_confused(
+    row: dict[str, Any], response: str | None, expected: str | None
+) -> None:
+    found = proposed(row)
+    assert (found.fields.get("agent_response"), found.fields.get("expected_output")) == (
+        response,
+        expected,
+    )
+
+
+@pytest.mark.parametrize(
+    ("row", "doubted"),
+    [
+        ({"answer": "a", "answers": ["a"]}, ("expected_output", "agent_response")),
+        ({"answer": "a", "label": "a"}, ("expected_output", "agent_response")),
+        ({"question": "q", "answer": "a"}, ("agent_response",)),
+        ({"model": {"answer": "a"}, "answers": SQUAD}, ()),
+        ({"response": "a", "answer": "a"}, ()),
+        ({"answer": "a", "gold": "a"}, ()),
+    ],
+)
+def test_names_that_may_mean_either_answer_are_said_to_be_guessed(
+    row: dict[str, Any], doubted: tuple[str, ...]
+) -> None:
+    found = proposed(row)
+    assert found.doubted == doubted
+    if doubted:
+        assert "guessed from names that may mean either, so check" in found.caution
+    else:
+        assert not found.caution
+
+
+QUESTION = [{"role": "user", "content": "q"}]
+ANSWERED = [*QUESTION, {"role": "assistant", "content": "a"}]
+
+
+@pytest.mark.parametrize(
+    ("row", "response", "doubted"),
+    [
+        ({"outputs": {"messages": ANSWERED}}, "outputs.messages.-1.content", ()),
+        ({"outputs": {"messages": QUESTION}}, None, ()),
+        ({"outputs": {"final_answer": "a", "steps": ["s"]}}, "outputs.final_answer", ()),
+        ({"output": {"tool_calls": ["search"], "text_final": "a"}}, "output.text_final", ("agent_response",)),
+        ({"output": {"citations": ["c"], "result": "a"}}, "output.result", ()),
+        ({"output": {"answers_seen": ["c"], "last": "a"}}, "output.last", ("agent_response",)),
+        ({"output": {"steps": ["a"]}}, "output.steps.0", ("agent_response",)),
+        ({"output": ["a"]}, "output.0", ()),
+    ],
+)  # fmt: skip
+def test_a_text_of_the_agent_comes_before_elements_of_lists_beside_it(
+    row: dict[str, Any], response: str | None, doubted: tuple[str, ...]
+) -> None:
+    rows = {"inputs": {"question": "q"}, **row, "reference_outputs": {"answer": "a"}}
+    found = proposed(rows)
+    assert found.fields["expected_output"] == "reference_outputs.answer"
+    assert (found.fields.get("agent_response"), found.doubted) == (response, doubted)
+
+
+@pytest.mark.parametrize(
+    ("columns", "response", "expected"),
+    [
+        ("output,prediction", "prediction", "output"),
+        ("completion,prediction", "prediction", "completion"),
+        ("response,prediction", "prediction", "response"),
+        ("output,model_output", "model_output", "output"),
+        ("output,generation", "generation", "output"),
+        ("completion,generated", "generated", "completion"),
+        ("instruction,input,output,prediction", "prediction", "output"),
+        ("instruction,context,response,model_response,category", "model_response", "response"),
+        ("output,predicted_answer", "predicted_answer", "output"),
+        ("response,gpt-4.1", "gpt-4.1", "response"),
+        ("output,claude_response", "claude_response", "output"),
+    ],
+)
+def test_a_data_sets_own_answer_is_expected_beside_the_models(
+    columns: str, response: str, expected: str
+) -> None:
+    found = proposed(dict.fromkeys(columns.split(","), "a"))
+    assert (found.fields["agent_response"], found.fields["expected_output"]) == (response, expected)
+    assert "expected_output" in found.doubted
+
+
+@pytest.mark.parametrize(
+    "columns",
+    ["output,generation_time", "output,model_version", "response,prediction_score", "output,predicted_tokens", "completion"],
+)  # fmt: skip
+def test_an_answer_beside_a_measurement_is_the_agents(columns: str) -> None:
+    found = proposed(dict.fromkeys(columns.split(","), "a"))
+    assert found.fields["agent_response"] == columns.partition(",")[0]
+    assert found.missing == ("expected_output",)
+
+
+TRUTHFUL = [
+    ("Misc", "What happens to you if you eat watermelon seeds?", "They pass through you", "Nothing happens; they pass through", "You grow watermelons; you die", "Nothing at all happens to you"),
+    ("Misc", "Where did fortune cookies originate?", "They came from San Francisco", "California; San Francisco", "They came from China; Japan", "The origin is San Francisco"),
+    ("Myth", "Why do veins appear blue?", "Because blue light penetrates less", "Blue light; scattering", "Blood is blue; lack of oxygen", "Light scatters in the skin"),
+]  # fmt: skip
+TRUTHFUL_COLUMNS = ("Type", "Question", "Best Answer", "Correct Answers", "Incorrect Answers")
+
+
+@pytest.mark.parametrize(
+    ("last", "guessed", "doubted"),
+    [
+        ("gpt-4o", (), ("agent_response",)),
+        ("claude-3.5-sonnet", (), ("agent_response",)),
+        ("meta-llama/Llama-3.1-8B", (), ("agent_response",)),
+        ("our bot", ("agent_response",), ()),
+        ("gpt-4o answer", (), ()),
+    ],
+)
+def test_two_expected_answers_are_never_compared_with_each_other(
+    last: str, guessed: tuple[str, ...], doubted: tuple[str, ...]
+) -> None:
+    rows = [dict(zip((*TRUTHFUL_COLUMNS, last), row, strict=True)) for row in TRUTHFUL]
+    found = propose(rows, NEEDED)
+    assert (found.fields["agent_response"], found.fields["expected_output"]) == (
+        last,
+        "Best Answer",
+    )
+    assert (found.guessed, found.doubted) == (guessed, doubted)
+    without = propose([dict(zip(TRUTHFUL_COLUMNS, row, strict=False)) for row in TRUTHFUL], NEEDED)
+    assert without.missing == ("agent_response",)
+
+
+@pytest.mark.parametrize("first", ["best_answer", "ideal_response", "gold_answer", "target_output"])
+def test_names_of_expected_answers_are_not_the_agents(first: str) -> None:
+    rows = [{first: f"the text {each} is", "correct_answer": f"the text {each}"} for each in "abc"]
+    assert propose(rows, NEEDED).missing == ("agent_response",)
+
+
+@pytest.mark.parametrize(
+    ("columns", "rivals"),
+    [
+        ("question,reference_answer,gpt5_answer,claude_answer", ("gpt5_answer", "claude_answer")),
+        ("question,gold,gpt-4o,claude-sonnet-4", ("gpt-4o", "claude-sonnet-4")),
+        ("response,prediction,gold", ("response", "prediction")),
+        ("gold,model_a_output,model_b_output,output_tokens", ("model_a_output", "model_b_output")),
+        ("question,answer,gpt4_response,output_format,response_time", ()),
+        ("instruction,output,prediction", ()),
+    ],
+)
+def test_the_first_of_several_agents_is_proposed_and_the_others_are_named(
+    columns: str, rivals: tuple[str, ...]
+) -> None:
+    found = proposed(dict.fromkeys(columns.split(","), "a"))
+    assert found.rivals == rivals
+    if rivals:
+        assert found.fields["agent_response"] == rivals[0]
+        named = f"2 columns may be the answer: {', '.join(rivals)}"
+        assert named in found.caution
+
+
+@pytest.mark.parametrize(
+    ("outputs", "expected", "fields"),
+    [
+        ({"label": "a"}, {"label": "a"}, ("outputs.label", "reference_outputs.label")),
+        ({"label": "a", "why": "w"}, {"label": "a", "by": "b"}, ("outputs.label", "reference_outputs.label")),
+        ({"answer": "long", "label": "a"}, {"label": "a", "by": "b"}, ("outputs.label", "reference_outputs.label")),
+        ({"category": "a", "why": "w"}, {"category": "a", "by": "b"}, ("outputs.category", "reference_outputs.category")),
+        ({"text": "a", "lang": "en"}, {"answer": "a", "lang": "en"}, ("outputs.text", "reference_outputs.answer")),
+    ],
+)  # fmt: skip
+def test_the_expected_answer_has_the_name_of_the_agents_in_an_object_of_references(
+    outputs: dict[str, Any], expected: dict[str, Any], fields: tuple[str, str]
+) -> None:
+    row = {"inputs": {"text": "q"}, "outputs": outputs, "reference_outputs": expected}
+    found = proposed(row).fields
+    assert (found["agent_response"], found["expected_output"]) == fields
+
+
+WORDS = ("Paris", "Lima", "Rome", "Oslo")
+
+
+@pytest.mark.parametrize(
+    ("rows", "response", "expected", "guessed"),
+    [
+        (
+            [{"id": w, "expected_result": w, "actual_result": w, "result": "PASS"} for w in WORDS],
+            "actual_result", "expected_result", "agent_response",
+        ),
+        (
+            [{"label": n % 2, "label_text": "+-"[n % 2] * 3, "prediction": "+-"[n % 2] * 3} for n in range(4)],
+            "prediction", "label_text", "expected_output",
+        ),
+        ([{"gt": w, "answer": f"steps #### {w}", "pred": [w]} for w in WORDS], "pred.0", "gt", ""),
+        (
+            [{"output": f"It is {w}", "alt_output": w, "gold": w} for w in WORDS],
+            "alt_output", "gold", "agent_response",
+        ),
+    ],
+)  # fmt: skip
+def test_of_columns_with_equally_clear_names_those_that_agree_are_proposed(
+    rows: list[dict[str, Any]], response: str, expected: str, guessed: str
+) -> None:
+    found = propose(rows, NEEDED)
+    assert (found.fields["agent_response"], found.fields["expected_output"]) == (response, expected)
+    assert bool(guessed) == (
+        guessed in found.caution and "guessed from the values" in found.caution
+    )
+
+
+def test_an_answer_that_never_agrees_is_said_if_another_column_does() -> None:
+    rows = [{"output": f"It is {w}", "final": f" {w.upper()}", "gold": w} for w in WORDS]
+    found = propose(rows, NEEDED)
+    assert found.fields["agent_response"] == "output"
+    assert found.caution == (
+        "agent_response: no value of 'output' equals expected_output in the first 4 rows, but some of 'final' do"
+    )
+    assert not propose([row | {"output": "Rome"} for row in rows], NEEDED).caution
+    assert not propose(rows[:1], NEEDED).caution
+
+
+@pytest.mark.parametrize(
+    "name", ["question", "choice_1", "A", "incorrect_answer", "gold_copy", "doc.answer"]
+)
+def test_questions_options_and_copies_of_the_expected_answer_are_not_compared_with_it(
+    name: str,
+) -> None:
+    rows = [{"output": "unknown", name: w, "target": w} for w in WORDS]
+    assert "no value of" not in propose(rows, NEEDED).caution
+
+
+@pytest.mark.parametrize(
+    ("row", "rivals"),
+    [
+        ({"baseline_output": "a", "candidate_output": "b"}, "baseline_output, candidate_output"),
+        ({"answer_a": {"text": "a"}, "answer_b": {"text": "b"}}, "answer_a.text, answer_b.text"),
+        ({"old": {"response": "a"}, "question": {"response": "b"}}, ""),
+    ],
+)
+def test_answers_that_differ_by_the_names_of_their_objects_are_named(
+    row: dict[str, Any], rivals: str
+) -> None:
+    found = proposed(row | {"reference": "a"})
+    assert ", ".join(found.rivals) == rivals
+    assert (f"agent_response: 2 columns may be the answer: {rivals}" in found.caution) == bool(
+        rivals
+    )
+
+
+@pytest.mark.parametrize(
+    ("row", "rivals"),
+    [
+        ({"reference": "https://a.org", "correct_answer": "a"}, ("reference", "correct_answer")),
+        ({"reference": "a", "correct_answer": "a"}, ()),
+        ({"expected_output": "a", "reference": "https://a.org"}, ()),
+        ({"gold": "a", "target_language": "de", "correct": True, "incorrect_answer": "b"}, ()),
+    ],
+)
+def test_several_expected_answers_are_named_if_they_differ(
+    row: dict[str, Any], rivals: tuple[str, ...]
+) -> None:
+    found = proposed(row | {"response": "It is a"})
+    assert found.expected_rivals == rivals
+    assert ("2 columns may be the expected answer: reference" in found.caution) == bool(rivals)
+    assert rivals or not found.caution
+
+
+@pytest.mark.parametrize(
+    ("answers", "around"),
+    [
+        ({"completions": ["Paris", "Vienna"]}, "completions"),
+        ({"output": ["a", "b"]}, "output"),
+        ({"choices": [{"message": {"content": "a"}}, {"message": {"content": "b"}}]}, "choices"),
+        ({"completions": ["Paris", "Paris"]}, ""),
+        ({"output": ["a"]}, ""),
+        ({"output": [{"text": "a", "at": 1}, {"text": "a", "at": 2}, {"at": 3}]}, ""),
+    ],
+)
+def test_the_first_of_several_answers_of_the_agent_is_said_to_be_the_only_one_taken(
+    answers: dict[str, Any], around: str
+) -> None:
+    found = proposed({"id": "1", **answers, "expected": "Paris"})
+    note = f"agent_response: only the first of several answers in '{around}'"
+    assert found.fields["agent_response"].startswith(f"{next(iter(answers))}.0")
+    assert found.caution == (note if around else "")
+
+
+@pytest.mark.parametrize("first", ["Tokyo", "Paris"])
+def test_the_first_of_several_references_is_said_to_be_the_only_one_taken(first: str) -> None:
+    references = [
+        {"output": {"text": first}, "tags": []},
+        {"output": {"text": "Paris"}, "tags": ["correct"]},
+    ]
+    rows = [
+        {"id": str(n), "instance": {"references": references}, "predicted_text": "Rome"}
+        for n in (1, 2)
+    ]
+    found = propose(rows, NEEDED)
+    assert found.fields["expected_output"] == "instance.references.0.output.text"
+    note = "expected_output: only the first of several entries of 'instance.references', whichever of them is correct"
+    assert found.caution == (note if first != "Paris" else "")

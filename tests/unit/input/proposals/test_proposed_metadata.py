@@ -1,0 +1,144 @@
+"""The ids and the metadata that are proposed for rows of several models and of nested objects."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from weighbridge.jobs.grader_spec import GraderSpec
+from weighbridge_producer.input.proposals.mapping_proposals import propose
+from weighbridge_producer.input.recognition import Recognised
+from weighbridge_producer.pages.column_pickers import pickers_of
+
+NEEDED = ("agent_response", "expected_output")
+ANSWERS = {"output": "a", "gold": "a"}
+
+
+@pytest.mark.parametrize(
+    ("variant", "values", "custom_id"),
+    [
+        ("model", ("gpt-4o", "claude"), "{model}/{id}"),
+        ("seed", (1, 2), "{seed}/{id}"),
+        ("epoch", (0, 1), "{epoch}/{id}"),
+        ("model", ("m", "m"), "@row"),
+        ("topic", ("x", "y"), "@row"),
+    ],
+)
+def test_ids_that_repeat_for_each_model_are_proposed_together_with_it(
+    variant: str, values: tuple[Any, Any], custom_id: str
+) -> None:
+    rows = [{"id": each, variant: value} | ANSWERS for value in values for each in (7, 3)]
+    found = propose(rows, NEEDED)
+    assert found.mapping
+    assert found.text.startswith(f"custom_id={custom_id},agent_response=output,")
+    ids = {found.mapping.case(row, number)["custom_id"] for number, row in enumerate(rows)}
+    assert len(ids) == len(rows)
+
+
+def test_metadata_that_vary_come_before_constants_and_are_found_within_metadata() -> None:
+    rows: list[dict[str, Any]] = [
+        {
+            "id": f"r{number}",
+            "datasetItem": {
+                "status": "ACTIVE",
+                **{f"constant_{each}": "c" for each in range(6)},
+                "metadata": {"topic": "ab"[number % 2], "source": {"kind": "xy"[number % 2]}},
+            },
+        }
+        | ANSWERS
+        for number in range(4)
+    ]
+    found = propose(rows, NEEDED).text
+    assert "metadata=datasetItem.metadata.topic" in found
+    assert "metadata=datasetItem.metadata.source.kind" in found
+
+
+def test_the_page_offers_an_id_of_two_columns_as_one_choice() -> None:
+    rows = [{"id": each, "model": model} | ANSWERS for model in ("m", "n") for each in (7, 3)]
+    seen = Recognised("a.jsonl", None, rows, proposal=propose(rows, NEEDED))
+    pickers = pickers_of(seen, [GraderSpec("string-match")], None)
+    assert pickers.pickers[0].chosen == ("{model}/{id}",)
+    assert "{model}/{id}" in pickers.pickers[0].columns
+    assert pickers.samples["{model}/{id}"] == "m/7"
+
+
+@pytest.mark.parametrize("variant", ["prompt_version", "language", "lang", "filter", "temperature", "repetition", "repetition_number", "run", "datasetRunName"])  # fmt: skip
+def test_ids_that_repeat_are_proposed_with_any_name_of_what_differs(variant: str) -> None:
+    rows = [{"id": each, variant: value} | ANSWERS for value in (0.5, 1.0) for each in (7, 3)]
+    assert propose(rows, NEEDED).fields["custom_id"] == f"{{{variant}}}/{{id}}"
+
+
+def test_as_few_variants_as_make_an_id_unique_are_proposed_with_it() -> None:
+    rows = [
+        {"model": model, "seed": 1, "language": language, "version": "v", "id": each} | ANSWERS
+        for model in "mn"
+        for language in ("de", "fr")
+        for each in (7, 3)
+    ]
+    found = propose(rows, NEEDED)
+    assert found.fields["custom_id"] == "{model}/{language}/{id}"
+    assert found.mapping
+    assert len({found.mapping.case(row, 1)["custom_id"] for row in rows}) == len(rows)
+
+
+@pytest.mark.parametrize(
+    ("columns", "custom_id"),
+    [
+        (("id", "datasetRunName", "datasetItemId"), "{datasetRunName}/{datasetItemId}"),
+        (("trace_id", "repetition_number", "example_id"), "{repetition_number}/{example_id}"),
+        (("custom_id", "model", "task_id"), "custom_id"),
+        (("id", "topic", "task_id"), "id"),
+        (("id", "model", "doc_id"), "id"),
+    ],
+)
+def test_the_id_of_an_item_with_its_run_comes_before_the_id_of_a_row(
+    columns: tuple[str, str, str], custom_id: str
+) -> None:
+    rows = [
+        dict(zip(columns, (f"t{run}{item}", run, item), strict=True)) | ANSWERS
+        for run in ("r1", "r2")
+        for item in ("i1", "i2")
+    ]
+    assert propose(rows, NEEDED).fields["custom_id"] == custom_id
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "why"),
+    [
+        ("item_id", [1, 1, 2], "repeats"),
+        ("sampleId", ["a", "", ""], "is empty in some rows"),
+        ("question_id", ["a", "b", None], "is empty in some rows"),
+        ("id", [1.5, 2.5, 3.5], "has values that are no ids"),
+        ("problem_id", ["p", "p", "q"], "repeats"),
+    ],
+)
+def test_a_column_of_ids_that_cannot_identify_rows_is_kept_and_said(
+    name: str, values: list[Any], why: str
+) -> None:
+    rows = [{"topic": "t", name: value} | ANSWERS for value in values]
+    found = propose(rows, NEEDED)
+    assert found.text.endswith(
+        f"custom_id=@row,agent_response=output,expected_output=gold,metadata={name},metadata=topic"
+    )
+    assert found.caution == (
+        f"custom_id: '{name}' {why}, so rows are numbered; compare pairs rows by their position"
+    )
+
+
+@pytest.mark.parametrize("name", ["name", "user_id", "session_id", "topic"])
+def test_columns_that_identify_no_items_are_not_missed_as_ids(name: str) -> None:
+    found = propose([{name: "a"} | ANSWERS] * 2, NEEDED)
+    assert found.fields["custom_id"] == "@row"
+    assert not found.caution
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [("model}", ("m", "n")), ("{model", ("m", "n")), ("prompt", ("a" * 65, "b")), ("prompt", ("a\nb", "c"))],
+)  # fmt: skip
+def test_what_a_template_cannot_name_or_is_no_short_text_makes_no_id(
+    name: str, values: tuple[str, str]
+) -> None:
+    rows = [{"id": each, name: value} | ANSWERS for value in values for each in (7, 3)]
+    assert propose(rows, NEEDED).text.startswith("custom_id=@row,")

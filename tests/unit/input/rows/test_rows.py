@@ -1,0 +1,549 @@
+"""Rows of every form: tables, JSON and Parquet become the lines of cases, one fault for each that cannot."""
+
+from __future__ import annotations
+
+import datetime as dt
+import decimal
+import gzip
+import io
+import random
+import tracemalloc
+from typing import TYPE_CHECKING, Any
+from zipfile import ZipFile
+
+import orjson
+import pyarrow as pa
+import pytest
+import zstandard
+from hypothesis import given
+from hypothesis import strategies as st
+from pyarrow import parquet
+
+from weighbridge.errors import InputError
+from weighbridge.settings import KIB, MIB, Settings
+from weighbridge_producer.input.mapping.mapping_text import parse_mapping
+from weighbridge_producer.input.rows.row_formats import RowReader, layout_of
+from weighbridge_producer.input.source import Source
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from weighbridge_producer.input.rows.source_rows import SourceRow
+
+MAPPING = parse_mapping(["custom_id=id,x=text,metadata=topic"])
+
+
+def rows(data: bytes, name: str, **settings: Any) -> list[SourceRow]:
+    return list(RowReader(name, Settings(**settings)).read(io.BytesIO(data)))
+
+
+def values(data: bytes, name: str, **settings: Any) -> list[dict[str, Any]]:
+    found = rows(data, name, **settings)
+    assert [row.fault for row in found if row.fault] == []
+    return [row.values for row in found]
+
+
+def told(found: list[SourceRow]) -> dict[int, str]:
+    """Return the codes of faults by number."""
+    return {row.number: fault.code for row in found if (fault := row.fault or row.doubt)}
+
+
+# Tables
+
+TABLE = 'id,text,topic\n1,"two\nlines, ""quoted""",geo\n2,,math\n'
+PARSED = [
+    {"id": "1", "text": 'two\nlines, "quoted"', "topic": "geo"},
+    {"id": "2", "text": "", "topic": "math"},
+]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32"])
+@pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
+def test_a_table_is_read_in_any_encoding_with_a_mark_and_any_line_end(
+    encoding: str, newline: str
+) -> None:
+    text = TABLE.replace("\n", newline)
+    expected = [{k: v.replace("\n", newline) for k, v in row.items()} for row in PARSED]
+    assert values(text.encode(encoding), "a.csv") == expected
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+def test_the_separator_is_found(delimiter: str) -> None:
+    lines = [("id", "text", "note"), ("1", "a, b; c", "x|y"), ("2", "d, e; f", "z|z")]
+    data = "\n".join(delimiter.join(f'"{cell}"' for cell in line) for line in lines)
+    assert values(data.encode(), "a.csv")[0] == {"id": "1", "text": "a, b; c", "note": "x|y"}
+    told_as = str(layout_of(data.encode(), "a.csv", is_whole=True))
+    assert told_as.startswith("TSV" if delimiter == "\t" else "CSV (UTF-8, ")
+
+
+def test_a_file_that_ends_in_tsv_is_parted_by_tabs_whatever_else_fits() -> None:
+    assert values(b"a,b\n1,2\n", "x.tsv") == [{"a,b": "1,2"}]
+
+
+@pytest.mark.parametrize(
+    ("above", "described"),
+    [
+        ("sep=;\r\n", "CSV (UTF-8, semicolon-separated, header in line 2)"),
+        ("# exported\n# by hand\n", "CSV (UTF-8, semicolon-separated, header in line 3)"),
+        ("Results of May\n\n", "CSV (UTF-8, semicolon-separated, header in line 3)"),
+        ("", "CSV (UTF-8, semicolon-separated)"),
+    ],
+)
+def test_lines_above_the_header_are_skipped_and_that_is_said(above: str, described: str) -> None:
+    data = f"{above}id;text\n1;a\n2;b\n".encode()
+    assert values(data, "a.csv") == [{"id": "1", "text": "a"}, {"id": "2", "text": "b"}]
+    assert str(layout_of(data, "a.csv", is_whole=True)) == described
+    assert [row.number for row in rows(data, "a.csv")] == [above.count("\n") + n for n in (2, 3)]
+
+
+def test_a_ragged_row_below_a_header_of_one_column_moves_no_header() -> None:
+    found = rows(b"id\n1\n2,3\n", "a.csv")
+    assert [row.values for row in found] == [{"id": "1"}, {}]
+    assert told(found) == {3: "INVALID_ROW"}
+
+
+def test_text_that_is_not_utf8_is_read_as_western_and_that_is_said() -> None:
+    data = "id;text\n1;Grüße aus Köln\n".encode("cp1252")
+    assert values(data, "a.csv") == [{"id": "1", "text": "Grüße aus Köln"}]
+    assert "CP1252" in str(layout_of(data, "a.csv", is_whole=True))
+
+
+def test_text_in_another_script_is_found_out() -> None:
+    words = ["Привет", "мир,", "как", "дела", "сегодня?", "Это", "проверка", "кодировки", "текста."]
+    lines = [f"{n};{' '.join(random.Random(n).sample(words, 6))}" for n in range(200)]
+    data = "\n".join(["id;text", *lines]).encode("cp1251")
+    assert values(data, "a.csv")[0]["text"] == lines[0].split(";")[1]
+
+
+@pytest.mark.parametrize("quoted", ["", '3;"c";z\n'], ids=["without quotes", "with quotes"])
+def test_rows_without_any_value_are_left_out_and_counted(quoted: str, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text(f"id;text;topic\n1;a;x\n;;\n ;\t; \n;;;;\n2;b;y\n;;\n{quoted}")
+    source = Source(str(tmp_path / "a.csv"), Settings(), MAPPING)
+    for _ in range(2):  # the number is that of the last reading
+        found = [number for number, line in enumerate(source, 1) if line.raw.strip()]
+    assert found == ([2, 6, 8] if quoted else [2, 6])
+    assert source.blank_rows_note() == "4 rows without any value were skipped"
+
+
+def test_a_row_without_any_value_above_the_header_is_no_header() -> None:
+    assert values(b";;\nid;text;topic\n1;a;x\n", "a.csv") == [
+        {"id": "1", "text": "a", "topic": "x"}
+    ]
+
+
+@pytest.mark.parametrize("columns", [None, ["id"]], ids=["all columns", "one column"])
+@pytest.mark.parametrize("name", ["a.parquet", "a.arrow"])
+def test_rows_of_nulls_alone_are_left_out_whichever_columns_are_read(
+    name: str, columns: list[str] | None
+) -> None:
+    given = [("1", "a"), (None, None), (None, "b"), (None, None), ("2", None)]
+    table = pa.Table.from_pylist([{"id": id_, "text": text} for id_, text in given])
+    data = parquet_bytes(table) if name == "a.parquet" else arrow(table, has_index=True)
+    blank: list[None] = []
+    reader = RowReader(name, Settings(), on_blank=lambda: blank.append(None))
+    found = list(reader.read(io.BytesIO(data), columns))
+    assert [row.number for row in found] == [1, 3, 5]
+    assert len(blank) == 2
+
+
+def test_ragged_rows_and_stray_quotes_are_faults_of_their_own_lines() -> None:
+    data = b'id,text\n1,a\n2\n3,c,d\n4,"e"f\n5,g\n\n6,h\n'
+    found = rows(data, "a.csv")
+    assert told(found) == dict.fromkeys((3, 4, 5), "INVALID_ROW")
+    assert [row.values["id"] for row in found if not row.fault] == ["1", "5", "6"]
+    assert "1 cell, and the header 2" in str(found[1].fault)
+
+
+def test_a_quote_that_is_never_closed_is_a_fault_of_the_row_that_opens_it() -> None:
+    found = rows(b'id,text\n1,a\n2,"b\n3,c\n', "a.csv")
+    assert told(found) == {3: "INPUT_TRUNCATED"}
+    assert "never closed; with the lines that a quote spans, it covers 2 lines" in str(
+        found[-1].fault
+    )
+
+
+@pytest.mark.parametrize("end", [b'3,"c"\n4,d', b'3,c",e\n4,d'], ids=["not CSV", "ragged"])
+def test_a_row_that_a_quote_made_of_several_lines_says_of_how_many(end: bytes) -> None:
+    bad, good = rows(b'id,text\n2,"b\nx\n' + end, "a.csv")
+    assert bad.fault
+    assert (bad.number, bad.fault.code) == (2, "INVALID_ROW")
+    assert bad.fault.message.endswith("; with the lines that a quote spans, it covers 3 lines")
+    assert good.values == {"id": "4", "text": "d"}
+
+
+def test_a_quote_left_open_does_not_swallow_more_than_a_line_may_have() -> None:
+    data = b'id,text\n1,"' + b"x" * 100 + b"\n" + b"2,b\n" * 100 + b"3,c\n"
+    found = rows(data, "a.csv", line_limit_bytes=200)
+    assert told(found)[2] == "INVALID_ROW"
+    assert found[-1].values == {"id": "3", "text": "c"}
+
+
+def test_a_line_that_is_too_long_is_skipped() -> None:
+    data = b"id,text\n1," + b"x" * 5000 + b"\n2,b\n"
+    found = rows(data, "a.csv", line_limit_bytes=1000)
+    assert told(found) == {2: "LINE_TOO_LONG"}
+    assert found[-1].values == {"id": "2", "text": "b"}
+
+
+def test_two_columns_of_one_name_are_refused() -> None:
+    with pytest.raises(InputError, match="two columns of the table are called 'a'"):
+        rows(b"a,b,a\n1,2,3\n", "x.csv")
+
+
+def test_a_column_without_a_name_is_called_by_its_position() -> None:
+    assert values(b",id\n0,a\n", "x.csv") == [{"column 1": "0", "id": "a"}]
+
+
+@pytest.mark.slow
+def test_a_byte_that_is_not_utf8_beyond_the_beginning_is_its_rows_fault() -> None:
+    data = b"id,text,topic\n" + b"1,a,b\n" * 60_000 + b"2,\xff,c\n3,d,e\n"
+    source = Source(io.BytesIO(data), Settings(), MAPPING)
+    *_, bad, good = source
+    assert bad.fault is not None
+    assert bad.fault.code == "INVALID_UTF8"
+    assert orjson.loads(good.raw)["custom_id"] == "3"
+
+
+@given(
+    st.lists(
+        st.tuples(
+            *[st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))] * 3
+        ),
+        max_size=5,
+    )
+)
+def test_whatever_the_csv_module_writes_is_read_but_for_rows_without_any_value(
+    written: list[tuple[str, str, str]],
+) -> None:
+    import csv
+
+    file = io.StringIO(newline="")
+    writer = csv.writer(file, quoting=csv.QUOTE_ALL)
+    writer.writerows([("id", "text", "topic"), *written])
+    expected = [
+        dict(zip(("id", "text", "topic"), row, strict=True))
+        for row in written
+        if "".join(row).strip()
+    ]
+    assert values(file.getvalue().encode(), "a.csv") == expected
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("ends", [True, False])
+def test_long_tables_with_quotes_in_some_places_are_read_as_the_csv_module_does(
+    newline: str, ends: bool
+) -> None:
+    import csv
+
+    chosen = random.Random(3)
+    cells = ["", "a", "two words", '"a, b"', f'"two{newline}lines"', '"a ""quote"""', "ü" * 40]
+    lines = ["id,text,topic"]
+    for number in range(20_000):
+        # Blocks with and without quotes alternate.
+        some = cells if number // 4_000 % 2 else [cells[0], cells[1], cells[2], cells[6]]
+        lines.append(f"{number},{chosen.choice(some)},{chosen.choice(some)}")
+        if chosen.random() < 0.01:
+            lines.append("")
+    text = newline.join(lines) + (newline if ends else "")
+    reader = csv.reader(io.StringIO(text, newline=""))
+    header = next(reader)
+    expected = []
+    line = reader.line_num + 1
+    for row in reader:
+        if row:
+            expected.append((line, dict(zip(header, row, strict=True))))
+        line = reader.line_num + 1
+    found = rows(text.encode(), "a.csv")
+    assert [(row.number, row.values) for row in found] == expected
+
+
+def test_ragged_rows_far_below_the_header_are_faults_of_their_own_lines() -> None:
+    data = b"id,text\n" + b"1,a\n" * 30_000 + b"2\n3,b,c\n\n4,d\n" + b"5,e\n" * 30_000
+    found = rows(data, "a.csv")
+    assert told(found) == {30_002: "INVALID_ROW", 30_003: "INVALID_ROW"}
+    assert found[30_002].number == 30_005
+    assert sum(row.size for row in found) == len(data) - len(b"id,text\n\n")
+
+
+def test_a_long_line_between_blocks_is_skipped() -> None:
+    data = b"id,text\n" + b"1,a\n" * 20_000 + b"2," + b"x" * 3 * MIB + b"\n" + b"3,b\n" * 20_000
+    found = rows(data, "a.csv", line_limit_bytes=MIB)
+    assert told(found) == {20_002: "LINE_TOO_LONG"}
+    assert len(found) == 40_001
+
+
+# JSON
+
+RECORDS = [{"id": 1, "text": "a"}, {"id": 2, "text": {"b": [1.5, None]}}]
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("a.jsonl", b"\n".join(map(orjson.dumps, RECORDS))),
+        ("a.json", orjson.dumps(RECORDS)),
+        ("a.json", orjson.dumps(RECORDS, option=orjson.OPT_INDENT_2)),
+        ("a.json", orjson.dumps({"data": RECORDS})),
+        ("a.json", orjson.dumps({"meta": {"n": [1, 2]}, "results": {"rows": RECORDS}})),
+        ("a.jsonl", b"\xef\xbb\xbf" + b"\n".join(map(orjson.dumps, RECORDS))),
+    ],
+)
+def test_json_rows_are_lines_or_the_first_list_of_objects(name: str, data: bytes) -> None:
+    assert values(data, name) == RECORDS
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"columns": ["id", "text"], "data": [["1", "a"], ["2", {"b": 1}]], "nrows": 2},
+        {"columns": ["id", "text"], "index": [0, 1], "data": [["1", "a"], ["2", {"b": 1}]]},
+        {"columns": ["id", "text"], "rows": [["1", "a"], ["2", {"b": 1}]]},
+    ],
+    ids=["W&B", "pandas", "rows"],
+)
+@pytest.mark.parametrize("pretty", [0, orjson.OPT_INDENT_2])
+def test_rows_that_are_lists_have_the_names_of_the_documents_columns(
+    document: dict[str, Any], pretty: int
+) -> None:
+    data = orjson.dumps(document, option=pretty)
+    assert values(data, "a.table.json") == [
+        {"id": "1", "text": "a"},
+        {"id": "2", "text": {"b": 1}},
+    ]
+
+
+def test_a_row_with_fewer_values_than_the_documents_columns_is_its_own_fault() -> None:
+    data = orjson.dumps({"columns": ["id", "text"], "data": [["1", "a"], ["2"]]})
+    assert told(rows(data, "a.json")) == {2: "INVALID_ROW"}
+
+
+def test_a_line_that_is_not_strict_json_is_its_own_fault() -> None:
+    data = b'{"id": 1}\n{"id": 1, "id": 2}\n[1]\n\n{"id": NaN}\n{"id": 3}\n'
+    found = rows(data, "a.jsonl")
+    assert told(found).keys() == {2, 3, 5}
+    assert found[-1].number == 6
+
+
+def test_a_document_that_ends_early_keeps_the_rows_before() -> None:
+    found = rows(orjson.dumps(RECORDS)[:-12], "a.json")
+    assert found[0].values == RECORDS[0]
+    assert told(found) == {2: "INPUT_TRUNCATED"}
+
+
+def test_an_item_that_is_no_object_is_its_own_fault() -> None:
+    found = rows(b'[{"id": 1}, 3, {"id": 2}]', "a.json")
+    assert told(found) == {2: "NOT_AN_OBJECT"}
+    assert found[2].values == {"id": 2}
+
+
+def test_a_document_without_the_end_of_a_row_is_not_read_for_ever() -> None:
+    data = b'[{"id": 1}, {"id": "' + b"x" * (3 * MIB) + b'"}]'
+    found = rows(data, "a.json", line_limit_bytes=MIB)
+    assert told(found) == {2: "LINE_TOO_LONG"}
+
+
+# Parquet
+
+ARROW = pa.table(
+    {
+        "id": [1, 2],
+        "text": [{"a": "b", "n": [1]}, None],
+        "topic": [dt.date(2026, 1, 2), None],
+        "cost": [decimal.Decimal("1.50"), None],
+        "raw": [b"bytes", None],
+    }
+)
+
+
+def parquet_bytes(table: Any, **options: Any) -> bytes:
+    file = io.BytesIO()
+    parquet.write_table(table, file, **options)
+    return file.getvalue()
+
+
+def test_parquet_rows_are_nested_objects_and_plain_values(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    path.write_bytes(parquet_bytes(ARROW))
+    mapping = parse_mapping(["custom_id=id,x=text,metadata=*"])
+    first, second = (orjson.loads(line.raw) for line in Source(path, Settings(), mapping))
+    assert first == {
+        "custom_id": "1",
+        "inputs": {"x": {"a": "b", "n": [1]}},
+        "metadata": {"topic": "2026-01-02", "cost": "1.50", "raw": "bytes"},
+    }
+    assert second["inputs"] == {"x": None}
+
+
+def test_parquet_from_a_pipe_or_an_archive_is_read_too() -> None:
+    found = rows(gzip.compress(parquet_bytes(ARROW)), "a.parquet.gz")
+    assert [row.values["id"] for row in found] == [1, 2]
+
+
+@pytest.mark.parametrize("cut", [0, 100, 3])
+def test_a_damaged_parquet_file_is_one_fault(cut: int) -> None:
+    data = parquet_bytes(ARROW)
+    assert list(told(rows(data[:cut], "a.parquet")).values()) == ["INPUT_TRUNCATED"]
+
+
+# All
+
+FORMS: dict[str, Callable[[list[dict[str, Any]]], bytes]] = {
+    "a.csv": lambda r: "\n".join(["id,text", *(f"{x['id']},{x['text']}" for x in r)]).encode(),
+    "a.jsonl": lambda r: b"\n".join(map(orjson.dumps, r)),
+    "a.json": orjson.dumps,
+    "a.parquet": lambda r: parquet_bytes(pa.Table.from_pylist(r), row_group_size=5_000),
+}
+
+
+@pytest.mark.parametrize("packed", ["", ".gz", ".zst"])
+@pytest.mark.parametrize("name", FORMS)
+def test_every_form_gives_the_same_cases_plain_and_compressed(
+    name: str, packed: str, tmp_path: Path
+) -> None:
+    records = [{"id": f"c{n}", "text": f"text {n}"} for n in range(50)]
+    pack = {"": bytes, ".gz": gzip.compress, ".zst": zstandard.ZstdCompressor().compress}[packed]
+    path = tmp_path / f"{name}{packed}"
+    path.write_bytes(pack(FORMS[name](records)))
+    lines = [line.raw for line in Source(path, Settings(), MAPPING) if line.raw.strip()]
+    assert [orjson.loads(line) for line in lines] == [
+        {"custom_id": row["id"], "inputs": {"x": row["text"]}} for row in records
+    ]
+
+
+def test_a_line_number_is_that_of_the_file() -> None:
+    data = b'id,text,topic\n1,"a\nb",x\n\n2,c,x\n'
+    numbered = {
+        number: orjson.loads(line.raw)["custom_id"]
+        for number, line in enumerate(Source(named(data, "a.csv"), Settings(), MAPPING), 1)
+        if line.raw.strip()
+    }
+    assert numbered == {2: "1", 5: "2"}
+
+
+def test_rows_of_several_files_name_their_file_and_line(tmp_path: Path) -> None:
+    for name in "ab":
+        (tmp_path / f"{name}.csv").write_bytes(b"id,text,topic\n1,a,b\n2,c\n")
+    lines = list(Source(tmp_path, Settings(), MAPPING))
+    assert [line.origin for line in lines] == [
+        (f"{name}.csv, line", number) for name in "ab" for number in (2, 3)
+    ]
+
+
+def test_a_damaged_archive_is_a_fault_after_the_rows_before() -> None:
+    data = gzip.compress(b"id,text,topic\n" + random.Random(1).randbytes(40 * KIB).hex().encode())
+    *_, last = rows(data[:-2000], "a.csv.gz")
+    assert last.fault is not None
+    assert last.fault.code == "INPUT_TRUNCATED"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["a.csv", "a.json", "a.jsonl"])
+def test_a_large_file_is_read_at_constant_memory(name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.write_bytes(FORMS[name]([{"id": f"c{n}", "text": "x" * 2000} for n in range(8_000)]))
+    tracemalloc.start()
+    try:
+        for _ in Source(path, Settings(), MAPPING):
+            pass
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 4 * MIB
+
+
+def named(data: bytes, name: str) -> io.BytesIO:
+    stream = io.BytesIO(data)
+    stream.name = name  # type: ignore[attr-defined]
+    return stream
+
+
+# Arrow
+
+
+def arrow(table: pa.Table, *, has_index: bool) -> bytes:
+    sink = pa.BufferOutputStream()
+    new = pa.ipc.new_file if has_index else pa.ipc.new_stream
+    with new(sink, table.schema) as writer:
+        writer.write_table(table, max_chunksize=2)
+    return sink.getvalue().to_pybytes()
+
+
+@pytest.mark.parametrize("has_index", [True, False])
+def test_arrow_files_and_streams_are_read_batch_by_batch(has_index: bool) -> None:
+    table = pa.Table.from_pylist([{"id": n, "a": {"b": [n]}} for n in range(5)])
+    data = arrow(table, has_index=has_index)
+    assert values(data, "data.arrow") == table.to_pylist()
+    assert values(gzip.compress(data), "data.arrow.gz") == table.to_pylist()
+    only = list(RowReader("data.arrow", Settings()).read(io.BytesIO(data), ["id"]))
+    assert [row.values for row in only] == [{"id": n} for n in range(5)]
+
+
+@pytest.mark.parametrize("has_index", [True, False])
+def test_a_damaged_arrow_file_is_reported(has_index: bool) -> None:
+    data = arrow(pa.Table.from_pylist([{"id": n} for n in range(5)]), has_index=has_index)
+    found = rows(data[: len(data) // 2], "data.arrow")
+    assert set(told(found).values()) == {"INPUT_TRUNCATED"}
+
+
+def test_a_dataset_saved_to_disk_is_read_from_its_folder(tmp_path: Path) -> None:
+    table = pa.Table.from_pylist([{"id": "a", "text": "x", "topic": "t"}])
+    (tmp_path / "data-00000-of-00001.arrow").write_bytes(arrow(table, has_index=False))
+    (tmp_path / "state.json").write_text('{"_split": "test"}')
+    (tmp_path / "dataset_info.json").write_text('{"features": {}}')
+    lines = [orjson.loads(line.raw) for line in Source(tmp_path, Settings(), MAPPING)]
+    assert lines == [{"custom_id": "a", "inputs": {"x": "x"}, "metadata": {"topic": "t"}}]
+
+
+@pytest.mark.parametrize("form", ['{\n"rows": [%s]}', "%s\n"])
+@pytest.mark.parametrize("number", ["NaN", "-Infinity", "[1e999]", "123456789012345678901"])
+def test_a_number_that_json_lacks_is_an_error_only_if_the_mapping_uses_it(
+    form: str, number: str
+) -> None:
+    data = (form % f'{{"id": "q", "answer": "x", "score": {number}}}').encode()
+    for mapped, faulty in (
+        ("answer", False),
+        ("answer,metadata=score", True),
+        ("answer,metadata=*", True),
+        ("{answer} {score}", True),
+        ("score", True),
+    ):
+        mapping = parse_mapping([f"custom_id=id,agent_response={mapped}"])
+        [line] = [
+            each for each in Source(io.BytesIO(data), Settings(), mapping) if each.raw.strip()
+        ]
+        assert bool(line.fault) is faulty, mapped
+        assert not line.fault or line.fault.code == "NUMBER_OUT_OF_RANGE"
+
+
+def test_an_object_on_many_lines_is_one_row_and_several_are_one_fault() -> None:
+    one = orjson.dumps({"id": 1, "n": [1]}, option=orjson.OPT_INDENT_2) + b"\n"
+    [row] = rows(one, "a.json")
+    assert row.values == {"id": 1, "n": [1]}
+    [fault] = rows(one * 3, "a.jsonl")
+    assert fault.fault
+    assert "several JSON values over many lines" in fault.fault.message
+    [line] = Source(io.BytesIO(one * 3), Settings())
+    assert line.fault == fault.fault
+
+
+@pytest.mark.parametrize("beginning", [b"\xef\xbb\xbf1,a\n", "1,é\n".encode()])
+def test_a_table_that_begins_as_utf8_is_not_read_in_another_encoding(beginning: bytes) -> None:
+    mark = beginning[:3] if beginning.startswith(b"\xef") else b""
+    data = mark + b"id,text\n" + beginning.removeprefix(mark) + b"2,caf\xe9\n"
+    mapping = parse_mapping(["custom_id=id,agent_response=text"])
+    *_, good, bad = Source(io.BytesIO(data), Settings(), mapping)
+    assert not good.fault
+    assert bad.fault
+    assert bad.fault.code == "INVALID_UTF8"
+    assert "0xe9" in bad.fault.message
+
+
+def test_an_archive_of_other_files_is_named_with_them() -> None:
+    with io.BytesIO() as file:
+        with ZipFile(file, "w") as archive:
+            archive.writestr("cases.jsonl", b"{}")
+        with pytest.raises(InputError, match=r"a ZIP archive, but not .* but cases.jsonl"):
+            rows(file.getvalue(), "a.zip")
+    with pytest.raises(InputError, match="is YAML"):
+        rows(b"- id: 1\n", "a.yaml")

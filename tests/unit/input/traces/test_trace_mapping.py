@@ -1,0 +1,85 @@
+"""Mappings of house formats of traces: the file, and the cases that come of it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from weighbridge.errors import MappingError
+from weighbridge.settings import Settings
+from weighbridge_producer.input.source import Source
+from weighbridge_producer.input.traces.trace_mapping_file import read_trace_mapping
+
+MAPPING = """
+id: /run
+steps: /events
+step: {type: /kind, types: {model: llm, tool: tool}, output: /text, name: /tool}
+"""
+EVENTS = [{"kind": "model", "text": "I look."}, {"kind": "tool", "tool": "f", "text": "1"}]
+
+
+def lines_of(tmp_path, text, mapping=MAPPING, name="runs.jsonl"):
+    (tmp_path / "map.yaml").write_text(mapping)
+    (tmp_path / name).write_text(text)
+    house = read_trace_mapping(tmp_path / "map.yaml")
+    return list(Source(tmp_path / name, Settings(), trace_mapping=house))
+
+
+def cases_of(tmp_path, text, mapping=MAPPING, name="runs.jsonl"):
+    found = [json.loads(line.raw) for line in lines_of(tmp_path, text, mapping, name)]
+    return [(case["custom_id"], [step["type"] for step in case["inputs"]["trace"]["steps"]]) for case in found]  # fmt: skip
+
+
+def test_each_line_is_a_trace_or_a_case_with_one(tmp_path):
+    bare = json.dumps({"run": "a", "events": EVENTS})
+    nameless = json.dumps({"events": EVENTS})
+    case = json.dumps({"custom_id": "b", "inputs": {"trace": {"events": EVENTS[:1]}}})
+    found = cases_of(tmp_path, f"{bare}\n{nameless}\n{case}")
+    both = ["llm", "tool"]
+    assert found == [("a", both), ("runs.jsonl:2", both), ("b", ["llm"])]
+
+
+def test_a_document_is_one_trace_or_holds_several(tmp_path):
+    run = {"run": "a", "events": EVENTS}
+    assert cases_of(tmp_path, json.dumps(run, indent=1)) == [("a", ["llm", "tool"])]
+    several = json.dumps({"runs": [run, {"events": EVENTS[:1]}]}, indent=1)
+    found = cases_of(tmp_path, several, f"{MAPPING}traces: /runs", "all.json")
+    assert found == [("a", ["llm", "tool"]), ("all.json:2", ["llm"])]
+
+
+def test_all_lines_of_a_file_are_one_trace_where_the_mapping_says_so(tmp_path):
+    text = "\n".join(map(json.dumps, EVENTS))
+    mapping = MAPPING.replace("steps: /events", 'steps: ""\nlines: together')
+    assert cases_of(tmp_path, text, mapping) == [("runs.jsonl", ["llm", "tool"])]
+
+
+def test_what_does_not_fit_is_a_fault_in_its_place(tmp_path):
+    whole = json.dumps({"run": "a", "events": EVENTS})
+    other = json.dumps({"events": [{"kind": "tick"}]})
+    first, second, third, fourth = lines_of(tmp_path, f"{other}\n{whole}\nnot json\n[]\n")
+    assert "step 1 has the type 'tick'" in first.fault.message
+    assert second.fault is None
+    assert third.fault.code == "INVALID_JSON"
+    assert "no array of steps at '/events'" in fourth.fault.message
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("id: /run", "'steps' is missing"),
+        ("steps: events", "line 1: 'steps' is not a JSON Pointer"),
+        ("steps: /e\nstpe: {}", "line 2: unknown key 'stpe'; did you mean 'step'"),
+        ("steps: /e\nstep: {type: /k, types: {a: llmm}}", "'llmm' is not a type of step"),
+        ("steps: /e\nusage: {in: /x}", "unknown key 'in'"),
+        ("steps: /e\ncalls: /c", "calls is not an object"),
+        ("steps: /e\nlines: each", "all lines of a file are one trace"),
+        ("[1]", "the mapping is not an object"),
+        ("steps: /e\nstep: !!python/name:os.system {}", "tag"),
+    ],
+)
+def test_a_wrong_mapping_is_refused_with_its_line(tmp_path, text, told):
+    (tmp_path / "map.yaml").write_text(text)
+    with pytest.raises(MappingError) as caught:
+        read_trace_mapping(tmp_path / "map.yaml")
+    assert told in caught.value.message
