@@ -15,6 +15,27 @@ from weighbridge.jobs.line import BYTE_ORDER_MARK, json_type
 DEPTH_LIMIT = 200  #: jiter's limit
 INT_MIN, INT_MAX = -(2**63), 2**64 - 1
 _NO_NUMBERS = frozenset({str, bool, type(None)})
+_HALF_SURROGATE = (ErrorCode.LONE_SURROGATE, "lone surrogate", "write both halves, or U+FFFD")
+#: By a text in jiter's error: the code, what is wrong, and the hint.
+_REASONS = {
+    "recursion limit": (
+        ErrorCode.TOO_DEEP,
+        f"nested deeper than {DEPTH_LIMIT} levels",
+        "flatten the value",
+    ),
+    "number out of range": (
+        ErrorCode.NUMBER_OUT_OF_RANGE,
+        "a number is too long",
+        "write it as a string",
+    ),
+    "hex escape": _HALF_SURROGATE,
+    "surrogate": _HALF_SURROGATE,
+    "EOF while": (
+        ErrorCode.INVALID_JSON,
+        "the JSON ends too early",
+        "the line may have been cut off",
+    ),
+}
 
 
 def decode_line(line: bytes) -> dict[str, Any]:
@@ -71,8 +92,6 @@ def _check_numbers(root: dict[str, Any]) -> None:
 
 def _explain(line: bytes, reason: str) -> LineError:
     """Convert jiter's error for a line to a LineError."""
-    column = reason.rpartition(" column ")[2]
-    at = f" at byte {column}" if column.isdigit() else ""
     if line.startswith(BYTE_ORDER_MARK):
         return LineError(
             ErrorCode.BYTE_ORDER_MARK,
@@ -87,50 +106,24 @@ def _explain(line: bytes, reason: str) -> LineError:
             f"byte {error.start + 1} is not UTF-8: 0x{line[error.start]:02x}",
             "save the file as UTF-8",
         )
-    known = (
-        (
-            "recursion limit",
-            ErrorCode.TOO_DEEP,
-            f"nested deeper than {DEPTH_LIMIT} levels{at}",
-            "flatten the value",
-        ),
-        (
-            "number out of range",
-            ErrorCode.NUMBER_OUT_OF_RANGE,
-            f"a number is too long{at}",
-            "write it as a string",
-        ),
-        (
-            "hex escape",
-            ErrorCode.LONE_SURROGATE,
-            f"lone surrogate{at}",
-            "write both halves, or U+FFFD",
-        ),
-        (
-            "surrogate",
-            ErrorCode.LONE_SURROGATE,
-            f"lone surrogate{at}",
-            "write both halves, or U+FFFD",
-        ),
-        (
-            "EOF while",
-            ErrorCode.INVALID_JSON,
-            f"the JSON ends too early{at}",
-            "the line may have been cut off",
-        ),
-    )
-    if (
-        "duplicate key" in reason
-    ):  # first, because the quoted key may contain any of the other texts
+    # First, because the quoted key may contain any of the other texts.
+    if "duplicate key" in reason:
         key = reason.partition('key "')[2].rpartition('" at ')[0]
         return LineError(
             ErrorCode.DUPLICATE_KEY,
             f"the key {key[:80]!r} occurs twice in one object",
             "keep one of them",
         )
-    for sign, code, message, hint in known:
+    return _invalid(line, reason)
+
+
+def _invalid(line: bytes, reason: str) -> LineError:
+    """Convert jiter's error for text that is not JSON, or that this parser refuses."""
+    column = reason.rpartition(" column ")[2]
+    at = f" at byte {column}" if column.isdigit() else ""
+    for sign, (code, message, hint) in _REASONS.items():
         if sign in reason:
-            return LineError(code, message, hint)
+            return LineError(code, f"{message}{at}", hint)
     token = line[int(column) - 1 :] if column.isdigit() else b""
     if token.lstrip(b"-").startswith((b"NaN", b"Infinity")):
         return LineError(
