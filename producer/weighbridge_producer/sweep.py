@@ -93,9 +93,8 @@ class Sweep:
     results: int = 0  #: graded results
     ungraded: int = 0  #: results of the label that are excluded: errored, cancelled, expired
     is_rounded: bool = False  #: True if there were too many distinct measurements
-    limits: Counter[float] = field(
-        default_factory=Counter
-    )  #: the limits with which the results were graded
+    #: The limits with which the results were graded.
+    limits: Counter[float] = field(default_factory=Counter)
     _measured: Counter[Measurement] = field(default_factory=Counter)
 
     @property

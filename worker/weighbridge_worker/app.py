@@ -171,9 +171,8 @@ def _set_up_logging(loglevel: int = logging.INFO, **_: Any) -> None:
 def _start(instance: Any, **_: Any) -> None:
     registry = default_registry()
     registry.preload()  # before the fork, so that children share its memory
-    concurrency = max(
-        instance.concurrency, instance.max_concurrency or 0
-    )  # the maximum of `--autoscale`
+    # The maximum of `--autoscale`.
+    concurrency = max(instance.concurrency, instance.max_concurrency or 0)
     worker_state.scoreboard = Scoreboard(concurrency)
     info = WorkerInfo(
         name=worker_state.name,

@@ -34,10 +34,11 @@ if TYPE_CHECKING:
     from weighbridge_worker.child_lock import ChildLock
 
 _REST_PARTS = 64
+#: Limit of forwarding a message that others must process.
 _HOPS, _HOP_SECONDS = (
     100,
     0.05,
-)  #: limit of forwarding a message that others must process
+)
 #: Grading time between garbage collections.
 _GARBAGE_SECONDS = 0.02
 _REST_SECONDS = 1.0  #: grading time per part of a chunk that exceeded its time budget

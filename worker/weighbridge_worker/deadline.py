@@ -38,9 +38,8 @@ class Deadline:
         interval = min(0.25, self._job_seconds / 4)
         self._line = -1
         self._ticked_at, self._cpu_at_tick = time.monotonic(), time.process_time()
-        signal.signal(
-            signal.SIGALRM, self._tick
-        )  # set each time, because a grader may have replaced it
+        # Set each time, because a grader may have replaced it.
+        signal.signal(signal.SIGALRM, self._tick)
         signal.setitimer(signal.ITIMER_REAL, interval, interval)
         try:
             yield

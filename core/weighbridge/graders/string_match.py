@@ -125,9 +125,8 @@ class StringMatchGrader(OutputGrader):
 
     def _matching_alternative(self, folded_actual: str) -> tuple[str, str, str] | None:
         """Return the matching alternative answer with the normalised forms of both sides, or None."""
-        of_actual = (
-            _Once()
-        )  # cached, because it may be long, and there may be thousands of alternatives
+        # Cached, because it may be long, and there may be thousands of alternatives.
+        of_actual = _Once()
         for original, folded in self._alternatives:
             wanted, got = self._normalize(folded, folded_actual, of_actual)
             if wanted == got:

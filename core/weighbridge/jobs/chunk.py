@@ -166,12 +166,10 @@ class Chunk:
     line_count: int = 0
     #: indices of lines that are repeats of earlier ones
     repeats: set[int] = field(default_factory=set)
-    faults: dict[int, Fault] = field(
-        default_factory=dict
-    )  #: faults found by the producer, by line index
-    origins: list[Origin] = field(
-        default_factory=list
-    )  #: locations, if the input has several files
+    #: Faults found by the producer, by line index.
+    faults: dict[int, Fault] = field(default_factory=dict)
+    #: Locations, if the input has several files.
+    origins: list[Origin] = field(default_factory=list)
     schema_version: int = SCHEMA_VERSION  #: with a different version, the lines cannot be read here
 
     def note_origin(self, name: str, number: int) -> None:

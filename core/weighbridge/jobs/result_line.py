@@ -34,9 +34,8 @@ class ResultRow(msgspec.Struct, frozen=True, gc=False):
     label: str | None  #: None, like grader and version, if the line is not a case
     grader: str | None
     grader_version: int | None  #: None if the grader was not created
-    config_digest: (
-        str | None
-    )  #: of the configuration with defaults; None if the grader was not created
+    #: Of the configuration with defaults; None if the grader was not created.
+    config_digest: str | None
     status: str  #: a JobStatus
     result: Mapping[str, Any] | None  #: a GraderResult; None unless the job is graded
     error: Fault | None  #: the reason if the job is not graded

@@ -27,6 +27,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _TOKENS_LIMIT = 10**15  #: upper limit of a plausible token count
 _TOOL_KINDS = ("function", "custom", "toolSpec")
 _USUAL_COUNTS = {"prompt_tokens", "completion_tokens", "total_tokens"}
+#: Input, output, total, cached; then what is cached, or thought, apart from these.
 _FOREIGN_COUNTS = (
     ("inputTokens", "promptTokens", "promptTokenCount", "prompt_token_count"),
     ("outputTokens", "completionTokens", "candidatesTokenCount", "candidates_token_count"),
@@ -35,7 +36,7 @@ _FOREIGN_COUNTS = (
     ("cacheReadInputTokens",),
     ("cacheWriteInputTokens",),
     ("thoughtsTokenCount", "thoughts_token_count"),
-)  #: input, output, total, cached; then what is cached, or thought, apart from these
+)
 #: Fields for cached tokens that Anthropic does not include in its input tokens.
 _CACHES = frozenset({"cache_read_input_tokens", "cache_creation_input_tokens"})
 _ID_LIMIT = 256  #: characters; evidence quotes ids, and must stay small

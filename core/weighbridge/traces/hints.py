@@ -11,6 +11,7 @@ from weighbridge.traces.model import StepType
 
 _MESSAGE = frozenset({"role", "content", "from"})
 _RUN = frozenset({"messages", "steps", "trajectory", "traj"})
+#: Keys that the known formats keep what happened under, and what is in the first of what they hold.
 _HOLDERS = {
     "messages": _MESSAGE,
     "conversation": _MESSAGE,
@@ -24,13 +25,14 @@ _HOLDERS = {
     "choices": frozenset({"message"}),
     "output": frozenset({"type"}),
     "items": frozenset({"type"}),
-}  #: keys that the known formats keep what happened under, and what is in the first of what they hold
+}
 _LOOKED_AT = 20  #: keys of an object, messages of a list
 _NAME_CHARACTERS = 40
+#: Fields of what a list holds: what it holds then, and the values that are known.
 _WORDS: dict[str, tuple[str, frozenset[str]]] = {
     "role": ("message", ROLES),
     "type": ("step", frozenset(get_args(StepType))),
-}  #: fields of what a list holds: what it holds then, and the values that are known
+}
 
 
 def correction_for(value: Any) -> str:

@@ -22,10 +22,11 @@ if TYPE_CHECKING:
 STEP_TYPES: tuple[str, ...] = get_args(StepType)
 RESULT = "result"  #: what a value of `type` may stand for beside the types of steps: the result of a call
 OTHERWISE = "*"  #: the value of `types` that stands for all others
+#: Fields that have pointers of their own.
 _PARTS: dict[str, tuple[str, ...]] = {
     "usage": Usage.__struct_fields__,
     "counts": Counts.__struct_fields__,
-}  #: fields that have pointers of their own
+}
 RUN_FIELDS = (
     *("id", "tools", "metadata", "usage", "cost_usd", "counts", "started_at", "ended_at"),
 )
@@ -48,9 +49,8 @@ class MappedFormat:
     run: Pointers = field(default_factory=dict)
     step: Pointers = field(default_factory=dict)
     type: str = ""  #: of a step: what says of which type it is
-    types: Mapping[str, str] = field(
-        default_factory=dict
-    )  #: the types of steps by what stands there
+    #: The types of steps by what stands there.
+    types: Mapping[str, str] = field(default_factory=dict)
     calls_at: str = ""  #: the array of tool calls in a step
     calls: Pointers = field(default_factory=dict)
     results_at: str = ""  #: the array of results in a step; empty: a step of type `result` is one
@@ -80,9 +80,8 @@ class _Steps:
         self._model = model
         self._steps: list[dict[str, Any]] = []
         self._calls: dict[str, dict[str, Any]] = {}  #: those without a result, by their ids
-        self._open: deque[dict[str, Any]] = (
-            deque()
-        )  #: calls in order, of which some have results by now
+        #: Calls in order, of which some have results by now.
+        self._open: deque[dict[str, Any]] = deque()
 
     def add(self, item: Any, number: int) -> None:
         """Add a step, with the calls and results in it."""

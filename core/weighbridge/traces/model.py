@@ -96,9 +96,8 @@ class Trace:
         None  #: of the run, if the source records it, in nanoseconds since 1970-01-01 UTC
     )
     ended_at: int | None = None
-    missing: dict[Capability, str] = field(
-        default_factory=dict
-    )  #: capabilities that the source lacks, with reasons
+    #: Capabilities that the source lacks, with reasons.
+    missing: dict[Capability, str] = field(default_factory=dict)
     not_carried: tuple[
         str, ...
     ] = ()  #: readable notes on source data that the model cannot represent

@@ -20,10 +20,11 @@ if TYPE_CHECKING:
     from weighbridge.store import Store
 
 _BLOBS_AT_ONCE = 2  #: few, because a chunk's results may be large
+#: How long the log may lack an ended batch's last entry, and the pause between two checks.
 _LAG_SECONDS, _LAG_PAUSE_SECONDS = (
     10.0,
     0.1,
-)  #: how long the log may lack an ended batch's last entry, and the pause between two checks
+)
 _WAIT_SECONDS = 1.0  #: limit of one blocking read, which returns at once when there is a new entry
 
 

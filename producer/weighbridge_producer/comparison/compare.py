@@ -40,9 +40,8 @@ if TYPE_CHECKING:
 Results = str | Path | HasPages | Iterable[bytes]  #: see `compare`
 EXAMPLES = 20  #: per group
 _CAUSES_SHOWN = 50  #: per label
-_NumberedPair = tuple[
-    int, str, str | None, Entry | None, Entry | None
-]  #: a run's number, and the fields of a pair
+#: A run's number, and the fields of a pair.
+_NumberedPair = tuple[int, str, str | None, Entry | None, Entry | None]
 _encoder = msgspec.msgpack.Encoder()
 _decoder = msgspec.msgpack.Decoder(_NumberedPair)
 

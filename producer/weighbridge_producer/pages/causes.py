@@ -27,10 +27,11 @@ SHOWN = 20
 _EXEMPLARS = 3
 _SECONDS_A_CAUSE = 0.1
 _SECONDS_IN_ALL = 0.25
+#: The store's names for those over its limits.
 _FOLDED = (
     "(other labels)",
     "(other causes)",
-)  #: the store's names for those over its limits
+)
 
 
 class Exemplar(NamedTuple):

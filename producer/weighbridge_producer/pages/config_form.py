@@ -40,9 +40,8 @@ class ConfigForm:
     grader: str
     controls: list[Control]
     problem: str = ""  #: a problem that does not belong to a single control
-    config: dict[str, Any] = field(
-        default_factory=dict
-    )  #: only values that differ from the defaults
+    #: Only values that differ from the defaults.
+    config: dict[str, Any] = field(default_factory=dict)
 
     @property
     def is_valid(self) -> bool:

@@ -248,9 +248,8 @@ class _Places(NamedTuple):
     """The offsets of results in a file."""
 
     runs: list[tuple[int, int, int]]  #: sorted by line: first line, offset and size
-    late: dict[
-        int, list[tuple[int, int]]
-    ]  #: offset and size of results that are not adjacent to others of their line
+    #: Offset and size of results that are not adjacent to others of their line.
+    late: dict[int, list[tuple[int, int]]]
 
 
 def _places(results: Path) -> _Places:

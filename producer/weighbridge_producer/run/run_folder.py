@@ -61,9 +61,8 @@ class RunState:
     """The folder of a run, locked for as long as the run lives."""
 
     folder: Path
-    key: dict[
-        str, Any
-    ]  #: identifies the input and options; a run with the same key may resume this one
+    #: Identifies the input and options; a run with the same key may resume this one.
+    key: dict[str, Any]
     batch: str = ""
     results: str = ""  #: path of the growing results file, if outside the folder
     resumable: bool = True

@@ -48,11 +48,12 @@ _UNPROVEN = (
     " --allow-unproven accepts them as they are."
 )
 _LAST_LINE = 2**63 - 1  #: the largest line number that the index can hold
+#: Error codes for past events, which grading again cannot reproduce.
 _CODES: dict[str, frozenset[str]] = {
     JobStatus.ERRORED: RETRYABLE - {ErrorCode.CANCELLED, ErrorCode.EXPIRED},
     JobStatus.CANCELLED: frozenset({ErrorCode.CANCELLED}),
     JobStatus.EXPIRED: frozenset({ErrorCode.EXPIRED}),
-}  #: error codes for past events, which grading again cannot reproduce
+}
 
 
 @dataclass(slots=True)

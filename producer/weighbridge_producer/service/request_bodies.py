@@ -64,9 +64,8 @@ async def _body_within(request: Request, limit_bytes: int, project: str) -> byte
     if declared_size(request) > limit_bytes + _DRAINED_BYTES:
         return None
     body, size = bytearray(), 0
-    held: ByteBudget = (
-        request.app.state.service.arriving_bytes
-    )  # annotated here because that module imports this one
+    # Annotated here because that module imports this one.
+    held: ByteBudget = request.app.state.service.arriving_bytes
     with held.account(project) as take:
         async for part in request.stream():
             size += len(part)

@@ -212,9 +212,8 @@ class _Body:
     def __init__(self, headers: Headers, receive: Receive) -> None:
         self._receive = receive
         length = headers.get("content-length", "0")
-        self.ended = (
-            "transfer-encoding" not in headers and length == "0"
-        )  #: True if the body is complete
+        #: True if the body is complete.
+        self.ended = "transfer-encoding" not in headers and length == "0"
 
     async def receive(self) -> Message:
         """Receive the next part."""

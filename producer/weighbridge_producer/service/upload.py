@@ -44,13 +44,14 @@ LINES = (
 TABLES = ("text/csv", "text/tab-separated-values", "application/vnd.apache.parquet")
 _STORED_LOOK_SECONDS = 2.0  #: between checks of the project's stored bytes
 _END_SECONDS = 5.0  #: time for the thread to end its batch when the service stops
+#: Accepted, but the content decides.
 _ENCODINGS = {
     "",
     "identity",
     "gzip",
     "x-gzip",
     "zstd",
-}  #: accepted, but the content decides
+}
 
 
 #: Parses a form's fields and file name; returns the parameters, and cases that precede the file's.

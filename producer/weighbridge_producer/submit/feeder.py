@@ -107,9 +107,8 @@ class ChunkDraft:
     ends_source: bool = False  #: True if the source had no more lines
     is_last: bool = False  #: True for the last chunk of its batch
     _claims: dict[str, IdClaim] = field(default_factory=dict)  #: the first claim of each custom_id
-    _later: dict[str, list[IdClaim]] = field(
-        default_factory=dict
-    )  #: the later claims of each custom_id
+    #: The later claims of each custom_id.
+    _later: dict[str, list[IdClaim]] = field(default_factory=dict)
 
     def add(self, line: SourceLine) -> None:
         """Add a line, and mark it if it is a repeat, a conflict or faulty."""

@@ -12,9 +12,8 @@ from weighbridge_producer.submit.bloom_filter import BloomFilter
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_MOST_ASCENDING = (
-    1 << 21
-)  #: ids whose hashes are kept; with 8 bytes each, they take as much memory as the filter
+#: Ids whose hashes are kept; with 8 bytes each, they take as much memory as the filter.
+_MOST_ASCENDING = 1 << 21
 
 
 class SeenIds:

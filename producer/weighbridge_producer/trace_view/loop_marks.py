@@ -40,9 +40,8 @@ class ShownLoop:
     repeats: int
     steps: int  #: number of steps; `members` are those listed in the result
     members: tuple[LoopedStep, ...]
-    legend: tuple[
-        tuple[str, int, str], ...
-    ]  #: letter, number of its first step, description of that step
+    #: Letter, number of its first step, description of that step.
+    legend: tuple[tuple[str, int, str], ...]
     differences: tuple[str, ...]  #: differences between the repeats
     recovered: bool | None  #: True if the agent left the loop
     wasted: str  #: cost from the first repeat on, as text

@@ -63,9 +63,8 @@ class ShownStep:
     texts: tuple[ShownText, ...]
     marks: tuple[Mark, ...]
     loops: tuple[LoopMark, ...]
-    within: tuple[
-        int, ...
-    ]  #: numbers of the loops around the step, whether it is part of them or not
+    #: Numbers of the loops around the step, whether it is part of them or not.
+    within: tuple[int, ...]
     arguments: MarkedArguments | None
     is_open: bool
     parent_id: str | None = None

@@ -133,9 +133,8 @@ class Rules:
         lacks_definitions: bool = False,
     ) -> None:
         self._policy = policy
-        self.trace_tools = {
-            tool.name: tool for tool in trace_tools
-        }  #: the last tool with a name counts
+        #: The last tool with a name counts.
+        self.trace_tools = {tool.name: tool for tool in trace_tools}
         self._allowance = allowance
         self._lacks_definitions = lacks_definitions
 

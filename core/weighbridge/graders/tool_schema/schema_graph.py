@@ -65,11 +65,12 @@ _ASSERTIONS = frozenset(
         "$ref",
     ]
 )
+#: Keywords whose values are quoted in error messages.
 _QUOTED_KEYWORDS = (
     "enum",
     "const",
     "pattern",
-)  #: keywords whose values are quoted in error messages
+)
 _KEYS_LIMIT = 20  #: distinct keys per subschema
 _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 
@@ -127,16 +128,14 @@ class Node:
     )
     names: list[int] = field(default_factory=list)  #: the subschemas that apply to each key
     here: list[int] = field(default_factory=list)  #: the subschemas that apply to the same value
-    dynamic: list[int] = field(
-        default_factory=list
-    )  #: subschemas of which one applies, depending on context
+    #: Subschemas of which one applies, depending on context.
+    dynamic: list[int] = field(default_factory=list)
     one: list[int] = field(default_factory=list)  #: subschemas of which one applies to each member
     each: list[int] = field(default_factory=list)  #: subschemas that may all apply to each member
     by_key: list[tuple[str, int]] = field(default_factory=list)
     """Those of `one` and `each` that only a key leads to."""
-    by_position: list[int] = field(
-        default_factory=list
-    )  #: subschemas that apply to members by position
+    #: Subschemas that apply to members by position.
+    by_position: list[int] = field(default_factory=list)
 
 
 @dataclass(slots=True)

@@ -25,9 +25,8 @@ if TYPE_CHECKING:
 RESULT_ROLES = frozenset({"tool", "function"})
 _ANSWERS = "tool_responses"  #: where AutoGen has the results of parallel calls
 _SEVERAL = frozenset({_ANSWERS, "parts"})
-_STEP_START = {
-    "type": "step-start"
-}  #: what opens each model call in the parts of a message of Vercel's
+#: What opens each model call in the parts of a message of Vercel's.
+_STEP_START = {"type": "step-start"}
 _FLAT_FIELDS = frozenset({"id", "type", "name", "arguments", "requestor", "index"})
 _OTHER_SPELLINGS = (CALL_FIELDS | {"parts"}) - {"tool_calls", "function_call"}
 

@@ -12,6 +12,7 @@ from weighbridge.traces.importer import Importer, damaged
 if TYPE_CHECKING:
     from weighbridge.traces.model import Capability, Trace
 
+#: By a message's type, or by the name of its class without its ending.
 _ROLE_OF = {
     "human": "user",
     "ai": "assistant",
@@ -19,7 +20,7 @@ _ROLE_OF = {
     "developer": "system",
     "tool": "tool",
     "function": "function",
-}  #: by a message's type, or by the name of its class without its ending
+}
 _ENDINGS = ("messagechunk", "message")  #: of the names of classes
 _LOOKED_AT = 20  #: messages whose type decides whether a list is one of LangChain's
 _FIELDS = frozenset({"messages", "id", "tools", "model", "metadata"})

@@ -39,9 +39,8 @@ def _matches(value: Any) -> bool:
         listed = value.get("runs") or value.get("post")
     if type(listed) is not list or not listed or not all(map(_is_run, listed[:_LOOKED_AT])):
         return False
-    return not any(
-        run.get("child_runs") for run in listed[:_LOOKED_AT]
-    )  # whole trees, each a trace
+    # Whole trees, each a trace.
+    return not any(run.get("child_runs") for run in listed[:_LOOKED_AT])
 
 
 def _is_run(value: Any) -> bool:

@@ -30,9 +30,8 @@ _FIELDS = frozenset(
         ),
     }
 )
-_OWN = frozenset(
-    {"messages", "choices", "contents", "candidates"}
-)  #: keys that one object of all has
+#: Keys that one object of all has.
+_OWN = frozenset({"messages", "choices", "contents", "candidates"})
 _ANSWERS = ("response", "completion", "output", "outputs")
 _REASONS: dict[Capability, str] = {
     "token_usage": "OpenAI chat messages carry no token counts",

@@ -66,12 +66,13 @@ _PROGRAMS = frozenset(
 _STATES = frozenset({"agent_state_changed", "null", "recall", "condense", "loop_detection"})
 _FAILURES = frozenset({"error", "user_rejected"})
 _TALK = frozenset({"message", "finish", "reject", "think"})
+#: Of an action's arguments, that are the program's.
 _OWN_ARGUMENTS = frozenset(
     {
         *("thought", "confirmation_state", "security_risk", "hidden", "blocking", "is_confirmed"),
         *("impl_source", "translated_ipython_code", "cwd", "kernel_init_code", "include_extra"),
     }
-)  #: of an action's arguments, that are the program's
+)
 _REASONS: dict[Capability, str] = {
     "token_usage": "the events come without the model's responses and their metrics",
     "timing": "the events have no times",

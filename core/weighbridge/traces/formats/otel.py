@@ -44,9 +44,10 @@ _PARENT_IDS = ("parentSpanId", "parent_span_id", "parentId", "parent_id")
 #: Fields that hold a span's IDs: in Python's SDK, and in both versions of the JavaScript SDK.
 _CONTEXTS = ("context", "spanContext", "_spanContext")
 _PARENT_CONTEXTS = ("parentSpanContext", "parentContext")
+#: Keys, one of which everything here has.
 _TELLING = frozenset(
     {*_RESOURCE_SPANS, *_RESOURCE_LOGS, *_WRAPPERS, *_TRACE_IDS, *_CONTEXTS, *ROW_KEYS}
-)  #: keys, one of which everything here has
+)
 _STATUS_MESSAGES = ("message", "description", "status_message", "otel_status_message")
 _INTEGER = re.compile(r"-?[0-9]{1,19}")
 #: A span's name: also that of the rows of Logfire's queries.
